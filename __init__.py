@@ -1,0 +1,35 @@
+"""numlite: reads .tflite models and runs them with compiled kernels, delegates and a converter.
+
+The names below are the public API; each is loaded when it is first used, so that
+`import numlite` stays cheap.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .interpreter import (
+        Delegate,
+        Interpreter,
+        InterpreterWithCustomOps,
+        OpResolverType,
+        SignatureRunner,
+        load_delegate,
+    )
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Delegate",
+    "Interpreter",
+    "InterpreterWithCustomOps",
+    "OpResolverType",
+    "SignatureRunner",
+    "load_delegate",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(".interpreter", __name__), name)

@@ -1,0 +1,1 @@
+"""The commands `numlite` and `convert-model`."""

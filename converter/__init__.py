@@ -1,0 +1,1 @@
+"""From TensorFlow graphs to .tflite models, without TensorFlow."""

@@ -1,0 +1,1 @@
+"""Operators: one stem per family; prepare here, Numba code in compiled/, TensorFlow ops in fallback/."""

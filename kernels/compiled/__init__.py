@@ -1,0 +1,1 @@
+"""The computing half of each op family, and the driver that compiles it and keeps the result."""

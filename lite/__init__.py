@@ -1,0 +1,1 @@
+"""The runtime and the contracts that kernels and delegates are written against."""

@@ -1,0 +1,61 @@
+"""Context: what a kernel or a delegate may ask of the runtime."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .tensor import Shape, Tensor
+
+
+class Numerics(Enum):
+    """Which arithmetic quantized kernels use.
+
+    DEFAULT gives LiteRT's default results bit for bit (XNNPACK's, where XNNPACK takes the op).
+    REFERENCE gives those of TFLite's reference kernels.
+    """
+
+    DEFAULT = "default"
+    REFERENCE = "reference"
+
+
+class Context(Protocol):
+    """One subgraph as its nodes see it. `Subgraph` is the implementation."""
+
+    @property
+    def numerics(self) -> Numerics: ...
+
+    @property
+    def num_threads(self) -> int: ...
+
+    def tensor(self, index: int) -> Tensor:
+        """The tensor at an index of this subgraph."""
+
+    def input(self, node: Node, i: int) -> Tensor:
+        """The node's i-th input; PrepareError when it is missing or left out."""
+
+    def optional_input(self, node: Node, i: int) -> Tensor | None:
+        """The node's i-th input, or None when it is missing or left out."""
+
+    def output(self, node: Node, i: int) -> Tensor:
+        """The node's i-th output; PrepareError when it is missing."""
+
+    def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
+        """Give an output (or scratch tensor) its shape.
+
+        A dynamic tensor gets its memory at once. Raises PrepareError when the size overflows.
+        """
+
+    def set_dynamic(self, tensor: Tensor) -> None:
+        """Say in prepare that the tensor's shape is known only when the node has run."""
+
+    def add_temporary(self, node: Node, nbytes: int) -> Tensor:
+        """A scratch tensor of nbytes (uint8), 64-byte aligned, valid while the node runs.
+
+        Call it in prepare only; calling again after a resize replaces the node's temporaries.
+        """
+
+    def add_persistent_temporary(self, node: Node, nbytes: int) -> Tensor:
+        """Like add_temporary, but its bytes live across invokes and start as zeros."""

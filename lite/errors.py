@@ -1,0 +1,21 @@
+"""The errors numlite raises, and what each of them means."""
+
+
+class ModelError(ValueError):
+    """The file is damaged or says something that no valid model says."""
+
+
+class UnsupportedError(RuntimeError):
+    """The request is valid but not built; the message names what would run it."""
+
+
+class PrepareError(RuntimeError):
+    """A node's inputs, types or options break its operator's rules."""
+
+
+class StateError(RuntimeError):
+    """A call came at a time when it cannot be served (not allocated, a view is alive ...)."""
+
+
+class InvokeError(RuntimeError):
+    """A node failed while running: an index out of range, a division by zero ..."""

@@ -1,0 +1,57 @@
+"""KernelCall: one native call of a node, as its prepare hook describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+_NO_MESSAGES: dict[int, str] = {}
+
+
+class KernelCall:
+    """A compiled kernel and its argument block.
+
+    family and kernel name the function: `kernels/compiled/<family>.py` registers `kernel`.
+    args is a record array of shape (1,) whose dtype the kernel reads by field name.
+    tensors maps a field of args to the tensor whose address belongs there; the runtime fills
+    it in whenever memory is planned. Addresses of packed weights are written by prepare
+    itself, and the arrays are listed in keep so that they live as long as the node.
+    chunks is into how many pieces the work may be cut; the kernel is called once per piece
+    with (args, chunk, chunks) and pieces may run in parallel. messages says in words what
+    a non-zero status means.
+    """
+
+    __slots__ = ("args", "chunks", "family", "keep", "kernel", "messages", "tensors")
+
+    def __init__(
+        self,
+        family: str,
+        kernel: str,
+        args: np.ndarray,
+        tensors: Mapping[str, Tensor],
+        chunks: int = 1,
+        keep: Sequence[np.ndarray] = (),
+        messages: Mapping[int, str] = _NO_MESSAGES,
+    ) -> None:
+        self.family = family
+        self.kernel = kernel
+        self.args = args
+        self.tensors = tensors
+        self.chunks = chunks
+        self.keep = keep
+        self.messages = messages
+
+
+class KernelLibrary(Protocol):
+    """Where compiled kernels come from; the roof hands one to the runtime."""
+
+    def load(self, wanted: Mapping[str, set[str]]) -> None:
+        """Make the kernels of each family callable, compiling what no cache holds."""
+
+    def address(self, family: str, kernel: str) -> int:
+        """Address of `int64 kernel(int64 args, int64 chunk, int64 chunks)`, loading it if need be."""

@@ -1,0 +1,57 @@
+"""Node: one operator of a subgraph, resolved and, after prepare, ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .kernel_call import KernelCall
+    from .registration import Registration
+
+
+class Node:
+    """An operator with its tensors (by index; -1 stands for an optional input left out).
+
+    options is the schema's options table of the operator (attributes in the schema's own
+    names), or None when the file has none. custom_options are the bytes of a custom operator.
+    temporaries are scratch tensors that prepare asked for. user_data is whatever init returned;
+    calls are the compiled calls that prepare returned, or None when the node runs in Python.
+    """
+
+    __slots__ = (
+        "calls",
+        "custom_options",
+        "index",
+        "inputs",
+        "intermediates",
+        "options",
+        "outputs",
+        "registration",
+        "temporaries",
+        "user_data",
+        "version",
+    )
+
+    def __init__(
+        self,
+        index: int,
+        registration: Registration,
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+        options: Any = None,
+        custom_options: bytes = b"",
+        intermediates: tuple[int, ...] = (),
+        version: int = 1,
+    ) -> None:
+        self.index = index
+        self.registration = registration
+        self.inputs = inputs
+        self.outputs = outputs
+        self.options = options
+        self.custom_options = custom_options
+        self.intermediates = intermediates
+        self.version = version
+        self.temporaries: list[int] = []
+        self.user_data: object = None
+        self.calls: Sequence[KernelCall] | None = None

@@ -1,0 +1,39 @@
+"""OpResolver: finds the registration of a builtin operator or of a custom one."""
+
+from collections.abc import Iterable
+
+from .errors import UnsupportedError
+from .registration import Registration
+
+
+class OpResolver:
+    """Builtin operators by code and version, custom operators by name. Later entries win."""
+
+    def __init__(self, registrations: Iterable[Registration] = ()) -> None:
+        self._builtins: dict[int, list[Registration]] = {}
+        self._custom: dict[str, Registration] = {}
+        for registration in registrations:
+            self.add_builtin(registration)
+
+    def add_builtin(self, registration: Registration) -> None:
+        self._builtins.setdefault(registration.builtin_code, []).insert(0, registration)
+
+    def add_custom(self, name: str, registration: Registration) -> None:
+        self._custom[name] = registration
+
+    def find_builtin(self, code: int, version: int, name: str) -> Registration:
+        """The registration for a builtin operator; UnsupportedError says what is missing."""
+        known = self._builtins.get(code)
+        if not known:
+            raise UnsupportedError(f"Didn't find op for builtin opcode '{name}' version '{version}'")
+        for registration in known:
+            if registration.min_version <= version <= registration.max_version:
+                return registration
+        newest = max(registration.max_version for registration in known)
+        raise UnsupportedError(
+            f"Didn't find op for builtin opcode '{name}' version '{version}': "
+            f"versions up to {newest} are built"
+        )
+
+    def find_custom(self, name: str) -> Registration | None:
+        return self._custom.get(name)

@@ -1,0 +1,76 @@
+"""Registration: what an operator promises the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import IntFlag
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .kernel_call import KernelCall
+    from .node import Node
+
+
+class InplaceOperator(IntFlag):
+    """Which inputs an output may share memory with; names and values are TFLite's."""
+
+    NONE = 0
+    DATA_UNMODIFIED = 1
+    CAN_SHARE_WITH_CORRESPONDING_OUTPUT = 2
+    INPUT0_SHARED = 4
+    INPUT1_SHARED = 8
+    INPUT2_SHARED = 16
+
+
+class Registration:
+    """The hooks of one operator.
+
+    prepare(context, node) runs once per shape: it checks the node, calls
+    context.resize_tensor for each output, asks for scratch, packs weights, and returns the
+    node's compiled calls, which then run in order. It returns None when the node runs in
+    Python, through invoke(context, node), which must be given then.
+    init(context, node) makes node.user_data when the graph is built; free(context, node)
+    lets go of it.
+    """
+
+    __slots__ = (
+        "builtin_code",
+        "free",
+        "init",
+        "inplace_operator",
+        "invoke",
+        "max_version",
+        "min_version",
+        "name",
+        "prepare",
+        "side_effects",
+    )
+
+    def __init__(
+        self,
+        name: str,
+        prepare: Callable[[Context, Node], Sequence[KernelCall] | None],
+        invoke: Callable[[Context, Node], None] | None = None,
+        *,
+        builtin_code: int = 32,  # BuiltinOperator.CUSTOM
+        min_version: int = 1,
+        max_version: int = 1,
+        inplace_operator: InplaceOperator = InplaceOperator.NONE,
+        side_effects: bool = False,
+        init: Callable[[Context, Node], object] | None = None,
+        free: Callable[[Context, Node], None] | None = None,
+    ) -> None:
+        self.name = name
+        self.prepare = prepare
+        self.invoke = invoke
+        self.builtin_code = builtin_code
+        self.min_version = min_version
+        self.max_version = max_version
+        self.inplace_operator = inplace_operator
+        self.side_effects = side_effects
+        self.init = init
+        self.free = free
+
+    def __repr__(self) -> str:
+        return f"Registration({self.name}, versions {self.min_version}-{self.max_version})"

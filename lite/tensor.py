@@ -1,0 +1,172 @@
+"""Tensor: the type, shape, quantization and memory of one value of a subgraph."""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import StateError
+
+if TYPE_CHECKING:
+    from .quantization import Quantization
+
+Shape = tuple[int, ...]
+
+
+class TensorType(IntEnum):
+    """The schema's TensorType, by value."""
+
+    FLOAT32 = 0
+    FLOAT16 = 1
+    INT32 = 2
+    UINT8 = 3
+    INT64 = 4
+    STRING = 5
+    BOOL = 6
+    INT16 = 7
+    COMPLEX64 = 8
+    INT8 = 9
+    FLOAT64 = 10
+    COMPLEX128 = 11
+    UINT64 = 12
+    RESOURCE = 13
+    VARIANT = 14
+    UINT32 = 15
+    UINT16 = 16
+    INT4 = 17
+    BFLOAT16 = 18
+    INT2 = 19
+    UINT4 = 20
+    FLOAT8_E4M3FN = 21
+    FLOAT8_E5M2 = 22
+
+
+class AllocationType(IntEnum):
+    """Who owns a tensor's bytes; the names are TFLite's."""
+
+    NONE = 0
+    MMAP_RO = 1
+    ARENA_RW = 2
+    ARENA_RW_PERSISTENT = 3
+    DYNAMIC = 4
+    PERSISTENT_RO = 5
+    CUSTOM = 6
+    VARIANT_OBJECT = 7
+    NON_CPU = 8
+
+
+# Types NumPy has itself. The others (bfloat16, float8, 2- and 4-bit integers, strings,
+# resources) are held as raw bytes and read by the ops that know them.
+NUMPY_DTYPES: dict[int, np.dtype] = {
+    TensorType.FLOAT32: np.dtype(np.float32),
+    TensorType.FLOAT16: np.dtype(np.float16),
+    TensorType.INT32: np.dtype(np.int32),
+    TensorType.UINT8: np.dtype(np.uint8),
+    TensorType.INT64: np.dtype(np.int64),
+    TensorType.BOOL: np.dtype(np.bool_),
+    TensorType.INT16: np.dtype(np.int16),
+    TensorType.COMPLEX64: np.dtype(np.complex64),
+    TensorType.INT8: np.dtype(np.int8),
+    TensorType.FLOAT64: np.dtype(np.float64),
+    TensorType.COMPLEX128: np.dtype(np.complex128),
+    TensorType.UINT64: np.dtype(np.uint64),
+    TensorType.UINT32: np.dtype(np.uint32),
+    TensorType.UINT16: np.dtype(np.uint16),
+}
+
+
+class Tensor:
+    """One value of a subgraph.
+
+    data is the tensor's bytes as a flat uint8 array (a view of the mapped file, of the arena,
+    or memory of its own), or None while unallocated. address is where they start, 0 if nowhere.
+    """
+
+    __slots__ = (
+        "address",
+        "allocation_type",
+        "buffer_handle",
+        "data",
+        "data_is_stale",
+        "delegate",
+        "index",
+        "is_variable",
+        "name",
+        "quantization",
+        "shape",
+        "shape_signature",
+        "sparsity",
+        "type",
+    )
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        type: int,
+        shape: Shape,
+        quantization: Quantization | None = None,
+        is_variable: bool = False,
+        shape_signature: Shape | None = None,
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.type = type
+        self.shape = shape
+        self.shape_signature = shape if shape_signature is None else shape_signature
+        self.quantization = quantization
+        self.is_variable = is_variable
+        self.sparsity: object | None = None
+        self.allocation_type = AllocationType.NONE
+        self.data: np.ndarray | None = None
+        self.address = 0
+        self.delegate: object | None = None
+        self.buffer_handle = -1
+        self.data_is_stale = False
+
+    def __repr__(self) -> str:
+        return f"{self.name!r} {self.type_name} {'x'.join(map(str, self.shape)) or 'scalar'}"
+
+    @property
+    def type_name(self) -> str:
+        return TensorType(self.type).name.lower()
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The NumPy dtype; StateError for a type that NumPy does not have."""
+        try:
+            return NUMPY_DTYPES[self.type]
+        except KeyError:
+            raise StateError(f"tensor {self!r}: NumPy has no such type") from None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the shape needs (not what is allocated)."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def is_constant(self) -> bool:
+        return self.allocation_type in (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
+
+    @property
+    def is_dynamic(self) -> bool:
+        return self.allocation_type == AllocationType.DYNAMIC
+
+    def array(self) -> np.ndarray:
+        """A view of the tensor's memory, shaped and typed; StateError while unallocated."""
+        if self.data is None:
+            raise StateError(f"tensor {self!r} has no memory yet")
+        return self.data[: self.nbytes].view(self.dtype).reshape(self.shape)
+
+    def bind(self, data: np.ndarray | None) -> None:
+        """Place the tensor's bytes at data (flat uint8), or nowhere."""
+        self.data = data
+        self.address = 0 if data is None else data.__array_interface__["data"][0]

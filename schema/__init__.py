@@ -1,0 +1,1 @@
+"""Wire formats: the .tflite flatbuffer, read in place and written."""
