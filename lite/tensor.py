@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 Shape = tuple[int, ...]
 
+# Vector kernels may read (never write) this far past the end of any tensor.
+OVERREAD_BYTES = 128
+
 
 class TensorType(IntEnum):
     """The schema's TensorType, by value."""
