@@ -1,0 +1,86 @@
+"""FULLY_CONNECTED: the shape rule, the checks, and which kernel serves which types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, TensorType
+from .conv import check_bias, check_types
+
+FULLY_CONNECTED = 9  # the schema's BuiltinOperator
+
+
+class FullyConnectedGeometry(NamedTuple):
+    """y [batch, out_depth] = x [batch, in_depth] times the transpose of w [out_depth, in_depth]."""
+
+    batch: int
+    in_depth: int
+    out_depth: int
+    output_shape: Shape
+
+    @property
+    def multiplies(self) -> int:
+        """Multiply-adds of the whole operator."""
+        return self.batch * self.in_depth * self.out_depth
+
+
+def fully_connected_geometry(keep_num_dims: bool, x: Shape, w: Shape) -> FullyConnectedGeometry:
+    """Sizes of FULLY_CONNECTED for an input x and weights w.
+
+    w is [O, K]. x has any shape; with keep_num_dims its last dimension must be K and becomes O,
+    otherwise its elements are read as [batch, K] and the result is [batch, O]. Raises
+    PrepareError when w has not 2 dimensions or x's size is no multiple of K.
+    Source: LiteRT tflite/kernels/fully_connected.cc, UpdateOutputSize and PrepareImpl.
+    """
+    shapes = f"got x {'x'.join(map(str, x)) or 'scalar'} and w {'x'.join(map(str, w)) or 'scalar'}"
+    if len(w) != 2 or w[1] < 1:
+        raise PrepareError(f"FULLY_CONNECTED: weights must be [units, depth] with a depth above 0, {shapes}")
+    out_depth, in_depth = w
+    if keep_num_dims:
+        if not x or x[-1] != in_depth:
+            raise PrepareError(f"FULLY_CONNECTED: the input's last dimension must be the depth, {shapes}")
+        output_shape = (*x[:-1], out_depth)
+    else:
+        if prod(x) % in_depth:
+            raise PrepareError(f"FULLY_CONNECTED: the input's size must be a multiple of the depth, {shapes}")
+        output_shape = (prod(x) // in_depth, out_depth)
+    return FullyConnectedGeometry(prod(x) // in_depth, in_depth, out_depth, output_shape)
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    weights_format = 0 if node.options is None else node.options.weights_format
+    if weights_format != 0:
+        raise UnsupportedError(
+            f"FULLY_CONNECTED: weights_format must be DEFAULT (0), got {weights_format}; "
+            "a model converted without shuffled weights would run"
+        )
+    bias = context.optional_input(node, 2)
+    check_types("FULLY_CONNECTED", x, w, bias, y)
+    keep_num_dims = node.options is not None and bool(node.options.keep_num_dims)
+    geometry = fully_connected_geometry(keep_num_dims, x.shape, w.shape)
+    check_bias("FULLY_CONNECTED", bias, geometry.out_depth)
+    context.resize_tensor(y, geometry.output_shape)
+    if y.size == 0:
+        return []
+    if x.type == TensorType.FLOAT32:
+        if w.type != TensorType.FLOAT32:
+            from . import fully_connected_hybrid
+
+            return fully_connected_hybrid.calls(context, node, geometry)
+        from . import fully_connected_f32
+
+        return fully_connected_f32.calls(context, node, geometry)
+    from . import fully_connected_q8
+
+    return fully_connected_q8.calls(context, node, geometry)
+
+
+REGISTRATIONS = (Registration("FULLY_CONNECTED", prepare, builtin_code=FULLY_CONNECTED, max_version=13),)

@@ -1,0 +1,46 @@
+"""Padding arithmetic of windowed operators: output sizes and how much is padded before."""
+
+from typing import NamedTuple
+
+from ..lite.errors import PrepareError
+
+SAME, VALID = 0, 1  # the schema's Padding
+
+
+class Window(NamedTuple):
+    """A window sliding along one axis: how many outputs, and how many padded elements come first."""
+
+    out_size: int
+    pad_before: int
+
+
+def window(
+    operator: str, padding: int, in_size: int, filter_size: int, stride: int, dilation: int = 1
+) -> Window:
+    """Output size and leading padding of one axis.
+
+    With extent = (filter_size - 1) * dilation + 1: under SAME, out_size = ceil(in_size / stride);
+    under VALID, out_size = floor((in_size - extent + stride) / stride). What SAME pads is split
+    evenly, the odd element going after. Raises PrepareError, naming the operator, for a stride,
+    dilation or filter size below 1 and for a window that does not fit.
+    Source: LiteRT tflite/kernels/padding.h, ComputeOutSize and ComputePaddingWithOffset.
+    """
+    if stride < 1 or dilation < 1 or filter_size < 1:
+        raise PrepareError(
+            f"{operator}: stride, dilation and filter size must be at least 1, "
+            f"got {stride}, {dilation} and {filter_size}"
+        )
+    extent = (filter_size - 1) * dilation + 1
+    if padding == SAME:
+        out_size = -(-in_size // stride)
+    elif padding == VALID:
+        out_size = (in_size - extent + stride) // stride
+    else:
+        raise PrepareError(f"{operator}: padding must be SAME (0) or VALID (1), got {padding}")
+    if out_size < 0:
+        raise PrepareError(
+            f"{operator}: the filter must fit the input under VALID padding, "
+            f"got extent {extent} and input size {in_size}"
+        )
+    total = max(0, (out_size - 1) * stride + extent - in_size)
+    return Window(out_size, total // 2)
