@@ -16,6 +16,7 @@ CONTRACTS = {
     "context",
     "errors",
     "kernel_call",
+    "native_blocks",
     "node",
     "op_resolver",
     "quantization",

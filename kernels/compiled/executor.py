@@ -1,0 +1,187 @@
+"""The native executor: the loop over a plan's rows, its entry from Python, the pool's worker.
+
+The thread pool hands out the chunks of one row at a time through one atomic word, the ticket:
+epoch << 32 | free helpers << 20 | chunks not yet claimed. The publisher writes the row's call
+into the pool and then a ticket with a new epoch. Whoever swaps a ticket for one with a chunk
+less has claimed that chunk; a worker's first claim also takes a helper's place. The swap fails
+when the epoch has moved on, so that what was read of the call is that epoch's. The publisher
+claims chunks like everyone else and at the end waits for claimed chunks only: a worker that
+never wakes costs nothing. A publisher that finds the pool taken runs its chunks alone.
+"""
+
+from numba import carray, njit
+
+from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, ROW
+from .family import KernelFamily
+from .memory import record_pointer
+from .primitives import (
+    atomic_add,
+    atomic_load,
+    atomic_store,
+    call0,
+    call1,
+    call3,
+    call7,
+    compare_and_swap,
+    pause,
+)
+
+kernels = KernelFamily()
+
+plan_at = record_pointer(PLAN)
+row_at = record_pointer(ROW)
+
+TICKET, DONE, ASLEEP, WAKEUPS, TAKEN, STOP = (
+    POOL.fields[name][1] for name in ("ticket", "done", "asleep", "wakeups", "taken", "stop")
+)
+CALL_KERNEL, CALL_ARGS, CALL_CHUNKS, CALL_STATUS = (
+    POOL.fields[name][1] for name in ("kernel", "args", "chunks", "status")
+)
+SYSCALL, FUTEX, SCHED_YIELD, SLEEP, SLEEP_TIME = (
+    POOL.fields[name][1] for name in ("syscall", "futex", "sched_yield", "sleep", "sleep_time")
+)
+ROW_BYTES = ROW.itemsize
+
+MOST_CHUNKS = (1 << 20) - 1
+MOST_HELPERS = (1 << 12) - 1
+ONE_HELPER = 1 << 20
+EPOCHS = (1 << 31) - 1
+FUTEX_WAIT_PRIVATE = 128
+FUTEX_WAKE_PRIVATE = 129
+PUBLISHER_SPINS = 2000
+
+
+@njit(error_model="numpy")
+def claim_chunks(pool, epoch, taking):
+    """Claim and run chunks of an epoch until none is left; the first claim takes `taking`."""
+    kernel = atomic_load(pool + CALL_KERNEL)
+    args = atomic_load(pool + CALL_ARGS)
+    chunks = atomic_load(pool + CALL_CHUNKS)
+    while True:
+        ticket = atomic_load(pool + TICKET)
+        left = ticket & MOST_CHUNKS
+        if ticket >> 32 != epoch or left == 0:
+            return
+        if taking != 0 and (ticket >> 20) & MOST_HELPERS == 0:
+            return
+        if compare_and_swap(pool + TICKET, ticket, ticket - taking - 1) != 0:
+            taking = 0
+            status = call3(kernel, args, chunks - left, chunks)
+            if status != 0:
+                compare_and_swap(pool + CALL_STATUS, 0, status)
+            atomic_add(pool + DONE, 1)
+
+
+@njit(error_model="numpy")
+def wake_workers(pool, helpers):
+    futex = atomic_load(pool + FUTEX)
+    if futex != 0 and atomic_load(pool + ASLEEP) > 0:
+        atomic_add(pool + WAKEUPS, 1)
+        call7(atomic_load(pool + SYSCALL), futex, pool + WAKEUPS, FUTEX_WAKE_PRIVATE, helpers, 0, 0, 0)
+
+
+@njit(error_model="numpy")
+def run_shared(pool, helpers, row):
+    """Run a row's chunks with the pool, which the caller has taken."""
+    atomic_store(pool + CALL_KERNEL, row.kernel)
+    atomic_store(pool + CALL_ARGS, row.args)
+    atomic_store(pool + CALL_CHUNKS, row.chunks)
+    atomic_store(pool + CALL_STATUS, 0)
+    atomic_store(pool + DONE, 0)
+    epoch = ((atomic_load(pool + TICKET) >> 32) + 1) & EPOCHS
+    atomic_store(pool + TICKET, (epoch << 32) | (helpers << 20) | row.chunks)
+    wake_workers(pool, helpers)
+    claim_chunks(pool, epoch, 0)
+    spins = 0
+    while atomic_load(pool + DONE) < row.chunks:
+        spins += 1
+        if spins < PUBLISHER_SPINS:
+            pause()
+        else:
+            call0(atomic_load(pool + SCHED_YIELD))
+    return atomic_load(pool + CALL_STATUS)
+
+
+@njit(error_model="numpy")
+def run_alone(row):
+    for chunk in range(row.chunks):
+        status = call3(row.kernel, row.args, chunk, row.chunks)
+        if status != 0:
+            return status
+    return 0
+
+
+@njit(error_model="numpy")
+def run_rows(plan):
+    """Run the rows in order up to the first that fails; its number and status go into the plan."""
+    at = plan.rows
+    for index in range(plan.count):
+        row = carray(row_at(at), 1)[0]
+        if row.chunks == 1:
+            status = call3(row.kernel, row.args, 0, 1)
+        elif plan.helpers == 0 or compare_and_swap(plan.pool + TAKEN, 0, 1) == 0:
+            status = run_alone(row)
+        else:
+            status = run_shared(plan.pool, plan.helpers, row)
+            atomic_store(plan.pool + TAKEN, 0)
+        if status != 0:
+            plan.status = status
+            plan.failed_row = index
+            return status
+        at += ROW_BYTES
+    return 0
+
+
+@kernels.add(PLAN)
+def run_plan(a, chunk, chunks):
+    """A plan as a kernel: rows may hold plans, as IF, WHILE and CALL_ONCE need them."""
+    return run_rows(a)
+
+
+@kernels.add(PLAN_HOLDER)
+def invoke(a, chunk, chunks):
+    """A METH_NOARGS function bound to a PLAN_HOLDER: releases the GIL, returns the status as an int."""
+    plan = carray(plan_at(a.plan), 1)[0]
+    thread_state = call0(plan.PyEval_SaveThread)
+    status = run_rows(plan)
+    call1(plan.PyEval_RestoreThread, thread_state)
+    return call1(plan.PyLong_FromLongLong, status)
+
+
+@njit(error_model="numpy")
+def rest(pool, seen):
+    """Sleep until the pool has work with an epoch other than `seen`, or stops."""
+    futex = atomic_load(pool + FUTEX)
+    if futex == 0:
+        call1(atomic_load(pool + SLEEP), atomic_load(pool + SLEEP_TIME))
+        return
+    # The publisher stores the ticket before it reads `asleep`, so one of the two sees the other.
+    wakeups = atomic_load(pool + WAKEUPS)
+    atomic_add(pool + ASLEEP, 1)
+    ticket = atomic_load(pool + TICKET)
+    idle = ticket >> 32 == seen or ticket & MOST_CHUNKS == 0
+    if idle and atomic_load(pool + STOP) == 0:
+        low_word = wakeups & 0xFFFFFFFF
+        call7(atomic_load(pool + SYSCALL), futex, pool + WAKEUPS, FUTEX_WAIT_PRIVATE, low_word, 0, 0, 0)
+    atomic_add(pool + ASLEEP, -1)
+
+
+@kernels.add(POOL)
+def work(a, chunk, chunks):
+    """A thread of the pool; chunk is the pool's address. Returns when the pool stops."""
+    pool = chunk
+    seen = 0
+    spins = 0
+    while atomic_load(pool + STOP) == 0:
+        ticket = atomic_load(pool + TICKET)
+        if ticket >> 32 != seen and ticket & MOST_CHUNKS != 0:
+            seen = ticket >> 32
+            claim_chunks(pool, seen, ONE_HELPER)
+            spins = 0
+        elif spins < a.spins:
+            spins += 1
+            pause()
+        else:
+            rest(pool, seen)
+            spins = 0
+    return 0

@@ -1,0 +1,110 @@
+"""NativePlan: a list of kernel calls that runs as one native call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .native_blocks import PLAN, ROW
+
+if TYPE_CHECKING:
+    from .kernel_call import KernelLibrary
+    from .thread_pool import ThreadPool
+
+INTERNAL_ERROR = -1  # the status of a kernel that raised; no kernel returns it itself
+
+_METH_NOARGS = 4
+_PYTHON_FUNCTIONS = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyLong_FromLongLong")
+
+
+class _MethodDef(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+@cache
+def _python_function(name: str) -> int:
+    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
+
+
+@cache
+def _payload_offset() -> int:
+    """Where the bytes of a bytes object start, or -1 where reading memory does not prove it."""
+    probe = b"numlite!"
+    offset = bytes.__basicsize__ - 1
+    proved = ctypes.sizeof(ctypes.c_void_p) == 8 and ctypes.string_at(id(probe) + offset, 8) == probe
+    return offset if proved else -1
+
+
+class NativePlan:
+    """Rows of kernel calls, run in order without the GIL by one call of `invoke`.
+
+    rows is a contiguous int64 array of shape (n, 3): the kernel's address, the address of its
+    argument block, and the number of chunks (1 to 2**20 - 1). The caller may write new argument
+    addresses into it between runs; it is kept alive here, but what it points to is not.
+    invoke() returns 0, or the status of the first row that failed: its number is failed_row
+    then, and the rows after it have not run. A status of INTERNAL_ERROR means that a kernel
+    raised. One plan must not run in two threads at once.
+    """
+
+    __slots__ = ("_block", "_run", "invoke", "rows")
+
+    def __init__(self, rows: np.ndarray, library: KernelLibrary, pool: ThreadPool | None = None) -> None:
+        if rows.dtype != np.int64 or rows.shape[1:] != (3,) or not rows.flags.c_contiguous:
+            raise ValueError(f"plan: rows must be contiguous int64 of n x 3, got {rows.dtype} {rows.shape}")
+        self.rows = rows
+        self._block = np.zeros(1, PLAN)
+        block = self._block[0]
+        block["rows"] = rows.ctypes.data
+        block["count"] = len(rows)
+        if pool is not None:
+            block["pool"] = pool.address
+            block["helpers"] = pool.helpers
+        for name in _PYTHON_FUNCTIONS:
+            block[name] = _python_function(name)
+        signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+        self._run = signature(library.address("executor", "run_plan"))
+        self.invoke = self._entry(library)
+
+    @property
+    def address(self) -> int:
+        """Address of the plan's block: the args of a row that runs this plan with `run_plan`."""
+        return self._block.ctypes.data
+
+    @property
+    def failed_row(self) -> int:
+        """The row that failed in the last invoke that returned a status."""
+        return int(self._block["failed_row"][0])
+
+    def run_row(self, index: int) -> int:
+        """Run one row by itself, as a profiler does; returns its status."""
+        block = self._block.copy()
+        block["rows"] = self.rows.ctypes.data + index * ROW.itemsize
+        block["count"] = 1
+        status: int = self._run(block.ctypes.data, 0, 1)
+        if status:
+            self._block["status"] = status
+            self._block["failed_row"] = index
+        return status
+
+    def _entry(self, library: KernelLibrary) -> Callable[[], int]:
+        if _payload_offset() < 0:
+            run, address = self._run, self.address
+            return lambda: run(address, 0, 1)
+        new = ctypes.pythonapi.PyCFunction_NewEx
+        new.restype = ctypes.py_object
+        new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
+        method = _MethodDef(b"invoke", library.address("executor", "invoke"), _METH_NOARGS, None)
+        holder = self.address.to_bytes(8, "little")
+        # The last argument becomes __module__, which may be any object: it keeps what the
+        # function reads alive for as long as the function itself.
+        entry: Callable[[], int] = new(ctypes.addressof(method), holder, (method, self._block, self.rows))
+        return entry

@@ -1,0 +1,139 @@
+"""ThreadPool: the native threads that run the chunks of a kernel call, one pool per process."""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import sys
+import threading
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .native_blocks import POOL
+
+if TYPE_CHECKING:
+    from .kernel_call import KernelLibrary
+
+MOST_THREADS = 1024
+
+# A worker that finds no work spins this often (about 100 us) before it sleeps.
+_SPINS = 4000
+_FUTEX_CALLS = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
+_FUTEX_WAKE_PRIVATE = 129
+_SLEEP_US = 500
+
+
+class ThreadPool(NamedTuple):
+    """What a plan needs of the pool: its address, and how many of its threads may help."""
+
+    address: int
+    helpers: int
+
+
+class _System(NamedTuple):
+    """Addresses of what the workers call; futex is 0 where the system has none."""
+
+    syscall: int
+    futex: int
+    sched_yield: int
+    sleep: int
+    sleep_time: int
+
+
+def _address(library: ctypes.CDLL, name: str) -> int:
+    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
+
+
+def _system() -> _System:
+    if sys.platform == "win32":
+        kernel32 = ctypes.CDLL("kernel32")
+        return _System(0, 0, _address(kernel32, "SwitchToThread"), _address(kernel32, "Sleep"), 1)
+    libc = ctypes.CDLL(None)
+    linux = sys.platform == "linux"
+    return _System(
+        _address(libc, "syscall") if linux else 0,
+        _FUTEX_CALLS.get(os.uname().machine, 0) if linux else 0,
+        _address(libc, "sched_yield"),
+        _address(libc, "usleep"),
+        _SLEEP_US,
+    )
+
+
+class _Workers:
+    """The pool's block and threads. The block is never freed: a thread may outlive Python's exit."""
+
+    def __init__(self, library: KernelLibrary) -> None:
+        self.lock = threading.Lock()
+        self.threads: list[threading.Thread] = []
+        memory = np.zeros(POOL.itemsize + 64, np.uint8)
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
+        start = -memory.ctypes.data % 64
+        self.block = memory[start : start + POOL.itemsize].view(POOL)
+        self.address = self.block.ctypes.data
+        signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+        self.work = signature(library.address("executor", "work"))
+        self.reset()
+
+    def reset(self) -> None:
+        self.block[:] = np.zeros(1, POOL)
+        self.block["spins"] = _SPINS
+        for name, value in _system()._asdict().items():
+            self.block[name] = value
+
+    def grow(self, count: int) -> None:
+        """Have at least count threads besides the caller's."""
+        with self.lock:
+            while len(self.threads) < count:
+                name = f"numlite-{len(self.threads) + 1}"
+                arguments = (self.address, self.address, 0)
+                thread = threading.Thread(target=self.work, args=arguments, name=name, daemon=True)
+                thread.start()
+                self.threads.append(thread)
+
+    def stop(self) -> None:
+        """End all threads once they have finished their chunks; plans run alone from then on."""
+        self.block["taken"] = 1
+        self.block["stop"] = 1
+        self.block["wakeups"] += 1
+        if self.block["futex"][0]:
+            syscall, futex = ctypes.CDLL(None).syscall, int(self.block["futex"][0])
+            wakeups = ctypes.c_void_p(self.address + POOL.fields["wakeups"][1])
+            syscall(futex, wakeups, _FUTEX_WAKE_PRIVATE, len(self.threads), None, None, 0)
+        for thread in self.threads:
+            thread.join()
+
+    def restart_in_child(self) -> None:
+        """After a fork the threads are gone, and so is whoever was using them."""
+        global _creation
+        count = len(self.threads)
+        _creation = threading.Lock()
+        self.lock = threading.Lock()
+        self.threads = []
+        self.reset()
+        self.grow(count)
+
+
+_workers: _Workers | None = None
+_creation = threading.Lock()
+
+
+def shared_pool(num_threads: int, library: KernelLibrary) -> ThreadPool | None:
+    """The process's pool, grown to num_threads (the caller's included); None for one thread.
+
+    Any number of plans and Python threads may use it: the one that finds it taken runs its
+    chunks alone. It lives on in a forked child and ends when Python exits.
+    """
+    global _workers
+    helpers = min(num_threads, MOST_THREADS) - 1
+    if helpers < 1:
+        return None
+    with _creation:
+        if _workers is None:
+            _workers = _Workers(library)
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=_workers.restart_in_child)
+            atexit.register(_workers.stop)
+    _workers.grow(helpers)
+    return ThreadPool(_workers.address, helpers)

@@ -1,0 +1,120 @@
+"""The thread pool: every chunk runs once, whoever else is using the pool, also after a fork and at exit."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+from numlite.lite import thread_pool
+from numlite.lite.native_plan import NativePlan
+from numlite.lite.thread_pool import shared_pool
+
+from .native_kernels import LIBRARY, Work
+
+
+def run(work: Work, times: int, num_threads: int) -> bool:
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(num_threads, LIBRARY))
+    return all(plan.invoke() == 0 for _ in range(times)) and work.done(times)
+
+
+def test_one_thread_needs_no_pool() -> None:
+    assert shared_pool(1, LIBRARY) is None
+
+
+@pytest.mark.parametrize("num_threads", [2, 3, 16])
+@pytest.mark.parametrize("rounds", [0, 20_000])
+def test_every_chunk_runs_once(num_threads: int, rounds: int) -> None:
+    assert run(Work([2, 1, 8, 64, 3], rounds), 20, num_threads)
+
+
+def test_a_failing_chunk_fails_its_row() -> None:
+    work = Work([8, 8], fail=5)
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
+    assert (plan.invoke(), plan.failed_row) == (7, 0)
+    assert not work.counters[1].any()
+
+
+def test_threads_that_sleep_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = shared_pool(3, LIBRARY)
+    assert pool is not None
+    for _ in range(20):
+        assert run(Work([8], 50_000), 1, 3)
+        wait_until_asleep(2)
+
+
+def wait_until_asleep(count: int) -> None:
+    block = thread_pool._workers.block  # type: ignore[union-attr]
+    for _ in range(10_000_000):
+        if block["asleep"][0] >= count:
+            return
+    raise AssertionError("the pool's threads do not sleep")
+
+
+def test_python_threads_share_the_pool() -> None:
+    right: dict[int, bool] = {}
+
+    def go(k: int) -> None:
+        right[k] = run(Work([4, 1, 8, 2]), 500, 2)
+
+    threads = [threading.Thread(target=go, args=(k,)) for k in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert right == {0: True, 1: True, 2: True}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork.*:DeprecationWarning")
+def test_a_forked_child_has_a_pool_of_its_own() -> None:
+    assert run(Work([8]), 10, 2)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if run(Work([8, 3], 1000), 200, 2) else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert run(Work([8]), 10, 2)
+
+
+EXIT = """
+import sys, threading
+sys.path.insert(0, {path!r})
+from native_kernels import LIBRARY, Work
+from numlite.lite.native_plan import NativePlan
+from numlite.lite.thread_pool import shared_pool
+work = Work([8] * 20, 1000)
+plan = NativePlan(work.rows, LIBRARY, shared_pool(4, LIBRARY))
+def forever():
+    while True:
+        plan.invoke()
+threading.Thread(target=forever, daemon={daemon}).start() if {daemon} else plan.invoke()
+print("done")
+"""
+
+
+@pytest.mark.parametrize("daemon", [False, True], ids=["idle", "busy"])
+def test_python_exits_while_the_pool_lives(daemon: bool) -> None:
+    script = EXIT.format(path=os.path.dirname(__file__), daemon=daemon)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+NO_FUTEX = """
+import sys
+sys.path.insert(0, {path!r})
+from numlite.lite import thread_pool
+thread_pool._FUTEX_CALLS.clear()
+from native_kernels import LIBRARY, Work
+from numlite.lite.native_plan import NativePlan
+work = Work([8] * 4, 20000)
+plan = NativePlan(work.rows, LIBRARY, thread_pool.shared_pool(3, LIBRARY))
+for _ in range(50):
+    assert plan.invoke() == 0
+assert work.done(50)
+"""
+
+
+def test_the_pool_works_without_futexes() -> None:
+    script = NO_FUTEX.format(path=os.path.dirname(__file__))
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
