@@ -1,8 +1,9 @@
 """The errors numlite raises, and what each of them means."""
 
 
-class ModelError(ValueError):
-    """The file is damaged or says something that no valid model says."""
+from ..schema.errors import ModelError
+
+__all__ = ["InvokeError", "ModelError", "PrepareError", "StateError", "UnsupportedError"]
 
 
 class UnsupportedError(RuntimeError):
