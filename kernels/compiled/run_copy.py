@@ -1,0 +1,65 @@
+"""Copying and filling contiguous runs of bytes."""
+
+from numba import types
+
+from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+
+_WIDE = vector(i8, 64)
+_NARROW = vector(i8, 16)
+
+
+def _whole(e: Emitter, type_: object, width: int, nbytes: Value, move) -> None:
+    """move(type, offset) over nbytes >= width: steps of width, then one that ends at the end."""
+
+    def step(i: Value, carried: list[Value]) -> list[Value]:
+        move(type_, i)
+        return []
+
+    last = e.builder.sub(nbytes, e.const(width))
+    e.loop(last, [], step, step=width)
+    move(type_, last)
+
+
+def _by_size(e: Emitter, nbytes: Value, move) -> None:
+    """Cover nbytes >= 0 with the widest moves that fit; they may overlap."""
+    sizes = ((_WIDE, 64), (_NARROW, 16), (i64, 8), (i32, 4), (i16, 2), (i8, 1))
+
+    def at_least(k: int) -> None:
+        if k < len(sizes):
+            type_, width = sizes[k]
+            e.branch(
+                e.builder.icmp_signed(">=", nbytes, e.const(width)),
+                lambda: _whole(e, type_, width, nbytes, move),
+                lambda: at_least(k + 1),
+            )
+
+    at_least(0)
+
+
+def _emit_copy(e: Emitter, target: Value, source: Value, nbytes: Value) -> None:
+    to, at = e.pointer(target), e.pointer(source)
+    _by_size(e, nbytes, lambda type_, offset: e.store(e.load(at, type_, offset), to, offset))
+
+
+def _emit_fill(e: Emitter, target: Value, pattern: Value, nbytes: Value) -> None:
+    to = e.pointer(target)
+
+    def move(type_: object, offset: Value) -> None:
+        if type_ in (_WIDE, _NARROW):
+            lanes = type_.count // 8
+            value = e.builder.bitcast(e.splat(pattern, lanes), type_)
+        else:
+            value = pattern if type_ == i64 else e.builder.trunc(pattern, type_)
+        e.store(value, to, offset)
+
+    _by_size(e, nbytes, move)
+
+
+copy_run = microkernel("copy_run", [types.int64] * 3, _emit_copy)
+"""copy_run(target, source, nbytes): nbytes from address to address; the two must not overlap."""
+
+fill_run = microkernel("fill_run", [types.int64] * 3, _emit_fill)
+"""fill_run(target, pattern, nbytes): fill with an 8-byte pattern.
+
+nbytes is a multiple of the element size, and the pattern repeats the element.
+"""
