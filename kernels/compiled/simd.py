@@ -14,6 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .target import target
+
 i1, i8, i16, i32, i64 = (ir.IntType(bits) for bits in (1, 8, 16, 32, 64))
 f32, f64 = ir.FloatType(), ir.DoubleType()
 void = ir.VoidType()
@@ -106,6 +108,16 @@ class Emitter:
     def fma(self, a: Value, b: Value, c: Value) -> Value:
         """a * b + c, rounded once (a library call on processors without FMA)."""
         return self._same_type("fma", a, b, c)
+
+    def multiply_add(self, a: Value, b: Value, c: Value) -> Value:
+        """a * b + c, fused where the processor has FMA, rounded twice where not."""
+        if target().fma:
+            return self.fma(a, b, c)
+        return self.builder.fadd(self.builder.fmul(a, b), c)
+
+    def clamp(self, value: Value, low: Value, high: Value) -> Value:
+        """value within low to high; NaN stays NaN."""
+        return self.fmin(high, self.fmax(low, value))
 
     def fmin(self, a: Value, b: Value) -> Value:
         return self.builder.select(self.builder.fcmp_ordered("<", a, b), a, b)
