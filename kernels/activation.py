@@ -1,6 +1,8 @@
 """Fused activations: the range that each clamps its operator's results to."""
 
-from math import inf
+from math import copysign, floor, inf, isinf
+
+import numpy as np
 
 from ..lite.errors import UnsupportedError
 
@@ -22,3 +24,34 @@ def float_activation_range(operator: str, fused: int) -> tuple[float, float]:
             f"{operator}: fused activation must be NONE, RELU, RELU_N1_TO_1 or RELU6, got {fused}; "
             "a separate activation operator would run"
         ) from None
+
+
+def quantized_activation_range(
+    operator: str,
+    fused: int,
+    scale: float,
+    zero_point: int,
+    lowest: int,
+    highest: int,
+    half_even: bool = False,
+) -> tuple[int, int]:
+    """Lowest and highest quantized result of an operator under its fused activation.
+
+    lowest and highest are the ends of the output's type. An end is zero_point + end / scale,
+    in float32, rounded half away from zero before the zero point is added (TFLite's kernels),
+    or with half_even, half to even after it is added (XNNPACK's).
+    Source: LiteRT tflite/kernels/kernel_util.cc, CalculateActivationRangeQuantized; XNNPACK
+    src/xnnpack/requantization.h, xnn_qs8_quantize.
+    """
+    ends = []
+    for end in float_activation_range(operator, fused):
+        if isinf(end):
+            ends.append(lowest if end < 0 else highest)
+        elif half_even:
+            quotient = np.float32(end) / np.float32(scale) + np.float32(zero_point)
+            ends.append(int(np.rint(min(max(quotient, np.float32(lowest)), np.float32(highest)))))
+        else:
+            quotient = float(np.float32(end) / np.float32(scale))
+            rounded = int(copysign(floor(abs(quotient) + 0.5), quotient))
+            ends.append(min(max(zero_point + rounded, lowest), highest))
+    return ends[0], ends[1]

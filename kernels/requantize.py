@@ -1,0 +1,97 @@
+"""Requantization: how scales become the multipliers that turn an accumulator into an output."""
+
+from __future__ import annotations
+
+from math import frexp
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.errors import PrepareError
+from ..lite.quantization import Quantization
+from ..lite.tensor import Tensor, TensorType
+
+BYTE_RANGES = {TensorType.INT8: (-128, 127), TensorType.UINT8: (0, 255)}
+
+# How an accumulator is scaled; which of a Requantization's fields are read.
+FLOAT_ROUNDING = 0  # float_scales, ties to even: XNNPACK's kernels
+DOUBLE_ROUNDING = 1  # multipliers and shifts, both steps half away from zero: the reference kernels
+UPWARD_ROUNDING = 2  # the same, but the second step takes ties upwards: the optimized matrix kernels
+
+
+def quantize_multiplier(real: float) -> tuple[int, int]:
+    """(multiplier, shift) with real = multiplier * 2**(shift - 31), multiplier below 2**31.
+
+    Rounds half away from zero. A real below about 2**-32 becomes (0, 0). Raises PrepareError
+    for a negative, infinite or NaN real.
+    Source: LiteRT tflite/kernels/internal/quantization_util.cc, QuantizeMultiplier.
+    """
+    if not 0.0 <= real < float("inf"):
+        raise PrepareError(f"requantization: the real multiplier must be finite and positive, got {real}")
+    fraction, shift = frexp(real)
+    multiplier = int(fraction * (1 << 31) + 0.5)
+    if multiplier == 1 << 31:
+        multiplier //= 2
+        shift += 1
+    if multiplier == 0 or shift < -31:
+        return 0, 0
+    return multiplier, shift
+
+
+def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """quantize_multiplier of each element (float64): int32 multipliers and int32 shifts."""
+    pairs = [quantize_multiplier(float(real)) for real in reals]
+    return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
+
+
+class Requantization(NamedTuple):
+    """Per output channel: q = clamp(zero_point + round(accumulator * scale)).
+
+    multipliers and shifts (int32) serve fixed-point rounding, float_scales (float32) the
+    float one. All have one element for each output channel.
+    """
+
+    multipliers: np.ndarray
+    shifts: np.ndarray
+    float_scales: np.ndarray
+
+
+def quantization_of(operator: str, tensor: Tensor) -> Quantization:
+    """A tensor's quantization; PrepareError when it has none."""
+    if tensor.quantization is None or not len(tensor.quantization.scales):
+        raise PrepareError(f"{operator}: quantized tensors need a scale, got none for {tensor!r}")
+    return tensor.quantization
+
+
+def channel_requantization(
+    operator: str, x: Tensor, w: Tensor, y: Tensor, channels: int, float_product: bool
+) -> Requantization:
+    """Requantization of x * w sums to y, for a filter quantized per tensor or per channel.
+
+    The real multiplier is x scale * w scale / y scale. It is computed in float64; with
+    float_product the product is rounded to float32 first, as the reference kernels do for
+    uint8 and for a FULLY_CONNECTED with one scale. float_scales are computed in float32
+    throughout. Raises PrepareError when the scales are missing, not positive, or not one for
+    each channel.
+    Source: LiteRT tflite/kernels/kernel_util.cc, PopulateConvolutionQuantizationParams and
+    GetQuantizedConvolutionMultipler; XNNPACK src/operators/convolution-nhwc.c.
+    """
+    x_scale, y_scale = (np.float32(quantization_of(operator, t).scale) for t in (x, y))
+    w_scales = np.asarray(quantization_of(operator, w).scales, np.float32)
+    if len(w_scales) not in (1, channels):
+        raise PrepareError(
+            f"{operator}: filter must have one scale or one per output channel, "
+            f"got {len(w_scales)} for {channels} channels"
+        )
+    if not (x_scale > 0 and y_scale > 0 and np.all(w_scales >= 0)):
+        raise PrepareError(
+            f"{operator}: scales must be positive, got input {x_scale}, output {y_scale} "
+            f"and filter {w_scales.min()} or more"
+        )
+    w_scales = np.broadcast_to(w_scales, (channels,))
+    if float_product:
+        products = (x_scale * w_scales).astype(np.float64)
+    else:
+        products = np.float64(x_scale) * w_scales.astype(np.float64)
+    multipliers, shifts = quantize_multipliers(products / np.float64(y_scale))
+    return Requantization(multipliers, shifts, x_scale * w_scales / y_scale)
