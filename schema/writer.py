@@ -24,7 +24,6 @@ class Writer:
         self.out = bytearray()
         self._union_members = union_members
         self._vtables: dict[bytes, int] = {}
-        self._strings: dict[str, int] = {}
 
     def root(self, table: TableT, identifier: bytes) -> bytearray:
         """The whole file: root offset, identifier, table."""
@@ -120,12 +119,10 @@ class Writer:
         return self.table(value)
 
     def _string(self, text: str) -> int:
-        at = self._strings.get(text)
-        if at is None:
-            encoded = text.encode("utf-8", "surrogateescape")
-            self._align(4)
-            at = self._strings[text] = len(self.out)
-            self.out += struct.pack("<I", len(encoded)) + encoded + b"\0"
+        encoded = text.encode()
+        self._align(4)
+        at = len(self.out)
+        self.out += struct.pack("<I", len(encoded)) + encoded + b"\0"
         return at
 
     def _vector(self, field: Field, values: Any) -> int:

@@ -1,0 +1,351 @@
+"""Proof that a model's indices and sizes agree, for a file whose structure verifier.py has checked."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+
+from . import tflite
+from .fault import Fault
+
+_I32 = struct.Struct("<i").unpack_from
+_I8 = struct.Struct("<b").unpack_from
+_U8 = struct.Struct("<B").unpack_from
+_U16 = struct.Struct("<H").unpack_from
+_U32 = struct.Struct("<I").unpack_from
+_U64 = struct.Struct("<Q").unpack_from
+
+# Bits of an element by tensor type; 0 where the size does not follow from the shape.
+_ELEMENT_BITS = (32, 16, 32, 8, 64, 0, 8, 16, 64, 8, 64, 128, 64, 0, 0, 32, 16, 4, 16, 2, 4, 8, 8)
+
+# No operator knows more than a dozen; without a limit a damaged file could make its sizes endless.
+_MAX_RANK = 64
+
+
+def check_indices(data: memoryview, root: int) -> None:
+    """Raise Fault unless every index names a thing that exists and constants fill their tensors."""
+    _Model(data, root).check()
+
+
+class _Fields:
+    """Where wanted fields of tables of one type lie; tables that share a vtable share the answer."""
+
+    def __init__(self, data: memoryview, table: str, *names: str) -> None:
+        slots = {field[0]: field[1] for field in tflite.TABLES[table]}
+        self.data = data
+        self.slots = [slots[name] for name in names]
+        self.known: dict[int, tuple[int, ...]] = {}
+
+    def of(self, at: int) -> tuple[int, ...]:
+        """Offset of each wanted field from the table at that position, 0 where absent."""
+        vtable = at - _I32(self.data, at)[0]
+        offsets = self.known.get(vtable)
+        if offsets is None:
+            nbytes = _U16(self.data, vtable)[0]
+            offsets = tuple(_U16(self.data, vtable + slot)[0] if slot < nbytes else 0 for slot in self.slots)
+            self.known[vtable] = offsets
+        return offsets
+
+
+class _Model:
+    """The counts that indices are held against, and the checks."""
+
+    def __init__(self, data: memoryview, root: int) -> None:
+        self.data = data
+        self.root = root
+        self.tensor_fields = _Fields(
+            data,
+            "Tensor",
+            "shape",
+            "type",
+            "buffer",
+            "quantization",
+            "sparsity",
+        )
+        self.quantization_fields = _Fields(
+            data,
+            "QuantizationParameters",
+            "scale",
+            "zero_point",
+            "quantized_dimension",
+            "details",
+            "details_type",
+        )
+        self.operator_fields = _Fields(
+            data,
+            "Operator",
+            "opcode_index",
+            "inputs",
+            "outputs",
+            "intermediates",
+            "builtin_options_type",
+            "builtin_options",
+            "large_custom_options_offset",
+            "large_custom_options_size",
+        )
+        self.indices_left = len(data) // 4
+        self.extents: dict[int, tuple[int, int]] = {}
+
+    def check(self) -> None:
+        """Every check, outermost things first."""
+        version, codes, subgraphs, buffers, metadata, signatures = _Fields(
+            self.data,
+            "Model",
+            "version",
+            "operator_codes",
+            "subgraphs",
+            "buffers",
+            "metadata",
+            "signature_defs",
+        ).of(self.root)
+        found = _U32(self.data, self.root + version)[0] if version else 0
+        if found != 3:
+            raise Fault(f"schema version must be 3, got {found}")
+        self.code_count = self._count(codes)
+        places = list(self._tables(self.root, subgraphs))
+        if not places:
+            raise Fault("a model must have at least one subgraph")
+        self.subgraph_count = len(places)
+        self.buffer_bytes = self._buffers(buffers)
+        fields = _Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
+        self.tensor_counts = []
+        self.calls: list[set[int]] = []
+        for i, at in enumerate(places):
+            try:
+                self._subgraph(at, fields.of(at))
+            except Fault as fault:
+                raise fault.inside(f"subgraph {i}") from None
+        self._check_calls()
+        self._metadata(metadata)
+        self._signatures(signatures)
+
+    def _count(self, offset: int) -> int:
+        """Length of a vector of the root."""
+        if not offset:
+            return 0
+        at = self.root + offset
+        length: int = _U32(self.data, at + _U32(self.data, at)[0])[0]
+        return length
+
+    def _tables(self, table: int, offset: int) -> Iterator[int]:
+        """Positions of the tables in a vector of tables."""
+        if offset:
+            at = table + offset
+            at += _U32(self.data, at)[0]
+            length = _U32(self.data, at)[0]
+            targets = struct.unpack_from(f"<{length}I", self.data, at + 4)
+            yield from map(int.__add__, range(at + 4, at + 4 + 4 * length, 4), targets)
+
+    def _buffers(self, offset: int) -> list[int]:
+        """Bytes of each buffer."""
+        fields = _Fields(self.data, "Buffer", "data", "offset", "size")
+        sizes = []
+        for i, at in enumerate(self._tables(self.root, offset)):
+            inside, offset_at, size_at = fields.of(at)
+            nbytes = 0
+            if inside:
+                nbytes = _U32(self.data, at + inside + _U32(self.data, at + inside)[0])[0]
+            elif offset_at:
+                try:
+                    nbytes = self._outside(at, offset_at, size_at)
+                except Fault as fault:
+                    raise fault.inside(f"buffer {i}") from None
+            sizes.append(nbytes)
+        return sizes
+
+    def _outside(self, at: int, offset_at: int, size_at: int) -> int:
+        """Bytes that lie behind the flatbuffer, 0 where the table does not use them."""
+        start = _U64(self.data, at + offset_at)[0]
+        nbytes: int = _U64(self.data, at + size_at)[0] if size_at else 0
+        if start <= 1:
+            return 0
+        if start + nbytes > len(self.data):
+            raise Fault(f"{nbytes} bytes at offset {start} run past the end of the file of {len(self.data)}")
+        return nbytes
+
+    def _subgraph(self, at: int, offsets: tuple[int, ...]) -> None:
+        tensors, inputs, outputs, operators = offsets
+        i = 0
+        places = list(self._tables(at, tensors))
+        count = len(places)
+        self.tensor_counts.append(count)
+        self.calls.append(set())
+        try:
+            for i, place in enumerate(places):  # noqa: B007, named when a fault is found
+                self._tensor(place, count)
+        except Fault as fault:
+            raise fault.inside(f"tensor {i}") from None
+        self._indices("inputs", at, inputs, count, 0)
+        self._indices("outputs", at, outputs, count, 0)
+        try:
+            for i, place in enumerate(self._tables(at, operators)):  # noqa: B007
+                self._operator(place, count)
+        except Fault as fault:
+            raise fault.inside(f"operator {i}") from None
+
+    def _indices(self, name: str, at: int, offset: int, count: int, lowest: int) -> None:
+        """Hold a vector of indices against the number of tensors."""
+        if not offset:
+            return
+        at += offset
+        at += _U32(self.data, at)[0]
+        extent = self.extents.get(at)
+        if extent is None:
+            extent = self.extents[at] = self._extent(at)
+        if extent[0] < lowest or extent[1] >= count:
+            worst = extent[0] if extent[0] < lowest else extent[1]
+            raise Fault(f"{name} name tensor {worst}, the subgraph has {count}")
+
+    def _extent(self, at: int) -> tuple[int, int]:
+        """Smallest and largest index of a vector."""
+        length = _U32(self.data, at)[0]
+        self.indices_left -= length
+        if self.indices_left < 0:
+            raise Fault("vectors of indices must not overlap")
+        values = struct.unpack_from(f"<{length}i", self.data, at + 4)
+        return min(values, default=0), max(values, default=-1)
+
+    def _tensor(self, at: int, tensor_count: int) -> None:
+        data = self.data
+        shape_at, type_at, buffer_at, quantization_at, sparsity_at = self.tensor_fields.of(at)
+        type_code = _I8(data, at + type_at)[0] if type_at else 0
+        buffer = _U32(data, at + buffer_at)[0] if buffer_at else 0
+        if not 0 <= type_code < len(_ELEMENT_BITS):
+            raise Fault(f"type must be 0 to {len(_ELEMENT_BITS) - 1}, got {type_code}")
+        if buffer and buffer >= len(self.buffer_bytes):
+            raise Fault(f"buffer {buffer}, the model has {len(self.buffer_bytes)}")
+        shape: tuple[int, ...] = ()
+        if shape_at:
+            place = at + shape_at
+            place += _U32(data, place)[0]
+            rank = _U32(data, place)[0]
+            if rank > _MAX_RANK:
+                raise Fault(f"shape must have at most {_MAX_RANK} dimensions, got {rank}")
+            shape = struct.unpack_from(f"<{rank}i", data, place + 4)
+            if rank and min(shape) < 0:
+                raise Fault(f"shape must have no negative size, got {list(shape)}")
+        nbytes = self.buffer_bytes[buffer] if buffer else 0
+        if nbytes and not sparsity_at and _ELEMENT_BITS[type_code]:
+            needed = (math.prod(shape) * _ELEMENT_BITS[type_code] + 7) // 8
+            if nbytes < needed:
+                name = tflite.TensorType(type_code).name.lower()
+                raise Fault(f"{name} {list(shape)} needs {needed} bytes, buffer {buffer} has {nbytes}")
+        if quantization_at:
+            place = at + quantization_at
+            self._quantization(place + _U32(data, place)[0], shape, tensor_count)
+
+    def _quantization(self, at: int, shape: tuple[int, ...], tensor_count: int) -> None:
+        data = self.data
+        scale_at, zero_at, dimension_at, details_at, details_type_at = self.quantization_fields.of(at)
+        if details_at and details_type_at:
+            self._details(at + details_at, data[at + details_type_at], tensor_count)
+            return
+        if not scale_at:
+            return
+        scales = _U32(data, at + scale_at + _U32(data, at + scale_at)[0])[0]
+        zeros = _U32(data, at + zero_at + _U32(data, at + zero_at)[0])[0] if zero_at else 0
+        if scales and zeros not in (scales, 1):
+            raise Fault(f"quantization must have a zero_point for each scale, got {zeros} and {scales}")
+        if scales > 1:
+            dimension = _I32(data, at + dimension_at)[0] if dimension_at else 0
+            if shape and (not 0 <= dimension < len(shape) or shape[dimension] != scales):
+                raise Fault(f"quantization has {scales} scales along dimension {dimension} of {list(shape)}")
+
+    def _details(self, at: int, kind: int, tensor_count: int) -> None:
+        """Scales and zero points of blockwise and multi-axis quantization are tensors."""
+        name = tflite.UNIONS["QuantizationDetails"][kind - 1]
+        if name == "CustomQuantization":
+            return
+        at += _U32(self.data, at)[0]
+        for lowest, offset in enumerate(_Fields(self.data, name, "zero_points", "scales").of(at), -1):
+            index = _I32(self.data, at + offset)[0] if offset else 0
+            if not lowest <= index < tensor_count:
+                raise Fault(f"{name} names tensor {index}, the subgraph has {tensor_count}")
+
+    def _operator(self, at: int, tensor_count: int) -> None:
+        data = self.data
+        code_at, inputs, outputs, intermediates, type_at, options_at, custom_at, custom_size = (
+            self.operator_fields.of(at)
+        )
+        code = _U32(data, at + code_at)[0] if code_at else 0
+        if code >= self.code_count:
+            raise Fault(f"opcode_index {code}, the model has {self.code_count}")
+        self._indices("inputs", at, inputs, tensor_count, -1)
+        self._indices("outputs", at, outputs, tensor_count, 0)
+        if intermediates:
+            self._indices("intermediates", at, intermediates, tensor_count, -1)
+        if custom_at:
+            self._outside(at, custom_at, custom_size)
+        if type_at and options_at and data[at + type_at] in _CALLING:
+            place = at + options_at
+            self._callees(place + _U32(data, place)[0], data[at + type_at])
+
+    def _callees(self, at: int, options_type: int) -> None:
+        """Subgraphs that an operator calls."""
+        name = tflite.UNIONS["BuiltinOptions"][options_type - 1]
+        fields = _CALLING[options_type]
+        for field, offset in zip(fields, _Fields(self.data, name, *fields).of(at), strict=True):
+            index = _I32(self.data, at + offset)[0] if offset else 0
+            if not 0 <= index < self.subgraph_count:
+                raise Fault(f"{field} {index}, the model has {self.subgraph_count} subgraphs")
+            self.calls[-1].add(index)
+
+    def _check_calls(self) -> None:
+        """No subgraph may come to call itself: planning and running it would never end."""
+        finished: set[int] = set()
+        for start in range(self.subgraph_count):
+            path: list[tuple[int, Iterator[int]]] = [(start, iter(self.calls[start]))]
+            open_subgraphs = {start}
+            while path and start not in finished:
+                current, callees = path[-1]
+                callee = next((c for c in callees if c not in finished), None)
+                if callee is None:
+                    finished.add(current)
+                    open_subgraphs.discard(current)
+                    path.pop()
+                elif callee in open_subgraphs:
+                    raise Fault(f"subgraph {callee} calls itself")
+                else:
+                    open_subgraphs.add(callee)
+                    path.append((callee, iter(self.calls[callee])))
+
+    def _metadata(self, offset: int) -> None:
+        fields = _Fields(self.data, "Metadata", "buffer")
+        for i, at in enumerate(self._tables(self.root, offset)):
+            [buffer_at] = fields.of(at)
+            buffer = _U32(self.data, at + buffer_at)[0] if buffer_at else 0
+            if buffer >= len(self.buffer_bytes):
+                raise Fault(f"buffer {buffer}, the model has {len(self.buffer_bytes)}").inside(
+                    f"metadata {i}"
+                )
+
+    def _signatures(self, offset: int) -> None:
+        fields = _Fields(self.data, "SignatureDef", "subgraph_index", "inputs", "outputs")
+        names = _Fields(self.data, "TensorMap", "tensor_index")
+        for i, at in enumerate(self._tables(self.root, offset)):
+            subgraph_at, *maps = fields.of(at)
+            subgraph = _U32(self.data, at + subgraph_at)[0] if subgraph_at else 0
+            if subgraph >= self.subgraph_count:
+                fault = Fault(f"subgraph_index {subgraph}, the model has {self.subgraph_count} subgraphs")
+                raise fault.inside(f"signature {i}")
+            for place in (place for entry in maps for place in self._tables(at, entry)):
+                [index_at] = names.of(place)
+                index = _U32(self.data, place + index_at)[0] if index_at else 0
+                if index >= self.tensor_counts[subgraph]:
+                    fault = Fault(
+                        f"tensor_index {index}, subgraph {subgraph} has {self.tensor_counts[subgraph]}"
+                    )
+                    raise fault.inside(f"signature {i}")
+
+
+# Options (by their number in the union) that name subgraphs, and the fields that do.
+_CALLING = {
+    number: fields
+    for number, name in enumerate(tflite.UNIONS["BuiltinOptions"], 1)
+    if (
+        fields := tuple(
+            f[0] for f in tflite.TABLES[name] if f[0] == "subgraph" or f[0].endswith("subgraph_index")
+        )
+    )
+}
