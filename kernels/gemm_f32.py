@@ -110,7 +110,7 @@ def packed_weights(
     tensors = {"w": w, "packed": scratch}
     if bias is not None:
         tensors["bias"] = bias
-    return [KernelCall("gemm_f32", "pack_panels_f32", args, tensors)], scratch
+    return [KernelCall("pack_f32", "pack_panels_f32", args, tensors)], scratch
 
 
 def gemm_calls(

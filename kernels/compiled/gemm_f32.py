@@ -1,10 +1,7 @@
 """float32 matrix products with packed weights: 1x1 convolutions and fully connected layers."""
 
-from numba import carray
-
-from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PACK_PANELS_F32, PANEL_COLUMNS
+from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS
 from .family import KernelFamily
-from .memory import float32_pointer
 from .tile_f32 import direct_panel, tiles, vector_panel
 
 kernels = KernelFamily()
@@ -66,27 +63,4 @@ def gemv_f32(a, chunk, chunks):
             row_bytes = PANEL_COLUMNS * 4
             _vector_wide(a.x, w, row_bytes, y, a.depth, a.columns - n, a.low, a.high)
             n += WIDE
-    return 0
-
-
-@kernels.add(PACK_PANELS_F32)
-def pack_panels_f32(a, chunk, chunks):
-    w = carray(float32_pointer(a.w), (a.groups, a.columns, a.depth))
-    to = a.packed
-    for g in range(a.groups):
-        for n in range(0, a.columns, PANEL_COLUMNS):
-            width = PANEL_COLUMNS if a.columns - n > NARROW_COLUMNS else NARROW_COLUMNS
-            panel = carray(float32_pointer(to), (a.depth + 1, width))
-            used = min(width, a.columns - n)
-            panel[0, :] = 0
-            if a.bias != 0:
-                bias = carray(float32_pointer(a.bias), (a.groups, a.columns))
-                for j in range(used):
-                    panel[0, j] = bias[g, n + j]
-            for k in range(a.depth):
-                for j in range(used):
-                    panel[k + 1, j] = w[g, n + j, k]
-                for j in range(used, width):
-                    panel[k + 1, j] = 0
-            to += (a.depth + 1) * width * 4
     return 0
