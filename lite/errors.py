@@ -1,13 +1,15 @@
 """The errors numlite raises, and what each of them means."""
 
-
 from ..schema.errors import ModelError
 
 __all__ = ["InvokeError", "ModelError", "PrepareError", "StateError", "UnsupportedError"]
 
 
-class UnsupportedError(RuntimeError):
-    """The request is valid but not built; the message names what would run it."""
+class UnsupportedError(RuntimeError, ValueError):
+    """The request is valid but not built; the message names what would run it.
+
+    LiteRT reports these as ValueError or RuntimeError, depending on when it notices.
+    """
 
 
 class PrepareError(RuntimeError):

@@ -216,6 +216,7 @@ TABLES = {
         ('keep_num_dims', 8, 'scalar', '?', False, 0),
         ('asymmetric_quantize_inputs', 10, 'scalar', '?', False, 0),
         ('quantized_bias_type', 12, 'scalar', 'b', 0, 0),
+        ('quant_spec', 14, 'vector', 'B', None, 0),
     ),
     'SoftmaxOptions': (
         ('beta', 4, 'scalar', 'f', 0.0, 0),

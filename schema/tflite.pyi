@@ -1222,6 +1222,8 @@ class FullyConnectedOptions(Table):
     def asymmetric_quantize_inputs(self) -> bool: ...
     @property
     def quantized_bias_type(self) -> int: ...
+    @property
+    def quant_spec(self) -> np.ndarray: ...
 
 class FullyConnectedOptionsT(TableT):
     fused_activation_function: int
@@ -1229,6 +1231,7 @@ class FullyConnectedOptionsT(TableT):
     keep_num_dims: bool
     asymmetric_quantize_inputs: bool
     quantized_bias_type: int
+    quant_spec: bytes | bytearray | memoryview | Sequence[int] | np.ndarray | None
     def __init__(
         self,
         *,
@@ -1237,6 +1240,7 @@ class FullyConnectedOptionsT(TableT):
         keep_num_dims: bool = ...,
         asymmetric_quantize_inputs: bool = ...,
         quantized_bias_type: int = ...,
+        quant_spec: bytes | bytearray | memoryview | Sequence[int] | np.ndarray | None = ...,
     ) -> None: ...
 
 class SoftmaxOptions(Table):
