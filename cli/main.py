@@ -1,0 +1,108 @@
+"""The command `numlite`: its subcommands, and how errors reach the user."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from .. import __version__
+
+# Name: module of this folder, and what the command list says. The modules are imported when
+# their command is used, so that help is quick.
+COMMANDS = {
+    "run": ("run", "Run a model once on given or random inputs."),
+    "inspect": ("inspect", "Show a model's signatures, operators, tensors and memory."),
+    "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
+    "warmup": ("warmup", "Compile all kernels now, so that no model has to wait."),
+    "demo": ("demo", "Convert a small classifier, run it, and show how it did."),
+}
+
+
+class _Commands(click.Group):
+    """Subcommands by the table above."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{COMMANDS[name][0]}", __package__)
+        command = module.command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=_Commands, invoke_without_command=True)
+@click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
+@click.version_option(__version__, prog_name="numlite")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Runs .tflite models with compiled kernels."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Runs the command and ends the process: status 0, 1 for an error, 2 for wrong usage."""
+    sys.exit(run_command(cli, sys.argv[1:] if arguments is None else arguments))
+
+
+def run_command(command: click.Command, arguments: Sequence[str]) -> int:
+    """Run a command; an error becomes one line on stderr. Returns the exit status.
+
+    With the command's --debug option an error shows its traceback too.
+    """
+    debug = False
+    try:
+        with command.make_context(command.name, list(arguments)) as ctx:
+            debug = bool(ctx.params.get("debug"))
+            command.invoke(ctx)
+        sys.stdout.flush()
+        return 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _fail(command, "interrupted", 130)
+    except BrokenPipeError:
+        # The reader went away (`numlite inspect model | head`): nothing left to say, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except click.ClickException as error:
+        if debug:
+            _show_traceback()
+        return _fail(command, error.format_message(), error.exit_code)
+    except Exception as error:
+        if debug:
+            _show_traceback()
+        return _fail(command, _describe(error), 1)
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename}: {error.strerror}"
+    known = isinstance(error, (ValueError, RuntimeError, OSError))
+    text = str(error)
+    return text if known and text else f"{type(error).__name__}: {text} (--debug shows where)"
+
+
+def _fail(command: click.Command, message: str, status: int) -> int:
+    click.echo(f"{command.name}: {' '.join(message.split())}", err=True)
+    return status
+
+
+def _show_traceback() -> None:
+    import traceback
+
+    traceback.print_exc()
+
+
+cli.name = "numlite"

@@ -1,0 +1,103 @@
+"""Inputs for a model: from .npy and .npz files, or random ones."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+Detail = Mapping[str, Any]
+
+
+def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
+    """Arrays by input name, from `file.npz`, `file.npy` or `name=file.npy`.
+
+    names are the model's inputs in order. Keys of an .npz are these names, or in_0, in_1 ...
+    for the place of an input. A bare .npy belongs to the first input that has no array yet.
+    """
+    found: dict[str, np.ndarray] = {}
+    for source in sources:
+        name, _, path = source.rpartition("=")
+        loaded = _load(path)
+        if isinstance(loaded, np.ndarray):
+            found[_known(name, names) if name else _first_free(names, found, path)] = loaded
+        elif name:
+            raise click.ClickException(f"{path}: an .npz names its arrays itself, got {source!r}")
+        else:
+            found |= {_known(key, names): array for key, array in loaded.items()}
+    return found
+
+
+def fill_inputs(
+    details: Mapping[str, Detail], given: Mapping[str, np.ndarray], seed: int
+) -> dict[str, np.ndarray]:
+    """An array for every input: the given one where there is one, else random values.
+
+    details are the interpreter's input details by name. Floats are uniform in [-1, 1), 8-bit
+    integers use their whole range, wider ones are 0 or 1 (they are often indices).
+    """
+    random = np.random.default_rng(seed)
+    arrays = {}
+    for name, detail in details.items():
+        drawn = _random_array(name, detail, random)
+        arrays[name] = _checked(name, detail, given[name]) if name in given else drawn
+    return arrays
+
+
+def _load(path: str) -> np.ndarray | dict[str, np.ndarray]:
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            return {key: loaded[key] for key in loaded.files}
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise click.ClickException(f"{path}: not an .npy or .npz file of plain arrays ({error})") from error
+
+
+def _known(name: str, names: Sequence[str]) -> str:
+    if name in names:
+        return name
+    place = name.removeprefix("in_")
+    if name != place and place.isdigit() and int(place) < len(names):
+        return names[int(place)]
+    raise click.ClickException(f"input {name!r}: the model's inputs are {', '.join(map(repr, names))}")
+
+
+def _first_free(names: Sequence[str], found: Mapping[str, np.ndarray], path: str) -> str:
+    for name in names:
+        if name not in found:
+            return name
+    raise click.ClickException(f"{Path(path).name}: the model has {len(names)} inputs, all of them given")
+
+
+def _checked(name: str, detail: Detail, array: np.ndarray) -> np.ndarray:
+    wanted = np.dtype(detail["dtype"])
+    if wanted.kind == "S" and array.dtype.kind in "SU":
+        return array.astype(np.bytes_)
+    if array.dtype != wanted:
+        raise click.ClickException(f"input {name!r}: must be {wanted.name}, got {array.dtype.name}")
+    return array
+
+
+def _random_array(name: str, detail: Detail, random: np.random.Generator) -> np.ndarray:
+    shape = tuple(int(extent) for extent in detail["shape"])
+    dtype = np.dtype(detail["dtype"])
+    if dtype.kind == "f":
+        return random.uniform(-1, 1, shape).astype(dtype)
+    if dtype.kind == "c":
+        return (random.uniform(-1, 1, shape) + 1j * random.uniform(-1, 1, shape)).astype(dtype)
+    if dtype.kind in "iu" and dtype.itemsize == 1:
+        limits = np.iinfo(dtype)
+        return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    if dtype.kind in "iub":
+        return random.integers(0, 2, shape).astype(dtype)
+    if dtype.kind == "S":
+        return np.full(shape, b"text")
+    raise click.ClickException(f"input {name!r}: cannot draw random values of type {dtype.name}; use --input")

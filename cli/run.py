@@ -1,0 +1,126 @@
+"""`numlite run`: one inference on given or random inputs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .model_options import model_argument, open_interpreter, run_options
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..interpreter import Interpreter
+    from .model_inputs import Detail
+
+Arrays = dict[str, "np.ndarray"]
+
+
+@click.command("run")
+@model_argument
+@click.option(
+    "-i",
+    "--input",
+    "sources",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help=".npz by input name (or in_0, in_1 ...), or .npy; inputs not given get random values.",
+)
+@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help=".npz for the outputs.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the random inputs.")
+@click.option("--signature", metavar="KEY", help="Run this signature; its names are those of -i and -o.")
+@run_options
+def command(
+    model: str,
+    sources: tuple[str, ...],
+    output: Path | None,
+    seed: int,
+    signature: str | None,
+    threads: int,
+    resolver: str,
+) -> None:
+    """Run MODEL once and show what goes in and what comes out.
+
+    An input whose shape differs from the model's resizes that input.
+    """
+    interpreter = open_interpreter(model, threads, resolver)
+    if signature is None:
+        inputs, outputs = run_model(interpreter, sources, seed)
+    else:
+        inputs, outputs = _run_signature(interpreter, signature, sources, seed)
+    _show(inputs, outputs)
+    if output is not None:
+        from .npz_file import write_npz
+
+        write_npz(output, outputs)
+        click.echo(f"wrote {output}")
+
+
+def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> tuple[Arrays, Arrays]:
+    """Set the inputs (from sources, else random), invoke, and return inputs and outputs by name."""
+    inputs = set_inputs(interpreter, sources, seed)
+    interpreter.invoke()
+    details = named(interpreter.get_output_details())
+    return inputs, {name: interpreter.get_tensor(detail["index"]) for name, detail in details.items()}
+
+
+def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> Arrays:
+    """Resize to the given inputs, allocate, and set every input; returns the arrays by name."""
+    from .model_inputs import fill_inputs, read_inputs
+
+    details = named(interpreter.get_input_details())
+    arrays = fill_inputs(details, read_inputs(sources, list(details)), seed)
+    for name, array in arrays.items():
+        if tuple(details[name]["shape"]) != array.shape:
+            interpreter.resize_tensor_input(details[name]["index"], array.shape)
+    interpreter.allocate_tensors()
+    for name, array in arrays.items():
+        interpreter.set_tensor(details[name]["index"], array)
+    return arrays
+
+
+def named(details: list[Detail]) -> dict[str, Detail]:
+    """Details by tensor name; a name that occurs again gets its place appended (`x`, `x#1`)."""
+    found: dict[str, Detail] = {}
+    for place, detail in enumerate(details):
+        name = detail["name"] or f"#{place}"
+        found[f"{name}#{place}" if name in found else name] = detail
+    return found
+
+
+def _run_signature(
+    interpreter: Interpreter, key: str, sources: tuple[str, ...], seed: int
+) -> tuple[Arrays, Arrays]:
+    from .model_inputs import fill_inputs, read_inputs
+
+    known = list(interpreter.get_signature_list())
+    if key not in known:
+        names = ", ".join(map(repr, known)) or "none"
+        raise click.ClickException(f"signature {key!r}: the model's signatures are {names}")
+    runner = interpreter.get_signature_runner(key)
+    details = runner.get_input_details()
+    inputs = fill_inputs(details, read_inputs(sources, list(details)), seed)
+    return inputs, runner(**inputs)
+
+
+def _show(inputs: Arrays, outputs: Arrays) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("", "name", "type", "shape", "smallest", "mean", "largest")
+    for column in table.columns[4:]:
+        column.justify = "right"
+    for kind, arrays in (("input", inputs), ("output", outputs)):
+        for name, array in arrays.items():
+            shape = "x".join(map(str, array.shape)) or "scalar"
+            table.add_row(kind, name, array.dtype.name, shape, *_statistics(array))
+    Console().print(table)
+
+
+def _statistics(array: np.ndarray) -> tuple[str, str, str]:
+    if not array.size or array.dtype.kind not in "fiub":
+        return "", "", ""
+    smallest, largest = array.min(), array.max()
+    return f"{smallest:.6g}", f"{array.mean(dtype=float):.6g}", f"{largest:.6g}"
