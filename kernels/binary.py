@@ -1,0 +1,224 @@
+"""Binary elementwise operators with broadcasting: checks, and which kernel serves which types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import frexp, ldexp, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import InplaceOperator, Registration
+from ..lite.tensor import Tensor, TensorType
+from .activation import NONE, float_activation_range, quantized_activation_range
+from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
+from .index_vector import check_counts
+from .parallel import chunk_count
+from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+
+_OPERANDS = [("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIELDS]
+
+
+def _int32_fields(names: str) -> list[tuple[str, type]]:
+    return [(name, np.int32) for name in names.split()]
+
+
+BINARY = np.dtype(_OPERANDS, align=True)
+BINARY_F32 = np.dtype([*_OPERANDS, ("low", np.float32), ("high", np.float32)], align=True)
+BINARY_INT = np.dtype([*_OPERANDS, ("low", np.int64), ("high", np.int64)], align=True)
+
+# out = clamp(zero + ((bias + a * a_multiplier + b * b_multiplier) >> shift))
+SUM_Q8 = np.dtype(
+    [*_OPERANDS, *_int32_fields("a_multiplier b_multiplier bias shift zero low high")], align=True
+)
+# out = clamp(zero + round((a - a_zero) * (b - b_zero) * scale))
+PRODUCT_Q8 = np.dtype(
+    [*_OPERANDS, *_int32_fields("a_zero b_zero zero low high"), ("scale", np.float32)], align=True
+)
+# Each operand less its zero point is shifted left by SUM_LEFT_SHIFT and scaled to a common scale;
+# the sum a + b_sign * b is scaled to the output's.
+SUM_Q8_REFERENCE = np.dtype(
+    [
+        *_OPERANDS,
+        *_int32_fields(
+            "a_zero a_multiplier a_shift b_zero b_multiplier b_shift b_sign multiplier shift zero low high"
+        ),
+    ],
+    align=True,
+)
+PRODUCT_Q8_REFERENCE = np.dtype(
+    [*_OPERANDS, *_int32_fields("a_zero b_zero multiplier shift zero low high")], align=True
+)
+
+SUM_LEFT_SHIFT = 20
+DIVISION_BY_ZERO = 1  # a status of the integer division kernels
+_MESSAGES = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
+
+_INTEGER_SUFFIXES = {TensorType.INT32: "i32", TensorType.INT64: "i64"}
+_BYTE_SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+_XNNPACK_MAX_RANK = 6
+
+
+class _Scales(NamedTuple):
+    a: np.float32
+    b: np.float32
+    out: np.float32
+
+
+def _xnnpack_takes(product: bool, scales: _Scales, rank: int) -> bool:
+    """Whether LiteRT's default leaves the 8-bit operator to XNNPACK.
+
+    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, VisitAddNode and VisitMulNode.
+    """
+    if rank > _XNNPACK_MAX_RANK:
+        return False
+    if product:
+        ratios, least = [scales.a * scales.b / scales.out], 2.0**-16
+    else:
+        ratios, least = [scales.a / scales.out, scales.b / scales.out], 2.0**-10
+    return all(least <= ratio < 256.0 for ratio in ratios)
+
+
+def _fixed_sum(args: np.ndarray, scales: _Scales, zeros: tuple[int, int], sign: int) -> None:
+    """Multipliers of SUM_Q8: 20 bits for the larger operand, and the bias that rounds half up.
+
+    Source: XNNPACK src/microparams-init.c, xnn_init_qs8_add_minmax_scalar_params.
+    """
+    ratios = float(scales.a / scales.out), float(scales.b / scales.out)
+    shift = 21 - frexp(max(ratios))[1]
+    a, b = round(ldexp(ratios[0], shift)), sign * round(ldexp(ratios[1], shift))
+    args["a_multiplier"], args["b_multiplier"], args["shift"] = a, b, shift
+    args["bias"] = (1 << (shift - 1)) - a * zeros[0] - b * zeros[1]
+
+
+def _reference_sum(args: np.ndarray, scales: _Scales, zeros: tuple[int, int], sign: int) -> None:
+    """Multipliers of SUM_Q8_REFERENCE: both operands to twice the larger scale, then to the output.
+
+    Source: LiteRT tflite/kernels/add.cc, Prepare.
+    """
+    a, b, out = (float(scale) for scale in scales)
+    common = 2 * max(a, b)
+    args["a_zero"], args["b_zero"], args["b_sign"] = *zeros, sign
+    args["a_multiplier"], args["a_shift"] = quantize_multiplier(a / common)
+    args["b_multiplier"], args["b_shift"] = quantize_multiplier(b / common)
+    args["multiplier"], args["shift"] = quantize_multiplier(common / ((1 << SUM_LEFT_SHIFT) * out))
+
+
+def _quantized_call(
+    context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
+) -> tuple[str, str, np.ndarray]:
+    """Family, kernel and block of an 8-bit ADD, SUB or MUL."""
+    quantizations = [quantization_of(name, tensor) for tensor in (a, b, out)]
+    scales = _Scales(*(np.float32(q.scale) for q in quantizations))
+    if not min(scales) > 0:
+        raise PrepareError(f"{name}: scales must be positive, got {', '.join(map(str, scales))}")
+    zeros = quantizations[0].zero_point, quantizations[1].zero_point
+    product, sign = name == "MUL", -1 if name == "SUB" else 1
+    fast = context.numerics is Numerics.DEFAULT and _xnnpack_takes(product, scales, len(out.shape))
+    suffix = _BYTE_SUFFIXES[TensorType(out.type)]
+    if product:
+        block = PRODUCT_Q8 if fast else PRODUCT_Q8_REFERENCE
+    else:
+        block = SUM_Q8 if fast else SUM_Q8_REFERENCE
+    args = np.zeros(1, block)
+    if product:
+        args["a_zero"], args["b_zero"] = zeros
+        real = scales.a * scales.b / scales.out
+        if fast:
+            args["scale"] = real
+        else:
+            args["multiplier"], args["shift"] = quantize_multiplier(float(real))
+    else:
+        (_fixed_sum if fast else _reference_sum)(args, scales, zeros, sign)
+    zero = quantizations[2].zero_point
+    args["zero"] = zero
+    args["low"], args["high"] = quantized_activation_range(
+        name, fused, float(scales.out), zero, *BYTE_RANGES[TensorType(out.type)], half_even=fast
+    )
+    kernel = ("product" if product else "sum") + ("_" if fast else "_reference_") + suffix
+    return "binary_q8" if fast else "binary_q8_reference", kernel, args
+
+
+def _arithmetic_call(
+    context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
+) -> tuple[str, str, np.ndarray]:
+    """Family, kernel and block of an operator by its type; UnsupportedError for types not built."""
+    kernel = name.lower()
+    if out.type == TensorType.FLOAT32:
+        args = np.zeros(1, BINARY_F32)
+        args["low"], args["high"] = float_activation_range(name, fused)
+        return "binary_f32", f"{kernel}_f32", args
+    suffix = _INTEGER_SUFFIXES.get(TensorType(out.type))
+    if suffix is not None:
+        args = np.zeros(1, BINARY_INT)
+        limits = np.iinfo(out.dtype)
+        low, high = float_activation_range(name, fused)
+        args["low"] = max(low, int(limits.min)) if low > -np.inf else limits.min
+        args["high"] = min(high, int(limits.max)) if high < np.inf else limits.max
+        return "binary_int", f"{kernel}_{suffix}", args
+    if name in ("ADD", "SUB", "MUL") and out.type in _BYTE_SUFFIXES:
+        return _quantized_call(context, name, fused, a, b, out)
+    raise UnsupportedError(
+        f"{name}: types built are float32, int32, int64 and, for ADD, SUB and MUL, int8 and uint8, "
+        f"got {out.type_name}"
+    )
+
+
+def _selection_call(
+    context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
+) -> tuple[str, str, np.ndarray]:
+    """MAXIMUM and MINIMUM compare stored values, whatever their scale."""
+    if out.type == TensorType.FLOAT32:
+        return "binary_f32", f"{name.lower()}_f32", np.zeros(1, BINARY_F32)
+    suffixes = {**_BYTE_SUFFIXES, **_INTEGER_SUFFIXES, TensorType.INT16: "i16"}
+    if out.type not in suffixes:
+        raise UnsupportedError(
+            f"{name}: types built are float32 and signed integers and uint8, got {out.type_name}"
+        )
+    return "binary_int", f"{name.lower()}_{suffixes[TensorType(out.type)]}", np.zeros(1, BINARY)
+
+
+def _prepare(
+    name: str, choose: Callable[..., tuple[str, str, np.ndarray]], context: Context, node: Node
+) -> Sequence[KernelCall]:
+    check_counts(name, node, 2)
+    a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    if not a.type == b.type == out.type:
+        raise PrepareError(f"{name}: operands and output must have one type, got {a!r}, {b!r} and {out!r}")
+    shape = broadcast_shape(name, a.shape, b.shape)
+    loops = collapse(name, a.shape, b.shape)
+    context.resize_tensor(out, shape)
+    fused = getattr(node.options, "fused_activation_function", NONE)
+    family, kernel, args = choose(context, name, fused, a, b, out)
+    if prod(shape) == 0:
+        return []
+    fill_loops(args, loops)
+    chunks = chunk_count(context, 0.2 * prod(shape))
+    return [KernelCall(family, kernel, args, {"a": a, "b": b, "out": out}, chunks, messages=_MESSAGES)]
+
+
+def _registration(
+    name: str, builtin_code: int, max_version: int, choose: Callable[..., tuple[str, str, np.ndarray]]
+) -> Registration:
+    return Registration(
+        name,
+        lambda context, node: _prepare(name, choose, context, node),
+        builtin_code=builtin_code,
+        max_version=max_version,
+        inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED,
+    )
+
+
+REGISTRATIONS = (
+    _registration("ADD", 0, 6, _arithmetic_call),
+    _registration("SUB", 41, 5, _arithmetic_call),
+    _registration("MUL", 18, 8, _arithmetic_call),
+    _registration("DIV", 42, 2, _arithmetic_call),
+    _registration("SQUARED_DIFFERENCE", 99, 2, _arithmetic_call),
+    _registration("MAXIMUM", 55, 4, _selection_call),
+    _registration("MINIMUM", 57, 4, _selection_call),
+)

@@ -1,0 +1,77 @@
+"""Loop nests over two broadcast operands, shared by all binary operators."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import njit
+
+from ..broadcast import BROADCAST_RANK
+
+_MIDDLE = BROADCAST_RANK - 2
+_INNER = BROADCAST_RANK - 1
+
+
+@njit(error_model="numpy")
+def operand_offset(shape, strides, outer):
+    """Element offset of the outer-th combination of all but the last two dimensions."""
+    offset = 0
+    for d in range(_MIDDLE - 1, -1, -1):
+        offset += outer % shape[d] * strides[d]
+        outer //= shape[d]
+    return offset
+
+
+def broadcast_kernel(read: Any, write: Any, parameters: Callable, combine: Callable) -> Callable:
+    """A kernel of (block, chunk, chunks) that sets out[i] = combine(a[i], b[i], parameters(block)).
+
+    The block has the fields a, b, out (addresses) and BROADCAST_FIELDS. Rows are cut into
+    chunks, or the inner loop where there is one row.
+    """
+
+    @njit(error_model="numpy")
+    def inner(a, a_step, b, b_step, out, count, p):
+        # Addresses and element indices come in pairs.
+        if a_step == 0:
+            x = read(a[0], a[1])
+            for i in range(count):
+                write(out[0], out[1] + i, combine(x, read(b[0], b[1] + i), p))
+        elif b_step == 0:
+            y = read(b[0], b[1])
+            for i in range(count):
+                write(out[0], out[1] + i, combine(read(a[0], a[1] + i), y, p))
+        else:
+            for i in range(count):
+                write(out[0], out[1] + i, combine(read(a[0], a[1] + i), read(b[0], b[1] + i), p))
+
+    def kernel(block, chunk, chunks):
+        p = parameters(block)
+        shape, a_strides, b_strides = block.shape, block.a_strides, block.b_strides
+        middle, count = shape[_MIDDLE], shape[_INNER]
+        rows = middle
+        for d in range(_MIDDLE):
+            rows *= shape[d]
+        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
+        first, last = 0, count
+        if rows == 1:
+            row, last_row = 0, 1
+            first, last = count * chunk // chunks, count * (chunk + 1) // chunks
+        a_step, b_step = a_strides[_INNER], b_strides[_INNER]
+        while row < last_row:
+            m = row % middle
+            stop = min(middle, m + last_row - row)
+            a_at = operand_offset(shape, a_strides, row // middle) + first * a_step
+            b_at = operand_offset(shape, b_strides, row // middle) + first * b_step
+            for k in range(m, stop):
+                inner(
+                    (block.a, a_at + k * a_strides[_MIDDLE]),
+                    a_step,
+                    (block.b, b_at + k * b_strides[_MIDDLE]),
+                    b_step,
+                    (block.out, row * count + first),
+                    last - first,
+                    p,
+                )
+                row += 1
+        return 0
+
+    return kernel
