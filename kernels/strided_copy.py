@@ -90,7 +90,7 @@ def strided_copy_calls(
     if 0 in copy.sizes:
         return []
     run_bytes, axes = _collapse(copy)
-    elementwise = run_bytes in (1, 2, 4, 8)
+    elementwise = run_bytes in (1, 2, 4, 8) and _aligned(copy, axes, run_bytes)
     turned = elementwise and _transposed(axes, run_bytes)
     if turned:
         axes = _source_axis_second_last(axes, run_bytes)
@@ -145,6 +145,12 @@ def _collapse(copy: StridedCopy) -> tuple[int, _Axes]:
     if len(joined) > RANK:
         raise UnsupportedError(f"copies of more than {RANK} separate axes are not built, got {len(joined)}")
     return run_bytes, joined
+
+
+def _aligned(copy: StridedCopy, axes: _Axes, run_bytes: int) -> bool:
+    """Whether every run starts at a multiple of its length (a run may be several elements)."""
+    offsets = [copy.source_offset, copy.target_offset, *(stride for axis in axes for stride in axis[1:])]
+    return all(offset % run_bytes == 0 for offset in offsets)
 
 
 def _transposed(axes: _Axes, item_bytes: int) -> bool:

@@ -1,0 +1,131 @@
+"""CONCATENATION: tensors joined along one of their axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import (
+    check_same_quantization,
+    check_same_type,
+    check_sizes,
+    normalized_axis,
+    quantization_pair,
+)
+from .parallel import chunk_count
+from .strided_copy import block_copy, element_bytes, strided_copy_calls
+
+CONCATENATION = 2  # the schema's BuiltinOperator
+
+RESCALED_ROWS = np.dtype(
+    [
+        ("source", np.int64),
+        ("target", np.int64),
+        ("target_offset", np.int64),
+        ("rows", np.int64),
+        ("row_bytes", np.int64),
+        ("target_stride", np.int64),
+        ("table", np.uint8, (256,)),
+    ],
+    align=True,
+)
+_RESCALED_BYTES_PER_NS = 1
+
+
+class JoinedAxis(NamedTuple):
+    """The output shape, and where each input starts along the joined axis."""
+
+    axis: int
+    shape: Shape
+    starts: list[int]
+
+
+def joined_axis(shapes: Sequence[Shape], axis: int) -> JoinedAxis:
+    """The shape rule of CONCATENATION: all sizes but that of the joined axis must agree."""
+    first = shapes[0]
+    if not first:
+        raise PrepareError("CONCATENATION: inputs must have an axis to join along, got scalars")
+    axis = normalized_axis("CONCATENATION", axis, len(first))
+    starts, total = [], 0
+    for shape in shapes:
+        if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+            raise PrepareError(
+                f"CONCATENATION: input sizes must agree but for axis {axis}, got {list(first)} and {list(shape)}"
+            )
+        starts.append(total)
+        total += shape[axis]
+    return JoinedAxis(axis, check_sizes("CONCATENATION", (*first[:axis], total, *first[axis + 1 :])), starts)
+
+
+def rescale_table(x: tuple[float, int], y: tuple[float, int]) -> np.ndarray:
+    """What each uint8 value becomes between two (scale, zero point) pairs, as a table [256].
+
+    In float32, rounding half away from zero.
+    Source: LiteRT tflite/kernels/internal/reference/concatenation.h, ConcatenationWithScaling.
+    """
+    scale = np.float32(x[0]) * (np.float32(1) / np.float32(y[0]))
+    bias = np.float32(-x[1]) * scale
+    real = np.arange(256, dtype=np.float32) * scale + bias
+    rounded = np.trunc(real + np.copysign(np.float32(0.5), real))
+    return np.clip(rounded + y[1], 0, 255).astype(np.uint8)
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+    if not node.inputs or len(node.outputs) != 1:
+        raise PrepareError(
+            f"CONCATENATION: must have inputs and 1 output, got {len(node.inputs)} and {len(node.outputs)}"
+        )
+    if getattr(node.options, "fused_activation_function", 0):
+        raise PrepareError(
+            "CONCATENATION: there must be no fused activation, "
+            f"got {int(node.options.fused_activation_function)}"
+        )
+    inputs = [context.input(node, i) for i in range(len(node.inputs))]
+    y = context.output(node, 0)
+    joined = joined_axis([x.shape for x in inputs], int(getattr(node.options, "axis", 0)))
+    calls: list[KernelCall] = []
+    context.resize_tensor(y, joined.shape)
+    for x, start in zip(inputs, joined.starts, strict=True):
+        check_same_type("CONCATENATION", x, y)
+        if x.type == TensorType.INT8:
+            check_same_quantization("CONCATENATION", x, y)
+        if x.type == TensorType.UINT8 and quantization_pair(x) != quantization_pair(y):
+            calls.extend(_rescaled_calls(context, x, y, joined, start))
+            continue
+        origin = tuple(start if a == joined.axis else 0 for a in range(len(x.shape)))
+        item_bytes = element_bytes(x, "CONCATENATION")
+        copy = block_copy(item_bytes, x.shape, x.shape, joined.shape, (0,) * len(x.shape), origin)
+        calls.extend(strided_copy_calls(context, copy, x, y))
+    return calls
+
+
+def _rescaled_calls(
+    context: Context, x: Tensor, y: Tensor, joined: JoinedAxis, start: int
+) -> list[KernelCall]:
+    if quantization_pair(x)[0] <= 0 or quantization_pair(y)[0] <= 0:
+        raise PrepareError(f"CONCATENATION: rescaled tensors must have scales, got {x!r} and {y!r}")
+    if x.size == 0:
+        return []
+    inner = math.prod(joined.shape[joined.axis + 1 :])
+    args = np.zeros(1, RESCALED_ROWS)
+    args["rows"] = math.prod(joined.shape[: joined.axis])
+    args["row_bytes"] = x.shape[joined.axis] * inner
+    args["target_stride"] = joined.shape[joined.axis] * inner
+    args["target_offset"] = start * inner
+    args["table"] = rescale_table(quantization_pair(x), quantization_pair(y))
+    chunks = chunk_count(context, x.size / _RESCALED_BYTES_PER_NS)
+    return [
+        KernelCall("concatenation", "rescaled_rows_u8", args, {"source": x, "target": y}, chunks),
+    ]
+
+
+REGISTRATIONS = (Registration("CONCATENATION", prepare, builtin_code=CONCATENATION, max_version=7),)
