@@ -3,14 +3,13 @@
 from ..conv_f32 import INDIRECT_F32
 from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS
 from .family import KernelFamily
-from .tile_f32 import indirect_panel, tiles
+from .tile_f32 import indirect_panel, panel_tiles
 
 kernels = KernelFamily()
 
-_wide_tile, _narrow_tile = tiles()
-_wide = indirect_panel("indirect_f32_wide", _wide_tile)
-_narrow = indirect_panel("indirect_f32_narrow", _narrow_tile)
-WIDE, NARROW = _wide_tile.columns, _narrow_tile.columns
+_tiles = panel_tiles()
+_full, _left_24, _left_16, _left_8 = map(indirect_panel, _tiles)
+FULL = _tiles.full.columns
 
 
 @kernels.add(INDIRECT_F32)
@@ -40,17 +39,20 @@ def indirect_f32(a, chunk, chunks):
             group_y = a.y + begin * ldc + group * a.columns * 4
             n = column_begin
             while n < column_end:
-                within = n % PANEL_COLUMNS
-                w = group_w + (n - within) * (depth + 1) * 4 + within * 4
-                y = group_y + n * 4
                 left = a.columns - n
-                if left + within <= NARROW_COLUMNS:
-                    stride = NARROW_COLUMNS * 4
-                    _narrow(x, a.zeros, table, a.taps, w, stride, y, ldc, count, a.depth, left, a.low, a.high)
-                    n += NARROW
+                start = n // PANEL_COLUMNS * PANEL_COLUMNS
+                stride = 4 * (PANEL_COLUMNS if a.columns - start > NARROW_COLUMNS else NARROW_COLUMNS)
+                w = group_w + (start * (depth + 1) + n - start) * 4
+                y = group_y + n * 4
+                z, taps, k, lo, hi = a.zeros, a.taps, a.depth, a.low, a.high
+                if left > 24:
+                    _full(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
+                elif left > 16:
+                    _left_24(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
+                elif left > 8:
+                    _left_16(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
                 else:
-                    stride = PANEL_COLUMNS * 4
-                    _wide(x, a.zeros, table, a.taps, w, stride, y, ldc, count, a.depth, left, a.low, a.high)
-                    n += WIDE
+                    _left_8(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
+                n += FULL
         begin += count
     return 0

@@ -2,16 +2,14 @@
 
 from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS
 from .family import KernelFamily
-from .tile_f32 import direct_panel, tiles, vector_panel
+from .tile_f32 import direct_panel, panel_tiles, vector_panel
 
 kernels = KernelFamily()
 
-_wide_tile, _narrow_tile = tiles()
-_wide = direct_panel("gemm_f32_wide", _wide_tile)
-_narrow = direct_panel("gemm_f32_narrow", _narrow_tile)
-_vector_wide = vector_panel("gemv_f32_wide", _wide_tile)
-_vector_narrow = vector_panel("gemv_f32_narrow", _narrow_tile)
-WIDE, NARROW = _wide_tile.columns, _narrow_tile.columns
+_tiles = panel_tiles()
+_full, _left_24, _left_16, _left_8 = map(direct_panel, _tiles)
+_vector, _vector_16 = vector_panel(_tiles.full), vector_panel(_tiles.left_16)
+FULL = _tiles.full.columns
 
 
 @kernels.add(GEMM_F32)
@@ -30,18 +28,20 @@ def gemm_f32(a, chunk, chunks):
         count = min(row_end - row, a.block_rows)
         n = column_begin
         while n < column_end:
-            within = n % PANEL_COLUMNS
-            left = a.columns - n + within
-            w = a.w + (n - within) * (a.depth + 1) * 4 + within * 4
+            left = a.columns - n
+            start = n // PANEL_COLUMNS * PANEL_COLUMNS
+            stride = 4 * (PANEL_COLUMNS if a.columns - start > NARROW_COLUMNS else NARROW_COLUMNS)
+            w = a.w + (start * (a.depth + 1) + n - start) * 4
             x, y = a.x + row * lda, a.y + row * ldc + n * 4
-            if left <= NARROW_COLUMNS:
-                row_bytes = NARROW_COLUMNS * 4
-                _narrow(x, lda, w, row_bytes, y, ldc, count, a.depth, a.columns - n, a.low, a.high)
-                n += NARROW
+            if left > 24:
+                _full(x, lda, w, stride, y, ldc, count, a.depth, left, a.low, a.high)
+            elif left > 16:
+                _left_24(x, lda, w, stride, y, ldc, count, a.depth, left, a.low, a.high)
+            elif left > 8:
+                _left_16(x, lda, w, stride, y, ldc, count, a.depth, left, a.low, a.high)
             else:
-                row_bytes = PANEL_COLUMNS * 4
-                _wide(x, lda, w, row_bytes, y, ldc, count, a.depth, a.columns - n, a.low, a.high)
-                n += WIDE
+                _left_8(x, lda, w, stride, y, ldc, count, a.depth, left, a.low, a.high)
+            n += FULL
         row += count
     return 0
 
@@ -52,15 +52,13 @@ def gemv_f32(a, chunk, chunks):
     n = panels * chunk // chunks * PANEL_COLUMNS
     end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
     while n < end:
-        within = n % PANEL_COLUMNS
-        w = a.w + (n - within) * (a.depth + 1) * 4 + within * 4
-        y = a.y + n * 4
-        if a.columns - n + within <= NARROW_COLUMNS:
-            row_bytes = NARROW_COLUMNS * 4
-            _vector_narrow(a.x, w, row_bytes, y, a.depth, a.columns - n, a.low, a.high)
-            n += NARROW
+        left = a.columns - n
+        start = n // PANEL_COLUMNS * PANEL_COLUMNS
+        stride = 4 * (PANEL_COLUMNS if a.columns - start > NARROW_COLUMNS else NARROW_COLUMNS)
+        w = a.w + (start * (a.depth + 1) + n - start) * 4
+        if left > 16:
+            _vector(a.x, w, stride, a.y + n * 4, a.depth, left, a.low, a.high)
         else:
-            row_bytes = PANEL_COLUMNS * 4
-            _vector_wide(a.x, w, row_bytes, y, a.depth, a.columns - n, a.low, a.high)
-            n += WIDE
+            _vector_16(a.x, w, stride, a.y + n * 4, a.depth, left, a.low, a.high)
+        n += FULL
     return 0

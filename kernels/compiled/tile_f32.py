@@ -16,26 +16,52 @@ from .target import target
 
 
 class Tile(NamedTuple):
-    """vectors of lanes columns each; rows lists the tile heights, highest first, the last being 1."""
+    """Vectors side by side, by their lanes; heights lists the rows of a tile, highest first, the last 1."""
 
-    lanes: int
-    vectors: int
-    rows: tuple[int, ...]
+    lanes: tuple[int, ...]
+    heights: tuple[int, ...]
 
     @property
     def columns(self) -> int:
-        return self.lanes * self.vectors
+        return sum(self.lanes)
+
+    @property
+    def types(self) -> list[Any]:
+        return [vector(f32, lanes) for lanes in self.lanes]
+
+    @property
+    def offsets(self) -> list[int]:
+        """Where each vector starts in a row, in bytes."""
+        return [4 * sum(self.lanes[:j]) for j in range(len(self.lanes))]
+
+    @property
+    def name(self) -> str:
+        return "_".join(map(str, self.lanes))
 
 
-def tiles() -> tuple[Tile, Tile]:
-    """The tiles of a wide panel and of a narrow one. More registers than these hold would spill."""
+class PanelTiles(NamedTuple):
+    """The tiles for a full step of columns, and for at most 24, 16 and 8 columns left over."""
+
+    full: Tile
+    left_24: Tile
+    left_16: Tile
+    left_8: Tile
+
+
+def panel_tiles() -> PanelTiles:
+    """The tiles that fill the processor's vector registers without spilling."""
     if target().avx512:
-        return Tile(16, 2, (7, 4, 2, 1)), Tile(16, 1, (14, 7, 4, 2, 1))
+        return PanelTiles(
+            Tile((16, 16), (7, 4, 2, 1)),
+            Tile((16, 8), (7, 4, 2, 1)),
+            Tile((16,), (14, 7, 4, 2, 1)),
+            Tile((8,), (14, 7, 4, 2, 1)),
+        )
     if target().avx2:
-        tile = Tile(8, 2, (6, 4, 2, 1))
-        return tile, tile
-    tile = Tile(4, 2, (4, 2, 1))
-    return tile, tile
+        full = Tile((8, 8), (6, 4, 2, 1))
+        return PanelTiles(full, full, full, Tile((8,), (12, 6, 4, 2, 1)))
+    full = Tile((4, 4), (4, 2, 1))
+    return PanelTiles(full, full, full, full)
 
 
 def multiply_rows(
@@ -43,17 +69,16 @@ def multiply_rows(
 ) -> list[Value]:
     """acc += rows [len(rows), depth] @ w [depth, columns]; w's rows lie row_bytes apart."""
     b = e.builder
-    type_ = vector(f32, tile.lanes)
 
     def step(k: Value, acc: list[Value]) -> list[Value]:
         acc = list(acc)
         at = e.offset(w, b.mul(k, row_bytes))
-        weights = [e.load(at, type_, 4 * tile.lanes * j) for j in range(tile.vectors)]
+        weights = [e.load(at, type_, offset) for type_, offset in zip(tile.types, tile.offsets, strict=True)]
         k4 = b.mul(k, e.const(4))
         for m, row in enumerate(rows):
-            x = e.load_splat(e.offset(row, k4), f32, tile.lanes)
-            for j, weight in enumerate(weights):
-                acc[m * tile.vectors + j] = e.multiply_add(x, weight, acc[m * tile.vectors + j])
+            x = e.load(e.offset(row, k4), f32)
+            for j, weight in enumerate(weights, m * len(weights)):
+                acc[j] = e.multiply_add(e.splat(x, weight.type.count), weight, acc[j])
         return acc
 
     return e.loop(depth, acc, step)
@@ -71,23 +96,21 @@ def store_tile(
 ) -> None:
     """Clamp the accumulators and store the first `columns` columns of each row at c, rows ldc bytes apart."""
     b = e.builder
-    lows, highs = e.splat(low, tile.lanes), e.splat(high, tile.lanes)
-    clamped = [e.clamp(value, lows, highs) for value in acc]
-    rows = len(acc) // tile.vectors
-    starts = [e.offset(c, b.mul(ldc, e.const(m))) for m in range(rows)]
+    clamped = [e.clamp(v, e.splat(low, v.type.count), e.splat(high, v.type.count)) for v in acc]
+    count = len(tile.lanes)
+    starts = [e.offset(c, b.mul(ldc, e.const(m))) for m in range(len(acc) // count)]
 
     def whole() -> None:
-        for m in range(rows):
-            for j in range(tile.vectors):
-                e.store(clamped[m * tile.vectors + j], starts[m], 4 * tile.lanes * j)
+        for m, start in enumerate(starts):
+            for j, offset in enumerate(tile.offsets):
+                e.store(clamped[m * count + j], start, offset)
 
     def part() -> None:
-        for j in range(tile.vectors):
-            left = e.smax(b.sub(columns, e.const(j * tile.lanes)), e.const(0))
-            mask = e.first_lanes(tile.lanes, left)
-            for m in range(rows):
-                at = e.offset(starts[m], 4 * tile.lanes * j)
-                e.masked_store(clamped[m * tile.vectors + j], at, mask)
+        for j, offset in enumerate(tile.offsets):
+            left = e.smax(b.sub(columns, e.const(offset // 4)), e.const(0))
+            mask = e.first_lanes(tile.lanes[j], left)
+            for m, start in enumerate(starts):
+                e.masked_store(clamped[m * count + j], e.offset(start, offset), mask)
 
     e.branch(b.icmp_signed(">=", columns, e.const(tile.columns)), whole, part)
 
@@ -96,7 +119,7 @@ def sweep(e: Emitter, tile: Tile, count: Value, emit_tile: Callable[[Value, int]
     """Cover rows 0 to count - 1 with emit_tile(first row, height), high tiles first."""
     b = e.builder
     m = e.const(0)
-    for height in tile.rows:
+    for height in tile.heights:
 
         def body(m: Value, carried: list[Value], height: int = height) -> list[Value]:
             emit_tile(m, height)
@@ -107,12 +130,11 @@ def sweep(e: Emitter, tile: Tile, count: Value, emit_tile: Callable[[Value, int]
 
 
 def start_from_bias(e: Emitter, tile: Tile, w: Value, height: int) -> list[Value]:
-    type_ = vector(f32, tile.lanes)
-    bias = [e.load(w, type_, 4 * tile.lanes * j) for j in range(tile.vectors)]
-    return [bias[j] for _ in range(height) for j in range(tile.vectors)]
+    bias = [e.load(w, type_, offset) for type_, offset in zip(tile.types, tile.offsets, strict=True)]
+    return bias * height
 
 
-def direct_panel(name: str, tile: Tile) -> Any:
+def direct_panel(tile: Tile) -> Any:
     """(a, lda, w, row_bytes, c, ldc, count, depth, columns, low, high): count rows of one panel."""
 
     def emit(
@@ -141,10 +163,10 @@ def direct_panel(name: str, tile: Tile) -> Any:
 
         sweep(e, tile, count, emit_tile)
 
-    return microkernel(name, [int64] * 9 + [float32] * 2, emit)
+    return microkernel(f"direct_f32_{tile.name}", [int64] * 9 + [float32] * 2, emit)
 
 
-def indirect_panel(name: str, tile: Tile) -> Any:
+def indirect_panel(tile: Tile) -> Any:
     """(x, zeros, table, taps, w, row_bytes, c, ldc, count, depth, columns, low, high).
 
     Row m is the concatenation of `taps` runs of depth floats; run s starts at x + 4 *
@@ -193,10 +215,10 @@ def indirect_panel(name: str, tile: Tile) -> Any:
 
         sweep(e, tile, count, emit_tile)
 
-    return microkernel(name, [int64] * 11 + [float32] * 2, emit)
+    return microkernel(f"indirect_f32_{tile.name}", [int64] * 11 + [float32] * 2, emit)
 
 
-def vector_panel(name: str, tile: Tile, splits: int = 4) -> Any:
+def vector_panel(tile: Tile, splits: int = 4) -> Any:
     """(x, w, row_bytes, y, depth, columns, low, high): one row times one panel.
 
     The depth is dealt out to `splits` sets of accumulators, which a single row needs to keep
@@ -217,28 +239,28 @@ def vector_panel(name: str, tile: Tile, splits: int = 4) -> Any:
         b = e.builder
         x, w, y = e.pointer(x), e.pointer(w), e.pointer(y)
         first = e.offset(w, row_bytes)
-        type_ = vector(f32, tile.lanes)
+        count = len(tile.lanes)
 
-        def steps(k: Value, acc: list[Value], count: int) -> list[Value]:
+        def steps(k: Value, acc: list[Value], unroll: int) -> list[Value]:
             acc = list(acc)
-            for u in range(count):
+            for u in range(unroll):
                 ku = b.add(k, e.const(u))
                 at = e.offset(first, b.mul(ku, row_bytes))
-                value = e.load_splat(e.offset(x, b.mul(ku, e.const(4))), f32, tile.lanes)
-                for j in range(tile.vectors):
-                    weight = e.load(at, type_, 4 * tile.lanes * j)
-                    i = u * tile.vectors + j
-                    acc[i] = e.multiply_add(value, weight, acc[i])
+                value = e.load(e.offset(x, b.mul(ku, e.const(4))), f32)
+                for j, offset in enumerate(tile.offsets):
+                    weight = e.load(at, tile.types[j], offset)
+                    i = u * count + j
+                    acc[i] = e.multiply_add(e.splat(value, tile.lanes[j]), weight, acc[i])
             return acc
 
-        zeros = [e.const(0.0, type_)] * (tile.vectors * (splits - 1))
+        zeros = [e.const(0.0, type_) for type_ in tile.types] * (splits - 1)
         acc = start_from_bias(e, tile, w, 1) + zeros
         whole = b.and_(depth, e.const(-splits))
         acc = e.loop(whole, acc, lambda k, acc: steps(k, acc, splits), step=splits)
         acc = e.loop(depth, acc, lambda k, acc: steps(k, acc, 1), start=whole)
-        while len(acc) > tile.vectors:
+        while len(acc) > count:
             half = len(acc) // 2
             acc = [b.fadd(acc[i], acc[i + half]) for i in range(half)]
         store_tile(e, tile, acc, y, e.const(0), columns, low, high)
 
-    return microkernel(name, [int64] * 6 + [float32] * 2, emit)
+    return microkernel(f"vector_f32_{tile.name}", [int64] * 6 + [float32] * 2, emit)
