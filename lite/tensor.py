@@ -80,6 +80,16 @@ NUMPY_DTYPES: dict[int, np.dtype] = {
     TensorType.UINT16: np.dtype(np.uint16),
 }
 
+# Bits an element takes in the types that NumPy does not have; strings and resources have none.
+_BITS: dict[int, int] = {
+    TensorType.INT4: 4,
+    TensorType.UINT4: 4,
+    TensorType.INT2: 2,
+    TensorType.BFLOAT16: 16,
+    TensorType.FLOAT8_E4M3FN: 8,
+    TensorType.FLOAT8_E5M2: 8,
+}
+
 
 class Tensor:
     """One value of a subgraph.
@@ -152,8 +162,11 @@ class Tensor:
 
     @property
     def nbytes(self) -> int:
-        """Bytes that the shape needs (not what is allocated)."""
-        return self.size * self.dtype.itemsize
+        """Bytes that the shape needs (not what is allocated); 0 for strings and resources."""
+        dtype = NUMPY_DTYPES.get(self.type)
+        if dtype is not None:
+            return math.prod(self.shape) * dtype.itemsize
+        return (math.prod(self.shape) * _BITS.get(self.type, 0) + 7) // 8
 
     @property
     def is_constant(self) -> bool:

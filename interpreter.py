@@ -1,0 +1,309 @@
+"""The public interpreter: a drop-in for ai_edge_litert.interpreter, name for name."""
+
+from __future__ import annotations
+
+import enum
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+
+from .kernels.compiled.library import Library
+from .kernels.register import BuiltinOpResolver
+from .lite.context import Numerics
+from .lite.custom_op import register_custom_op
+from .lite.errors import StateError, UnsupportedError
+from .lite.interpreter import Interpreter as CoreInterpreter
+from .lite.interpreter_wrapper import NO_DELEGATES, InterpreterWrapper
+from .lite.model import Model
+from .lite.signature_runner import SignatureRunner
+from .lite.tensor_details import operator_details, tensor_details
+
+__all__ = [
+    "Delegate",
+    "Interpreter",
+    "InterpreterWithCustomOps",
+    "OpResolverType",
+    "SignatureRunner",
+    "load_delegate",
+]
+
+_VIEW_ALIVE = """There is at least 1 reference to internal data
+      in the interpreter in the form of a numpy array or slice. Be sure to
+      only hold the function returned from tensor() if you are using raw
+      data access."""
+
+_PRESERVE_ALL_WARNING = (
+    "Warning: Enabling `experimental_preserve_all_tensors` with the BUILTIN or AUTO op resolver is "
+    "intended for debugging purposes only: every intermediate tensor keeps memory of its own."
+)
+
+# The wrapper is held by the interpreter; getrefcount's own argument counts as well.
+_NO_VIEWS = 2
+
+_library = Library()
+
+
+@enum.unique
+class OpResolverType(enum.Enum):
+    """Which kernels run.
+
+    AUTO and BUILTIN give the results of LiteRT's default kernels; BUILTIN_REF and
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES those of TFLite's reference kernels.
+    """
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+_NUMERICS = {
+    OpResolverType.AUTO: Numerics.DEFAULT,
+    OpResolverType.BUILTIN: Numerics.DEFAULT,
+    OpResolverType.BUILTIN_REF: Numerics.REFERENCE,
+    OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES: Numerics.REFERENCE,
+}
+
+
+class Delegate:
+    """A delegate loaded from a library; this version of numlite can load none."""
+
+    def __init__(self, library: str, options: dict[Any, Any] | None = None) -> None:
+        raise UnsupportedError(NO_DELEGATES)
+
+
+def load_delegate(library: str, options: dict[Any, Any] | None = None) -> Delegate:
+    """Load a delegate; UnsupportedError, as this version of numlite has none."""
+    try:
+        return Delegate(library, options)
+    except UnsupportedError as error:
+        raise UnsupportedError(f"Failed to load delegate from {library}\n{error}") from error
+
+
+class Interpreter:
+    """Runs a .tflite model.
+
+    interpreter = Interpreter("model.tflite")
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image)
+    interpreter.invoke()
+    result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    """
+
+    _custom_op_registerers: Sequence[Any] = ()
+
+    def __init__(
+        self,
+        model_path: str | os.PathLike[str] | None = None,
+        model_content: bytes | bytearray | memoryview | None = None,
+        experimental_delegates: Sequence[Any] | None = None,
+        num_threads: int | None = None,
+        experimental_op_resolver_type: OpResolverType = OpResolverType.AUTO,
+        experimental_preserve_all_tensors: bool = False,
+        experimental_disable_delegate_clustering: bool = False,
+        experimental_default_delegate_latest_features: bool = False,
+        experimental_compress_quantization_zero_points: bool = False,
+        experimental_disable_delegate_node_fusion: bool = False,
+        experimental_force_delegate_node_profiling: bool = False,
+    ) -> None:
+        """Open a model by path (the file is mapped) or by content (which is kept, not copied).
+
+        experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after
+        invoke; it does not change any result. The arguments that speak of delegates are
+        accepted and have nothing to act on.
+        Raises ValueError when the model cannot be read or an argument is wrong.
+        """
+        self._experimental_compress_quantization_zero_points = experimental_compress_quantization_zero_points
+        numerics = _numerics(experimental_op_resolver_type)
+        if experimental_preserve_all_tensors and numerics is Numerics.DEFAULT:
+            warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
+        _check_num_threads(num_threads)
+        if experimental_delegates:
+            raise UnsupportedError(NO_DELEGATES)
+        model = _open(model_path, model_content)
+        resolver = BuiltinOpResolver()
+        for registerer in self._custom_op_registerers:
+            register_custom_op(resolver, registerer)
+        self._core = CoreInterpreter(
+            model,
+            resolver,
+            _library,
+            numerics,
+            int(num_threads or 1),
+            bool(experimental_preserve_all_tensors),
+        )
+        self._model_content = model_content
+        self._delegates: list[Delegate] = []
+        self._interpreter = InterpreterWrapper(self._core)
+
+    @property
+    def core(self) -> CoreInterpreter:
+        """The runtime's own interpreter, below this drop-in."""
+        return self._core
+
+    # --- preparing
+
+    def allocate_tensors(self) -> None:
+        """Prepare the model and give its tensors memory. Needed before invoke, and after a resize."""
+        self._ensure_safe()
+        self._core.allocate_tensors()
+
+    def resize_tensor_input(
+        self, input_index: int, tensor_size: Sequence[int] | np.ndarray, strict: bool = False
+    ) -> None:
+        """Give an input another shape; with strict only dimensions that are -1 in its shape_signature."""
+        self._ensure_safe()
+        self._interpreter.ResizeInputTensor(input_index, np.array(tensor_size, dtype=np.int32), strict)
+
+    def reset_all_variables(self) -> None:
+        """Set the model's state (variable tensors) to zero."""
+        self._core.reset_all_variables()
+
+    def release_nonpersistent_memory(self) -> None:
+        """Give back the arena until the next allocate_tensors(); variables keep their values."""
+        self._ensure_safe()
+        self._core.release_nonpersistent_memory()
+
+    # --- values
+
+    def set_tensor(self, tensor_index: int, value: object) -> None:
+        """Copy value into a tensor; its dtype and shape must be the tensor's."""
+        self._core.set_tensor(tensor_index, value)
+
+    def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> np.ndarray:
+        """A copy of a tensor's value."""
+        return self._core.get_tensor(tensor_index, subgraph_index)
+
+    def tensor(self, tensor_index: int) -> Callable[[], np.ndarray]:
+        """A function that gives a view of a tensor's memory.
+
+        Keep the function, not the view: while a view is alive, invoke, allocate_tensors and
+        resize_tensor_input raise RuntimeError.
+        """
+        return lambda: self._interpreter.tensor(self._interpreter, tensor_index)
+
+    # --- running
+
+    def invoke(self) -> None:
+        """Run the model. Releases the GIL while kernels run. RuntimeError when a node fails."""
+        if getrefcount(self._interpreter) != _NO_VIEWS:
+            raise StateError(_VIEW_ALIVE)
+        self._core.invoke()
+
+    def _safe_to_run(self) -> bool:
+        return getrefcount(self._interpreter) == _NO_VIEWS
+
+    def _ensure_safe(self) -> None:
+        if not self._safe_to_run():
+            raise StateError(_VIEW_ALIVE)
+
+    # --- descriptions
+
+    def num_subgraphs(self) -> int:
+        return len(self._core.subgraphs)
+
+    def get_input_details(self) -> list[dict[str, Any]]:
+        """name, index, shape, shape_signature, dtype and quantization of each input, in the file's order."""
+        return [self._get_tensor_details(t, 0) for t in self._core.subgraph().inputs]
+
+    def get_output_details(self) -> list[dict[str, Any]]:
+        """The same as get_input_details, of the outputs."""
+        return [self._get_tensor_details(t, 0) for t in self._core.subgraph().outputs]
+
+    def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
+        """Details of all tensors of a subgraph but those that have none (scratch memory)."""
+        if not 0 <= subgraph_index < self.num_subgraphs():
+            raise ValueError(
+                f"subgraph_index is out of range: {subgraph_index} for the model, "
+                f"which has {self.num_subgraphs()} subgraphs."
+            )
+        found = []
+        for tensor in self._core.subgraph(subgraph_index).tensors:
+            try:
+                found.append(tensor_details(tensor))
+            except ValueError:
+                continue
+        return found
+
+    def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
+        return tensor_details(self._core.tensor(int(tensor_index), int(subgraph_index)))
+
+    def _get_op_details(self, op_index: int) -> dict[str, Any]:
+        return operator_details(self._core.subgraph(), self._interpreter.node(int(op_index)))
+
+    def _get_ops_details(self) -> list[dict[str, Any]]:
+        subgraph = self._core.subgraph()
+        return [operator_details(subgraph, node) for node in subgraph.nodes]
+
+    @property
+    def experimental_compress_quantization_zero_points(self) -> bool:
+        return self._experimental_compress_quantization_zero_points
+
+    def _native_handle(self) -> int:
+        return self._interpreter.interpreter()
+
+    # --- signatures
+
+    def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
+        """{key: {'inputs': [names], 'outputs': [names]}} of each signature."""
+        return {
+            key: {"inputs": list(signature.inputs), "outputs": list(signature.outputs)}
+            for key, signature in self._core.signatures.items()
+        }
+
+    def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]:
+        return self._interpreter.GetSignatureDefs()
+
+    def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
+        """A function of named arrays for a signature; the key may be left out when there is only one."""
+        if signature_key is None:
+            count = len(self._core.signatures)
+            if count != 1:
+                raise ValueError(
+                    f"SignatureDef signature_key is None and model has {count} Signatures. "
+                    "None is only allowed when the model has 1 SignatureDef"
+                )
+            signature_key = next(iter(self._core.signatures))
+        return SignatureRunner(interpreter=self, signature_key=signature_key)
+
+
+class InterpreterWithCustomOps(Interpreter):
+    """An Interpreter with custom operators written in Python.
+
+    Each registerer is a pair (name, operator), where operator is a Registration or an object
+    with prepare(context, node) and invoke(context, node), or a function that is given the
+    OpResolver and calls its add_custom.
+    """
+
+    def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
+        self._custom_op_registerers = custom_op_registerers or []
+        super().__init__(**kwargs)
+
+
+def _numerics(resolver_type: object) -> Numerics:
+    if not isinstance(resolver_type, OpResolverType):
+        raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
+    return _NUMERICS[resolver_type]
+
+
+def _check_num_threads(num_threads: object) -> None:
+    if num_threads is None:
+        return
+    if not isinstance(num_threads, int):
+        raise ValueError("type of num_threads should be int")
+    if num_threads < 1:
+        raise ValueError("num_threads should >= 1")
+
+
+def _open(path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | None) -> Model:
+    if path and content:
+        raise ValueError("Can't both provide `model_path` and `model_content`")
+    if path:
+        return Model.from_path(path)
+    if content:
+        return Model(content)
+    raise ValueError("`model_path` or `model_content` must be specified.")

@@ -1,0 +1,48 @@
+"""The builtin operators that numlite runs, and the family module that each comes from."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..lite.op_resolver import OpResolver
+from ..lite.registration import Registration
+
+# Family module: the operators in its REGISTRATIONS. A module is imported only for a model that
+# has one of its operators, because start-up time counts.
+REGISTRATIONS: dict[str, tuple[str, ...]] = {
+    "binary": ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM"),
+    "concatenation": ("CONCATENATION",),
+    "conv": ("CONV_2D",),
+    "depthwise_conv": ("DEPTHWISE_CONV_2D",),
+    "fully_connected": ("FULLY_CONNECTED",),
+    "pad": ("PAD", "PADV2"),
+    "reshape": ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"),
+    "slice": ("SLICE", "STRIDED_SLICE"),
+    "split": ("SPLIT", "SPLIT_V", "PACK", "UNPACK"),
+    "transpose": ("TRANSPOSE",),
+}
+
+_FAMILY_OF = {name: family for family, names in REGISTRATIONS.items() for name in names}
+
+
+def registrations(family: str) -> tuple[Registration, ...]:
+    """What a family module registers."""
+    found: tuple[Registration, ...] = import_module(f".{family}", __package__).REGISTRATIONS
+    return found
+
+
+class BuiltinOpResolver(OpResolver):
+    """Knows every operator of the table; families are imported when they are first asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._imported: set[str] = set()
+
+    def find_builtin(self, code: int, version: int, name: str) -> Registration:
+        family = _FAMILY_OF.get(name)
+        if family is not None and family not in self._imported:
+            self._imported.add(family)
+            for registration in registrations(family):
+                # Behind what a user has added, which wins.
+                self._builtins.setdefault(registration.builtin_code, []).append(registration)
+        return super().find_builtin(code, version, name)

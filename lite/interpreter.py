@@ -1,0 +1,114 @@
+"""Interpreter: the subgraphs of one model, and the calls that prepare, fill and run them."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from .errors import StateError
+from .interpreter_builder import build_subgraphs
+from .runtime import Runtime
+from .tensor_access import read_tensor, write_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import numpy as np
+
+    from .context import Numerics
+    from .kernel_call import KernelLibrary
+    from .model import Model, Signature
+    from .op_resolver import OpResolver
+    from .subgraph import Subgraph
+    from .tensor import Tensor
+
+_BUSY = (
+    "The interpreter is in use by another thread: no other call may be made until invoke() has "
+    "finished. Give each thread an Interpreter of its own"
+)
+
+
+class Interpreter:
+    """Runs one model. The kernel library and the resolver come from whoever builds it.
+
+    Subgraph 0 is the primary one. One thread at a time: a call that would meet another
+    thread's invoke raises StateError.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        resolver: OpResolver,
+        library: KernelLibrary,
+        numerics: Numerics,
+        num_threads: int = 1,
+        preserve_all_tensors: bool = False,
+    ) -> None:
+        self.model = model
+        self.runtime = Runtime(library, numerics, num_threads, preserve_all_tensors)
+        self.subgraphs = build_subgraphs(model, resolver, self.runtime)
+        self.signatures: dict[str, Signature] = model.signatures()
+        self._lock = threading.Lock()
+
+    def subgraph(self, index: int = 0) -> Subgraph:
+        """ValueError when there is none of that index."""
+        if 0 <= index < len(self.subgraphs):
+            return self.subgraphs[index]
+        raise ValueError(f"Invalid subgraph index {index} exceeds max subgraph index {len(self.subgraphs)}")
+
+    def tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
+        """ValueError when there is none of that index."""
+        tensors = self.subgraph(subgraph_index).tensors
+        if 0 <= index < len(tensors):
+            return tensors[index]
+        raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
+
+    def resize_input(
+        self, index: int, shape: Sequence[int], strict: bool = False, subgraph_index: int = 0
+    ) -> None:
+        self.tensor(index, subgraph_index)
+        with self._exclusive():
+            self.subgraph(subgraph_index).resize_input(index, tuple(shape), strict)
+
+    def allocate_tensors(self, subgraph_index: int = 0) -> None:
+        with self._exclusive():
+            self.subgraph(subgraph_index).allocate_tensors()
+
+    def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
+        """Copy value into a tensor; ValueError unless its type and shape are the tensor's."""
+        write_tensor(self.tensor(index, subgraph_index), value)
+
+    def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
+        """A copy of a tensor's value."""
+        return read_tensor(self.tensor(index, subgraph_index))
+
+    def invoke(self, subgraph_index: int = 0) -> None:
+        """Run a subgraph. The GIL is released while native kernels run."""
+        lock = self._lock
+        if not lock.acquire(False):
+            raise StateError(_BUSY)
+        try:
+            self.subgraphs[subgraph_index].invoke()
+        finally:
+            lock.release()
+
+    def reset_all_variables(self) -> None:
+        with self._exclusive():
+            for subgraph in self.subgraphs:
+                subgraph.reset_variables()
+
+    def release_nonpersistent_memory(self) -> None:
+        """Give the arenas back until the next allocate_tensors."""
+        with self._exclusive():
+            for subgraph in self.subgraphs:
+                subgraph.release_nonpersistent_memory()
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        if not self._lock.acquire(False):
+            raise StateError(_BUSY)
+        try:
+            yield
+        finally:
+            self._lock.release()

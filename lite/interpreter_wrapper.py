@@ -1,0 +1,148 @@
+"""InterpreterWrapper: the calls that tools make below the public interpreter, under LiteRT's names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import StateError, UnsupportedError
+from .interpreter import Interpreter
+from .tensor_access import numpy_type, view_tensor
+from .tensor_details import quantization, quantization_parameters, sparsity_parameters
+
+if TYPE_CHECKING:
+    from .node import Node
+
+NO_DELEGATES = (
+    "Delegates are not built into this version of numlite. Leave experimental_delegates out: "
+    "all operators then run on the CPU"
+)
+
+
+class _ViewOwner:
+    """The base of a view: it keeps the wrapper alive (which blocks invoke), and the memory."""
+
+    def __init__(self, wrapper: object, view: np.ndarray) -> None:
+        self._wrapper = wrapper
+        self._view = view
+        self.__array_interface__ = view.__array_interface__
+
+
+class InterpreterWrapper:
+    """LiteRT's wrapper class by method names; `core` is what it wraps."""
+
+    def __init__(self, core: Interpreter) -> None:
+        self.core = core
+
+    # --- tensors
+
+    def InputIndices(self) -> np.ndarray:
+        return np.array(self.core.subgraph().inputs, np.int32)
+
+    def OutputIndices(self) -> np.ndarray:
+        return np.array(self.core.subgraph().outputs, np.int32)
+
+    def NumSubgraphs(self) -> int:
+        return len(self.core.subgraphs)
+
+    def NumTensors(self, subgraph_index: int = 0) -> int:
+        return len(self.core.subgraph(subgraph_index).tensors)
+
+    def TensorName(self, index: int, subgraph_index: int = 0) -> str:
+        return self.core.tensor(index, subgraph_index).name
+
+    def TensorType(self, index: int, subgraph_index: int = 0) -> type[np.generic] | None:
+        return numpy_type(self.core.tensor(index, subgraph_index).type)
+
+    def TensorSize(self, index: int, subgraph_index: int = 0) -> np.ndarray:
+        return np.array(self.core.tensor(index, subgraph_index).shape, np.int32)
+
+    def TensorSizeSignature(self, index: int, subgraph_index: int = 0) -> np.ndarray:
+        return np.array(self.core.tensor(index, subgraph_index).shape_signature, np.int32)
+
+    def TensorQuantization(self, index: int, subgraph_index: int = 0) -> tuple[float, int]:
+        return quantization(self.core.tensor(index, subgraph_index))
+
+    def TensorQuantizationParameters(self, index: int, subgraph_index: int = 0) -> tuple[Any, ...]:
+        return tuple(quantization_parameters(self.core.tensor(index, subgraph_index)).values())
+
+    def TensorSparsityParameters(self, index: int, subgraph_index: int = 0) -> dict[str, Any]:
+        return sparsity_parameters(self.core.tensor(index, subgraph_index))
+
+    def GetTensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
+        return self.core.get_tensor(index, subgraph_index)
+
+    def SetTensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
+        self.core.set_tensor(index, value, subgraph_index)
+
+    def tensor(self, base: object, index: int, subgraph_index: int = 0) -> np.ndarray:
+        """A view of the tensor's memory that keeps base alive."""
+        return np.asarray(_ViewOwner(base, view_tensor(self.core.tensor(index, subgraph_index))))
+
+    # --- nodes
+
+    def NumNodes(self) -> int:
+        return len(self.core.subgraph().nodes)
+
+    def NodeName(self, index: int) -> str:
+        return self.node(index).registration.name
+
+    def NodeInputs(self, index: int) -> np.ndarray:
+        return np.array(self.node(index).inputs, np.int32)
+
+    def NodeOutputs(self, index: int) -> np.ndarray:
+        return np.array(self.node(index).outputs, np.int32)
+
+    def node(self, index: int) -> Node:
+        nodes = self.core.subgraph().nodes
+        if not 0 <= index < len(nodes):
+            raise ValueError("Invalid node index")
+        return nodes[index]
+
+    # --- signatures
+
+    def GetSignatureDefs(self) -> dict[str, dict[str, dict[str, int]]]:
+        return {
+            key: {"inputs": dict(signature.inputs), "outputs": dict(signature.outputs)}
+            for key, signature in self.core.signatures.items()
+        }
+
+    def GetSubgraphIndexFromSignature(self, key: str) -> int:
+        if key not in self.core.signatures:
+            raise ValueError(f'Invalid signature_key provided: "{key}".')
+        return self.core.signatures[key].subgraph_index
+
+    # --- running
+
+    def ResizeInputTensor(
+        self, index: int, shape: np.ndarray, strict: bool = False, subgraph_index: int = 0
+    ) -> None:
+        shape = np.asarray(shape)
+        if shape.ndim != 1:
+            raise ValueError(f"Shape should be 1D instead of {shape.ndim}.")
+        self.core.resize_input(index, shape.tolist(), strict, subgraph_index)
+
+    def AllocateTensors(self, subgraph_index: int = 0) -> None:
+        self.core.allocate_tensors(max(subgraph_index, 0))
+
+    def Invoke(self, subgraph_index: int = 0) -> None:
+        self.core.subgraph(subgraph_index)
+        self.core.invoke(subgraph_index)
+
+    def ResetVariableTensors(self) -> None:
+        self.core.reset_all_variables()
+
+    def SetNumThreads(self, num_threads: int) -> None:
+        if any(subgraph.stages for subgraph in self.core.subgraphs):
+            raise StateError("SetNumThreads: it must be called before allocate_tensors()")
+        if num_threads < -1 or num_threads == 0:
+            raise ValueError("num_threads should >= 1")
+        self.core.runtime.num_threads = max(num_threads, 1)
+
+    def ModifyGraphWithDelegate(self, delegate: object) -> None:
+        raise UnsupportedError(NO_DELEGATES)
+
+    def interpreter(self) -> int:
+        """A number that is this interpreter's own; there is no C++ object behind it."""
+        return id(self.core)

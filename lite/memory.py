@@ -1,0 +1,94 @@
+"""StageMemory: the arenas of the nodes that were prepared together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .arena import ALIGNMENT, allocate
+from .arena_planner import plan_offsets
+from .errors import PrepareError
+from .lifetimes import NOT_IN_ARENA, Lifetime, compute_lifetimes
+from .tensor import AllocationType
+
+if TYPE_CHECKING:
+    from .subgraph import Subgraph
+
+_ARENA = AllocationType.ARENA_RW
+_PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
+
+
+class StageMemory:
+    """Where the tensors lie that the nodes at positions first to last write.
+
+    The arena can be released and acquired again; variables and persistent temporaries stay.
+    """
+
+    def __init__(self, subgraph: Subgraph, first: int, last: int, preserve_all: bool) -> None:
+        self._subgraph = subgraph
+        self._arena: np.ndarray | None = None
+        tensors = subgraph.tensors
+        nbytes = [t.nbytes if t.allocation_type is _ARENA else NOT_IN_ARENA for t in tensors]
+        nodes = [subgraph.nodes[n] for n in subgraph.execution_plan]
+        liveness = compute_lifetimes(
+            nodes,
+            nbytes,
+            subgraph.inputs,
+            subgraph.outputs,
+            preserve_all=preserve_all,
+            first=first,
+            last=last,
+        )
+        if liveness.unwritten:
+            tensor = tensors[liveness.unwritten[0]]
+            raise PrepareError(f"tensor {tensor.index} {tensor!r}: a node reads it before anything writes it")
+        self.lifetimes: list[Lifetime] = liveness.lifetimes
+        self.owners: dict[int, int] = liveness.owners
+        self.offsets, self.arena_bytes = plan_offsets(self.lifetimes)
+        self._place_persistent(first, last)
+
+    @property
+    def held(self) -> bool:
+        return self._arena is not None
+
+    def acquire(self) -> None:
+        """Give the tensors their places in the arena, which is allocated if it is not held."""
+        if self._arena is None:
+            self._arena = allocate(self.arena_bytes)
+        arena = self._arena
+        address = arena.__array_interface__["data"][0]
+        tensors = self._subgraph.tensors
+        for (t, nbytes, _, _), offset in zip(self.lifetimes, self.offsets, strict=True):
+            tensor = tensors[t]
+            tensor.data = arena[offset : offset + nbytes]
+            tensor.address = address + offset
+        for t, owner in self.owners.items():
+            tensors[t].data = tensors[owner].data
+            tensors[t].address = tensors[owner].address
+
+    def release(self) -> None:
+        self._arena = None
+        tensors = self._subgraph.tensors
+        for lifetime in self.lifetimes:
+            tensors[lifetime.tensor].bind(None)
+        for t in self.owners:
+            tensors[t].bind(None)
+
+    def _place_persistent(self, first: int, last: int) -> None:
+        """Zeroed memory for variables and persistent temporaries that have none of their size."""
+        subgraph = self._subgraph
+        wanted = list(subgraph.variables)
+        for n in subgraph.execution_plan[first : last + 1]:
+            wanted += subgraph.nodes[n].temporaries
+        tensors = [subgraph.tensors[t] for t in wanted]
+        tensors = [t for t in tensors if t.allocation_type is _PERSISTENT]
+        tensors = [t for t in tensors if t.data is None or len(t.data) != t.nbytes]
+        if not tensors:
+            return
+        sizes = [-(-t.nbytes // ALIGNMENT) * ALIGNMENT for t in tensors]
+        arena = allocate(sum(sizes))
+        offset = 0
+        for tensor, size in zip(tensors, sizes, strict=True):
+            tensor.bind(arena[offset : offset + tensor.nbytes])
+            offset += size

@@ -1,0 +1,111 @@
+"""Model: a .tflite file, opened and verified, whose constants are views of its bytes."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import NamedTuple
+
+import numpy as np
+
+from ..schema import tflite
+from ..schema.verifier import verify
+from .errors import ModelError
+from .tensor import OVERREAD_BYTES
+
+
+class Signature(NamedTuple):
+    """A named entry of the model: tensors by the names of arguments and results."""
+
+    key: str
+    subgraph_index: int
+    inputs: dict[str, int]
+    outputs: dict[str, int]
+
+
+class Model:
+    """A verified model. root is the schema's reader of the file.
+
+    content holds the file's bytes (a mapped file or any bytes-like object); it is kept, not copied.
+    Raises ModelError when the content is no model or is damaged.
+    """
+
+    def __init__(self, content: bytes | bytearray | memoryview | mmap.mmap) -> None:
+        view = memoryview(content).cast("B")
+        if not len(view):
+            raise ModelError("The model is not a valid Flatbuffer buffer: it is empty")
+        self._data = np.frombuffer(view, np.uint8)
+        self._data.flags.writeable = False
+        self.address: int = self._data.__array_interface__["data"][0]
+        verify(view)
+        self.root = tflite.read(view)
+        self._buffers = self.root.buffers
+        self._tail_copies: dict[int, np.ndarray] = {}
+
+    @classmethod
+    def from_path(cls, path: str | bytes | os.PathLike[str]) -> Model:
+        """Map a file; ModelError when it cannot be opened."""
+        try:
+            with open(os.fspath(path), "rb") as file:
+                if os.fstat(file.fileno()).st_size == 0:
+                    raise ModelError(f"Could not open {os.fspath(path)!r}: the file is empty")
+                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except OSError as error:
+            raise ModelError(f"Could not open {os.fspath(path)!r}: {error.strerror or error}") from error
+        return cls(content)
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._data)
+
+    @property
+    def description(self) -> str:
+        return self.root.description or ""
+
+    def buffer(self, index: int) -> np.ndarray | None:
+        """The bytes of a buffer as a flat uint8 view, None when it holds none.
+
+        OVERREAD_BYTES after its end may be read: a buffer that ends too near to the end of
+        the file is copied.
+        """
+        if index == 0:
+            return None
+        buffer = self._buffers[index]
+        offset = buffer.offset
+        data = self._appended(index, offset, buffer.size) if offset > 1 else buffer.data
+        if not data.size:
+            return None
+        end = data.__array_interface__["data"][0] + data.size - self.address
+        return data if end + OVERREAD_BYTES <= self.nbytes else self._copy(index, data)
+
+    def metadata(self) -> dict[str, bytes]:
+        """The model's metadata by name."""
+        found = {}
+        for entry in self.root.metadata:
+            data = self.buffer(entry.buffer)
+            found[entry.name or ""] = b"" if data is None else data.tobytes()
+        return found
+
+    def signatures(self) -> dict[str, Signature]:
+        """The signatures by key, in the file's order."""
+        found = {}
+        for definition in self.root.signature_defs:
+            key = definition.signature_key or ""
+            inputs = {entry.name or "": entry.tensor_index for entry in definition.inputs}
+            outputs = {entry.name or "": entry.tensor_index for entry in definition.outputs}
+            found[key] = Signature(key, definition.subgraph_index, inputs, outputs)
+        return found
+
+    def _appended(self, index: int, offset: int, size: int) -> np.ndarray:
+        if offset + size > self.nbytes:
+            raise ModelError(f"buffer {index}: bytes {offset} to {offset + size} lie past the file's end")
+        return self._data[offset : offset + size]
+
+    def _copy(self, index: int, data: np.ndarray) -> np.ndarray:
+        copy = self._tail_copies.get(index)
+        if copy is None:
+            memory = np.zeros(data.size + OVERREAD_BYTES, np.uint8)
+            memory[: data.size] = data
+            memory.flags.writeable = False
+            copy = self._tail_copies[index] = memory[: data.size]
+        return copy

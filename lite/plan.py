@@ -1,0 +1,128 @@
+"""Plan: the prepared nodes of a subgraph as native segments around nodes that Python runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import InvokeError, PrepareError
+from .native_plan import INTERNAL_ERROR, NativePlan
+
+if TYPE_CHECKING:
+    from .kernel_call import KernelCall, KernelLibrary
+    from .node import Node
+    from .tensor import Tensor
+    from .thread_pool import ThreadPool
+
+_WORD = 8
+_MOST_CHUNKS = (1 << 20) - 1
+
+
+class ArgumentBlocks:
+    """The argument blocks of many calls in one array, so that all addresses are set in one pass.
+
+    Each call's args becomes a view of its place in the array.
+    """
+
+    def __init__(self, calls: Sequence[KernelCall]) -> None:
+        starts, nbytes = [], 0
+        for call in calls:
+            starts.append(nbytes)
+            nbytes += -(-call.args.nbytes // _WORD) * _WORD
+        self._words = np.zeros(nbytes // _WORD, np.int64)
+        self._tensors: list[Tensor] = []
+        memory = self._words.view(np.uint8)
+        words: list[int] = []
+        for call, start in zip(calls, starts, strict=True):
+            block = call.args
+            place = memory[start : start + block.nbytes].view(block.dtype)
+            place[:] = block
+            call.args = place
+            fields = block.dtype.fields
+            for name, tensor in call.tensors.items():
+                words.append((start + fields[name][1]) // _WORD)
+                self._tensors.append(tensor)
+        self._at = np.array(words, np.int64)
+        address: int = self._words.__array_interface__["data"][0]
+        self.addresses = [address + start for start in starts]
+
+    def bind(self) -> None:
+        """Write the tensors' present addresses; PrepareError when one has no memory."""
+        addresses = [tensor.address for tensor in self._tensors]
+        if 0 in addresses:
+            for tensor in self._tensors:
+                if not tensor.address and tensor.nbytes:
+                    raise PrepareError(f"tensor {tensor!r}: it is read, but nothing gives it a value")
+        self._words[self._at] = addresses
+
+
+class NativeSegment:
+    """Consecutive calls that run as one native call; says which node a failing row belongs to."""
+
+    def __init__(
+        self,
+        calls: Sequence[KernelCall],
+        nodes: Sequence[Node],
+        addresses: Sequence[int],
+        library: KernelLibrary,
+        pool: ThreadPool | None,
+    ) -> None:
+        self.calls = calls
+        self.nodes = nodes
+        rows = [
+            (library.address(call.family, call.kernel), address, min(max(call.chunks, 1), _MOST_CHUNKS))
+            for call, address in zip(calls, addresses, strict=True)
+        ]
+        self.plan = NativePlan(np.array(rows, np.int64), library, pool)
+
+    def failure(self, status: int) -> tuple[Node, InvokeError]:
+        """The node that failed in the last run, and what its status means."""
+        row = self.plan.failed_row
+        node, call = self.nodes[row], self.calls[row]
+        if status == INTERNAL_ERROR:
+            text = f"kernel {call.kernel} raised an exception"
+        else:
+            text = call.messages.get(status, f"kernel {call.kernel} failed with status {status}")
+        name = node.registration.name
+        return node, InvokeError(text if text.startswith(name) else f"{name}: {text}")
+
+
+class Plan:
+    """Prepared nodes, in order, as steps: a NativeSegment, or a Node that Python runs."""
+
+    def __init__(self, nodes: Sequence[Node], library: KernelLibrary, pool: ThreadPool | None) -> None:
+        owners = [(call, node) for node in nodes for call in node.calls or ()]
+        calls = [call for call, _ in owners]
+        _load(calls, library)
+        self.blocks = ArgumentBlocks(calls)
+        self.steps: list[NativeSegment | Node] = []
+        begin = end = 0
+
+        def close() -> None:
+            if end > begin:
+                section = slice(begin, end)
+                of_rows = [node for _, node in owners[section]]
+                addresses = self.blocks.addresses[section]
+                self.steps.append(NativeSegment(calls[section], of_rows, addresses, library, pool))
+
+        for node in nodes:
+            if node.calls is None:
+                close()
+                begin = end
+                self.steps.append(node)
+            else:
+                end += len(node.calls)
+        close()
+
+    @property
+    def segments(self) -> list[NativeSegment]:
+        return [step for step in self.steps if isinstance(step, NativeSegment)]
+
+
+def _load(calls: Sequence[KernelCall], library: KernelLibrary) -> None:
+    wanted: dict[str, set[str]] = {"executor": {"run_plan", "invoke"}}
+    for call in calls:
+        wanted.setdefault(call.family, set()).add(call.kernel)
+    library.load(wanted)

@@ -1,0 +1,32 @@
+"""Runtime: what all subgraphs of one interpreter share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .context import Numerics
+from .thread_pool import ThreadPool, shared_pool
+
+if TYPE_CHECKING:
+    from .kernel_call import KernelLibrary
+    from .subgraph import Subgraph
+
+
+@dataclass
+class Runtime:
+    """The settings and the subgraphs of an interpreter.
+
+    preserve_all_tensors keeps every intermediate tensor's bytes until the next invoke; it
+    changes where tensors lie, never which kernels run.
+    """
+
+    library: KernelLibrary
+    numerics: Numerics = Numerics.DEFAULT
+    num_threads: int = 1
+    preserve_all_tensors: bool = False
+    subgraphs: list[Subgraph] = field(default_factory=list)
+
+    def pool(self) -> ThreadPool | None:
+        """The threads that kernels may use besides the caller's."""
+        return None if self.num_threads == 1 else shared_pool(self.num_threads, self.library)

@@ -1,0 +1,380 @@
+"""Subgraph: the tensors and nodes of one graph, prepared, placed in memory and run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from . import debug
+from .arena import allocate
+from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
+from .memory import StageMemory
+from .plan import NativeSegment, Plan
+from .tensor import AllocationType, Tensor, TensorType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .context import Numerics
+    from .node import Node
+    from .runtime import Runtime
+    from .tensor import Shape
+
+_ARENA = AllocationType.ARENA_RW
+_PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
+_DYNAMIC = AllocationType.DYNAMIC
+_UINT8 = int(TensorType.UINT8)
+_MOST_BYTES = (1 << 63) - 1
+
+NOT_READY = "Invoke called on model that is not ready."
+
+
+class State(Enum):
+    """Whether the subgraph can run; the names are TFLite's."""
+
+    UNINVOKABLE = "uninvokable"
+    INVOKABLE = "invokable"
+
+
+class Stage:
+    """Nodes at positions first to last (inclusive) of the execution plan, ready to run.
+
+    A subgraph without dynamic tensors has one stage. Otherwise a stage ends with the node
+    whose output shapes are known only when it has run; the next one is prepared then.
+    """
+
+    __slots__ = ("first", "last", "memory", "plan")
+
+    def __init__(self, first: int, last: int, memory: StageMemory, plan: Plan) -> None:
+        self.first = first
+        self.last = last
+        self.memory = memory
+        self.plan = plan
+
+
+class Subgraph:
+    """One graph of the model. Implements Context for its nodes."""
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        tensors: list[Tensor],
+        nodes: list[Node],
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+        runtime: Runtime,
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.tensors = tensors
+        self.nodes = nodes
+        self.inputs = inputs
+        self.outputs = outputs
+        self.execution_plan = list(range(len(nodes)))
+        self.variables = [t.index for t in tensors if t.is_variable]
+        self.state = State.UNINVOKABLE
+        self.stages: list[Stage] = []
+        self._runtime = runtime
+        self._entry: Callable[[], int] | None = None
+        self._scratch: dict[int, list[int]] = {}
+        self._preparing = False
+        self._running = False
+        self._dynamic_resized = False
+
+    # --- Context: what nodes may ask
+
+    @property
+    def numerics(self) -> Numerics:
+        return self._runtime.numerics
+
+    @property
+    def num_threads(self) -> int:
+        return self._runtime.num_threads
+
+    def subgraph(self, index: int) -> Subgraph:
+        """Another subgraph of the model; PrepareError when there is none."""
+        subgraphs = self._runtime.subgraphs
+        if not 0 <= index < len(subgraphs):
+            raise PrepareError(f"subgraph index must be under {len(subgraphs)}, got {index}")
+        return subgraphs[index]
+
+    def tensor(self, index: int) -> Tensor:
+        return self.tensors[index]
+
+    def input(self, node: Node, i: int) -> Tensor:
+        tensor = self.optional_input(node, i)
+        if tensor is None:
+            raise PrepareError(f"{node.registration.name}: input {i} is missing")
+        return tensor
+
+    def optional_input(self, node: Node, i: int) -> Tensor | None:
+        inputs = node.inputs
+        return self.tensors[inputs[i]] if i < len(inputs) and inputs[i] >= 0 else None
+
+    def output(self, node: Node, i: int) -> Tensor:
+        outputs = node.outputs
+        if i >= len(outputs) or outputs[i] < 0:
+            raise PrepareError(f"{node.registration.name}: output {i} is missing")
+        return self.tensors[outputs[i]]
+
+    def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
+        shape = checked_shape(tensor, shape)
+        kind = tensor.allocation_type
+        if kind is _DYNAMIC:
+            self._resize_dynamic(tensor, shape)
+        elif shape != tensor.shape:
+            if tensor.is_constant:
+                raise PrepareError(f"tensor {tensor!r}: a constant cannot be resized to {shape}")
+            if self._running:
+                raise PrepareError(f"tensor {tensor!r}: only a dynamic tensor can be resized while running")
+            tensor.shape = shape
+
+    def set_dynamic(self, tensor: Tensor) -> None:
+        if tensor.is_constant:
+            raise PrepareError(f"tensor {tensor!r}: a constant cannot be dynamic")
+        if tensor.allocation_type is not _DYNAMIC:
+            tensor.allocation_type = _DYNAMIC
+            tensor.bind(None)
+
+    def add_temporary(self, node: Node, nbytes: int) -> Tensor:
+        return self._add_scratch(node, nbytes, _ARENA)
+
+    def add_persistent_temporary(self, node: Node, nbytes: int) -> Tensor:
+        return self._add_scratch(node, nbytes, _PERSISTENT)
+
+    def _add_scratch(self, node: Node, nbytes: int, kind: AllocationType) -> Tensor:
+        owned = self._scratch.setdefault(node.index, [])
+        count = len(node.temporaries)
+        if count == len(owned):
+            tensor = Tensor(len(self.tensors), "", _UINT8, ())
+            self.tensors.append(tensor)
+            owned.append(tensor.index)
+        tensor = self.tensors[owned[count]]
+        tensor.shape = tensor.shape_signature = checked_shape(tensor, (nbytes,))
+        tensor.allocation_type = kind
+        tensor.bind(None)
+        node.temporaries.append(tensor.index)
+        return tensor
+
+    def _resize_dynamic(self, tensor: Tensor, shape: Shape) -> None:
+        if shape != tensor.shape:
+            tensor.shape = shape
+            self._dynamic_resized = True
+        if tensor.type != TensorType.STRING and (tensor.data is None or len(tensor.data) < tensor.nbytes):
+            tensor.bind(allocate(tensor.nbytes))
+            self._dynamic_resized = True
+
+    # --- preparing
+
+    def resize_input(self, index: int, shape: Shape, strict: bool = False) -> None:
+        """Give an input another shape; allocate_tensors must follow.
+
+        With strict only dimensions that are -1 in the shape signature may change.
+        """
+        tensor = self.tensors[index]
+        shape = checked_shape(tensor, shape)
+        if strict:
+            _check_strict(tensor, shape)
+        if shape == tensor.shape and tensor.data is not None:
+            return
+        if tensor.is_constant:
+            raise StateError(f"Attempting to resize a fixed-size tensor. Tensor {tensor!r} is a constant")
+        self._invalidate()
+        tensor.shape = shape
+        if tensor.type != TensorType.STRING:
+            tensor.bind(None)
+
+    def allocate_tensors(self) -> None:
+        """Prepare all nodes whose shapes can be known, and place their tensors in memory."""
+        if self._preparing:
+            raise PrepareError(f"subgraph {self.index} {self.name!r}: it contains itself")
+        if self.state is State.INVOKABLE:
+            self._restore_memory()
+            return
+        self._preparing = True
+        try:
+            self.stages.clear()
+            self._add_stage(0)
+            self.state = State.INVOKABLE
+        finally:
+            self._preparing = False
+        self.reset_variables()
+
+    def _invalidate(self) -> None:
+        self.state = State.UNINVOKABLE
+        self._entry = None
+
+    def _add_stage(self, first: int) -> None:
+        last = self._prepare_from(first)
+        memory = StageMemory(self, first, last, self._runtime.preserve_all_tensors)
+        memory.acquire()
+        nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
+        plan = Plan(nodes, self._runtime.library, self._runtime.pool())
+        plan.blocks.bind()
+        self.stages.append(Stage(first, last, memory, plan))
+        self._choose_entry()
+        debug.show_plan(self, self.stages[-1])
+
+    def _prepare_from(self, first: int) -> int:
+        """Prepare nodes up to the first with a dynamic output; returns its position, or the last."""
+        last = len(self.execution_plan) - 1
+        for position in range(first, last + 1):
+            node = self.nodes[self.execution_plan[position]]
+            self._prepare_node(node)
+            if position < last and any(
+                self.tensors[t].allocation_type is _DYNAMIC for t in node.outputs if t >= 0
+            ):
+                return position
+        return last
+
+    def _prepare_node(self, node: Node) -> None:
+        for t in node.outputs:
+            tensor = self.tensors[t]
+            if t >= 0 and tensor.allocation_type is _DYNAMIC and has_fixed_size(tensor):
+                tensor.allocation_type = _ARENA
+                tensor.bind(None)
+        node.temporaries.clear()
+        registration = node.registration
+        try:
+            node.calls = registration.prepare(self, node)
+            if node.calls is None and registration.invoke is None:
+                raise PrepareError(f"{registration.name}: prepare returned no calls and there is no invoke")
+        except (PrepareError, UnsupportedError, ModelError) as error:
+            raise type(error)(f"{self.where(node)}: {error}") from error
+        except Exception as error:
+            text = f"{registration.name}: could not be prepared ({type(error).__name__}: {error})"
+            raise PrepareError(f"{self.where(node)}: {text}") from error
+
+    def where(self, node: Node) -> str:
+        """How errors name a node: its number, operator and first output."""
+        text = f"node {node.index} ({node.registration.name})"
+        names = [self.tensors[t].name for t in node.outputs if t >= 0]
+        if names:
+            text += f", output {names[0]!r}"
+        return text if self.index == 0 else f"subgraph {self.index}, {text}"
+
+    # --- memory
+
+    def reset_variables(self) -> None:
+        """Set all variables to zero bytes."""
+        for t in self.variables:
+            data = self.tensors[t].data
+            if data is not None:
+                data[:] = 0
+
+    def release_nonpersistent_memory(self) -> None:
+        """Give the arena back; allocate_tensors brings it back without preparing anew."""
+        self._entry = None
+        for stage in self.stages:
+            stage.memory.release()
+
+    def _restore_memory(self) -> None:
+        if all(stage.memory.held for stage in self.stages):
+            return
+        for stage in self.stages:
+            stage.memory.acquire()
+            stage.plan.blocks.bind()
+        self._choose_entry()
+
+    # --- running
+
+    def invoke(self) -> None:
+        """Run all nodes. Errors name the node that failed."""
+        entry = self._entry
+        if entry is None:
+            self._run_stages()
+            return
+        status = entry()
+        if status:
+            self._fail(self.stages[0].plan.steps[0], status)
+
+    def _choose_entry(self) -> None:
+        """Whole subgraphs of one native segment run without any Python between entry and end."""
+        self._entry = None
+        stage = self.stages[0]
+        whole = stage.last == len(self.execution_plan) - 1
+        if whole and len(stage.plan.steps) == 1 and debug.level < debug.TIMES:
+            step = stage.plan.steps[0]
+            if isinstance(step, NativeSegment):
+                self._entry = step.plan.invoke
+
+    def _run_stages(self) -> None:
+        if self.state is not State.INVOKABLE:
+            raise StateError(NOT_READY)
+        if not all(stage.memory.held for stage in self.stages):
+            raise StateError("Non-persistent memory is not available. Call allocate_tensors() first")
+        self._running = True
+        try:
+            number = 0
+            while number < len(self.stages):
+                stage = self.stages[number]
+                self._dynamic_resized = False
+                self._run_stage(stage)
+                number += 1
+                if stage.last < len(self.execution_plan) - 1:
+                    self._continue_after(stage, number)
+        finally:
+            self._running = False
+
+    def _continue_after(self, stage: Stage, number: int) -> None:
+        """Prepare the nodes behind a dynamic tensor, unless that was done for the same shapes."""
+        if not self._dynamic_resized and number < len(self.stages):
+            return
+        del self.stages[number:]
+        self._running = False
+        self._add_stage(stage.last + 1)
+        self._running = True
+
+    def _run_stage(self, stage: Stage) -> None:
+        for step in stage.plan.steps:
+            if isinstance(step, NativeSegment):
+                status = step.plan.invoke()
+                if status:
+                    self._fail(step, status)
+            else:
+                self._run_in_python(step)
+
+    def _run_in_python(self, node: Node) -> None:
+        invoke = node.registration.invoke
+        assert invoke is not None
+        try:
+            invoke(self, node)
+        except Exception as error:
+            name = node.registration.name
+            text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+            raise InvokeError(f"{self.where(node)}: {text}") from error
+
+    def _fail(self, step: NativeSegment | Node, status: int) -> None:
+        assert isinstance(step, NativeSegment)
+        node, error = step.failure(status)
+        raise InvokeError(f"{self.where(node)}: {error}")
+
+
+def has_fixed_size(tensor: Tensor) -> bool:
+    """Whether the shape and type say how many bytes the tensor takes."""
+    return tensor.type not in (TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT)
+
+
+def checked_shape(tensor: Tensor, shape: Iterable[int]) -> Shape:
+    """The shape as a tuple of ints; PrepareError when it is negative or needs 2**63 bytes or more."""
+    shape = tuple([int(n) for n in shape])
+    count = 1
+    for n in shape:
+        if n < 0:
+            raise PrepareError(f"tensor {tensor!r}: dimensions must not be negative, got {shape}")
+        count *= max(n, 1)
+    if count * 16 > _MOST_BYTES:
+        raise PrepareError(f"tensor {tensor!r}: number of elements overflowed, got shape {shape}")
+    return shape
+
+
+def _check_strict(tensor: Tensor, shape: Sequence[int]) -> None:
+    known = tensor.shape_signature
+    fits = len(known) == len(shape) and all(k in (-1, n) for k, n in zip(known, shape, strict=True))
+    if not fits:
+        raise StateError(
+            "ResizeInputTensorStrict only allows mutating unknown dimensions identified by -1. "
+            f"Tensor {tensor!r}: got {tuple(shape)}, shape signature {known}"
+        )

@@ -1,0 +1,161 @@
+"""Values of tensors as NumPy arrays, in and out; the error texts are LiteRT's."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .string_tensor import pack_strings, unpack_strings
+from .tensor import NUMPY_DTYPES, TensorType
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+NO_DATA = "Tensor data is null. Run allocate_tensors() first"
+
+_PACKED_PER_BYTE = {TensorType.INT4: 2, TensorType.UINT4: 2, TensorType.INT2: 4}
+_SIGNED = (TensorType.INT4, TensorType.INT2)
+_ONE_BYTE = (TensorType.FLOAT8_E4M3FN, TensorType.FLOAT8_E5M2)
+
+
+@cache
+def numpy_type(type: int) -> type[np.generic] | None:
+    """What LiteRT calls the dtype of a tensor type; None for types it gives no details of."""
+    if type in NUMPY_DTYPES:
+        return NUMPY_DTYPES[type].type
+    if type in _PACKED_PER_BYTE:
+        return np.int8 if type in _SIGNED else np.uint8
+    if type == TensorType.STRING:
+        return np.bytes_
+    return None
+
+
+def read_tensor(tensor: Tensor) -> np.ndarray:
+    """A copy of the tensor's value; ValueError while it has none."""
+    if tensor.type in NUMPY_DTYPES:
+        return view_tensor(tensor).copy()
+    if tensor.data is None:
+        raise ValueError(NO_DATA)
+    if tensor.type == TensorType.STRING:
+        return _strings(tensor)
+    if tensor.type in _PACKED_PER_BYTE:
+        return _unpack(tensor)
+    return _raw(tensor).copy()
+
+
+def view_tensor(tensor: Tensor) -> np.ndarray:
+    """The tensor's memory, shaped and typed; ValueError while it has none."""
+    data = tensor.data
+    if data is None:
+        raise ValueError(NO_DATA)
+    dtype = NUMPY_DTYPES.get(tensor.type)
+    if dtype is None:
+        return _raw(tensor)
+    return np.ndarray(tensor.shape, dtype, data)
+
+
+def write_tensor(tensor: Tensor, value: object) -> None:
+    """Copy a value into the tensor; ValueError unless type and shape are the tensor's."""
+    dtype = NUMPY_DTYPES.get(tensor.type)
+    if type(value) is np.ndarray and value.dtype is dtype and value.shape == tensor.shape:
+        data = tensor.data
+        if data is not None and data.flags.writeable:
+            np.ndarray(value.shape, dtype, data)[...] = value
+            return
+    array = np.asarray(value)
+    _check_type(tensor, array)
+    _check_shape(tensor, array)
+    if tensor.type == TensorType.STRING:
+        tensor.bind(pack_strings([_encoded(s) for s in array.ravel().tolist()]))
+        return
+    if tensor.data is None:
+        raise ValueError("Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first")
+    if not tensor.data.flags.writeable:
+        raise ValueError(f"Cannot set tensor: tensor {tensor!r} is a constant of the model")
+    if tensor.type in _PACKED_PER_BYTE:
+        tensor.data[: tensor.nbytes] = _pack(tensor, array)
+    else:
+        view_tensor(tensor)[...] = array.reshape(tensor.shape).astype(
+            array.dtype.newbyteorder("="), copy=False
+        )
+
+
+def _check_type(tensor: Tensor, array: np.ndarray) -> None:
+    if tensor.type in _ONE_BYTE and array.dtype in (np.int8, np.uint8):
+        return
+    expected = numpy_type(tensor.type)
+    fits = array.dtype.kind in "SUO" if expected is np.bytes_ else array.dtype.type is expected
+    if not fits:
+        raise ValueError(
+            f"Cannot set tensor: Got value of type {_type_of(array)} but expected type "
+            f"{TensorType(tensor.type).name} for input {tensor.index}, name: {tensor.name} "
+        )
+
+
+def _type_of(array: np.ndarray) -> str:
+    if array.dtype.kind in "SUO":
+        return "STRING"
+    for type, dtype in NUMPY_DTYPES.items():
+        if dtype == array.dtype.newbyteorder("="):
+            return TensorType(type).name
+    return "NOTYPE"
+
+
+def _check_shape(tensor: Tensor, array: np.ndarray) -> None:
+    shape, index = tensor.shape, tensor.index
+    if array.ndim != len(shape):
+        raise ValueError(
+            "Cannot set tensor: Dimension mismatch. "
+            f"Got {array.ndim} but expected {len(shape)} for input {index}."
+        )
+    for axis, (got, expected) in enumerate(zip(array.shape, shape, strict=True)):
+        if got != expected:
+            raise ValueError(
+                "Cannot set tensor: Dimension mismatch. "
+                f"Got {got} but expected {expected} for dimension {axis} of input {index}."
+            )
+
+
+def _encoded(value: object) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()
+
+
+def _strings(tensor: Tensor) -> np.ndarray:
+    assert tensor.data is not None
+    strings = unpack_strings(tensor.data)
+    if len(strings) != tensor.size:
+        raise ValueError(f"tensor {tensor!r}: it must hold {tensor.size} strings, got {len(strings)}")
+    result = np.empty(len(strings), object)
+    result[:] = strings
+    return result.reshape(tensor.shape)
+
+
+def _raw(tensor: Tensor) -> np.ndarray:
+    """bfloat16 as uint16, float8 as uint8: their bits."""
+    assert tensor.data is not None
+    bits = np.uint16 if tensor.type == TensorType.BFLOAT16 else np.uint8
+    return np.ndarray(tensor.shape, bits, tensor.data)
+
+
+def _unpack(tensor: Tensor) -> np.ndarray:
+    """Values of 2 or 4 bits, one a byte; the first value lies in the low bits."""
+    assert tensor.data is not None
+    per_byte = _PACKED_PER_BYTE[TensorType(tensor.type)]
+    bits = 8 // per_byte
+    packed = tensor.data[: tensor.nbytes]
+    shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)
+    values = ((packed[:, None] >> shifts) & np.uint8((1 << bits) - 1)).ravel()[: tensor.size]
+    if tensor.type in _SIGNED:
+        values = ((values ^ np.uint8(1 << (bits - 1))) - np.uint8(1 << (bits - 1))).view(np.int8)
+    return values.reshape(tensor.shape)
+
+
+def _pack(tensor: Tensor, array: np.ndarray) -> np.ndarray:
+    per_byte = _PACKED_PER_BYTE[TensorType(tensor.type)]
+    bits = 8 // per_byte
+    values = np.zeros(tensor.nbytes * per_byte, np.uint8)
+    values[: array.size] = array.ravel().view(np.uint8) & np.uint8((1 << bits) - 1)
+    shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)
+    return np.bitwise_or.reduce(values.reshape(-1, per_byte) << shifts, axis=1)

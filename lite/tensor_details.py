@@ -1,0 +1,96 @@
+"""The dictionaries that describe tensors and operators, field for field as LiteRT gives them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .tensor_access import numpy_type
+
+if TYPE_CHECKING:
+    from .node import Node
+    from .subgraph import Subgraph
+    from .tensor import Tensor
+
+_NO_SCALES = np.empty(0, np.float32)
+_NO_ZERO_POINTS = np.empty(0, np.int32)
+_DENSE, _SPARSE_CSR = 0, 1
+
+
+def tensor_details(tensor: Tensor) -> dict[str, Any]:
+    """ValueError for a tensor that has no details: a type NumPy cannot name, or scratch memory."""
+    dtype = numpy_type(tensor.type)
+    if dtype is None:
+        raise ValueError("Could not get tensor details")
+    return {
+        "name": tensor.name,
+        "index": tensor.index,
+        "shape": np.array(tensor.shape, np.int32),
+        "shape_signature": np.array(tensor.shape_signature, np.int32),
+        "dtype": dtype,
+        "quantization": quantization(tensor),
+        "quantization_parameters": quantization_parameters(tensor),
+        "sparsity_parameters": sparsity_parameters(tensor),
+    }
+
+
+def quantization(tensor: Tensor) -> tuple[float, int]:
+    """The single scale and zero point; (0.0, 0) for a tensor that has not exactly one."""
+    q = tensor.quantization
+    return (0.0, 0) if q is None or q.per_channel else (q.scale, q.zero_point)
+
+
+def quantization_parameters(tensor: Tensor) -> dict[str, Any]:
+    q = tensor.quantization
+    if q is None:
+        return {
+            "scales": _NO_SCALES.copy(),
+            "zero_points": _NO_ZERO_POINTS.copy(),
+            "quantized_dimension": 0,
+            "block_size": 0,
+        }
+    return {
+        "scales": np.array(q.scales, np.float32),
+        "zero_points": np.array(q.zero_points).astype(np.int32),
+        "quantized_dimension": q.quantized_dimension,
+        "block_size": q.block_size,
+    }
+
+
+def sparsity_parameters(tensor: Tensor) -> dict[str, Any]:
+    """How a sparse tensor is encoded; empty for a dense one."""
+    sparsity: Any = tensor.sparsity
+    if sparsity is None:
+        return {}
+    return {
+        "traversal_order": np.array(sparsity.traversal_order, np.int32),
+        "block_map": np.array(sparsity.block_map, np.int32),
+        "dim_metadata": [_dimension(entry) for entry in sparsity.dim_metadata],
+    }
+
+
+def _dimension(entry: Any) -> dict[str, Any]:
+    if entry.format == _DENSE:
+        return {"format": _DENSE, "dense_size": entry.dense_size}
+    return {
+        "format": entry.format,
+        "array_segments": np.array(entry.array_segments.values, np.int32),
+        "array_indices": np.array(entry.array_indices.values, np.int32),
+    }
+
+
+def operator_details(subgraph: Subgraph, node: Node) -> dict[str, Any]:
+    """A node with its tensors; left-out optional tensors have no type."""
+    return {
+        "index": node.index,
+        "op_name": node.registration.name,
+        "inputs": np.array(node.inputs, np.int32),
+        "outputs": np.array(node.outputs, np.int32),
+        "operand_types": _types(subgraph, node.inputs),
+        "result_types": _types(subgraph, node.outputs),
+    }
+
+
+def _types(subgraph: Subgraph, indexes: tuple[int, ...]) -> list[Any]:
+    return [tensor_details(subgraph.tensors[t])["dtype"] for t in indexes if t != -1]
