@@ -1,0 +1,80 @@
+"""Every case of tests/cases, replayed by numlite in both numerics: against its oracle, and against LiteRT."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from .cases.case import EXACT, Case, Skip, check_outputs
+
+
+def collect() -> list[Case]:
+    """CASES of every module in tests/cases."""
+    stems = sorted(path.stem for path in (Path(__file__).parent / "cases").glob("*.py"))
+    modules = [import_module(f".cases.{stem}", __package__) for stem in stems if not stem.startswith("__")]
+    return [case for module in modules for case in getattr(module, "CASES", ())]
+
+
+CASES = {case.id: case for case in collect()}
+
+# LiteRT's name for the resolver of each numerics.
+RESOLVERS = {"default": "AUTO", "reference": "BUILTIN_REF"}
+
+
+def run(api: Any, case: Case, numerics: str) -> list[np.ndarray]:
+    """Outputs of the case, from an `interpreter` module (numlite's or LiteRT's)."""
+    interpreter = api.Interpreter(
+        model_content=case.make(),
+        experimental_op_resolver_type=api.OpResolverType[RESOLVERS[numerics]],
+        num_threads=case.num_threads,
+    )
+    details = interpreter.get_input_details()
+    for detail, value in zip(details, case.inputs, strict=True):
+        if tuple(detail["shape"]) != value.shape:
+            interpreter.resize_tensor_input(detail["index"], value.shape)
+    interpreter.allocate_tensors()
+    for detail, value in zip(details, case.inputs, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+
+
+# Outputs are kept: a case is run once for the oracle and for LiteRT.
+@cache
+def numlite_outputs(case_id: str, numerics: str) -> list[np.ndarray]:
+    return run(import_module("numlite.interpreter"), CASES[case_id], numerics)
+
+
+def test_ids_are_distinct() -> None:
+    ids = [case.id for case in collect()]
+    assert sorted(ids) == sorted(set(ids))
+
+
+@pytest.mark.parametrize("numerics", RESOLVERS)
+@pytest.mark.parametrize("case_id", CASES)
+def test_equals_oracle(case_id: str, numerics: str) -> None:
+    case = CASES[case_id]
+    if case.oracle is None:
+        pytest.skip("no oracle: LiteRT alone defines it")
+    if isinstance(case.closeness, Skip):
+        pytest.skip(case.closeness.reason)
+    check_outputs(numlite_outputs(case_id, numerics), case.expected(), case.closeness, EXACT)
+
+
+@pytest.mark.skipif(find_spec("ai_edge_litert") is None, reason="ai-edge-litert is not installed")
+@pytest.mark.parametrize("numerics", RESOLVERS)
+@pytest.mark.parametrize("case_id", CASES)
+def test_equals_litert(case_id: str, numerics: str) -> None:
+    case = CASES[case_id]
+    closeness = case.litert_default if numerics == "default" else case.litert_reference
+    if isinstance(closeness, Skip):
+        pytest.skip(closeness.reason)
+    expected = run(import_module("ai_edge_litert.interpreter"), case, numerics)
+    of_floats = EXACT if isinstance(case.closeness, Skip) else case.closeness
+    check_outputs(numlite_outputs(case_id, numerics), expected, closeness, of_floats)
