@@ -17,6 +17,7 @@ BYTE_RANGES = {TensorType.INT8: (-128, 127), TensorType.UINT8: (0, 255)}
 FLOAT_ROUNDING = 0  # float_scales, ties to even: XNNPACK's kernels
 DOUBLE_ROUNDING = 1  # multipliers and shifts, both steps half away from zero: the reference kernels
 UPWARD_ROUNDING = 2  # the same, but the second step takes ties upwards: the optimized matrix kernels
+FLOAT64_ROUNDING = 3  # real_scales, half away from zero: the reference FULLY_CONNECTED
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -47,13 +48,14 @@ def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 class Requantization(NamedTuple):
     """Per output channel: q = clamp(zero_point + round(accumulator * scale)).
 
-    multipliers and shifts (int32) serve fixed-point rounding, float_scales (float32) the
-    float one. All have one element for each output channel.
+    multipliers and shifts (int32) serve fixed-point rounding, float_scales (float32) and
+    real_scales (float64) the others. All have one element for each output channel.
     """
 
     multipliers: np.ndarray
     shifts: np.ndarray
     float_scales: np.ndarray
+    real_scales: np.ndarray
 
 
 def quantization_of(operator: str, tensor: Tensor) -> Quantization:
@@ -68,9 +70,9 @@ def channel_requantization(
 ) -> Requantization:
     """Requantization of x * w sums to y, for a filter quantized per tensor or per channel.
 
-    The real multiplier is x scale * w scale / y scale. It is computed in float64; with
-    float_product the product is rounded to float32 first, as the reference kernels do for
-    uint8 and for a FULLY_CONNECTED with one scale. float_scales are computed in float32
+    The real multiplier is x scale * w scale / y scale, in float64; but with float_product the
+    product that multipliers and shifts come from is rounded to float32 first, as TFLite does
+    for uint8 and for a FULLY_CONNECTED with one scale. float_scales are computed in float32
     throughout. Raises PrepareError when the scales are missing, not positive, or not one for
     each channel.
     Source: LiteRT tflite/kernels/kernel_util.cc, PopulateConvolutionQuantizationParams and
@@ -89,9 +91,7 @@ def channel_requantization(
             f"and filter {w_scales.min()} or more"
         )
     w_scales = np.broadcast_to(w_scales, (channels,))
-    if float_product:
-        products = (x_scale * w_scales).astype(np.float64)
-    else:
-        products = np.float64(x_scale) * w_scales.astype(np.float64)
-    multipliers, shifts = quantize_multipliers(products / np.float64(y_scale))
-    return Requantization(multipliers, shifts, x_scale * w_scales / y_scale)
+    products = np.float64(x_scale) * w_scales.astype(np.float64)
+    rounded = (x_scale * w_scales).astype(np.float64) if float_product else products
+    multipliers, shifts = quantize_multipliers(rounded / np.float64(y_scale))
+    return Requantization(multipliers, shifts, x_scale * w_scales / y_scale, products / np.float64(y_scale))

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, UPWARD_ROUNDING
+
 # Adding this to a float32 below 2**22 in size rounds it to an integer, ties to even.
 _ROUNDER = np.float32(12582912.0)
 
@@ -76,3 +78,25 @@ def requantize_rounding_up(accumulator, multiplier, shift, zero_point, lowest, h
     """Like requantize_double_rounding, with multiply_rounding_up."""
     scaled = np.int64(multiply_rounding_up(accumulator, multiplier, shift)) + zero_point
     return np.int32(min(max(scaled, lowest), highest))
+
+
+@njit(error_model="numpy")
+def requantize_float64(accumulator, scale, zero_point, lowest, highest):
+    """clamp(zero_point + accumulator * scale) as int32; the float64 product is rounded half away from zero."""
+    product = np.float64(np.int32(accumulator)) * np.float64(scale)
+    product = min(max(product, np.float64(lowest - zero_point)), np.float64(highest - zero_point))
+    # Just below a half, so that adding it never carries the largest number below a half up to one.
+    half = 0.49999999999999994
+    return np.int32(np.int64(product + (half if product >= 0 else -half)) + zero_point)
+
+
+@njit(error_model="numpy")
+def requantize(accumulator, rounding, multiplier, shift, scale, real, zero_point, lowest, highest):
+    """The requantization that `rounding` names (kernels/requantize.py), for kernels that leave it open."""
+    if rounding == FLOAT_ROUNDING:
+        return requantize_float(accumulator, scale, zero_point, lowest, highest)
+    if rounding == DOUBLE_ROUNDING:
+        return requantize_double_rounding(accumulator, multiplier, shift, zero_point, lowest, highest)
+    if rounding == UPWARD_ROUNDING:
+        return requantize_rounding_up(accumulator, multiplier, shift, zero_point, lowest, highest)
+    return requantize_float64(accumulator, real, zero_point, lowest, highest)

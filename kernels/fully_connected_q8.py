@@ -1,0 +1,20 @@
+"""FULLY_CONNECTED in int8 and uint8."""
+
+from ..lite.context import Context
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from .conv import ConvGeometry
+from .filter_q8 import filter_q8
+from .fully_connected import FullyConnectedGeometry
+from .plain_filter_q8 import plain_call
+
+
+def calls(context: Context, node: Node, geometry: FullyConnectedGeometry) -> list[KernelCall]:
+    """The compiled calls of a checked FULLY_CONNECTED node."""
+    f = filter_q8(context, node, "FULLY_CONNECTED", geometry.out_depth)
+    return [plain_call(context, f, single_pixels(geometry))]
+
+
+def single_pixels(g: FullyConnectedGeometry) -> ConvGeometry:
+    """The matrix product as a convolution of images of one pixel."""
+    return ConvGeometry(g.batch, 1, 1, g.in_depth, 1, 1, g.out_depth, 1, 1, g.in_depth, 1, 1, 1, 1, 1, 0, 0)
