@@ -16,6 +16,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "depthwise_conv": ("DEPTHWISE_CONV_2D",),
     "fully_connected": ("FULLY_CONNECTED",),
     "pad": ("PAD", "PADV2"),
+    "pool": ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"),
     "reshape": ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"),
     "slice": ("SLICE", "STRIDED_SLICE"),
     "split": ("SPLIT", "SPLIT_V", "PACK", "UNPACK"),

@@ -32,14 +32,19 @@ def _element(builder: Any, element: Any, address: Any, index: Any) -> Any:
     return builder.gep(builder.inttoptr(address, element.as_pointer()), [index])
 
 
-def reader(type_: types.Type) -> Any:
-    """An intrinsic read(address, i): the i-th element of the array at an address, of any alignment."""
+def reader(type_: types.Type, own_writes: bool = False) -> Any:
+    """An intrinsic read(address, i): the i-th element of the array at an address, of any alignment.
+
+    With own_writes it may read what an earlier loop wrote, as accumulators need; without, the
+    kernel writes none of the memory before it reads it.
+    """
 
     @intrinsic
     def read(typing_context, address, index):
         def codegen(context, builder, signature, args):
             value = builder.load(_element(builder, _LLVM_TYPES[type_], *args), align=1)
-            value.set_metadata("alias.scope", _read_scope(builder.module))
+            if not own_writes:
+                value.set_metadata("alias.scope", _read_scope(builder.module))
             return value
 
         return type_(types.int64, types.int64), codegen
@@ -80,6 +85,11 @@ read_u16 = reader(types.uint16)
 read_i32, write_i32 = reader(types.int32), writer(types.int32)
 read_i64, write_i64 = reader(types.int64), writer(types.int64)
 read_f32, write_f32 = reader(types.float32), writer(types.float32)
+
+read_back_i8 = reader(types.int8, own_writes=True)
+read_back_u8 = reader(types.uint8, own_writes=True)
+read_back_i32 = reader(types.int32, own_writes=True)
+read_back_f32 = reader(types.float32, own_writes=True)
 
 float_bits = _bitcast(types.float32, types.int32)
 float_from_bits = _bitcast(types.int32, types.float32)

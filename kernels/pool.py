@@ -1,0 +1,119 @@
+"""AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D: the shape rule, the checks, and their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .activation import float_activation_range, quantized_activation_range
+from .index_vector import check_counts, output_of, quantization_pair
+from .padding import window
+from .parallel import chunk_count
+from .requantize import BYTE_RANGES, quantization_of
+
+_SIZES = (
+    "batch in_height in_width depth out_height out_width "
+    "filter_height filter_width stride_h stride_w pad_top pad_left"
+).split()
+# accumulator is the address of one row of depth float32 (or int32) for each chunk.
+_FIELDS = [(name, np.int64) for name in ("x", "y", "accumulator", *_SIZES)]
+POOL_F32 = np.dtype([*_FIELDS, ("low", np.float32), ("high", np.float32)], align=True)
+POOL_Q8 = np.dtype([*_FIELDS, ("low", np.int32), ("high", np.int32)], align=True)
+
+_TYPES = {TensorType.FLOAT32: "f32", TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+
+
+def output_shape(operator: str, options: Any, x: Shape) -> tuple[Shape, tuple[int, int]]:
+    """Output shape [N, OH, OW, C] of a pooling of x [N, H, W, C], and the padding (top, left).
+
+    Raises PrepareError for another rank and for windows that padding.window refuses.
+    """
+    if len(x) != 4:
+        raise PrepareError(f"{operator}: input must have 4 dimensions, got {'x'.join(map(str, x))}")
+    batch, height, width, depth = x
+    rows = window(operator, options.padding, height, options.filter_height, options.stride_h)
+    columns = window(operator, options.padding, width, options.filter_width, options.stride_w)
+    return (batch, rows.out_size, columns.out_size, depth), (rows.pad_before, columns.pad_before)
+
+
+def _check_same_quantization(operator: str, x: Tensor, y: Tensor) -> None:
+    (x_scale, x_zero), (y_scale, y_zero) = quantization_pair(x), quantization_pair(y)
+    if abs(x_scale - y_scale) > 1e-6 or x_zero != y_zero:
+        raise PrepareError(
+            f"{operator}: input and output must have one scale and zero point, "
+            f"got {(x_scale, x_zero)} and {(y_scale, y_zero)}"
+        )
+
+
+def _arguments(context: Context, name: str, fused: int, x: Tensor, y: Tensor) -> np.ndarray:
+    """The argument block, with the activation range filled in."""
+    if x.type == TensorType.FLOAT32:
+        args = np.zeros(1, POOL_F32)
+        args["low"], args["high"] = float_activation_range(name, fused)
+        return args
+    _check_same_quantization(name, x, y)
+    q = quantization_of(name, y)
+    args = np.zeros(1, POOL_Q8)
+    args["low"], args["high"] = quantized_activation_range(
+        name,
+        fused,
+        q.scale,
+        q.zero_point,
+        *BYTE_RANGES[TensorType(y.type)],
+        half_even=name == "MAX_POOL_2D" and context.numerics is Numerics.DEFAULT,
+    )
+    return args
+
+
+def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: Node) -> Sequence[KernelCall]:
+    check_counts(name, node, 1)
+    x = context.input(node, 0)
+    y = output_of(context, node, name, x)
+    options = node.options
+    if options is None:
+        raise PrepareError(f"{name}: options must give the filter size and strides, got none")
+    if x.type not in types:
+        built = ", ".join(_TYPES[t] for t in types)
+        raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
+    shape, (pad_top, pad_left) = output_shape(name, options, x.shape)
+    context.resize_tensor(y, shape)
+    args = _arguments(context, name, options.fused_activation_function, x, y)
+    if prod(shape) == 0:
+        return []
+    taps = options.filter_height * options.filter_width
+    chunks = chunk_count(context, 0.05 * prod(shape) * taps, most=shape[0] * shape[1])
+    window_sizes = (options.filter_height, options.filter_width, options.stride_h, options.stride_w)
+    for field, value in zip(_SIZES, (*x.shape, *shape[1:3], *window_sizes, pad_top, pad_left), strict=True):
+        args[field] = value
+    tensors = {"x": x, "y": y}
+    if name != "MAX_POOL_2D":
+        tensors["accumulator"] = context.add_temporary(node, 4 * shape[3] * chunks)
+    kernel = f"{name.removesuffix('_2D').lower()}_{_TYPES[TensorType(x.type)]}"
+    return [KernelCall("pool", kernel, args, tensors, chunks)]
+
+
+def _registration(
+    name: str, builtin_code: int, max_version: int, types: tuple[TensorType, ...]
+) -> Registration:
+    return Registration(
+        name,
+        lambda context, node: _prepare(name, types, context, node),
+        builtin_code=builtin_code,
+        max_version=max_version,
+    )
+
+
+REGISTRATIONS = (
+    _registration("AVERAGE_POOL_2D", 1, 3, tuple(_TYPES)),
+    _registration("MAX_POOL_2D", 17, 3, tuple(_TYPES)),
+    _registration("L2_POOL_2D", 12, 1, (TensorType.FLOAT32,)),
+)
