@@ -20,10 +20,20 @@ from .padding import window
 from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of
 
-_SIZES = (
-    "batch in_height in_width depth out_height out_width "
-    "filter_height filter_width stride_h stride_w pad_top pad_left"
-).split()
+_SIZES = [
+    "batch",
+    "in_height",
+    "in_width",
+    "depth",
+    "out_height",
+    "out_width",
+    "filter_height",
+    "filter_width",
+    "stride_h",
+    "stride_w",
+    "pad_top",
+    "pad_left",
+]
 # accumulator is the address of one row of depth float32 (or int32) for each chunk.
 _FIELDS = [(name, np.int64) for name in ("x", "y", "accumulator", *_SIZES)]
 POOL_F32 = np.dtype([*_FIELDS, ("low", np.float32), ("high", np.float32)], align=True)
