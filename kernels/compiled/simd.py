@@ -187,6 +187,26 @@ class Emitter:
                 builder.branch(blocks[2])
         builder.position_at_end(blocks[2])
 
+    def values_if(
+        self, condition: Value, then: Callable[[list[Value]], list[Value]], values: list[Value]
+    ) -> list[Value]:
+        """then(values) where the condition holds, else the values as they are; a jump, not a select."""
+        builder = self.builder
+        before = builder.block
+        inside = builder.function.append_basic_block("if")
+        join = builder.function.append_basic_block("endif")
+        builder.cbranch(condition, inside, join)
+        builder.position_at_end(inside)
+        changed = then(values)
+        end = builder.block
+        builder.branch(join)
+        builder.position_at_end(join)
+        merged = [builder.phi(value.type) for value in values]
+        for phi, old, new in zip(merged, values, changed, strict=True):
+            phi.add_incoming(old, before)
+            phi.add_incoming(new, end)
+        return merged
+
 
 def suffix(type_: Any) -> str:
     """How LLVM's overloaded intrinsics spell a type: v16f32, i32 ..."""
