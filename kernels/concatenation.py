@@ -59,7 +59,8 @@ def joined_axis(shapes: Sequence[Shape], axis: int) -> JoinedAxis:
     for shape in shapes:
         if len(shape) != len(first) or shape[:axis] + shape[axis + 1 :] != first[:axis] + first[axis + 1 :]:
             raise PrepareError(
-                f"CONCATENATION: input sizes must agree but for axis {axis}, got {list(first)} and {list(shape)}"
+                f"CONCATENATION: input sizes must agree but for axis {axis}, "
+                f"got {list(first)} and {list(shape)}"
             )
         starts.append(total)
         total += shape[axis]
