@@ -1,34 +1,108 @@
-"""Library: compiled kernels by family and name."""
+"""Library: compiled kernels by family and name, from the cache or freshly compiled."""
 
 from __future__ import annotations
 
+import os
+import threading
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .family import KernelFamily
+from .cache import cache_directory, family_digest, file_path, read, write
+from .image import Kernels, load_image
 
 
 class Library:
-    """Compiles kernels in memory, when they are first asked for."""
+    """The process's compiled kernels.
 
-    def __init__(self) -> None:
-        self._functions: dict[tuple[str, str], object] = {}
-        self._addresses: dict[tuple[str, str], int] = {}
+    A family is compiled as a whole, once per machine, and kept in the cache directory. With
+    `NUMLITE_JIT=memory` each kernel is compiled by itself, in this process, and never kept.
+    """
+
+    _families: dict[str, Kernels] = {}  # noqa: RUF012 (one per process, whoever asks)
+    _lock = threading.RLock()
 
     def load(self, wanted: Mapping[str, set[str]]) -> None:
-        for family, names in wanted.items():
-            for name in names:
-                self.address(family, name)
+        """Make the kernels of each family callable, compiling what no cache holds."""
+        missing = [family for family in wanted if family not in self._families]
+        if not missing:
+            return
+        with self._lock:
+            if os.environ.get("NUMLITE_JIT") == "memory":
+                self._families.update((family, _InMemory(family)) for family in missing)
+                return
+            to_compile = [family for family in missing if not self._load_cached(family)]
+            if to_compile:
+                self._compile(to_compile)
 
     def address(self, family: str, kernel: str) -> int:
-        key = (family, kernel)
-        if key not in self._addresses:
-            from .compile import compile_kernel
+        """Address of `int64 kernel(int64 args, int64 chunk, int64 chunks)`, loading it if need be."""
+        found = self._families.get(family)
+        if found is None:
+            self.load({family: {kernel}})
+            found = self._families[family]
+        return found.address(kernel)
 
-            kernels: KernelFamily = import_module(f".{family}", __package__).kernels
-            function = compile_kernel(kernels.sources[kernel])
-            self._functions[key] = function
-            self._addresses[key] = function.address
-        return self._addresses[key]
+    def _load_cached(self, family: str) -> bool:
+        digest = family_digest(family)
+        image = read(family, digest)
+        if image is None:
+            return False
+        self._families[family] = load_image(image, file_path(family, digest))
+        return True
+
+    def _compile(self, families: list[str]) -> None:
+        from .build import build
+        from .progress import Progress
+
+        with Progress("Compiling kernels", len(families)) as progress:
+
+            def done(family: str, image: bytes) -> None:
+                self._families[family] = load_image(image, _keep(family, image))
+                progress.step()
+
+            try:
+                build(families, done)
+            except OSError:
+                from .compiler_process import family_image
+
+                for family in families:
+                    if family not in self._families:
+                        done(family, family_image(family))
+
+
+class _InMemory:
+    """A family's kernels, each compiled when it is first asked for."""
+
+    def __init__(self, family: str) -> None:
+        self._sources = import_module(f".{family}", __package__).kernels.sources
+        self._owners: dict[str, Kernels] = {}
+
+    def address(self, kernel: str) -> int:
+        from .compile import MemoryKernels
+
+        if kernel not in self._owners:
+            self._owners[kernel] = MemoryKernels({kernel: self._sources[kernel]})
+        return self._owners[kernel].address(kernel)
+
+
+_warned = False
+
+
+def _keep(family: str, image: bytes) -> str:
+    """Write an image to the cache; returns its path, empty where nothing can be written."""
+    global _warned
+    digest = family_digest(family)
+    try:
+        write(family, digest, image)
+    except OSError as error:
+        if not _warned:
+            import logging
+
+            _warned = True
+            logging.getLogger("numlite").warning(
+                "compiled kernels are not kept: %s cannot be written (%s); NUMLITE_CACHE_DIR names another place",
+                cache_directory(),
+                error.strerror or error,
+            )
+        return ""
+    return file_path(family, digest)

@@ -1,7 +1,8 @@
-"""The processor that kernels are compiled for: its name, features and what they allow.
+"""The processor that kernels are compiled for, and the vector instructions it allows.
 
-`NUMLITE_CPU` overrides the machine's own (for example haswell, or x86-64 for the portable
-kernels), so that every code path can be tested on any machine.
+`NUMLITE_CPU` names another processor than the machine's own (haswell, or x86-64 for the
+portable kernels), so that every code path can be tested on a machine that can run them all.
+Nothing here needs llvmlite: a warm start asks for the target too.
 """
 
 from __future__ import annotations
@@ -10,12 +11,58 @@ import os
 from functools import cache
 from typing import NamedTuple
 
+from ...lite.errors import UnsupportedError
+
+# What code for a processor may use, in the words of /proc/cpuinfo; the names are LLVM's.
+_V2 = frozenset(["cx16", "lahf_lm", "popcnt", "ssse3", "sse4_1", "sse4_2"])
+_V3 = _V2 | {"abm", "avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "movbe", "xsave"}
+_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+_SKYLAKE_AVX512 = _V4 | {"adx", "aes", "pclmulqdq", "rdseed"}
+_ICELAKE = _SKYLAKE_AVX512 | {
+    *("avx512_bitalg", "avx512_vbmi2", "avx512_vnni", "avx512_vpopcntdq", "avx512ifma", "avx512vbmi"),
+    *("gfni", "sha_ni", "vaes", "vpclmulqdq"),
+}
+PROCESSORS: dict[str, frozenset[str]] = {
+    "x86-64": frozenset(),
+    "x86-64-v2": _V2,
+    "x86-64-v3": _V3,
+    "x86-64-v4": _V4,
+    "haswell": _V3 | {"pclmulqdq"},
+    "skylake-avx512": _SKYLAKE_AVX512,
+    "cascadelake": _SKYLAKE_AVX512 | {"avx512_vnni"},
+    "icelake-server": _ICELAKE,
+    "znver4": _ICELAKE | {"avx512_bf16", "sse4a"},
+}
+
+
+# Lines of /proc/cpuinfo that differ between the cores, or from one moment to the next.
+_VARYING = (
+    "processor",
+    "cpu MHz",
+    "bogomips",
+    "BogoMIPS",
+    "apicid",
+    "initial apicid",
+    "core id",
+    "physical id",
+)
+
+_CPUINFO_SPELLING = {
+    "avx512vnni": "avx512_vnni",
+    "bmi": "bmi1",
+    "lzcnt": "abm",
+    "sse4.1": "sse4_1",
+    "sse4.2": "sse4_2",
+}
+
 
 class Target(NamedTuple):
-    """name and features are LLVM's; the flags say which vector instructions may be emitted."""
+    """override is NUMLITE_CPU's processor (LLVM's name), or empty for the machine's own.
 
-    name: str
-    features: str
+    The flags say which vector instructions may be emitted; vnni means AVX512_VNNI.
+    """
+
+    override: str
     avx2: bool
     fma: bool
     avx512: bool
@@ -27,29 +74,56 @@ class Target(NamedTuple):
         return 64 if self.avx512 else 32 if self.avx2 else 16
 
 
-def _known(name: str) -> dict[str, bool]:
-    """Features of a named processor, as far as the kernels ask for them."""
-    avx512 = name in ("skylake-avx512", "cascadelake", "icelake-server", "znver4", "znver5", "sapphirerapids")
-    avx2 = avx512 or name in ("haswell", "broadwell", "skylake", "znver1", "znver2", "znver3", "x86-64-v3")
-    vnni = avx512 and name != "skylake-avx512"
-    return {"avx2": avx2, "fma": avx2, "avx512": avx512, "vnni": vnni}
+@cache
+def target() -> Target:
+    """The target of this process.
+
+    Raises UnsupportedError when NUMLITE_CPU names a processor that is unknown, or one whose
+    code this machine cannot run.
+    """
+    override = os.environ.get("NUMLITE_CPU", "")
+    flags = host_flags()
+    if override:
+        if override not in PROCESSORS:
+            raise UnsupportedError(f"NUMLITE_CPU: must be one of {', '.join(PROCESSORS)}, got {override}")
+        missing = PROCESSORS[override] - flags
+        if missing:
+            lacking = ", ".join(sorted(missing))
+            raise UnsupportedError(
+                f"NUMLITE_CPU: this machine cannot run code for {override}: it lacks {lacking}"
+            )
+        flags = PROCESSORS[override]
+    avx512 = {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags
+    vnni = avx512 and "avx512_vnni" in flags
+    return Target(override, avx2="avx2" in flags, fma="fma" in flags, avx512=avx512, vnni=vnni)
 
 
 @cache
-def target() -> Target:
-    """The target of this process. Imports llvmlite unless NUMLITE_CPU names the processor."""
-    override = os.environ.get("NUMLITE_CPU")
-    if override:
-        return Target(override, "", **_known(override))
+def host_flags() -> frozenset[str]:
+    """The machine's instruction sets, in the words of /proc/cpuinfo."""
+    for line in host_description().splitlines():
+        name, _, words = line.partition(":")
+        if name.strip() in ("flags", "Features"):
+            return frozenset(words.split())
+    return _flags_from_llvm()
+
+
+@cache
+def host_description() -> str:
+    """What tells this machine's processor from others: changes when compiled code might not run."""
+    try:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            first = file.read(16384).decode(errors="replace").partition("\n\n")[0]
+    except OSError:
+        import platform
+
+        return f"{platform.machine()} {platform.processor()} {sorted(_flags_from_llvm())}"
+    lines = (line for line in first.splitlines() if line.partition(":")[0].strip() not in _VARYING)
+    return "\n".join(lines)
+
+
+def _flags_from_llvm() -> frozenset[str]:
     import llvmlite.binding as llvm
 
-    host = llvm.get_host_cpu_features()
-    avx512 = all(host.get(f, False) for f in ("avx512f", "avx512bw", "avx512vl", "avx512dq"))
-    return Target(
-        llvm.get_host_cpu_name(),
-        host.flatten(),
-        avx2=host.get("avx2", False),
-        fma=host.get("fma", False),
-        avx512=avx512,
-        vnni=avx512 and host.get("avx512vnni", False),
-    )
+    features = llvm.get_host_cpu_features().items()
+    return frozenset(_CPUINFO_SPELLING.get(name, name) for name, on in features if on)

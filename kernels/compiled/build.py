@@ -1,0 +1,86 @@
+"""Compiling families in parallel processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+
+_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
+
+
+class CompileError(RuntimeError):
+    """A family does not compile; the message holds the compiler's."""
+
+
+def build(families: Sequence[str], done: Callable[[str, bytes], None]) -> None:
+    """Compile families, as many at a time as there are processors; done(family, image) for each.
+
+    done is called from several threads, one at a time. Raises CompileError for the first family
+    that fails, once the others are done, and OSError when no process can be started.
+    """
+    count = min(len(families), _processors())
+    queue, lock, failures = deque(_largest_first(families)), threading.Lock(), list[BaseException]()
+
+    def work(process: subprocess.Popen[bytes]) -> None:
+        try:
+            while True:
+                with lock:
+                    if not queue:
+                        return
+                    family = queue.popleft()
+                image = _ask(process, family)
+                with lock:
+                    done(family, image)
+        except Exception as error:
+            failures.append(error)
+
+    processes = [_start() for _ in range(count)]
+    threads = [threading.Thread(target=work, args=(process,)) for process in processes]
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        for process in processes:
+            process.kill()
+            process.communicate()
+    if failures:
+        raise failures[0]
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _largest_first(families: Sequence[str]) -> list[str]:
+    """By size of source, so that no long one is left for the end."""
+    here = os.path.dirname(__file__)
+    return sorted(families, key=lambda family: -os.path.getsize(os.path.join(here, f"{family}.py")))
+
+
+def _start() -> subprocess.Popen[bytes]:
+    code = _MAIN.format(path=sys.path, package=__package__)
+    return subprocess.Popen(
+        [sys.executable or "python", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+
+
+def _ask(process: subprocess.Popen[bytes], family: str) -> bytes:
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        process.stdin.write(f"{family}\n".encode())
+        process.stdin.flush()
+        word, size = process.stdout.readline().split()
+        answer = process.stdout.read(int(size))
+    except (OSError, ValueError):
+        raise CompileError(f"{family}: the compiler ended with code {process.wait()}") from None
+    if word != b"ok":
+        raise CompileError(f"{family} does not compile:\n{answer.decode(errors='replace')}")
+    return answer

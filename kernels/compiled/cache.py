@@ -1,0 +1,189 @@
+"""The compiled families on disk: what goes into a family's digest, and the files that hold the code.
+
+A file is `<family>-<digest>.bin`: the image, then a checksum over digest and image. One that is
+damaged, cut short or has another file's content is not read, and so gets compiled again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.machinery import PathFinder
+
+import numpy as np
+
+from .target import host_description, target
+
+try:
+    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 2 ms
+except ImportError:
+    from hashlib import blake2b
+
+_HERE = os.path.dirname(__file__)
+_CHECKSUM_BYTES = 32
+_FILES_KEPT_PER_FAMILY = 16
+
+# Always part of the digest: they make the code, though no family imports them.
+_COMPILER = ("compile", "elf")
+
+_IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_COMMENT = re.compile(r"#[^\n]*")
+
+
+# --- digests
+@cache
+def family_digest(family: str) -> str:
+    """What a family's code depends on, as 32 hexadecimal digits.
+
+    Its source and its siblings', the values (dtypes, constants) that they import from other
+    folders, the compiler's source, the versions of Python, NumPy, Numba and llvmlite, and the
+    processor.
+    """
+    digest = blake2b(_environment(), digest_size=16)
+    waiting, seen = [family, *_COMPILER], set()
+    while waiting:
+        module = waiting.pop()
+        if module not in seen:
+            seen.add(module)
+            text, siblings, values = _source(module)
+            digest.update(text)
+            digest.update(values)
+            waiting += siblings
+    return digest.hexdigest()
+
+
+@cache
+def _environment() -> bytes:
+    versions = (sys.version, np.__version__, _distribution("numba"), _distribution("llvmlite"))
+    return repr((versions, sys.platform, host_description(), target())).encode()
+
+
+def _distribution(package: str) -> str:
+    """The text that states a package's version, without importing the package."""
+    found = PathFinder.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        return "missing"
+    try:
+        with open(os.path.join(found.submodule_search_locations[0], "_version.py"), encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return str(getattr(import_module(package), "__version__", ""))
+
+
+@cache
+def _source(module: str) -> tuple[bytes, list[str], bytes]:
+    """A file's text, the siblings that it imports, and the values it imports from elsewhere."""
+    with open(os.path.join(_HERE, f"{module}.py"), "rb") as file:
+        content = file.read()
+    siblings, values = [], []
+    for dots, path, listed in _IMPORT.findall(content.decode()):
+        words = _COMMENT.sub("", listed).strip("()").replace("\n", " ").split(",")
+        names = [word.split()[0] for word in words if word.strip()]
+        if dots == "." and path:
+            siblings.append(path)
+        elif dots == ".":
+            siblings += names
+        else:
+            origin = import_module(dots + path, __package__)
+            values += [_value(origin, name) for name in names]
+    return content, siblings, "\n".join(values).encode()
+
+
+def _value(origin: object, name: str) -> str:
+    """A constant by its value; anything else by the text of the file that defines it."""
+    value = getattr(origin, name)
+    if name.isupper():
+        return f"{name}={_text(value)}"
+    with open(str(sys.modules[value.__module__].__file__), encoding="utf-8") as file:
+        return file.read()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, np.dtype):
+        return _dtype_text(value)
+    if isinstance(value, tuple | list):
+        return f"({','.join(map(_text, value))})"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{_text(key)}:{_text(item)}' for key, item in value.items())}}}"
+    if isinstance(value, set | frozenset):
+        return f"{{{','.join(sorted(map(_text, value)))}}}"
+    if isinstance(value, np.ndarray):
+        return f"{_dtype_text(value.dtype)}{value.shape}{value.tobytes().hex()}"
+    if value is None or isinstance(value, int | float | complex | str | bytes | np.generic):
+        return repr(value)
+    raise TypeError(f"compiled kernels can import dtypes and plain constants, got {type(value).__name__}")
+
+
+def _dtype_text(dtype: np.dtype) -> str:
+    if dtype.subdtype is not None:
+        return f"{_dtype_text(dtype.subdtype[0])}{dtype.subdtype[1]}"
+    if dtype.fields is None:
+        return dtype.str
+    fields = (f"{name}:{_dtype_text(field[0])}@{field[1]}" for name, field in dtype.fields.items())
+    return f"{{{','.join(fields)};{dtype.itemsize};{dtype.isalignedstruct}}}"
+
+
+# --- files
+@cache
+def cache_directory() -> str:
+    """`NUMLITE_CACHE_DIR`, else numlite's folder among the user's caches."""
+    override = os.environ.get("NUMLITE_CACHE_DIR")
+    if override:
+        return os.path.abspath(override)
+    home = os.path.expanduser("~")
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Caches", "numlite")
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA", home), "numlite", "Cache")
+    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.join(home, ".cache"), "numlite")
+
+
+def file_path(family: str, digest: str) -> str:
+    return os.path.join(cache_directory(), f"{family}-{digest}.bin")
+
+
+def _checksum(digest: str, image: bytes) -> bytes:
+    return blake2b(image, key=digest.encode(), digest_size=_CHECKSUM_BYTES).digest()
+
+
+def read(family: str, digest: str) -> bytes | None:
+    """A family's image, or None where there is no file that can be trusted."""
+    try:
+        with open(file_path(family, digest), "rb", buffering=0) as file:
+            content = file.readall()
+    except OSError:
+        return None
+    image, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
+    return image if image and checksum == _checksum(digest, image) else None
+
+
+def write(family: str, digest: str, image: bytes) -> None:
+    """Keep a family's image. Readers see the old file or the new one, never a part of it.
+
+    Raises OSError where the cache cannot be written.
+    """
+    import tempfile
+
+    directory = cache_directory()
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{family}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(image + _checksum(digest, image))
+        os.replace(temporary, file_path(family, digest))
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    _forget_old_files(family)
+
+
+def _forget_old_files(family: str) -> None:
+    """Other sources and machines may use older files, so that only the oldest of many go."""
+    own = re.compile(re.escape(family) + r"-[0-9a-f]{32}\.bin")
+    with os.scandir(cache_directory()) as entries:
+        files = [(entry.stat().st_mtime, entry.path) for entry in entries if own.fullmatch(entry.name)]
+    for _, path in sorted(files, reverse=True)[_FILES_KEPT_PER_FAMILY:]:
+        os.unlink(path)
