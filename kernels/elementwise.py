@@ -1,5 +1,105 @@
-"""Elementwise unary operators: the shape rule and the argument blocks."""
+"""Mathematical functions of one operand: the shape rule, the checks, and their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from ..lite.context import Context
+from ..lite.errors import UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import InplaceOperator, Registration
+from ..lite.tensor import Tensor, TensorType
+from .index_vector import check_counts, output_of
+from .lookup import function_table, lookup_call
+from .parallel import chunk_count
+
 UNARY = np.dtype([("x", np.int64), ("y", np.int64), ("size", np.int64)], align=True)
+
+_SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+
+def unary_call(
+    context: Context, family: str, kernel: str, x: Tensor, y: Tensor, args: np.ndarray, element_ns: float
+) -> list[KernelCall]:
+    """The call of an elementwise kernel whose block has x, y and size; none for an empty tensor."""
+    if x.size == 0:
+        return []
+    args["size"] = x.size
+    return [KernelCall(family, kernel, args, {"x": x, "y": y}, chunk_count(context, element_ns * x.size))]
+
+
+def same_shape(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor]:
+    """The node's input and its output, which is given the input's shape; both have one type."""
+    check_counts(operator, node, 1)
+    x = context.input(node, 0)
+    y = output_of(context, node, operator, x)
+    context.resize_tensor(y, x.shape)
+    return x, y
+
+
+def unary_registration(
+    name: str, builtin_code: int, max_version: int, prepare: Callable[[Context, Node], Sequence[KernelCall]]
+) -> Registration:
+    """An operator of one operand whose output may take its memory."""
+    return Registration(
+        name,
+        prepare,
+        builtin_code=builtin_code,
+        max_version=max_version,
+        inplace_operator=InplaceOperator.INPUT0_SHARED,
+    )
+
+
+def _operator(
+    name: str,
+    builtin_code: int,
+    max_version: int,
+    types: tuple[TensorType, ...] = (TensorType.FLOAT32,),
+    on_int8: Function | None = None,
+    element_ns: float = 0.2,
+) -> Registration:
+    """An operator by its kernels' types; int8 is served by a table where its function is given."""
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+        x, y = same_shape(context, node, name)
+        if x.type == TensorType.INT8 and on_int8 is not None:
+            return lookup_call(context, x, y, function_table(name, x, y, on_int8, half_even=False))
+        if x.type not in types:
+            built = [t.name.lower() for t in types] + (["int8"] if on_int8 is not None else [])
+            raise UnsupportedError(f"{name}: types built are {', '.join(built)}, got {x.type_name}")
+        kernel = f"{name.lower()}_{_SUFFIXES[TensorType(x.type)]}"
+        return unary_call(context, "elementwise", kernel, x, y, np.zeros(1, UNARY), element_ns)
+
+    return unary_registration(name, builtin_code, max_version, prepare)
+
+
+def _in_float64(function: Function) -> Function:
+    """The function rounded once to float32, as the C library's float functions nearly are."""
+
+    def rounded(x: np.ndarray) -> np.ndarray:
+        return function(x.astype(np.float64)).astype(np.float32)
+
+    return rounded
+
+
+_INTEGERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+
+REGISTRATIONS = (
+    _operator("SIN", 66, 2, element_ns=5),
+    _operator("COS", 108, 2, element_ns=5),
+    _operator("EXP", 47, 2, on_int8=_in_float64(np.exp)),
+    _operator("LOG", 73, 2, on_int8=_in_float64(np.log), element_ns=3),
+    _operator("SQRT", 75, 2),
+    _operator("RSQRT", 76, 3),
+    _operator("SQUARE", 92, 1),
+    _operator("NEG", 59, 1, _INTEGERS),
+    _operator("ABS", 101, 5, _INTEGERS),
+    _operator("FLOOR", 8, 1),
+    _operator("CEIL", 104, 1),
+    _operator("ROUND", 116, 1),
+)

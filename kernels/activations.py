@@ -1,0 +1,204 @@
+"""Activation functions as operators of their own; 8-bit ones are tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import frexp
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Tensor, TensorType
+from .activation import (
+    NONE,
+    RELU,
+    RELU6,
+    RELU_N1_TO_1,
+    float_activation_range,
+    quantized_activation_range,
+)
+from .elementwise import UNARY, same_shape, unary_call, unary_registration
+from .lookup import BYTE_TYPES, function_table, lookup_call, stored_values
+from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+
+_POINTERS = [("x", np.int64), ("y", np.int64), ("size", np.int64)]
+CLAMP = np.dtype([*_POINTERS, ("low", np.float32), ("high", np.float32)], align=True)
+LEAKY = np.dtype([*_POINTERS, ("alpha", np.float32)], align=True)
+
+_FLOAT_TYPE = (TensorType.FLOAT32,)
+
+
+def _check_type(operator: str, x: Tensor, types: tuple[TensorType, ...]) -> None:
+    if x.type not in types:
+        built = ", ".join(t.name.lower() for t in types)
+        raise UnsupportedError(f"{operator}: types built are {built}, got {x.type_name}")
+
+
+def multiply_by_quantized_multiplier(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:
+    """x (int64) * multiplier * 2**(shift - 31): both steps round half away from zero.
+
+    The array form of kernels/compiled/requantize.py's function, for tables.
+    """
+    high = ((x << max(shift, 0)) * multiplier + (1 << 30)) >> 31
+    return round_half_away_shift(high, max(-shift, 0))
+
+
+def round_half_away_shift(x: np.ndarray, right: int) -> np.ndarray:
+    """x / 2**right of integers, rounded half away from zero."""
+    mask = (1 << right) - 1
+    return (x >> right) + ((x & mask) > (mask >> 1) + (x < 0))
+
+
+def _relu_table(operator: str, fused: int, x: Tensor, y: Tensor) -> np.ndarray:
+    """Source: LiteRT tflite/kernels/activations.cc, ReluPrepare and QuantizedReluX."""
+    p, q = quantization_of(operator, x), quantization_of(operator, y)
+    scaled = multiply_by_quantized_multiplier(
+        stored_values(x) - p.zero_point, *quantize_multiplier(p.scale / q.scale)
+    )
+    low, high = quantized_activation_range(
+        operator, fused, q.scale, q.zero_point, *BYTE_RANGES[TensorType(y.type)]
+    )
+    return np.clip(scaled + q.zero_point, low, high)
+
+
+def _relu(name: str, builtin_code: int, max_version: int, fused: int | None) -> Registration:
+    """A clamp; fused is the like fused activation, None for RELU_0_TO_1."""
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+        x, y = same_shape(context, node, name)
+        if fused is not None and x.type in BYTE_TYPES:
+            return lookup_call(context, x, y, _relu_table(name, fused, x, y))
+        _check_type(name, x, _FLOAT_TYPE if fused is None else (*_FLOAT_TYPE, *BYTE_TYPES))
+        args = np.zeros(1, CLAMP)
+        args["low"], args["high"] = (0.0, 1.0) if fused is None else float_activation_range(name, fused)
+        return unary_call(context, "activations", "clamp_f32", x, y, args, 0.1)
+
+    return unary_registration(name, builtin_code, max_version, prepare)
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x.astype(np.float64)))
+
+
+def _tanh(x: np.ndarray) -> np.ndarray:
+    return np.tanh(x.astype(np.float64))
+
+
+def _elu(x: np.ndarray) -> np.ndarray:
+    return np.where(x < 0, np.expm1(x.astype(np.float64)), x)
+
+
+def _smooth(
+    name: str,
+    builtin_code: int,
+    max_version: int,
+    function: Callable[[np.ndarray], np.ndarray],
+    byte_types: tuple[TensorType, ...],
+) -> Registration:
+    """A function with a float kernel, and tables for 8-bit types made from `function`."""
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+        x, y = same_shape(context, node, name)
+        if x.type in byte_types:
+            half_even = context.numerics is Numerics.DEFAULT
+            return lookup_call(context, x, y, function_table(name, x, y, function, half_even))
+        _check_type(name, x, (*_FLOAT_TYPE, *byte_types))
+        return unary_call(context, "activations", f"{name.lower()}_f32", x, y, np.zeros(1, UNARY), 0.5)
+
+    return unary_registration(name, builtin_code, max_version, prepare)
+
+
+def _leaky_table(context: Context, alpha: float, x: Tensor, y: Tensor) -> np.ndarray:
+    """Source: XNNPACK src/microparams-init.c, xnn_init_qs8_lrelu_params (DEFAULT); LiteRT
+    tflite/kernels/activations.cc, LeakyReluPrepare and QuantizeLeakyRelu (REFERENCE).
+    """
+    p, q = quantization_of("LEAKY_RELU", x), quantization_of("LEAKY_RELU", y)
+    offsets = stored_values(x) - p.zero_point
+    positive = np.float32(p.scale) / np.float32(q.scale)
+    negative = np.float32(np.float32(p.scale) * np.float32(alpha)) / np.float32(q.scale)
+    xnnpack_takes = 2**-8 <= positive <= 128 and 2**-8 <= abs(negative) and -127.99609375 <= negative <= 128
+    if context.numerics is Numerics.DEFAULT and xnnpack_takes:
+        factors = [int(np.rint(np.float64(ratio) * 256)) for ratio in (positive, negative)]
+        scaled = (offsets * np.where(offsets < 0, factors[1], factors[0]) + 128) >> 8
+    else:
+        scaled = np.where(
+            offsets < 0,
+            np.sign(negative).astype(np.int64)
+            * multiply_by_quantized_multiplier(offsets, *quantize_multiplier(abs(float(negative)))),
+            multiply_by_quantized_multiplier(offsets, *quantize_multiplier(float(positive))),
+        )
+    return scaled + q.zero_point
+
+
+def _prepare_leaky(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, y = same_shape(context, node, "LEAKY_RELU")
+    alpha = 0.0 if node.options is None else node.options.alpha
+    if x.type in BYTE_TYPES:
+        return lookup_call(context, x, y, _leaky_table(context, alpha, x, y))
+    _check_type("LEAKY_RELU", x, (*_FLOAT_TYPE, *BYTE_TYPES))
+    args = np.zeros(1, LEAKY)
+    args["alpha"] = alpha
+    return unary_call(context, "activations", "leaky_relu_f32", x, y, args, 0.1)
+
+
+def _to_16_bits(multiplier: int) -> int:
+    return 0x7FFF if multiplier >= 0x7FFF8000 else (multiplier + (1 << 15)) >> 16
+
+
+def _high_multiply_i16(x: np.ndarray, y: np.ndarray | int) -> np.ndarray:
+    """x * y / 2**15 of 16-bit values, rounded half away from zero except that -0.5 becomes 0."""
+    return (x * y + (1 << 14)) >> 15
+
+
+def _saturate_i16(x: np.ndarray) -> np.ndarray:
+    return np.clip(x, -(1 << 15), (1 << 15) - 1)
+
+
+def _hard_swish_table(x: Tensor, y: Tensor) -> np.ndarray:
+    """x * relu6(x + 3) / 6 in 16-bit fixed point: relu6 as a value in [-1, 1] of x / 3, then halved.
+
+    Source: LiteRT tflite/kernels/activations.cc, HardSwishPrepare; reference/hard_swish.h.
+    """
+    p, q = quantization_of("HARD_SWISH", x), quantization_of("HARD_SWISH", y)
+    fine_scale = np.float32(1 / 128) * np.float32(p.scale)
+    multiplier, shift = quantize_multiplier(float(fine_scale / np.float32(q.scale)))
+    third, third_shift = quantize_multiplier(float(fine_scale / np.float32(3.0 / 32768.0)))
+    if shift > 0:
+        raise PrepareError(
+            f"HARD_SWISH: the output scale must be at least input scale / 128, got {q.scale} and {p.scale}"
+        )
+    fine = (stored_values(x) - p.zero_point) << 7
+    scaled = _high_multiply_i16(fine, _to_16_bits(multiplier))
+    if third_shift > 0:
+        gate = _high_multiply_i16(_saturate_i16(fine << (third_shift - 1)), _to_16_bits(third))
+        gate = _saturate_i16(gate << 1)
+    else:
+        gate = round_half_away_shift(_high_multiply_i16(fine, _to_16_bits(third)), -third_shift)
+    product = ((gate + (1 << 15)) >> 1) * scaled
+    truncated = np.sign(product) * (np.abs(product) >> 15)
+    return round_half_away_shift(truncated, -shift) + q.zero_point
+
+
+def _prepare_hard_swish(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, y = same_shape(context, node, "HARD_SWISH")
+    if x.type in BYTE_TYPES:
+        return lookup_call(context, x, y, _hard_swish_table(x, y))
+    _check_type("HARD_SWISH", x, (*_FLOAT_TYPE, *BYTE_TYPES))
+    return unary_call(context, "activations", "hard_swish_f32", x, y, np.zeros(1, UNARY), 0.1)
+
+
+REGISTRATIONS = (
+    _relu("RELU", 19, 3, RELU),
+    _relu("RELU6", 21, 3, RELU6),
+    _relu("RELU_N1_TO_1", 20, 1, RELU_N1_TO_1),
+    _relu("RELU_0_TO_1", 152, 1, None),
+    _smooth("LOGISTIC", 14, 3, _logistic, BYTE_TYPES),
+    _smooth("TANH", 28, 3, _tanh, BYTE_TYPES),
+    _smooth("ELU", 111, 1, _elu, (TensorType.INT8,)),
+    unary_registration("LEAKY_RELU", 98, 2, _prepare_leaky),
+    unary_registration("HARD_SWISH", 117, 1, _prepare_hard_swish),
+)

@@ -1,0 +1,61 @@
+"""Activation functions over flat float32 arrays."""
+
+import numpy as np
+
+from ..activations import CLAMP, LEAKY
+from ..elementwise import UNARY
+from .elements import read_f32, write_f32
+from .family import KernelFamily
+from .unary import unary_kernel
+from .vector_math import clamp_f32, expm1_f32, logistic_f32, tanh_f32
+
+kernels = KernelFamily()
+
+_ZERO = np.float32(0)
+_THREE = np.float32(3)
+_SIX = np.float32(6)
+_SIXTH = np.float32(1 / 6)
+
+
+def _nothing(block):
+    return 0
+
+
+def _range(block):
+    return block.low, block.high
+
+
+def _alpha(block):
+    return block.alpha
+
+
+def _clamp(x, limits):
+    return clamp_f32(x, limits[0], limits[1])
+
+
+def _logistic(x, p):
+    return logistic_f32(x)
+
+
+def _tanh(x, p):
+    return tanh_f32(x)
+
+
+def _elu(x, p):
+    return expm1_f32(x) if x < _ZERO else x
+
+
+def _leaky(x, alpha):
+    return x * alpha if x < _ZERO else x
+
+
+def _hard_swish(x, p):
+    return x * clamp_f32(x + _THREE, _ZERO, _SIX) * _SIXTH
+
+
+kernels.add(CLAMP, "clamp_f32")(unary_kernel(read_f32, write_f32, _range, _clamp))
+kernels.add(UNARY, "logistic_f32")(unary_kernel(read_f32, write_f32, _nothing, _logistic))
+kernels.add(UNARY, "tanh_f32")(unary_kernel(read_f32, write_f32, _nothing, _tanh))
+kernels.add(UNARY, "elu_f32")(unary_kernel(read_f32, write_f32, _nothing, _elu))
+kernels.add(LEAKY, "leaky_relu_f32")(unary_kernel(read_f32, write_f32, _alpha, _leaky))
+kernels.add(UNARY, "hard_swish_f32")(unary_kernel(read_f32, write_f32, _nothing, _hard_swish))
