@@ -9,6 +9,8 @@ kernels = KernelFamily()
 
 _tiles = panel_tiles()
 _full, _left_24, _left_16, _left_8 = map(indirect_panel, _tiles)
+# First layers have 3 channels and few columns.
+_rgb_16, _rgb_8 = indirect_panel(_tiles.left_16, 3), indirect_panel(_tiles.left_8, 3)
 FULL = _tiles.full.columns
 
 
@@ -49,6 +51,10 @@ def indirect_f32(a, chunk, chunks):
                     _full(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
                 elif left > 16:
                     _left_24(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
+                elif k == 3 and left > 8:
+                    _rgb_16(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
+                elif k == 3:
+                    _rgb_8(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
                 elif left > 8:
                     _left_16(x, z, table, taps, w, stride, y, ldc, count, k, left, lo, hi)
                 else:

@@ -53,21 +53,30 @@ def panel_tiles() -> PanelTiles:
     if target().avx512:
         return PanelTiles(
             Tile((16, 16), (7, 4, 2, 1)),
-            Tile((16, 8), (7, 4, 2, 1)),
-            Tile((16,), (14, 7, 4, 2, 1)),
-            Tile((8,), (14, 7, 4, 2, 1)),
+            Tile((16, 8), (7, 3, 1)),
+            Tile((16,), (14, 7, 3, 1)),
+            Tile((8,), (14, 5, 2, 1)),
         )
     if target().avx2:
         full = Tile((8, 8), (6, 4, 2, 1))
-        return PanelTiles(full, full, full, Tile((8,), (12, 6, 4, 2, 1)))
+        return PanelTiles(full, full, full, Tile((8,), (12, 5, 2, 1)))
     full = Tile((4, 4), (4, 2, 1))
     return PanelTiles(full, full, full, full)
 
 
 def multiply_rows(
-    e: Emitter, tile: Tile, rows: Sequence[Value], w: Value, row_bytes: Value, depth: Value, acc: list[Value]
+    e: Emitter,
+    tile: Tile,
+    rows: Sequence[Value],
+    w: Value,
+    row_bytes: Value,
+    depth: Value | int,
+    acc: list[Value],
 ) -> list[Value]:
-    """acc += rows [len(rows), depth] @ w [depth, columns]; w's rows lie row_bytes apart."""
+    """acc += rows [len(rows), depth] @ w [depth, columns]; w's rows lie row_bytes apart.
+
+    Unrolled where depth is a number.
+    """
     b = e.builder
 
     def step(k: Value, acc: list[Value]) -> list[Value]:
@@ -81,6 +90,10 @@ def multiply_rows(
                 acc[j] = e.multiply_add(e.splat(x, weight.type.count), weight, acc[j])
         return acc
 
+    if isinstance(depth, int):
+        for k in range(depth):
+            acc = step(e.const(k), acc)
+        return acc
     return e.loop(depth, acc, step)
 
 
@@ -183,11 +196,12 @@ def direct_panel(tile: Tile) -> Any:
     return microkernel(f"direct_f32_{tile.name}", [int64] * 9 + [float32] * 2, emit)
 
 
-def indirect_panel(tile: Tile) -> Any:
+def indirect_panel(tile: Tile, fixed_depth: int | None = None) -> Any:
     """(x, zeros, table, taps, w, row_bytes, c, ldc, count, depth, columns, low, high).
 
     Row m is the concatenation of `taps` runs of depth floats; run s starts at x + 4 *
-    table[m, s], or is zeros where that is negative. table is int32 [count, taps].
+    table[m, s], or is zeros where that is negative. table is int32 [count, taps]. A depth
+    known beforehand, fixed_depth, saves the loop over short runs.
     """
 
     def emit(
@@ -210,6 +224,7 @@ def indirect_panel(tile: Tile) -> Any:
         table, w, c = e.pointer(table), e.pointer(w), e.pointer(c)
         first = e.offset(w, row_bytes)
         table_row = b.mul(taps, e.const(4))
+        run = depth if fixed_depth is None else fixed_depth
         tap_bytes = b.mul(depth, row_bytes)
 
         def emit_tile(m: Value, height: int) -> None:
@@ -223,16 +238,15 @@ def indirect_panel(tile: Tile) -> Any:
                     inside = b.add(x, b.shl(offset, e.const(2)))
                     outside = b.icmp_signed("<", offset, e.const(0))
                     rows.append(b.inttoptr(b.select(outside, zeros, inside), i8.as_pointer()))
-                return multiply_rows(
-                    e, tile, rows, e.offset(first, b.mul(s, tap_bytes)), row_bytes, depth, acc
-                )
+                weights = e.offset(first, b.mul(s, tap_bytes))
+                return multiply_rows(e, tile, rows, weights, row_bytes, run, acc)
 
             acc = e.loop(taps, start_from_bias(e, tile, w, height), tap)
             store_tile(e, tile, acc, e.offset(c, b.mul(m, ldc)), ldc, columns, low, high)
 
         sweep(e, tile, count, emit_tile)
 
-    return microkernel(f"indirect_f32_{tile.name}", [int64] * 11 + [float32] * 2, emit)
+    return microkernel(f"indirect_f32_{tile.name}_{fixed_depth}", [int64] * 11 + [float32] * 2, emit)
 
 
 def vector_panel(tile: Tile, splits: int = 4) -> Any:
