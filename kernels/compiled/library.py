@@ -100,7 +100,7 @@ def _keep(family: str, image: bytes) -> str:
 
             _warned = True
             logging.getLogger("numlite").warning(
-                "compiled kernels are not kept: %s cannot be written (%s); NUMLITE_CACHE_DIR names another place",
+                "compiled kernels are not kept: cannot write %s (%s); NUMLITE_CACHE_DIR names another place",
                 cache_directory(),
                 error.strerror or error,
             )
