@@ -86,7 +86,8 @@ def _checked(context: Context, node: Node, operator: str) -> tuple[Tensor, Tenso
     """(x, y, paddings, value) of a PAD or PADV2 node."""
     if len(node.inputs) not in (2, 3) or len(node.outputs) != 1:
         raise PrepareError(
-            f"{operator}: must have 2 or 3 inputs and 1 output, got {len(node.inputs)} and {len(node.outputs)}"
+            f"{operator}: must have 2 or 3 inputs and 1 output, "
+            f"got {len(node.inputs)} and {len(node.outputs)}"
         )
     x = context.input(node, 0)
     y = output_of(context, node, operator, x)

@@ -89,7 +89,8 @@ def _axis_range(
     if masks.shrink_axis_mask >> entry & 1:
         if not 0 <= start < size or not -size <= begin < size:
             raise PrepareError(
-                f"STRIDED_SLICE: a shrunk axis needs its begin in range, got {begin} for axis {axis} of size {size}"
+                f"STRIDED_SLICE: begin of a shrunk axis must be in [{-size}, {size}), "
+                f"got {begin} for axis {axis}"
             )
         return AxisRange(axis, start, 1, 1, True)
     if masks.offset:

@@ -10,7 +10,6 @@ from .run_copy import copy_run
 
 kernels = KernelFamily()
 
-
 _ROUNDING = np.int32(1 << 21)
 
 
