@@ -18,7 +18,9 @@ from .lite.custom_op import register_custom_op
 from .lite.errors import StateError, UnsupportedError
 from .lite.interpreter import Interpreter as CoreInterpreter
 from .lite.interpreter_wrapper import NO_DELEGATES, InterpreterWrapper
+from .lite.memory_report import MemoryReport
 from .lite.model import Model
+from .lite.profiler import OpProfile
 from .lite.signature_runner import SignatureRunner
 from .lite.tensor_details import operator_details, tensor_details
 
@@ -245,6 +247,20 @@ class Interpreter:
 
     def _native_handle(self) -> int:
         return self._interpreter.interpreter()
+
+    # --- beyond LiteRT
+
+    def profile(self, runs: int = 20) -> list[OpProfile]:
+        """The time each operator takes, in order of execution, over real invokes.
+
+        The inputs are used as they are set; variables advance as with invoke.
+        """
+        self._ensure_safe()
+        return self._core.profile(runs)
+
+    def memory_report(self) -> MemoryReport:
+        """Bytes of the arenas and their lower bound; offset and lifetime of every tensor."""
+        return self._core.memory_report()
 
     # --- signatures
 

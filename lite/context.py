@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .node import Node
+    from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
 
@@ -41,6 +42,9 @@ class Context(Protocol):
 
     def output(self, node: Node, i: int) -> Tensor:
         """The node's i-th output; PrepareError when it is missing."""
+
+    def subgraph(self, index: int) -> Subgraph:
+        """Another subgraph of the model; PrepareError when there is none."""
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         """Give an output (or scratch tensor) its shape.

@@ -6,18 +6,22 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .errors import StateError
 from .interpreter_builder import build_subgraphs
+from .memory import memory_report
+from .profiler import OpProfile, profile
 from .runtime import Runtime
-from .tensor_access import read_tensor, write_tensor
+from .tensor import NUMPY_DTYPES
+from .tensor_access import read_tensor, view_tensor, write_tensor
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import numpy as np
-
     from .context import Numerics
     from .kernel_call import KernelLibrary
+    from .memory_report import MemoryReport
     from .model import Model, Signature
     from .op_resolver import OpResolver
     from .subgraph import Subgraph
@@ -49,6 +53,8 @@ class Interpreter:
         self.runtime = Runtime(library, numerics, num_threads, preserve_all_tensors)
         self.subgraphs = build_subgraphs(model, resolver, self.runtime)
         self.signatures: dict[str, Signature] = model.signatures()
+        self._primary = self.subgraphs[0]
+        self._views: dict[Tensor, tuple[np.ndarray, np.ndarray]] = {}
         self._lock = threading.Lock()
 
     def subgraph(self, index: int = 0) -> Subgraph:
@@ -59,7 +65,8 @@ class Interpreter:
 
     def tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
         """ValueError when there is none of that index."""
-        tensors = self.subgraph(subgraph_index).tensors
+        subgraph = self.subgraph(subgraph_index) if subgraph_index else self._primary
+        tensors = subgraph.tensors
         if 0 <= index < len(tensors):
             return tensors[index]
         raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
@@ -77,11 +84,35 @@ class Interpreter:
 
     def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
         """Copy value into a tensor; ValueError unless its type and shape are the tensor's."""
-        write_tensor(self.tensor(index, subgraph_index), value)
+        tensor = self.tensor(index, subgraph_index)
+        cached = self._views.get(tensor)
+        if (
+            cached is not None
+            and cached[0] is tensor.data
+            and type(value) is np.ndarray
+            and value.dtype is cached[1].dtype
+            and value.shape == tensor.shape == cached[1].shape
+        ):
+            cached[1][...] = value
+            return
+        write_tensor(tensor, value)
+        self._remember_view(tensor)
 
     def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
         """A copy of a tensor's value."""
-        return read_tensor(self.tensor(index, subgraph_index))
+        tensor = self.tensor(index, subgraph_index)
+        cached = self._views.get(tensor)
+        if cached is not None and cached[0] is tensor.data and cached[1].shape == tensor.shape:
+            return cached[1].copy()
+        value = read_tensor(tensor)
+        self._remember_view(tensor)
+        return value
+
+    def _remember_view(self, tensor: Tensor) -> None:
+        """Making an array takes longer than copying a small one, so it is made once."""
+        data = tensor.data
+        if data is not None and data.flags.writeable and tensor.type in NUMPY_DTYPES:
+            self._views[tensor] = data, view_tensor(tensor)
 
     def invoke(self, subgraph_index: int = 0) -> None:
         """Run a subgraph. The GIL is released while native kernels run."""
@@ -103,6 +134,16 @@ class Interpreter:
         with self._exclusive():
             for subgraph in self.subgraphs:
                 subgraph.release_nonpersistent_memory()
+            self._views.clear()
+
+    def memory_report(self, subgraph_index: int = 0) -> MemoryReport:
+        """Bytes of the arenas, and where and when each tensor lives; call it after allocate_tensors."""
+        return memory_report(self.subgraph(subgraph_index))
+
+    def profile(self, runs: int = 20, subgraph_index: int = 0) -> list[OpProfile]:
+        """Times of each operator over real invokes with the inputs as they are set."""
+        with self._exclusive():
+            return profile(self.subgraph(subgraph_index), runs)
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:

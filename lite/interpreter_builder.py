@@ -40,6 +40,8 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
     for index, table in enumerate(root.subgraphs):
         runtime.subgraphs.append(_build(index, table, model, registrations, runtime))
     _check_signatures(model, runtime.subgraphs)
+    for subgraph in runtime.subgraphs:
+        subgraph.init_nodes()
     return runtime.subgraphs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -87,12 +88,11 @@ class Model:
         return found
 
     def signatures(self) -> dict[str, Signature]:
-        """The signatures by key, in the file's order."""
+        """The signatures by key, in the file's order; their arguments by name, in alphabetical order."""
         found = {}
         for definition in self.root.signature_defs:
             key = definition.signature_key or ""
-            inputs = {entry.name or "": entry.tensor_index for entry in definition.inputs}
-            outputs = {entry.name or "": entry.tensor_index for entry in definition.outputs}
+            inputs, outputs = _by_name(definition.inputs), _by_name(definition.outputs)
             found[key] = Signature(key, definition.subgraph_index, inputs, outputs)
         return found
 
@@ -109,3 +109,7 @@ class Model:
             memory.flags.writeable = False
             copy = self._tail_copies[index] = memory[: data.size]
         return copy
+
+
+def _by_name(entries: Iterable[tflite.TensorMap]) -> dict[str, int]:
+    return dict(sorted((entry.name or "", entry.tensor_index) for entry in entries))

@@ -65,17 +65,13 @@ class NativeSegment:
         self,
         calls: Sequence[KernelCall],
         nodes: Sequence[Node],
-        addresses: Sequence[int],
+        rows: np.ndarray,
         library: KernelLibrary,
         pool: ThreadPool | None,
     ) -> None:
         self.calls = calls
         self.nodes = nodes
-        rows = [
-            (library.address(call.family, call.kernel), address, min(max(call.chunks, 1), _MOST_CHUNKS))
-            for call, address in zip(calls, addresses, strict=True)
-        ]
-        self.plan = NativePlan(np.array(rows, np.int64), library, pool)
+        self.plan = NativePlan(rows, library, pool)
 
     def failure(self, status: int) -> tuple[Node, InvokeError]:
         """The node that failed in the last run, and what its status means."""
@@ -93,32 +89,53 @@ class Plan:
     """Prepared nodes, in order, as steps: a NativeSegment, or a Node that Python runs."""
 
     def __init__(self, nodes: Sequence[Node], library: KernelLibrary, pool: ThreadPool | None) -> None:
+        self.nodes = nodes
+        self._library = library
+        self._pool = pool
         owners = [(call, node) for node in nodes for call in node.calls or ()]
-        calls = [call for call, _ in owners]
-        _load(calls, library)
-        self.blocks = ArgumentBlocks(calls)
+        self._calls = [call for call, _ in owners]
+        self._owners = [node for _, node in owners]
+        _load(self._calls, library)
+        self.blocks = ArgumentBlocks(self._calls)
+        self._rows = self._make_rows()
         self.steps: list[NativeSegment | Node] = []
         begin = end = 0
-
-        def close() -> None:
-            if end > begin:
-                section = slice(begin, end)
-                of_rows = [node for _, node in owners[section]]
-                addresses = self.blocks.addresses[section]
-                self.steps.append(NativeSegment(calls[section], of_rows, addresses, library, pool))
-
         for node in nodes:
             if node.calls is None:
-                close()
+                self._close(begin, end)
                 begin = end
                 self.steps.append(node)
             else:
                 end += len(node.calls)
-        close()
+        self._close(begin, end)
 
     @property
     def segments(self) -> list[NativeSegment]:
         return [step for step in self.steps if isinstance(step, NativeSegment)]
+
+    def single_steps(self) -> list[tuple[Node, NativeSegment | None]]:
+        """Each node with a segment of its own, so that it can be timed; None where Python runs it."""
+        steps: list[tuple[Node, NativeSegment | None]] = []
+        end = 0
+        for node in self.nodes:
+            begin, end = end, end + len(node.calls or ())
+            steps.append((node, None if node.calls is None else self._segment(begin, end)))
+        return steps
+
+    def _make_rows(self) -> np.ndarray:
+        rows = [
+            (self._library.address(call.family, call.kernel), address, min(max(call.chunks, 1), _MOST_CHUNKS))
+            for call, address in zip(self._calls, self.blocks.addresses, strict=True)
+        ]
+        return np.array(rows, np.int64).reshape(len(rows), 3)
+
+    def _segment(self, begin: int, end: int) -> NativeSegment:
+        calls, nodes = self._calls[begin:end], self._owners[begin:end]
+        return NativeSegment(calls, nodes, self._rows[begin:end], self._library, self._pool)
+
+    def _close(self, begin: int, end: int) -> None:
+        if end > begin:
+            self.steps.append(self._segment(begin, end))
 
 
 def _load(calls: Sequence[KernelCall], library: KernelLibrary) -> None:

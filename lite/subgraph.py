@@ -83,6 +83,17 @@ class Subgraph:
         self._running = False
         self._dynamic_resized = False
 
+    def init_nodes(self) -> None:
+        """Let the operators make what they keep across prepares; called once, when the graph is built."""
+        for node in self.nodes:
+            if node.registration.init is not None:
+                node.user_data = node.registration.init(self, node)
+
+    def __del__(self) -> None:
+        for node in self.nodes:
+            if node.registration.free is not None:
+                node.registration.free(self, node)
+
     # --- Context: what nodes may ask
 
     @property
@@ -223,11 +234,12 @@ class Subgraph:
         for position in range(first, last + 1):
             node = self.nodes[self.execution_plan[position]]
             self._prepare_node(node)
-            if position < last and any(
-                self.tensors[t].allocation_type is _DYNAMIC for t in node.outputs if t >= 0
-            ):
+            if position < last and self._has_dynamic_output(node):
                 return position
         return last
+
+    def _has_dynamic_output(self, node: Node) -> bool:
+        return any(self.tensors[t].allocation_type is _DYNAMIC for t in node.outputs if t >= 0)
 
     def _prepare_node(self, node: Node) -> None:
         for t in node.outputs:
@@ -284,11 +296,11 @@ class Subgraph:
         """Run all nodes. Errors name the node that failed."""
         entry = self._entry
         if entry is None:
-            self._run_stages()
+            self.run_stages(self._run_stage)
             return
         status = entry()
         if status:
-            self._fail(self.stages[0].plan.steps[0], status)
+            self.fail(self.stages[0].plan.steps[0], status)
 
     def _choose_entry(self) -> None:
         """Whole subgraphs of one native segment run without any Python between entry and end."""
@@ -300,7 +312,8 @@ class Subgraph:
             if isinstance(step, NativeSegment):
                 self._entry = step.plan.invoke
 
-    def _run_stages(self) -> None:
+    def run_stages(self, run_stage: Callable[[Stage], None]) -> None:
+        """Run all nodes, stage by stage, through run_stage."""
         if self.state is not State.INVOKABLE:
             raise StateError(NOT_READY)
         if not all(stage.memory.held for stage in self.stages):
@@ -311,7 +324,7 @@ class Subgraph:
             while number < len(self.stages):
                 stage = self.stages[number]
                 self._dynamic_resized = False
-                self._run_stage(stage)
+                run_stage(stage)
                 number += 1
                 if stage.last < len(self.execution_plan) - 1:
                     self._continue_after(stage, number)
@@ -328,15 +341,18 @@ class Subgraph:
         self._running = True
 
     def _run_stage(self, stage: Stage) -> None:
+        if debug.level >= debug.TIMES:
+            debug.run_stage(self, stage)
+            return
         for step in stage.plan.steps:
             if isinstance(step, NativeSegment):
                 status = step.plan.invoke()
                 if status:
-                    self._fail(step, status)
+                    self.fail(step, status)
             else:
-                self._run_in_python(step)
+                self.run_in_python(step)
 
-    def _run_in_python(self, node: Node) -> None:
+    def run_in_python(self, node: Node) -> None:
         invoke = node.registration.invoke
         assert invoke is not None
         try:
@@ -346,7 +362,7 @@ class Subgraph:
             text = str(error) if str(error).startswith(name) else f"{name}: {error}"
             raise InvokeError(f"{self.where(node)}: {text}") from error
 
-    def _fail(self, step: NativeSegment | Node, status: int) -> None:
+    def fail(self, step: NativeSegment | Node, status: int) -> None:
         assert isinstance(step, NativeSegment)
         node, error = step.failure(status)
         raise InvokeError(f"{self.where(node)}: {error}")

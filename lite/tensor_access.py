@@ -58,12 +58,6 @@ def view_tensor(tensor: Tensor) -> np.ndarray:
 
 def write_tensor(tensor: Tensor, value: object) -> None:
     """Copy a value into the tensor; ValueError unless type and shape are the tensor's."""
-    dtype = NUMPY_DTYPES.get(tensor.type)
-    if type(value) is np.ndarray and value.dtype is dtype and value.shape == tensor.shape:
-        data = tensor.data
-        if data is not None and data.flags.writeable:
-            np.ndarray(value.shape, dtype, data)[...] = value
-            return
     array = np.asarray(value)
     _check_type(tensor, array)
     _check_shape(tensor, array)
@@ -77,9 +71,7 @@ def write_tensor(tensor: Tensor, value: object) -> None:
     if tensor.type in _PACKED_PER_BYTE:
         tensor.data[: tensor.nbytes] = _pack(tensor, array)
     else:
-        view_tensor(tensor)[...] = array.reshape(tensor.shape).astype(
-            array.dtype.newbyteorder("="), copy=False
-        )
+        view_tensor(tensor)[...] = array
 
 
 def _check_type(tensor: Tensor, array: np.ndarray) -> None:
