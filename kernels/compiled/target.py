@@ -48,9 +48,16 @@ _VARYING = (
 )
 
 _CPUINFO_SPELLING = {
+    "avx512bf16": "avx512_bf16",
+    "avx512bitalg": "avx512_bitalg",
+    "avx512vbmi2": "avx512_vbmi2",
     "avx512vnni": "avx512_vnni",
+    "avx512vpopcntdq": "avx512_vpopcntdq",
     "bmi": "bmi1",
     "lzcnt": "abm",
+    "pclmul": "pclmulqdq",
+    "sahf": "lahf_lm",
+    "sha": "sha_ni",
     "sse4.1": "sse4_1",
     "sse4.2": "sse4_2",
 }

@@ -1,0 +1,102 @@
+"""The library: cold and warm starts, caches that cannot be written, processes that compile at once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numlite.kernels.compiled import build, compiler_process
+from numlite.kernels.compiled.library import Library
+
+START = """
+import os, sys
+from numlite.kernels.compiled.library import Library
+library = Library()
+library.load({"executor": {"run_plan"}, "elementwise": set()})
+assert library.address("executor", "run_plan") > 0
+print("numba" in sys.modules, "llvmlite" in sys.modules)
+"""
+
+
+def start(cache: Path, **environment: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", START],
+        env=os.environ | {"NUMLITE_CACHE_DIR": str(cache)} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_cold_and_warm_starts(tmp_path: Path) -> None:
+    for _ in range(2):
+        assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+    files = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert sorted(path.name.split("-")[0] for path in files) == ["elementwise", "executor"]
+    damaged = next(iter(files))
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+    assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+    for path, time in files.items():
+        assert (path.stat().st_mtime_ns == time) == (path != damaged)
+
+
+def test_processes_that_compile_at_once(tmp_path: Path) -> None:
+    for process in [start(tmp_path) for _ in range(2)]:
+        assert process.communicate(timeout=120) == ("False False\n", "")
+    assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    out, err = start(tmp_path / "file").communicate(timeout=120)
+    assert out == "False False\n"
+    assert err.count("\n") == 1
+    assert "compiled kernels are not kept" in err
+    assert "NUMLITE_CACHE_DIR" in err
+
+
+def test_another_processor_has_files_of_its_own(tmp_path: Path) -> None:
+    for processor in ("x86-64", "x86-64-v2"):
+        assert start(tmp_path, NUMLITE_CPU=processor).communicate(timeout=120) == ("False False\n", "")
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_compiling_in_memory(tmp_path: Path) -> None:
+    out, err = start(tmp_path / "none", NUMLITE_JIT="memory").communicate(timeout=120)
+    assert (out, err) == ("True True\n", "")
+    assert not (tmp_path / "none").exists()
+
+
+def test_without_processes_this_one_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(build, "_start", refuse)
+    monkeypatch.setattr(Library, "_families", {})
+    monkeypatch.setattr("numlite.kernels.compiled.library.read", lambda family, digest: None)
+    monkeypatch.setattr("numlite.kernels.compiled.cache.cache_directory", lambda: str(tmp_path))
+    assert Library().address("executor", "run_plan") > 0
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_an_unknown_kernel() -> None:
+    with pytest.raises(KeyError, match="no_such_kernel"):
+        Library().address("executor", "no_such_kernel")
+
+
+def test_a_family_that_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_largest_first", list)
+    with pytest.raises(build.CompileError, match="no_such_family does not compile"):
+        build.build(["no_such_family"], lambda family, image: None)
+
+
+def test_a_compiler_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "_MAIN", "import os; os.kill(os.getpid(), 9) # {path} {package}")
+    with pytest.raises(build.CompileError, match="executor: the compiler ended with code -9"):
+        build.build(["executor"], lambda family, image: None)
+
+
+def test_images_do_not_depend_on_the_run() -> None:
+    assert compiler_process.family_image("elementwise") == compiler_process.family_image("elementwise")

@@ -1,0 +1,52 @@
+"""NUMLITE_CPU: what may be named, and that its instructions are the only ones emitted."""
+
+import re
+import sys
+from collections.abc import Iterator
+
+import pytest
+from numlite.kernels.compiled import target as module
+from numlite.kernels.compiled.target import PROCESSORS, target
+from numlite.lite.errors import UnsupportedError
+
+
+@pytest.fixture
+def cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    target.cache_clear()
+    yield monkeypatch
+    target.cache_clear()
+
+
+@pytest.mark.parametrize("name", PROCESSORS)
+def test_flags_of_a_named_processor(cpu: pytest.MonkeyPatch, name: str) -> None:
+    cpu.setenv("NUMLITE_CPU", name)
+    cpu.setattr(module, "host_flags", lambda: frozenset().union(*PROCESSORS.values()))
+    found = target()
+    assert found.override == name
+    assert found.avx2 == found.fma == (name not in ("x86-64", "x86-64-v2"))
+    assert found.vector_bytes == (64 if found.avx512 else 32 if found.avx2 else 16)
+
+
+def test_an_unknown_processor_is_refused(cpu: pytest.MonkeyPatch) -> None:
+    cpu.setenv("NUMLITE_CPU", "pentium-iv")
+    with pytest.raises(UnsupportedError, match=r"must be one of x86-64, .*got pentium-iv"):
+        target()
+
+
+def test_a_wider_processor_than_this_is_refused(cpu: pytest.MonkeyPatch) -> None:
+    cpu.setenv("NUMLITE_CPU", "skylake-avx512")
+    cpu.setattr(module, "host_flags", lambda: PROCESSORS["haswell"])
+    with pytest.raises(UnsupportedError, match=r"skylake-avx512.* avx512bw"):
+        target()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/cpuinfo")
+def test_the_host_is_as_llvm_sees_it() -> None:
+    assert module._flags_from_llvm() & PROCESSORS["znver4"] == module.host_flags() & PROCESSORS["znver4"]
+
+
+def test_the_host_description_does_not_change() -> None:
+    first = module.host_description()
+    module.host_description.cache_clear()
+    assert module.host_description() == first
+    assert not re.search(r"MHz|^processor", first)
