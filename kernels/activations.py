@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import frexp
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .activation import (
-    NONE,
     RELU,
     RELU6,
     RELU_N1_TO_1,
@@ -22,7 +20,14 @@ from .activation import (
     quantized_activation_range,
 )
 from .elementwise import UNARY, same_shape, unary_call, unary_registration
-from .lookup import BYTE_TYPES, function_table, lookup_call, stored_values
+from .lookup import (
+    BYTE_TYPES,
+    function_table,
+    lookup_call,
+    multiply_by_quantized_multiplier,
+    round_half_away_shift,
+    stored_values,
+)
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
 _POINTERS = [("x", np.int64), ("y", np.int64), ("size", np.int64)]
@@ -36,21 +41,6 @@ def _check_type(operator: str, x: Tensor, types: tuple[TensorType, ...]) -> None
     if x.type not in types:
         built = ", ".join(t.name.lower() for t in types)
         raise UnsupportedError(f"{operator}: types built are {built}, got {x.type_name}")
-
-
-def multiply_by_quantized_multiplier(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:
-    """x (int64) * multiplier * 2**(shift - 31): both steps round half away from zero.
-
-    The array form of kernels/compiled/requantize.py's function, for tables.
-    """
-    high = ((x << max(shift, 0)) * multiplier + (1 << 30)) >> 31
-    return round_half_away_shift(high, max(-shift, 0))
-
-
-def round_half_away_shift(x: np.ndarray, right: int) -> np.ndarray:
-    """x / 2**right of integers, rounded half away from zero."""
-    mask = (1 << right) - 1
-    return (x >> right) + ((x & mask) > (mask >> 1) + (x < 0))
 
 
 def _relu_table(operator: str, fused: int, x: Tensor, y: Tensor) -> np.ndarray:
@@ -120,7 +110,7 @@ def _leaky_table(context: Context, alpha: float, x: Tensor, y: Tensor) -> np.nda
     offsets = stored_values(x) - p.zero_point
     positive = np.float32(p.scale) / np.float32(q.scale)
     negative = np.float32(np.float32(p.scale) * np.float32(alpha)) / np.float32(q.scale)
-    xnnpack_takes = 2**-8 <= positive <= 128 and 2**-8 <= abs(negative) and -127.99609375 <= negative <= 128
+    xnnpack_takes = 2**-8 <= positive <= 128 and abs(negative) >= 2**-8 and -127.99609375 <= negative <= 128
     if context.numerics is Numerics.DEFAULT and xnnpack_takes:
         factors = [int(np.rint(np.float64(ratio) * 256)) for ratio in (positive, negative)]
         scaled = (offsets * np.where(offsets < 0, factors[1], factors[0]) + 128) >> 8

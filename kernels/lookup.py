@@ -56,3 +56,25 @@ def function_table(
         return np.rint(scaled + np.float32(y_quantization.zero_point)).astype(np.int64)
     rounded = np.copysign(np.floor(np.abs(scaled.astype(np.float64)) + 0.5), scaled)
     return rounded.astype(np.int64) + y_quantization.zero_point
+
+
+def multiply_by_quantized_multiplier(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:
+    """x (int64) * multiplier * 2**(shift - 31): both steps round half away from zero.
+
+    The array form of kernels/compiled/requantize.py's function, for tables.
+    """
+    high = ((x << max(shift, 0)) * multiplier + (1 << 30)) >> 31
+    return round_half_away_shift(high, max(-shift, 0))
+
+
+def round_half_away_shift(x: np.ndarray, right: int) -> np.ndarray:
+    """x / 2**right of integers, rounded half away from zero."""
+    mask = (1 << right) - 1
+    return (x >> right) + ((x & mask) > (mask >> 1) + (x < 0))
+
+
+def multiply_rounding_up(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:
+    """Like multiply_by_quantized_multiplier, but the second step takes ties upwards."""
+    high = ((x << max(shift, 0)) * multiplier + (1 << 30)) >> 31
+    right = max(-shift, 0)
+    return (high + ((1 << right) >> 1)) >> right

@@ -43,6 +43,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "fully_connected": ("FULLY_CONNECTED",),
     "pad": ("PAD", "PADV2"),
     "pool": ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"),
+    "quantize": ("QUANTIZE", "DEQUANTIZE"),
     "reshape": ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"),
     "resize": ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
     "slice": ("SLICE", "STRIDED_SLICE"),

@@ -1,0 +1,194 @@
+"""QUANTIZE and DEQUANTIZE: the checks, and which kernel serves which types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.quantization import Quantization
+from ..lite.registration import InplaceOperator, Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import check_counts
+from .lookup import (
+    BYTE_TYPES,
+    lookup_call,
+    multiply_by_quantized_multiplier,
+    multiply_rounding_up,
+    stored_values,
+)
+from .parallel import chunk_count
+from .requantize import quantization_of, quantize_multiplier
+
+_POINTERS = [("x", np.int64), ("y", np.int64)]
+
+# Elements are [outer, channels, inner]; scales (float32) and zeros (int32) have one element for
+# each channel.
+AFFINE = np.dtype(
+    [
+        *_POINTERS,
+        ("scales", np.int64),
+        ("zeros", np.int64),
+        ("outer", np.int64),
+        ("channels", np.int64),
+        ("inner", np.int64),
+    ],
+    align=True,
+)
+CONVERT = np.dtype([*_POINTERS, ("size", np.int64)], align=True)
+REQUANTIZE = np.dtype(
+    [
+        *_POINTERS,
+        ("size", np.int64),
+        ("x_zero", np.int32),
+        ("y_zero", np.int32),
+        ("multiplier", np.int32),
+        ("shift", np.int32),
+    ],
+    align=True,
+)
+
+_SUFFIXES = {
+    TensorType.INT8: "i8",
+    TensorType.UINT8: "u8",
+    TensorType.INT16: "i16",
+    TensorType.INT32: "i32",
+}
+_STORED_TYPES = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
+
+# Conversions between quantized types that are no table, as LiteRT has them.
+_REQUANTIZATIONS = {
+    (TensorType.INT8, TensorType.INT16),
+    (TensorType.UINT8, TensorType.INT16),
+    (TensorType.INT16, TensorType.INT8),
+    (TensorType.INT16, TensorType.INT16),
+    (TensorType.INT16, TensorType.INT32),
+    (TensorType.INT32, TensorType.INT8),
+    (TensorType.INT32, TensorType.INT16),
+}
+
+
+def channel_layout(operator: str, shape: Shape, q: Quantization) -> tuple[int, int, int]:
+    """(outer, channels, inner) of a tensor's elements; one channel when quantized per tensor.
+
+    Raises PrepareError when there is not one scale for each index of the quantized dimension.
+    """
+    if not q.per_channel:
+        return 1, 1, prod(shape)
+    axis = q.quantized_dimension
+    if not 0 <= axis < len(shape) or shape[axis] != len(q.scales) or q.block_size:
+        raise PrepareError(
+            f"{operator}: there must be one scale for each index of dimension {axis}, "
+            f"got {len(q.scales)} scales for shape {'x'.join(map(str, shape))}"
+        )
+    return prod(shape[:axis]), shape[axis], prod(shape[axis + 1 :])
+
+
+def _affine_call(
+    operator: str, context: Context, kernel: str, x: Tensor, y: Tensor, quantized: Tensor
+) -> list[KernelCall]:
+    """A conversion between reals and `quantized`, which is x or y."""
+    q = quantization_of(operator, quantized)
+    if not np.all(q.scales > 0):
+        raise PrepareError(f"{operator}: scales must be positive, got {float(np.min(q.scales))}")
+    args = np.zeros(1, AFFINE)
+    args["outer"], args["channels"], args["inner"] = layout = channel_layout(operator, x.shape, q)
+    if x.size == 0:
+        return []
+    scales = np.ascontiguousarray(q.scales, np.float32)
+    zeros = np.zeros(layout[1], np.int32)
+    zeros[:] = q.zero_points if len(q.zero_points) else 0
+    args["scales"], args["zeros"] = scales.ctypes.data, zeros.ctypes.data
+    chunks = chunk_count(context, 0.15 * x.size)
+    return [KernelCall("quantize", kernel, args, {"x": x, "y": y}, chunks, keep=[scales, zeros])]
+
+
+def _byte_table(context: Context, x: Tensor, y: Tensor) -> np.ndarray:
+    """y's values for every value of x.
+
+    By DEFAULT, int8 to uint8 and back rounds as LiteRT's vector loop does; the last elements of
+    a tensor, which LiteRT leaves to a scalar loop, may differ from it by 1.
+    Source: XNNPACK src/microparams-init.c, xnn_init_qs8_cvt_params (DEFAULT, one type); LiteRT
+    tflite/kernels/internal/optimized/optimized_ops.h, Requantize (DEFAULT, two types) and
+    reference/requantize.h (REFERENCE).
+    """
+    p, q = quantization_of("QUANTIZE", x), quantization_of("QUANTIZE", y)
+    offsets = stored_values(x) - p.zero_point
+    ratio = np.float32(p.scale) / np.float32(q.scale)
+    multiplier = quantize_multiplier(p.scale / q.scale)
+    if context.numerics is Numerics.REFERENCE:
+        scaled = multiply_by_quantized_multiplier(offsets, *multiplier)
+    elif x.type == y.type and 2**-8 <= ratio <= 2**7:
+        scaled = (offsets * int(np.rint(np.float64(ratio) * 256)) + 128) >> 8
+    else:
+        scaled = multiply_rounding_up(offsets, *multiplier)
+    return scaled + q.zero_point
+
+
+def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
+    if x.type in BYTE_TYPES and y.type in BYTE_TYPES:
+        return lookup_call(context, x, y, _byte_table(context, x, y))
+    if (x.type, y.type) not in _REQUANTIZATIONS:
+        raise UnsupportedError(
+            f"QUANTIZE: conversions built are from float32 and among 8-, 16- and 32-bit types, "
+            f"got {x.type_name} to {y.type_name}"
+        )
+    p, q = quantization_of("QUANTIZE", x), quantization_of("QUANTIZE", y)
+    if x.size == 0:
+        return []
+    args = np.zeros(1, REQUANTIZE)
+    args["size"], args["x_zero"], args["y_zero"] = x.size, p.zero_point, q.zero_point
+    args["multiplier"], args["shift"] = quantize_multiplier(p.scale / q.scale)
+    kernel = f"requantize_{_SUFFIXES[TensorType(x.type)]}_{_SUFFIXES[TensorType(y.type)]}"
+    chunks = chunk_count(context, x.size)
+    return [KernelCall("quantize", kernel, args, {"x": x, "y": y}, chunks)]
+
+
+def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall]:
+    check_counts("QUANTIZE", node, 1)
+    x, y = context.input(node, 0), context.output(node, 0)
+    context.resize_tensor(y, x.shape)
+    if x.type != TensorType.FLOAT32:
+        return _requantize_call(context, x, y)
+    if y.type not in _STORED_TYPES:
+        raise UnsupportedError(f"QUANTIZE: outputs built are int8, uint8 and int16, got {y.type_name}")
+    per_channel = quantization_of("QUANTIZE", y).per_channel
+    halves = "quantize" if context.numerics is Numerics.DEFAULT and not per_channel else "quantize_reference"
+    return _affine_call("QUANTIZE", context, f"{halves}_{_SUFFIXES[TensorType(y.type)]}", x, y, y)
+
+
+def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall]:
+    check_counts("DEQUANTIZE", node, 1)
+    x, y = context.input(node, 0), context.output(node, 0)
+    if y.type != TensorType.FLOAT32:
+        raise PrepareError(f"DEQUANTIZE: output must be float32, got {y!r}")
+    context.resize_tensor(y, x.shape)
+    if x.type == TensorType.FLOAT16:
+        if x.size == 0:
+            return []
+        args = np.zeros(1, CONVERT)
+        args["size"] = x.size
+        chunks = chunk_count(context, 0.3 * x.size)
+        return [KernelCall("quantize", "dequantize_f16", args, {"x": x, "y": y}, chunks)]
+    if x.type not in _STORED_TYPES:
+        raise UnsupportedError(
+            f"DEQUANTIZE: inputs built are float16, int8, uint8 and int16, got {x.type_name}"
+        )
+    return _affine_call("DEQUANTIZE", context, f"dequantize_{_SUFFIXES[TensorType(x.type)]}", x, y, x)
+
+
+REGISTRATIONS = (
+    Registration(
+        "QUANTIZE",
+        _prepare_quantize,
+        builtin_code=114,
+        max_version=6,
+        inplace_operator=InplaceOperator.INPUT0_SHARED,
+    ),
+    Registration("DEQUANTIZE", _prepare_dequantize, builtin_code=6, max_version=6),
+)
