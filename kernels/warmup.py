@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from .compiled.library import Library
 
-_FAMILY = "\nkernels = KernelFamily()\n"
+_FAMILY = re.compile(r"^kernels\b.* = ", re.MULTILINE)
 
 
 def compiled_families() -> list[str]:
     """The names of all families of compiled kernels."""
     sources = (Path(__file__).parent / "compiled").glob("*.py")
-    return sorted(source.stem for source in sources if _FAMILY in source.read_text(encoding="utf-8"))
+    return sorted(source.stem for source in sources if _FAMILY.search(source.read_text(encoding="utf-8")))
 
 
 def warmup(families: Sequence[str] | None = None) -> None:

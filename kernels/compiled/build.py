@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 
 _MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
 
+from .cache import family_digest
+
 
 class CompileError(RuntimeError):
     """A family does not compile; the message holds the compiler's."""
@@ -77,10 +79,12 @@ def _ask(process: subprocess.Popen[bytes], family: str) -> bytes:
     try:
         process.stdin.write(f"{family}\n".encode())
         process.stdin.flush()
-        word, size = process.stdout.readline().split()
+        word, digest, size = process.stdout.readline().split()
         answer = process.stdout.read(int(size))
     except (OSError, ValueError):
         raise CompileError(f"{family}: the compiler ended with code {process.wait()}") from None
+    if digest.decode() != family_digest(family):
+        raise CompileError(f"{family}: its sources have changed since this process read them; start it again")
     if word != b"ok":
         raise CompileError(f"{family} does not compile:\n{answer.decode(errors='replace')}")
     return answer

@@ -1,7 +1,7 @@
 """A process that compiles the families it is told on its standard input, one line each.
 
-The answer to a line is `ok <bytes>` or `error <bytes>`, and then that many bytes: the family's
-image, or what went wrong.
+The answer to a line is `ok <digest> <bytes>` or `error <digest> <bytes>`, and then that many
+bytes: the family's image, or what went wrong. The digest is that of the sources as read here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import sys
 from importlib import import_module
 
+from .cache import family_digest
 from .image import SYMBOL_PREFIX, uses_shared_objects
 
 
@@ -44,11 +45,12 @@ def main() -> None:
     only_compile()
     for line in sys.stdin:
         family = line.strip()
+        digest = family_digest(family)
         try:
             word, answer = "ok", family_image(family)
         except Exception:
             import traceback
 
             word, answer = "error", traceback.format_exc().encode()
-        answers.write(f"{word} {len(answer)}\n".encode() + answer)
+        answers.write(f"{word} {digest} {len(answer)}\n".encode() + answer)
         answers.flush()

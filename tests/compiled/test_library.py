@@ -87,9 +87,15 @@ def test_an_unknown_kernel() -> None:
 
 
 def test_a_family_that_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "_largest_first", list)
-    with pytest.raises(build.CompileError, match="no_such_family does not compile"):
-        build.build(["no_such_family"], lambda family, image: None)
+    # A file of this folder that is not a family.
+    with pytest.raises(build.CompileError, match=r"(?s)memory does not compile.*kernels"):
+        build.build(["memory"], lambda family, image: None)
+
+
+def test_sources_that_changed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "family_digest", lambda family: "another")
+    with pytest.raises(build.CompileError, match="sources have changed"):
+        build.build(["executor"], lambda family, image: None)
 
 
 def test_a_compiler_that_dies(monkeypatch: pytest.MonkeyPatch) -> None:
