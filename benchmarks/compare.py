@@ -13,35 +13,16 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numlite.cli.litert import litert_interpreter, litert_version
-from numlite.cli.model_inputs import fill_inputs
-from numlite.cli.run import named
-from numlite.cli.timing import Spread, in_words, time_in_turns
+from numlite.cli.comparison import Comparison, compare
+from numlite.cli.litert import litert_version
+from numlite.cli.timing import in_words
 
 DEFAULT_MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
-
-# Float sums are taken in another order; relative to the largest output.
-FLOAT_TOLERANCE = 1e-3
-QUANTA = 1
-
-
-@dataclass(frozen=True)
-class Result:
-    """One model: times in ns per invoke, ratio = LiteRT's time / numlite's, round by round."""
-
-    model: str
-    litert_ns: float
-    numlite_ns: float
-    ratio: Spread
-    rounds: int
-    outputs: str
-    agrees: bool
 
 
 def main() -> int:
@@ -53,18 +34,19 @@ def main() -> int:
     print(f"{machine()}, CPU {cpu}, ai-edge-litert {litert_version()}\n")
     print("| model | LiteRT | numlite | ratio | p10 - p90 | outputs |")
     print("|---|---|---|---|---|---|")
-    results, failures = [], 0
+    results: dict[str, Comparison] = {}
+    failures = 0
     for path in paths:
         name = label(path, paths)
         try:
-            result = compare(name, path, arguments.seconds, arguments.seed)
+            result = compare(str(path), arguments.seconds, seed=arguments.seed)
         except (ValueError, RuntimeError) as error:
             failures += 1
             print(f"| {name} | | | | | {' '.join(str(error).split())} |", flush=True)
             continue
-        results.append(result)
+        results[name] = result
         failures += not result.agrees
-        print(row(result), flush=True)
+        print(row(name, result), flush=True)
     report_total(results)
     if arguments.json:
         write_json(arguments.json, results)
@@ -102,64 +84,22 @@ def label(path: Path, paths: Sequence[Path]) -> str:
     return path.stem if len(same) == 1 else f"{path.parent.name}/{path.stem}"
 
 
-def compare(name: str, path: Path, seconds: float, seed: int) -> Result:
-    import numlite
-
-    interpreters = [litert_interpreter(str(path), 1), numlite.Interpreter(str(path), num_threads=1)]
-    details = named(interpreters[0].get_input_details())
-    arrays = list(fill_inputs(details, {}, seed).values())
-    for interpreter in interpreters:
-        interpreter.allocate_tensors()
-        for detail, array in zip(interpreter.get_input_details(), arrays, strict=True):
-            interpreter.set_tensor(detail["index"], array)
-        interpreter.invoke()
-    outputs, agrees = agreement(*(read_outputs(interpreter) for interpreter in interpreters))
-    calls: list[Callable[[], object]] = [interpreter.invoke for interpreter in interpreters]
-    times = time_in_turns(calls, seconds)
-    litert_ns, numlite_ns = np.median(times, axis=0)
-    ratio = Spread.of(times[:, 0] / times[:, 1])
-    return Result(name, float(litert_ns), float(numlite_ns), ratio, len(times), outputs, agrees)
-
-
-def read_outputs(interpreter: Any) -> list[np.ndarray]:
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
-
-
-def agreement(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> tuple[str, bool]:
-    """How near the outputs are, in words, and whether that is near enough."""
-    if [(a.shape, a.dtype) for a in theirs] != [(b.shape, b.dtype) for b in ours]:
-        return "shapes or types differ", False
-    if all(a.tobytes() == b.tobytes() for a, b in zip(theirs, ours, strict=True)):
-        return "equal", True
-    quanta, relative = 0, 0.0
-    for a, b in zip(theirs, ours, strict=True):
-        if not a.size or a.dtype.kind not in "iuf":
-            continue
-        difference = float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max())
-        if a.dtype.kind == "f":
-            relative = max(relative, difference / max(float(np.abs(a).max()), 1e-30))
-        else:
-            quanta = max(quanta, int(difference))
-    agrees = quanta <= QUANTA and relative <= FLOAT_TOLERANCE
-    words = f"{quanta} quanta off" if quanta else f"{relative:.0e} off"
-    return (words if agrees else f"**{words}**"), agrees
-
-
-def row(result: Result) -> str:
+def row(name: str, result: Comparison) -> str:
     ratio = result.ratio
+    outputs = result.outputs if result.agrees else f"**{result.outputs}**"
     return (
-        f"| {result.model} | {in_words(result.litert_ns)} | {in_words(result.numlite_ns)} "
-        f"| {ratio.median:.2f} | {ratio.p10:.2f} - {ratio.p90:.2f} | {result.outputs} |"
+        f"| {name} | {in_words(result.litert.median)} | {in_words(result.numlite.median)} "
+        f"| {ratio.median:.2f} | {ratio.p10:.2f} - {ratio.p90:.2f} | {outputs} |"
     )
 
 
-def report_total(results: Sequence[Result]) -> None:
+def report_total(results: Mapping[str, Comparison]) -> None:
     if not results:
         return
-    ratios = [result.ratio.median for result in results]
-    mean = float(np.exp(np.mean(np.log(ratios))))
-    print(f"\n{len(ratios)} models, geometric mean {mean:.2f}, smallest {min(ratios):.2f}")
-    slower = [result.model for result in results if result.ratio.median < 1]
+    ratios = {name: result.ratio.median for name, result in results.items()}
+    mean = float(np.exp(np.mean(np.log(list(ratios.values())))))
+    print(f"\n{len(ratios)} models, geometric mean {mean:.2f}, smallest {min(ratios.values()):.2f}")
+    slower = [name for name, ratio in ratios.items() if ratio < 1]
     if slower:
         print(f"slower than LiteRT: {', '.join(slower)}")
 
@@ -175,11 +115,11 @@ def machine() -> str:
     return f"{name}, {platform.system()}, Python {platform.python_version()}"
 
 
-def write_json(path: Path, results: Sequence[Result]) -> None:
+def write_json(path: Path, results: Mapping[str, Comparison]) -> None:
     content = {
         "machine": machine(),
         "litert": litert_version(),
-        "results": [asdict(result) for result in results],
+        "results": {name: asdict(result) for name, result in results.items()},
     }
     path.write_text(json.dumps(content, indent=1) + "\n")
 

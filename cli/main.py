@@ -75,7 +75,7 @@ def run_command(command: click.Command, arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # The reader went away (`numlite inspect model | head`): nothing left to say, also not at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 1
     except click.ClickException as error:
         if debug:
             _show_traceback()

@@ -32,6 +32,15 @@ def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.nd
     return found
 
 
+def named(details: Sequence[Detail]) -> dict[str, Detail]:
+    """Details by tensor name; a name that occurs again gets its place appended (`x`, `x#1`)."""
+    found: dict[str, Detail] = {}
+    for place, detail in enumerate(details):
+        name = detail["name"] or f"#{place}"
+        found[f"{name}#{place}" if name in found else name] = detail
+    return found
+
+
 def fill_inputs(
     details: Mapping[str, Detail], given: Mapping[str, np.ndarray], seed: int
 ) -> dict[str, np.ndarray]:

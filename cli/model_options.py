@@ -38,4 +38,7 @@ def open_interpreter(model: str, threads: int, resolver: str) -> Interpreter:
     from ..interpreter import Interpreter, OpResolverType
 
     kind = OpResolverType[RESOLVERS[resolver]]
-    return Interpreter(model, num_threads=threads, experimental_op_resolver_type=kind)
+    try:
+        return Interpreter(model, num_threads=threads, experimental_op_resolver_type=kind)
+    except (ValueError, RuntimeError) as error:
+        raise click.ClickException(f"{model}: {error}") from error

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..interpreter import Interpreter
-    from .model_inputs import Detail
 
 Arrays = dict[str, "np.ndarray"]
 
@@ -60,6 +59,8 @@ def command(
 
 def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> tuple[Arrays, Arrays]:
     """Set the inputs (from sources, else random), invoke, and return inputs and outputs by name."""
+    from .model_inputs import named
+
     inputs = set_inputs(interpreter, sources, seed)
     interpreter.invoke()
     details = named(interpreter.get_output_details())
@@ -68,7 +69,7 @@ def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> 
 
 def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> Arrays:
     """Resize to the given inputs, allocate, and set every input; returns the arrays by name."""
-    from .model_inputs import fill_inputs, read_inputs
+    from .model_inputs import fill_inputs, named, read_inputs
 
     details = named(interpreter.get_input_details())
     arrays = fill_inputs(details, read_inputs(sources, list(details)), seed)
@@ -79,15 +80,6 @@ def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) ->
     for name, array in arrays.items():
         interpreter.set_tensor(details[name]["index"], array)
     return arrays
-
-
-def named(details: list[Detail]) -> dict[str, Detail]:
-    """Details by tensor name; a name that occurs again gets its place appended (`x`, `x#1`)."""
-    found: dict[str, Detail] = {}
-    for place, detail in enumerate(details):
-        name = detail["name"] or f"#{place}"
-        found[f"{name}#{place}" if name in found else name] = detail
-    return found
 
 
 def _run_signature(
@@ -106,8 +98,9 @@ def _run_signature(
 
 
 def _show(inputs: Arrays, outputs: Arrays) -> None:
-    from rich.console import Console
     from rich.table import Table
+
+    from .console import make_console
 
     table = Table("", "name", "type", "shape", "smallest", "mean", "largest")
     for column in table.columns[4:]:
@@ -116,7 +109,7 @@ def _show(inputs: Arrays, outputs: Arrays) -> None:
         for name, array in arrays.items():
             shape = "x".join(map(str, array.shape)) or "scalar"
             table.add_row(kind, name, array.dtype.name, shape, *_statistics(array))
-    Console().print(table)
+    make_console().print(table)
 
 
 def _statistics(array: np.ndarray) -> tuple[str, str, str]:

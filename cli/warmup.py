@@ -12,6 +12,7 @@ def command() -> None:
     What the cache already holds is not compiled again. NUMLITE_CACHE_DIR says where it lies,
     NUMLITE_CPU compiles for another processor than this machine's.
     """
-    from ..kernels.warmup import warmup
+    from ..kernels import warmup
 
-    warmup()
+    warmup.warmup()
+    click.echo(f"{len(warmup.compiled_families())} kernel families are ready")

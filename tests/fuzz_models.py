@@ -123,10 +123,12 @@ class Child:
         self.next, self.last = first, last
         self.waiting = b""
         self.heard = time.monotonic()
+        self.closed = False
 
     def read(self, findings: Findings) -> None:
         assert self.process.stdout is not None
         data = os.read(self.process.stdout.fileno(), 1 << 16)
+        self.closed = not data
         self.heard = time.monotonic()
         *lines, self.waiting = (self.waiting + data).split(b"\n")
         for line in lines:
@@ -158,7 +160,7 @@ def fuzz(
         for child in list(running):
             if child.process.stdout in ready:
                 child.read(findings)
-            fault = how_it_ended(child, child.process.stdout in ready, timeout)
+            fault = how_it_ended(child, timeout)
             if fault is None:
                 continue
             child.stop()
@@ -174,13 +176,13 @@ def fuzz(
     return findings
 
 
-def how_it_ended(child: Child, has_output: bool, timeout: float) -> str | None:
+def how_it_ended(child: Child, timeout: float) -> str | None:
     """None while the child works, else how it ended ("" for well)."""
     if time.monotonic() - child.heard > timeout:
         return f"hang: silent for {timeout:.0f} s"
-    status = child.process.poll()
-    if status is None or has_output:
+    if not child.closed:
         return None
+    status = child.process.wait()
     if status < 0:
         return f"crash: {signal.Signals(-status).name}"
     return "" if status == 0 else f"ended early: status {status}"

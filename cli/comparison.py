@@ -1,0 +1,96 @@
+"""Comparison: one model on LiteRT and on numlite, outputs first, then time, in turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .litert import litert_interpreter
+from .model_inputs import fill_inputs, named
+from .model_options import open_interpreter
+from .timing import Spread, time_in_turns
+
+# Float sums are taken in another order; relative to the largest output.
+FLOAT_TOLERANCE = 1e-3
+QUANTA = 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Times in ns per invoke; ratio = LiteRT's time / numlite's, round by round.
+
+    outputs says in words how near the outputs are, agrees whether that is near enough: one
+    quantum for integers, a thousandth of the largest value for floats.
+    """
+
+    litert: Spread
+    numlite: Spread
+    ratio: Spread
+    rounds: int
+    outputs: str
+    agrees: bool
+
+
+def compare(
+    model: str,
+    seconds: float,
+    threads: int = 1,
+    resolver: str = "auto",
+    given: Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+    on_progress: Callable[[float], None] = lambda fraction: None,
+) -> Comparison:
+    """Run the model on both with the same inputs (given ones by name, else random)."""
+    litert = litert_interpreter(model, threads, reference=resolver == "ref")
+    numlite = open_interpreter(model, threads, resolver)
+    inputs = list(fill_inputs(named(litert.get_input_details()), given or {}, seed).values())
+    theirs, ours = _run(litert, inputs), _run(numlite, inputs)
+    outputs, agrees = _agreement(theirs, ours)
+    times = time_in_turns([litert.invoke, numlite.invoke], seconds, on_progress)
+    return Comparison(
+        Spread.of(times[:, 0]),
+        Spread.of(times[:, 1]),
+        Spread.of(times[:, 0] / times[:, 1]),
+        len(times),
+        outputs,
+        agrees,
+    )
+
+
+def _run(interpreter: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    details = interpreter.get_input_details()
+    for detail, array in zip(details, inputs, strict=True):
+        if tuple(detail["shape"]) != array.shape:
+            interpreter.resize_tensor_input(detail["index"], array.shape)
+    interpreter.allocate_tensors()
+    for detail, array in zip(details, inputs, strict=True):
+        interpreter.set_tensor(detail["index"], array)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+
+
+def _agreement(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> tuple[str, bool]:
+    """How near the outputs are, in words, and whether that is near enough."""
+    if [(a.shape, a.dtype) for a in theirs] != [(b.shape, b.dtype) for b in ours]:
+        return "other shapes or types", False
+    pairs = list(zip(theirs, ours, strict=True))
+    if all(a.tobytes() == b.tobytes() for a, b in pairs):
+        return "equal", True
+    quanta, relative = 0, 0.0
+    for a, b in pairs:
+        if not a.size:
+            continue
+        if a.dtype.kind not in "iuf":
+            if not np.array_equal(a, b):
+                return f"{a.dtype.name} values differ", False
+            continue
+        difference = float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max())
+        if a.dtype.kind == "f":
+            relative = max(relative, difference / max(float(np.abs(a).max()), 1e-30))
+        else:
+            quanta = max(quanta, int(difference))
+    agrees = quanta <= QUANTA and relative <= FLOAT_TOLERANCE
+    return (f"{quanta} quanta off" if quanta else f"{relative:.0e} off"), agrees

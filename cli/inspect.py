@@ -1,0 +1,165 @@
+"""`numlite inspect`: what a model file holds, and the memory it needs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .model_options import model_argument
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..lite.model import Model
+
+
+@click.command("inspect")
+@model_argument
+@click.option("--tensors", is_flag=True, help="List every tensor, with its place in memory.")
+@click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
+def command(model: str, tensors: bool, nodes: bool) -> None:
+    """Show what MODEL holds: signatures, inputs and outputs, operators, memory.
+
+    Works also for models with operators that numlite cannot run.
+    """
+    from ..lite.model import Model
+    from .console import make_console
+
+    opened = Model.from_path(model)
+    console = make_console()
+    _show_file(console, model, opened)
+    _show_signatures(console, opened)
+    for index, subgraph in enumerate(opened.root.subgraphs):
+        _show_interface(console, index, subgraph)
+        console.print(_operator_counts(opened, subgraph))
+        if nodes:
+            console.print(_node_table(opened, subgraph))
+        if tensors:
+            console.print(_tensor_table(opened, subgraph))
+    _show_memory(console, model, tensors)
+
+
+def _show_file(console: Console, path: str, model: Model) -> None:
+    root = model.root
+    about = f", {model.description}" if model.description else ""
+    console.print(f"{path}: {model.nbytes:,} bytes, schema version {root.version}{about}")
+    names = ", ".join(model.metadata())
+    if names:
+        console.print(f"metadata: {names}")
+
+
+def _show_signatures(console: Console, model: Model) -> None:
+    for key, signature in model.signatures().items():
+        inputs, outputs = ", ".join(signature.inputs), ", ".join(signature.outputs)
+        console.print(f"signature {key!r}: ({inputs}) -> ({outputs}), subgraph {signature.subgraph_index}")
+
+
+def _show_interface(console: Console, index: int, subgraph: Any) -> None:
+    named = f" {subgraph.name!r}" if subgraph.name else ""
+    console.print(
+        f"\nsubgraph {index}{named}: {len(subgraph.operators)} operators, {len(subgraph.tensors)} tensors",
+        markup=False,
+    )
+    for kind, tensors in (("input", subgraph.inputs), ("output", subgraph.outputs)):
+        for t in tensors:
+            console.print(f"  {kind:<6} {t}: {_describe(subgraph.tensors[int(t)])}")
+
+
+def _describe(tensor: Any) -> str:
+    text = f"{tensor.name or '(no name)'}  {_type_name(tensor.type)} {_shape(tensor)}"
+    quantization = _quantization(tensor)
+    return f"{text}  {quantization}" if quantization else text
+
+
+def _operator_counts(model: Model, subgraph: Any) -> Table:
+    from rich.table import Table
+
+    counts = Counter(_operator_name(model, operator) for operator in subgraph.operators)
+    table = Table("operator", "version", "count")
+    table.columns[2].justify = "right"
+    for (name, version), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        table.add_row(name, str(version), str(count))
+    return table
+
+
+def _node_table(model: Model, subgraph: Any) -> Table:
+    from rich.table import Table
+
+    table = Table("node", "operator", "inputs", "outputs", "output shape")
+    for index, operator in enumerate(subgraph.operators):
+        inputs, outputs = (" ".join(map(str, vector)) for vector in (operator.inputs, operator.outputs))
+        shapes = ", ".join(_shape(subgraph.tensors[int(t)]) for t in operator.outputs if t >= 0)
+        table.add_row(str(index), _operator_name(model, operator)[0], inputs, outputs, shapes)
+    return table
+
+
+def _tensor_table(model: Model, subgraph: Any) -> Table:
+    from rich.table import Table
+
+    table = Table("tensor", "type", "shape", "constant bytes", "quantization", "name")
+    table.columns[3].justify = "right"
+    for index, tensor in enumerate(subgraph.tensors):
+        data = model.buffer(tensor.buffer)
+        constant = "" if data is None else f"{data.size:,}"
+        quantization = _quantization(tensor)
+        table.add_row(
+            str(index), _type_name(tensor.type), _shape(tensor), constant, quantization, tensor.name or ""
+        )
+    return table
+
+
+def _operator_name(model: Model, operator: Any) -> tuple[str, int]:
+    from ..schema import tflite
+    from ..schema.operator_code import builtin_code
+
+    code = model.root.operator_codes[operator.opcode_index]
+    builtin = builtin_code(code)
+    if builtin == tflite.BuiltinOperator.CUSTOM:
+        return f"CUSTOM {code.custom_code}", code.version
+    try:
+        return tflite.BuiltinOperator(builtin).name, code.version
+    except ValueError:
+        return f"builtin {builtin}", code.version
+
+
+def _type_name(type: int) -> str:
+    from ..lite.tensor import TensorType
+
+    try:
+        return TensorType(type).name.lower()
+    except ValueError:
+        return f"type {type}"
+
+
+def _shape(tensor: Any) -> str:
+    signature = tensor.shape_signature
+    extents = signature if len(signature) else tensor.shape
+    return "x".join("?" if extent < 0 else str(extent) for extent in extents) or "scalar"
+
+
+def _quantization(tensor: Any) -> str:
+    quantization = tensor.quantization
+    if quantization is None or not len(quantization.scale):
+        return ""
+    scale, zero_point = quantization.scale, quantization.zero_point
+    if len(scale) > 1:
+        return f"{len(scale)} scales along axis {quantization.quantized_dimension}"
+    point = int(zero_point[0]) if len(zero_point) else 0
+    return f"scale {float(scale[0]):.6g}, zero point {point}"
+
+
+def _show_memory(console: Console, path: str, tensors: bool) -> None:
+    """The memory plan, or why there is none: a model that cannot run can still be looked at."""
+    from ..interpreter import Interpreter
+
+    try:
+        interpreter = Interpreter(path)
+        interpreter.allocate_tensors()
+        report = interpreter.memory_report()
+    except (ValueError, RuntimeError) as error:
+        console.print(f"\nmemory: not planned, {' '.join(str(error).split())}")
+        return
+    console.print(f"\nmemory:\n{report if tensors else report.summary()}")

@@ -1,0 +1,31 @@
+"""`numlite inspect`: what it shows, also of a model that cannot run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.cli.main import cli, run_command
+from numlite.schema import tflite
+
+from ..model_builder import ModelBuilder
+
+
+def test_model(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(cli, ["inspect", str(model), "--tensors", "--nodes"]) == 0
+    shown = capsys.readouterr().out
+    for expected in ("signature 'abs': (left) -> (right)", "x[0]:0  float32 ?x4", "ADD", "ABS", "bias"):
+        assert expected in shown
+    assert "(the least possible)" in shown
+
+
+def test_model_that_cannot_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    x, y = builder.tensor((2,), np.float32), builder.tensor((2,), np.float32)
+    builder.op(tflite.BuiltinOperator.CUSTOM, [x], [y], custom_code="Mystery")
+    path = tmp_path / "model.tflite"
+    path.write_bytes(builder.build([x], [y]))
+    assert run_command(cli, ["inspect", str(path)]) == 0
+    shown = capsys.readouterr().out
+    assert "CUSTOM Mystery" in shown and "memory: not planned" in shown

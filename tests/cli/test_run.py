@@ -1,0 +1,104 @@
+"""`numlite run`: where inputs come from and outputs go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.cli.main import cli, run_command
+
+BIAS = np.float32([1, 2, 3, 4])
+
+
+def run(*arguments: object) -> int:
+    return run_command(cli, ["run", *map(str, arguments)])
+
+
+def test_random_inputs_are_the_same_for_the_same_seed(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        assert run(model, "--seed", seed, "-o", tmp_path / f"{name}.npz") == 0
+    a, b, c = (np.load(tmp_path / f"{name}.npz")["y"] for name in "abc")
+    assert np.array_equal(a, b) and not np.array_equal(a, c)
+    shown = capsys.readouterr().out
+    assert "x[0]:0" in shown and "1x4" in shown
+
+
+@pytest.mark.parametrize("key", ["x[0]:0", "in_0"])
+def test_inputs_from_npz(model: Path, tmp_path: Path, key: str) -> None:
+    x = np.float32([[-5, -1, 0, 1]])
+    np.savez(tmp_path / "in.npz", **{key: x})
+    assert run(model, "-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz") == 0
+    assert np.array_equal(np.load(tmp_path / "out.npz")["y"], np.abs(x + BIAS))
+
+
+@pytest.mark.parametrize("prefix", ["", "x[0]:0="])
+def test_inputs_from_npy_resize_the_model(model: Path, tmp_path: Path, prefix: str) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    np.save(tmp_path / "x.npy", x)
+    assert run(model, "-i", f"{prefix}{tmp_path / 'x.npy'}", "-o", tmp_path / "out.npz") == 0
+    assert np.array_equal(np.load(tmp_path / "out.npz")["y"], x + BIAS)
+
+
+def test_signature(model: Path, tmp_path: Path) -> None:
+    x = np.float32([[1, 2, 3, 4]])
+    np.savez(tmp_path / "in.npz", left=x)
+    status = run(model, "--signature", "abs", "-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz")
+    assert status == 0
+    assert np.array_equal(np.load(tmp_path / "out.npz")["right"], x + BIAS)
+
+
+def wrong_type(folder: Path) -> list[object]:
+    np.save(folder / "x.npy", np.zeros((1, 4)))
+    return ["-i", folder / "x.npy"]
+
+
+def unknown_name(folder: Path) -> list[object]:
+    np.savez(folder / "x.npz", z=np.float32([[0, 0, 0, 0]]))
+    return ["-i", folder / "x.npz"]
+
+
+def too_many(folder: Path) -> list[object]:
+    np.save(folder / "x.npy", np.float32([[0, 0, 0, 0]]))
+    return ["-i", folder / "x.npy", "-i", folder / "x.npy"]
+
+
+def no_array(folder: Path) -> list[object]:
+    (folder / "x.npy").write_text("nothing")
+    return ["-i", folder / "x.npy"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (wrong_type, "must be float32, got float64"),
+        (unknown_name, "'z'"),
+        (too_many, "all of them given"),
+        (no_array, "not an .npy"),
+        (lambda folder: ["-i", folder / "missing.npy"], "No such file"),
+        (lambda folder: ["--signature", "other"], "'abs'"),
+        (lambda folder: ["-o", folder / "no" / "out.npz"], "No such file"),
+    ],
+)
+def test_errors(
+    model: Path, tmp_path: Path, arguments, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(model, *arguments(tmp_path)) == 1
+    shown = capsys.readouterr().err
+    assert says in shown and shown.count("\n") == 1
+
+
+def test_a_failed_write_leaves_the_old_file(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object, **arrays: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    out = tmp_path / "out.npz"
+    out.write_bytes(b"old")
+    monkeypatch.setattr(np, "savez", full)
+    assert run(model, "-o", out) == 1
+    assert out.read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["model.tflite", "out.npz"]

@@ -1,0 +1,15 @@
+"""`numlite warmup`: it hands over to the kernels' warmup, and reports."""
+
+from __future__ import annotations
+
+import pytest
+from numlite.cli.main import cli, run_command
+from numlite.kernels import warmup
+
+
+def test_warmup(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    called: list[tuple[object, ...]] = []
+    monkeypatch.setattr(warmup, "warmup", lambda *families: called.append(families))
+    assert run_command(cli, ["warmup"]) == 0
+    assert called == [()]
+    assert f"{len(warmup.compiled_families())} kernel families" in capsys.readouterr().out
