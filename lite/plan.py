@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import InvokeError, PrepareError
+from .errors import InvokeError, PrepareError, UnsupportedError
 from .native_plan import INTERNAL_ERROR, NativePlan
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ class ArgumentBlocks:
             call.args = place
             fields = block.dtype.fields
             for name, tensor in call.tensors.items():
+                if tensor.sparsity is not None:
+                    raise UnsupportedError(f"tensor {tensor!r}: only DENSIFY reads sparse tensors")
                 words.append((start + fields[name][1]) // _WORD)
                 self._tensors.append(tensor)
         self._at = np.array(words, np.int64)

@@ -270,11 +270,16 @@ class Subgraph:
     # --- memory
 
     def reset_variables(self) -> None:
-        """Set all variables to zero bytes."""
+        """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does."""
         for t in self.variables:
-            data = self.tensors[t].data
-            if data is not None:
-                data[:] = 0
+            tensor = self.tensors[t]
+            zero = (
+                tensor.quantization.zero_point
+                if tensor.type == TensorType.INT8 and tensor.quantization
+                else 0
+            )
+            if tensor.data is not None:
+                tensor.data[:] = zero & 0xFF
 
     def release_nonpersistent_memory(self) -> None:
         """Give the arena back; allocate_tensors brings it back without preparing anew."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+import sys
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,19 +17,34 @@ NO_DATA = "Tensor data is null. Run allocate_tensors() first"
 
 _PACKED_PER_BYTE = {TensorType.INT4: 2, TensorType.UINT4: 2, TensorType.INT2: 4}
 _SIGNED = (TensorType.INT4, TensorType.INT2)
-_ONE_BYTE = (TensorType.FLOAT8_E4M3FN, TensorType.FLOAT8_E5M2)
+_ML_DTYPES: dict[int, tuple[str, type[np.generic]]] = {
+    TensorType.BFLOAT16: ("bfloat16", np.uint16),
+    TensorType.FLOAT8_E4M3FN: ("float8_e4m3fn", np.uint8),
+    TensorType.FLOAT8_E5M2: ("float8_e5m2", np.uint8),
+}
+_OTHER_TYPES: dict[int, type[np.generic]] = {
+    TensorType.INT4: np.int8,
+    TensorType.UINT4: np.uint8,
+    TensorType.INT2: np.int8,
+    TensorType.STRING: np.bytes_,
+    TensorType.RESOURCE: np.object_,
+    TensorType.VARIANT: np.object_,
+}
 
 
-@cache
 def numpy_type(type: int) -> type[np.generic] | None:
-    """What LiteRT calls the dtype of a tensor type; None for types it gives no details of."""
-    if type in NUMPY_DTYPES:
-        return NUMPY_DTYPES[type].type
-    if type in _PACKED_PER_BYTE:
-        return np.int8 if type in _SIGNED else np.uint8
-    if type == TensorType.STRING:
-        return np.bytes_
-    return None
+    """What LiteRT calls the dtype of a tensor type; None for an unknown type.
+
+    bfloat16 and float8 are ml_dtypes' types where that module has been imported, else
+    unsigned integers that hold their bits.
+    """
+    dtype = NUMPY_DTYPES.get(type)
+    if dtype is not None:
+        return dtype.type
+    if type in _ML_DTYPES:
+        name, bits = _ML_DTYPES[type]
+        return getattr(sys.modules.get("ml_dtypes"), name, bits)
+    return _OTHER_TYPES.get(type)
 
 
 def read_tensor(tensor: Tensor) -> np.ndarray:
@@ -71,19 +86,28 @@ def write_tensor(tensor: Tensor, value: object) -> None:
     if tensor.type in _PACKED_PER_BYTE:
         tensor.data[: tensor.nbytes] = _pack(tensor, array)
     else:
-        view_tensor(tensor)[...] = array
+        view = view_tensor(tensor)
+        view[...] = array.view(view.dtype) if tensor.type in _ML_DTYPES else array
 
 
 def _check_type(tensor: Tensor, array: np.ndarray) -> None:
-    if tensor.type in _ONE_BYTE and array.dtype in (np.int8, np.uint8):
-        return
     expected = numpy_type(tensor.type)
-    fits = array.dtype.kind in "SUO" if expected is np.bytes_ else array.dtype.type is expected
+    if expected is np.bytes_:
+        fits = array.dtype.kind in "SUO"
+    else:
+        fits = array.dtype.type is expected or _holds_bits(tensor, array)
     if not fits:
         raise ValueError(
             f"Cannot set tensor: Got value of type {_type_of(array)} but expected type "
             f"{TensorType(tensor.type).name} for input {tensor.index}, name: {tensor.name} "
         )
+
+
+def _holds_bits(tensor: Tensor, array: np.ndarray) -> bool:
+    """bfloat16 and float8 may be given as integers that hold their bits."""
+    if tensor.type not in _ML_DTYPES:
+        return False
+    return array.dtype.kind in "iu" and array.dtype.itemsize == _ML_DTYPES[tensor.type][1]().itemsize
 
 
 def _type_of(array: np.ndarray) -> str:
@@ -125,10 +149,11 @@ def _strings(tensor: Tensor) -> np.ndarray:
 
 
 def _raw(tensor: Tensor) -> np.ndarray:
-    """bfloat16 as uint16, float8 as uint8: their bits."""
+    """The memory of a tensor of bfloat16 or float8; single bytes for types without values."""
     assert tensor.data is not None
-    bits = np.uint16 if tensor.type == TensorType.BFLOAT16 else np.uint8
-    return np.ndarray(tensor.shape, bits, tensor.data)
+    if tensor.type in _ML_DTYPES:
+        return np.ndarray(tensor.shape, numpy_type(tensor.type), tensor.data)
+    return tensor.data
 
 
 def _unpack(tensor: Tensor) -> np.ndarray:

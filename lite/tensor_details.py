@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..schema.flatbuffer import is_present
 from .tensor_access import numpy_type
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 _NO_SCALES = np.empty(0, np.float32)
 _NO_ZERO_POINTS = np.empty(0, np.int32)
-_DENSE, _SPARSE_CSR = 0, 1
+_DENSE = 0
 
 
 def tensor_details(tensor: Tensor) -> dict[str, Any]:
@@ -63,11 +64,13 @@ def sparsity_parameters(tensor: Tensor) -> dict[str, Any]:
     sparsity: Any = tensor.sparsity
     if sparsity is None:
         return {}
-    return {
-        "traversal_order": np.array(sparsity.traversal_order, np.int32),
-        "block_map": np.array(sparsity.block_map, np.int32),
-        "dim_metadata": [_dimension(entry) for entry in sparsity.dim_metadata],
+    details: dict[str, Any] = {
+        name: np.array(getattr(sparsity, name), np.int32)
+        for name in ("traversal_order", "block_map")
+        if is_present(sparsity, name)
     }
+    details["dim_metadata"] = [_dimension(entry) for entry in sparsity.dim_metadata]
+    return details
 
 
 def _dimension(entry: Any) -> dict[str, Any]:
