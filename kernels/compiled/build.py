@@ -9,9 +9,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
-_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
-
 from .cache import family_digest
+
+_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
 
 
 class CompileError(RuntimeError):
