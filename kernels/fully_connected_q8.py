@@ -6,13 +6,20 @@ from ..lite.node import Node
 from .conv import ConvGeometry
 from .filter_q8 import filter_q8
 from .fully_connected import FullyConnectedGeometry
+from .gemm_q8 import gemm_calls, pack_filter
 from .plain_filter_q8 import plain_call
 
 
 def calls(context: Context, node: Node, geometry: FullyConnectedGeometry) -> list[KernelCall]:
     """The compiled calls of a checked FULLY_CONNECTED node."""
     f = filter_q8(context, node, "FULLY_CONNECTED", geometry.out_depth)
-    return [plain_call(context, f, single_pixels(geometry))]
+    packed = None
+    if f.is_constant:
+        weights = f.w.array().reshape(geometry.out_depth, 1, geometry.in_depth)
+        packed = pack_filter(f, weights, None if f.bias is None else f.bias.array())
+    if packed is None:
+        return [plain_call(context, f, single_pixels(geometry))]
+    return gemm_calls(context, node, f, packed, geometry.batch, geometry.in_depth)
 
 
 def single_pixels(g: FullyConnectedGeometry) -> ConvGeometry:

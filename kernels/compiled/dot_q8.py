@@ -1,0 +1,186 @@
+"""Rows of bytes times packed weights, in registers: the inner products of 8-bit matrix code.
+
+A step takes four bytes of each row. Weights of a step are four signed bytes for each column.
+Bytes of x are made unsigned first (xor with the OUTPUT block's flip).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..gemm_q8 import BIAS_ROW, FIXED_HEADER, FLOAT_HEADER, NARROW_COLUMNS, PANEL_COLUMNS
+from ..requantize import FLOAT_ROUNDING
+from .output_q8 import (
+    ChannelRows,
+    PartialStore,
+    bytes_of,
+    bytes_of_pair,
+    flip_bytes,
+    requantized,
+    rounding_rows,
+)
+from .simd import Emitter, Value, i8, i16, i32, i64, vector
+from .target import target
+
+
+class Tiling(NamedTuple):
+    """How a panel of `width` columns is swept: `step` columns by each of the heights, highest first."""
+
+    width: int
+    step: int
+    heights: tuple[int, ...]
+    gemv_steps: int
+
+
+def tilings() -> tuple[Tiling, Tiling]:
+    """Tilings of wide and of narrow panels that fill the processor's registers without spilling."""
+    if target().vnni:
+        return (
+            Tiling(PANEL_COLUMNS, PANEL_COLUMNS, (14, 7, 4, 1), 2),
+            Tiling(NARROW_COLUMNS, NARROW_COLUMNS, (14, 7, 4, 1), 4),
+        )
+    heights = (5, 2, 1) if target().avx2 else (2, 1)
+    return Tiling(PANEL_COLUMNS, 8, heights, 2), Tiling(NARROW_COLUMNS, 8, heights, 2)
+
+
+def header_rows(rounding: int) -> int:
+    return FLOAT_HEADER if rounding == FLOAT_ROUNDING else FIXED_HEADER
+
+
+class Dot:
+    """Emits one tile of `height` rows: start, then step after step, then finish."""
+
+    def __init__(self, e: Emitter, tiling: Tiling, rounding: int, w: Value, output: Value) -> None:
+        self.e, self.tiling, self.rounding, self.output = e, tiling, rounding, output
+        self.step_bytes = 4 * tiling.width
+        self.vnni = target().vnni
+        self.lanes = 16 if self.vnni else 8 if target().avx2 else 4
+        self.partial = PartialStore(e, tiling.step)
+        if self.vnni:
+            self.starts = [64 * j for j in range(tiling.step // 16)]
+        else:
+            # Channels in the order of their columns: see gemm_q8.column_order.
+            self.starts = [0, 64 if tiling.width == PANEL_COLUMNS else 16]
+        self.rows = ChannelRows(e, w, 4 * tiling.width, self.starts)
+        self.flip = flip_bytes(e, output, vector(i32, 16) if self.vnni else i32)
+
+    # --- the sums
+    def start(self, height: int, sums: Value | None) -> list[Value]:
+        """Accumulators of a tile: bias (and each row's own term), or zeros that finish adds them to."""
+        e, b = self.e, self.e.builder
+        if not self.vnni:
+            vectors = 32 // self.lanes // 2
+            return [e.const(0, vector(i32, self.lanes))] * (vectors * height)
+        bias = self.rows.read(BIAS_ROW, i32, 16)
+        if sums is None:
+            return bias * height
+        return [b.add(v, e.load_splat(sums, i32, 16, 4 * m)) for m in range(height) for v in bias]
+
+    def step(self, rows: Sequence[Value], at: Value, w: Value, acc: Sequence[Value]) -> list[Value]:
+        """acc plus four bytes of each row (at byte `at`) times one step of weights."""
+        if self.vnni:
+            return self._step_vnni(rows, at, w, list(acc))
+        return self._step_pairs(rows, at, w, list(acc))
+
+    def _step_vnni(self, rows: Sequence[Value], at: Value, w: Value, acc: list[Value]) -> list[Value]:
+        e, b = self.e, self.e.builder
+        quads = vector(i8, 64)
+        weights = [e.load(w, quads, start) for start in self.starts]
+        for m, row in enumerate(rows):
+            x = b.bitcast(b.xor(e.load_splat(e.offset(row, at), i32, 16), self.flip), quads)
+            for j, weight in enumerate(weights, m * len(weights)):
+                acc[j] = e.call("llvm.x86.avx512.vpdpbusd.512", acc[j].type, acc[j], x, weight)
+        return acc
+
+    def _step_pairs(self, rows: Sequence[Value], at: Value, w: Value, acc: list[Value]) -> list[Value]:
+        """Each lane of an accumulator sums one half of a column's four products."""
+        e, b = self.e, self.e.builder
+        halves = 2 * self.lanes
+        vectors = 32 // self.lanes // 2
+        per_start = vectors // 2
+        weights = [
+            b.sext(e.load(w, vector(i8, halves), start + k * halves), vector(i16, halves))
+            for start in self.starts
+            for k in range(per_start)
+        ]
+        for m, row in enumerate(rows):
+            four = b.bitcast(b.xor(e.load(e.offset(row, at), i32), self.flip), vector(i8, 4))
+            words = b.zext(four, vector(i16, 4))
+            x = b.bitcast(e.splat(b.bitcast(words, i64), halves // 4), vector(i16, halves))
+            for j, weight in enumerate(weights, m * vectors):
+                acc[j] = b.add(acc[j], _pair_products(e, x, weight))
+        return acc
+
+    def finish(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[Value]:
+        """The rows' output bytes, `step` of them each."""
+        e, b = self.e, self.e.builder
+        channel = {
+            row: self.rows.read(row, element, 16 if self.vnni else 4)
+            for row, element in rounding_rows(self.rounding).items()
+        }
+        if self.vnni:
+            return self._bytes_vnni(acc, height, channel)
+        bias = _joined(e, self.rows.read(BIAS_ROW, i32, 4))
+        joined = {row: _joined(e, parts) for row, parts in channel.items()}
+        vectors = len(acc) // height
+        out = []
+        for m in range(height):
+            total = b.add(_halves_summed(e, acc[m * vectors : (m + 1) * vectors]), bias)
+            if sums is not None:
+                total = b.add(total, e.load_splat(sums, i32, 8, 4 * m))
+            out.append(self._bytes_narrow(total, joined))
+        return out
+
+    def _bytes_vnni(self, acc: Sequence[Value], height: int, channel: dict[int, list[Value]]) -> list[Value]:
+        e, count = self.e, len(self.starts)
+        out = []
+        for m in range(height):
+            rounded = []
+            for j in range(count):
+                rows = {row: parts[j] for row, parts in channel.items()}
+                rounded.append(requantized(e, acc[m * count + j], self.rounding, rows, self.output))
+            if count == 2:
+                out.append(bytes_of_pair(e, rounded[0], rounded[1], self.output))
+            else:
+                out.append(bytes_of(e, rounded[0], self.output))
+        return out
+
+    def _bytes_narrow(self, total: Value, rows: dict[int, Value]) -> Value:
+        e = self.e
+        if target().avx2:
+            return bytes_of(e, requantized(e, total, self.rounding, rows, self.output), self.output)
+        quarters = []
+        for half in (range(4), range(4, 8)):
+            four = e.shuffle(total, total, list(half))
+            part = {row: e.shuffle(v, v, list(half)) for row, v in rows.items()}
+            quarters.append(bytes_of(e, requantized(e, four, self.rounding, part, self.output), self.output))
+        return e.shuffle(quarters[0], quarters[1], list(range(8)))
+
+
+def _pair_products(e: Emitter, x: Value, w: Value) -> Value:
+    """Sums of neighbouring products of <2n x i16>, as <n x i32>."""
+    b, halves = e.builder, x.type.count
+    sums = vector(i32, halves // 2)
+    if target().avx2 and halves == 16:
+        return e.call("llvm.x86.avx2.pmadd.wd", sums, x, w)
+    products = b.mul(b.sext(x, vector(i32, halves)), b.sext(w, vector(i32, halves)))
+    even = e.shuffle(products, products, list(range(0, halves, 2)))
+    odd = e.shuffle(products, products, list(range(1, halves, 2)))
+    return b.add(even, odd)
+
+
+def _joined(e: Emitter, parts: Sequence[Value]) -> Value:
+    lanes = parts[0].type.count
+    return e.shuffle(parts[0], parts[1], list(range(2 * lanes)))
+
+
+def _halves_summed(e: Emitter, parts: Sequence[Value]) -> Value:
+    """<8 x i32>: neighbouring lanes added, the parts' lanes one after the other."""
+    values: list[Any] = list(parts)
+    while len(values) > 1:
+        values = [_joined(e, values[i : i + 2]) for i in range(0, len(values), 2)]
+    (whole,) = values
+    even = e.shuffle(whole, whole, list(range(0, 16, 2)))
+    odd = e.shuffle(whole, whole, list(range(1, 16, 2)))
+    return e.builder.add(even, odd)

@@ -1,0 +1,175 @@
+"""The 8-bit matrix kernels, made for one rounding at a time so that only what is wanted is compiled."""
+
+from __future__ import annotations
+
+from numba import carray
+
+from ..conv_q8 import INDIRECT_Q8
+from ..gemm_q8 import GEMM_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
+from .dot_q8 import header_rows, tilings
+from .family import KernelFamily
+from .memory import int32_pointer
+from .tile_q8 import direct_panel, indirect_panel, row_sum, vector_panels
+
+# A group of columns in a panel that a processor without VNNI takes at a time starts this many
+# bytes after the one before: four columns of 4 bytes, or in plain order eight.
+GROUP_BYTES, NARROW_GROUP_BYTES = 16, 32
+SUM = row_sum()
+
+
+def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
+    """x [rows, depth] times packed weights."""
+    kernels = KernelFamily()
+    wide_tiling, narrow_tiling = tilings()
+    wide = direct_panel(wide_tiling, rounding, with_sums)
+    narrow = direct_panel(narrow_tiling, rounding, with_sums)
+    WIDE, NARROW, HEADER, SUMS = wide_tiling.step, narrow_tiling.step, header_rows(rounding), with_sums
+
+    @kernels.add(GEMM_Q8, name)
+    def gemm(a, chunk, chunks):
+        row_begin, row_end, column_begin, column_end = 0, a.rows, 0, a.columns
+        if a.split_columns:
+            panels = (a.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+            column_begin = panels * chunk // chunks * PANEL_COLUMNS
+            column_end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
+        else:
+            row_begin = a.rows * chunk // chunks
+            row_end = a.rows * (chunk + 1) // chunks
+        steps = (a.depth + 3) // 4
+        if SUMS and a.sum_factor != 0:
+            sums = carray(int32_pointer(a.sums), a.rows)
+            for m in range(row_begin, row_end):
+                sums[m] = SUM(a.x + m * a.depth, a.depth, a.output) * a.sum_factor
+        row = row_begin
+        while row < row_end:
+            count = min(row_end - row, a.block_rows)
+            x = a.x + row * a.depth
+            row_sums = a.sums + row * 4
+            n = column_begin
+            while n < column_end:
+                within = n % PANEL_COLUMNS
+                panel = n - within
+                w = a.w + panel * (HEADER + steps) * 4
+                y = a.y + row * a.columns + n
+                left = a.columns - n
+                if a.columns - panel > NARROW_COLUMNS:
+                    w += within // 8 * GROUP_BYTES
+                    wide(x, a.depth, w, y, a.columns, count, steps, left, a.output, row_sums)
+                    n += WIDE
+                else:
+                    w += within // 8 * NARROW_GROUP_BYTES
+                    narrow(x, a.depth, w, y, a.columns, count, steps, left, a.output, row_sums)
+                    n += NARROW
+            row += count
+        return 0
+
+    return kernels
+
+
+def gemv_family(name: str, rounding: int) -> KernelFamily:
+    """One row times packed weights."""
+    kernels = KernelFamily()
+    wide_tiling, narrow_tiling = tilings()
+    four = vector_panels(wide_tiling, 4, 1, rounding, True)
+    one = vector_panels(wide_tiling, 1, wide_tiling.gemv_steps, rounding, True)
+    narrow = vector_panels(narrow_tiling, 1, narrow_tiling.gemv_steps, rounding, True)
+    WIDE, NARROW, HEADER = wide_tiling.step, narrow_tiling.step, header_rows(rounding)
+    FOUR_PANELS = 4 * PANEL_COLUMNS
+    # Four wide panels are left where more than this is; and only if a panel is one step.
+    FOUR_LEFT = 3 * PANEL_COLUMNS + NARROW_COLUMNS if WIDE == PANEL_COLUMNS else 1 << 62
+
+    @kernels.add(GEMM_Q8, name)
+    def gemv(a, chunk, chunks):
+        panels = (a.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+        n = panels * chunk // chunks * PANEL_COLUMNS
+        end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
+        steps = (a.depth + 3) // 4
+        panel_bytes = (HEADER + steps) * 4 * PANEL_COLUMNS
+        sums = a.output + ZEROS
+        if a.sum_factor != 0:
+            sums = a.sums
+            carray(int32_pointer(sums), 1)[0] = SUM(a.x, a.depth, a.output) * a.sum_factor
+        while n < end:
+            within = n % PANEL_COLUMNS
+            panel = n - within
+            w = a.w + panel * (HEADER + steps) * 4
+            y = a.y + n
+            left = a.columns - n
+            if end - n > FOUR_LEFT:
+                four(a.x, w, panel_bytes, y, steps, left, a.output, sums)
+                n += FOUR_PANELS
+            elif a.columns - panel > NARROW_COLUMNS:
+                one(a.x, w + within // 8 * GROUP_BYTES, panel_bytes, y, steps, left, a.output, sums)
+                n += WIDE
+            else:
+                narrow(a.x, w + within // 8 * NARROW_GROUP_BYTES, 0, y, steps, left, a.output, sums)
+                n += NARROW
+        return 0
+
+    return kernels
+
+
+def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
+    """Convolution through a table of offsets."""
+    kernels = KernelFamily()
+    wide_tiling, narrow_tiling = tilings()
+    wide = indirect_panel(wide_tiling, rounding, with_sums)
+    narrow = indirect_panel(narrow_tiling, rounding, with_sums)
+    WIDE, NARROW, HEADER, SUMS = wide_tiling.step, narrow_tiling.step, header_rows(rounding), with_sums
+
+    @kernels.add(INDIRECT_Q8, name)
+    def indirect(a, chunk, chunks):
+        panels = (a.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+        begin, end, column_begin, column_end = 0, a.images * a.pixels, 0, a.columns
+        if a.split_columns:
+            column_begin = panels * chunk // chunks * PANEL_COLUMNS
+            column_end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
+        else:
+            begin = a.images * a.pixels * chunk // chunks
+            end = a.images * a.pixels * (chunk + 1) // chunks
+        steps = (a.depth + 3) // 4
+        rows = HEADER + a.taps * steps
+        rest = a.columns % PANEL_COLUMNS
+        group_columns = panels * PANEL_COLUMNS
+        if 0 < rest <= NARROW_COLUMNS:
+            group_columns += NARROW_COLUMNS - PANEL_COLUMNS
+        out_depth = a.groups * a.columns
+        sums = a.sums
+        while begin < end:
+            image = begin // a.pixels
+            pixel = begin - image * a.pixels
+            count = min(min(a.pixels - pixel, a.block_pixels), end - begin)
+            table = a.table + pixel * a.taps * 4
+            for group in range(a.groups):
+                x = a.x + image * a.image_bytes + group * a.depth
+                if SUMS and a.sum_factor != 0:
+                    sums = a.sums + begin * 4
+                    offsets = carray(int32_pointer(table), count * a.taps)
+                    row_sums = carray(int32_pointer(sums), count)
+                    for m in range(count):
+                        total = 0
+                        for s in range(a.taps):
+                            offset = offsets[m * a.taps + s]
+                            total += SUM(x + offset if offset >= 0 else a.padding, a.depth, a.output)
+                        row_sums[m] = total * a.sum_factor
+                n = column_begin
+                while n < column_end:
+                    within = n % PANEL_COLUMNS
+                    panel = n - within
+                    w = a.w + (group * group_columns + panel) * rows * 4
+                    y = a.y + begin * out_depth + group * a.columns + n
+                    left = a.columns - n
+                    if a.columns - panel > NARROW_COLUMNS:
+                        w += within // 8 * GROUP_BYTES
+                        wide(x, a.padding, table, a.taps, w, y, out_depth, count, steps, left, a.output, sums)
+                        n += WIDE
+                    else:
+                        w += within // 8 * NARROW_GROUP_BYTES
+                        narrow(
+                            x, a.padding, table, a.taps, w, y, out_depth, count, steps, left, a.output, sums
+                        )
+                        n += NARROW
+            begin += count
+        return 0
+
+    return kernels

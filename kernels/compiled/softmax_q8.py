@@ -1,0 +1,122 @@
+"""SOFTMAX of int8 and uint8 rows, by tables of exponentials."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ..softmax import SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
+from .elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_u8
+from .family import KernelFamily
+
+kernels = KernelFamily()
+
+_INT32_MAX = np.int64((1 << 31) - 1)
+_48_OVER_17 = np.int64(1515870810)  # with 2 integer bits
+_MINUS_32_OVER_17 = np.int64(-1010580540)
+_ONE = np.int64(1 << 29)
+_OUT_SCALE = np.float32(1 / 256)
+
+
+def _largest(read: Any) -> Callable:
+    @njit(error_model="numpy")
+    def largest(x, start, depth):
+        best = np.int32(-128)
+        for c in range(depth):
+            value = np.int32(read(x, start + c))
+            best = value if value > best else best
+        return np.int64(best)
+
+    return largest
+
+
+def _softmax(read: Any, write: Any, lowest: int) -> Callable:
+    """In float32, summed in order: what LiteRT computes by default."""
+    largest_of = _largest(read)
+
+    def kernel(a, chunk, chunks):
+        x, y, depth = a.x, a.y, a.depth
+        for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+            start = row * depth
+            table = a.exponentials + (255 - largest_of(x, start, depth)) * 4
+            total = np.float32(0)
+            for c in range(depth):
+                total += read_f32(table, np.int64(read(x, start + c)))
+            share = np.float32(1) / (total * _OUT_SCALE)
+            for c in range(depth):
+                real = read_f32(table, np.int64(read(x, start + c))) * share
+                whole = np.int32(np.int32(np.float64(real) + 0.5) + np.int32(lowest))
+                write(y, start + c, min(whole, np.int32(lowest + 255)))
+        return 0
+
+    return kernel
+
+
+@njit(error_model="numpy")
+def _high_multiply(x, y):
+    return (np.int64(x) * np.int64(y) + (1 << 30)) >> 31
+
+
+@njit(error_model="numpy")
+def _saturate(x):
+    return min(max(x, -_INT32_MAX - 1), _INT32_MAX)
+
+
+@njit(error_model="numpy")
+def _divide_by_power(x, exponent):
+    mask = (np.int64(1) << exponent) - 1
+    return (x >> exponent) + (1 if (x & mask) > (mask >> 1) + (1 if x < 0 else 0) else 0)
+
+
+@njit(error_model="numpy")
+def _leading_zeros(x):
+    count = 0
+    while count < 32 and x < (np.int64(1) << (31 - count)):
+        count += 1
+    return count
+
+
+@njit(error_model="numpy")
+def _reciprocal_of_one_plus(a):
+    """1 / (1 + a) for 0 <= a < 1; both raw fixed-point values with no integer bits.
+
+    Three steps of Newton's division. Source: gemmlowp fixedpoint/fixedpoint.h.
+    """
+    half = (a + _INT32_MAX + 1) // 2
+    x = _48_OVER_17 + _high_multiply(half, _MINUS_32_OVER_17)
+    for _ in range(3):
+        missing = _ONE - _high_multiply(half, x)
+        x += _saturate(_high_multiply(x, missing) << 2)
+    return _saturate(x << 1)
+
+
+def _softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
+    """In fixed point, as TFLite's reference kernels compute it."""
+    largest_of = _largest(read)
+
+    def kernel(a, chunk, chunks):
+        x, y, depth = a.x, a.y, a.depth
+        for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+            start = row * depth
+            largest = largest_of(x, start, depth)
+            total = np.int64(0)
+            for c in range(depth):
+                total += np.int64(read_i32(a.terms, largest - np.int64(read(x, start + c))))
+            zeros = _leading_zeros(total)
+            share = _reciprocal_of_one_plus((total << zeros) - (np.int64(1) << 31))
+            shift = SUM_INTEGER_BITS - zeros + 31 - 8
+            for c in range(depth):
+                value = read_i32(a.exponentials, largest - np.int64(read(x, start + c)))
+                scaled = _divide_by_power(_high_multiply(share, value), shift)
+                write(y, start + c, np.int32(min(scaled, np.int64(255)) + lowest))
+        return 0
+
+    return kernel
+
+
+for _suffix, _read, _write, _lowest in (("i8", read_i8, write_i8, -128), ("u8", read_u8, write_u8, 0)):
+    kernels.add(SOFTMAX_Q8, f"softmax_{_suffix}")(_softmax(_read, _write, _lowest))
+    kernels.add(SOFTMAX_Q8_REFERENCE, f"softmax_reference_{_suffix}")(
+        _softmax_reference(_read, _write, _lowest)
+    )

@@ -1,0 +1,233 @@
+"""8-bit microkernels: the rows of a matrix product swept one panel of packed weights at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from numba import int64
+
+from .dot_q8 import Dot, Tiling, header_rows
+from .simd import Emitter, Value, i8, i32, i64, microkernel, vector
+from .target import target
+
+
+def sweep(
+    e: Emitter, heights: tuple[int, ...], count: Value, emit_tile: Callable[[Value, int], None]
+) -> None:
+    """Cover rows 0 to count - 1 with emit_tile(first row, height).
+
+    The last tile of a height is moved back over rows that are done already, where that saves
+    more than one lower tile.
+    """
+    b = e.builder
+    m = e.const(0)
+    for height, lower in zip(heights, (*heights[1:], 0), strict=True):
+        left = b.sub(b.sub(count, m), e.const(lower))
+        tiles = b.sdiv(b.add(left, e.const(height - 1)), e.const(height))
+        fits = b.icmp_signed(">=", count, e.const(height))
+        tiles = b.select(b.and_(fits, b.icmp_signed(">", left, e.const(0))), tiles, e.const(0))
+        last = b.sub(count, e.const(height))
+
+        def body(_: Value, carried: list[Value], height: int = height, last: Value = last) -> list[Value]:
+            (m,) = carried
+            emit_tile(e.smin(m, last), height)
+            return [b.add(m, e.const(height))]
+
+        (m,) = e.loop(tiles, [m], body)
+
+
+def _store(e: Emitter, dot: Dot, out: list[Value], y: Value, ldy: Value, columns: Value) -> None:
+    places = [e.offset(y, b_mul(e, ldy, m)) for m in range(len(out))]
+    dot.partial.store(out, places, columns)
+
+
+def b_mul(e: Emitter, value: Value, times: int) -> Value:
+    return e.builder.mul(value, e.const(times))
+
+
+def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
+    """(x, ldx, w, y, ldy, count, steps, columns, output, sums): count rows of one panel.
+
+    Row m of x starts ldx * m bytes on and is read in `steps` groups of four bytes. With sums,
+    int32 sums[m] is added to all columns of row m.
+    """
+
+    def emit(
+        e: Emitter,
+        x: Value,
+        ldx: Value,
+        w: Value,
+        y: Value,
+        ldy: Value,
+        count: Value,
+        steps: Value,
+        columns: Value,
+        output: Value,
+        sums: Value,
+    ) -> None:
+        b = e.builder
+        x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
+        dot = Dot(e, tiling, rounding, w, output)
+        first = e.offset(w, header_rows(rounding) * dot.step_bytes)
+
+        def emit_tile(m: Value, height: int) -> None:
+            start = e.offset(x, b.mul(m, ldx))
+            rows = [e.offset(start, b_mul(e, ldx, i)) for i in range(height)]
+            row_sums = e.offset(sums, b_mul(e, m, 4)) if with_sums else None
+
+            def step(k: Value, acc: list[Value]) -> list[Value]:
+                return dot.step(rows, b_mul(e, k, 4), e.offset(first, b_mul(e, k, dot.step_bytes)), acc)
+
+            acc = e.loop(steps, dot.start(height, row_sums), step)
+            out = dot.finish(acc, height, row_sums)
+            _store(e, dot, out, e.offset(y, b.mul(m, ldy)), ldy, columns)
+
+        sweep(e, tiling.heights, count, emit_tile)
+
+    return microkernel(f"direct_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 10, emit)
+
+
+def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
+    """(x, padding, table, taps, w, y, ldy, count, steps, columns, output, sums).
+
+    Row m is made of `taps` runs of 4 * steps bytes; run s starts at x + table[m, s], or is the
+    padding where that is negative. table is int32 [count, taps].
+    """
+
+    def emit(
+        e: Emitter,
+        x: Value,
+        padding: Value,
+        table: Value,
+        taps: Value,
+        w: Value,
+        y: Value,
+        ldy: Value,
+        count: Value,
+        steps: Value,
+        columns: Value,
+        output: Value,
+        sums: Value,
+    ) -> None:
+        b = e.builder
+        table, w, y, output, sums = (e.pointer(v) for v in (table, w, y, output, sums))
+        dot = Dot(e, tiling, rounding, w, output)
+        first = e.offset(w, header_rows(rounding) * dot.step_bytes)
+        table_row = b_mul(e, taps, 4)
+        tap_bytes = b_mul(e, steps, dot.step_bytes)
+
+        def emit_tile(m: Value, height: int) -> None:
+            start = e.offset(table, b.mul(m, table_row))
+            row_sums = e.offset(sums, b_mul(e, m, 4)) if with_sums else None
+
+            def tap(s: Value, acc: list[Value]) -> list[Value]:
+                at = e.offset(start, b_mul(e, s, 4))
+                rows = []
+                for i in range(height):
+                    offset = b.sext(e.load(e.offset(at, b_mul(e, table_row, i)), i32), i64)
+                    outside = b.icmp_signed("<", offset, e.const(0))
+                    rows.append(e.pointer(b.select(outside, padding, b.add(x, offset))))
+                weights = e.offset(first, b.mul(s, tap_bytes))
+
+                def step(k: Value, acc: list[Value]) -> list[Value]:
+                    place = e.offset(weights, b_mul(e, k, dot.step_bytes))
+                    return dot.step(rows, b_mul(e, k, 4), place, acc)
+
+                return e.loop(steps, acc, step)
+
+            acc = e.loop(taps, dot.start(height, row_sums), tap)
+            out = dot.finish(acc, height, row_sums)
+            _store(e, dot, out, e.offset(y, b.mul(m, ldy)), ldy, columns)
+
+        sweep(e, tiling.heights, count, emit_tile)
+
+    return microkernel(f"indirect_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 12, emit)
+
+
+def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_sums: bool) -> Any:
+    """(x, w, panel_bytes, y, steps, columns, output, sums): one row times neighbouring panels.
+
+    A single row needs several accumulators to keep the multipliers busy: those of `panels`
+    panels, or of `unroll` steps that are added up in the end.
+    """
+
+    def emit(
+        e: Emitter,
+        x: Value,
+        w: Value,
+        panel_bytes: Value,
+        y: Value,
+        steps: Value,
+        columns: Value,
+        output: Value,
+        sums: Value,
+    ) -> None:
+        b = e.builder
+        x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
+        dots = [
+            Dot(e, tiling, rounding, e.offset(w, b_mul(e, panel_bytes, p)), output) for p in range(panels)
+        ]
+        header = header_rows(rounding) * dots[0].step_bytes
+        firsts = [e.offset(dot.rows.base, header) for dot in dots]
+        starts = [dot.start(1, sums if with_sums else None) for dot in dots]
+        count = len(starts[0])
+
+        def advance(k: Value, acc: list[Value], times: int) -> list[Value]:
+            out = list(acc)
+            for u in range(times):
+                ku = b.add(k, e.const(u))
+                at, place = b_mul(e, ku, 4), b_mul(e, ku, dots[0].step_bytes)
+                for p, dot in enumerate(dots):
+                    i = (u * panels + p) * count
+                    out[i : i + count] = dot.step([x], at, e.offset(firsts[p], place), out[i : i + count])
+            return out
+
+        acc = [v for start in starts for v in start]
+        zeros = [e.const(0, v.type) for v in acc]
+        acc = acc + zeros * (unroll - 1)
+        whole = b.and_(steps, e.const(-unroll))
+        acc = e.loop(whole, acc, lambda k, acc: advance(k, acc, unroll), step=unroll)
+        if unroll > 1:
+            acc = e.loop(steps, acc, lambda k, acc: advance(k, acc, 1), start=whole)
+        width = panels * count
+        acc = [_added(e, acc[i::width]) for i in range(width)]
+        for p, dot in enumerate(dots):
+            out = dot.finish(acc[p * count : (p + 1) * count], 1, sums if with_sums else None)
+            left = e.smax(b.sub(columns, e.const(p * tiling.step)), e.const(0))
+            _store(e, dot, out, e.offset(y, p * tiling.step), e.const(0), left)
+
+    name = f"vector_q8_{tiling.width}_{panels}_{unroll}_{rounding}_{with_sums}"
+    return microkernel(name, [int64] * 8, emit)
+
+
+def _added(e: Emitter, values: list[Value]) -> Value:
+    while len(values) > 1:
+        pairs = [e.builder.add(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
+        values = pairs + ([values[-1]] if len(values) % 2 else [])
+    return values[0]
+
+
+def row_sum() -> Any:
+    """(x, count, output) -> the sum of count bytes at x, made unsigned."""
+    lanes = target().vector_bytes
+
+    def emit(e: Emitter, x: Value, count: Value, output: Value) -> Value:
+        b = e.builder
+        x, output = e.pointer(x), e.pointer(output)
+        bytes_, words = vector(i8, lanes), vector(i32, lanes)
+        flip = e.load(output, bytes_)
+        whole = b.and_(count, e.const(-lanes))
+
+        def body(k: Value, acc: list[Value]) -> list[Value]:
+            return [b.add(acc[0], b.zext(b.xor(e.load(e.offset(x, k), bytes_), flip), words))]
+
+        (acc,) = e.loop(whole, [e.const(0, words)], body, step=lanes)
+        # Reading past the end is allowed: see OVERREAD_BYTES.
+        rest = b.zext(b.xor(e.load(e.offset(x, whole), bytes_), flip), words)
+        mask = e.first_lanes(lanes, b.sub(count, whole))
+        acc = b.add(acc, b.select(mask, rest, e.const(0, words)))
+        name = f"llvm.vector.reduce.add.v{lanes}i32"
+        return b.sext(e.builder.call(e.declare(name, i32, [words]), [acc]), i64)
+
+    return microkernel("row_sum_q8", [int64] * 3, emit, int64)

@@ -1,0 +1,242 @@
+"""8-bit matrix products with packed weights: argument blocks, packing, and the calls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.tensor import Tensor, TensorType
+from .filter_q8 import FilterQ8
+from .parallel import chunk_count
+from .requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
+
+# Weights are packed in panels of PANEL_COLUMNS output channels, the same on every processor. A
+# panel is a header, some rows of one 32-bit value for each column, and then, for each four
+# bytes of the depth, those of each column; the depth is padded with zeros. The last panel has
+# NARROW_COLUMNS where that is enough.
+PANEL_COLUMNS = 32
+NARROW_COLUMNS = 16
+
+# Header rows. The sign row is all ones where ties go away from zero.
+BIAS_ROW = 0
+SCALE_ROW = 1
+MULTIPLIER_ROW, LEFT_ROW, HALF_ROW, RIGHT_ROW, SIGN_ROW = range(1, 6)
+FLOAT_HEADER, FIXED_HEADER = 2, 6
+
+# The OUTPUT block: vectors that are the same for all channels, at these byte offsets.
+FLIP = 0  # 64 bytes of 128 for int8, of 0 for uint8
+ZERO_POINT_16, LOW_16, HIGH_16 = 64, 128, 192  # 32 int16 each
+ZERO_POINT_32, LOW_32, HIGH_32 = 256, 320, 384  # 16 int32; low and high less the zero point
+LOW_FLOAT, HIGH_FLOAT = 448, 512  # 16 float32, less the zero point
+ZEROS = 576
+OUTPUT_BYTES = 640
+
+# y [rows, columns] = requantized(x [rows, depth] times w); w is packed. sums, where the kernel
+# reads them, are int32 [rows], computed by the kernel as sum_factor times each row's sum.
+GEMM_Q8 = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            "x",
+            "w",
+            "y",
+            "output",
+            "sums",
+            "sum_factor",
+            "rows",
+            "columns",
+            "depth",
+            "block_rows",
+            "split_columns",
+        )
+    ],
+    align=True,
+)
+
+_BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
+_NS_PER_MULTIPLY = 1 / 200
+
+
+class PackedFilter(NamedTuple):
+    """Packed weights, the OUTPUT block, and what the row sums are multiplied with (0: not needed)."""
+
+    weights: np.ndarray
+    output: np.ndarray
+    sum_factor: int
+
+
+def packed_columns(columns: int) -> int:
+    """Columns of the packed form, padding included."""
+    rest = columns % PANEL_COLUMNS
+    if rest == 0:
+        return columns
+    return columns - rest + (NARROW_COLUMNS if rest <= NARROW_COLUMNS else PANEL_COLUMNS)
+
+
+def column_order(width: int) -> np.ndarray:
+    """Which channel of a panel each column holds.
+
+    Wide panels are in the order that packing two vectors of int32 to int16, 128 bits at a
+    time, puts right again. Narrow panels are in plain order.
+    """
+    if width == NARROW_COLUMNS:
+        return np.arange(width)
+    half, group, lane = np.meshgrid(range(2), range(4), range(4), indexing="ij")
+    return (group * 8 + half * 4 + lane).reshape(-1)
+
+
+def pack_filter(
+    f: FilterQ8, weights: np.ndarray, bias: np.ndarray | None, first: int = 0
+) -> PackedFilter | None:
+    """Pack weights [columns, taps, depth] (raw) and bias [columns], or None where no fast kernel fits.
+
+    first is the operator's output channel that column 0 is. Zero points and the bias are
+    folded into one term per column: with u = byte ^ flip,
+    sum (u - x_offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
+    where v fits int8.
+    """
+    columns = weights.shape[0]
+    if f.rounding == FLOAT64_ROUNDING:
+        return None
+    x_offset = f.x_zero_point + (128 if f.x.type == TensorType.INT8 else 0)
+    centred = weights.astype(np.int64) - f.w_zero_point
+    sum_factor = 0
+    if centred.size and (centred.min() < -128 or centred.max() > 127):
+        sum_factor = (128 if f.w.type == TensorType.UINT8 else 0) - f.w_zero_point
+    values = centred - sum_factor
+    totals = centred.sum(axis=(1, 2))
+    biases = np.zeros(columns, np.int64) if bias is None else bias.astype(np.int64)
+    bounds = np.abs(biases) + 255 * np.abs(centred).sum(axis=(1, 2))
+    channels = Requantization(*(part[first : first + columns] for part in f.requantization))
+    if not _sums_fit(f.rounding, bounds, channels):
+        return None
+    header = [(biases - x_offset * totals).astype(np.int32), *_rounding_rows(f.rounding, channels)]
+    return PackedFilter(_panels(values.astype(np.int8), np.stack(header)), output_block(f), sum_factor)
+
+
+def _sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
+    """Whether no sum as large as bounds overflows in a vector kernel."""
+    if rounding == FLOAT_ROUNDING:
+        return bool(np.all(bounds * channels.float_scales.astype(np.float64) < 2**30))
+    left = np.maximum(channels.shifts, 0).astype(np.int64)
+    return bool(np.all(bounds << left < 2**30))
+
+
+def _rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:
+    """A header's rows after the bias, as int32."""
+    if rounding == FLOAT_ROUNDING:
+        return [np.ascontiguousarray(channels.float_scales, np.float32).view(np.int32)]
+    right = np.maximum(-channels.shifts, 0).astype(np.int64)
+    half = (1 << right) >> 1
+    away = (right > 0) & (rounding == DOUBLE_ROUNDING)
+    rows = [channels.multipliers, np.maximum(channels.shifts, 0), half, right, np.where(away, -1, 0)]
+    return [np.asarray(row).astype(np.int32) for row in rows]
+
+
+def _panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
+    """int8 values [columns, taps, depth] and int32 header [rows, columns] as panels, flat uint8."""
+    columns, taps, depth = values.shape
+    steps = -(-depth // 4)
+    width = packed_columns(columns)
+    padded = np.zeros((width, taps, steps * 4), np.int8)
+    padded[:columns, :, :depth] = values
+    rows = np.zeros((len(header), width), np.int32)
+    rows[:, :columns] = header
+    panel_rows = len(header) + taps * steps
+    packed = aligned_bytes(panel_rows * width * 4)
+    done = 0
+    while done < width:
+        panel = min(PANEL_COLUMNS, width - done)
+        order = done + column_order(panel)
+        place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
+        place = place.reshape(panel_rows, panel)
+        place[: len(header)] = rows[:, order]
+        steps_first = padded[order].reshape(panel, taps * steps, 4).transpose(1, 0, 2)
+        place[len(header) :] = np.ascontiguousarray(steps_first).view(np.int32)[:, :, 0]
+        done += panel
+    return packed
+
+
+def output_block(f: FilterQ8) -> np.ndarray:
+    """The OUTPUT block of an operator, flat uint8."""
+    block = aligned_bytes(OUTPUT_BYTES)
+    block[FLIP : FLIP + 64] = 128 if f.x.type == TensorType.INT8 else 0
+    low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
+    for start, value in ((ZERO_POINT_16, f.y_zero_point), (LOW_16, f.lowest), (HIGH_16, f.highest)):
+        block[start : start + 64].view(np.int16)[:] = value
+    for start, value in ((ZERO_POINT_32, f.y_zero_point), (LOW_32, low), (HIGH_32, high)):
+        block[start : start + 64].view(np.int32)[:] = value
+    for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
+        block[start : start + 64].view(np.float32)[:] = value
+    return block
+
+
+def aligned_bytes(size: int) -> np.ndarray:
+    """uint8 zeros [size], 64-byte aligned, with readable bytes after the end."""
+    raw = np.zeros(size + 192, np.uint8)
+    start = -address(raw) % 64
+    return raw[start : start + size]
+
+
+def address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def variant(rounding: int, sum_factor: int) -> str:
+    """Ending of the families that compute it: each rounding is compiled for itself."""
+    if rounding != FLOAT_ROUNDING:
+        return "exact_q8"
+    return "sums_q8" if sum_factor else "q8"
+
+
+def sums_of(
+    context: Context, node: Node, packed: PackedFilter, rounding: int, rows: int
+) -> Tensor | np.ndarray:
+    """Where a kernel finds the rows' sums: scratch that it fills, or zeros when there is nothing to add."""
+    if packed.sum_factor:
+        return context.add_temporary(node, rows * 4)
+    return np.zeros(rows if rounding != FLOAT_ROUNDING else 0, np.int32)
+
+
+def gemm_calls(
+    context: Context, node: Node, f: FilterQ8, packed: PackedFilter, rows: int, depth: int
+) -> list[KernelCall]:
+    """The call of y [rows, columns] = requantized(x [rows, depth] times packed weights)."""
+    columns = len(f.requantization.multipliers)
+    args = np.zeros(1, GEMM_Q8)
+    args["rows"], args["columns"], args["depth"] = rows, columns, depth
+    args["block_rows"] = max(1, _BLOCK_BYTES // depth // 14) * 14
+    chunks = chunk_count(context, rows * columns * depth * _NS_PER_MULTIPLY)
+    split_columns = rows < 28 * chunks
+    args["split_columns"] = split_columns
+    if split_columns:
+        chunks = min(chunks, -(-columns // PANEL_COLUMNS))
+    if rows == 1:
+        name = "gemv_q8" if f.rounding == FLOAT_ROUNDING else "gemv_exact_q8"
+    else:
+        name = "gemm_" + variant(f.rounding, packed.sum_factor)
+    sums = sums_of(context, node, packed, f.rounding, rows)
+    return [packed_call(name, args, {"x": f.x, "y": f.y}, packed, sums, chunks)]
+
+
+def packed_call(
+    name: str,
+    args: np.ndarray,
+    tensors: dict[str, Tensor],
+    packed: PackedFilter,
+    sums: Tensor | np.ndarray,
+    chunks: int,
+    keep: tuple[np.ndarray, ...] = (),
+) -> KernelCall:
+    """A call of the kernel `name` of the family of that name, with packed weights and sums in place."""
+    args["w"], args["output"] = address(packed.weights), address(packed.output)
+    args["sum_factor"] = packed.sum_factor
+    keep = (packed.weights, packed.output, *keep)
+    if isinstance(sums, np.ndarray):
+        args["sums"] = address(sums)
+        return KernelCall(name, name, args, tensors, chunks, keep=(sums, *keep))
+    return KernelCall(name, name, args, {**tensors, "sums": sums}, chunks, keep=keep)
