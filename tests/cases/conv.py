@@ -1,0 +1,118 @@
+"""Cases of CONV_2D in float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numlite.schema import tflite
+
+from ..model_builder import ModelBuilder
+from .case import Case, Close, Skip
+from .window_oracle import SAME, VALID, clamp, conv_2d
+
+NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)
+
+# Sums are taken in another order than the oracle's and LiteRT's.
+SUMS = Close(rtol=1e-5, atol=3e-6)
+
+
+def conv_case(
+    id: str,
+    x_shape: tuple[int, ...],
+    w_shape: tuple[int, ...],
+    *,
+    stride: tuple[int, int] = (1, 1),
+    dilation: tuple[int, int] = (1, 1),
+    padding: int = SAME,
+    fused: int = NONE,
+    bias: bool = True,
+    constant: bool = True,
+    num_threads: int = 1,
+) -> Case:
+    """One CONV_2D; stride and dilation are (vertical, horizontal)."""
+    random = np.random.default_rng(sum(map(ord, id)))
+    x = random.standard_normal(x_shape).astype(np.float32)
+    w = (random.standard_normal(w_shape) / np.sqrt(np.prod(w_shape[1:]))).astype(np.float32)
+    b = random.standard_normal(w_shape[0]).astype(np.float32) if bias else None
+
+    def oracle(x: np.ndarray, *filters: np.ndarray) -> np.ndarray:
+        return clamp(conv_2d(x, filters[0] if filters else w, b, stride, dilation, padding), fused)
+
+    options = tflite.Conv2DOptionsT(
+        padding=padding,
+        stride_h=stride[0],
+        stride_w=stride[1],
+        dilation_h_factor=dilation[0],
+        dilation_w_factor=dilation[1],
+        fused_activation_function=fused,
+    )
+    no_bias = Skip("LiteRT's CONV_2D asks for a bias")
+    return Case(
+        id=id,
+        make=window_model(
+            tflite.BuiltinOperator.CONV_2D, x, w, b, oracle(x).shape, options, constant=constant
+        ),
+        inputs=[x] if constant else [x, w],
+        oracle=oracle,
+        closeness=SUMS,
+        litert_default=None if bias else no_bias,
+        litert_reference=None if bias else no_bias,
+        num_threads=num_threads,
+    )
+
+
+def window_model(
+    code: int,
+    x: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray | None,
+    y_shape: tuple[int, ...],
+    options: object,
+    constant: bool = True,
+) -> Callable[[], bytes]:
+    """A model of one float operator; its filter is an input where it is not constant."""
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        inputs = [model.tensor(x.shape), model.constant(w) if constant else model.tensor(w.shape)]
+        if bias is not None:
+            inputs.append(model.constant(bias))
+        y = model.tensor(y_shape)
+        model.op(code, inputs, [y], options)
+        return model.build(inputs[:1] if constant else inputs[:2], [y])
+
+    return make
+
+
+CASES = [
+    conv_case("conv-1x1", (1, 8, 8, 16), (32, 1, 1, 16)),
+    conv_case("conv-1x1-relu6-batch", (2, 9, 7, 24), (24, 1, 1, 24), fused=RELU6),
+    conv_case("conv-1x1-columns-41", (1, 5, 3, 7), (41, 1, 1, 7), fused=RELU),
+    conv_case("conv-1x1-columns-1", (1, 5, 3, 7), (1, 1, 1, 7), fused=RELU_N1_TO_1),
+    conv_case("conv-1x1-columns-72", (1, 5, 5, 33), (72, 1, 1, 33)),
+    conv_case("conv-1x1-one-pixel", (1, 1, 1, 100), (70, 1, 1, 100), fused=RELU),
+    conv_case("conv-1x1-stride-2", (1, 9, 9, 24), (36, 1, 1, 24), stride=(2, 2)),
+    conv_case("conv-1x1-threads", (1, 40, 40, 64), (96, 1, 1, 64), num_threads=4),
+    conv_case("conv-3x3", (1, 9, 7, 24), (41, 3, 3, 24), fused=RELU),
+    conv_case("conv-3x3-depth-64", (1, 14, 14, 64), (64, 3, 3, 64), fused=RELU6),
+    conv_case("conv-3x3-valid-depth-48", (2, 11, 9, 48), (80, 3, 3, 48), padding=VALID),
+    conv_case("conv-3x3-small-depth-32", (1, 3, 2, 32), (32, 3, 3, 32)),
+    conv_case("conv-3x3-depth-64-threads", (1, 28, 30, 64), (64, 3, 3, 64), num_threads=4),
+    conv_case("conv-3x3-stride-2-rgb", (1, 17, 16, 3), (16, 3, 3, 3), stride=(2, 2), fused=RELU6),
+    conv_case("conv-3x3-rgb-columns-8", (2, 10, 10, 3), (8, 3, 3, 3)),
+    conv_case("conv-3x3-rgb-columns-40", (1, 10, 10, 3), (40, 3, 3, 3)),
+    conv_case("conv-3x2-stride-2x1-valid", (2, 9, 7, 24), (10, 3, 2, 24), stride=(2, 1), padding=VALID),
+    conv_case("conv-5x5-dilation-2x1", (2, 9, 7, 3), (10, 5, 5, 3), dilation=(2, 1)),
+    conv_case("conv-3x3-dilation-6", (1, 9, 9, 16), (16, 3, 3, 16), dilation=(6, 6)),
+    conv_case("conv-10x4-depth-1", (1, 49, 10, 1), (64, 10, 4, 1), stride=(2, 2), fused=RELU),
+    conv_case("conv-groups", (2, 9, 7, 24), (36, 3, 3, 6), fused=RELU),
+    conv_case("conv-groups-1x1", (1, 6, 5, 64), (64, 1, 1, 2)),
+    conv_case("conv-whole-image", (3, 4, 5, 24), (36, 4, 5, 24), padding=VALID),
+    conv_case("conv-no-bias", (1, 9, 7, 24), (36, 3, 3, 24), bias=False),
+    conv_case("conv-filter-larger-than-image", (1, 2, 2, 8), (8, 5, 5, 8)),
+    conv_case("conv-3x3-threads", (1, 9, 7, 24), (160, 3, 3, 24), num_threads=4),
+    conv_case("conv-filter-input-1x1", (1, 9, 7, 24), (36, 1, 1, 24), constant=False),
+    conv_case("conv-filter-input-3x3", (1, 9, 7, 32), (49, 3, 3, 32), constant=False),
+    conv_case("conv-filter-input-groups", (1, 5, 5, 8), (12, 3, 3, 4), constant=False),
+]
