@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+import click
 import numpy as np
 from numlite.cli.comparison import Comparison, compare
 from numlite.cli.litert import litert_version
@@ -40,7 +41,7 @@ def main() -> int:
         name = label(path, paths)
         try:
             result = compare(str(path), arguments.seconds, seed=arguments.seed)
-        except (ValueError, RuntimeError) as error:
+        except (click.ClickException, ValueError, RuntimeError) as error:
             failures += 1
             print(f"| {name} | | | | | {' '.join(str(error).split())} |", flush=True)
             continue

@@ -11,7 +11,10 @@ import click
 def litert_interpreter(model: str, threads: int, reference: bool = False) -> Any:
     """LiteRT's Interpreter of the same model with the same settings, not allocated yet."""
     try:
-        from ai_edge_litert.interpreter import Interpreter, OpResolverType
+        from ai_edge_litert.interpreter import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
+            Interpreter,
+            OpResolverType,
+        )
     except ImportError as error:
         raise click.ClickException("ai-edge-litert is not installed: pip install ai-edge-litert") from error
     kind = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO

@@ -103,8 +103,8 @@ def _random_array(name: str, detail: Detail, random: np.random.Generator) -> np.
     if dtype.kind == "c":
         return (random.uniform(-1, 1, shape) + 1j * random.uniform(-1, 1, shape)).astype(dtype)
     if dtype.kind in "iu" and dtype.itemsize == 1:
-        limits = np.iinfo(dtype)
-        return random.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+        smallest, largest = (-128, 127) if dtype.kind == "i" else (0, 255)
+        return random.integers(smallest, largest, shape, dtype, endpoint=True)
     if dtype.kind in "iub":
         return random.integers(0, 2, shape).astype(dtype)
     if dtype.kind == "S":

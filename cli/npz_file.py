@@ -19,7 +19,8 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         raise click.ClickException(f"{path}: {error.strerror}") from error
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, **{name: _storable(array) for name, array in arrays.items()})
+            storable = {name: _storable(array) for name, array in arrays.items()}
+            np.savez(file, **storable)  # type: ignore[arg-type]
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o666 & ~_umask())

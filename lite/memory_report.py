@@ -60,7 +60,7 @@ class MemoryReport:
         """The tensors of the arenas, in the order in which they come to life."""
         placed = [tensor for tensor in self.tensors if tensor.offset is not None]
         placed.sort(key=lambda tensor: (tensor.first or 0, tensor.index))
-        rows = [("tensor", "offset", "bytes", "live", "type", "shape", "name")]
+        rows: list[tuple[str, ...]] = [("tensor", "offset", "bytes", "live", "type", "shape", "name")]
         rows += [_row(tensor) for tensor in placed]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         numbers = 4

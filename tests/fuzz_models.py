@@ -29,6 +29,7 @@ from model_mutations import Mutant, mutate
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 MAX_MODEL_BYTES = 120_000
+CORPUS_STEP = 10
 MAX_ELEMENTS = 1_000_000
 MEMORY_BYTES = 6 << 30
 EXPECTED = {"ModelError", "UnsupportedError", "PrepareError", "StateError", "InvokeError"}
@@ -50,16 +51,29 @@ class Findings:
 
 
 def seed_models(given: Sequence[Path]) -> list[Path]:
-    """Small models to damage: the given ones, else the shared models and a sample of the corpus."""
+    """Small models to damage: the given ones, else the shared models and a sample of the corpus.
+
+    Of the latter only those that can be built: damage behind a missing operator stays unseen.
+    """
     if given:
         folders = [sorted(path.rglob("*.tflite")) if path.is_dir() else [path] for path in given]
         return [path for found in folders for path in found]
     models = sorted((SHARED / "models").glob("*.tflite"))
-    corpus = sorted((SHARED / "corpus").rglob("*.tflite"))
-    small = [path for path in [*models, *corpus[::25]] if path.stat().st_size <= MAX_MODEL_BYTES]
+    corpus = sorted((SHARED / "corpus").rglob("*.tflite"))[::CORPUS_STEP]
+    small = [path for path in [*models, *corpus] if path.stat().st_size <= MAX_MODEL_BYTES and builds(path)]
     if not small:
         sys.exit("fuzz_models.py: no models to damage; name some")
     return small
+
+
+def builds(path: Path) -> bool:
+    import numlite
+
+    try:
+        numlite.Interpreter(str(path))
+    except (ValueError, RuntimeError):
+        return False
+    return True
 
 
 def make_mutant(models: Sequence[Path], number: int) -> Mutant:
@@ -168,7 +182,7 @@ def fuzz(
             if child.next < child.last:
                 findings.add(child.next, fault or "ended early: no word")
                 ranges.append((child.next + 1, child.last))
-        if time.monotonic() - shown > 5:
+        if sys.stdout.isatty() and time.monotonic() - shown > 1:
             shown = time.monotonic()
             print(
                 f"\r{findings.outcomes.total()} of {count}, {len(findings.faults)} faults", end="", flush=True
