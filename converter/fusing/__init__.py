@@ -1,0 +1,1 @@
+"""Passes that make a lowered model smaller: folding, fusing, removing."""

@@ -1,0 +1,94 @@
+"""What the passes look for: an operator whose only result feeds one other operator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...schema.tflite import ActivationFunctionType, BuiltinOperator
+from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
+
+# Operators with weights and, as their third input, a bias; their last axis is the output channel.
+WEIGHTED = (BuiltinOperator.CONV_2D, BuiltinOperator.DEPTHWISE_CONV_2D, BuiltinOperator.FULLY_CONNECTED)
+
+
+class Fused:
+    """Tells pairs of operators that can become one, and makes them one.
+
+    A pair is (first, second): second uses first's result, and nothing else does.
+    """
+
+    def __init__(self, graph: LiteGraph) -> None:
+        self.graph = graph
+        self.producers = graph.producers()
+        self.uses = graph.uses()
+        self.gone: list[LiteOperator] = []
+
+    def only_user_of(self, tensor: LiteTensor | None) -> LiteOperator | None:
+        """The operator that computes a tensor used once, None where there is none such."""
+        if tensor is None or self.uses.get(id(tensor)) != 1:
+            return None
+        return self.producers.get(id(tensor))
+
+    def join(self, first: LiteOperator, second: LiteOperator) -> None:
+        """first gives second's result from now on, and second goes."""
+        first.outputs = second.outputs
+        first.sources += second.sources
+        for tensor in second.outputs:
+            self.producers[id(tensor)] = first
+        self.gone.append(second)
+
+    def finish(self) -> int:
+        """Take out what was joined; returns how many operators went."""
+        self.graph.remove(self.gone)
+        return len(self.gone)
+
+
+def weighted_with_constant(
+    fused: Fused, code: BuiltinOperator
+) -> Iterator[tuple[LiteOperator, LiteOperator, np.ndarray]]:
+    """(weighted operator without activation, operator `code` after it, its constant per channel)."""
+    for second in fused.graph.operators:
+        if second.code != code or activation_of(second) is None:
+            continue
+        for i in (0, 1) if code != BuiltinOperator.SUB else (0,):
+            first, constant = fused.only_user_of(second.inputs[i]), second.inputs[1 - i]
+            if first is None or first.code not in WEIGHTED or activation_of(first):
+                continue
+            per_channel = _per_channel(constant, second.outputs[0], first)
+            if per_channel is not None:
+                yield first, second, per_channel
+                break
+
+
+def activation_of(operator: LiteOperator) -> int | None:
+    """The fused activation, None for operators that cannot have one."""
+    return getattr(operator.options, "fused_activation_function", None)
+
+
+def hand_on_activation(first: LiteOperator, second: LiteOperator) -> None:
+    """When second goes, its activation becomes first's."""
+    first.options.fused_activation_function = activation_of(second) or ActivationFunctionType.NONE
+
+
+def channels_of(operator: LiteOperator) -> int:
+    """Output channels of an operator with weights."""
+    weights = operator.inputs[1]
+    assert weights is not None and weights.shape is not None
+    return weights.shape[3 if operator.code == BuiltinOperator.DEPTHWISE_CONV_2D else 0]
+
+
+def _per_channel(
+    constant: LiteTensor | None, result: LiteTensor, weighted: LiteOperator
+) -> np.ndarray | None:
+    """The constant as float32 [channels], None unless it varies with the channel only."""
+    if constant is None or constant.data is None or constant.data.dtype != np.float32:
+        return None
+    before, shape = weighted.outputs[0].shape, constant.data.shape
+    if before is None or result.shape is None or len(shape) > len(before):
+        return None
+    channels = channels_of(weighted)
+    if any(size != 1 for size in shape[:-1]) or (shape and shape[-1] not in (1, channels)):
+        return None
+    return np.broadcast_to(constant.data.reshape(-1), (channels,))

@@ -1,0 +1,46 @@
+"""The passes over a lowered model, in the order in which they run."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from ..lite_graph import LiteGraph
+from .activation import FuseActivation
+from .batch_norm import FoldBatchNorm
+from .bias import FuseBias
+from .constants import FoldConstants, ShareConstants
+from .dead_code import RemoveDeadCode
+from .reshape import KeepDimensions, MergeReshapes
+
+
+class Pass(Protocol):
+    """A change of the graph that keeps what it computes; its docstring shows Given and Result."""
+
+    def run(self, graph: LiteGraph) -> int:
+        """Make all changes that it can; returns how many."""
+
+
+PASSES: tuple[Pass, ...] = (
+    RemoveDeadCode(),
+    FoldConstants(),
+    MergeReshapes(),
+    FoldBatchNorm(),
+    FuseBias(),
+    KeepDimensions(),
+    FuseActivation(),
+)
+
+# Once, when nothing else changes any more.
+LAST_PASSES: tuple[Pass, ...] = (RemoveDeadCode(), ShareConstants())
+
+# Every round takes out an operator, so this is never reached but by a pass that undoes another.
+_MAX_ROUNDS = 1000
+
+
+def optimize(graph: LiteGraph) -> None:
+    """Run the passes until none changes anything."""
+    for _ in range(_MAX_ROUNDS):
+        if not sum(each.run(graph) for each in PASSES):
+            break
+    for each in LAST_PASSES:
+        each.run(graph)

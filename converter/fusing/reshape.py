@@ -1,0 +1,65 @@
+"""Reshapes that do nothing, or that only prepare for another."""
+
+from __future__ import annotations
+
+from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
+from ..lite_graph import LiteGraph
+from ..partial_shape import is_known
+from .pattern import Fused
+
+
+class MergeReshapes:
+    """Skips a reshape whose result is only reshaped again, and one that changes nothing.
+
+    Given:  z = RESHAPE(RESHAPE(x, s), t)
+    Result: z = RESHAPE(x, t)      or x itself, when x has the shape t already
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many operators went."""
+        producers = graph.producers()
+        replaced = {}
+        for operator in graph.operators:
+            for i, tensor in enumerate(operator.inputs):
+                if id(tensor) in replaced:
+                    operator.inputs[i] = replaced[id(tensor)]
+            if operator.code != BuiltinOperator.RESHAPE:
+                continue
+            x, y = operator.inputs[0], operator.outputs[0]
+            before = producers.get(id(x))
+            if before is not None and before.code == BuiltinOperator.RESHAPE and is_known(y.shape):
+                operator.inputs[0] = x = before.inputs[0]
+            if x is not None and is_known(y.shape) and x.shape == y.shape and y not in graph.outputs:
+                replaced[id(y)] = x
+        return len(replaced)
+
+
+class KeepDimensions:
+    """Lets FULLY_CONNECTED work on more than two dimensions, where reshapes stand around it.
+
+    Given:  z = RESHAPE(FULLY_CONNECTED(RESHAPE(x, [-1, K]), w, b), [.., O])      x is [.., K]
+    Result: z = FULLY_CONNECTED(x, w, b) with keep_num_dims
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many operators went."""
+        fused = Fused(graph)
+        for last in graph.operators:
+            if last.code != BuiltinOperator.RESHAPE:
+                continue
+            middle = fused.only_user_of(last.inputs[0])
+            if middle is None or not isinstance(middle.options, FullyConnectedOptionsT):
+                continue
+            first = fused.producers.get(id(middle.inputs[0]))
+            if first is None or first.code != BuiltinOperator.RESHAPE or middle.options.keep_num_dims:
+                continue
+            x, weights, z = first.inputs[0], middle.inputs[1], last.outputs[0]
+            assert x is not None and weights is not None and weights.shape is not None
+            if not is_known(x.shape) or x.shape is None or not x.shape or x.shape[-1] != weights.shape[1]:
+                continue
+            if z.shape != (*x.shape[:-1], weights.shape[0]):
+                continue
+            middle.inputs[0] = x
+            middle.options.keep_num_dims = True
+            fused.join(middle, last)
+        return fused.finish()

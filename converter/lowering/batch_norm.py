@@ -1,0 +1,46 @@
+"""FusedBatchNorm in its three versions, for inference: a multiplication and an addition per channel."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator
+from ..graph import Node
+from ..lite_graph import LiteTensor
+from .binary import arithmetic
+from .lowering import Lowering, Rule, check_type
+
+
+def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """y = x * m + (offset - mean * m), where m = scale / sqrt(variance + epsilon).
+
+    The other results are, in inference, the mean and variance that came in.
+    """
+    if node.flag("is_training", True):
+        raise UnsupportedError("batch statistics (is_training) are not built, freeze the graph for inference")
+    if node.text("data_format", "NHWC") != "NHWC":
+        raise UnsupportedError(f"data_format {node.text('data_format')} is not built, NHWC is")
+    x = lowering.input(node, 0)
+    check_type(x, TensorType.FLOAT32)
+    names = ("scale", "offset", "mean", "variance")
+    scale, offset, mean, variance = (
+        lowering.constant_input(node, i, name).astype(np.float64) for i, name in enumerate(names, 1)
+    )
+    # The default of the op; frozen graphs leave defaults out.
+    multiplier = scale / np.sqrt(variance + np.float32(node.real("epsilon", 1e-4)))
+    addend = offset - mean * multiplier
+    m = lowering.constant(f"{node.name}/multiplier", multiplier.astype(np.float32))
+    b = lowering.constant(f"{node.name}/addend", addend.astype(np.float32))
+    scaled = arithmetic(lowering, node, BuiltinOperator.MUL, x, m, "/scaled")
+    y = arithmetic(lowering, node, BuiltinOperator.ADD, scaled, b)
+    statistics = [lowering.input(node, 3), lowering.input(node, 4)]
+    return [y, *statistics, *statistics]
+
+
+RULES: dict[str, Rule] = {
+    "FusedBatchNorm": fused_batch_norm,
+    "FusedBatchNormV2": fused_batch_norm,
+    "FusedBatchNormV3": fused_batch_norm,
+}

@@ -1,0 +1,24 @@
+"""Const and Identity: values that are there already."""
+
+from __future__ import annotations
+
+from ...lite.errors import ModelError
+from ..graph import Node
+from ..lite_graph import LiteTensor
+from ..tensor_proto import array_of
+from .lowering import Lowering, Rule, tensor_type
+
+
+def const(lowering: Lowering, node: Node) -> LiteTensor:
+    if "value" not in node.attributes:
+        raise ModelError("attribute 'value' is missing")
+    proto = node.attributes["value"].tensor
+    data = array_of(proto)
+    return LiteTensor(node.name, tensor_type(proto.dtype), data.shape, data)
+
+
+def identity(lowering: Lowering, node: Node) -> LiteTensor:
+    return lowering.input(node, 0)
+
+
+RULES: dict[str, Rule] = {"Const": const, "Identity": identity}

@@ -1,0 +1,49 @@
+"""DepthwiseConv2dNative: DEPTHWISE_CONV_2D with the filter as [1, KH, KW, C * multiplier]."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.depthwise_conv import depthwise_geometry
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, DepthwiseConv2DOptionsT
+from ..graph import Node
+from ..lite_graph import LiteTensor
+from ..partial_shape import inferred
+from .lowering import Lowering, Rule, check_type
+from .window import check_rank, padded_input, window_of
+
+
+def depthwise_conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
+    x, filters = lowering.input(node, 0), lowering.input(node, 1)
+    check_type(x, TensorType.FLOAT32)
+    check_rank(x, 4)
+    check_rank(filters, 4)
+    window = window_of(node)
+    if filters.data is None:
+        raise UnsupportedError("the filter must be constant")
+    if x.shape is not None and x.shape[3] == -1:
+        raise UnsupportedError("the number of input channels must be known")
+    x, padding = padded_input(lowering, node, x)
+    height, width, depth, multiplier = filters.data.shape
+    weights = lowering.constant(
+        f"{filters.name}/transposed", np.reshape(filters.data, (1, height, width, depth * multiplier))
+    )
+    options = DepthwiseConv2DOptionsT(
+        padding=padding,
+        stride_h=window.stride_h,
+        stride_w=window.stride_w,
+        depth_multiplier=multiplier,
+        dilation_h_factor=window.dilation_h,
+        dilation_w_factor=window.dilation_w,
+    )
+    filter_shape = (1, height, width, depth * multiplier)
+    shape = inferred(lambda known: depthwise_geometry(options, known, filter_shape).output_shape, x.shape)
+    # LiteRT's fast path takes only convolutions that have a bias.
+    bias = lowering.constant(f"{node.name}/bias", np.zeros(depth * multiplier, np.float32))
+    code = BuiltinOperator.DEPTHWISE_CONV_2D
+    return lowering.operator(node, code, [x, weights, bias], shape, options)
+
+
+RULES: dict[str, Rule] = {"DepthwiseConv2dNative": depthwise_conv_2d}

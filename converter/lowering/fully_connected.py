@@ -1,0 +1,37 @@
+"""MatMul: FULLY_CONNECTED with the second operand transposed to [units, depth]."""
+
+from __future__ import annotations
+
+from ...kernels.fully_connected import fully_connected_geometry
+from ...lite.errors import ModelError, UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
+from ..graph import Node
+from ..lite_graph import LiteTensor
+from ..partial_shape import inferred, is_known
+from .lowering import Lowering, Rule, check_type
+
+
+def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
+    a, b = lowering.input(node, 0), lowering.input(node, 1)
+    check_type(a, TensorType.FLOAT32)
+    check_type(b, TensorType.FLOAT32)
+    for operand in (a, b):
+        if operand.shape is not None and len(operand.shape) != 2:
+            raise ModelError(f"operands must be matrices, got {operand!r}")
+    if node.flag("transpose_a"):
+        a = lowering.transposed(node, a, (1, 0), "/a_transposed")
+    if not node.flag("transpose_b"):
+        b = lowering.transposed(node, b, (1, 0), "/transposed")
+    if b.shape is None or not is_known(b.shape):
+        raise UnsupportedError("the second operand's shape must be known")
+    units, depth = b.shape
+    if a.shape is not None and a.shape[1] not in (-1, depth):
+        raise ModelError(f"depths of the operands must agree, got {a!r} and {b!r}")
+    fixed = None if a.shape is None else (a.shape[0], depth)
+    shape = inferred(lambda known: fully_connected_geometry(False, known, (units, depth)).output_shape, fixed)
+    options = FullyConnectedOptionsT()
+    return lowering.operator(node, BuiltinOperator.FULLY_CONNECTED, [a, b, None], shape, options)
+
+
+RULES: dict[str, Rule] = {"MatMul": mat_mul}

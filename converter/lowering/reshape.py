@@ -1,0 +1,23 @@
+"""Reshape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...schema.tflite import BuiltinOperator, ReshapeOptionsT
+from ..graph import Node
+from ..lite_graph import LiteTensor
+from ..partial_shape import reshape
+from .lowering import Lowering, Rule
+
+
+def reshape_rule(lowering: Lowering, node: Node) -> LiteTensor:
+    x = lowering.input(node, 0)
+    sizes = [int(size) for size in np.ravel(lowering.constant_input(node, 1, "the shape"))]
+    wanted = lowering.constant(f"{node.name}/shape", np.array(sizes, np.int32))
+    options = ReshapeOptionsT(new_shape=sizes)
+    shape = reshape(x.shape, sizes)
+    return lowering.operator(node, BuiltinOperator.RESHAPE, [x, wanted], shape, options)
+
+
+RULES: dict[str, Rule] = {"Reshape": reshape_rule}
