@@ -47,6 +47,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "reshape": ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"),
     "resize": ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
     "slice": ("SLICE", "STRIDED_SLICE"),
+    "softmax": ("SOFTMAX", "LOG_SOFTMAX"),
     "split": ("SPLIT", "SPLIT_V", "PACK", "UNPACK"),
     "transpose": ("TRANSPOSE",),
 }

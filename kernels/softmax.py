@@ -1,0 +1,144 @@
+"""SOFTMAX and LOG_SOFTMAX over the last dimension: checks, tables, and their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import InplaceOperator, Registration
+from ..lite.tensor import Tensor, TensorType
+from .fixed_point import divide_by_power, exp_of_negative, high_multiply
+from .index_vector import check_counts, output_of
+from .lookup import BYTE_TYPES
+from .parallel import chunk_count
+from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+
+_ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int64)]
+
+SOFTMAX_F32 = np.dtype([*_ROWS, ("beta", np.float32)], align=True)
+# exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d.
+SOFTMAX_Q8 = np.dtype([*_ROWS, ("exponentials", np.int64)], align=True)
+# By how far an element lies below its row's largest (0 .. 255): exponentials are int32 with no
+# integer bits, terms the same with SUM_INTEGER_BITS; both 0 where the result is the lowest.
+SOFTMAX_Q8_REFERENCE = np.dtype([*_ROWS, ("exponentials", np.int64), ("terms", np.int64)], align=True)
+
+SUM_INTEGER_BITS = 12
+_DIFFERENCE_INTEGER_BITS = 5
+
+_SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+
+
+def float_exponentials(scale: float, beta: float) -> np.ndarray:
+    """Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, PopulateSoftmaxLookupTable."""
+    step = -np.float32(scale) * np.float32(beta)
+    differences = np.arange(255, -1, -1, dtype=np.float32)
+    return np.exp((step * differences).astype(np.float64)).astype(np.float32)
+
+
+def fixed_exponentials(scale: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
+    """(exponentials, terms) of SOFTMAX_Q8_REFERENCE, each int32 [256].
+
+    Source: LiteRT tflite/kernels/internal/reference/softmax.h and quantization_util.cc,
+    PreprocessSoftmaxScaling and CalculateInputRadius.
+    """
+    fraction_bits = 31 - _DIFFERENCE_INTEGER_BITS
+    real = min(beta * scale * (1 << fraction_bits), (1 << 31) - 1.0)
+    multiplier, shift = quantize_multiplier(real)
+    largest = int(((1 << _DIFFERENCE_INTEGER_BITS) - 1) * 2.0 ** (fraction_bits - shift))
+    exponentials, terms = np.zeros(256, np.int32), np.zeros(256, np.int32)
+    for difference in range(min(largest, 255) + 1):
+        value = exp_of_negative(high_multiply(-difference << max(shift, 0), multiplier))
+        exponentials[difference] = value
+        terms[difference] = divide_by_power(value, SUM_INTEGER_BITS)
+    return exponentials, terms
+
+
+def _byte_call(
+    context: Context, x: Tensor, y: Tensor, beta: float
+) -> tuple[str, np.ndarray, list[np.ndarray]]:
+    """Kernel, block and tables of an 8-bit SOFTMAX, whose output must cover [0, 1)."""
+    p, q = quantization_of("SOFTMAX", x), quantization_of("SOFTMAX", y)
+    lowest = BYTE_RANGES[TensorType(y.type)][0]
+    if q.zero_point != lowest or abs(q.scale - 1 / 256) > 0.001 / 256:
+        raise PrepareError(
+            f"SOFTMAX: the output's scale must be 1/256 and its zero point {lowest}, "
+            f"got {q.scale} and {q.zero_point}"
+        )
+    if context.numerics is Numerics.DEFAULT:
+        args = np.zeros(1, SOFTMAX_Q8)
+        tables = [float_exponentials(p.scale, beta)]
+        kernel = "softmax"
+    else:
+        args = np.zeros(1, SOFTMAX_Q8_REFERENCE)
+        tables = list(fixed_exponentials(p.scale, beta))
+        args["terms"] = tables[1].ctypes.data
+        kernel = "softmax_reference"
+    args["exponentials"] = tables[0].ctypes.data
+    return f"{kernel}_{_SUFFIXES[TensorType(x.type)]}", args, tables
+
+
+def _rows(operator: str, context: Context, node: Node) -> tuple[Tensor, Tensor]:
+    check_counts(operator, node, 1)
+    x = context.input(node, 0)
+    y = output_of(context, node, operator, x)
+    if not x.shape:
+        raise PrepareError(f"{operator}: input must have at least 1 dimension, got {x!r}")
+    context.resize_tensor(y, x.shape)
+    return x, y
+
+
+def _call(
+    context: Context, family: str, kernel: str, x: Tensor, y: Tensor, args: np.ndarray, keep: list[np.ndarray]
+) -> list[KernelCall]:
+    if x.size == 0:
+        return []
+    depth = x.shape[-1]
+    rows = x.size // depth
+    args["rows"], args["depth"] = rows, depth
+    chunks = chunk_count(context, 1.0 * x.size, most=rows)
+    return [KernelCall(family, kernel, args, {"x": x, "y": y}, chunks, keep=keep)]
+
+
+def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, y = _rows("SOFTMAX", context, node)
+    beta = 0.0 if node.options is None else node.options.beta
+    if x.type in BYTE_TYPES:
+        kernel, args, tables = _byte_call(context, x, y, beta)
+        return _call(context, "softmax_q8", kernel, x, y, args, tables)
+    if x.type != TensorType.FLOAT32:
+        raise UnsupportedError(f"SOFTMAX: types built are float32, int8 and uint8, got {x.type_name}")
+    args = np.zeros(1, SOFTMAX_F32)
+    args["beta"] = beta
+    return _call(context, "softmax_f32", "softmax_f32", x, y, args, [])
+
+
+def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, y = _rows("LOG_SOFTMAX", context, node)
+    if x.type != TensorType.FLOAT32:
+        raise UnsupportedError(f"LOG_SOFTMAX: the type built is float32, got {x.type_name}")
+    args = np.zeros(1, SOFTMAX_F32)
+    args["beta"] = 1.0
+    return _call(context, "softmax_f32", "log_softmax_f32", x, y, args, [])
+
+
+REGISTRATIONS = (
+    Registration(
+        "SOFTMAX",
+        _prepare_softmax,
+        builtin_code=25,
+        max_version=4,
+        inplace_operator=InplaceOperator.INPUT0_SHARED,
+    ),
+    Registration(
+        "LOG_SOFTMAX",
+        _prepare_log_softmax,
+        builtin_code=50,
+        max_version=2,
+        inplace_operator=InplaceOperator.INPUT0_SHARED,
+    ),
+)
