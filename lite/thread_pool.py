@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import os
 import sys
-import threading
-from typing import TYPE_CHECKING, NamedTuple
+from _thread import allocate_lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .native_blocks import POOL
 
 if TYPE_CHECKING:
+    import threading
+
     from .kernel_call import KernelLibrary
 
 MOST_THREADS = 1024
@@ -25,47 +26,45 @@ _FUTEX_WAKE_PRIVATE = 129
 _SLEEP_US = 500
 
 
-class ThreadPool(NamedTuple):
+class ThreadPool:
     """What a plan needs of the pool: its address, and how many of its threads may help."""
 
-    address: int
-    helpers: int
+    __slots__ = ("address", "helpers")
 
-
-class _System(NamedTuple):
-    """Addresses of what the workers call; futex is 0 where the system has none."""
-
-    syscall: int
-    futex: int
-    sched_yield: int
-    sleep: int
-    sleep_time: int
+    def __init__(self, address: int, helpers: int) -> None:
+        self.address = address
+        self.helpers = helpers
 
 
 def _address(library: ctypes.CDLL, name: str) -> int:
     return ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0
 
 
-def _system() -> _System:
+def _system_calls() -> dict[str, int]:
+    """The addresses and numbers that workers need of the system; futex is 0 where it has none."""
     if sys.platform == "win32":
         kernel32 = ctypes.CDLL("kernel32")
-        return _System(0, 0, _address(kernel32, "SwitchToThread"), _address(kernel32, "Sleep"), 1)
+        return {
+            "sched_yield": _address(kernel32, "SwitchToThread"),
+            "sleep": _address(kernel32, "Sleep"),
+            "sleep_time": 1,
+        }
     libc = ctypes.CDLL(None)
     linux = sys.platform == "linux"
-    return _System(
-        _address(libc, "syscall") if linux else 0,
-        _FUTEX_CALLS.get(os.uname().machine, 0) if linux else 0,
-        _address(libc, "sched_yield"),
-        _address(libc, "usleep"),
-        _SLEEP_US,
-    )
+    return {
+        "syscall": _address(libc, "syscall") if linux else 0,
+        "futex": _FUTEX_CALLS.get(os.uname().machine, 0) if linux else 0,
+        "sched_yield": _address(libc, "sched_yield"),
+        "sleep": _address(libc, "usleep"),
+        "sleep_time": _SLEEP_US,
+    }
 
 
 class _Workers:
     """The pool's block and threads. The block is never freed: a thread may outlive Python's exit."""
 
     def __init__(self, library: KernelLibrary) -> None:
-        self.lock = threading.Lock()
+        self.lock = allocate_lock()
         self.threads: list[threading.Thread] = []
         memory = np.zeros(POOL.itemsize + 64, np.uint8)
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(memory))
@@ -79,11 +78,13 @@ class _Workers:
     def reset(self) -> None:
         self.block[:] = np.zeros(1, POOL)
         self.block["spins"] = _SPINS
-        for name, value in _system()._asdict().items():
+        for name, value in _system_calls().items():
             self.block[name] = value
 
     def grow(self, count: int) -> None:
         """Have at least count threads besides the caller's."""
+        import threading
+
         with self.lock:
             while len(self.threads) < count:
                 name = f"numlite-{len(self.threads) + 1}"
@@ -108,15 +109,15 @@ class _Workers:
         """After a fork the threads are gone, and so is whoever was using them."""
         global _creation
         count = len(self.threads)
-        _creation = threading.Lock()
-        self.lock = threading.Lock()
+        _creation = allocate_lock()
+        self.lock = allocate_lock()
         self.threads = []
         self.reset()
         self.grow(count)
 
 
 _workers: _Workers | None = None
-_creation = threading.Lock()
+_creation = allocate_lock()
 
 
 def shared_pool(num_threads: int, library: KernelLibrary) -> ThreadPool | None:
@@ -134,6 +135,8 @@ def shared_pool(num_threads: int, library: KernelLibrary) -> ThreadPool | None:
             _workers = _Workers(library)
             if hasattr(os, "register_at_fork"):
                 os.register_at_fork(after_in_child=_workers.restart_in_child)
+            import atexit
+
             atexit.register(_workers.stop)
     _workers.grow(helpers)
     return ThreadPool(_workers.address, helpers)

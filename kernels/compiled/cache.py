@@ -7,8 +7,8 @@ damaged, cut short or has another file's content is not read, and so gets compil
 from __future__ import annotations
 
 import os
-import re
 import sys
+from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -28,9 +28,6 @@ _FILES_KEPT_PER_FAMILY = 16
 
 # Always part of the digest: they make the code, though no family imports them.
 _COMPILER = ("compile", "elf")
-
-_IMPORT = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|[^\n]*)", re.MULTILINE)
-_COMMENT = re.compile(r"#[^\n]*")
 
 
 # --- digests
@@ -58,7 +55,7 @@ def family_digest(family: str) -> str:
 @cache
 def _environment() -> bytes:
     versions = (sys.version, np.__version__, _distribution("numba"), _distribution("llvmlite"))
-    return repr((versions, sys.platform, host_description(), target())).encode()
+    return repr((versions, sys.platform, host_description(), target().override)).encode()
 
 
 def _distribution(package: str) -> str:
@@ -76,20 +73,29 @@ def _distribution(package: str) -> str:
 @cache
 def _source(module: str) -> tuple[bytes, list[str], bytes]:
     """A file's text, the siblings that it imports, and the values it imports from elsewhere."""
-    with open(os.path.join(_HERE, f"{module}.py"), "rb") as file:
-        content = file.read()
+    with open(os.path.join(_HERE, f"{module}.py"), "rb", buffering=0) as file:
+        content = file.readall()
     siblings, values = [], []
-    for dots, path, listed in _IMPORT.findall(content.decode()):
-        words = _COMMENT.sub("", listed).strip("()").replace("\n", " ").split(",")
-        names = [word.split()[0] for word in words if word.strip()]
-        if dots == "." and path:
-            siblings.append(path)
-        elif dots == ".":
+    for path, names in _relative_imports(content):
+        if path == ".":
             siblings += names
+        elif not path.startswith(".."):
+            siblings.append(path[1:])
         else:
-            origin = import_module(dots + path, __package__)
+            origin = import_module(path, __package__)
             values += [_value(origin, name) for name in names]
     return content, siblings, "\n".join(values).encode()
+
+
+def _relative_imports(content: bytes) -> Iterator[tuple[str, list[str]]]:
+    """(path, names) of each `from .path import names` before the first function or class."""
+    ends = (content.find(word) for word in (b"\ndef ", b"\nclass ", b"\n@"))
+    head = content[: min((end for end in ends if end >= 0), default=len(content))].decode()
+    for statement in head.split("\nfrom .")[1:]:
+        path, _, listed = statement.partition(" import ")
+        listed = listed[1 : listed.index(")")] if listed[0] == "(" else listed.partition("\n")[0]
+        words = ",".join(line.partition("#")[0] for line in listed.split("\n")).split(",")
+        yield f".{path}", [word.split()[0] for word in words if word.strip()]
 
 
 def _value(origin: object, name: str) -> str:
@@ -182,8 +188,8 @@ def write(family: str, digest: str, image: bytes) -> None:
 
 def _forget_old_files(family: str) -> None:
     """Other sources and machines may use older files, so that only the oldest of many go."""
-    own = re.compile(re.escape(family) + r"-[0-9a-f]{32}\.bin")
     with os.scandir(cache_directory()) as entries:
-        files = [(entry.stat().st_mtime, entry.path) for entry in entries if own.fullmatch(entry.name)]
+        own = [entry for entry in entries if entry.name.rpartition("-")[0] == family]
+    files = [(entry.stat().st_mtime, entry.path) for entry in own]
     for _, path in sorted(files, reverse=True)[_FILES_KEPT_PER_FAMILY:]:
         os.unlink(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import NamedTuple
 
 from ...lite.errors import UnsupportedError
 
@@ -63,17 +62,20 @@ _CPUINFO_SPELLING = {
 }
 
 
-class Target(NamedTuple):
+class Target:
     """override is NUMLITE_CPU's processor (LLVM's name), or empty for the machine's own.
 
     The flags say which vector instructions may be emitted; vnni means AVX512_VNNI.
     """
 
-    override: str
-    avx2: bool
-    fma: bool
-    avx512: bool
-    vnni: bool
+    __slots__ = ("avx2", "avx512", "fma", "override", "vnni")
+
+    def __init__(self, override: str, avx2: bool, fma: bool, avx512: bool, vnni: bool) -> None:
+        self.override = override
+        self.avx2 = avx2
+        self.fma = fma
+        self.avx512 = avx512
+        self.vnni = vnni
 
     @property
     def vector_bytes(self) -> int:
