@@ -41,6 +41,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
         "ROUND",
     ),
     "fully_connected": ("FULLY_CONNECTED",),
+    "lstm": ("UNIDIRECTIONAL_SEQUENCE_LSTM",),
     "pad": ("PAD", "PADV2"),
     "pool": ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"),
     "quantize": ("QUANTIZE", "DEQUANTIZE"),
