@@ -6,6 +6,7 @@ from ..lite.context import Context
 from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
+from . import winograd_f32
 from .activation import float_activation_range
 from .conv import ConvGeometry
 from .gemm_f32 import PANEL_COLUMNS, address, aligned_zeros, call_with_weights, gemm_calls, packed_weights
@@ -47,6 +48,8 @@ def calls(context: Context, node: Node, geometry: ConvGeometry) -> list[KernelCa
         x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
         bias = context.optional_input(node, 2)
         return gemm_calls(context, node, x, w, bias, y, geometry.out_pixels, activation)
+    if winograd_f32.applies(context, node, geometry):
+        return winograd_f32.calls(context, node, geometry, activation)
     return _indirect_calls(context, node, geometry, activation)
 
 
