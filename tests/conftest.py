@@ -1,0 +1,30 @@
+"""Fixtures that tests of several folders share."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED_MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
+MODEL_PATHS = sorted(SHARED_MODELS.glob("*.tflite"))
+
+
+@pytest.fixture
+def litert() -> Any:
+    """ai_edge_litert.interpreter; skips where it is not installed."""
+    if find_spec("ai_edge_litert") is None:
+        pytest.skip("ai-edge-litert is not installed")
+    return import_module("ai_edge_litert.interpreter")
+
+
+@pytest.fixture(params=MODEL_PATHS or [None], ids=lambda path: path.stem if path else "none")
+def model_path(request: pytest.FixtureRequest) -> Path:
+    """Each of the real models beside the repository; skips where there are none."""
+    if request.param is None:
+        pytest.skip("no ../shared/models beside the repository")
+    path: Path = request.param
+    return path
