@@ -32,6 +32,8 @@ def check_graph(
                 _check_output(tensors[t], node, producers)
                 producers[t] = node.index
     for t in inputs:
+        if tensors[t].is_constant:
+            raise ModelError(f"tensor {t} {tensors[t]!r}: a graph input must not be a constant")
         if t in producers:
             raise ModelError(f"tensor {t} {tensors[t]!r}: node {producers[t]} writes this graph input")
     _check_order(tensors, nodes, producers)

@@ -40,11 +40,10 @@ class ArgumentBlocks:
             place = memory[start : start + block.nbytes].view(block.dtype)
             place[:] = block
             call.args = place
-            fields = block.dtype.fields
             for name, tensor in call.tensors.items():
                 if tensor.sparsity is not None:
                     raise UnsupportedError(f"tensor {tensor!r}: only DENSIFY reads sparse tensors")
-                words.append((start + fields[name][1]) // _WORD)
+                words.append((start + _address_field(call, name)) // _WORD)
                 self._tensors.append(tensor)
         self._at = np.array(words, np.int64)
         address: int = self._words.__array_interface__["data"][0]
@@ -58,6 +57,14 @@ class ArgumentBlocks:
                 if not tensor.address and tensor.nbytes:
                     raise PrepareError(f"tensor {tensor!r}: it is read, but nothing gives it a value")
         self._words[self._at] = addresses
+
+
+def _address_field(call: KernelCall, name: str) -> int:
+    """Where the field lies in the call's block, in bytes; it must be able to hold an address."""
+    field = (call.args.dtype.fields or {}).get(name)
+    if field is None or field[0] != np.int64 or field[1] % _WORD:
+        raise PrepareError(f"{call.family}.{call.kernel}: field {name!r} must be an int64 address")
+    return field[1]
 
 
 class NativeSegment:

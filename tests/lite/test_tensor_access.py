@@ -1,0 +1,89 @@
+"""Values in and out of tensors of every type."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.lite.errors import StateError
+from numlite.lite.string_tensor import pack_strings, unpack_strings
+from numlite.lite.tensor import NUMPY_DTYPES, Tensor, TensorType
+from numlite.lite.tensor_access import numpy_type, read_tensor, write_tensor
+
+
+def tensor_of(type: TensorType, shape: tuple[int, ...]) -> Tensor:
+    tensor = Tensor(0, "t", type, shape)
+    tensor.bind(np.zeros(tensor.nbytes, np.uint8))
+    return tensor
+
+
+@pytest.mark.parametrize("type", NUMPY_DTYPES, ids=lambda t: t.name.lower())
+def test_numpy_types(type: TensorType) -> None:
+    tensor = tensor_of(type, (2, 3))
+    value = np.arange(6).reshape(2, 3).astype(NUMPY_DTYPES[type])
+    write_tensor(tensor, value)
+    assert tensor.data is not None
+    assert tensor.data.tobytes() == value.tobytes()
+    result = read_tensor(tensor)
+    assert result.dtype == value.dtype
+    assert np.array_equal(result, value)
+
+
+@pytest.mark.parametrize(
+    ("type", "values", "packed"),
+    [
+        (TensorType.INT4, [-8, 7, -1], "78 0f"),
+        (TensorType.UINT4, [1, 2, 15], "21 0f"),
+        (TensorType.INT2, [-2, -1, 0, 1, -2], "4e 02"),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_packed_integers(type: TensorType, values: list[int], packed: str) -> None:
+    tensor = tensor_of(type, (len(values),))
+    write_tensor(tensor, np.array(values, numpy_type(type)))
+    assert tensor.data is not None
+    assert tensor.data.tobytes() == bytes.fromhex(packed)
+    assert read_tensor(tensor).tolist() == values
+
+
+def test_bfloat16_bits() -> None:
+    tensor = tensor_of(TensorType.BFLOAT16, (2,))
+    write_tensor(tensor, np.array([0x3F80, 0xC000], np.uint16))
+    assert read_tensor(tensor).view(np.uint16).tolist() == [0x3F80, 0xC000]
+
+
+def test_bfloat16_of_ml_dtypes() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    tensor = tensor_of(TensorType.BFLOAT16, (2,))
+    write_tensor(tensor, np.array([1, -2], ml_dtypes.bfloat16))
+    assert read_tensor(tensor).astype(np.float32).tolist() == [1, -2]
+
+
+def test_big_endian_values_are_converted() -> None:
+    tensor = tensor_of(TensorType.INT32, (2,))
+    write_tensor(tensor, np.array([1, 2], ">i4"))
+    assert read_tensor(tensor).tolist() == [1, 2]
+
+
+def test_strings_of_any_rank() -> None:
+    tensor = Tensor(0, "t", TensorType.STRING, (2, 2))
+    write_tensor(tensor, np.array([["a", "bc"], ["", "ü"]]))
+    assert read_tensor(tensor).tolist() == [[b"a", b"bc"], [b"", "ü".encode()]]
+
+
+def test_scalar_string() -> None:
+    tensor = Tensor(0, "t", TensorType.STRING, ())
+    write_tensor(tensor, np.array(b"one", object))
+    assert read_tensor(tensor).item() == b"one"
+
+
+def test_strings_may_hold_any_byte() -> None:
+    values = [b"\0", bytes(range(256)), b""]
+    assert unpack_strings(pack_strings(values)) == values
+
+
+@pytest.mark.parametrize(
+    "words", [[], [1], [-1, 8], [2, 12, 13], [1, 12, 4], [1, 12, 99], [1, 99, 99], [1 << 30, 8]], ids=str
+)
+def test_damaged_strings(words: list[int]) -> None:
+    with pytest.raises(StateError, match="string tensor"):
+        unpack_strings(np.frombuffer(np.array(words, np.int32).tobytes(), np.uint8))
