@@ -45,6 +45,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "pad": ("PAD", "PADV2"),
     "pool": ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"),
     "quantize": ("QUANTIZE", "DEQUANTIZE"),
+    "reduce": ("MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ANY", "REDUCE_ALL"),
     "reshape": ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"),
     "resize": ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR"),
     "slice": ("SLICE", "STRIDED_SLICE"),

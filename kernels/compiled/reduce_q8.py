@@ -1,0 +1,70 @@
+"""MEAN and SUM of int8 and uint8."""
+
+import numpy as np
+from numba import njit
+
+from ..reduce import REDUCE_Q8, REDUCE_Q8_REFERENCE
+from .elements import read_back_i32, read_i8, read_u8, write_i8, write_i32, write_u8
+from .family import KernelFamily
+from .reduction import Accumulator, across_kernel, along_kernel
+from .requantize import requantize_double_rounding
+
+kernels = KernelFamily()
+
+
+@njit(error_model="numpy")
+def _widen(x):
+    return np.int32(x)
+
+
+@njit(error_model="numpy")
+def _add(x, y):
+    return np.int32(x + y)
+
+
+_SUM = Accumulator(np.int32(0), _widen, _add, read_back_i32, write_i32, 4)
+
+
+@njit(error_model="numpy")
+def _affine(block):
+    return block.scale, block.offset
+
+
+def _rounded(lowest, highest):
+    low, high = np.float32(lowest), np.float32(highest)
+
+    @njit(error_model="numpy")
+    def finish(total, p):
+        scaled = np.float32(total) * p[0] + p[1]
+        scaled = low if scaled < low else scaled
+        scaled = high if scaled > high else scaled
+        return np.int32(np.rint(scaled))
+
+    return finish
+
+
+@njit(error_model="numpy")
+def _fixed(block):
+    return block.bias, block.multiplier, block.shift, block.zero
+
+
+def _requantized(lowest, highest):
+    @njit(error_model="numpy")
+    def finish(total, p):
+        bias, multiplier, shift, zero = p
+        return requantize_double_rounding(np.int32(total - bias), multiplier, shift, zero, lowest, highest)
+
+    return finish
+
+
+for _suffix, _read, _write, _limits in (
+    ("i8", read_i8, write_i8, (-128, 127)),
+    ("u8", read_u8, write_u8, (0, 255)),
+):
+    for _kind, _kernel in (("along", along_kernel), ("across", across_kernel)):
+        kernels.add(REDUCE_Q8, f"sum_{_kind}_{_suffix}")(
+            _kernel(_read, _write, _SUM, _affine, _rounded(*_limits))
+        )
+        kernels.add(REDUCE_Q8_REFERENCE, f"sum_reference_{_kind}_{_suffix}")(
+            _kernel(_read, _write, _SUM, _fixed, _requantized(*_limits))
+        )

@@ -1,0 +1,118 @@
+"""Loop nests that reduce dimensions, shared by all reductions."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numba import njit
+
+from ..reduce import REDUCE_RANK
+
+_LAST = REDUCE_RANK - 1
+
+
+class Accumulator(NamedTuple):
+    """How elements are gathered: combine(accumulated, widen(element)), starting from zero."""
+
+    zero: Any
+    widen: Callable
+    combine: Callable
+    read: Any  # of the accumulator's type, reading back what was written
+    write: Any
+    nbytes: int
+    any_order: bool = False  # a float sum may be taken in any order
+
+
+@njit(error_model="numpy")
+def _offset(shape, strides, index):
+    offset = 0
+    for d in range(_LAST, -1, -1):
+        offset += index % shape[d] * strides[d]
+        index //= shape[d]
+    return offset
+
+
+@njit(error_model="numpy")
+def _count(shape):
+    count = 1
+    for d in range(REDUCE_RANK):
+        count *= shape[d]
+    return count
+
+
+def across_kernel(
+    read: Any, write: Any, accumulator: Accumulator, parameters: Callable, finish: Callable
+) -> Callable:
+    """y[kept, i] = finish(elements x[kept, :, i] combined, parameters(block)): i runs innermost.
+
+    The kept rows are cut into chunks, or i where there is one row.
+    """
+    zero, widen, combine, read_back, keep, nbytes, _ = accumulator
+
+    @njit(error_model="numpy")
+    def gather(block, total, x_at, inner):
+        x, shape, strides = block.x, block.reduced_shape, block.reduced_strides
+        for i in range(inner):
+            keep(total, i, zero)
+        rows = _count(shape)
+        whole = rows // 4 * 4
+        for row in range(0, whole, 4):
+            j = x_at + _offset(shape, strides, row)
+            k = x_at + _offset(shape, strides, row + 1)
+            m = x_at + _offset(shape, strides, row + 2)
+            n = x_at + _offset(shape, strides, row + 3)
+            for i in range(inner):
+                value = combine(read_back(total, i), widen(read(x, j + i)))
+                value = combine(combine(value, widen(read(x, k + i))), widen(read(x, m + i)))
+                keep(total, i, combine(value, widen(read(x, n + i))))
+        for row in range(whole, rows):
+            j = x_at + _offset(shape, strides, row)
+            for i in range(inner):
+                keep(total, i, combine(read_back(total, i), widen(read(x, j + i))))
+
+    def kernel(block, chunk, chunks):
+        p = parameters(block)
+        y, inner = block.y, block.inner
+        rows = _count(block.kept_shape)
+        first, last = 0, inner
+        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
+        if rows == 1:
+            row, last_row = 0, 1
+            first, last = inner * chunk // chunks, inner * (chunk + 1) // chunks
+        total = block.accumulator + chunk * inner * nbytes
+        while row < last_row:
+            gather(block, total, _offset(block.kept_shape, block.kept_strides, row) + first, last - first)
+            for i in range(last - first):
+                write(y, row * inner + first + i, finish(read_back(total, i), p))
+            row += 1
+        return 0
+
+    return kernel
+
+
+def along_kernel(
+    read: Any, write: Any, accumulator: Accumulator, parameters: Callable, finish: Callable
+) -> Callable:
+    """y[kept] = finish(elements x[kept, :, :] combined, parameters(block)), cut into chunks by rows."""
+    zero, widen, combine = accumulator[:3]
+
+    @njit(error_model="numpy", fastmath={"reassoc"} if accumulator.any_order else False)
+    def gather(x, at, inner):
+        total = zero
+        for i in range(inner):
+            total = combine(total, widen(read(x, at + i)))
+        return total
+
+    def kernel(block, chunk, chunks):
+        p = parameters(block)
+        rows = _count(block.kept_shape)
+        reduced = _count(block.reduced_shape)
+        for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+            at = _offset(block.kept_shape, block.kept_strides, row)
+            total = zero
+            for k in range(reduced):
+                offset = at + _offset(block.reduced_shape, block.reduced_strides, k)
+                total = combine(total, gather(block.x, offset, block.inner))
+            write(block.y, row, finish(total, p))
+        return 0
+
+    return kernel

@@ -1,0 +1,214 @@
+"""MEAN, SUM and the other reductions over axes: the shape rule, the checks, and their kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import (
+    check_counts,
+    check_index_type,
+    check_same_quantization,
+    integers,
+    normalized_axis,
+    output_of,
+)
+from .lookup import BYTE_TYPES
+from .parallel import chunk_count
+from .requantize import quantization_of, quantize_multiplier
+
+REDUCE_RANK = 5
+
+# Outputs are [kept..., inner] when inner is kept ("across"), [kept...] when it is reduced
+# ("along"). Strides are in elements of x; those of inner are 1. accumulator holds inner
+# accumulators for each chunk (across only).
+_LOOPS = [
+    ("x", np.int64),
+    ("y", np.int64),
+    ("accumulator", np.int64),
+    ("kept_shape", np.int64, (REDUCE_RANK,)),
+    ("kept_strides", np.int64, (REDUCE_RANK,)),
+    ("reduced_shape", np.int64, (REDUCE_RANK,)),
+    ("reduced_strides", np.int64, (REDUCE_RANK,)),
+    ("inner", np.int64),
+]
+# count is how many elements each result is made of; scale is 1 or 1 / count.
+REDUCE = np.dtype([*_LOOPS, ("count", np.int64), ("scale", np.float32)], align=True)
+# y = saturate(round(sum * scale + offset))
+REDUCE_Q8 = np.dtype([*_LOOPS, ("scale", np.float32), ("offset", np.float32)], align=True)
+# y = saturate(zero + (sum - bias) * multiplier * 2**(shift - 31))
+REDUCE_Q8_REFERENCE = np.dtype(
+    [*_LOOPS, ("bias", np.int32), ("multiplier", np.int32), ("shift", np.int32), ("zero", np.int32)],
+    align=True,
+)
+
+_SUFFIXES = {
+    TensorType.FLOAT32: "f32",
+    TensorType.INT8: "i8",
+    TensorType.UINT8: "u8",
+    TensorType.BOOL: "u8",
+    TensorType.INT32: "i32",
+    TensorType.INT64: "i64",
+}
+_NUMBERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+
+
+class Loops(NamedTuple):
+    """Sizes and element strides of kept and reduced dimensions, neighbours of one kind joined."""
+
+    kept: list[tuple[int, int]]
+    reduced: list[tuple[int, int]]
+    inner: int
+    inner_is_kept: bool
+
+
+def output_shape(operator: str, x: Shape, axes: Sequence[int], keep_dims: bool) -> Shape:
+    """Output shape of a reduction over axes, which may repeat and count from the end when negative."""
+    reduced = {normalized_axis(operator, axis, len(x)) for axis in axes}
+    if keep_dims:
+        return tuple(1 if d in reduced else n for d, n in enumerate(x))
+    return tuple(n for d, n in enumerate(x) if d not in reduced)
+
+
+def reduction_loops(operator: str, x: Shape, axes: Sequence[int]) -> Loops:
+    """The fewest loops that reduce x; UnsupportedError when they are more than REDUCE_RANK of a kind."""
+    reduced_axes = {axis % len(x) for axis in axes} if x else set()
+    groups: list[tuple[int, int, bool]] = []
+    stride = 1
+    for d in reversed(range(len(x))):
+        kept = d not in reduced_axes
+        if x[d] != 1:
+            if groups and groups[-1][2] == kept:
+                groups[-1] = (groups[-1][0] * x[d], groups[-1][1], kept)
+            else:
+                groups.append((x[d], stride, kept))
+        stride *= x[d]
+    inner, _, inner_is_kept = groups.pop(0) if groups else (1, 1, False)
+    kept = [(n, s) for n, s, is_kept in reversed(groups) if is_kept]
+    reduced = [(n, s) for n, s, is_kept in reversed(groups) if not is_kept]
+    if max(len(kept), len(reduced)) > REDUCE_RANK:
+        raise UnsupportedError(
+            f"{operator}: up to {REDUCE_RANK} separate groups of reduced dimensions are built, "
+            f"got axes {list(axes)} of {'x'.join(map(str, x))}; reducing in two steps would run"
+        )
+    return Loops(kept, reduced, inner, inner_is_kept)
+
+
+def _fill_loops(args: np.ndarray, loops: Loops) -> None:
+    for name, group in (("kept", loops.kept), ("reduced", loops.reduced)):
+        args[f"{name}_shape"] = 1
+        for k, (size, stride) in enumerate(reversed(group), start=1):
+            args[f"{name}_shape"][0, -k] = size
+            args[f"{name}_strides"][0, -k] = stride
+    args["inner"] = loops.inner
+
+
+def _split_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, int]:
+    """The multiplier divided by count, without losing bits.
+
+    Source: LiteRT tflite/kernels/internal/reference/reduce.h, QuantizedMeanOrSum.
+    """
+    bits = min(count.bit_length() - 1, 32, 31 + shift)
+    return (multiplier << bits) // count, shift - bits
+
+
+def _byte_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, np.ndarray]:
+    """Kernel and block of an 8-bit MEAN or SUM over count elements.
+
+    Source: XNNPACK src/operators/reduce-nd.c (DEFAULT), found by comparing results.
+    """
+    p, q = quantization_of(name, x), quantization_of(name, y)
+    if not (p.scale > 0 and q.scale > 0):
+        raise PrepareError(f"{name}: scales must be positive, got {p.scale} and {q.scale}")
+    if count == 0 and name == "MEAN":
+        raise PrepareError(f"{name}: quantized inputs must have elements to reduce, got {x!r}")
+    if context.numerics is Numerics.DEFAULT:
+        args = np.zeros(1, REDUCE_Q8)
+        scale = np.float32(p.scale) / np.float32(q.scale)
+        if name == "MEAN":
+            scale *= np.float32(1) / np.float32(count)
+        args["scale"] = scale
+        args["offset"] = np.float32(q.zero_point) - np.float32(p.zero_point * count) * scale
+        return "sum", args
+    args = np.zeros(1, REDUCE_Q8_REFERENCE)
+    multiplier, shift = quantize_multiplier(p.scale / q.scale)
+    if name == "MEAN":
+        multiplier, shift = _split_multiplier(multiplier, shift, count)
+    args["bias"], args["zero"] = p.zero_point * count, q.zero_point
+    args["multiplier"], args["shift"] = multiplier, shift
+    return "sum_reference", args
+
+
+def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, str, np.ndarray]:
+    """Family, kernel (less its kind and type) and block."""
+    if x.type in BYTE_TYPES and name in ("MEAN", "SUM"):
+        return "reduce_q8", *_byte_block(context, name, x, y, count)
+    if x.type in BYTE_TYPES:
+        check_same_quantization(name, x, y)
+    args = np.zeros(1, REDUCE)
+    args["count"] = count
+    args["scale"] = 1 / count if name == "MEAN" and count else np.nan if name == "MEAN" else 1
+    kernel = {"REDUCE_ANY": "max", "REDUCE_ALL": "min"}.get(name, name.removeprefix("REDUCE_").lower())
+    return "reduce_f32" if x.type == TensorType.FLOAT32 else "reduce_int", kernel, args
+
+
+def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: Node) -> Sequence[KernelCall]:
+    check_counts(name, node, 2)
+    x, axis_tensor = context.input(node, 0), context.input(node, 1)
+    y = output_of(context, node, name, x)
+    check_index_type(name, "axes", axis_tensor, (TensorType.INT32,))
+    if x.type not in types:
+        built = ", ".join(t.name.lower() for t in types)
+        raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
+    if not axis_tensor.is_constant:
+        raise UnsupportedError(f"{name}: axes must be constant, got {axis_tensor!r}; freezing them would run")
+    axes = integers(axis_tensor)
+    keep_dims = node.options is not None and bool(node.options.keep_dims)
+    shape = output_shape(name, x.shape, axes, keep_dims)
+    loops = reduction_loops(name, x.shape, axes)
+    context.resize_tensor(y, shape)
+    if prod(shape) == 0:
+        return []
+    family, kernel, args = _block(context, name, x, y, x.size // prod(shape))
+    _fill_loops(args, loops)
+    kept = prod(n for n, _ in loops.kept)
+    chunks = chunk_count(context, 0.1 * x.size, most=kept if kept > 1 else max(1, loops.inner // 64))
+    tensors = {"x": x, "y": y}
+    if loops.inner_is_kept:
+        tensors["accumulator"] = context.add_temporary(node, 8 * loops.inner * chunks)
+    elif kept == 1:
+        chunks = 1
+    kind = "across" if loops.inner_is_kept else "along"
+    name = f"{kernel}_{kind}_{_SUFFIXES[TensorType(x.type)]}"
+    return [KernelCall(family, name, args, tensors, chunks)]
+
+
+def _registration(
+    name: str, builtin_code: int, max_version: int, types: tuple[TensorType, ...]
+) -> Registration:
+    return Registration(
+        name,
+        lambda context, node: _prepare(name, types, context, node),
+        builtin_code=builtin_code,
+        max_version=max_version,
+    )
+
+
+REGISTRATIONS = (
+    _registration("MEAN", 40, 3, (*_NUMBERS, *BYTE_TYPES)),
+    _registration("SUM", 74, 2, (*_NUMBERS, *BYTE_TYPES)),
+    _registration("REDUCE_PROD", 81, 2, _NUMBERS),
+    _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *BYTE_TYPES)),
+    _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *BYTE_TYPES)),
+    _registration("REDUCE_ANY", 91, 1, (TensorType.BOOL,)),
+    _registration("REDUCE_ALL", 140, 1, (TensorType.BOOL,)),
+)
