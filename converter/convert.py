@@ -66,8 +66,7 @@ def convert(
     if not outputs:
         raise ModelError("graph: it has no outputs, name them with output_arrays")
     if input_arrays is None:
-        needed = graph.needed(outputs, ())
-        inputs = [Value(node.name) for node in needed if node.op == "Placeholder"]
+        inputs = graph.default_inputs(outputs)
     else:
         inputs = [_existing(graph, name, "input") for name in input_arrays]
     shapes = {Value.parse(name): _partial(shape) for name, shape in (input_shapes or {}).items()}

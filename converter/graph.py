@@ -85,6 +85,11 @@ class Graph:
         ends = [name for name, node in self.nodes.items() if name not in used and node.op not in passive]
         return [Value(name) for name in ends]
 
+    def default_inputs(self, outputs: Iterable[Value]) -> list[Value]:
+        """The placeholders that the outputs depend on, in the file's order."""
+        needed = {node.name for node in self.needed(outputs, ())}
+        return [Value(n.name) for n in self.nodes.values() if n.name in needed and n.op == "Placeholder"]
+
     def needed(self, outputs: Iterable[Value], inputs: Iterable[Value]) -> list[Node]:
         """The nodes that the outputs depend on, each after those it uses.
 

@@ -10,7 +10,8 @@ from .batch_norm import FoldBatchNorm
 from .bias import FuseBias
 from .constants import FoldConstants, ShareConstants
 from .dead_code import RemoveDeadCode
-from .reshape import KeepDimensions, MergeReshapes
+from .padding import FusePadding
+from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
 
 
 class Pass(Protocol):
@@ -26,7 +27,9 @@ PASSES: tuple[Pass, ...] = (
     MergeReshapes(),
     FoldBatchNorm(),
     FuseBias(),
+    FusePadding(),
     KeepDimensions(),
+    SkipFlattening(),
     FuseActivation(),
 )
 

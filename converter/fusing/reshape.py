@@ -63,3 +63,28 @@ class KeepDimensions:
             middle.options.keep_num_dims = True
             fused.join(middle, last)
         return fused.finish()
+
+
+class SkipFlattening:
+    """Feeds FULLY_CONNECTED directly: it reads its input as rows of K elements by itself.
+
+    Given:  y = FULLY_CONNECTED(RESHAPE(x, [n, K]), w, b)      x is [.., K]
+    Result: y = FULLY_CONNECTED(x, w, b)
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many reshapes were skipped."""
+        producers = graph.producers()
+        skipped = 0
+        for operator in graph.operators:
+            if not isinstance(operator.options, FullyConnectedOptionsT) or operator.options.keep_num_dims:
+                continue
+            before, weights = producers.get(id(operator.inputs[0])), operator.inputs[1]
+            if before is None or before.code != BuiltinOperator.RESHAPE or weights is None:
+                continue
+            x = before.inputs[0]
+            assert x is not None and weights.shape is not None
+            if is_known(x.shape) and x.shape and x.shape[-1] == weights.shape[1]:
+                operator.inputs[0] = x
+                skipped += 1
+        return skipped

@@ -16,7 +16,8 @@ from .lowering import Lowering, Rule, check_type
 def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """y = x * m + (offset - mean * m), where m = scale / sqrt(variance + epsilon).
 
-    The other results are, in inference, the mean and variance that came in.
+    The other results are, in inference, the mean and variance that came in, then zeros: they are for
+    the gradient.
     """
     if node.flag("is_training", True):
         raise UnsupportedError("batch statistics (is_training) are not built, freeze the graph for inference")
@@ -35,8 +36,9 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     b = lowering.constant(f"{node.name}/addend", addend.astype(np.float32))
     scaled = arithmetic(lowering, node, BuiltinOperator.MUL, x, m, "/scaled")
     y = arithmetic(lowering, node, BuiltinOperator.ADD, scaled, b)
-    statistics = [lowering.input(node, 3), lowering.input(node, 4)]
-    return [y, *statistics, *statistics]
+    reserved = lowering.constant(f"{node.name}/reserved", np.zeros(mean.shape, np.float32))
+    last = lowering.constant(f"{node.name}/reserved_3", np.zeros((), np.float32))
+    return [y, lowering.input(node, 3), lowering.input(node, 4), reserved, reserved, last]
 
 
 RULES: dict[str, Rule] = {

@@ -14,9 +14,6 @@ from ..element_types import TENSOR_TYPES, type_name
 from ..graph import Graph, Node, Value
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, PartialShape
 
-# How many nodes of one kind a message names.
-_NAMED = 5
-
 
 class Lowering:
     """A model under construction, as the rules see it."""
@@ -143,9 +140,7 @@ def _listed(what: str, failures: Sequence[tuple[Node, str]]) -> str:
         groups.setdefault(f"{node.op}: {reason}" if reason else node.op, []).append(node.name)
     parts = []
     for kind, names in groups.items():
-        shown = ", ".join(repr(name) for name in names[:_NAMED])
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        parts.append(f"{kind} ({'nodes' if len(names) > 1 else 'node'} {shown}{more})")
+        parts.append(f"{kind} ({'nodes' if len(names) > 1 else 'node'} {', '.join(map(repr, names))})")
     count = len(failures)
     return f"{count} {'nodes' if count > 1 else 'node'} {what}: {'; '.join(parts)}"
 
