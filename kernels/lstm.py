@@ -75,9 +75,14 @@ class Lstm(NamedTuple):
         return self.batch * self.time * 4 * self.cells * (self.in_depth + self.out_depth)
 
 
-def _constant(what: str, tensor: Tensor, shape: Shape) -> Tensor:
+def _shaped(what: str, tensor: Tensor, shape: Shape) -> Tensor:
     if tensor.shape != shape:
         raise PrepareError(f"{_NAME}: {what} must have shape {list(shape)}, got {tensor!r}")
+    return tensor
+
+
+def _constant(what: str, tensor: Tensor, shape: Shape) -> Tensor:
+    _shaped(what, tensor, shape)
     if not tensor.is_constant:
         raise UnsupportedError(f"{_NAME}: {what} must be constant, got {tensor!r}")
     return tensor
@@ -86,12 +91,12 @@ def _constant(what: str, tensor: Tensor, shape: Shape) -> Tensor:
 def _gate(context: Context, node: Node, gate: int, cells: int, in_depth: int, out_depth: int) -> Gate:
     def optional(i: int, what: str) -> Tensor | None:
         tensor = context.optional_input(node, i)
-        return None if tensor is None else _constant(what, tensor, (cells,))
+        return None if tensor is None else _shaped(what, tensor, (cells,))
 
     peephole = _PEEPHOLE_INPUT.get(gate)
     return Gate(
-        _constant("input weights", context.input(node, 1 + gate), (cells, in_depth)),
-        _constant("recurrent weights", context.input(node, 5 + gate), (cells, out_depth)),
+        _shaped("input weights", context.input(node, 1 + gate), (cells, in_depth)),
+        _shaped("recurrent weights", context.input(node, 5 + gate), (cells, out_depth)),
         None if peephole is None else optional(peephole, "peephole weights"),
         optional(12 + gate, "gate bias"),
         optional(20 + gate, "layer normalization weights"),
@@ -192,31 +197,49 @@ def padded_cells(lstm: Lstm) -> int:
     return -(-lstm.cells // LANES) * LANES
 
 
+def packed_depth(depth: int) -> int:
+    return -(-depth // ROWS) * ROWS
+
+
+def gate_matrices(lstm: Lstm, recurrent: bool) -> list[Tensor | None]:
+    """The weights that every gate multiplies its input (or the output state) by."""
+    return [
+        None if gate is None else gate.recurrent_weights if recurrent else gate.input_weights
+        for gate in lstm.gates
+    ]
+
+
 def packed_weights(lstm: Lstm, recurrent: bool) -> np.ndarray:
-    """All gates' weights as [depth, 4, padded cells], depth padded with zeros to a multiple of ROWS."""
+    """All gates' weights as [depth, 4, padded cells], depth padded with zeros to a multiple of ROWS.
+
+    UnsupportedError unless they are constant.
+    """
     depth = lstm.out_depth if recurrent else lstm.in_depth
-    first = lstm.gates[FORGET].input_weights.array()
-    packed = np.zeros((-(-depth // ROWS) * ROWS, 4, padded_cells(lstm)), first.dtype)
-    for k, gate in enumerate(lstm.gates):
-        if gate is not None:
-            weights = gate.recurrent_weights if recurrent else gate.input_weights
-            packed[:depth, k, : lstm.cells] = weights.array().T
+    dtype = lstm.gates[FORGET].input_weights.dtype
+    packed = np.zeros((packed_depth(depth), 4, padded_cells(lstm)), dtype)
+    for k, matrix in enumerate(gate_matrices(lstm, recurrent)):
+        if matrix is not None:
+            packed[:depth, k, : lstm.cells] = _constant("weights", matrix, matrix.shape).array().T
     return packed
 
 
 def packed_vectors(lstm: Lstm, field: str, dtype: type) -> np.ndarray:
-    """A constant of every gate as [4, padded cells], zeros where a gate has none."""
+    """A vector of every gate as [4, padded cells], zeros where a gate has none.
+
+    UnsupportedError unless they are constant.
+    """
     packed = np.zeros((4, padded_cells(lstm)), dtype)
     for k, gate in enumerate(lstm.gates):
         tensor = None if gate is None else getattr(gate, field)
         if tensor is not None:
-            packed[k, : lstm.cells] = tensor.array()
+            packed[k, : lstm.cells] = _constant(f"the gates' {field}", tensor, tensor.shape).array()
     return packed
 
 
 # By types of input and weights: the module whose lstm_calls serves them.
 _FAMILIES = {
     (TensorType.FLOAT32, TensorType.FLOAT32): "lstm_f32",
+    (TensorType.FLOAT32, TensorType.INT8): "lstm_f32",
     (TensorType.INT8, TensorType.INT8): "lstm_q8",
 }
 
@@ -227,7 +250,8 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     family = _FAMILIES.get((TensorType(lstm.x.type), TensorType(weights.type)))
     if family is None:
         raise UnsupportedError(
-            f"{_NAME}: float32 and int8 throughout are built, got input {lstm.x!r} and weights {weights!r}"
+            f"{_NAME}: float32 or int8 throughout, or int8 weights alone, are built, "
+            f"got input {lstm.x!r} and weights {weights!r}"
         )
     for gate in lstm.gates:
         if gate is not None:
