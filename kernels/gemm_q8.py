@@ -33,7 +33,9 @@ ZERO_POINT_16, LOW_16, HIGH_16 = 64, 128, 192  # 32 int16 each
 ZERO_POINT_32, LOW_32, HIGH_32 = 256, 320, 384  # 16 int32; low and high less the zero point
 LOW_FLOAT, HIGH_FLOAT = 448, 512  # 16 float32, less the zero point
 ZEROS = 576
-OUTPUT_BYTES = 640
+# The same for outputs as signed bytes: what turns them into stored ones by xor, and bounds.
+UNFLIP, SIGNED_ZERO_POINT_16, SIGNED_LOW_8, SIGNED_HIGH_8 = 640, 704, 768, 832
+OUTPUT_BYTES = 896
 
 # y [rows, columns] = requantized(x [rows, depth] times w); w is packed. sums, where the kernel
 # reads them, are int32 [rows], computed by the kernel as sum_factor times each row's sum.
@@ -112,13 +114,13 @@ def pack_filter(
     biases = np.zeros(columns, np.int64) if bias is None else bias.astype(np.int64)
     bounds = np.abs(biases) + 255 * np.abs(centred).sum(axis=(1, 2))
     channels = Requantization(*(part[first : first + columns] for part in f.requantization))
-    if not _sums_fit(f.rounding, bounds, channels):
+    if not sums_fit(f.rounding, bounds, channels):
         return None
-    header = [(biases - x_offset * totals).astype(np.int32), *_rounding_rows(f.rounding, channels)]
+    header = [(biases - x_offset * totals).astype(np.int32), *rounding_rows(f.rounding, channels)]
     return PackedFilter(_panels(values.astype(np.int8), np.stack(header)), output_block(f), sum_factor)
 
 
-def _sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
+def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
     """Whether no sum as large as bounds overflows in a vector kernel."""
     if rounding == FLOAT_ROUNDING:
         return bool(np.all(bounds * channels.float_scales.astype(np.float64) < 2**30))
@@ -126,7 +128,7 @@ def _sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bo
     return bool(np.all(bounds << left < 2**30))
 
 
-def _rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:
+def rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:
     """A header's rows after the bias, as int32."""
     if rounding == FLOAT_ROUNDING:
         return [np.ascontiguousarray(channels.float_scales, np.float32).view(np.int32)]
@@ -172,6 +174,11 @@ def output_block(f: FilterQ8) -> np.ndarray:
         block[start : start + 64].view(np.int32)[:] = value
     for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
         block[start : start + 64].view(np.float32)[:] = value
+    shift = 0 if f.y.type == TensorType.INT8 else 128
+    block[UNFLIP : UNFLIP + 64] = shift
+    block[SIGNED_ZERO_POINT_16 : SIGNED_ZERO_POINT_16 + 64].view(np.int16)[:] = f.y_zero_point - shift
+    block[SIGNED_LOW_8 : SIGNED_LOW_8 + 64].view(np.int8)[:] = f.lowest - shift
+    block[SIGNED_HIGH_8 : SIGNED_HIGH_8 + 64].view(np.int8)[:] = f.highest - shift
     return block
 
 

@@ -109,7 +109,7 @@ class Dot:
             words = b.zext(four, vector(i16, 4))
             x = b.bitcast(e.splat(b.bitcast(words, i64), halves // 4), vector(i16, halves))
             for j, weight in enumerate(weights, m * vectors):
-                acc[j] = b.add(acc[j], _pair_products(e, x, weight))
+                acc[j] = b.add(acc[j], pair_products(e, x, weight))
         return acc
 
     def finish(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[Value]:
@@ -158,7 +158,7 @@ class Dot:
         return e.shuffle(quarters[0], quarters[1], list(range(8)))
 
 
-def _pair_products(e: Emitter, x: Value, w: Value) -> Value:
+def pair_products(e: Emitter, x: Value, w: Value) -> Value:
     """Sums of neighbouring products of <2n x i16>, as <n x i32>."""
     b, halves = e.builder, x.type.count
     sums = vector(i32, halves // 2)

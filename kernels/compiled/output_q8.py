@@ -22,6 +22,10 @@ from ..gemm_q8 import (
     RIGHT_ROW,
     SCALE_ROW,
     SIGN_ROW,
+    SIGNED_HIGH_8,
+    SIGNED_LOW_8,
+    SIGNED_ZERO_POINT_16,
+    UNFLIP,
     ZERO_POINT_16,
     ZERO_POINT_32,
 )
@@ -117,6 +121,25 @@ def bytes_of(e: Emitter, rounded: Value, output: Value) -> Value:
     low, high, zero_point = (e.load(output, rounded.type, at) for at in (LOW_32, HIGH_32, ZERO_POINT_32))
     clamped = e.smin(e.smax(rounded, low), high)
     return b.trunc(b.add(clamped, zero_point), vector(i8, rounded.type.count))
+
+
+def bytes_of_quarters(e: Emitter, quarters: Sequence[Value], output: Value) -> Value:
+    """<32 x i8> from four <8 x i32>, clamped; 128-bit lane L holds lanes 4L to 4L + 3 of each."""
+    b = e.builder
+    if not target().avx2:
+        parts = [bytes_of(e, quarter, output) for quarter in quarters]
+        halves = [e.shuffle(parts[i], parts[i + 1], list(range(16))) for i in (0, 2)]
+        order = [part * 8 + lane * 4 + i for lane in range(2) for part in range(4) for i in range(4)]
+        return e.shuffle(halves[0], halves[1], order)
+    words, bytes_ = vector(i16, 16), vector(i8, 32)
+    zero_point = e.load(output, words, SIGNED_ZERO_POINT_16)
+    packed = []
+    for i in (0, 2):
+        pair = e.call("llvm.x86.avx2.packssdw", words, quarters[i], quarters[i + 1])
+        packed.append(e.call("llvm.sadd.sat.v16i16", words, pair, zero_point))
+    result = e.call("llvm.x86.avx2.packsswb", bytes_, *packed)
+    low, high = e.load(output, bytes_, SIGNED_LOW_8), e.load(output, bytes_, SIGNED_HIGH_8)
+    return b.xor(e.smin(e.smax(result, low), high), e.load(output, bytes_, UNFLIP))
 
 
 def flip_bytes(e: Emitter, output: Value, type_: object) -> Value:

@@ -82,7 +82,7 @@ def requantize_rounding_up(accumulator, multiplier, shift, zero_point, lowest, h
 
 @njit(error_model="numpy")
 def requantize_float64(accumulator, scale, zero_point, lowest, highest):
-    """clamp(zero_point + accumulator * scale) as int32; the float64 product is rounded half away from zero."""
+    """clamp(zero_point + accumulator * scale) as int32; the float64 product rounds half away from zero."""
     product = np.float64(np.int32(accumulator)) * np.float64(scale)
     product = min(max(product, np.float64(lowest - zero_point)), np.float64(highest - zero_point))
     # Just below a half, so that adding it never carries the largest number below a half up to one.

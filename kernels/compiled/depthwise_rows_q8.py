@@ -1,0 +1,129 @@
+"""The 8-bit depthwise kernels around their microkernels: rows of x in, rows of y out."""
+
+from __future__ import annotations
+
+from numba import carray, njit
+
+from ..depthwise_conv_q8 import DEPTHWISE_Q8
+from .depthwise_tile_q8 import any_taps, columns
+from .family import KernelFamily
+from .memory import int64_pointer, uint8_pointer
+
+
+@njit(error_model="numpy")
+def copy_row(a, source, target):
+    """One row of x with padding at its sides, each channel `multiplier` times."""
+    size = a.in_row_bytes * a.multiplier
+    x = carray(uint8_pointer(source), a.in_row_bytes)
+    row = carray(uint8_pointer(target), a.left_bytes + size + a.right_bytes)
+    for k in range(a.left_bytes):
+        row[k] = a.padding_value
+    if a.multiplier == 1:
+        for k in range(size):
+            row[a.left_bytes + k] = x[k]
+    else:
+        at = a.left_bytes
+        for k in range(a.in_row_bytes):
+            for _ in range(a.multiplier):
+                row[at] = x[k]
+                at += 1
+    for k in range(a.left_bytes + size, a.left_bytes + size + a.right_bytes):
+        row[k] = a.padding_value
+
+
+@njit(error_model="numpy")
+def copy_rows(a, image, first, last, ring, copied):
+    """Copy rows first to last of an image, but for the first `copied`; returns how many are copied now."""
+    for h in range(max(first, copied), min(last + 1, a.in_height)):
+        copy_row(a, a.x + (image * a.in_height + h) * a.in_row_bytes, ring + h % a.slots * a.slot_bytes)
+    return max(copied, min(last + 1, a.in_height))
+
+
+@njit(error_model="numpy")
+def row_address(a, image, h, ring):
+    if h < 0 or h >= a.in_height:
+        return a.padding
+    if a.copies != 0:
+        return ring + h % a.slots * a.slot_bytes
+    return a.x + (image * a.in_height + h) * a.in_row_bytes
+
+
+def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
+    """The kernel for filters of any size."""
+    taps_row = any_taps(rounding)
+
+    @kernels.add(DEPTHWISE_Q8, name)
+    def depthwise(a, chunk, chunks):
+        scratch = a.scratch + chunk * a.scratch_bytes
+        taps = carray(int64_pointer(scratch), 4 * a.groups)
+        ring = scratch + a.ring_at
+        rows = a.images * a.out_height
+        before, copied = -1, 0
+        for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+            image = row // a.out_height
+            top = (row - image * a.out_height) * a.stride_h - a.pad_top
+            if image != before:
+                before, copied = image, 0
+            if a.copies != 0:
+                last = top + (a.filter_height - 1) * a.dilation_h
+                copied = copy_rows(a, image, max(top, 0), last, ring, copied)
+            t = 0
+            for _ in range(a.sets):
+                for kh in range(a.filter_height):
+                    start = row_address(a, image, top + kh * a.dilation_h, ring)
+                    for kw in range(a.filter_width):
+                        taps[t] = start + kw * a.tap_step
+                        t += 1
+            while t < 4 * a.groups:
+                taps[t] = taps[0]
+                t += 1
+            y = a.y + row * a.out_row_bytes
+            taps_row(scratch, a.groups, a.w, a.block_bytes, y, a.out_width, a.step, a.channels, a.output)
+        return 0
+
+
+def add_columns(
+    kernels: KernelFamily, name: str, size: int, stride: int, together: int, sets: int, rounding: int
+) -> None:
+    """The kernel for square filters of one size and stride."""
+    rows_of_outputs = columns(size, size, stride, together, sets, rounding)
+    ROWS = size + together - 1
+    TOGETHER = together
+
+    @kernels.add(DEPTHWISE_Q8, name)
+    def depthwise(a, chunk, chunks):
+        scratch = a.scratch + chunk * a.scratch_bytes
+        addresses = carray(int64_pointer(scratch), ROWS)
+        ring = scratch + a.ring_at
+        steps = (a.out_height + TOGETHER - 1) // TOGETHER
+        before, copied = -1, 0
+        for step in range(a.images * steps * chunk // chunks, a.images * steps * (chunk + 1) // chunks):
+            image = step // steps
+            row = (step - image * steps) * TOGETHER
+            top = row * a.stride_h - a.pad_top
+            if image != before:
+                before, copied = image, 0
+            if a.copies != 0:
+                copied = copy_rows(a, image, max(top, 0), top + ROWS - 1, ring, copied)
+            for k in range(ROWS):
+                addresses[k] = row_address(a, image, top + k, ring)
+            y = a.y + (image * a.out_height + row) * a.out_row_bytes
+            y_next = y + a.out_row_bytes
+            if row + TOGETHER > a.out_height:
+                y_next = scratch + a.spare_at
+            rows_of_outputs(scratch, a.w, a.block_bytes, y, y_next, a.out_width, a.channels, a.output)
+        return 0
+
+
+def columns_family(name: str, size: int, sets: int, rounding: int) -> KernelFamily:
+    """A family of the kernels for strides 1 and 2."""
+    kernels = KernelFamily()
+    add_columns(kernels, f"{name}_stride_1", size, 1, 2 if size == 3 else 1, sets, rounding)
+    add_columns(kernels, f"{name}_stride_2", size, 2, 1, sets, rounding)
+    return kernels
+
+
+def any_family(name: str, rounding: int) -> KernelFamily:
+    kernels = KernelFamily()
+    add_any(kernels, name, rounding)
+    return kernels

@@ -1,0 +1,218 @@
+"""8-bit depthwise microkernels: 32 channels at a time, four filter taps in one dot product.
+
+Bytes of four taps are interleaved channel by channel. A block of 32 channels is held in four
+vectors of 8 channels: vector j has channels 4j to 4j + 3 and 16 + 4j to 16 + 4j + 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numba import int64
+
+from ..depthwise_conv_q8 import BLOCK, BLOCK_ROW_BYTES, TAPS_BYTES
+from ..gemm_q8 import BIAS_ROW
+from .dot_q8 import header_rows, pair_products
+from .output_q8 import ChannelRows, PartialStore, bytes_of_quarters, flip_bytes, requantized, rounding_rows
+from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+from .target import target
+
+_BYTES, _SUMS = vector(i8, BLOCK), vector(i32, 8)
+_QUARTERS = [32 * j for j in range(4)]
+
+
+def interleaved(e: Emitter, taps: Sequence[Value]) -> list[Value]:
+    """Four vectors of bytes as four vectors of quads: see the module's words on order."""
+
+    def unpack(a: Value, b: Value, width: int, high: bool) -> Value:
+        order = []
+        for lane in (0, 16):
+            start = lane + (8 if high else 0)
+            for k in range(start, start + 8, width):
+                order += [*range(k, k + width), *range(BLOCK + k, BLOCK + k + width)]
+        return e.shuffle(a, b, order)
+
+    low, high = unpack(taps[0], taps[1], 1, False), unpack(taps[0], taps[1], 1, True)
+    low_2, high_2 = unpack(taps[2], taps[3], 1, False), unpack(taps[2], taps[3], 1, True)
+    return [
+        unpack(low, low_2, 2, False),
+        unpack(low, low_2, 2, True),
+        unpack(high, high_2, 2, False),
+        unpack(high, high_2, 2, True),
+    ]
+
+
+def dot_quads(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """acc <8 x i32> plus the sums of four products of unsigned x and signed w, <32 x i8> each."""
+    if target().vnni:
+        return e.call("llvm.x86.avx512.vpdpbusd.256", _SUMS, acc, x, w)
+    b = e.builder
+    words, half = vector(i16, BLOCK), vector(i16, 16)
+    x16, w16 = b.zext(x, words), b.sext(w, words)
+    sums = []
+    for start in (0, 16):
+        lanes = list(range(start, start + 16))
+        sums.append(pair_products(e, e.shuffle(x16, x16, lanes), e.shuffle(w16, w16, lanes)))
+    assert sums[0].type.count == half.count // 2
+    even = e.shuffle(sums[0], sums[1], list(range(0, 16, 2)))
+    odd = e.shuffle(sums[0], sums[1], list(range(1, 16, 2)))
+    return b.add(acc, b.add(even, odd))
+
+
+class _Block:
+    """One block of channels of a filter: its packed taps, and what its sums become."""
+
+    def __init__(self, e: Emitter, rounding: int, w: Value, output: Value, partial: PartialStore) -> None:
+        self.e, self.rounding, self.w, self.output, self.partial = e, rounding, w, output, partial
+        self.rows = ChannelRows(e, w, BLOCK_ROW_BYTES, _QUARTERS)
+        self.taps = e.offset(w, header_rows(rounding) * BLOCK_ROW_BYTES)
+
+    def bias(self) -> list[Value]:
+        return self.rows.read(BIAS_ROW, i32, 8)
+
+    def add(self, acc: Sequence[Value], quads: Sequence[Value], taps: Value, group: int) -> list[Value]:
+        """acc plus quads times the group's weights."""
+        e, start = self.e, group * TAPS_BYTES
+        return [
+            dot_quads(e, sums, x, e.load(taps, _BYTES, start + offset))
+            for sums, x, offset in zip(acc, quads, _QUARTERS, strict=True)
+        ]
+
+    def store(self, acc: Sequence[Value], y: Value, channels: Value) -> None:
+        """Store the outputs of the first `channels` channels at y."""
+        e = self.e
+        rows = {row: self.rows.read(row, kind, 8) for row, kind in rounding_rows(self.rounding).items()}
+        quarters = [
+            requantized(e, sums, self.rounding, {row: parts[j] for row, parts in rows.items()}, self.output)
+            for j, sums in enumerate(acc)
+        ]
+        self.partial.store([bytes_of_quarters(e, quarters, self.output)], [y], channels)
+
+
+def any_taps(rounding: int) -> Any:
+    """(taps, groups, w, block_bytes, y, width, step, channels, output): a row of outputs, any filter.
+
+    taps are 4 * groups addresses, of each tap's byte for output 0 and channel 0; output ox
+    reads step * ox bytes on, and channel c another c bytes on.
+    """
+
+    def emit(
+        e: Emitter,
+        taps: Value,
+        groups: Value,
+        w: Value,
+        block_bytes: Value,
+        y: Value,
+        width: Value,
+        step: Value,
+        channels: Value,
+        output: Value,
+    ) -> None:
+        b = e.builder
+        taps, w, y, output = (e.pointer(v) for v in (taps, w, y, output))
+        partial = PartialStore(e, BLOCK)
+        flip = flip_bytes(e, output, _BYTES)
+
+        def over_channels(c: Value, carried: list[Value]) -> list[Value]:
+            (w_at,) = carried
+            block = _Block(e, rounding, e.offset(w, w_at), output, partial)
+            left = b.sub(channels, c)
+
+            def over_outputs(ox: Value, _: list[Value]) -> list[Value]:
+                at = b.add(b.mul(ox, step), c)
+
+                def over_groups(g: Value, acc: list[Value]) -> list[Value]:
+                    table = e.offset(taps, b.mul(g, e.const(32)))
+                    rows = []
+                    for t in range(4):
+                        place = e.pointer(b.add(e.load(table, i64, 8 * t), at))
+                        rows.append(b.xor(e.load(place, _BYTES), flip))
+                    group_taps = e.offset(block.taps, b.mul(g, e.const(TAPS_BYTES)))
+                    return block.add(acc, interleaved(e, rows), group_taps, 0)
+
+                acc = e.loop(groups, block.bias(), over_groups)
+                block.store(acc, e.offset(y, b.add(b.mul(ox, channels), c)), left)
+                return []
+
+            e.loop(width, [], over_outputs)
+            return [b.add(w_at, block_bytes)]
+
+        e.loop(channels, [e.const(0)], over_channels, step=BLOCK)
+
+    return microkernel(f"depthwise_taps_q8_{rounding}", [int64] * 9, emit)
+
+
+def columns(height: int, width: int, stride: int, together: int, sets: int, rounding: int) -> Any:
+    """(rows, w, block_bytes, y, y_next, out_width, channels, output): `together` rows of outputs.
+
+    A column of the filter's rows is interleaved once and serves all outputs that it is under.
+    rows are addresses of the height + together - 1 input rows at the first output's first
+    column. With two sets of weights, a weight is the sum of both.
+    """
+    row_count = height + together - 1
+    groups = -(-row_count // 4)
+    pending = -(-(width - stride) // stride)
+
+    def emit(
+        e: Emitter,
+        rows: Value,
+        w: Value,
+        block_bytes: Value,
+        y: Value,
+        y_next: Value,
+        out_width: Value,
+        channels: Value,
+        output: Value,
+    ) -> None:
+        b = e.builder
+        rows, w, output = (e.pointer(v) for v in (rows, w, output))
+        outputs = [e.pointer(v) for v in (y, y_next)][:together]
+        partial = PartialStore(e, BLOCK)
+        flip = flip_bytes(e, output, _BYTES)
+        starts = [e.load(rows, i64, 8 * k) for k in range(row_count)]
+
+        def over_channels(c: Value, carried: list[Value]) -> list[Value]:
+            (w_at,) = carried
+            block = _Block(e, rounding, e.offset(w, w_at), output, partial)
+            left = b.sub(channels, c)
+
+            def column(index: Value) -> list[list[Value]]:
+                at = b.add(b.mul(index, channels), c)
+                taps = [b.xor(e.load(e.pointer(b.add(start, at)), _BYTES), flip) for start in starts]
+                taps += [taps[-1]] * (4 * groups - row_count)
+                return [interleaved(e, taps[4 * g : 4 * g + 4]) for g in range(groups)]
+
+            def advance(first: Value, offsets: range, acc: list[list[Value]]) -> list[list[Value]]:
+                """acc[i * together + r], output i's row r, with the columns at first + offsets added."""
+                for u in offsets:
+                    quads = column(b.add(first, e.const(u)))
+                    for i in range(pending + 1):
+                        kw = u - i * stride
+                        if not 0 <= kw < width:
+                            continue
+                        for r in range(together):
+                            k = i * together + r
+                            while len(acc) <= k:
+                                acc.append(block.bias())
+                            for s in range(sets):
+                                for g in range(groups):
+                                    index = ((s * width + kw) * together + r) * groups + g
+                                    acc[k] = block.add(acc[k], quads[g], block.taps, index)
+                return acc
+
+            def over_outputs(ox: Value, carried: list[Value]) -> list[Value]:
+                acc = [carried[k : k + 4] for k in range(0, len(carried), 4)]
+                acc = advance(b.mul(ox, e.const(stride)), range(width - stride, width), acc)
+                for r in range(together):
+                    block.store(acc[r], e.offset(outputs[r], b.add(b.mul(ox, channels), c)), left)
+                return [v for sums in acc[together:] for v in sums]
+
+            started = advance(e.const(0), range(width - stride), [])
+            e.loop(out_width, [v for sums in started for v in sums], over_outputs)
+            return [b.add(w_at, block_bytes)]
+
+        e.loop(channels, [e.const(0)], over_channels, step=BLOCK)
+
+    name = f"depthwise_columns_q8_{height}_{width}_{stride}_{together}_{sets}_{rounding}"
+    return microkernel(name, [int64] * 8, emit)
