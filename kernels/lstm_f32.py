@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..lite.context import Context
@@ -79,7 +81,7 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     _check(lstm)
     hybrid = lstm.gates[FORGET].input_weights.type == TensorType.INT8
     args = np.zeros(1, LSTM_F32)
-    arrays = {"bias": packed_vectors(lstm, "bias", np.float32)}
+    arrays: dict[str, np.ndarray] = {}
     if lstm.gates[FORGET].peephole is not None:
         arrays["peephole"] = _peephole(lstm)
     if lstm.normalized:
@@ -95,12 +97,19 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         "cell_state": lstm.cell_state,
     }
     packing: list[KernelCall] = []
+    biases = [None if gate is None else gate.bias for gate in lstm.gates]
+    if all(bias is None or bias.is_constant for bias in biases):
+        arrays["bias"] = packed_vectors(lstm, "bias", np.float32)
+    else:
+        tensors["bias"] = _packed_while_running(context, node, lstm, biases, 1, packing)
     for recurrent in (False, True):
         name = "recurrent_weights" if recurrent else "input_weights"
-        if all(matrix is None or matrix.is_constant for matrix in gate_matrices(lstm, recurrent)):
+        matrices = gate_matrices(lstm, recurrent)
+        if all(matrix is None or matrix.is_constant for matrix in matrices):
             arrays[name] = packed_weights(lstm, recurrent)
         else:
-            tensors[name] = _packed_while_running(context, node, lstm, recurrent, packing)
+            depth = lstm.out_depth if recurrent else lstm.in_depth
+            tensors[name] = _packed_while_running(context, node, lstm, matrices, depth, packing)
     if hybrid:
         _fill_hybrid(lstm, args, arrays, bool(getattr(node.options, "asymmetric_quantize_inputs", False)))
     for name, array in arrays.items():
@@ -156,19 +165,25 @@ def _packed_projection(lstm: Lstm) -> np.ndarray:
 
 
 def _packed_while_running(
-    context: Context, node: Node, lstm: Lstm, recurrent: bool, packing: list[KernelCall]
+    context: Context,
+    node: Node,
+    lstm: Lstm,
+    parts: Sequence[Tensor | None],
+    depth: int,
+    packing: list[KernelCall],
 ) -> Tensor:
-    """A tensor that will hold packed_weights, and (in packing) the calls that fill it.
+    """A tensor [depth, 4, padded cells] of the gates' parts [cells, depth], float32.
 
-    Padded rows meet no value and padded columns are never read, so they stay unset.
+    The calls that fill it go to packing. Padded columns are never read into a result, so they
+    stay unset.
     """
-    depth = lstm.out_depth if recurrent else lstm.in_depth
     padded = padded_cells(lstm)
-    packed = context.add_temporary(node, 4 * packed_depth(depth) * 4 * padded)
-    for k, matrix in enumerate(gate_matrices(lstm, recurrent)):
-        if matrix is not None:
-            copy = StridedCopy(4, (depth, lstm.cells), 0, (4, 4 * depth), 4 * k * padded, (16 * padded, 4))
-            packing.extend(strided_copy_calls(context, copy, matrix, packed))
+    packed = context.add_temporary(node, 4 * depth * 4 * padded)
+    for k, part in enumerate(parts):
+        if part is not None:
+            strides = (16 * padded, 4)
+            copy = StridedCopy(4, (depth, lstm.cells), 0, (4, 4 * depth), 4 * k * padded, strides)
+            packing.extend(strided_copy_calls(context, copy, part, packed))
     return packed
 
 
