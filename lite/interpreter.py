@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .model import Model, Signature
     from .op_resolver import OpResolver
     from .subgraph import Subgraph
-    from .tensor import Tensor
+    from .tensor import Shape, Tensor
 
 _BUSY = (
     "The interpreter is in use by another thread: no other call may be made until invoke() has "
@@ -53,8 +53,8 @@ class Interpreter:
         self.runtime = Runtime(library, numerics, num_threads, preserve_all_tensors)
         self.subgraphs = build_subgraphs(model, resolver, self.runtime)
         self.signatures: dict[str, Signature] = model.signatures()
-        self._primary = self.subgraphs[0]
-        self._views: dict[Tensor, tuple[np.ndarray, np.ndarray]] = {}
+        self._tensors = self.subgraphs[0].tensors
+        self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
         self._lock = threading.Lock()
 
     def subgraph(self, index: int = 0) -> Subgraph:
@@ -65,8 +65,7 @@ class Interpreter:
 
     def tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
         """ValueError when there is none of that index."""
-        subgraph = self.subgraph(subgraph_index) if subgraph_index else self._primary
-        tensors = subgraph.tensors
+        tensors = self.subgraph(subgraph_index).tensors if subgraph_index else self._tensors
         if 0 <= index < len(tensors):
             return tensors[index]
         raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
@@ -85,25 +84,26 @@ class Interpreter:
     def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
         """Copy value into a tensor; ValueError unless its type and shape are the tensor's."""
         tensor = self.tensor(index, subgraph_index)
-        cached = self._views.get(tensor)
-        if (
-            cached is not None
-            and cached[0] is tensor.data
-            and type(value) is np.ndarray
-            and value.dtype is cached[1].dtype
-            and value.shape == tensor.shape == cached[1].shape
-        ):
-            cached[1][...] = value
-            return
+        known = self._views.get(tensor)
+        if known is not None and type(value) is np.ndarray:
+            data, shape, dtype, view = known
+            if (
+                data is tensor.data
+                and shape is tensor.shape
+                and value.dtype is dtype
+                and value.shape == shape
+            ):
+                view[...] = value
+                return
         write_tensor(tensor, value)
         self._remember_view(tensor)
 
     def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
         """A copy of a tensor's value."""
         tensor = self.tensor(index, subgraph_index)
-        cached = self._views.get(tensor)
-        if cached is not None and cached[0] is tensor.data and cached[1].shape == tensor.shape:
-            return cached[1].copy()
+        known = self._views.get(tensor)
+        if known is not None and known[0] is tensor.data and known[1] is tensor.shape:
+            return known[3].copy()
         value = read_tensor(tensor)
         self._remember_view(tensor)
         return value
@@ -112,7 +112,7 @@ class Interpreter:
         """Making an array takes longer than copying a small one, so it is made once."""
         data = tensor.data
         if data is not None and data.flags.writeable and tensor.type in NUMPY_DTYPES:
-            self._views[tensor] = data, view_tensor(tensor)
+            self._views[tensor] = data, tensor.shape, tensor.dtype, view_tensor(tensor)
 
     def invoke(self, subgraph_index: int = 0) -> None:
         """Run a subgraph. The GIL is released while native kernels run."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .thread_pool import ThreadPool
 
 _WORD = 8
+_ADDRESS = np.dtype(np.int64)
 _MOST_CHUNKS = (1 << 20) - 1
 
 
@@ -61,8 +62,9 @@ class ArgumentBlocks:
 
 def _address_field(call: KernelCall, name: str) -> int:
     """Where the field lies in the call's block, in bytes; it must be able to hold an address."""
-    field = (call.args.dtype.fields or {}).get(name)
-    if field is None or field[0] != np.int64 or field[1] % _WORD:
+    fields = call.args.dtype.fields
+    field = None if fields is None else fields.get(name)
+    if field is None or field[0] != _ADDRESS or field[1] % _WORD:
         raise PrepareError(f"{call.family}.{call.kernel}: field {name!r} must be an int64 address")
     return field[1]
 
