@@ -91,15 +91,17 @@ def _split(f: FilterQ8, g: DepthwiseGeometry) -> _Split | None:
 
     Zero points are folded into the bias: with u = byte ^ flip,
     sum (u - x_offset) * (w - w_zero) = sum u * v + the term, where v = w - w_zero is the sum
-    of one int8 or two.
+    of one int8 or several.
     """
     v = f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth).astype(np.int64) - f.w_zero_point
     x_offset = f.x_zero_point + (128 if f.x.type == TensorType.INT8 else 0)
     bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().astype(np.int64)
     if not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(v).sum(axis=(0, 1)), f.requantization):
         return None
-    first = np.clip(v, -128, 127)
-    sets = [first] if np.array_equal(first, v) else [first, v - first]
+    sets, rest = [], v
+    while not sets or rest.any():
+        sets.append(np.clip(rest, -128, 127))
+        rest = rest - sets[-1]
     requantization = Requantization(*map(np.ascontiguousarray, f.requantization))
     header = [
         (bias - x_offset * v.sum(axis=(0, 1))).astype(np.int32),
@@ -114,7 +116,7 @@ def _columns_kernel(f: FilterQ8, g: DepthwiseGeometry, sets: int) -> tuple[str, 
     square = g.filter_width == size and g.stride_w == stride and (g.dilation_h, g.dilation_w) == (1, 1)
     if not square or stride not in (1, 2) or _shares_blocks(g):
         return None
-    if size == 3 and f.rounding == FLOAT_ROUNDING:
+    if size == 3 and sets <= 2 and f.rounding == FLOAT_ROUNDING:
         family = "depthwise_conv_3x3_q8" if sets == 1 else "depthwise_conv_3x3_wide_q8"
     elif size == 3 and sets == 1:
         family = "depthwise_conv_3x3_exact_q8"
