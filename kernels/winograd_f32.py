@@ -45,7 +45,6 @@ WINOGRAD_F32 = np.dtype(
 _LANES = 16  # padded_depth is a multiple of the widest vector
 _BLOCK_BYTES = 512 * 1024
 _NS_PER_MULTIPLY = 1 / 100
-_G = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]])
 
 
 def applies(context: Context, node: Node, g: ConvGeometry) -> bool:
@@ -92,11 +91,17 @@ def calls(context: Context, node: Node, g: ConvGeometry, activation: tuple[float
 
 def transform_filters(w: np.ndarray) -> np.ndarray:
     """Filters [O, 3, 3, C] transformed, G w G', as 16 matrices in panels, flat float32."""
-    transformed = np.tensordot(_G, w.astype(np.float64), (1, 1))
-    transformed = np.tensordot(_G, transformed, (1, 2)).transpose(1, 0, 2, 3).astype(np.float32)
+    rows = _to_four(w.astype(np.float64).transpose(1, 2, 0, 3))
+    transformed = _to_four(rows.swapaxes(0, 1)).swapaxes(0, 1).astype(np.float32)
     columns, depth = w.shape[0], w.shape[3]
     size = (depth + 1) * packed_columns(columns)
     packed = aligned_zeros(16 * size)
     for k, matrix in enumerate(transformed.reshape(16, columns, depth)):
         packed[k * size : (k + 1) * size] = pack_panels(matrix, None)
     return packed
+
+
+def _to_four(w: np.ndarray) -> np.ndarray:
+    """G w along the first axis: 3 taps become 4 points."""
+    outer, inner = (w[0] + w[2]) / 2, w[1] / 2
+    return np.stack([w[0], outer + inner, outer - inner, w[2]])
