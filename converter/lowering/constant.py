@@ -1,4 +1,4 @@
-"""Const and Identity: values that are there already."""
+"""Placeholder, Const and Identity: values that are there already."""
 
 from __future__ import annotations
 
@@ -21,4 +21,9 @@ def identity(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.input(node, 0)
 
 
-RULES: dict[str, Rule] = {"Const": const, "Identity": identity}
+def placeholder(lowering: Lowering, node: Node) -> LiteTensor:
+    """Reached only for placeholders that are not fed."""
+    raise ModelError("the outputs depend on it, but it is not among the inputs")
+
+
+RULES: dict[str, Rule] = {"Placeholder": placeholder, "Const": const, "Identity": identity}

@@ -109,7 +109,7 @@ def lower(
         else:
             _keep(lowering, node, results)
     if failures:
-        raise UnsupportedError(_listed("cannot be converted", failures))
+        raise UnsupportedError(_listed("cannot be converted", "cannot be converted", failures))
     lowering.graph.inputs = list(inputs.values())
     lowering.graph.outputs = [_output(lowering, value) for value in outputs]
     return lowering.graph
@@ -130,10 +130,10 @@ def _output(lowering: Lowering, value: Value) -> LiteTensor:
 def _check_ops(nodes: Iterable[Node], rules: Mapping[str, Rule]) -> None:
     unknown = [(node, "") for node in nodes if node.op not in rules]
     if unknown:
-        raise UnsupportedError(_listed("are not supported", unknown))
+        raise UnsupportedError(_listed("is not supported", "are not supported", unknown))
 
 
-def _listed(what: str, failures: Sequence[tuple[Node, str]]) -> str:
+def _listed(one: str, many: str, failures: Sequence[tuple[Node, str]]) -> str:
     """One sentence with every op, its reason, and the nodes."""
     groups: dict[str, list[str]] = {}
     for node, reason in failures:
@@ -142,7 +142,8 @@ def _listed(what: str, failures: Sequence[tuple[Node, str]]) -> str:
     for kind, names in groups.items():
         parts.append(f"{kind} ({'nodes' if len(names) > 1 else 'node'} {', '.join(map(repr, names))})")
     count = len(failures)
-    return f"{count} {'nodes' if count > 1 else 'node'} {what}: {'; '.join(parts)}"
+    head = f"{count} nodes {many}" if count > 1 else f"1 node {one}"
+    return f"{head}: {'; '.join(parts)}"
 
 
 def tensor_type(data_type: int) -> TensorType:

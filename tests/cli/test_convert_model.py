@@ -1,0 +1,81 @@
+"""convert-model: the file, the table, and one line for every error."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from numlite.cli.convert_model import command, write_file
+from numlite.cli.main import run_command
+from numlite.converter.graph_builder import GraphBuilder
+from numlite.schema import tflite
+from numlite.schema.verifier import verify
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    """y = relu(x + x), as a file."""
+    g = GraphBuilder()
+    x = g.placeholder("x", [-1, 3])
+    g.node("Relu", "y", g.node("AddV2", "sum", x, x))
+    path = tmp_path / "graph.pb"
+    path.write_bytes(g.graph_def.SerializeToString())
+    return path
+
+
+def test_writes_the_model_and_shows_every_op(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = graph.with_name("model.tflite")
+    assert run_command(command, [str(graph), "-o", str(output)]) == 0
+    verify(output.read_bytes())
+    shown = capsys.readouterr().out
+    assert "fused into ADD" in shown and "input" in shown and "sum" in shown
+    assert sorted(os.listdir(graph.parent)) == ["graph.pb", "model.tflite"]
+
+
+def test_shapes_and_arrays(graph: Path) -> None:
+    output = graph.with_name("model.tflite")
+    arguments = ["--input-shapes", "?,5", "--input-arrays", "x", "--output-arrays", "sum"]
+    assert run_command(command, [str(graph), "-o", str(output), *arguments]) == 0
+    subgraph = tflite.read(output.read_bytes()).subgraphs[0]
+    assert subgraph.tensors[0].shape_signature.tolist() == [-1, 5]
+    assert subgraph.tensors[subgraph.outputs[0]].name == "sum"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "status"),
+    [
+        (["--input-shapes", "1:2"], "2 shapes for 1 inputs (x)", 2),
+        (["--input-shapes", "a"], "sizes must be numbers or ?, got 'a'", 2),
+        (["--output-arrays", "z"], "output 'z': the graph has no such node", 1),
+    ],
+)
+def test_errors_are_one_line(
+    graph: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str, status: int
+) -> None:
+    output = graph.with_name("model.tflite")
+    assert run_command(command, [str(graph), "-o", str(output), *arguments]) == status
+    error = capsys.readouterr().err
+    assert message in error and error.count("\n") == 1
+    assert not output.exists()
+
+
+def test_debug_shows_the_traceback(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph.write_bytes(b"\xff\xff")
+    output = str(graph.with_name("model.tflite"))
+    assert run_command(command, [str(graph), "-o", output, "--debug"]) == 1
+    error = capsys.readouterr().err
+    assert "Traceback" in error and "not a GraphDef" in error
+
+
+def test_an_old_file_stays_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(b"old")
+
+    def fail(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(Exception, match="No space left on device"):
+        write_file(path, b"new")
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["model.tflite"]

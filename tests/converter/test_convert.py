@@ -1,0 +1,213 @@
+"""Conversion from start to end: what comes out computes what went in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from google.protobuf import text_format
+from numlite.converter import convert_graph, read_graph
+from numlite.converter.convert import convert
+from numlite.converter.graph_builder import GraphBuilder
+from numlite.lite.errors import ModelError, UnsupportedError
+from numlite.schema import tflite
+
+from .graphs import checked, histogram, operators, run, run_litert, sine_graph
+
+RANDOM = np.random.default_rng(5)
+
+
+def random(*shape: int) -> np.ndarray:
+    return RANDOM.uniform(-1, 1, shape).astype(np.float32)
+
+
+def test_sine_model() -> None:
+    model = checked(convert_graph(sine_graph().graph_def))
+    [y] = run_litert(model, np.array([2], np.float32))
+    assert y[0] == pytest.approx(2.1525, abs=5e-5)
+
+
+def test_sine_model_by_numlite() -> None:
+    from numlite.interpreter import Interpreter
+
+    [y] = run(Interpreter(model_content=convert_graph(sine_graph().graph_def)), np.array([2], np.float32))
+    assert y[0] == pytest.approx(2.1525, abs=5e-5)
+
+
+def test_serialized_and_text_graphs(tmp_path) -> None:
+    graph_def = sine_graph().graph_def
+    binary, text = tmp_path / "sine.pb", tmp_path / "sine.pbtxt"
+    binary.write_bytes(graph_def.SerializeToString())
+    text.write_text(text_format.MessageToString(graph_def))
+    models = [convert_graph(read_graph(binary)), convert_graph(read_graph(text))]
+    models.append(convert_graph(graph_def.SerializeToString()))
+    assert models == [convert_graph(graph_def)] * 3
+
+
+def convolution_net(op: str = "Conv2D") -> tuple[GraphBuilder, dict[str, np.ndarray]]:
+    """Convolution, batch norm, ReLU, pooling, dense layer."""
+    constants = {
+        "filters": random(3, 3, 2, 4 if op == "Conv2D" else 2),
+        "scale": RANDOM.uniform(0.5, 2, 4).astype(np.float32),
+        "offset": random(4),
+        "mean": random(4),
+        "variance": RANDOM.uniform(0.1, 2, 4).astype(np.float32),
+        "weights": random(4 * 4 * 4, 3),
+        "bias": random(3),
+    }
+    g = GraphBuilder()
+    for name, value in constants.items():
+        g.constant(name, value)
+    x = g.node(op, "conv", g.placeholder("x", [-1, 8, 8, 2]), "filters", strides=(1, 1, 1, 1), padding="SAME")
+    x = g.node("FusedBatchNormV3", "norm", x, "scale", "offset", "mean", "variance", is_training=False)
+    x = g.node("Relu6", "relu", x)
+    pool = {"ksize": (1, 2, 2, 1), "strides": (1, 2, 2, 1), "padding": "VALID"}
+    x = g.node("AvgPool", "pool", x, **pool)
+    x = g.node("Reshape", "flat", x, g.constant("rows", np.array([-1, 64], np.int32)))
+    g.node("BiasAdd", "y", g.node("MatMul", "product", x, "weights"), "bias")
+    return g, constants
+
+
+def convolution_net_expected(op: str, c: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
+    """The same net in NumPy, written from the ops' definitions."""
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0))).astype(np.float64)
+    y = np.zeros((*x.shape[:3], 4))
+    for i in range(3):
+        for j in range(3):
+            window = padded[:, i : i + 8, j : j + 8]
+            if op == "Conv2D":
+                y += window @ c["filters"][i, j]
+            else:
+                y += (window[..., None] * c["filters"][i, j]).reshape(y.shape)
+    y = (y - c["mean"]) / np.sqrt(c["variance"] + 1e-4) * c["scale"] + c["offset"]
+    y = np.clip(y, 0, 6).reshape(len(x), 4, 2, 4, 2, 4).mean(axis=(2, 4))
+    return y.reshape(len(x), 64) @ c["weights"] + c["bias"]
+
+
+@pytest.mark.parametrize("op", ["Conv2D", "DepthwiseConv2dNative"])
+def test_convolution_net(op: str) -> None:
+    graph, constants = convolution_net(op)
+    model = checked(convert_graph(graph.graph_def))
+    code = "CONV_2D" if op == "Conv2D" else "DEPTHWISE_CONV_2D"
+    assert operators(model) == [code, "AVERAGE_POOL_2D", "RESHAPE", "FULLY_CONNECTED"]
+    x = random(3, 8, 8, 2)
+    [y] = run_litert(model, x)
+    # Sums of up to 64 products in float32.
+    np.testing.assert_allclose(y, convolution_net_expected(op, constants, x), rtol=1e-4, atol=1e-5)
+
+
+def test_names_shapes_and_signature() -> None:
+    model = tflite.read(convert_graph(convolution_net()[0].graph_def))
+    subgraph = model.subgraphs[0]
+    x, y = subgraph.tensors[subgraph.inputs[0]], subgraph.tensors[subgraph.outputs[0]]
+    assert (x.name, x.shape.tolist(), x.shape_signature.tolist()) == ("x", [1, 8, 8, 2], [-1, 8, 8, 2])
+    assert (y.name, y.shape.tolist(), y.shape_signature.tolist()) == ("y", [1, 3], [-1, 3])
+    [signature] = model.signature_defs
+    assert [i.name for i in signature.inputs] == ["x"] and [o.name for o in signature.outputs] == ["y"]
+
+
+def test_input_shapes_replace_the_graphs() -> None:
+    model = tflite.read(convert_graph(convolution_net()[0].graph_def, input_shapes={"x": [5, 8, 8, 2]}))
+    subgraph = model.subgraphs[0]
+    assert subgraph.tensors[subgraph.outputs[0]].shape.tolist() == [5, 3]
+    assert len(subgraph.tensors[subgraph.outputs[0]].shape_signature) == 0
+
+
+def test_graph_is_cut_at_inputs_and_outputs() -> None:
+    graph, _ = convolution_net()
+    for node in graph.graph_def.node:
+        if node.name == "norm":
+            node.attr["T"].type = 1
+    model = convert_graph(graph.graph_def, ["norm"], ["pool"], {"norm": [1, 8, 8, 4]})
+    assert operators(model) == ["RELU6", "AVERAGE_POOL_2D"]
+
+
+def test_fates() -> None:
+    fates = {fate.node: fate.became for fate in convert(convolution_net()[0].graph_def).fates}
+    assert fates["x"] == "input"
+    assert fates["conv"] == "CONV_2D"
+    assert fates["norm"] == fates["relu"] == "fused into CONV_2D"
+    assert fates["y"] == "fused into FULLY_CONNECTED"
+    assert fates["filters"] == "constant"
+
+
+def test_unknown_ops_are_listed_all_at_once() -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [2])
+    x = g.node("Erf", "e1", g.node("Erf", "e0", x))
+    g.node("Frobnicate", "f", x)
+    with pytest.raises(UnsupportedError) as caught:
+        convert_graph(g.graph_def)
+    expected = "3 nodes are not supported: Erf (nodes 'e0', 'e1'); Frobnicate (node 'f')"
+    assert str(caught.value) == expected
+
+
+def test_unsupported_types_name_their_node() -> None:
+    g = GraphBuilder()
+    g.node("Relu", "r", g.placeholder("x", [2], data_type=2))
+    with pytest.raises(UnsupportedError, match=r"Relu: not built for float64 \(node 'r'\)"):
+        convert_graph(g.graph_def)
+
+
+def wrong_graphs() -> dict[str, tuple[GraphBuilder, str]]:
+    missing, twice, cycle, shapes, padding, none = (GraphBuilder() for _ in range(6))
+    missing.node("Relu", "r", "nowhere")
+    twice.placeholder("x", [1])
+    twice.placeholder("x", [1])
+    cycle.node("Relu", "a", "b")
+    cycle.node("Relu", "b", "a")
+    cycle.node("Relu", "c", "b")
+    shapes.node("AddV2", "sum", shapes.placeholder("x", [2]), shapes.placeholder("y", [3]))
+    filters = padding.constant("f", random(1, 1, 1, 1))
+    padding.node("Conv2D", "c", padding.placeholder("x", [1, 2, 2, 1]), filters, strides=(1, 1, 1, 1))
+    none.placeholder("x", [1])
+    return {
+        "missing input": (missing, "node 'r' (Relu): input 'nowhere' does not exist"),
+        "two of a name": (twice, "two nodes have the name 'x'"),
+        "cycle": (cycle, "depends on itself"),
+        "shapes": (shapes, "node 'sum' (AddV2): ADD: operands must have equal or broadcastable shapes"),
+        "padding": (padding, "node 'c' (Conv2D): attribute 'padding' must be SAME, VALID or EXPLICIT"),
+        "no outputs": (none, "it has no outputs"),
+    }
+
+
+@pytest.mark.parametrize("case", wrong_graphs())
+def test_wrong_graphs(case: str) -> None:
+    graph, message = wrong_graphs()[case]
+    with pytest.raises(ModelError) as caught:
+        convert_graph(graph.graph_def)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"output_arrays": ["nope"]}, "output 'nope': the graph has no such node"),
+        ({"input_arrays": ["nope"]}, "input 'nope': the graph has no such node"),
+        ({"output_arrays": ["f:1"]}, "output 'f:1': the node has no such result"),
+        ({"input_shapes": {"y": [1]}}, "y is no input, the inputs are x"),
+        (
+            {"input_arrays": []},
+            "node 'x' (Placeholder): the outputs depend on it, but it is not among the inputs",
+        ),
+    ],
+)
+def test_wrong_arguments(arguments: dict, message: str) -> None:
+    with pytest.raises((ModelError, UnsupportedError)) as caught:
+        convert_graph(sine_graph().graph_def, **arguments)
+    assert message in str(caught.value)
+
+
+def test_damaged_files(tmp_path) -> None:
+    for name, content in (("a.pb", b"\xff\xff"), ("b.pbtxt", b"node {"), ("c.pbtxt", b"\xff")):
+        path = tmp_path / name
+        path.write_bytes(content)
+        with pytest.raises(ModelError, match="not a GraphDef"):
+            read_graph(path)
+
+
+def test_long_chains_do_not_recurse() -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [1])
+    for i in range(3000):
+        x = g.node("Sin", f"s{i}", x)
+    assert histogram(convert_graph(g.graph_def)) == {"SIN": 3000}

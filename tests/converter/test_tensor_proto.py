@@ -1,0 +1,69 @@
+"""Constants read from TensorProto, in all its forms."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.converter.tensor_proto import array_of, proto_of
+from numlite.lite.errors import ModelError, UnsupportedError
+from numlite.schema import graph_def
+from numlite.schema.graph_def import TensorProto, TensorShapeProto
+
+Dim = TensorShapeProto.Dim
+
+
+def shape(*sizes: int) -> TensorShapeProto:
+    return TensorShapeProto(dim=[Dim(size=size) for size in sizes])
+
+
+TYPES = ["?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d", "F", "D"]
+
+
+@pytest.mark.parametrize("code", TYPES)
+def test_round_trip(code: str) -> None:
+    array = np.arange(6).reshape(2, 3).astype(code)
+    read = array_of(proto_of(array))
+    assert read.dtype == array.dtype and np.array_equal(read, array)
+
+
+@pytest.mark.parametrize(
+    ("proto", "expected"),
+    [
+        (TensorProto(dtype=1, tensor_shape=shape(2, 2), float_val=[1, 2]), [[1, 2], [2, 2]]),
+        (TensorProto(dtype=1, tensor_shape=shape(3)), [0, 0, 0]),
+        (TensorProto(dtype=3, tensor_shape=shape(), int_val=[7]), 7),
+        (TensorProto(dtype=4, tensor_shape=shape(2), int_val=[255, 1]), [255, 1]),
+        (TensorProto(dtype=9, tensor_shape=shape(2), int64_val=[-(2**40)]), [-(2**40)] * 2),
+        (TensorProto(dtype=10, tensor_shape=shape(2), bool_val=[True, False]), [True, False]),
+        (TensorProto(dtype=19, tensor_shape=shape(2), half_val=[0x3C00, 0xC000]), [1, -2]),
+        (TensorProto(dtype=8, tensor_shape=shape(1), scomplex_val=[1, 2]), [1 + 2j]),
+        (TensorProto(dtype=23, tensor_shape=shape(1), uint64_val=[2**64 - 1]), [2**64 - 1]),
+        (TensorProto(dtype=1, tensor_shape=shape(0, 3)), np.zeros((0, 3))),
+    ],
+)
+def test_forms(proto: TensorProto, expected: object) -> None:
+    assert array_of(proto).tolist() == np.asarray(expected).tolist()
+
+
+def test_a_splat_takes_no_memory() -> None:
+    proto = TensorProto(dtype=1, tensor_shape=shape(2**20, 2**20), float_val=[3])
+    assert array_of(proto)[5, 5] == 3
+
+
+@pytest.mark.parametrize(
+    "proto",
+    [
+        TensorProto(dtype=1, tensor_shape=shape(2), tensor_content=b"1234"),
+        TensorProto(dtype=1, tensor_shape=shape(1), float_val=[1, 2]),
+        TensorProto(dtype=1, tensor_shape=shape(-1)),
+        TensorProto(dtype=1, tensor_shape=TensorShapeProto(unknown_rank=True)),
+    ],
+)
+def test_wrong_content(proto: TensorProto) -> None:
+    with pytest.raises(ModelError):
+        array_of(proto)
+
+
+def test_types_without_values() -> None:
+    with pytest.raises(UnsupportedError, match="constants of resource"):
+        array_of(TensorProto(dtype=graph_def.DT_RESOURCE))
