@@ -14,6 +14,7 @@ from .main import run_command
 
 if TYPE_CHECKING:
     from ..converter.convert import Fate
+    from ..schema.graph_def import GraphDef
 
 # How many nodes of a kind the table names.
 _NAMED = 3
@@ -82,7 +83,7 @@ def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _default_inputs(graph_def: object, outputs: Sequence[str] | None) -> list[str]:
+def _default_inputs(graph_def: GraphDef, outputs: Sequence[str] | None) -> list[str]:
     from ..converter.graph import Graph, Value
 
     graph = Graph.from_graph_def(graph_def)

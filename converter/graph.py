@@ -112,14 +112,11 @@ class Graph:
             for value in reversed(self.nodes[name].inputs):
                 if value in given or state.get(value.node) is True:
                     continue
-                if state.get(value.node) is False and self._waits_for(value.node, stack):
+                # Begun but not finished: it is among those that wait for this one.
+                if state.get(value.node) is False:
                     raise ModelError(f"graph: node {name!r} depends on itself")
                 stack.append((value.node, False))
         return ordered
-
-    @staticmethod
-    def _waits_for(name: str, stack: list[tuple[str, bool]]) -> bool:
-        return (name, True) in stack
 
 
 def _node(node: NodeDef) -> Node:

@@ -34,7 +34,7 @@ class Schema:
         objects = [name + "T" for name in self.tables]
         return [*self.enums, *self.unions, *self.tables, *objects]
 
-    def type(self, name: str) -> Any:
+    def named(self, name: str) -> Any:
         """The enum, reader (Tensor) or object class (TensorT) of that name."""
         made = self._made.get(name)
         if made is None:
@@ -43,12 +43,12 @@ class Schema:
         return made
 
     def reader(self, name: str) -> type[Table]:
-        reader: type[Table] = self.type(name)
+        reader: type[Table] = self.named(name)
         return reader
 
     def object(self, name: str) -> type[TableT]:
         """The object class of the table of that name."""
-        made: type[TableT] = self.type(name + "T")
+        made: type[TableT] = self.named(name + "T")
         return made
 
     def read(self, root: str, buffer: Any) -> Any:
@@ -82,4 +82,4 @@ class Schema:
         return tuple(Field(*field) for field in self.tables[name])
 
     def _resolve(self, name: str) -> Any:
-        return self.unions[name] if name in self.unions else self.type(name)
+        return self.unions[name] if name in self.unions else self.named(name)

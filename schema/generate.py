@@ -184,7 +184,7 @@ def module_text(definitions: Definitions) -> str:
         "",
         "",
         "def __getattr__(name):",
-        "    made = SCHEMA.type(name)",
+        "    made = SCHEMA.named(name)",
         "    globals()[name] = made",
         "    return made",
         "",

@@ -109,7 +109,7 @@ class _Model:
         self.subgraph_count = len(places)
         self.buffer_bytes = self._buffers(buffers)
         fields = _Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
-        self.tensor_counts = []
+        self.tensor_counts: list[int] = []
         self.calls: list[set[int]] = []
         for i, at in enumerate(places):
             try:

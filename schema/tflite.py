@@ -639,7 +639,7 @@ unpack = SCHEMA.unpack
 
 
 def __getattr__(name):
-    made = SCHEMA.type(name)
+    made = SCHEMA.named(name)
     globals()[name] = made
     return made
 

@@ -51,7 +51,7 @@ def verify(buffer: bytes | bytearray | memoryview | mmap | np.ndarray) -> None:
 
     Takes time in the number of tables and indices, not of bytes.
     """
-    data = memoryview(buffer).cast("B")
+    data = memoryview(buffer).cast("B")  # type: ignore[arg-type] # arrays have buffers, also before 3.12
     try:
         root = _Structure(data).root()
         check_indices(data, root)

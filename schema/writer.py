@@ -132,7 +132,7 @@ class Writer:
             count, content = len(values), values
         else:
             array = _array(field, values)
-            count, content = array.size, memoryview(array).cast("B") if array.size else b""
+            count, content = array.size, array.data.cast("B") if array.size else b""
         # The elements, not the length before them, are what must be aligned.
         self._align(max(4, _SIZES[field.type], field.alignment), ahead=4)
         at = len(self.out)

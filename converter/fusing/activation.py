@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...lite.tensor import TensorType
 from ...schema.tflite import ActivationFunctionType, BuiltinOperator
 from ..lite_graph import LiteGraph
-from .pattern import Fused, activation_of
+from .pattern import Fused, activation_of, set_activation
 
 _ACTIVATIONS = {
     BuiltinOperator.RELU: ActivationFunctionType.RELU,
@@ -32,8 +33,8 @@ class FuseActivation:
             first = fused.only_user_of(second.inputs[0])
             if first is None or activation_of(first) != ActivationFunctionType.NONE:
                 continue
-            if first.outputs[0].type.name != "FLOAT32":
+            if first.outputs[0].type != TensorType.FLOAT32:
                 continue
-            first.options.fused_activation_function = _ACTIVATIONS[second.code]
+            set_activation(first, _ACTIVATIONS[second.code])
             fused.join(first, second)
         return fused.finish()

@@ -67,9 +67,15 @@ def activation_of(operator: LiteOperator) -> int | None:
     return getattr(operator.options, "fused_activation_function", None)
 
 
+def set_activation(operator: LiteOperator, activation: int) -> None:
+    """Set the fused activation of an operator that can have one."""
+    assert activation_of(operator) is not None
+    setattr(operator.options, "fused_activation_function", activation)  # noqa: B010, not in every table
+
+
 def hand_on_activation(first: LiteOperator, second: LiteOperator) -> None:
     """When second goes, its activation becomes first's."""
-    first.options.fused_activation_function = activation_of(second) or ActivationFunctionType.NONE
+    set_activation(first, activation_of(second) or ActivationFunctionType.NONE)
 
 
 def channels_of(operator: LiteOperator) -> int:

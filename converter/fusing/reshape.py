@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
-from ..lite_graph import LiteGraph
+from ..lite_graph import LiteGraph, LiteTensor
 from ..partial_shape import is_known
 from .pattern import Fused
 
@@ -18,7 +18,7 @@ class MergeReshapes:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators went."""
         producers = graph.producers()
-        replaced = {}
+        replaced: dict[int, LiteTensor] = {}
         for operator in graph.operators:
             for i, tensor in enumerate(operator.inputs):
                 if id(tensor) in replaced:

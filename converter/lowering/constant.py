@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ...lite.errors import ModelError
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.writer import MAX_BYTES
 from ..graph import Node
 from ..lite_graph import LiteTensor
 from ..tensor_proto import array_of
@@ -14,6 +15,8 @@ def const(lowering: Lowering, node: Node) -> LiteTensor:
         raise ModelError("attribute 'value' is missing")
     proto = node.attributes["value"].tensor
     data = array_of(proto)
+    if data.nbytes > MAX_BYTES:
+        raise UnsupportedError(f"a constant of {data.nbytes:,} bytes, a model has room for {MAX_BYTES:,}")
     return LiteTensor(node.name, tensor_type(proto.dtype), data.shape, data)
 
 
