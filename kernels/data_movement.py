@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Shape, Tensor
-from .strided_copy import StridedCopy, strided_copy_calls, strided_copy_now
+from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.tensor import Shape, Tensor, TensorType
+from .strided_copy import StridedCopy, element_bytes, strided_copy_calls, strided_copy_now
+
+_INDEX_BYTES = 8
 
 
 class Movement(NamedTuple):
@@ -18,6 +23,11 @@ class Movement(NamedTuple):
 
     outputs: list[tuple[Tensor, Shape]]
     copies: list[tuple[StridedCopy, Tensor, Tensor]]
+
+
+def item_bytes_of(tensor: Tensor, operator: str) -> int:
+    """Bytes of an element in a rule's copies; strings count as 8, and their indices are moved."""
+    return _INDEX_BYTES if tensor.type == TensorType.STRING else element_bytes(tensor, operator)
 
 
 Rule = Callable[[Context, Node], Movement]
@@ -33,7 +43,8 @@ def movement_registration(
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         tensors = [context.optional_input(node, i) for i in told_by]
-        if any(tensor is not None and not tensor.is_constant for tensor in tensors):
+        strings = context.output(node, 0).type == TensorType.STRING
+        if strings or any(tensor is not None and not tensor.is_constant for tensor in tensors):
             for i in range(len(node.outputs)):
                 context.set_dynamic(context.output(node, i))
             return None
@@ -46,8 +57,27 @@ def movement_registration(
         movement = rule(context, node)
         for tensor, shape in movement.outputs:
             context.resize_tensor(tensor, shape)
+        if movement.outputs[0][0].type == TensorType.STRING:
+            _move_strings(movement)
+            return
         for copy, x, y in movement.copies:
             if x.data is not None and y.data is not None:
                 strided_copy_now(copy, x.data, y.data)
 
     return Registration(name, prepare, invoke, builtin_code=builtin_code, max_version=max_version)
+
+
+def _move_strings(movement: Movement) -> None:
+    """Do a movement of strings: copy where they come from, then the strings themselves."""
+    for y, shape in movement.outputs:
+        moved = [b""] * int(np.prod(shape, dtype=np.int64))
+        for copy, x, target in movement.copies:
+            if target is not y or x.data is None:
+                continue
+            strings = unpack_strings(x.data)
+            origins = np.full(len(moved), -1, np.int64)
+            strided_copy_now(copy, np.arange(len(strings)).view(np.uint8), origins.view(np.uint8))
+            for i, origin in enumerate(origins.tolist()):
+                if origin >= 0:
+                    moved[i] = strings[origin]
+        y.bind(pack_strings(moved))

@@ -142,6 +142,9 @@ def _invoke(operator: str, rule: ShapeRule) -> Callable[[Context, Node], None]:
     def invoke(context: Context, node: Node) -> None:
         x, y = context.input(node, 0), context.output(node, 0)
         context.resize_tensor(y, rule(context, node))
+        if x.type == TensorType.STRING:
+            y.bind(None if x.data is None else x.data.copy())
+            return
         nbytes = x.size * element_bytes(x, operator)
         if nbytes and x.data is not None and y.data is not None:
             y.data[:nbytes] = x.data[:nbytes]

@@ -8,9 +8,9 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
-from .data_movement import Movement, movement_registration
+from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
-from .strided_copy import StridedCopy, element_bytes, row_major_strides
+from .strided_copy import StridedCopy, row_major_strides
 
 SLICE = 65  # the schema's BuiltinOperator
 STRIDED_SLICE = 45
@@ -102,7 +102,7 @@ def _axis_range(
 
 
 def _range_copy(x: Tensor, y: Tensor, ranges: list[AxisRange], operator: str) -> Movement:
-    item_bytes = element_bytes(x, operator)
+    item_bytes = item_bytes_of(x, operator)
     strides = row_major_strides(x.shape, item_bytes)
     shape = tuple(r.size for r in ranges if not r.shrunk)
     sizes = tuple(r.size for r in ranges)

@@ -6,7 +6,7 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
-from .data_movement import Movement, movement_registration
+from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import (
     check_counts,
     check_index_type,
@@ -17,7 +17,7 @@ from .index_vector import (
     normalized_axis,
     scalar_integer,
 )
-from .strided_copy import block_copy, element_bytes
+from .strided_copy import block_copy
 
 SPLIT = 49  # the schema's BuiltinOperator
 SPLIT_V = 102
@@ -36,7 +36,7 @@ def split_sizes(wanted: list[int], size: int) -> list[int]:
 
 def _pieces(context: Context, node: Node, operator: str, x: Tensor, axis: int, sizes: list[int]) -> Movement:
     """Cut x along an axis; piece i goes to output i."""
-    item_bytes = element_bytes(x, operator)
+    item_bytes = item_bytes_of(x, operator)
     outputs, copies = [], []
     at = 0
     for i, size in enumerate(sizes):
@@ -83,7 +83,7 @@ def _pack(context: Context, node: Node) -> Movement:
     first, y = context.input(node, 0), context.output(node, 0)
     axis = normalized_axis("PACK", int(getattr(node.options, "axis", 0)), len(first.shape) + 1)
     shape = check_sizes("PACK", _with_axis(first.shape, axis, count))
-    item_bytes = element_bytes(first, "PACK")
+    item_bytes = item_bytes_of(first, "PACK")
     block = _with_axis(first.shape, axis, 1)
     copies = []
     for i in range(count):
@@ -104,7 +104,7 @@ def _unpack(context: Context, node: Node) -> Movement:
     axis = normalized_axis("UNPACK", int(getattr(node.options, "axis", 0)), len(x.shape))
     if x.size == 0 or x.shape[axis] != count:
         raise PrepareError(f"UNPACK: axis {axis} must have {count} elements, got {x!r}")
-    item_bytes = element_bytes(x, "UNPACK")
+    item_bytes = item_bytes_of(x, "UNPACK")
     shape = (*x.shape[:axis], *x.shape[axis + 1 :])
     block = _with_axis(shape, axis, 1)
     outputs, copies = [], []

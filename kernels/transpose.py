@@ -6,9 +6,9 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
 from ..lite.tensor import Shape, TensorType
-from .data_movement import Movement, movement_registration
+from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, integers, normalized_axis, output_of
-from .strided_copy import StridedCopy, element_bytes, row_major_strides
+from .strided_copy import StridedCopy, row_major_strides
 
 TRANSPOSE = 39  # the schema's BuiltinOperator
 
@@ -28,7 +28,7 @@ def _movement(context: Context, node: Node) -> Movement:
     check_index_type("TRANSPOSE", "perm", perm, (TensorType.INT32,))
     axes = permutation(integers(perm), len(x.shape))
     shape = tuple(x.shape[axis] for axis in axes)
-    item_bytes = element_bytes(x, "TRANSPOSE")
+    item_bytes = item_bytes_of(x, "TRANSPOSE")
     strides = row_major_strides(x.shape, item_bytes)
     copy = StridedCopy(
         item_bytes,

@@ -1,0 +1,112 @@
+"""GATHER: slices of the input, chosen by a tensor of positions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import InvokeError, PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.tensor import Shape, TensorType
+from .index_vector import check_counts, check_index_type, check_sizes, integers, normalized_axis, output_of
+from .parallel import chunk_count
+from .strided_copy import COPY_BYTES_PER_NS, element_bytes
+
+GATHER = 36  # the schema's BuiltinOperator
+
+GATHER_ARGS = np.dtype(
+    [
+        ("x", np.int64),
+        ("positions", np.int64),
+        ("y", np.int64),
+        ("position_bytes", np.int64),
+        ("batch", np.int64),
+        ("outer", np.int64),
+        ("axis_size", np.int64),
+        ("count", np.int64),
+        ("slice_bytes", np.int64),
+    ],
+    align=True,
+)
+OUT_OF_RANGE = 1
+_POSITION_TYPES = (TensorType.INT32, TensorType.INT64, TensorType.INT16)
+_SLICE_NS = 3  # to look up one slice
+
+
+def gathered(x: Shape, positions: Shape, axis: int, batch_dims: int) -> tuple[Shape, int, int]:
+    """(output shape, axis, batch_dims), the last two counted from the front.
+
+    The first batch_dims axes of x and positions are the same; the axes of positions after them
+    take the place of x's `axis`. Source: LiteRT tflite/kernels/gather.cc, Prepare.
+    """
+    axis = normalized_axis("GATHER", axis, len(x))
+    if batch_dims < 0:
+        batch_dims += len(positions)
+    if not 0 <= batch_dims <= min(axis, len(positions)):
+        raise PrepareError(
+            f"GATHER: batch_dims must be in [0, {min(axis, len(positions))}], got {batch_dims}"
+        )
+    if x[:batch_dims] != positions[:batch_dims]:
+        raise PrepareError(
+            f"GATHER: the first {batch_dims} sizes of input and positions must agree, "
+            f"got {list(x)} and {list(positions)}"
+        )
+    shape = (*x[:axis], *positions[batch_dims:], *x[axis + 1 :])
+    return check_sizes("GATHER", shape), axis, batch_dims
+
+
+def _shape(context: Context, node: Node) -> tuple[Shape, int, int]:
+    x, positions = context.input(node, 0), context.input(node, 1)
+    options = node.options
+    axis, batch_dims = int(getattr(options, "axis", 0)), int(getattr(options, "batch_dims", 0))
+    return gathered(x.shape, positions.shape, axis, batch_dims)
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    check_counts("GATHER", node, 2)
+    x, positions = context.input(node, 0), context.input(node, 1)
+    y = output_of(context, node, "GATHER", x)
+    check_index_type("GATHER", "positions", positions, _POSITION_TYPES)
+    shape, axis, batch_dims = _shape(context, node)
+    if x.type == TensorType.STRING:
+        if len(x.shape) != 1:
+            raise PrepareError(f"GATHER: an input of strings must have 1 dimension, got {x!r}")
+        context.set_dynamic(y)
+        return None
+    context.resize_tensor(y, shape)
+    item_bytes = element_bytes(x, "GATHER")
+    if 0 in shape:
+        return []
+    args = np.zeros(1, GATHER_ARGS)
+    args["position_bytes"] = positions.dtype.itemsize
+    args["batch"] = math.prod(x.shape[:batch_dims])
+    args["outer"] = math.prod(x.shape[batch_dims:axis])
+    args["axis_size"] = x.shape[axis]
+    args["count"] = math.prod(positions.shape[batch_dims:])
+    args["slice_bytes"] = math.prod(x.shape[axis + 1 :]) * item_bytes
+    slices = int(args["batch"][0] * args["outer"][0] * args["count"][0])
+    work_ns = slices * (_SLICE_NS + int(args["slice_bytes"][0]) / COPY_BYTES_PER_NS)
+    messages = {OUT_OF_RANGE: f"GATHER: positions must be in [0, {x.shape[axis]})"}
+    tensors = {"x": x, "positions": positions, "y": y}
+    chunks = chunk_count(context, work_ns)
+    return [KernelCall("gather", "gather", args, tensors, chunks, messages=messages)]
+
+
+def invoke(context: Context, node: Node) -> None:
+    """Gather strings."""
+    x, y = context.input(node, 0), context.output(node, 0)
+    context.resize_tensor(y, _shape(context, node)[0])
+    strings = [] if x.data is None else unpack_strings(x.data)
+    positions = integers(context.input(node, 1))
+    if any(not 0 <= at < len(strings) for at in positions):
+        raise InvokeError(f"GATHER: positions must be in [0, {len(strings)}), got {positions}")
+    y.bind(pack_strings([strings[at] for at in positions]))
+
+
+REGISTRATIONS = (Registration("GATHER", prepare, invoke, builtin_code=GATHER, max_version=8),)
