@@ -1,31 +1,69 @@
-"""Cases of operators that work on each element by itself."""
+"""Cases of mathematical functions of each element by itself."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numlite.schema.tflite import BuiltinOperator
 
-from ..model_builder import ModelBuilder
-from .case import Case, Close
+from .case import EXACT, Case, Close, Closeness, Quanta, Skip
+from .single_op import Kind, single_op
 
-RANDOM = np.random.default_rng(1)
+# XNNPACK's polynomials are further from the exact value than ours.
+_NEAR = Close(rtol=2e-6, atol=5e-7)
+_NO_REFERENCE = Skip("LiteRT has no reference kernel")
+
+# Function, its inputs' magnitudes only, how close to the exact value, to LiteRT's reference.
+_FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray], bool, Closeness, Closeness | Skip | None]] = {
+    # Libraries' sines differ in the last bit.
+    "SIN": (np.sin, False, Close(rtol=3e-7, atol=2e-7), None),
+    "COS": (np.cos, False, Close(rtol=3e-7, atol=2e-7), None),
+    "EXP": (np.exp, False, Close(rtol=3e-7, atol=0), None),
+    "LOG": (np.log, True, Close(rtol=3e-7, atol=1e-7), None),
+    "SQRT": (np.sqrt, True, Close(rtol=1e-7, atol=0), None),
+    "RSQRT": (lambda x: 1 / np.sqrt(x), True, Close(rtol=3e-7, atol=0), None),
+    "SQUARE": (np.square, False, Close(rtol=1e-7, atol=0), None),
+    "NEG": (np.negative, False, EXACT, None),
+    "ABS": (np.abs, False, EXACT, None),
+    "FLOOR": (np.floor, False, EXACT, None),
+    "CEIL": (np.ceil, False, EXACT, _NO_REFERENCE),
+    "ROUND": (np.rint, False, EXACT, _NO_REFERENCE),
+}
 
 
-def unary(code: BuiltinOperator, shape: tuple[int, ...]) -> bytes:
-    """One operator on a float32 tensor."""
-    model = ModelBuilder()
-    x, y = model.tensor(shape), model.tensor(shape)
-    model.op(code, [x], [y])
-    return model.build([x], [y])
+def unary_case(name: str, kind: Kind, num_threads: int = 1) -> Case:
+    """A float operator on one tensor."""
+    function, positive, closeness, reference = _FUNCTIONS[name]
+    id = f"{name}-{'x'.join(map(str, kind.shape)) or 'scalar'}-{num_threads}"
+    x = kind.random(id)
+    return Case(
+        id=id,
+        make=lambda: single_op(BuiltinOperator[name], [kind], kind),
+        inputs=[np.abs(x) + np.float32(1e-3) if positive else x],
+        oracle=lambda x: function(x.astype(np.float64)).astype(np.float32),
+        closeness=closeness,
+        litert_default=closeness if closeness is EXACT else _NEAR,
+        litert_reference=reference,
+        num_threads=num_threads,
+    )
+
+
+def _int8_case(name: str, scale: float, zero_point: int, out: tuple[float, int]) -> Case:
+    x, y = Kind((256,), np.int8, scale, zero_point), Kind((256,), np.int8, *out)
+    return Case(
+        id=f"{name}-int8",
+        make=lambda: single_op(BuiltinOperator[name], [x], y, version=2),
+        inputs=[np.arange(-128, 128).astype(np.int8)],
+        oracle=lambda stored: y.stored(_FUNCTIONS[name][0](x.real(stored))),
+        closeness=Quanta(1),
+    )
 
 
 CASES = [
-    Case(
-        id="sin-float",
-        make=lambda: unary(BuiltinOperator.SIN, (2, 3, 5)),
-        inputs=[RANDOM.uniform(-10, 10, (2, 3, 5)).astype(np.float32)],
-        oracle=np.sin,
-        # Libraries' sines differ in the last bit.
-        closeness=Close(rtol=2e-7, atol=2e-7),
-    ),
+    *(unary_case(name, Kind((2, 3, 37))) for name in _FUNCTIONS),
+    *(unary_case(name, Kind(())) for name in ("EXP", "FLOOR")),
+    unary_case("SQRT", Kind((3, 0))),
+    unary_case("SIN", Kind((600, 601)), num_threads=2),
+    _int8_case("EXP", 0.02, 5, (0.06, -128)),
 ]

@@ -1,0 +1,105 @@
+"""Cases of reductions over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+from .case import EXACT, Case, Close, Quanta, Skip
+from .single_op import Kind, single_op
+
+_FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
+    "MEAN": np.mean,
+    "SUM": np.sum,
+    "REDUCE_PROD": np.prod,
+    "REDUCE_MAX": np.max,
+    "REDUCE_MIN": np.min,
+    "REDUCE_ANY": np.any,
+    "REDUCE_ALL": np.all,
+}
+_WRONG_SUM = Skip("LiteRT's reference kernel gives one constant for every int8 SUM")
+
+
+def reduce_case(
+    name: str,
+    x: Kind,
+    axes: tuple[int, ...],
+    keep_dims: bool = False,
+    out_scale: tuple[float, int] | None = None,
+    num_threads: int = 1,
+) -> Case:
+    """One reduction; out_scale is the scale and zero point of a quantized result, else as x's."""
+    dtype = np.dtype(x.dtype)
+    counted = tuple({axis % len(x.shape) for axis in axes})
+    shape = np.sum(np.zeros(x.shape), axis=counted, keepdims=keep_dims).shape
+    y = Kind(shape, x.dtype, *(out_scale or (x.scale, x.zero_point)))
+    id = (
+        f"{name}-{dtype.name}-{'x'.join(map(str, x.shape))}-axes{'_'.join(map(str, axes))}"
+        f"-{int(keep_dims)}-{num_threads}-{y.scale}"
+    )
+
+    def oracle(stored: np.ndarray) -> np.ndarray:
+        real = _FUNCTIONS[name](x.real(stored), axis=counted, keepdims=keep_dims)
+        return y.stored(np.trunc(real) if dtype.kind == "i" and y.scale is None else real)
+
+    whole = dtype.kind == "b" or y.scale is None or name in ("REDUCE_MAX", "REDUCE_MIN")
+    sums = Close(rtol=1e-5, atol=2e-6 * np.prod(x.shape) ** 0.5)  # taken in another order
+    return Case(
+        id=id,
+        make=lambda: single_op(
+            BuiltinOperator[name],
+            [x, Kind((len(axes),), np.int32)],
+            y,
+            tflite.ReducerOptionsT(keep_dims=keep_dims),
+            1 if dtype.kind == "b" else 2,
+            {1: np.array(axes, np.int32)},
+        ),
+        inputs=[x.random(id, 1.0)],
+        oracle=oracle,
+        closeness=sums if dtype.kind == "f" else EXACT if whole else Quanta(1),
+        litert_reference=_WRONG_SUM if name == "SUM" and dtype == np.int8 else None,
+        num_threads=num_threads,
+    )
+
+
+_AXES = [
+    ((1, 7, 7, 40), (1, 2)),
+    ((2, 5, 3, 8), (-2, 1)),
+    ((1, 4, 5, 33), (3,)),
+    ((3, 9, 4), (1,)),
+    ((2, 3, 4, 5), (0, 1, 2, 3)),
+    ((2, 3, 4, 5, 2), (0, 2, 4)),
+    ((2, 3, 4, 5, 2), (1, 3)),
+    ((3, 4), (0, 0)),
+    ((5,), (0,)),
+]
+_NUMBERS = ["MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN"]
+
+CASES = [
+    *(reduce_case(name, Kind(shape), axes) for name in _NUMBERS for shape, axes in _AXES),
+    *(reduce_case(name, Kind(shape), axes, keep_dims=True) for name in _NUMBERS for shape, axes in _AXES[:3]),
+    *(
+        reduce_case(name, Kind(shape, dtype), axes)
+        for name in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN")
+        for dtype in (np.int32, np.int64)
+        for shape, axes in _AXES[1:4]
+    ),
+    *(
+        reduce_case(name, Kind(shape, dtype, 0.05, 7), axes)
+        for name in ("MEAN", "REDUCE_MAX", "REDUCE_MIN")
+        for dtype in (np.int8, np.uint8)
+        for shape, axes in _AXES[:6]
+    ),
+    *(
+        reduce_case(name, Kind(shape, dtype, 0.05, 7), axes, out_scale=(scale, 12))
+        for name, scale in (("MEAN", 0.031), ("SUM", 0.9))
+        for dtype in (np.int8, np.uint8)
+        for shape, axes in _AXES[:4]
+    ),
+    *(reduce_case(name, Kind((3, 4, 5), np.bool_), (1,)) for name in ("REDUCE_ANY", "REDUCE_ALL")),
+    reduce_case("MEAN", Kind((1, 64, 64, 512)), (1, 2), num_threads=2),
+    reduce_case("SUM", Kind((64, 9000)), (1,), num_threads=2),
+]

@@ -1,0 +1,60 @@
+"""Cases of SOFTMAX and LOG_SOFTMAX."""
+
+from __future__ import annotations
+
+import numpy as np
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+from .case import Case, Close, Closeness, Quanta, Skip
+from .single_op import Kind, single_op
+
+_ABORTS = Skip("LiteRT's reference kernel aborts where many exponentials are near 1")
+
+
+def _softmax(x: np.ndarray, beta: float) -> np.ndarray:
+    exponentials = np.exp(beta * (x - x.max(axis=-1, keepdims=True)))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+def softmax_case(x: Kind, beta: float = 1.0, reference: Closeness | Skip | None = None) -> Case:
+    dtype = np.dtype(x.dtype)
+    id = f"SOFTMAX-{dtype.name}-{'x'.join(map(str, x.shape))}-{x.scale}-{beta}"
+    quantization = (1 / 256, int(np.iinfo(dtype).min)) if x.scale else (None, 0)
+    y = Kind(x.shape, x.dtype, *quantization)
+    return Case(
+        id=id,
+        make=lambda: single_op(
+            BuiltinOperator.SOFTMAX, [x], y, tflite.SoftmaxOptionsT(beta=beta), 2 if x.scale else 1
+        ),
+        inputs=[x.random(id)],
+        oracle=lambda stored: y.stored(_softmax(x.real(stored), beta)),
+        # Sums are taken in another order; exponentials are within 1 unit in the last place.
+        closeness=Quanta(1) if x.scale else Close(rtol=2e-6, atol=1e-12),
+        litert_reference=reference,
+    )
+
+
+def log_softmax_case(shape: tuple[int, ...]) -> Case:
+    x = Kind(shape)
+    id = f"LOG_SOFTMAX-{'x'.join(map(str, shape))}"
+    return Case(
+        id=id,
+        make=lambda: single_op(BuiltinOperator.LOG_SOFTMAX, [x], x, tflite.LogSoftmaxOptionsT()),
+        inputs=[x.random(id)],
+        oracle=lambda x: np.log(_softmax(x.astype(np.float64), 1.0)).astype(np.float32),
+        closeness=Close(rtol=1e-6, atol=1e-6),
+    )
+
+
+CASES = [
+    *(softmax_case(Kind(shape), beta) for shape in ((1, 1001), (2, 3, 5), (7,)) for beta in (1.0, 0.5)),
+    *(
+        softmax_case(Kind(shape, dtype, scale, 3), 1.0, _ABORTS if shape[-1] > 200 and scale < 0.15 else None)
+        for dtype in (np.int8, np.uint8)
+        for scale in (0.01, 0.1, 0.6)
+        for shape in ((1, 12), (2, 3, 5), (1, 1001))
+    ),
+    *(log_softmax_case(shape) for shape in ((1, 1001), (2, 3, 5))),
+    softmax_case(Kind((0, 5))),
+]
