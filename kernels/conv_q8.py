@@ -19,6 +19,7 @@ from .gemm_q8 import (
     gemm_calls,
     pack_filter,
     packed_call,
+    pattern,
     sums_of,
     variant,
 )
@@ -53,7 +54,8 @@ INDIRECT_Q8 = np.dtype(
     align=True,
 )
 
-# padded [images, padded_height, padded_width * depth] = x with the byte `value` around it.
+# padded [images, padded_height, padded_width * depth] = x with padding around it; value is
+# eight times the padding's byte.
 PAD_IMAGE_Q8 = np.dtype(
     [
         (name, np.int64)
@@ -164,7 +166,7 @@ def _padded(
     height, width = _extents(g)
     height, width = max(height, g.pad_top + g.in_height), max(width, g.pad_left + g.in_width)
     args = np.zeros(1, PAD_IMAGE_Q8)
-    args["value"] = f.x_zero_point & 0xFF
+    args["value"] = pattern(f.x_zero_point & 0xFF)
     args["images"], args["height"] = g.batch, g.in_height
     args["row_bytes"], args["left_bytes"] = g.in_width * g.in_depth, g.pad_left * g.in_depth
     args["top"], args["padded_height"], args["padded_row_bytes"] = g.pad_top, height, width * g.in_depth

@@ -12,7 +12,7 @@ from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .depthwise_conv import DepthwiseGeometry
 from .filter_q8 import FilterQ8, filter_q8
-from .gemm_q8 import address, aligned_bytes, output_block, rounding_rows, sums_fit
+from .gemm_q8 import address, aligned_bytes, output_block, pattern, rounding_rows, sums_fit
 from .parallel import chunk_count
 from .plain_filter_q8 import plain_call
 from .requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
@@ -217,7 +217,7 @@ def _layout(args: np.ndarray, f: FilterQ8, g: DepthwiseGeometry, together: int) 
     value = f.x_zero_point & 0xFF
     args["images"], args["in_height"], args["in_row_bytes"] = g.batch, g.in_height, g.in_width * g.in_depth
     args["left_bytes"], args["right_bytes"] = g.pad_left * g.out_depth, right * g.out_depth
-    args["padding_value"], args["multiplier"] = value, g.multiplier
+    args["padding_value"], args["multiplier"] = pattern(value), g.multiplier
     args["copies"] = g.pad_left > 0 or right > 0 or g.multiplier > 1
     args["out_height"], args["out_row_bytes"] = g.out_height, g.out_width * g.out_depth
     args["filter_height"], args["filter_width"] = g.filter_height, g.filter_width

@@ -189,6 +189,11 @@ def aligned_bytes(size: int) -> np.ndarray:
     return raw[start : start + size]
 
 
+def pattern(byte: int) -> np.int64:
+    """Eight times the same byte."""
+    return np.full(8, byte, np.uint8).view(np.int64)[0]
+
+
 def address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 

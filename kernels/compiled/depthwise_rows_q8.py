@@ -8,27 +8,30 @@ from ..depthwise_conv_q8 import DEPTHWISE_Q8
 from .depthwise_tile_q8 import any_taps, columns
 from .family import KernelFamily
 from .memory import int64_pointer, uint8_pointer
+from .run_copy import copy_run, fill_run
+
+EVERY_BYTE = 0x0101010101010101
 
 
 @njit(error_model="numpy")
 def copy_row(a, source, target):
     """One row of x with padding at its sides, each channel `multiplier` times."""
     size = a.in_row_bytes * a.multiplier
-    x = carray(uint8_pointer(source), a.in_row_bytes)
-    row = carray(uint8_pointer(target), a.left_bytes + size + a.right_bytes)
-    for k in range(a.left_bytes):
-        row[k] = a.padding_value
+    fill_run(target, a.padding_value, a.left_bytes)
+    middle = target + a.left_bytes
     if a.multiplier == 1:
-        for k in range(size):
-            row[a.left_bytes + k] = x[k]
+        copy_run(middle, source, size)
     else:
-        at = a.left_bytes
-        for k in range(a.in_row_bytes):
-            for _ in range(a.multiplier):
-                row[at] = x[k]
-                at += 1
-    for k in range(a.left_bytes + size, a.left_bytes + size + a.right_bytes):
-        row[k] = a.padding_value
+        repeat_bytes(middle, source, a.in_row_bytes, a.multiplier)
+    fill_run(middle + size, a.padding_value, a.right_bytes)
+
+
+@njit(error_model="numpy")
+def repeat_bytes(target, source, count, times):
+    """Each of count bytes `times` times."""
+    x = carray(uint8_pointer(source), count)
+    for k in range(count):
+        fill_run(target + k * times, x[k] * EVERY_BYTE, times)
 
 
 @njit(error_model="numpy")

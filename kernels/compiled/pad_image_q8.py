@@ -1,11 +1,8 @@
 """Copies of images with padding around them, for convolutions that read rows as runs of bytes."""
 
-import numpy as np
-from numba import carray
-
 from ..conv_q8 import PAD_IMAGE_Q8
 from .family import KernelFamily
-from .memory import uint8_pointer
+from .run_copy import copy_run, fill_run
 
 kernels = KernelFamily()
 
@@ -13,23 +10,15 @@ kernels = KernelFamily()
 @kernels.add(PAD_IMAGE_Q8)
 def pad_image_q8(a, chunk, chunks):
     rows = a.images * a.padded_height
-    x = carray(uint8_pointer(a.x), a.images * a.height * a.row_bytes)
-    padded = carray(uint8_pointer(a.padded), rows * a.padded_row_bytes)
-    value = np.uint8(a.value)
     for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
         image = row // a.padded_height
         h = row - image * a.padded_height - a.top
-        start = row * a.padded_row_bytes
-        left = a.left_bytes
+        target = a.padded + row * a.padded_row_bytes
         if h < 0 or h >= a.height:
-            left = a.padded_row_bytes
-        for k in range(left):
-            padded[start + k] = value
-        if left == a.padded_row_bytes:
+            fill_run(target, a.value, a.padded_row_bytes)
             continue
-        source = (image * a.height + h) * a.row_bytes
-        for k in range(a.row_bytes):
-            padded[start + left + k] = x[source + k]
-        for k in range(left + a.row_bytes, a.padded_row_bytes):
-            padded[start + k] = value
+        done = a.left_bytes + a.row_bytes
+        fill_run(target, a.value, a.left_bytes)
+        copy_run(target + a.left_bytes, a.x + (image * a.height + h) * a.row_bytes, a.row_bytes)
+        fill_run(target + done, a.value, a.padded_row_bytes - done)
     return 0
