@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from sys import getrefcount
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,13 @@ from .lite.custom_op import register_custom_op
 from .lite.errors import StateError, UnsupportedError
 from .lite.interpreter import Interpreter as CoreInterpreter
 from .lite.interpreter_wrapper import NO_DELEGATES, InterpreterWrapper
-from .lite.memory_report import MemoryReport
 from .lite.model import Model
-from .lite.profiler import OpProfile
 from .lite.signature_runner import SignatureRunner
 from .lite.tensor_details import operator_details, tensor_details
+
+if TYPE_CHECKING:
+    from .lite.memory_report import MemoryReport
+    from .lite.profiler import OpProfile
 
 __all__ = [
     "Delegate",
@@ -112,7 +114,7 @@ class Interpreter:
         experimental_disable_delegate_node_fusion: bool = False,
         experimental_force_delegate_node_profiling: bool = False,
     ) -> None:
-        """Open a model by path (the file is mapped) or by content (which is kept, not copied).
+        """Open a model by path (the file is mapped) or by content (kept, not copied, if it is bytes).
 
         experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after
         invoke; it does not change any result. The arguments that speak of delegates are

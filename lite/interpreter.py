@@ -10,8 +10,6 @@ import numpy as np
 
 from .errors import StateError
 from .interpreter_builder import build_subgraphs
-from .memory import memory_report
-from .profiler import OpProfile, profile
 from .runtime import Runtime
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from .memory_report import MemoryReport
     from .model import Model, Signature
     from .op_resolver import OpResolver
+    from .profiler import OpProfile
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
@@ -138,10 +137,14 @@ class Interpreter:
 
     def memory_report(self, subgraph_index: int = 0) -> MemoryReport:
         """Bytes of the arenas, and where and when each tensor lives; call it after allocate_tensors."""
-        return memory_report(self.subgraph(subgraph_index))
+        from .memory_account import account
+
+        return account(self.subgraph(subgraph_index))
 
     def profile(self, runs: int = 20, subgraph_index: int = 0) -> list[OpProfile]:
         """Times of each operator over real invokes with the inputs as they are set."""
+        from .profiler import profile
+
         with self._exclusive():
             return profile(self.subgraph(subgraph_index), runs)
 

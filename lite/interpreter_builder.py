@@ -12,7 +12,7 @@ from .graph_check import check_graph
 from .node import Node
 from .quantization import Quantization
 from .registration import Registration
-from .subgraph import Subgraph, checked_shape, has_fixed_size
+from .subgraph import Subgraph, checked_shape
 from .tensor import AllocationType, Tensor
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
         _make_constant(tensor, data)
     elif tensor.is_variable:
         tensor.allocation_type = AllocationType.ARENA_RW_PERSISTENT
-    elif has_fixed_size(tensor):
+    elif tensor.has_fixed_size:
         tensor.allocation_type = AllocationType.ARENA_RW
     else:
         tensor.allocation_type = AllocationType.DYNAMIC
@@ -127,7 +127,7 @@ def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
 def _make_constant(tensor: Tensor, data: np.ndarray) -> None:
     if tensor.is_variable:
         raise ModelError(f"tensor {tensor.index} {tensor!r}: a variable must not have a buffer")
-    if has_fixed_size(tensor) and tensor.sparsity is None and data.size != tensor.nbytes:
+    if tensor.has_fixed_size and tensor.sparsity is None and data.size != tensor.nbytes:
         raise ModelError(
             f"tensor {tensor.index} {tensor!r}: its buffer must hold {tensor.nbytes} bytes, got {data.size}"
         )

@@ -27,12 +27,16 @@ class Signature(NamedTuple):
 class Model:
     """A verified model. root is the schema's reader of the file.
 
-    content holds the file's bytes (a mapped file or any bytes-like object); it is kept, not copied.
+    content holds the file's bytes: a mapped file or any bytes-like object, which is kept. One that
+    can be written to is copied.
     Raises ModelError when the content is no model or is damaged.
     """
 
     def __init__(self, content: bytes | bytearray | memoryview | mmap.mmap) -> None:
         view = memoryview(content).cast("B")
+        if not view.readonly:
+            # What has been verified must not change afterwards.
+            view = memoryview(bytes(view))
         if not len(view):
             raise ModelError("The model is not a valid Flatbuffer buffer: it is empty")
         self._data = np.frombuffer(view, np.uint8)

@@ -42,8 +42,8 @@ class ArgumentBlocks:
             place[:] = block
             call.args = place
             for name, tensor in call.tensors.items():
-                if tensor.sparsity is not None:
-                    raise UnsupportedError(f"tensor {tensor!r}: only DENSIFY reads sparse tensors")
+                if tensor.sparsity is not None or not tensor.has_fixed_size:
+                    raise UnsupportedError(f"tensor {tensor!r}: {call.kernel} does not take its encoding")
                 words.append((start + _address_field(call, name)) // _WORD)
                 self._tensors.append(tensor)
         self._at = np.array(words, np.int64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .context import Numerics
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
     from .subgraph import Subgraph
 
 
-@dataclass
 class Runtime:
     """The settings and the subgraphs of an interpreter.
 
@@ -21,11 +19,18 @@ class Runtime:
     changes where tensors lie, never which kernels run.
     """
 
-    library: KernelLibrary
-    numerics: Numerics = Numerics.DEFAULT
-    num_threads: int = 1
-    preserve_all_tensors: bool = False
-    subgraphs: list[Subgraph] = field(default_factory=list)
+    def __init__(
+        self,
+        library: KernelLibrary,
+        numerics: Numerics = Numerics.DEFAULT,
+        num_threads: int = 1,
+        preserve_all_tensors: bool = False,
+    ) -> None:
+        self.library = library
+        self.numerics = numerics
+        self.num_threads = num_threads
+        self.preserve_all_tensors = preserve_all_tensors
+        self.subgraphs: list[Subgraph] = []
 
     def pool(self) -> ThreadPool | None:
         """The threads that kernels may use besides the caller's."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .context import Numerics
+    from .native_plan import NativePlan
     from .node import Node
     from .runtime import Runtime
     from .tensor import Shape
@@ -173,7 +174,7 @@ class Subgraph:
         if shape != tensor.shape:
             tensor.shape = shape
             self._dynamic_resized = True
-        if tensor.type != TensorType.STRING and (tensor.data is None or len(tensor.data) < tensor.nbytes):
+        if tensor.has_fixed_size and (tensor.data is None or len(tensor.data) < tensor.nbytes):
             tensor.bind(allocate(tensor.nbytes))
             self._dynamic_resized = True
 
@@ -194,7 +195,7 @@ class Subgraph:
             raise StateError(f"Attempting to resize a fixed-size tensor. Tensor {tensor!r} is a constant")
         self._invalidate()
         tensor.shape = shape
-        if tensor.type != TensorType.STRING:
+        if tensor.has_fixed_size:
             tensor.bind(None)
 
     def allocate_tensors(self) -> None:
@@ -244,7 +245,7 @@ class Subgraph:
     def _prepare_node(self, node: Node) -> None:
         for t in node.outputs:
             tensor = self.tensors[t]
-            if t >= 0 and tensor.allocation_type is _DYNAMIC and has_fixed_size(tensor):
+            if t >= 0 and tensor.allocation_type is _DYNAMIC and tensor.has_fixed_size:
                 tensor.allocation_type = _ARENA
                 tensor.bind(None)
         node.temporaries.clear()
@@ -307,15 +308,19 @@ class Subgraph:
         if status:
             self.fail(self.stages[0].plan.steps[0], status)
 
+    @property
+    def native_plan(self) -> NativePlan | None:
+        """The plan of an allocated subgraph that runs without Python: a row of another plan may run it."""
+        steps = [step for stage in self.stages for step in stage.plan.steps]
+        whole = bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
+        if whole and len(steps) == 1 and isinstance(steps[0], NativeSegment):
+            return steps[0].plan
+        return None
+
     def _choose_entry(self) -> None:
         """Whole subgraphs of one native segment run without any Python between entry and end."""
-        self._entry = None
-        stage = self.stages[0]
-        whole = stage.last == len(self.execution_plan) - 1
-        if whole and len(stage.plan.steps) == 1 and debug.level < debug.TIMES:
-            step = stage.plan.steps[0]
-            if isinstance(step, NativeSegment):
-                self._entry = step.plan.invoke
+        plan = self.native_plan
+        self._entry = None if plan is None or debug.level >= debug.TIMES else plan.invoke
 
     def run_stages(self, run_stage: Callable[[Stage], None]) -> None:
         """Run all nodes, stage by stage, through run_stage."""
@@ -371,11 +376,6 @@ class Subgraph:
         assert isinstance(step, NativeSegment)
         node, error = step.failure(status)
         raise InvokeError(f"{self.where(node)}: {error}")
-
-
-def has_fixed_size(tensor: Tensor) -> bool:
-    """Whether the shape and type say how many bytes the tensor takes."""
-    return tensor.type not in (TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT)
 
 
 def checked_shape(tensor: Tensor, shape: Iterable[int]) -> Shape:

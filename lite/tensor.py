@@ -169,6 +169,11 @@ class Tensor:
         return (math.prod(self.shape) * _BITS.get(self.type, 0) + 7) // 8
 
     @property
+    def has_fixed_size(self) -> bool:
+        """Whether type and shape say how many bytes it takes: not so for strings and resources."""
+        return self.type not in (TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT)
+
+    @property
     def is_constant(self) -> bool:
         return self.allocation_type in (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
 

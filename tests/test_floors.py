@@ -21,6 +21,7 @@ CONTRACTS = {
     "op_resolver",
     "quantization",
     "registration",
+    "string_tensor",
     "tensor",
     "debug",
 }
