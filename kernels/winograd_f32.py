@@ -1,7 +1,8 @@
 """CONV_2D in float32 by Winograd's F(2x2, 3x3): for 3x3 filters with stride 1.
 
 It takes 16 multiplies for 4 outputs instead of 36, and rounds differently: results are within
-about 3e-6 of the largest output, where direct sums are within about 1e-6.
+about 3e-6 of the largest output, where direct sums are within about 1e-6. An infinity or NaN in
+the input reaches all four outputs of a tile, not just those whose window holds it.
 """
 
 import numpy as np

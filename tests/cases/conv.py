@@ -29,10 +29,13 @@ def conv_case(
     bias: bool = True,
     constant: bool = True,
     num_threads: int = 1,
+    not_finite: bool = False,
 ) -> Case:
-    """One CONV_2D; stride and dilation are (vertical, horizontal)."""
+    """One CONV_2D; stride and dilation are (vertical, horizontal). not_finite: x has infinities and a NaN."""
     random = np.random.default_rng(sum(map(ord, id)))
     x = random.standard_normal(x_shape).astype(np.float32)
+    if not_finite:
+        x[0, 0, 0, 0], x[0, 0, 1, 0], x[0, 1, 0, 0] = np.inf, -np.inf, np.nan
     w = (random.standard_normal(w_shape) / np.sqrt(np.prod(w_shape[1:]))).astype(np.float32)
     b = random.standard_normal(w_shape[0]).astype(np.float32) if bias else None
 
@@ -48,6 +51,7 @@ def conv_case(
         fused_activation_function=fused,
     )
     no_bias = Skip("LiteRT's CONV_2D asks for a bias")
+    clamped = Skip("LiteRT's reference turns infinities into the largest numbers")
     return Case(
         id=id,
         make=window_model(
@@ -57,7 +61,7 @@ def conv_case(
         oracle=oracle,
         closeness=SUMS,
         litert_default=None if bias else no_bias,
-        litert_reference=None if bias else no_bias,
+        litert_reference=clamped if not_finite else None if bias else no_bias,
         num_threads=num_threads,
     )
 
@@ -88,6 +92,8 @@ def window_model(
 CASES = [
     conv_case("conv-1x1", (1, 8, 8, 16), (32, 1, 1, 16)),
     conv_case("conv-1x1-relu6-batch", (2, 9, 7, 24), (24, 1, 1, 24), fused=RELU6),
+    conv_case("conv-1x1-not-finite", (1, 4, 4, 8), (9, 1, 1, 8), fused=RELU6, not_finite=True),
+    conv_case("conv-1x1-not-finite-linear", (1, 4, 4, 8), (40, 1, 1, 8), not_finite=True),
     conv_case("conv-1x1-columns-41", (1, 5, 3, 7), (41, 1, 1, 7), fused=RELU),
     conv_case("conv-1x1-columns-1", (1, 5, 3, 7), (1, 1, 1, 7), fused=RELU_N1_TO_1),
     conv_case("conv-1x1-columns-72", (1, 5, 5, 33), (72, 1, 1, 33)),

@@ -44,7 +44,7 @@ def conv_2d(
     parts = []
     for g, weights in enumerate(np.split(w.astype(wide), groups)):
         part = seen[..., g * depth : (g + 1) * depth]
-        parts.append(np.einsum("nyxhwc,ohwc->nyxo", part, weights))
+        parts.append(part.reshape(*part.shape[:3], -1) @ weights.reshape(len(weights), -1).T)
     y = np.concatenate(parts, axis=3)
     return y if bias is None else y + bias
 

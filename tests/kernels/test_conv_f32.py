@@ -1,0 +1,65 @@
+"""float32 convolutions of random shapes, which meet every kernel and every rest of a tile, against NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numlite.interpreter import Interpreter
+
+from ..cases.case import Case
+from ..cases.conv import conv_case
+from ..cases.depthwise_conv import depthwise_case
+from ..cases.window_oracle import SAME, VALID
+
+
+def run(case: Case) -> np.ndarray:
+    interpreter = Interpreter(model_content=case.make(), num_threads=case.num_threads)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], case.inputs[0])
+    interpreter.invoke()
+    y: np.ndarray = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return y
+
+
+def check(case: Case) -> None:
+    (expected,) = case.expected()
+    np.testing.assert_allclose(run(case), expected, rtol=1e-5, atol=5e-6)
+
+
+def window(random: np.random.Generator) -> dict[str, Any]:
+    """Stride, dilation, padding, activation and threads."""
+    plain = random.random() < 0.5
+    steps = (1, 1, 1, 2, 3)
+    return {
+        "stride": (1, 1) if plain else (int(random.choice(steps)), int(random.choice(steps))),
+        "dilation": (1, 1) if plain else (int(random.choice(steps)), int(random.choice(steps))),
+        "padding": int(random.choice([SAME, VALID])),
+        "fused": int(random.integers(0, 4)),
+        "num_threads": int(random.choice([1, 1, 3])),
+    }
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_conv(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = (int(random.choice([1, 3, 3, 3, 5])), int(random.choice([1, 3, 3, 3, 4])))
+    groups = int(random.choice([1, 1, 1, 2, 3]))
+    depth, columns = int(random.integers(1, 50)), int(random.integers(1, 70))
+    x = (
+        int(random.integers(1, 3)),
+        int(random.integers(14, 24)),
+        int(random.integers(14, 24)),
+        groups * depth,
+    )
+    check(conv_case(f"random-{seed}", x, (groups * columns, *size, depth), **window(random)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_depthwise_conv(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    size = (int(random.choice([1, 3, 3, 5, 6])), int(random.choice([1, 3, 3, 5, 5, 4])))
+    depth, multiplier = int(random.integers(1, 70)), int(random.choice([1, 1, 1, 2, 3]))
+    x = (int(random.integers(1, 3)), int(random.integers(18, 26)), int(random.integers(14, 40)), depth)
+    check(depthwise_case(f"random-{seed}", x, (1, *size, depth * multiplier), **window(random)))
