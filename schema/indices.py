@@ -146,20 +146,23 @@ class _Model:
             nbytes = 0
             if inside:
                 nbytes = _U32(self.data, at + inside + _U32(self.data, at + inside)[0])[0]
-            elif offset_at:
+            if offset_at:
                 try:
-                    nbytes = self._outside(at, offset_at, size_at)
+                    outside = self._outside(at, offset_at, size_at)
                 except Fault as fault:
                     raise fault.inside(f"buffer {i}") from None
+                if outside is not None:
+                    # LiteRT takes the bytes inside when there are both; either must fill its tensors.
+                    nbytes = min(nbytes, outside) if inside else outside
             sizes.append(nbytes)
         return sizes
 
-    def _outside(self, at: int, offset_at: int, size_at: int) -> int:
-        """Bytes that lie behind the flatbuffer, 0 where the table does not use them."""
+    def _outside(self, at: int, offset_at: int, size_at: int) -> int | None:
+        """Bytes that lie behind the flatbuffer, None where the table does not use them."""
         start = _U64(self.data, at + offset_at)[0]
         nbytes: int = _U64(self.data, at + size_at)[0] if size_at else 0
         if start <= 1:
-            return 0
+            return None
         if start + nbytes > len(self.data):
             raise Fault(f"{nbytes} bytes at offset {start} run past the end of the file of {len(self.data)}")
         return nbytes

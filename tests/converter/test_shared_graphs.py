@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from numlite.converter import convert_graph, read_graph
 from numlite.converter.lowering.register import RULES
 from numlite.lite.errors import UnsupportedError
 
-from .graphs import checked, histogram, run_litert
+from .graphs import checked, histogram, run, run_litert
 
 FOLDER = Path(__file__).parents[3] / "shared/convert/graphs"
 
@@ -26,6 +27,8 @@ NOT_BUILT = {
     "op_FusedBatchNormV3_1a",
     "op_FusedBatchNorm_1a",
 }
+
+Processor = Callable[..., list[np.ndarray]]
 
 
 @cache
@@ -46,9 +49,16 @@ def refused(name: str) -> bool:
     return name in NOT_BUILT or (bool(types & OTHER_TYPES) and not reshaping)
 
 
+def run_numlite(model: bytes, *inputs: np.ndarray) -> list[np.ndarray]:
+    from numlite.interpreter import Interpreter
+
+    return run(Interpreter(model_content=model), *inputs)
+
+
 @pytest.mark.skipif(not FOLDER.exists(), reason="../shared/convert is absent")
+@pytest.mark.parametrize("processor", [run_litert, run_numlite])
 @pytest.mark.parametrize("name", described() if FOLDER.exists() else [])
-def test_equals_tensorflow(name: str) -> None:
+def test_equals_tensorflow(name: str, processor: Processor) -> None:
     d = described()[name]
     arguments = (
         read_graph(FOLDER / d["graph"]),
@@ -62,7 +72,7 @@ def test_equals_tensorflow(name: str) -> None:
         return
     model = checked(convert_graph(*arguments))
     given, expected = (np.load(FOLDER / f"{name}.{side}.npz") for side in ("in", "out"))
-    outputs = run_litert(model, *(array(i, given) for i in d["inputs"]))
+    outputs = processor(model, *(array(i, given) for i in d["inputs"]))
     for o, y in zip(d["outputs"], outputs, strict=True):
         np.testing.assert_allclose(y, array(o, expected), **d["tol"])
     check_size(model, d["tflite"])

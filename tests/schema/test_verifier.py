@@ -145,6 +145,12 @@ def test_buffer_behind_the_flatbuffer() -> None:
     verify(data + bytes(72))
 
 
+def test_bytes_inside_and_behind_must_both_fill_the_tensor() -> None:
+    model = convolution()
+    model.buffers[1].offset, model.buffers[1].size = 2, 71
+    assert "needs 72 bytes, buffer 1 has 71" in refusal(tflite.pack(model))
+
+
 def test_shared_offsets_do_not_multiply_the_work() -> None:
     """Many operators may share one vector of indices; overlapping vectors are refused."""
     model = convolution()
