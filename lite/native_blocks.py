@@ -2,6 +2,13 @@
 
 import numpy as np
 
+
+def field_offset(block: np.dtype, field: str) -> int:
+    """Bytes from a record's start to one of its fields."""
+    assert block.fields is not None
+    return block.fields[field][1]
+
+
 # One kernel call: `int64 kernel(int64 args, int64 chunk, int64 chunks)`, once per chunk.
 ROW = np.dtype([("kernel", np.int64), ("args", np.int64), ("chunks", np.int64)])
 

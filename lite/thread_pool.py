@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .native_blocks import POOL
+from .native_blocks import POOL, field_offset
 
 if TYPE_CHECKING:
     import threading
@@ -100,7 +100,7 @@ class _Workers:
         self.block["wakeups"] += 1
         if self.block["futex"][0]:
             syscall, futex = ctypes.CDLL(None).syscall, int(self.block["futex"][0])
-            wakeups = ctypes.c_void_p(self.address + POOL.fields["wakeups"][1])
+            wakeups = ctypes.c_void_p(self.address + field_offset(POOL, "wakeups"))
             syscall(futex, wakeups, _FUTEX_WAKE_PRIVATE, len(self.threads), None, None, 0)
         for thread in self.threads:
             thread.join()

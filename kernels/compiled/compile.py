@@ -37,7 +37,8 @@ define i64 @{symbol}(i64 %args, i64 %chunk, i64 %chunks) {{
 
 
 if target().override:
-    config.CPU_NAME, config.CPU_FEATURES = target().override, ""
+    _settings: Any = config
+    _settings.CPU_NAME, _settings.CPU_FEATURES = target().override, ""
 
 
 class _IRLibrary(codegen.JITCodeLibrary):
@@ -115,7 +116,7 @@ def kernel_module(sources: Mapping[str, KernelSource]) -> Any:
 
 
 def _kernel_ir(name: str, source: KernelSource) -> Any:
-    flags = compiler.Flags()
+    flags: Any = compiler.Flags()
     flags.error_model = "numpy"
     flags.nrt = True
     flags.no_cpython_wrapper = True
@@ -144,6 +145,10 @@ def _hide(module: Any, exports: set[str]) -> None:
 @cache
 def target_machine() -> Any:
     """LLVM's target machine for the processor that kernels are compiled for."""
+    return _new_target_machine()
+
+
+def _new_target_machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     name, features = llvm_processor()
@@ -191,7 +196,8 @@ class MemoryKernels:
 
     def __init__(self, sources: Mapping[str, KernelSource]) -> None:
         module = kernel_module(sources)
-        self._engine = llvm.create_mcjit_compiler(module, target_machine())
+        # The engine owns its target machine, and frees it.
+        self._engine = llvm.create_mcjit_compiler(module, _new_target_machine())
         self._engine.finalize_object()
 
     def address(self, kernel: str) -> int:

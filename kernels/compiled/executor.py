@@ -11,7 +11,7 @@ never wakes costs nothing. A publisher that finds the pool taken runs its chunks
 
 from numba import carray, njit
 
-from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, ROW
+from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, ROW, field_offset
 from .family import KernelFamily
 from .memory import record_pointer
 from .primitives import (
@@ -32,13 +32,13 @@ plan_at = record_pointer(PLAN)
 row_at = record_pointer(ROW)
 
 TICKET, DONE, ASLEEP, WAKEUPS, TAKEN, STOP = (
-    POOL.fields[name][1] for name in ("ticket", "done", "asleep", "wakeups", "taken", "stop")
+    field_offset(POOL, name) for name in ("ticket", "done", "asleep", "wakeups", "taken", "stop")
 )
 CALL_KERNEL, CALL_ARGS, CALL_CHUNKS, CALL_STATUS = (
-    POOL.fields[name][1] for name in ("kernel", "args", "chunks", "status")
+    field_offset(POOL, name) for name in ("kernel", "args", "chunks", "status")
 )
 SYSCALL, FUTEX, SCHED_YIELD, SLEEP, SLEEP_TIME = (
-    POOL.fields[name][1] for name in ("syscall", "futex", "sched_yield", "sleep", "sleep_time")
+    field_offset(POOL, name) for name in ("syscall", "futex", "sched_yield", "sleep", "sleep_time")
 )
 ROW_BYTES = ROW.itemsize
 

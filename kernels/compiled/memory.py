@@ -21,7 +21,8 @@ def pointer(target: types.Type) -> Callable[[int], Any]:
 
         return types.CPointer(target)(types.int64), codegen
 
-    return to_pointer
+    made: Any = to_pointer
+    return made
 
 
 def record_pointer(block: np.dtype) -> Callable[[int], Any]:

@@ -28,7 +28,8 @@ def _caller(arity: int) -> Callable[..., int]:
     names = ", ".join(["function", *(f"a{k}" for k in range(arity))])
     scope = {"signature": types.int64(*[types.int64] * (arity + 1)), "codegen": codegen}
     exec(f"def call{arity}(context, {names}):\n    return signature, codegen\n", scope)
-    return intrinsic(scope[f"call{arity}"])
+    typer: Any = scope[f"call{arity}"]
+    return intrinsic(typer)
 
 
 call0 = _caller(0)
