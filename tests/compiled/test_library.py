@@ -13,15 +13,14 @@ START = """
 import os, sys
 from numlite.kernels.compiled.library import Library
 library = Library()
-library.load({"executor": {"run_plan"}, "reshape": set()})
-assert library.address("executor", "run_plan") > 0
+library.load({family: set() for family in sys.argv[1:]})
 print("numba" in sys.modules, "llvmlite" in sys.modules)
 """
 
 
-def start(cache: Path, **environment: str) -> subprocess.Popen[str]:
+def start(cache: Path, *families: str, **environment: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-c", START],
+        [sys.executable, "-c", START, *(families or ["reshape"])],
         env=os.environ | {"NUMLITE_CACHE_DIR": str(cache)} | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -31,12 +30,12 @@ def start(cache: Path, **environment: str) -> subprocess.Popen[str]:
 
 def test_cold_and_warm_starts(tmp_path: Path) -> None:
     for _ in range(2):
-        assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+        assert start(tmp_path, "executor", "reshape").communicate(timeout=120) == ("False False\n", "")
     files = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    assert sorted(path.name.split("-")[0] for path in files) == ["reshape", "executor"]
+    assert sorted(path.name.split("-")[0] for path in files) == ["executor", "reshape"]
     damaged = next(iter(files))
     damaged.write_bytes(damaged.read_bytes()[:-100])
-    assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+    assert start(tmp_path, "executor", "reshape").communicate(timeout=120) == ("False False\n", "")
     for path, time in files.items():
         assert (path.stat().st_mtime_ns == time) == (path != damaged)
 
@@ -45,7 +44,7 @@ def test_processes_that_compile_at_once(tmp_path: Path) -> None:
     for process in [start(tmp_path) for _ in range(2)]:
         assert process.communicate(timeout=120) == ("False False\n", "")
     assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
@@ -60,7 +59,7 @@ def test_a_cache_that_cannot_be_written(tmp_path: Path) -> None:
 def test_another_processor_has_files_of_its_own(tmp_path: Path) -> None:
     for processor in ("x86-64", "x86-64-v2"):
         assert start(tmp_path, NUMLITE_CPU=processor).communicate(timeout=120) == ("False False\n", "")
-    assert len(list(tmp_path.iterdir())) == 4
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_compiling_in_memory(tmp_path: Path) -> None:
