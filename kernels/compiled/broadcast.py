@@ -21,30 +21,15 @@ def operand_offset(shape, strides, outer):
     return offset
 
 
-def broadcast_kernel(read: Any, write: Any, parameters: Callable, combine: Callable) -> Callable:
-    """A kernel of (block, chunk, chunks) that sets out[i] = combine(a[i], b[i], parameters(block)).
+def row_kernel(inner: Callable) -> Callable:
+    """A kernel of (block, chunk, chunks) that calls inner for each row of a broadcast.
 
-    The block has the fields a, b, out (addresses) and BROADCAST_FIELDS. Rows are cut into
-    chunks, or the inner loop where there is one row.
+    inner(block, a_at, a_step, b_at, b_step, out_at, count) computes count elements from the
+    element offsets on; a step of 0 means that the operand's one element serves them all.
+    Rows are cut into chunks, or the inner loop where there is one row.
     """
 
-    @njit(error_model="numpy")
-    def inner(a, a_step, b, b_step, out, count, p):
-        # Addresses and element indices come in pairs.
-        if a_step == 0:
-            x = read(a[0], a[1])
-            for i in range(count):
-                write(out[0], out[1] + i, combine(x, read(b[0], b[1] + i), p))
-        elif b_step == 0:
-            y = read(b[0], b[1])
-            for i in range(count):
-                write(out[0], out[1] + i, combine(read(a[0], a[1] + i), y, p))
-        else:
-            for i in range(count):
-                write(out[0], out[1] + i, combine(read(a[0], a[1] + i), read(b[0], b[1] + i), p))
-
     def kernel(block, chunk, chunks):
-        p = parameters(block)
         shape, a_strides, b_strides = block.shape, block.a_strides, block.b_strides
         middle, count = shape[_MIDDLE], shape[_INNER]
         rows = middle
@@ -63,15 +48,39 @@ def broadcast_kernel(read: Any, write: Any, parameters: Callable, combine: Calla
             b_at = operand_offset(shape, b_strides, row // middle) + first * b_step
             for k in range(m, stop):
                 inner(
-                    (block.a, a_at + k * a_strides[_MIDDLE]),
+                    block,
+                    a_at + k * a_strides[_MIDDLE],
                     a_step,
-                    (block.b, b_at + k * b_strides[_MIDDLE]),
+                    b_at + k * b_strides[_MIDDLE],
                     b_step,
-                    (block.out, row * count + first),
+                    row * count + first,
                     last - first,
-                    p,
                 )
                 row += 1
         return 0
 
     return kernel
+
+
+def broadcast_kernel(read: Any, write: Any, parameters: Callable, combine: Callable) -> Callable:
+    """A kernel of (block, chunk, chunks) that sets out[i] = combine(a[i], b[i], parameters(block)).
+
+    The block has the fields a, b, out (addresses) and BROADCAST_FIELDS.
+    """
+
+    @njit(error_model="numpy")
+    def inner(block, a_at, a_step, b_at, b_step, out_at, count):
+        a, b, out, p = block.a, block.b, block.out, parameters(block)
+        if a_step == 0:
+            x = read(a, a_at)
+            for i in range(count):
+                write(out, out_at + i, combine(x, read(b, b_at + i), p))
+        elif b_step == 0:
+            y = read(b, b_at)
+            for i in range(count):
+                write(out, out_at + i, combine(read(a, a_at + i), y, p))
+        else:
+            for i in range(count):
+                write(out, out_at + i, combine(read(a, a_at + i), read(b, b_at + i), p))
+
+    return row_kernel(inner)
