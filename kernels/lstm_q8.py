@@ -7,7 +7,7 @@ from math import log2
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError
+from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
@@ -44,6 +44,8 @@ LSTM_Q8 = np.dtype(
         ("input_bias", _INT64),
         ("recurrent_bias", _INT64),
         ("peephole", _INT64),
+        ("peephole_stride", _INT64),
+        ("peephole_end", _INT64),
         ("norm_weights", _INT64),
         ("norm_bias", _INT64),
         ("projection", _INT64),
@@ -184,6 +186,11 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         "recurrent_bias": _folded_bias(recurrent_weights, int(args["output_zero_point"][0]), None),
     }
     if lstm.gates[FORGET].peephole is not None:
+        if lstm.out_depth > lstm.cells:
+            raise UnsupportedError(
+                f"{_NAME}: int8 peephole weights with more outputs than cells are not built, "
+                f"got {lstm.out_depth} and {lstm.cells}"
+            )
         arrays["peephole"] = packed_vectors(lstm, "peephole", np.int16)
     if lstm.normalized:
         arrays["norm_weights"] = packed_vectors(lstm, "norm", np.int16)
@@ -201,6 +208,8 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     args["y_batch_stride"], args["y_time_stride"] = lstm.strides(lstm.out_depth)
     args["in_depth"], args["out_depth"] = lstm.in_depth, lstm.out_depth
     args["cells"], args["padded_cells"] = lstm.cells, padded
+    args["peephole_stride"] = lstm.cells if lstm.time_major else 0
+    args["peephole_end"] = (lstm.batch if lstm.time_major else 1) * lstm.out_depth
     args["coupled"] = lstm.gates[INPUT] is None
     # int32 for two accumulators of every gate and the cell state, and the projection's sums.
     scratch_bytes = 4 * (9 * padded + lstm.out_depth) + 64

@@ -67,12 +67,17 @@ def combine(a, gates, recurrent):
 
 
 @njit(error_model="numpy")
-def add_peephole(a, gate, values, cell):
+def add_peephole(a, gate, values, cell, first):
+    """Add the cell's products; first counts the cells of the batch entries before this one.
+
+    LiteRT takes the outputs, not the cells, for the length of the weights, and runs over the
+    entries of a time-major batch without a break: with a projection the weights shift.
+    """
     gates, state = int32_pointer(values), int32_pointer(cell)
     m, s = a.peephole_multiplier[gate], a.peephole_shift[gate]
     weights = a.peephole + 2 * gate * a.padded_cells
-    for i in range(a.cells):
-        product = np.int32(read_i16(weights, i)) * state[i]
+    for i in range(min(a.cells, a.peephole_end - first)):
+        product = np.int32(read_i16(weights, (first + i) % a.out_depth)) * state[i]
         write_i32(values, i, clamp_i16(gates[i] + multiply_by_quantized_multiplier(product, m, s)))
 
 
@@ -209,14 +214,14 @@ def project(a, hidden, sums, to):
 
 
 @njit(error_model="numpy")
-def gate_values(a, first, last, gates, cell):
+def gate_values(a, first, last, gates, cell, peephole_first):
     """Peephole, normalization and activation of gates first to last - 1."""
     for gate in range(first, last):
         values = gates + 4 * gate * a.padded_cells
         if gate == INPUT and a.coupled:
             continue
         if a.peephole and gate != CELL:
-            add_peephole(a, gate, values, cell)
+            add_peephole(a, gate, values, cell, peephole_first)
         if a.norm_weights:
             normalize(a, gate, values)
         if gate == CELL:
@@ -226,15 +231,15 @@ def gate_values(a, first, last, gates, cell):
 
 
 @njit(error_model="numpy")
-def step(a, x, state, gates, recurrent, cell):
+def step(a, x, state, gates, recurrent, cell, peephole_first):
     """One time step: state [out_depth] int8 and cell [padded] int32 are read and written."""
     padded = a.padded_cells
     accumulate(gates, a.input_bias, a.input_weights, x, a.in_depth, 4 * padded)
     accumulate(recurrent, a.recurrent_bias, a.recurrent_weights, state, a.out_depth, 4 * padded)
     combine(a, gates, recurrent)
-    gate_values(a, INPUT, OUTPUT, gates, cell)
+    gate_values(a, INPUT, OUTPUT, gates, cell, peephole_first)
     update_cell(a, gates, cell)
-    gate_values(a, OUTPUT, OUTPUT + 1, gates, cell)
+    gate_values(a, OUTPUT, OUTPUT + 1, gates, cell, peephole_first)
     # The recurrent sums are spent; their place serves for what follows.
     tanh_of(cell, padded, 15 + a.cell_scale_log2, recurrent)
     output_gate = gates + 4 * OUTPUT * padded
@@ -257,7 +262,8 @@ def lstm_q8(a, chunk, chunks):
         for i in range(padded):
             write_i32(cell, i, np.int32(int16_pointer(kept)[i]) if i < a.cells else np.int32(0))
         for t in range(a.time):
-            step(a, a.x + b * a.x_batch_stride + t * a.x_time_stride, state, gates, recurrent, cell)
+            x = a.x + b * a.x_batch_stride + t * a.x_time_stride
+            step(a, x, state, gates, recurrent, cell, b * a.peephole_stride)
             y = a.y + b * a.y_batch_stride + t * a.y_time_stride
             for j in range(a.out_depth):
                 write_i8(y, j, int8_pointer(state)[j])
