@@ -76,7 +76,11 @@ def convert(
     fed = {value: _input_tensor(graph, value, shapes) for value in inputs}
     lite = lower(graph, fed, outputs, RULES)
     optimize(lite)
-    model = model_bytes(lite, [str(value) for value in inputs], [str(value) for value in outputs])
+    try:
+        model = model_bytes(lite, [str(value) for value in inputs], [str(value) for value in outputs])
+    except ValueError as error:
+        # A size that grew too large on the way, or more than 2 GB of constants.
+        raise ModelError(f"model: {error}") from error
     return Conversion(model, tuple(_fates(graph, lite, inputs, outputs)))
 
 
@@ -107,7 +111,10 @@ def _input_tensor(graph: Graph, value: Value, shapes: Mapping[Value, PartialShap
     node = graph.nodes[value.node]
     type_attribute = next((name for name in ("dtype", "T", "DstT") if name in node.attributes), "dtype")
     declared = _declared_shape(node) if node.op == "Placeholder" else None
-    return LiteTensor(str(value), tensor_type(node.type(type_attribute)), shapes.get(value, declared))
+    shape = shapes.get(value, declared)
+    if shape is not None and not all(-1 <= size < 2**31 for size in shape):
+        raise ModelError(f"input {str(value)!r}: sizes must be -1 to {2**31 - 1}, got {list(shape)}")
+    return LiteTensor(str(value), tensor_type(node.type(type_attribute)), shape)
 
 
 def _declared_shape(node: Node) -> PartialShape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class _ModelWriter:
         self.codes: list[tflite.OperatorCodeT] = []
         self.buffers = [tflite.BufferT()]
         self._code_indices: dict[tuple[int, int], int] = {}
+        self._buffer_indices: dict[bytes, int] = {}
         tensors = list(graph.tensors())
         self._indices = {id(tensor): i for i, tensor in enumerate(tensors)}
         names = _distinct([tensor.name for tensor in tensors])
@@ -79,10 +81,13 @@ class _ModelWriter:
         )
 
     def _buffer(self, data: np.ndarray) -> int:
-        # memoryview of bytes: a model may hold many large constants.
+        """The buffer with those bytes: one for all constants that have them, whatever their shape."""
         content = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
-        self.buffers.append(tflite.BufferT(data=content))
-        return len(self.buffers) - 1
+        digest = blake2b(content.data).digest()
+        if digest not in self._buffer_indices:
+            self._buffer_indices[digest] = len(self.buffers)
+            self.buffers.append(tflite.BufferT(data=content))
+        return self._buffer_indices[digest]
 
     def _code(self, code: int, version: int) -> int:
         if (code, version) not in self._code_indices:

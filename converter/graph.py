@@ -49,7 +49,7 @@ class Node:
         return self.attributes[name].b if name in self.attributes else default
 
     def text(self, name: str, default: str = "") -> str:
-        return self.attributes[name].s.decode() if name in self.attributes else default
+        return self.attributes[name].s.decode(errors="replace") if name in self.attributes else default
 
     def type(self, name: str) -> int:
         """A type attribute; ModelError when the node lacks it."""

@@ -39,6 +39,7 @@ def _rule(code: BuiltinOperator) -> Rule:
 
 
 def bias_add(lowering: Lowering, node: Node) -> LiteTensor:
+    """ADD of a bias along the channels."""
     x, bias = lowering.input(node, 0), lowering.input(node, 1)
     if node.text("data_format", "NHWC") == "NCHW" and x.shape is not None and len(x.shape) > 2:
         # Channels are axis 1: give the bias the axes behind it.

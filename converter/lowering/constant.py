@@ -11,6 +11,7 @@ from .lowering import Lowering, Rule, tensor_type
 
 
 def const(lowering: Lowering, node: Node) -> LiteTensor:
+    """The value itself."""
     if "value" not in node.attributes:
         raise ModelError("attribute 'value' is missing")
     proto = node.attributes["value"].tensor
@@ -21,6 +22,7 @@ def const(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def identity(lowering: Lowering, node: Node) -> LiteTensor:
+    """The input, under its own name."""
     return lowering.input(node, 0)
 
 

@@ -16,6 +16,7 @@ from .window import check_rank, padded_input, window_of
 
 
 def depthwise_conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
+    """DEPTHWISE_CONV_2D with a bias of zeros, to be filled by what follows."""
     x, filters = lowering.input(node, 0), lowering.input(node, 1)
     check_type(x, TensorType.FLOAT32)
     check_rank(x, 4)

@@ -13,6 +13,7 @@ from .lowering import Lowering, Rule, check_type
 
 
 def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
+    """FULLY_CONNECTED of two matrices, either of which may be transposed."""
     a, b = lowering.input(node, 0), lowering.input(node, 1)
     check_type(a, TensorType.FLOAT32)
     check_type(b, TensorType.FLOAT32)

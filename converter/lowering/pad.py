@@ -26,6 +26,7 @@ def pad(lowering: Lowering, node: Node, x: LiteTensor, paddings: np.ndarray, suf
 
 
 def pad_rule(lowering: Lowering, node: Node) -> LiteTensor:
+    """PAD by constant paddings."""
     return pad(lowering, node, lowering.input(node, 0), lowering.constant_input(node, 1, "paddings"))
 
 

@@ -14,6 +14,7 @@ from .lowering import Lowering, Rule, check_type
 
 
 def mean(lowering: Lowering, node: Node) -> LiteTensor:
+    """MEAN over constant axes."""
     x = lowering.input(node, 0)
     check_type(x, TensorType.FLOAT32)
     axes = [int(axis) for axis in np.ravel(lowering.constant_input(node, 1, "axes"))]

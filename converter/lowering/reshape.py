@@ -12,6 +12,7 @@ from .lowering import Lowering, Rule
 
 
 def reshape_rule(lowering: Lowering, node: Node) -> LiteTensor:
+    """RESHAPE to a constant shape."""
     x = lowering.input(node, 0)
     sizes = [int(size) for size in np.ravel(lowering.constant_input(node, 1, "the shape"))]
     wanted = lowering.constant(f"{node.name}/shape", np.array(sizes, np.int32))

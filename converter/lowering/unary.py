@@ -20,6 +20,7 @@ def _rule(code: BuiltinOperator) -> Rule:
 
 
 def softmax(lowering: Lowering, node: Node) -> LiteTensor:
+    """SOFTMAX over the last axis."""
     x = lowering.input(node, 0)
     check_type(x, TensorType.FLOAT32)
     if x.shape is not None and not 1 <= len(x.shape) <= 4:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from google.protobuf import text_format
@@ -10,6 +12,7 @@ from numlite.converter.convert import convert
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import tflite
+from numlite.schema.graph_def import AttrValue, GraphDef
 
 from .graphs import checked, histogram, operators, run, run_litert, sine_graph
 
@@ -184,6 +187,8 @@ def test_wrong_graphs(case: str) -> None:
         ({"output_arrays": ["nope"]}, "output 'nope': the graph has no such node"),
         ({"input_arrays": ["nope"]}, "input 'nope': the graph has no such node"),
         ({"output_arrays": ["f:1"]}, "output 'f:1': the node has no such result"),
+        ({"input_shapes": {"x": [2**31]}}, "input 'x': sizes must be -1 to 2147483647, got [2147483648]"),
+        ({"input_shapes": {"x": [-2]}}, "input 'x': sizes must be -1 to 2147483647, got [-2]"),
         ({"input_shapes": {"y": [1]}}, "y is no input, the inputs are x"),
         (
             {"input_arrays": []},
@@ -211,3 +216,39 @@ def test_long_chains_do_not_recurse() -> None:
     for i in range(3000):
         x = g.node("Sin", f"s{i}", x)
     assert histogram(convert_graph(g.graph_def)) == {"SIN": 3000}
+
+
+def damaged(graph_def: GraphDef, random_: Random) -> GraphDef:
+    """The graph with one input, attribute, op or name changed at random."""
+    result = GraphDef()
+    result.CopyFrom(graph_def)
+    node, other = random_.choice(result.node), random_.choice(result.node)
+    choice = random_.randrange(5)
+    if choice == 0:
+        node.input.append(other.name)
+    elif choice == 1 and node.input:
+        node.input[random_.randrange(len(node.input))] = random_.choice(
+            ["", "^", other.name, f"{other.name}:1"]
+        )
+    elif choice == 2 and node.attr:
+        del node.attr[random_.choice(sorted(node.attr))]
+    elif choice == 3 and node.attr:
+        attribute = node.attr[random_.choice(sorted(node.attr))]
+        numbers = attribute.list.i or [dim.size for dim in attribute.shape.dim]
+        wrong = [random_.choice([-1, 0, 2, 2**40, number]) for number in numbers]
+        attribute.CopyFrom(AttrValue(list=AttrValue.ListValue(i=wrong)) if wrong else AttrValue(s=b"\xff"))
+    else:
+        node.op = other.op
+    return result
+
+
+def test_damaged_graphs_are_refused_or_converted() -> None:
+    """Nothing but ModelError and UnsupportedError comes out, and what is converted is well formed."""
+    random_ = Random(8)
+    graph_def = convolution_net()[0].graph_def
+    for _ in range(1000):
+        try:
+            model = convert_graph(damaged(graph_def, random_))
+        except (ModelError, UnsupportedError):
+            continue
+        checked(model)

@@ -1,0 +1,23 @@
+"""The digits example: its graph converts, and classifies images it was not trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numlite.converter import convert_graph, read_graph
+from numlite.interpreter import Interpreter
+
+from .graphs import checked, histogram, run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_digits() -> None:
+    model = checked(convert_graph(read_graph(EXAMPLES / "digits.pb")))
+    assert len(model) < 200_000
+    assert histogram(model)["CONV_2D"] == 2 and "ADD" not in histogram(model)
+    table = np.loadtxt(EXAMPLES / "digits_test.csv", delimiter=",")
+    images, labels = table[:, :64].reshape(-1, 8, 8, 1).astype(np.float32), table[:, 64]
+    [probabilities] = run(Interpreter(model_content=model), images)
+    assert np.mean(probabilities.argmax(axis=1) == labels) >= 0.97
