@@ -370,7 +370,8 @@ class Subgraph:
         except Exception as error:
             name = node.registration.name
             text = str(error) if str(error).startswith(name) else f"{name}: {error}"
-            raise InvokeError(f"{self.where(node)}: {text}") from error
+            kind = UnsupportedError if isinstance(error, UnsupportedError) else InvokeError
+            raise kind(f"{self.where(node)}: {text}") from error
 
     def fail(self, step: NativeSegment | Node, status: int) -> None:
         assert isinstance(step, NativeSegment)

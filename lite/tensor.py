@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import StateError
+from .errors import StateError, UnsupportedError
 
 if TYPE_CHECKING:
     from .quantization import Quantization
@@ -185,7 +185,10 @@ class Tensor:
         """A view of the tensor's memory, shaped and typed; StateError while unallocated."""
         if self.data is None:
             raise StateError(f"tensor {self!r} has no memory yet")
-        return self.data[: self.nbytes].view(self.dtype).reshape(self.shape)
+        nbytes = self.nbytes
+        if len(self.data) < nbytes:
+            raise UnsupportedError(f"tensor {self!r}: it is stored sparse, which only DENSIFY reads")
+        return self.data[:nbytes].view(self.dtype).reshape(self.shape)
 
     def bind(self, data: np.ndarray | None) -> None:
         """Place the tensor's bytes at data (flat uint8), or nowhere."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pathlib
 import threading
+import warnings
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -555,6 +556,25 @@ def test_preserve_all_tensors_keeps_every_tensor() -> None:
     assert np.array_equal(values[1], -X)
     assert np.array_equal(values[2], np.abs(X))
     assert np.array_equal(values[4], values[2])
+
+
+def test_preserve_all_tensors_changes_no_result(model_path: pathlib.Path) -> None:
+    results = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for preserve in (False, True):
+            interpreter = Interpreter(str(model_path), experimental_preserve_all_tensors=preserve)
+            interpreter.allocate_tensors()
+            values = np.random.default_rng(0)
+            for detail in interpreter.get_input_details():
+                bits = values.integers(0, 256, tuple(detail["shape"])).astype(np.uint8)
+                is_float = detail["dtype"] is np.float32
+                x = bits.astype(np.float32) / 256 if is_float else bits.view(detail["dtype"])
+                interpreter.set_tensor(detail["index"], x)
+            interpreter.invoke()
+            interpreter.invoke()
+            results.append([interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()])
+    assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
 
 def test_errors_are_of_the_kinds_callers_catch() -> None:
