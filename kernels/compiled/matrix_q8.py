@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numba import carray
-
 from ..conv_q8 import INDIRECT_Q8
 from ..gemm_q8 import GEMM_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
 from .dot_q8 import header_rows, tilings
 from .family import KernelFamily
-from .memory import int32_pointer
-from .tile_q8 import direct_panel, indirect_panel, row_sum, vector_panels
+from .row_sums_q8 import direct_sums, indirect_sums
+from .tile_q8 import direct_panel, indirect_panel, vector_panels
 
 # A group of columns in a panel that a processor without VNNI takes at a time starts this many
 # bytes after the one before: four columns of 4 bytes, or in plain order eight.
 GROUP_BYTES, NARROW_GROUP_BYTES = 16, 32
-SUM = row_sum()
+DIRECT_SUMS, INDIRECT_SUMS = direct_sums(), indirect_sums()
 
 
 def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
@@ -37,9 +35,9 @@ def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
             row_end = a.rows * (chunk + 1) // chunks
         steps = (a.depth + 3) // 4
         if SUMS and a.sum_factor != 0:
-            sums = carray(int32_pointer(a.sums), a.rows)
-            for m in range(row_begin, row_end):
-                sums[m] = SUM(a.x + m * a.depth, a.depth, a.output) * a.sum_factor
+            first, count = a.x + row_begin * a.depth, row_end - row_begin
+            row_sums = a.sums + row_begin * 4
+            DIRECT_SUMS(first, a.depth, count, a.depth, a.sum_factor, a.output, row_sums)
         row = row_begin
         while row < row_end:
             count = min(row_end - row, a.block_rows)
@@ -88,7 +86,7 @@ def gemv_family(name: str, rounding: int) -> KernelFamily:
         sums = a.output + ZEROS
         if a.sum_factor != 0:
             sums = a.sums
-            carray(int32_pointer(sums), 1)[0] = SUM(a.x, a.depth, a.output) * a.sum_factor
+            DIRECT_SUMS(a.x, 0, 1, a.depth, a.sum_factor, a.output, sums)
         while n < end:
             within = n % PANEL_COLUMNS
             panel = n - within
@@ -144,14 +142,7 @@ def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
                 x = a.x + image * a.image_bytes + group * a.depth
                 if SUMS and a.sum_factor != 0:
                     sums = a.sums + begin * 4
-                    offsets = carray(int32_pointer(table), count * a.taps)
-                    row_sums = carray(int32_pointer(sums), count)
-                    for m in range(count):
-                        total = 0
-                        for s in range(a.taps):
-                            offset = offsets[m * a.taps + s]
-                            total += SUM(x + offset if offset >= 0 else a.padding, a.depth, a.output)
-                        row_sums[m] = total * a.sum_factor
+                    INDIRECT_SUMS(x, a.padding, table, a.taps, count, a.depth, a.sum_factor, a.output, sums)
                 n = column_begin
                 while n < column_end:
                     within = n % PANEL_COLUMNS

@@ -8,8 +8,7 @@ from typing import Any
 from numba import int64
 
 from .dot_q8 import Dot, Tiling, header_rows
-from .simd import Emitter, Value, i8, i32, i64, microkernel, vector
-from .target import target
+from .simd import Emitter, Value, i32, i64, microkernel
 
 
 def sweep(
@@ -206,28 +205,3 @@ def _added(e: Emitter, values: list[Value]) -> Value:
         pairs = [e.builder.add(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
         values = pairs + ([values[-1]] if len(values) % 2 else [])
     return values[0]
-
-
-def row_sum() -> Any:
-    """(x, count, output) -> the sum of count bytes at x, made unsigned."""
-    lanes = target().vector_bytes
-
-    def emit(e: Emitter, x: Value, count: Value, output: Value) -> Value:
-        b = e.builder
-        x, output = e.pointer(x), e.pointer(output)
-        bytes_, words = vector(i8, lanes), vector(i32, lanes)
-        flip = e.load(output, bytes_)
-        whole = b.and_(count, e.const(-lanes))
-
-        def body(k: Value, acc: list[Value]) -> list[Value]:
-            return [b.add(acc[0], b.zext(b.xor(e.load(e.offset(x, k), bytes_), flip), words))]
-
-        (acc,) = e.loop(whole, [e.const(0, words)], body, step=lanes)
-        # Reading past the end is allowed: see OVERREAD_BYTES.
-        rest = b.zext(b.xor(e.load(e.offset(x, whole), bytes_), flip), words)
-        mask = e.first_lanes(lanes, b.sub(count, whole))
-        acc = b.add(acc, b.select(mask, rest, e.const(0, words)))
-        name = f"llvm.vector.reduce.add.v{lanes}i32"
-        return b.sext(e.builder.call(e.declare(name, i32, [words]), [acc]), i64)
-
-    return microkernel("row_sum_q8", [int64] * 3, emit, int64)
