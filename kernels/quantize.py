@@ -13,7 +13,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.registration import InplaceOperator, Registration
-from ..lite.tensor import Shape, Tensor, TensorType
+from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
 from .index_vector import check_counts
 from .lookup import (
     BYTE_TYPES,
@@ -171,6 +171,9 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall]:
     if x.type == TensorType.FLOAT16:
         if x.size == 0:
             return []
+        if x.is_constant:
+            _become_constant(y, x.array().astype(np.float32))
+            return []
         args = np.zeros(1, CONVERT)
         args["size"] = x.size
         chunks = chunk_count(context, 0.3 * x.size)
@@ -180,6 +183,14 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall]:
             f"DEQUANTIZE: inputs built are float16, int8, uint8 and int16, got {x.type_name}"
         )
     return _affine_call("DEQUANTIZE", context, f"dequantize_{_SUFFIXES[TensorType(x.type)]}", x, y, x)
+
+
+def _become_constant(y: Tensor, values: np.ndarray) -> None:
+    """Make y hold values for good: the weights of a float16 model are widened once, in prepare."""
+    data = np.empty(values.nbytes + OVERREAD_BYTES, np.uint8)
+    data[: values.nbytes] = values.reshape(-1).view(np.uint8)
+    y.allocation_type = AllocationType.PERSISTENT_RO
+    y.bind(data[: values.nbytes])
 
 
 REGISTRATIONS = (

@@ -89,7 +89,32 @@ def window_model(
     return make
 
 
+def half_weights_case() -> Case:
+    """A float16 filter, widened by DEQUANTIZE as float16 models do."""
+    random = np.random.default_rng(5)
+    x = random.standard_normal((1, 6, 7, 20)).astype(np.float32)
+    w = (random.standard_normal((24, 3, 3, 20)) / 14).astype(np.float16)
+    b = random.standard_normal(24).astype(np.float16)
+
+    def oracle(x: np.ndarray) -> np.ndarray:
+        filters, bias = w.astype(np.float32), b.astype(np.float32)
+        return clamp(conv_2d(x, filters, bias, (1, 1), (1, 1), SAME), RELU)
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        inputs = [model.tensor(x.shape), model.tensor(w.shape), model.tensor(b.shape)]
+        for half, wide in ((w, inputs[1]), (b, inputs[2])):
+            model.op(tflite.BuiltinOperator.DEQUANTIZE, [model.constant(half)], [wide], version=3)
+        y = model.tensor((1, 6, 7, 24))
+        options = tflite.Conv2DOptionsT(padding=SAME, stride_h=1, stride_w=1, fused_activation_function=RELU)
+        model.op(tflite.BuiltinOperator.CONV_2D, inputs, [y], options)
+        return model.build(inputs[:1], [y])
+
+    return Case(id="conv-float16-filter", make=make, inputs=[x], oracle=oracle, closeness=SUMS)
+
+
 CASES = [
+    half_weights_case(),
     conv_case("conv-1x1", (1, 8, 8, 16), (32, 1, 1, 16)),
     conv_case("conv-1x1-relu6-batch", (2, 9, 7, 24), (24, 1, 1, 24), fused=RELU6),
     conv_case("conv-1x1-not-finite", (1, 4, 4, 8), (9, 1, 1, 8), fused=RELU6, not_finite=True),
