@@ -37,7 +37,8 @@ def command(output: Path | None) -> None:
 
 
 def _convert(path: Path) -> str:
-    from ..converter import convert, read_graph
+    from ..converter.convert import convert
+    from ..converter.graph_file import read_graph
 
     conversion = convert(read_graph(GRAPH))
     path.write_bytes(conversion.model)
@@ -59,11 +60,11 @@ def _classify(interpreter: Interpreter) -> str:
 
 
 def _held_out_images() -> tuple[np.ndarray, np.ndarray]:
-    """Images as rows of 64 floats, and their labels."""
+    """Images as rows of 64 pixels from 0 to 16, and their labels."""
     import numpy as np
 
-    table = np.loadtxt(IMAGES, delimiter=",", dtype=np.float32, skiprows=1)
-    return table[:, 1:], table[:, 0].astype(np.int64)
+    table = np.loadtxt(IMAGES, delimiter=",", dtype=np.float32)
+    return table[:, :-1], table[:, -1].astype(np.int64)
 
 
 def _measure(interpreter: Interpreter) -> None:

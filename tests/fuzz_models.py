@@ -48,6 +48,7 @@ class Findings:
         self.outcomes[kind] += 1
         if kind not in EXPECTED | PLAIN | {"invoked", "too large to invoke"}:
             self.faults.append((number, outcome))
+            print(f"mutant {number}: {outcome}", flush=True)
 
 
 def seed_models(given: Sequence[Path]) -> list[Path]:
@@ -233,8 +234,6 @@ def main() -> int:
     print(f"\n{findings.outcomes.total()} mutants of {len(models)} models in {seconds:.0f} s")
     for outcome, count in findings.outcomes.most_common():
         print(f"{count:7}  {outcome}")
-    for number, outcome in findings.faults[:100]:
-        print(f"mutant {number}: {outcome}")
     return 1 if findings.faults else 0
 
 
