@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
+from types import ModuleType
 
 import numpy as np
 
@@ -25,6 +28,7 @@ except ImportError:
 _HERE = os.path.dirname(__file__)
 _CHECKSUM_BYTES = 32
 _FILES_KEPT_PER_FAMILY = 16
+_HOUR_S = 3600
 
 # Always part of the digest: they make the code, though no family imports them.
 _COMPILER = ("compile", "elf")
@@ -103,7 +107,8 @@ def _value(origin: object, name: str) -> str:
     value = getattr(origin, name)
     if name.isupper():
         return f"{name}={_text(value)}"
-    with open(str(sys.modules[value.__module__].__file__), encoding="utf-8") as file:
+    module = value if isinstance(value, ModuleType) else sys.modules[value.__module__]
+    with open(str(module.__file__), encoding="utf-8") as file:
         return file.read()
 
 
@@ -187,9 +192,20 @@ def write(family: str, digest: str, image: bytes) -> None:
 
 
 def _forget_old_files(family: str) -> None:
-    """Other sources and machines may use older files, so that only the oldest of many go."""
-    with os.scandir(cache_directory()) as entries:
-        own = [entry for entry in entries if entry.name.rpartition("-")[0] == family]
-    files = [(entry.stat().st_mtime, entry.path) for entry in own]
+    """Other sources and machines may use older files, so that only the oldest of many go.
+
+    Files that a killed process has left half written go after an hour.
+    """
+    now = time.time()
+    files = []
+    # Another process may be doing the same.
+    with suppress(OSError), os.scandir(cache_directory()) as entries:
+        for entry in entries:
+            written = entry.stat().st_mtime
+            if entry.name.startswith(".") and written < now - _HOUR_S:
+                os.unlink(entry.path)
+            elif entry.name.rpartition("-")[0] == family:
+                files.append((written, entry.path))
     for _, path in sorted(files, reverse=True)[_FILES_KEPT_PER_FAMILY:]:
-        os.unlink(path)
+        with suppress(OSError):
+            os.unlink(path)

@@ -7,6 +7,7 @@ bytes: the family's image, or what went wrong. The digest is that of the sources
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 
@@ -38,6 +39,8 @@ def main() -> None:
     # Answers go to a copy of standard output, so that nothing that is printed mixes with them.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    # An interrupt is the parent's to handle; it ends this process.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Numba asks SciPy for a BLAS, which costs 0.2 s and no kernel uses.
     sys.modules["scipy"] = None  # type: ignore[assignment]
     from .compile import only_compile

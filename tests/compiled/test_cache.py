@@ -62,6 +62,15 @@ def test_old_files_of_a_family_go(directory: Path) -> None:
     assert cache.read("conv", f"{29:032x}") == b"image"
 
 
+def test_what_a_killed_process_left_goes(directory: Path) -> None:
+    for age in (0, 7200):
+        left = directory / f".conv-{age}"
+        left.touch()
+        os.utime(left, (left.stat().st_mtime - age,) * 2)
+    cache.write("pool", DIGEST, b"image")
+    assert sorted(path.name for path in directory.iterdir()) == [".conv-0", f"pool-{DIGEST}.bin"]
+
+
 # --- digests
 @pytest.fixture
 def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
