@@ -56,6 +56,10 @@ class Interpreter:
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
         self._lock = threading.Lock()
 
+    def __del__(self) -> None:
+        # Subgraphs know each other through the runtime; without that circle their memory goes now.
+        self.runtime.subgraphs.clear()
+
     def subgraph(self, index: int = 0) -> Subgraph:
         """ValueError when there is none of that index."""
         if 0 <= index < len(self.subgraphs):
@@ -75,6 +79,7 @@ class Interpreter:
         self.tensor(index, subgraph_index)
         with self._exclusive():
             self.subgraph(subgraph_index).resize_input(index, tuple(shape), strict)
+            self._views.clear()
 
     def allocate_tensors(self, subgraph_index: int = 0) -> None:
         with self._exclusive():

@@ -14,6 +14,7 @@ from .tensor import AllocationType
 
 if TYPE_CHECKING:
     from .subgraph import Subgraph
+    from .tensor import Tensor
 
 _ARENA = AllocationType.ARENA_RW
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
@@ -26,9 +27,8 @@ class StageMemory:
     """
 
     def __init__(self, subgraph: Subgraph, first: int, last: int, preserve_all: bool) -> None:
-        self._subgraph = subgraph
         self._arena: np.ndarray | None = None
-        tensors = subgraph.tensors
+        self._tensors = tensors = subgraph.tensors
         nbytes = [t.nbytes if t.allocation_type is _ARENA else NOT_IN_ARENA for t in tensors]
         nodes = [subgraph.nodes[n] for n in subgraph.execution_plan]
         liveness = compute_lifetimes(
@@ -46,7 +46,10 @@ class StageMemory:
         self.lifetimes: list[Lifetime] = liveness.lifetimes
         self.owners: dict[int, int] = liveness.owners
         self.offsets, self.arena_bytes = plan_offsets(self.lifetimes)
-        self._place_persistent(first, last)
+        wanted = list(subgraph.variables)
+        for n in subgraph.execution_plan[first : last + 1]:
+            wanted += subgraph.nodes[n].temporaries
+        _place_persistent([tensors[t] for t in wanted])
 
     @property
     def held(self) -> bool:
@@ -58,7 +61,7 @@ class StageMemory:
             self._arena = allocate(self.arena_bytes)
         arena = self._arena
         address = arena.__array_interface__["data"][0]
-        tensors = self._subgraph.tensors
+        tensors = self._tensors
         for (t, nbytes, _, _), offset in zip(self.lifetimes, self.offsets, strict=True):
             tensor = tensors[t]
             tensor.data = arena[offset : offset + nbytes]
@@ -69,7 +72,7 @@ class StageMemory:
 
     def release(self) -> None:
         self._arena = None
-        tensors = self._subgraph.tensors
+        tensors = self._tensors
         for lifetime in self.lifetimes:
             tensors[lifetime.tensor].bind(None)
         for t in self.owners:
@@ -78,20 +81,16 @@ class StageMemory:
     def lower_bound_bytes(self) -> int:
         return lower_bound(self.lifetimes)
 
-    def _place_persistent(self, first: int, last: int) -> None:
-        """Zeroed memory for variables and persistent temporaries that have none of their size."""
-        subgraph = self._subgraph
-        wanted = list(subgraph.variables)
-        for n in subgraph.execution_plan[first : last + 1]:
-            wanted += subgraph.nodes[n].temporaries
-        tensors = [subgraph.tensors[t] for t in wanted]
-        tensors = [t for t in tensors if t.allocation_type is _PERSISTENT]
-        tensors = [t for t in tensors if t.data is None or len(t.data) != t.nbytes]
-        if not tensors:
-            return
-        sizes = [-(-t.nbytes // ALIGNMENT) * ALIGNMENT for t in tensors]
-        arena = allocate(sum(sizes))
-        offset = 0
-        for tensor, size in zip(tensors, sizes, strict=True):
-            tensor.bind(arena[offset : offset + tensor.nbytes])
-            offset += size
+
+def _place_persistent(tensors: list[Tensor]) -> None:
+    """Zeroed memory for the persistent ones among the tensors that have none of their size."""
+    tensors = [t for t in tensors if t.allocation_type is _PERSISTENT]
+    tensors = [t for t in tensors if t.data is None or len(t.data) != t.nbytes]
+    if not tensors:
+        return
+    sizes = [-(-t.nbytes // ALIGNMENT) * ALIGNMENT for t in tensors]
+    arena = allocate(sum(sizes))
+    offset = 0
+    for tensor, size in zip(tensors, sizes, strict=True):
+        tensor.bind(arena[offset : offset + tensor.nbytes])
+        offset += size

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import pathlib
 import threading
 import warnings
+import weakref
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -348,6 +350,29 @@ def test_view_outlives_the_interpreter() -> None:
     view = interpreter.tensor(0)()
     del interpreter
     assert np.array_equal(view, X)
+
+
+def test_memory_goes_with_the_interpreter() -> None:
+    gc.disable()
+    try:
+        interpreter = ready()
+        interpreter.set_tensor(0, X)
+        interpreter.invoke()
+        arena = weakref.ref(interpreter.core.tensor(0).data)
+        del interpreter
+        assert arena() is None
+    finally:
+        gc.enable()
+
+
+def test_memory_goes_with_a_resize() -> None:
+    interpreter = ready()
+    interpreter.set_tensor(0, X)
+    interpreter.get_tensor(2)
+    arena = weakref.ref(interpreter.core.tensor(2).data)
+    interpreter.resize_tensor_input(0, [2, 4])
+    interpreter.allocate_tensors()
+    assert arena() is None
 
 
 # --- signatures

@@ -228,9 +228,6 @@ def test_init_and_free_are_called_once() -> None:
     interpreter.allocate_tensors()
     assert events == ["init"]
     del interpreter
-    import gc
-
-    gc.collect()
     assert events == ["init", "free b'options'"]
 
 
