@@ -105,7 +105,7 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
     for field, value in zip(_SIZES, (*x.shape, *shape[1:3], *window_sizes, pad_top, pad_left), strict=True):
         args[field] = value
     tensors = {"x": x, "y": y}
-    if name != "MAX_POOL_2D":
+    if name == "L2_POOL_2D" or (name == "AVERAGE_POOL_2D" and x.type != TensorType.FLOAT32):
         tensors["accumulator"] = context.add_temporary(node, 4 * shape[3] * chunks)
     kernel = f"{name.removesuffix('_2D').lower()}_{_TYPES[TensorType(x.type)]}"
     return [KernelCall("pool", kernel, args, tensors, chunks)]

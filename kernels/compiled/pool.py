@@ -1,4 +1,4 @@
-"""Pooling windows over [N, H, W, C]: channels are the inner loop, four window elements at a time."""
+"""Pooling windows over [N, H, W, C]."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,9 +9,7 @@ from numba import njit
 from ..pool import POOL_F32, POOL_Q8
 from .elements import (
     read_back_f32,
-    read_back_i8,
     read_back_i32,
-    read_back_u8,
     read_f32,
     read_i8,
     read_u8,
@@ -21,6 +19,7 @@ from .elements import (
     write_u8,
 )
 from .family import KernelFamily
+from .pool_window import average_window_f32, max_window_f32, max_window_i8, max_window_u8
 from .vector_math import clamp_f32
 
 kernels = KernelFamily()
@@ -42,10 +41,10 @@ def _tap(corner, width, columns, depth, tap):
 
 
 def _pool(visit: Callable) -> Callable:
-    """A kernel that calls visit(block, corner, columns, taps, at, chunk) for each output pixel.
+    """A kernel that calls visit(block, corner, rows, columns, at, chunk) for each output pixel.
 
-    corner is the element offset of the window's first pixel inside the image, columns and taps
-    the window's width and size as far as it lies inside, at the output pixel's element offset.
+    corner is the element offset of the window's first pixel inside the image, rows and columns
+    the window's sizes as far as it lies inside, at the output pixel's element offset.
     """
 
     def kernel(a, chunk, chunks):
@@ -60,33 +59,17 @@ def _pool(visit: Callable) -> Callable:
                 columns = max(x1 - x0, 0)
                 corner = ((image * a.in_height + y0) * a.in_width + x0) * a.depth
                 at = (row * a.out_width + ox) * a.depth
-                visit(a, corner, columns, max(y1 - y0, 0) * columns, at, chunk)
+                visit(a, corner, max(y1 - y0, 0), columns, at, chunk)
         return 0
 
     return kernel
 
 
-def _max_pool(read: Any, read_back: Any, write: Any, empty: Any) -> Callable:
+def _max_pool(window: Any, itemsize: int) -> Callable:
     @njit(error_model="numpy")
-    def larger(x, y):
-        return x if x > y else y
-
-    @njit(error_model="numpy")
-    def visit(a, corner, columns, taps, at, chunk):
-        low, high, x, y, depth = a.low, a.high, a.x, a.y, a.depth
-        if taps == 0:
-            for c in range(depth):
-                write(y, at + c, _clamp(empty, low, high))
-        for tap in range(0, taps, 4):
-            i = _tap(corner, a.in_width, columns, depth, tap)
-            j = _tap(corner, a.in_width, columns, depth, min(tap + 1, taps - 1))
-            k = _tap(corner, a.in_width, columns, depth, min(tap + 2, taps - 1))
-            m = _tap(corner, a.in_width, columns, depth, min(tap + 3, taps - 1))
-            for c in range(depth):
-                best = larger(larger(read(x, i + c), read(x, j + c)), larger(read(x, k + c), read(x, m + c)))
-                if tap > 0:
-                    best = larger(best, read_back(y, at + c))
-                write(y, at + c, _clamp(best, low, high))
+    def visit(a, corner, rows, columns, at, chunk):
+        x, y, pixel_bytes = a.x + corner * itemsize, a.y + at * itemsize, a.depth * itemsize
+        window(x, y, a.depth, rows, columns, a.in_width * pixel_bytes, pixel_bytes, a.low, a.high)
 
     return _pool(visit)
 
@@ -116,11 +99,6 @@ def _accumulate(read: Any, read_back: Any, write: Any, term: Callable, zero: Any
 
 
 @njit(error_model="numpy")
-def _itself(x):
-    return x
-
-
-@njit(error_model="numpy")
 def _squared(x):
     return x * x
 
@@ -130,26 +108,23 @@ def _widened(x):
     return np.int32(x)
 
 
-_sum_f32 = _accumulate(read_f32, read_back_f32, write_f32, _itself, np.float32(0))
 _sum_of_squares_f32 = _accumulate(read_f32, read_back_f32, write_f32, _squared, np.float32(0))
 
 
 @njit(error_model="numpy")
-def _average_f32(a, corner, columns, taps, at, chunk):
-    total = a.accumulator + chunk * a.depth * 4
-    _sum_f32(total, a.x, corner, a.in_width, columns, taps, a.depth)
-    low, high, y, depth = a.low, a.high, a.y, a.depth
-    share = np.float32(1) / np.float32(max(taps, 1))
-    for c in range(depth):
-        write_f32(y, at + c, clamp_f32(read_back_f32(total, c) * share, low, high))
+def _average_f32(a, corner, rows, columns, at, chunk):
+    share = np.float32(1) / np.float32(max(rows * columns, 1))
+    x, y, pixel_bytes = a.x + corner * 4, a.y + at * 4, a.depth * 4
+    row_bytes = a.in_width * pixel_bytes
+    average_window_f32(x, y, a.depth, rows, columns, row_bytes, pixel_bytes, a.low, a.high, share)
 
 
 @njit(error_model="numpy")
-def _root_mean_square_f32(a, corner, columns, taps, at, chunk):
+def _root_mean_square_f32(a, corner, rows, columns, at, chunk):
     total = a.accumulator + chunk * a.depth * 4
-    _sum_of_squares_f32(total, a.x, corner, a.in_width, columns, taps, a.depth)
+    _sum_of_squares_f32(total, a.x, corner, a.in_width, columns, rows * columns, a.depth)
     low, high, y, depth = a.low, a.high, a.y, a.depth
-    count = np.float32(max(taps, 1))
+    count = np.float32(max(rows * columns, 1))
     for c in range(depth):
         write_f32(y, at + c, clamp_f32(np.sqrt(read_back_f32(total, c) / count), low, high))
 
@@ -159,7 +134,8 @@ def _average_pool_q8(read: Any, write: Any) -> Callable:
     accumulate = _accumulate(read, read_back_i32, write_i32, _widened, np.int32(0))
 
     @njit(error_model="numpy")
-    def visit(a, corner, columns, taps, at, chunk):
+    def visit(a, corner, rows, columns, at, chunk):
+        taps = rows * columns
         total = a.accumulator + chunk * a.depth * 4
         accumulate(total, a.x, corner, a.in_width, columns, taps, a.depth)
         low, high, y, depth = a.low, a.high, a.y, a.depth
@@ -181,11 +157,9 @@ def _average_pool_q8(read: Any, write: Any) -> Callable:
     return _pool(visit)
 
 
-_LOWEST_F32 = np.float32(np.finfo(np.float32).min)
-
-kernels.add(POOL_F32, "max_pool_f32")(_max_pool(read_f32, read_back_f32, write_f32, _LOWEST_F32))
-kernels.add(POOL_Q8, "max_pool_i8")(_max_pool(read_i8, read_back_i8, write_i8, np.int8(-128)))
-kernels.add(POOL_Q8, "max_pool_u8")(_max_pool(read_u8, read_back_u8, write_u8, np.uint8(0)))
+kernels.add(POOL_F32, "max_pool_f32")(_max_pool(max_window_f32, 4))
+kernels.add(POOL_Q8, "max_pool_i8")(_max_pool(max_window_i8, 1))
+kernels.add(POOL_Q8, "max_pool_u8")(_max_pool(max_window_u8, 1))
 kernels.add(POOL_F32, "average_pool_f32")(_pool(_average_f32))
 kernels.add(POOL_Q8, "average_pool_i8")(_average_pool_q8(read_i8, write_i8))
 kernels.add(POOL_Q8, "average_pool_u8")(_average_pool_q8(read_u8, write_u8))
