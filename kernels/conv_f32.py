@@ -9,7 +9,15 @@ from ..lite.node import Node
 from . import winograd_f32
 from .activation import float_activation_range
 from .conv import ConvGeometry
-from .gemm_f32 import PANEL_COLUMNS, address, aligned_zeros, call_with_weights, gemm_calls, packed_weights
+from .gemm_f32 import (
+    PANEL_COLUMNS,
+    TILE_ROWS,
+    address,
+    aligned_zeros,
+    call_with_weights,
+    gemm_calls,
+    packed_weights,
+)
 from .parallel import chunk_count
 
 # For each group: y pixel m = clamp(sum over taps of x[table[m, tap]] @ w[tap] + bias). The
@@ -83,10 +91,10 @@ def _indirect_calls(
     args["pixels"], args["taps"], args["depth"] = g.out_height * g.out_width, g.taps, depth
     args["groups"], args["columns"] = g.groups, columns
     step_bytes = g.in_depth * 4 * g.stride_h * g.stride_w
-    args["block_pixels"] = max(1, _BLOCK_BYTES // step_bytes // 28) * 28
+    args["block_pixels"] = max(1, _BLOCK_BYTES // step_bytes // TILE_ROWS) * TILE_ROWS
     args["low"], args["high"] = activation
     chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY)
-    split_columns = g.out_pixels < 28 * chunks
+    split_columns = g.out_pixels < TILE_ROWS * chunks
     args["split_columns"] = split_columns
     if split_columns:
         chunks = min(chunks, -(-columns // PANEL_COLUMNS))

@@ -14,6 +14,9 @@ from .parallel import chunk_count
 PANEL_COLUMNS = 32
 NARROW_COLUMNS = 16
 
+# Work is cut into chunks and blocks at multiples of this many rows, which whole tiles fill.
+TILE_ROWS = 28
+
 # y [rows, columns] = clamp(x [rows, depth] @ w + bias); w is packed.
 GEMM_F32 = np.dtype(
     [
@@ -129,10 +132,10 @@ def gemm_calls(
     calls, packed = packed_weights(context, node, w, bias, 1, depth)
     args = np.zeros(1, GEMM_F32)
     args["rows"], args["columns"], args["depth"] = rows, columns, depth
-    args["block_rows"] = max(1, _BLOCK_BYTES // (depth * 4) // 28) * 28
+    args["block_rows"] = max(1, _BLOCK_BYTES // (depth * 4) // TILE_ROWS) * TILE_ROWS
     args["low"], args["high"] = activation
     chunks = chunk_count(context, rows * columns * depth * _NS_PER_MULTIPLY)
-    split_columns = rows < 28 * chunks
+    split_columns = rows < TILE_ROWS * chunks
     args["split_columns"] = split_columns
     if split_columns:
         chunks = min(chunks, -(-columns // PANEL_COLUMNS))

@@ -1,7 +1,7 @@
 """float32 convolutions of any filter size, stride, dilation and grouping."""
 
 from ..conv_f32 import INDIRECT_F32
-from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS
+from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
 from .family import KernelFamily
 from .tile_f32 import indirect_panel, panel_tiles
 
@@ -22,8 +22,9 @@ def indirect_f32(a, chunk, chunks):
         column_begin = panels * chunk // chunks * PANEL_COLUMNS
         column_end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
     else:
-        end = a.images * a.pixels * (chunk + 1) // chunks
-        begin = a.images * a.pixels * chunk // chunks
+        tiles = (end + TILE_ROWS - 1) // TILE_ROWS
+        begin = tiles * chunk // chunks * TILE_ROWS
+        end = min(end, tiles * (chunk + 1) // chunks * TILE_ROWS)
     rest = a.columns % PANEL_COLUMNS
     packed_columns = panels * PANEL_COLUMNS
     if 0 < rest <= NARROW_COLUMNS:

@@ -1,6 +1,6 @@
 """float32 matrix products with packed weights: 1x1 convolutions and fully connected layers."""
 
-from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS
+from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
 from .family import KernelFamily
 from .panels_f32 import multiply_panels
 from .tile_f32 import panel_tiles, vector_panel
@@ -20,8 +20,9 @@ def gemm_f32(a, chunk, chunks):
         begin = panels * chunk // chunks * PANEL_COLUMNS
         end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
     else:
-        row = a.rows * chunk // chunks
-        row_end = a.rows * (chunk + 1) // chunks
+        tiles = (a.rows + TILE_ROWS - 1) // TILE_ROWS
+        row = tiles * chunk // chunks * TILE_ROWS
+        row_end = min(a.rows, tiles * (chunk + 1) // chunks * TILE_ROWS)
     lda, ldc = a.depth * 4, a.columns * 4
     while row < row_end:
         rows = min(row_end - row, a.block_rows)
