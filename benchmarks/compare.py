@@ -21,6 +21,7 @@ import click
 import numpy as np
 from numlite.cli.comparison import Comparison, compare
 from numlite.cli.litert import litert_version
+from numlite.cli.main import one_line
 from numlite.cli.timing import in_words
 
 DEFAULT_MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
@@ -38,12 +39,12 @@ def main() -> int:
     results: dict[str, Comparison] = {}
     failures = 0
     for path in paths:
-        name = label(path, paths)
+        name = label(path)
         try:
             result = compare(str(path), arguments.seconds, seed=arguments.seed)
         except (click.ClickException, ValueError, RuntimeError) as error:
             failures += 1
-            print(f"| {name} | | | | | {' '.join(str(error).split())} |", flush=True)
+            print(f"| {name} | | | | | {one_line(str(error))} |", flush=True)
             continue
         results[name] = result
         failures += not result.agrees
@@ -79,10 +80,10 @@ def find_models(given: Sequence[Path]) -> list[Path]:
     ]
 
 
-def label(path: Path, paths: Sequence[Path]) -> str:
-    """The file's name, with its folder where that is needed to tell it from others."""
-    same = [other for other in paths if other.stem == path.stem]
-    return path.stem if len(same) == 1 else f"{path.parent.name}/{path.stem}"
+def label(path: Path) -> str:
+    """The file's name; outside of the shared models with its folder, which names the network there."""
+    path = path.resolve()
+    return path.stem if path.parent == DEFAULT_MODELS else f"{path.parent.name}/{path.stem}"
 
 
 def row(name: str, result: Comparison) -> str:

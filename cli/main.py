@@ -95,8 +95,16 @@ def _describe(error: Exception) -> str:
 
 
 def _fail(command: click.Command, message: str, status: int) -> int:
-    click.echo(f"{command.name}: {' '.join(message.split())}", err=True)
+    click.echo(f"{command.name}: {one_line(message)}", err=True)
     return status
+
+
+def one_line(message: str) -> str:
+    """The message without its line breaks; of a long one (a compiler's, say) the first and the last line."""
+    lines = message.split("\n")
+    if len(lines) > 5:
+        lines = [lines[0], "...", lines[-1]]
+    return " ".join(" ".join(lines).split())
 
 
 def _show_traceback() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from numlite.cli.main import COMMANDS, cli, run_command
+from numlite.cli.main import COMMANDS, cli, one_line, run_command
 
 
 @click.command("broken")
@@ -88,3 +88,8 @@ def test_a_reader_that_goes_away_ends_it_quietly(model: Path) -> None:
     shell = f"{sys.executable} -c '{code}' inspect {model} | true; exit ${{PIPESTATUS[0]}}"
     result = subprocess.run(["bash", "-c", shell], capture_output=True, text=True)
     assert result.returncode in (0, 1) and result.stderr == ""
+
+
+def test_long_messages_keep_their_first_and_last_line() -> None:
+    assert one_line("what failed:\n" + "  detail\n" * 20 + "the reason") == "what failed: ... the reason"
+    assert one_line("two\nlines") == "two lines"
