@@ -24,6 +24,7 @@ _SPINS = 4000
 _FUTEX_CALLS = {"x86_64": 202, "aarch64": 98, "riscv64": 98}
 _FUTEX_WAKE_PRIVATE = 129
 _SLEEP_US = 500
+_JOIN_S = 0.05
 
 
 class ThreadPool:
@@ -97,13 +98,19 @@ class _Workers:
         """End all threads once they have finished their chunks; plans run alone from then on."""
         self.block["taken"] = 1
         self.block["stop"] = 1
-        self.block["wakeups"] += 1
-        if self.block["futex"][0]:
-            syscall, futex = ctypes.CDLL(None).syscall, int(self.block["futex"][0])
-            wakeups = ctypes.c_void_p(self.address + field_offset(POOL, "wakeups"))
-            syscall(futex, wakeups, _FUTEX_WAKE_PRIVATE, len(self.threads), None, None, 0)
         for thread in self.threads:
-            thread.join()
+            # Again and again: a wake-up that crosses one of a running plan's may be lost.
+            while thread.is_alive():
+                self._wake()
+                thread.join(_JOIN_S)
+
+    def _wake(self) -> None:
+        self.block["wakeups"] += 1
+        futex = int(self.block["futex"][0])
+        if futex:
+            wakeups = ctypes.c_void_p(self.address + field_offset(POOL, "wakeups"))
+            syscall = ctypes.CDLL(None).syscall
+            syscall(futex, wakeups, _FUTEX_WAKE_PRIVATE, len(self.threads), None, None, 0)
 
     def restart_in_child(self) -> None:
         """After a fork the threads are gone, and so is whoever was using them."""
