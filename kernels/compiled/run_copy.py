@@ -20,8 +20,8 @@ def _whole(e: Emitter, type_: object, width: int, nbytes: Value, move) -> None:
     move(type_, last)
 
 
-def _by_size(e: Emitter, nbytes: Value, move) -> None:
-    """Cover nbytes >= 0 with the widest moves that fit; they may overlap."""
+def _by_size(e: Emitter, nbytes: Value, cover) -> None:
+    """cover(type, width) of the widest move that fits into nbytes >= 0."""
     sizes = ((_WIDE, 64), (_NARROW, 16), (i64, 8), (i32, 4), (i16, 2), (i8, 1))
 
     def at_least(k: int) -> None:
@@ -29,7 +29,7 @@ def _by_size(e: Emitter, nbytes: Value, move) -> None:
             type_, width = sizes[k]
             e.branch(
                 e.builder.icmp_signed(">=", nbytes, e.const(width)),
-                lambda: _whole(e, type_, width, nbytes, move),
+                lambda: cover(type_, width),
                 lambda: at_least(k + 1),
             )
 
@@ -38,7 +38,33 @@ def _by_size(e: Emitter, nbytes: Value, move) -> None:
 
 def _emit_copy(e: Emitter, target: Value, source: Value, nbytes: Value) -> None:
     to, at = e.pointer(target), e.pointer(source)
-    _by_size(e, nbytes, lambda type_, offset: e.store(e.load(at, type_, offset), to, offset))
+
+    def move(type_: object, offset: Value) -> None:
+        e.store(e.load(at, type_, offset), to, offset)
+
+    _by_size(e, nbytes, lambda type_, width: _whole(e, type_, width, nbytes, move))
+
+
+def _emit_copy_rows(
+    e: Emitter,
+    target: Value,
+    target_stride: Value,
+    source: Value,
+    source_stride: Value,
+    rows: Value,
+    nbytes: Value,
+) -> None:
+    def cover(type_: object, width: int) -> None:
+        def row(i: Value, carried: list[Value]) -> list[Value]:
+            to, at = e.pointer(carried[0]), e.pointer(carried[1])
+            _whole(
+                e, type_, width, nbytes, lambda type_, offset: e.store(e.load(at, type_, offset), to, offset)
+            )
+            return [e.builder.add(carried[0], target_stride), e.builder.add(carried[1], source_stride)]
+
+        e.loop(rows, [target, source], row)
+
+    _by_size(e, nbytes, cover)
 
 
 def _emit_fill(e: Emitter, target: Value, pattern: Value, nbytes: Value) -> None:
@@ -52,11 +78,14 @@ def _emit_fill(e: Emitter, target: Value, pattern: Value, nbytes: Value) -> None
             value = pattern if type_ == i64 else e.builder.trunc(pattern, type_)
         e.store(value, to, offset)
 
-    _by_size(e, nbytes, move)
+    _by_size(e, nbytes, lambda type_, width: _whole(e, type_, width, nbytes, move))
 
 
 copy_run = microkernel("copy_run", [types.int64] * 3, _emit_copy)
 """copy_run(target, source, nbytes): nbytes from address to address; the two must not overlap."""
+
+copy_rows = microkernel("copy_rows", [types.int64] * 6, _emit_copy_rows)
+"""copy_rows(target, target_stride, source, source_stride, rows, nbytes): nbytes of every row."""
 
 fill_run = microkernel("fill_run", [types.int64] * 3, _emit_fill)
 """fill_run(target, pattern, nbytes): fill with an 8-byte pattern.

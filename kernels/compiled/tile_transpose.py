@@ -1,58 +1,175 @@
-"""Transposition of dense bands in square tiles of one vector a side."""
+"""Transposition of dense bands in tiles of 16 bytes a side, several side by side in a vector.
+
+A band is `rows` neighbours of the source's fastest axis by all columns: target row r, item c
+becomes source row c, item r. Strides are in bytes.
+"""
 
 from numba import types
 
 from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+from .target import target
 
 TILE_BYTES = 16
 LINE_TILES = 4  # tiles that fill a cache line
+_ITEMS = {1: i8, 2: i16, 4: i32, 8: i64}
+# Tiles in the widest vector.
+WIDE_GROUPS = target().vector_bytes // TILE_BYTES
 
 
-def _tile(e: Emitter, rows: list[Value]) -> list[Value]:
-    """Transpose n vectors of n lanes: log2(n) rounds of interleaving row i with row i + n / 2."""
-    n = len(rows)
-    low = [k // 2 + (k % 2) * n for k in range(n)]
-    high = [n // 2 + k for k in low]
-    rounds = n.bit_length() - 1
-    for _ in range(rounds):
-        pairs = [(rows[i], rows[i + n // 2]) for i in range(n // 2)]
-        rows = [e.shuffle(a, b, lanes) for a, b in pairs for lanes in (low, high)]
-    return rows
+def _turned(e: Emitter, vectors: list[Value], groups: int) -> list[Value]:
+    """Transpose the n x n tile in each 16-byte part of n vectors.
+
+    log2(n) rounds of interleaving vector i with vector i + n / 2.
+    """
+    n = len(vectors)
+    lanes = range(n * groups)
+    low, high = (
+        [lane // n * n + (lane % n) // 2 + half + (lane % 2) * n * groups for lane in lanes]
+        for half in (0, n // 2)
+    )
+    for _ in range(n.bit_length() - 1):
+        pairs = [(vectors[i], vectors[i + n // 2]) for i in range(n // 2)]
+        vectors = [e.shuffle(a, b, order) for a, b in pairs for order in (low, high)]
+    return vectors
 
 
-def _band(item_bytes: int, tiles: int):
-    """Emit: target row p, item q = source row q, item p, for tiles * n values of p and all q."""
+def _joined(e: Emitter, parts: list[Value]) -> Value:
+    """Vectors of equal length (their number a power of two) side by side."""
+    while len(parts) > 1:
+        order = range(2 * parts[0].type.count)
+        parts = [e.shuffle(parts[i], parts[i + 1], order) for i in range(0, len(parts), 2)]
+    return parts[0]
+
+
+def _emit_band(item_bytes: int, tiles: int, groups: int):
+    """Whole bands of `tiles` tiles; columns >= n * groups, of which the last steps overlap."""
     n = TILE_BYTES // item_bytes
-    row_type = vector({1: i8, 2: i16, 4: i32, 8: i64}[item_bytes], n)
+    row_type = vector(_ITEMS[item_bytes], n)
+    step = n * groups
 
-    def emit(
-        e: Emitter, source: Value, source_stride: Value, target: Value, target_stride: Value, count: Value
-    ) -> None:
+    def emit(e: Emitter, source: Value, source_stride: Value, to: Value, to_stride: Value, columns: Value):
         builder = e.builder
+        multiples = [builder.mul(source_stride, e.const(k)) for k in range(step)]
 
-        def columns(q: Value) -> None:
-            row = e.pointer(builder.add(source, builder.mul(q, source_stride)))
-            rows = [e.offset(row, builder.mul(source_stride, e.const(k))) for k in range(n)]
-            out = e.pointer(builder.add(target, builder.mul(q, e.const(item_bytes))))
+        def turn(column: Value) -> None:
+            first = e.pointer(builder.add(source, builder.mul(column, source_stride)))
+            out = e.pointer(builder.add(to, builder.mul(column, e.const(item_bytes))))
+            rows = [e.offset(first, multiple) for multiple in multiples]
             for tile in range(tiles):
-                loaded = [e.load(at, row_type, tile * TILE_BYTES) for at in rows]
-                for k, value in enumerate(_tile(e, loaded)):
-                    e.store(value, e.offset(out, builder.mul(target_stride, e.const(tile * n + k))))
+                loaded = [e.load(row, row_type, tile * TILE_BYTES) for row in rows]
+                vectors = [_joined(e, loaded[k::n]) for k in range(n)]
+                for k, value in enumerate(_turned(e, vectors, groups)):
+                    e.store(value, e.offset(out, builder.mul(to_stride, e.const(tile * n + k))))
 
-        def step(q: Value, carried: list[Value]) -> list[Value]:
-            columns(q)
+        def body(column: Value, carried: list[Value]) -> list[Value]:
+            turn(column)
             return []
 
-        last = builder.sub(count, e.const(n))
-        e.loop(last, [], step, step=n)
-        columns(last)
+        last = builder.sub(columns, e.const(step))
+        e.loop(last, [], body, step=step)
+        turn(last)
 
     return emit
 
 
-def _microkernel(item_bytes: int, tiles: int):
-    return microkernel(f"transpose_band_{item_bytes}x{tiles}", [types.int64] * 5, _band(item_bytes, tiles))
+def _emit_thin_band(item_bytes: int):
+    """A band of fewer than n rows; columns >= n. Reads up to a tile's width of every source row."""
+    n = TILE_BYTES // item_bytes
+    row_type = vector(_ITEMS[item_bytes], n)
+
+    def emit(
+        e: Emitter,
+        source: Value,
+        source_stride: Value,
+        to: Value,
+        to_stride: Value,
+        columns: Value,
+        rows: Value,
+    ):
+        builder = e.builder
+
+        def turn(column: Value) -> None:
+            first = e.pointer(builder.add(source, builder.mul(column, source_stride)))
+            out = e.pointer(builder.add(to, builder.mul(column, e.const(item_bytes))))
+            loaded = [
+                e.load(e.offset(first, builder.mul(source_stride, e.const(k))), row_type) for k in range(n)
+            ]
+            turned = _turned(e, loaded, 1)
+
+            def store_from(k: int) -> None:
+                def store() -> None:
+                    e.store(turned[k], e.offset(out, builder.mul(to_stride, e.const(k))))
+                    store_from(k + 1)
+
+                if k < n - 1:
+                    e.branch(builder.icmp_signed("<", e.const(k), rows), store)
+
+            store_from(0)
+
+        def body(column: Value, carried: list[Value]) -> list[Value]:
+            turn(column)
+            return []
+
+        last = builder.sub(columns, e.const(n))
+        e.loop(last, [], body, step=n)
+        turn(last)
+
+    return emit
 
 
-narrow_band = {size: _microkernel(size, 1) for size in (1, 2, 4, 8)}
-line_band = {size: _microkernel(size, LINE_TILES) for size in (1, 2, 4, 8)}
+def _emit_few_columns(item_bytes: int):
+    """A dense target of fewer than n columns, rows a multiple of n.
+
+    Every store is a tile wide and spills over the rows after its own, which come later: the
+    caller sees to the last rows, whose spill would reach past the band.
+    """
+    n = TILE_BYTES // item_bytes
+    row_type = vector(_ITEMS[item_bytes], n)
+
+    def emit(e: Emitter, source: Value, source_stride: Value, to: Value, columns: Value, rows: Value):
+        builder = e.builder
+        last_column = builder.sub(columns, e.const(1))
+        starts = []
+        for k in range(n):
+            inside = builder.icmp_signed("<", e.const(k), columns)
+            column = builder.select(inside, e.const(k), last_column)
+            starts.append(e.pointer(builder.add(source, builder.mul(column, source_stride))))
+        to_stride = builder.mul(columns, e.const(item_bytes))
+
+        def body(row: Value, carried: list[Value]) -> list[Value]:
+            at = builder.mul(row, e.const(item_bytes))
+            out = e.pointer(builder.add(to, builder.mul(row, to_stride)))
+            loaded = [e.load(start, row_type, at) for start in starts]
+            for k, value in enumerate(_turned(e, loaded, 1)):
+                e.store(value, e.offset(out, builder.mul(to_stride, e.const(k))))
+            return []
+
+        e.loop(rows, [], body, step=n)
+
+    return emit
+
+
+_SIZES = (1, 2, 4, 8)
+
+
+def _bands(tiles: int, groups: int) -> dict:
+    return {
+        size: microkernel(
+            f"transpose_{size}_{tiles}x{groups}", [types.int64] * 5, _emit_band(size, tiles, groups)
+        )
+        for size in _SIZES
+    }
+
+
+# By item size: (source, source_stride, target, target_stride, columns).
+narrow_band = _bands(1, 1)
+line_band = _bands(LINE_TILES, 1)
+wide_line_band = _bands(LINE_TILES, WIDE_GROUPS)
+# (source, source_stride, target, target_stride, columns, rows)
+thin_band = {
+    size: microkernel(f"transpose_{size}_thin", [types.int64] * 6, _emit_thin_band(size)) for size in _SIZES
+}
+# (source, source_stride, target, columns, rows)
+few_columns = {
+    size: microkernel(f"transpose_{size}_few", [types.int64] * 5, _emit_few_columns(size)) for size in _SIZES
+}
