@@ -1,6 +1,8 @@
 """NUMLITE_CPU: what may be named, and that its instructions are the only ones emitted."""
 
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -50,3 +52,20 @@ def test_the_host_description_does_not_change() -> None:
     module.host_description.cache_clear()
     assert module.host_description() == first
     assert not re.search(r"MHz|^processor", first)
+
+
+ASSEMBLY = """
+from numlite.kernels.compiled.compile import kernel_module, target_machine
+from numlite.kernels.compiled.softmax_f32 import kernels
+print(target_machine().emit_assembly(kernel_module(kernels.sources)))
+"""
+
+
+@pytest.mark.skipif("avx2" not in module.host_flags(), reason="needs a machine with AVX2")
+@pytest.mark.parametrize(("name", "wider"), [("x86-64", "%ymm"), ("haswell", "%zmm")])
+def test_no_instruction_is_wider_than_the_processor(name: str, wider: str) -> None:
+    environment = os.environ | {"NUMLITE_CPU": name}
+    done = subprocess.run([sys.executable, "-c", ASSEMBLY], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "%xmm" in done.stdout
+    assert wider not in done.stdout
