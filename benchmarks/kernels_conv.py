@@ -102,7 +102,7 @@ def main() -> None:
 def model_layers(path: str) -> list[Layer]:
     """The float layers of a model, in order."""
     with open(path, "rb") as file:
-        model = tflite.Model(file.read())
+        model = tflite.read(file.read())
     found = []
     for subgraph in model.subgraphs:
         for operator in subgraph.operators:
