@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .context import Numerics
-from .thread_pool import ThreadPool, shared_pool
 
 if TYPE_CHECKING:
     from .kernel_call import KernelLibrary
     from .subgraph import Subgraph
+    from .thread_pool import ThreadPool
 
 
 class Runtime:
@@ -34,4 +34,8 @@ class Runtime:
 
     def pool(self) -> ThreadPool | None:
         """The threads that kernels may use besides the caller's."""
-        return None if self.num_threads == 1 else shared_pool(self.num_threads, self.library)
+        if self.num_threads == 1:
+            return None
+        from .thread_pool import shared_pool
+
+        return shared_pool(self.num_threads, self.library)
