@@ -34,7 +34,9 @@ RESCALED_ROWS = np.dtype(
         ("rows", np.int64),
         ("row_bytes", np.int64),
         ("target_stride", np.int64),
-        ("table", np.uint8, (256,)),
+        ("scale", np.float32),
+        ("bias", np.float32),
+        ("zero_point", np.int32),
     ],
     align=True,
 )
@@ -67,17 +69,14 @@ def joined_axis(shapes: Sequence[Shape], axis: int) -> JoinedAxis:
     return JoinedAxis(axis, check_sizes("CONCATENATION", (*first[:axis], total, *first[axis + 1 :])), starts)
 
 
-def rescale_table(x: tuple[float, int], y: tuple[float, int]) -> np.ndarray:
-    """What each uint8 value becomes between two (scale, zero point) pairs, as a table [256].
+def rescaling(x: tuple[float, int], y: tuple[float, int]) -> tuple[np.float32, np.float32]:
+    """(scale, bias) between two (scale, zero point) pairs: y = round(x * scale + bias) + zero point of y.
 
-    In float32, rounding half away from zero.
+    All in float32, rounding half away from zero.
     Source: LiteRT tflite/kernels/internal/reference/concatenation.h, ConcatenationWithScaling.
     """
     scale = np.float32(x[0]) * (np.float32(1) / np.float32(y[0]))
-    bias = np.float32(-x[1]) * scale
-    real = np.arange(256, dtype=np.float32) * scale + bias
-    rounded = np.trunc(real + np.copysign(np.float32(0.5), real))
-    return np.clip(rounded + y[1], 0, 255).astype(np.uint8)
+    return scale, np.float32(-x[1]) * scale
 
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
@@ -122,7 +121,8 @@ def _rescaled_calls(
     args["row_bytes"] = x.shape[joined.axis] * inner
     args["target_stride"] = joined.shape[joined.axis] * inner
     args["target_offset"] = start * inner
-    args["table"] = rescale_table(quantization_pair(x), quantization_pair(y))
+    args["scale"], args["bias"] = rescaling(quantization_pair(x), quantization_pair(y))
+    args["zero_point"] = quantization_pair(y)[1]
     chunks = chunk_count(context, x.size / _RESCALED_BYTES_PER_NS)
     return [
         KernelCall("concatenation", "rescaled_rows_u8", args, {"source": x, "target": y}, chunks),

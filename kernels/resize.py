@@ -15,6 +15,7 @@ from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
 from .parallel import chunk_count
+from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 RESIZE_BILINEAR = 23  # the schema's BuiltinOperator
@@ -198,6 +199,11 @@ def _bilinear_taps(resize: _Resize, rule: TapRule, shape: Shape) -> tuple[Taps, 
     return rule(in_height, shape[1], *flags), rule(in_width, shape[2], *flags)
 
 
+def _copies(taps: Taps) -> bool:
+    """Whether output positions are the input's own, so that integers come out as they went in."""
+    return not taps.weight.any() and np.array_equal(taps.low, np.arange(len(taps.low)))
+
+
 def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | None:
     resize = _checked(context, node, "RESIZE_BILINEAR")
     _check_corners(resize)
@@ -214,7 +220,12 @@ def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | No
     if y.size == 0:
         return []
     rows, columns = _bilinear_taps(resize, rule, shape)
+    if shape == x.shape and x.type != TensorType.FLOAT32 and _copies(rows) and _copies(columns):
+        return flat_copy_calls(context, x, y, y.nbytes)
     batch, height, width, depth = shape
+    if scratch_bytes and len(np.union1d(rows.low, rows.high)) > height:
+        # Too few output rows share their input rows for keeping those to pay.
+        kernel, scratch_bytes = kernel.replace("bilinear", "bilinear_direct"), 0
     left, right = columns.low * np.int32(depth), columns.high * np.int32(depth)
     keep = [rows.low, rows.high, rows.weight, left, right, columns.weight]
     args = np.zeros(1, RESIZE_BILINEAR_ARGS)

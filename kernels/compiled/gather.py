@@ -1,5 +1,7 @@
 """GATHER, by runs of bytes; every position is checked before it is used."""
 
+import numpy as np
+
 from ..gather import GATHER_ARGS, OUT_OF_RANGE
 from .family import KernelFamily
 from .memory import int16_pointer, int32_pointer, int64_pointer
@@ -10,18 +12,23 @@ kernels = KernelFamily()
 
 @kernels.add(GATHER_ARGS)
 def gather(a, chunk, chunks):
+    size, axis_size = a.slice_bytes, a.axis_size
     total = a.batch * a.outer * a.count
-    for row in range(total * chunk // chunks, total * (chunk + 1) // chunks):
-        block = row // a.count
-        place = block // a.outer * a.count + row % a.count
-        if a.position_bytes == 4:
-            position = int(int32_pointer(a.positions)[place])
-        elif a.position_bytes == 8:
-            position = int(int64_pointer(a.positions)[place])
-        else:
-            position = int(int16_pointer(a.positions)[place])
-        if position < 0 or position >= a.axis_size:
-            return OUT_OF_RANGE
-        source = a.x + (block * a.axis_size + position) * a.slice_bytes
-        copy_run(a.y + row * a.slice_bytes, source, a.slice_bytes)
+    row, end = total * chunk // chunks, total * (chunk + 1) // chunks
+    while row < end:
+        block, first = row // a.count, row % a.count
+        last = min(a.count, first + end - row)
+        place = block // a.outer * a.count
+        x, y = a.x + block * axis_size * size, a.y + block * a.count * size
+        for i in range(first, last):
+            if a.position_bytes == 4:
+                position = np.int64(int32_pointer(a.positions)[place + i])
+            elif a.position_bytes == 8:
+                position = int64_pointer(a.positions)[place + i]
+            else:
+                position = np.int64(int16_pointer(a.positions)[place + i])
+            if position < 0 or position >= axis_size:
+                return OUT_OF_RANGE
+            copy_run(y + i * size, x + position * size, size)
+        row += last - first
     return 0

@@ -1,16 +1,45 @@
 """RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR."""
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
 from ..resize import RESIZE_BILINEAR_ARGS, RESIZE_NEAREST_ARGS
+from .elements import (
+    read_f32,
+    read_i8,
+    read_i16,
+    read_u8,
+    write_f32,
+    write_i8,
+    write_i16,
+    write_i32,
+    write_u8,
+)
 from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, int16_pointer, int32_pointer, uint8_pointer
+from .memory import float32_pointer, int32_pointer
 from .run_copy import copy_run
 
 kernels = KernelFamily()
 
 _ROUNDING = np.int32(1 << 21)
+
+
+class Item(NamedTuple):
+    """How elements of a type are reached."""
+
+    pointer: Any
+    read: Any
+    write: Any
+    bytes: int
+
+
+F32 = Item(float32_pointer, read_f32, write_f32, 4)
+I32 = Item(int32_pointer, None, write_i32, 4)
+I16 = Item(None, read_i16, write_i16, 2)
+I8 = Item(None, read_i8, write_i8, 1)
+U8 = Item(None, read_u8, write_u8, 1)
 
 
 @njit(inline="always")
@@ -32,36 +61,42 @@ def as_is(value):
 
 
 @njit(inline="always")
-def drop_22_bits(value):
-    return np.int32(value + _ROUNDING) >> 22
+def drop_22_bits_u8(value):
+    return np.uint8(np.int32(value + _ROUNDING) >> 22)
 
 
-def separable(item_pointer, row_pointer, row_bytes, lerp, finish):
+@njit(inline="always")
+def drop_22_bits_i8(value):
+    return np.int8(np.int32(value + _ROUNDING) >> 22)
+
+
+def separable(item, row_item, lerp, finish):
     """A kernel that interpolates whole input rows along W, keeps two of them, and blends them along H.
 
     Output rows that lie between the same two input rows use them again.
     """
 
+    read, write, write_row = item.read, item.write, row_item.write
+    item_bytes, row_pointer = item.bytes, row_item.pointer
+
     @njit(error_model="numpy")
     def widen(a, x, row):
         left, right = int32_pointer(a.left), int32_pointer(a.right)
         weights = row_pointer(a.column_weight)
-        to = row_pointer(row)
         depth = a.depth
         for column in range(a.out_width):
             weight = weights[column]
-            first = item_pointer(x + left[column] * row_bytes)
-            second = item_pointer(x + right[column] * row_bytes)
-            at = column * depth
+            first, second = x + left[column] * item_bytes, x + right[column] * item_bytes
+            to = row + 4 * column * depth
             for c in range(depth):
-                to[at + c] = lerp(first[c], second[c], weight)
+                write_row(to, c, lerp(read(first, c), read(second, c), weight))
 
     @njit(error_model="numpy")
     def blend(upper, lower, weight, y, size):
+        # Plain loads: these rows are written by the kernel itself.
         above, below = row_pointer(upper), row_pointer(lower)
-        out = item_pointer(y)
         for i in range(size):
-            out[i] = finish(lerp(above[i], below[i], weight))
+            write(y, i, finish(lerp(above[i], below[i], weight)))
 
     def resize(a, chunk, chunks):
         size = a.out_width * a.depth
@@ -79,55 +114,78 @@ def separable(item_pointer, row_pointer, row_bytes, lerp, finish):
                 upper, lower = lower, upper
                 held_upper, held_lower = held_lower, held_upper
             if top != held_upper:
-                widen(a, a.x + top * a.in_row * row_bytes, upper)
+                widen(a, a.x + top * a.in_row * item_bytes, upper)
                 held_upper = top
             if bottom != held_lower:
-                widen(a, a.x + bottom * a.in_row * row_bytes, lower)
+                widen(a, a.x + bottom * a.in_row * item_bytes, lower)
                 held_lower = bottom
-            blend(upper, lower, weights[out_row], a.y + row * size * row_bytes, size)
+            blend(upper, lower, weights[out_row], a.y + row * size * item_bytes, size)
         return 0
 
     return resize
 
 
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_f32")(
-    separable(float32_pointer, float32_pointer, 4, lerp_f32, as_is)
-)
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_u8")(
-    separable(uint8_pointer, int32_pointer, 1, lerp_eleven_bits, drop_22_bits)
-)
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_i8")(
-    separable(int8_pointer, int32_pointer, 1, lerp_eleven_bits, drop_22_bits)
-)
+kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_f32")(separable(F32, F32, lerp_f32, as_is))
+kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_u8")(separable(U8, I32, lerp_eleven_bits, drop_22_bits_u8))
+kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_i8")(separable(I8, I32, lerp_eleven_bits, drop_22_bits_i8))
 
 
 @njit(inline="always")
-def weigh_f32(tl, bl, tr, br, v, h, offset):
+def weigh_default_f32(tl, tr, bl, br, v, h):
+    return lerp_f32(lerp_f32(tl, tr, h), lerp_f32(bl, br, h), v)
+
+
+@njit(inline="always")
+def weigh_default_u8(tl, tr, bl, br, v, h):
+    return drop_22_bits_u8(lerp_eleven_bits(lerp_eleven_bits(tl, tr, h), lerp_eleven_bits(bl, br, h), v))
+
+
+@njit(inline="always")
+def weigh_default_i8(tl, tr, bl, br, v, h):
+    return drop_22_bits_i8(lerp_eleven_bits(lerp_eleven_bits(tl, tr, h), lerp_eleven_bits(bl, br, h), v))
+
+
+@njit(inline="always")
+def sum_f32(tl, tr, bl, br, v, h, offset):
     one = np.float32(1)
-    return (tl * (one - v) * (one - h) + bl * v * (one - h) + tr * (one - v) * h + br * v * h) + offset
+    upper, lower = one - v, v
+    total = tl * upper * (one - h) + bl * lower * (one - h)
+    return total + tr * upper * h + br * lower * h + offset
 
 
 @njit(inline="always")
-def weigh_reference_f32(tl, bl, tr, br, v, h):
-    return weigh_f32(tl, bl, tr, br, v, h, np.float32(0))
+def weigh_reference_f32(tl, tr, bl, br, v, h):
+    return sum_f32(tl, tr, bl, br, v, h, np.float32(0))
 
 
 @njit(inline="always")
-def weigh_reference_u8(tl, bl, tr, br, v, h):
-    tl, bl, tr, br = np.float32(tl), np.float32(bl), np.float32(tr), np.float32(br)
-    return np.int32(weigh_f32(tl, bl, tr, br, v, h, np.float32(0.5)))
+def weigh_reference_u8(tl, tr, bl, br, v, h):
+    tl, tr, bl, br = np.float32(tl), np.float32(tr), np.float32(bl), np.float32(br)
+    return np.uint8(np.int32(sum_f32(tl, tr, bl, br, v, h, np.float32(0.5))))
 
 
 @njit(inline="always")
-def weigh_integer(tl, bl, tr, br, v, h):
+def sum_integer(tl, tr, bl, br, v, h):
     """Weights in 1/1024; rounds half away from zero."""
     v, h = np.int64(v), np.int64(h)
     total = tl * (1024 - v) * (1024 - h) + bl * v * (1024 - h) + tr * (1024 - v) * h + br * v * h
     return (total + (1 << 19)) >> 20 if total > 0 else -((-total + (1 << 19)) >> 20)
 
 
-def weighted(item_pointer, item_bytes, weight_pointer, weigh):
-    """A kernel that weighs the four pixels around each output pixel, as the reference kernels do."""
+@njit(inline="always")
+def weigh_integer_i8(tl, tr, bl, br, v, h):
+    return np.int8(sum_integer(tl, tr, bl, br, v, h))
+
+
+@njit(inline="always")
+def weigh_integer_i16(tl, tr, bl, br, v, h):
+    return np.int16(sum_integer(tl, tr, bl, br, v, h))
+
+
+def direct(item, weight_item, weigh):
+    """A kernel that takes each output pixel from the four input pixels around it."""
+    read, write, item_bytes = item.read, item.write, item.bytes
+    weight_pointer = weight_item.pointer
 
     def resize(a, chunk, chunks):
         depth = a.depth
@@ -144,28 +202,25 @@ def weighted(item_pointer, item_bytes, weight_pointer, weigh):
             for column in range(a.out_width):
                 left, right = lefts[column] * item_bytes, rights[column] * item_bytes
                 h = column_weights[column]
-                tl, tr = item_pointer(top + left), item_pointer(top + right)
-                bl, br = item_pointer(bottom + left), item_pointer(bottom + right)
-                y = item_pointer(a.y + (row * a.out_width + column) * depth * item_bytes)
+                tl, tr, bl, br = top + left, top + right, bottom + left, bottom + right
+                y = a.y + (row * a.out_width + column) * depth * item_bytes
                 for c in range(depth):
-                    y[c] = weigh(tl[c], bl[c], tr[c], br[c], v, h)
+                    write(y, c, weigh(read(tl, c), read(tr, c), read(bl, c), read(br, c), v, h))
         return 0
 
     return resize
 
 
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_reference_f32")(
-    weighted(float32_pointer, 4, float32_pointer, weigh_reference_f32)
-)
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_reference_u8")(
-    weighted(uint8_pointer, 1, float32_pointer, weigh_reference_u8)
-)
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_integer_i8")(
-    weighted(int8_pointer, 1, int32_pointer, weigh_integer)
-)
-kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_integer_i16")(
-    weighted(int16_pointer, 2, int32_pointer, weigh_integer)
-)
+for _name, _kernel in (
+    ("resize_bilinear_direct_f32", direct(F32, F32, weigh_default_f32)),
+    ("resize_bilinear_direct_u8", direct(U8, I32, weigh_default_u8)),
+    ("resize_bilinear_direct_i8", direct(I8, I32, weigh_default_i8)),
+    ("resize_bilinear_reference_f32", direct(F32, F32, weigh_reference_f32)),
+    ("resize_bilinear_reference_u8", direct(U8, F32, weigh_reference_u8)),
+    ("resize_bilinear_integer_i8", direct(I8, I32, weigh_integer_i8)),
+    ("resize_bilinear_integer_i16", direct(I16, I32, weigh_integer_i16)),
+):
+    kernels.add(RESIZE_BILINEAR_ARGS, _name)(_kernel)
 
 
 @kernels.add(RESIZE_NEAREST_ARGS)
