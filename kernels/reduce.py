@@ -59,6 +59,9 @@ _SUFFIXES = {
     TensorType.INT32: "i32",
     TensorType.INT64: "i64",
 }
+# Across kernels that have a faster form for at most two reduced dimensions.
+_WINDOW_KERNELS = ("mean", "sum", "sum_reference")
+
 _NUMBERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 
 
@@ -188,6 +191,8 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
     elif kept == 1:
         chunks = 1
     kind = "across" if loops.inner_is_kept else "along"
+    if kind == "across" and kernel in _WINDOW_KERNELS and len(loops.reduced) <= 2 and family != "reduce_int":
+        kind = "window"
     name = f"{kernel}_{kind}_{_SUFFIXES[TensorType(x.type)]}"
     return [KernelCall(family, name, args, tensors, chunks)]
 

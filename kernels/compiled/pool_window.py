@@ -1,4 +1,4 @@
-"""Vector code that reduces one pooling window: channels are lanes, kept in registers throughout."""
+"""Vector code that reduces a window of pixels: channels are lanes, kept in registers throughout."""
 
 from __future__ import annotations
 
@@ -7,76 +7,151 @@ from typing import Any
 
 from numba import types
 
-from .simd import Emitter, Value, constant, f32, i8, microkernel, vector
+from .simd import Emitter, Value, constant, f32, i8, i32, microkernel, suffix, vector
 from .target import target
 
 # Vectors of channels that are reduced side by side, as many as are left: their additions
 # overlap, and pixels far apart are touched less often.
 _SIDE_BY_SIDE = (8, 4)
 
-_LOWEST = {"f32": -3.4028234663852886e38, "i8": -128, "u8": 0}
+
+class Reduction:
+    """How elements become a result: start, combine and finish work on vectors of channels.
+
+    scalars are the kernel's trailing arguments as vectors of the accumulator's type.
+    """
+
+    element: Any = f32
+    accumulator: Any = f32
+    start: float = 0
+
+    def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
+        return x
+
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        raise NotImplementedError
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        return x
+
+
+class _MaxF32(Reduction):
+    start = -3.4028234663852886e38
+
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        return e.fmax(x, y)
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        return e.fmin(e.fmax(x, scalars[0]), scalars[1])
+
+
+class _MaxI8(Reduction):
+    element = accumulator = i8
+    start = -128
+
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        return e.smax(x, y)
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        return e.smin(e.smax(x, scalars[0]), scalars[1])
+
+
+class _MaxU8(Reduction):
+    element = accumulator = i8
+    start = 0
+
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        return e.umax(x, y)
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        return e.umin(e.umax(x, scalars[0]), scalars[1])
+
+
+class _AverageF32(Reduction):
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        return e.builder.fadd(x, y)
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        return e.fmin(e.fmax(e.builder.fmul(x, scalars[2]), scalars[0]), scalars[1])
+
+
+class _RootMeanSquareF32(_AverageF32):
+    def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
+        return e.builder.fmul(x, x)
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        mean = e.builder.fmul(x, scalars[2])
+        root = e.call(f"llvm.sqrt.{suffix(mean.type)}", mean.type, mean)
+        return e.fmin(e.fmax(root, scalars[0]), scalars[1])
+
+
+class _SumI8(Reduction):
+    element, accumulator = i8, i32
+
+    def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
+        return e.builder.sext(x, vector(i32, lanes))
+
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        return e.builder.add(x, y)
+
+
+class _SumU8(_SumI8):
+    def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
+        return e.builder.zext(x, vector(i32, lanes))
+
+
+def _bytes(element: Any) -> int:
+    return 1 if element == i8 else 4
 
 
 class _Window:
-    """What the emitted code is told: where the window lies, and what becomes of the result."""
+    """One call of the emitted code: where the window lies, and what becomes of the result."""
 
-    def __init__(self, e: Emitter, arguments: tuple[Value, ...], kind: str, average: bool) -> None:
+    def __init__(self, e: Emitter, reduction: Reduction, arguments: tuple[Value, ...]) -> None:
         x, y, self.depth, self.rows, self.columns, self.row_bytes, self.pixel_bytes, *scalars = arguments
-        self.e, self.kind, self.average = e, kind, average
+        self.e, self.reduction = e, reduction
         self.x, self.y = e.pointer(x), e.pointer(y)
-        self.itemsize = 4 if kind == "f32" else 1
-        self.lanes = target().vector_bytes // self.itemsize
-        self.type = vector(f32 if kind == "f32" else i8, self.lanes)
-        if kind != "f32":
+        self.lanes = target().vector_bytes // _bytes(reduction.accumulator)
+        if reduction.accumulator == i8:
             scalars = [e.builder.trunc(scalar, i8) for scalar in scalars]
         self.scalars = [e.splat(scalar, self.lanes) for scalar in scalars]
 
-    def _combine(self, x: Value, y: Value) -> Value:
-        if self.average:
-            return self.e.builder.fadd(x, y)
-        return {"f32": self.e.fmax, "i8": self.e.smax, "u8": self.e.umax}[self.kind](x, y)
-
-    def _finish(self, value: Value) -> Value:
-        low, high, *share = self.scalars
-        if self.average:
-            value = self.e.builder.fmul(value, share[0])
-        if self.kind == "f32":
-            return self.e.fmin(self.e.fmax(value, low), high)
-        if self.kind == "i8":
-            return self.e.smin(self.e.smax(value, low), high)
-        return self.e.umin(self.e.umax(value, low), high)
+    def _scaled(self, channel: Value, element: Any) -> Value:
+        return self.e.builder.mul(channel, self.e.const(_bytes(element)))
 
     def reduced(self, channel: Value, vectors: int) -> list[Value]:
         """So many vectors of results, of the channels from `channel` on."""
-        e, builder = self.e, self.e.builder
-        first = e.offset(self.x, builder.mul(channel, e.const(self.itemsize)))
-        start = constant(self.type, 0.0 if self.average else _LOWEST[self.kind])
+        e, builder, reduction = self.e, self.e.builder, self.reduction
+        first = e.offset(self.x, self._scaled(channel, reduction.element))
+        start = constant(vector(reduction.accumulator, self.lanes), reduction.start)
+        element = vector(reduction.element, self.lanes)
+        width = self.lanes * _bytes(reduction.element)
+
+        def at_pixel(pixel: Value, totals: list[Value]) -> list[Value]:
+            loaded = [e.load(pixel, element, k * width) for k in range(vectors)]
+            widened = [reduction.widen(e, x, self.lanes) for x in loaded]
+            return [reduction.combine(e, *pair) for pair in zip(totals, widened, strict=True)]
 
         def along_row(row: Value, totals: list[Value]) -> list[Value]:
             at_row = e.offset(first, builder.mul(row, self.row_bytes))
 
-            def at_pixel(column: Value, totals: list[Value]) -> list[Value]:
-                pixel = e.offset(at_row, builder.mul(column, self.pixel_bytes))
-                width = target().vector_bytes
-                return [
-                    self._combine(total, e.load(pixel, self.type, k * width))
-                    for k, total in enumerate(totals)
-                ]
+            def at_column(column: Value, totals: list[Value]) -> list[Value]:
+                return at_pixel(e.offset(at_row, builder.mul(column, self.pixel_bytes)), totals)
 
-            return e.loop(self.columns, totals, at_pixel)
+            return e.loop(self.columns, totals, at_column)
 
         totals = e.loop(self.rows, [start] * vectors, along_row)
-        return [self._finish(total) for total in totals]
+        return [reduction.finish(e, total, self.scalars) for total in totals]
 
     def store(self, values: list[Value], channel: Value) -> None:
-        at = self.e.offset(self.y, self.e.builder.mul(channel, self.e.const(self.itemsize)))
+        at = self.e.offset(self.y, self._scaled(channel, self.reduction.accumulator))
         for k, value in enumerate(values):
             self.e.store(value, at, k * target().vector_bytes)
 
 
-def _emit(kind: str, average: bool) -> Callable[..., None]:
+def _emit(reduction: Reduction) -> Callable[..., None]:
     def emit(e: Emitter, *arguments: Value) -> None:
-        window = _Window(e, arguments, kind, average)
+        window = _Window(e, reduction, arguments)
         builder, lanes, depth = e.builder, window.lanes, window.depth
 
         def several(vectors: int) -> Callable[..., list[Value]]:
@@ -110,17 +185,27 @@ def _emit(kind: str, average: bool) -> Callable[..., None]:
     return emit
 
 
-def _kernel(name: str, kind: str, average: bool = False) -> Any:
-    scalars = [types.float32, types.float32] if kind == "f32" else [types.int32, types.int32]
-    arguments = [types.int64] * 7 + scalars + ([types.float32] if average else [])
-    return microkernel(name, arguments, _emit(kind, average))
+def _kernel(name: str, reduction: Reduction, scalars: list[types.Type]) -> Any:
+    return microkernel(name, [types.int64] * 7 + scalars, _emit(reduction))
 
 
-# (x, y, depth, rows, columns, row_bytes, pixel_bytes, low, high): y[c] = clamp(max of x[r, k, c])
-# over a window at the address x; rows and columns may be 0. Reads up to a vector past its end.
-max_window_f32 = _kernel("max_window_f32", "f32")
-max_window_i8 = _kernel("max_window_i8", "i8")
-max_window_u8 = _kernel("max_window_u8", "u8")
+# All take (x, y, depth, rows, columns, row_bytes, pixel_bytes, ...), x the address of the
+# window's first pixel, and set y[c] for each c < depth; rows and columns may be 0. Reads go as
+# far past a pixel as OVERREAD_BYTES allow.
 
-# The same with the sum times a last argument, share.
-average_window_f32 = _kernel("average_window_f32", "f32", average=True)
+# (..., low, high): the largest element, clamped.
+max_window_f32 = _kernel("max_window_f32", _MaxF32(), [types.float32] * 2)
+max_window_i8 = _kernel("max_window_i8", _MaxI8(), [types.int32] * 2)
+max_window_u8 = _kernel("max_window_u8", _MaxU8(), [types.int32] * 2)
+
+# (..., low, high, share): the sum times share, clamped.
+average_window_f32 = _kernel("average_window_f32", _AverageF32(), [types.float32] * 3)
+
+# (..., low, high, share): the square root of the sum of squares times share, clamped.
+root_mean_square_window_f32 = _kernel(
+    "root_mean_square_window_f32", _RootMeanSquareF32(), [types.float32] * 3
+)
+
+# y is int32: the sum.
+sum_window_i8 = _kernel("sum_window_i8", _SumI8(), [])
+sum_window_u8 = _kernel("sum_window_u8", _SumU8(), [])

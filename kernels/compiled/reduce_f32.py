@@ -6,7 +6,8 @@ from numba import njit
 from ..reduce import REDUCE
 from .elements import read_back_f32, read_f32, write_f32
 from .family import KernelFamily
-from .reduction import Accumulator, across_kernel, along_kernel
+from .pool_window import average_window_f32
+from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
 
 kernels = KernelFamily()
 
@@ -68,3 +69,15 @@ for _name, _zero, _combine, _combine_in_order, _finish in (
     _across = _along._replace(combine=_combine_in_order)
     kernels.add(REDUCE, f"{_name}_along_f32")(along_kernel(read_f32, write_f32, _along, _scale, _finish))
     kernels.add(REDUCE, f"{_name}_across_f32")(across_kernel(read_f32, write_f32, _across, _scale, _finish))
+
+
+@njit(error_model="numpy")
+def _window_mean(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
+    low, high = np.float32(-np.inf), np.float32(np.inf)
+    y = block.y + at * 4
+    average_window_f32(x, y, depth, rows, columns, row_bytes, pixel_bytes, low, high, block.scale)
+
+
+# SUM is a mean whose scale is 1.
+for _name in ("mean", "sum"):
+    kernels.add(REDUCE, f"{_name}_window_f32")(window_kernel(4, _window_mean))

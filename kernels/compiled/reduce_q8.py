@@ -6,7 +6,8 @@ from numba import njit
 from ..reduce import REDUCE_Q8, REDUCE_Q8_REFERENCE
 from .elements import read_back_i32, read_i8, read_u8, write_i8, write_i32, write_u8
 from .family import KernelFamily
-from .reduction import Accumulator, across_kernel, along_kernel
+from .pool_window import sum_window_i8, sum_window_u8
+from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
 from .requantize import requantize_double_rounding
 
 kernels = KernelFamily()
@@ -57,14 +58,27 @@ def _requantized(lowest, highest):
     return finish
 
 
-for _suffix, _read, _write, _limits in (
-    ("i8", read_i8, write_i8, (-128, 127)),
-    ("u8", read_u8, write_u8, (0, 255)),
+def _window(sum_window, write, parameters, finish):
+    @njit(error_model="numpy")
+    def reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
+        sum_window(x, total, depth, rows, columns, row_bytes, pixel_bytes)
+        y, p = block.y, parameters(block)
+        for c in range(depth):
+            write(y, at + c, finish(read_back_i32(total, c), p))
+
+    return window_kernel(1, reduce)
+
+
+for _suffix, _read, _write, _sum_window, _limits in (
+    ("i8", read_i8, write_i8, sum_window_i8, (-128, 127)),
+    ("u8", read_u8, write_u8, sum_window_u8, (0, 255)),
 ):
-    for _kind, _kernel in (("along", along_kernel), ("across", across_kernel)):
-        kernels.add(REDUCE_Q8, f"sum_{_kind}_{_suffix}")(
-            _kernel(_read, _write, _SUM, _affine, _rounded(*_limits))
-        )
-        kernels.add(REDUCE_Q8_REFERENCE, f"sum_reference_{_kind}_{_suffix}")(
-            _kernel(_read, _write, _SUM, _fixed, _requantized(*_limits))
-        )
+    for _name, _block, _parameters, _finish in (
+        ("sum", REDUCE_Q8, _affine, _rounded(*_limits)),
+        ("sum_reference", REDUCE_Q8_REFERENCE, _fixed, _requantized(*_limits)),
+    ):
+        for _kind, _kernel in (("along", along_kernel), ("across", across_kernel)):
+            kernels.add(_block, f"{_name}_{_kind}_{_suffix}")(
+                _kernel(_read, _write, _SUM, _parameters, _finish)
+            )
+        kernels.add(_block, f"{_name}_window_{_suffix}")(_window(_sum_window, _write, _parameters, _finish))

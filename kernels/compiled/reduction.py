@@ -116,3 +116,33 @@ def along_kernel(
         return 0
 
     return kernel
+
+
+def window_kernel(itemsize: int, reduce: Callable) -> Callable:
+    """Like across_kernel, for at most two reduced dimensions.
+
+    reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes) makes depth results from
+    a window at the address x (see pool_window.py): at is their element offset in y, total
+    the address of depth accumulators.
+    """
+
+    def kernel(block, chunk, chunks):
+        inner = block.inner
+        rows = _count(block.kept_shape)
+        first, last = 0, inner
+        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
+        if rows == 1:
+            row, last_row = 0, 1
+            first, last = inner * chunk // chunks, inner * (chunk + 1) // chunks
+        height, width = block.reduced_shape[_LAST - 1], block.reduced_shape[_LAST]
+        row_bytes = block.reduced_strides[_LAST - 1] * itemsize
+        pixel_bytes = block.reduced_strides[_LAST] * itemsize
+        total = block.accumulator + chunk * inner * 4
+        while row < last_row:
+            x_at = _offset(block.kept_shape, block.kept_strides, row) + first
+            x = block.x + x_at * itemsize
+            reduce(block, x, row * inner + first, total, last - first, height, width, row_bytes, pixel_bytes)
+            row += 1
+        return 0
+
+    return kernel
