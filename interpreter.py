@@ -219,14 +219,15 @@ class Interpreter:
         return [self._get_tensor_details(t, 0) for t in self._core.subgraph().outputs]
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
-        """Details of all tensors of a subgraph but those that have none (scratch memory)."""
+        """Details of all tensors of a subgraph, without the scratch memory of its operators."""
         if not 0 <= subgraph_index < self.num_subgraphs():
             raise ValueError(
                 f"subgraph_index is out of range: {subgraph_index} for the model, "
                 f"which has {self.num_subgraphs()} subgraphs."
             )
+        subgraph = self._core.subgraph(subgraph_index)
         found = []
-        for tensor in self._core.subgraph(subgraph_index).tensors:
+        for tensor in subgraph.tensors[: subgraph.model_tensor_count]:
             try:
                 found.append(tensor_details(tensor))
             except ValueError:

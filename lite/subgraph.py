@@ -70,6 +70,7 @@ class Subgraph:
         self.index = index
         self.name = name
         self.tensors = tensors
+        self.model_tensor_count = len(tensors)  # scratch tensors come behind
         self.nodes = nodes
         self.inputs = inputs
         self.outputs = outputs

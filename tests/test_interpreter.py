@@ -178,6 +178,16 @@ def test_details_equal_litert_s(litert: Any, model_path: pathlib.Path) -> None:
         assert same(getattr(ours, name)(), getattr(theirs, name)()), name
 
 
+def test_scratch_memory_is_not_listed() -> None:
+    class Scratch(Twice):
+        def prepare(self, context: Any, node: Any) -> None:
+            context.add_temporary(node, 100)
+
+    interpreter = InterpreterWithCustomOps([("Twice", Scratch())], model_content=custom())
+    interpreter.allocate_tensors()
+    assert [details["name"] for details in interpreter.get_tensor_details()] == ["x", "a", "b", "y"]
+
+
 DETAIL_CALLS: dict[str, Callable[[Any], Any]] = {
     "op": lambda i: i._get_op_details(1)["op_name"],
     "op past the end": lambda i: i._get_op_details(2),
