@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import inspect
 import pathlib
-import threading
-import warnings
 import weakref
 from collections.abc import Callable
 from importlib import import_module
@@ -15,10 +13,10 @@ from typing import Any
 import numlite.interpreter
 import numpy as np
 import pytest
-from numlite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolverType, load_delegate
-from numlite.lite.errors import ModelError, PrepareError, StateError, UnsupportedError
+from numlite.interpreter import Interpreter, OpResolverType, load_delegate
+from numlite.lite.errors import UnsupportedError
 
-from .small_models import Op, add_constant, chain, custom, two_signatures
+from .small_models import Op, add_constant, chain, two_signatures
 
 CHAIN = chain([Op.NEG, Op.ABS])
 
@@ -176,16 +174,6 @@ def test_details_equal_litert_s(litert: Any, model_path: pathlib.Path) -> None:
         "num_subgraphs",
     ):
         assert same(getattr(ours, name)(), getattr(theirs, name)()), name
-
-
-def test_scratch_memory_is_not_listed() -> None:
-    class Scratch(Twice):
-        def prepare(self, context: Any, node: Any) -> None:
-            context.add_temporary(node, 100)
-
-    interpreter = InterpreterWithCustomOps([("Twice", Scratch())], model_content=custom())
-    interpreter.allocate_tensors()
-    assert [details["name"] for details in interpreter.get_tensor_details()] == ["x", "a", "b", "y"]
 
 
 DETAIL_CALLS: dict[str, Callable[[Any], Any]] = {
@@ -421,208 +409,3 @@ SIGNATURE_CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("call", SIGNATURE_CALLS.values(), ids=SIGNATURE_CALLS)
 def test_signature_errors(litert: Any, call: Callable[[Any], Any]) -> None:
     both(litert, call, model=two_signatures(), allocate=False)
-
-
-# --- custom operators
-
-
-class Twice:
-    """y = 2 x."""
-
-    def prepare(self, context: Any, node: Any) -> None:
-        context.resize_tensor(context.output(node, 0), context.input(node, 0).shape)
-
-    def invoke(self, context: Any, node: Any) -> None:
-        context.output(node, 0).array()[...] = 2 * context.input(node, 0).array()
-
-
-@pytest.mark.parametrize(
-    "registerer",
-    [("Twice", Twice()), lambda resolver: resolver.add_custom("Twice", registration())],
-    ids=["pair", "function"],
-)
-def test_custom_operator(registerer: Any) -> None:
-    interpreter = InterpreterWithCustomOps(custom_op_registerers=[registerer], model_content=custom())
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(0, np.arange(4, dtype=np.float32))
-    interpreter.invoke()
-    assert interpreter.get_tensor(3).tolist() == [0, 2, 4, 6]
-    assert [details["op_name"] for details in interpreter._get_ops_details()] == ["NEG", "Twice", "NEG"]
-
-
-def registration() -> Any:
-    from numlite.lite.custom_op import custom_registration
-
-    return custom_registration("Twice", Twice())
-
-
-def test_unresolved_custom_operator_waits_until_prepare() -> None:
-    interpreter = Interpreter(model_content=custom("Mystery"))
-    assert interpreter.get_input_details()[0]["name"] == "x"
-    with pytest.raises(
-        RuntimeError, match=r"node 1 \(Mystery\), output 'b': .*unresolved custom op: Mystery"
-    ):
-        interpreter.allocate_tensors()
-
-
-def test_flex_operator_says_what_would_run_it() -> None:
-    interpreter = Interpreter(model_content=custom("FlexErf"))
-    with pytest.raises(UnsupportedError, match=r"FlexErf.*flex delegate"):
-        interpreter.allocate_tensors()
-
-
-@pytest.mark.parametrize("registerer", ["RegisterTwice", 3, ("Twice", object()), ("a", "b", "c")], ids=str)
-def test_wrong_registerers(registerer: Any) -> None:
-    with pytest.raises(ValueError):
-        InterpreterWithCustomOps(custom_op_registerers=[registerer], model_content=custom())
-
-
-def test_failing_custom_operator_is_named() -> None:
-    class Fails:
-        def invoke(self, context: Any, node: Any) -> None:
-            raise KeyError("lost")
-
-    interpreter = InterpreterWithCustomOps([("Twice", Fails())], model_content=custom())
-    interpreter.allocate_tensors()
-    with pytest.raises(RuntimeError, match=r"node 1 \(Twice\), output 'b': Twice: 'lost'"):
-        interpreter.invoke()
-
-
-# --- threads
-
-
-def test_two_interpreters_in_two_threads() -> None:
-    faults: list[str] = []
-
-    def work(seed: int) -> None:
-        interpreter = ready(num_threads=2)
-        values = np.random.default_rng(seed)
-        for _ in range(200):
-            x = values.standard_normal((1, 4)).astype(np.float32)
-            interpreter.set_tensor(0, x)
-            interpreter.invoke()
-            if not np.array_equal(interpreter.get_tensor(2), np.abs(x)):
-                faults.append("wrong values")
-
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not faults
-
-
-def test_second_thread_is_refused_while_the_first_runs() -> None:
-    inside, leave = threading.Event(), threading.Event()
-
-    class Waits:
-        def invoke(self, context: Any, node: Any) -> None:
-            inside.set()
-            leave.wait(10)
-
-    interpreter = InterpreterWithCustomOps([("Twice", Waits())], model_content=custom())
-    interpreter.allocate_tensors()
-    thread = threading.Thread(target=interpreter.invoke)
-    thread.start()
-    inside.wait(10)
-    try:
-        calls = (
-            interpreter.invoke,
-            interpreter.allocate_tensors,
-            interpreter.reset_all_variables,
-            lambda: interpreter.resize_tensor_input(0, [5]),
-        )
-        for call in calls:
-            with pytest.raises(StateError, match="another thread"):
-                call()
-    finally:
-        leave.set()
-        thread.join()
-    interpreter.invoke()
-
-
-# --- beyond LiteRT
-
-
-def test_profile_lists_every_node() -> None:
-    interpreter = ready(chain([Op.NEG, Op.ABS, Op.NEG]))
-    interpreter.set_tensor(0, X)
-    records = interpreter.profile(runs=3)
-    assert [(r.op, r.node, r.calls) for r in records] == [("NEG", 0, 1), ("ABS", 1, 1), ("NEG", 2, 1)]
-    assert all(0 <= r.min_ns <= r.time_ns < 1e9 for r in records)
-    assert np.array_equal(interpreter.get_tensor(3), -np.abs(X))
-    with pytest.raises(ValueError, match="runs must be at least 1"):
-        interpreter.profile(runs=0)
-
-
-def test_profile_before_allocate_tensors() -> None:
-    with pytest.raises(RuntimeError, match="not ready"):
-        Interpreter(model_content=CHAIN).profile()
-
-
-def test_memory_report_accounts_for_the_tensors() -> None:
-    report = ready(add_constant(np.arange(3, dtype=np.float32))).memory_report()
-    assert report.constant_bytes == 12
-    assert report.arena_bytes == report.lower_bound_bytes == 128
-    assert [t.kind for t in report.tensors][:3] == ["arena_rw", "mmap_ro", "arena_rw"]
-    assert "the least possible" in str(report)
-
-
-def test_release_nonpersistent_memory() -> None:
-    interpreter = ready()
-    interpreter.set_tensor(0, X)
-    interpreter.release_nonpersistent_memory()
-    with pytest.raises(RuntimeError, match="Non-persistent memory"):
-        interpreter.invoke()
-    with pytest.raises(ValueError, match="Tensor data is null"):
-        interpreter.get_tensor(2)
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(0, X)
-    interpreter.invoke()
-    assert np.array_equal(interpreter.get_tensor(2), np.abs(X))
-
-
-def test_preserve_all_tensors_keeps_every_tensor() -> None:
-    with pytest.warns(UserWarning, match="experimental_preserve_all_tensors"):
-        interpreter = ready(chain([Op.NEG, Op.ABS, Op.NEG, Op.NEG]), experimental_preserve_all_tensors=True)
-    interpreter.set_tensor(0, X)
-    interpreter.invoke()
-    values = [interpreter.get_tensor(t) for t in range(5)]
-    assert np.array_equal(values[1], -X)
-    assert np.array_equal(values[2], np.abs(X))
-    assert np.array_equal(values[4], values[2])
-
-
-def test_preserve_all_tensors_changes_no_result(model_path: pathlib.Path) -> None:
-    results = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for preserve in (False, True):
-            interpreter = Interpreter(str(model_path), experimental_preserve_all_tensors=preserve)
-            interpreter.allocate_tensors()
-            values = np.random.default_rng(0)
-            for detail in interpreter.get_input_details():
-                bits = values.integers(0, 256, tuple(detail["shape"])).astype(np.uint8)
-                is_float = detail["dtype"] is np.float32
-                x = bits.astype(np.float32) / 256 if is_float else bits.view(detail["dtype"])
-                interpreter.set_tensor(detail["index"], x)
-            interpreter.invoke()
-            interpreter.invoke()
-            results.append([interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()])
-    assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
-
-
-def test_errors_are_of_the_kinds_callers_catch() -> None:
-    assert issubclass(ModelError, ValueError)
-    assert issubclass(PrepareError, RuntimeError)
-    assert issubclass(UnsupportedError, RuntimeError)
-    assert issubclass(UnsupportedError, ValueError)
-
-
-def test_int64_and_other_types_pass_through() -> None:
-    for dtype in (np.int32, np.int64):
-        interpreter = ready(add_constant(np.arange(3, dtype=dtype)))
-        interpreter.set_tensor(0, np.full(3, 5, dtype))
-        interpreter.invoke()
-        assert interpreter.get_tensor(2).tolist() == [5, 6, 7]
-        assert interpreter.get_output_details()[0]["dtype"] is dtype
