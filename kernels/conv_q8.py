@@ -27,7 +27,8 @@ from .parallel import chunk_count
 from .plain_filter_q8 import plain_call
 
 # For each group: y pixel m = requantized(sum over taps of x[table[m, tap]] times w[tap]). The
-# table, int32 [pixels, taps], gives byte offsets into one image, or -1 for padding.
+# table, int32 [pixels, taps], gives byte offsets into one image, or -1 for padding, which lies
+# padding_step bytes further on for each image.
 INDIRECT_Q8 = np.dtype(
     [
         (name, np.int64)
@@ -40,6 +41,7 @@ INDIRECT_Q8 = np.dtype(
             "sum_factor",
             "table",
             "padding",
+            "padding_step",
             "images",
             "image_bytes",
             "pixels",

@@ -26,6 +26,8 @@ BIAS_ROW = 0
 SCALE_ROW = 1
 MULTIPLIER_ROW, LEFT_ROW, HALF_ROW, RIGHT_ROW, SIGN_ROW = range(1, 6)
 FLOAT_HEADER, FIXED_HEADER = 2, 6
+# Header rows of hybrid operators: sums of the weights (int32), scales and biases (float32).
+WEIGHT_SUM_ROW, HYBRID_SCALE_ROW, HYBRID_BIAS_ROW, HYBRID_HEADER = range(4)
 
 # The OUTPUT block: vectors that are the same for all channels, at these byte offsets.
 FLIP = 0  # 64 bytes of 128 for int8, of 0 for uint8
@@ -37,8 +39,9 @@ ZEROS = 576
 UNFLIP, SIGNED_ZERO_POINT_16, SIGNED_LOW_8, SIGNED_HIGH_8 = 640, 704, 768, 832
 OUTPUT_BYTES = 896
 
-# y [rows, columns] = requantized(x [rows, depth] times w); w is packed. sums, where the kernel
-# reads them, are int32 [rows], computed by the kernel as sum_factor times each row's sum.
+# y [rows, columns] = requantized(x [rows, depth] times w); w is packed, rows of x are x_stride
+# bytes apart. sums, where the kernel reads them, are int32 [rows], computed by the kernel as
+# sum_factor times each row's sum; for hybrid operators, [rows] of how a row was quantized.
 GEMM_Q8 = np.dtype(
     [
         (name, np.int64)
@@ -52,6 +55,7 @@ GEMM_Q8 = np.dtype(
             "rows",
             "columns",
             "depth",
+            "x_stride",
             "block_rows",
             "split_columns",
         )
@@ -117,7 +121,7 @@ def pack_filter(
     if not sums_fit(f.rounding, bounds, channels):
         return None
     header = [(biases - x_offset * totals).astype(np.int32), *rounding_rows(f.rounding, channels)]
-    return PackedFilter(_panels(values.astype(np.int8), np.stack(header)), output_block(f), sum_factor)
+    return PackedFilter(panels(values.astype(np.int8), np.stack(header)), output_block(f), sum_factor)
 
 
 def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
@@ -139,7 +143,7 @@ def rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:
     return [np.asarray(row).astype(np.int32) for row in rows]
 
 
-def _panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
+def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
     """int8 values [columns, taps, depth] and int32 header [rows, columns] as panels, flat uint8."""
     columns, taps, depth = values.shape
     steps = -(-depth // 4)
@@ -221,6 +225,7 @@ def gemm_calls(
     columns = len(f.requantization.multipliers)
     args = np.zeros(1, GEMM_Q8)
     args["rows"], args["columns"], args["depth"] = rows, columns, depth
+    args["x_stride"] = depth
     args["block_rows"] = max(1, _BLOCK_BYTES // depth // 14) * 14
     chunks = chunk_count(context, rows * columns * depth * _NS_PER_MULTIPLY)
     split_columns = rows < 28 * chunks

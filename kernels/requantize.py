@@ -18,6 +18,7 @@ FLOAT_ROUNDING = 0  # float_scales, ties to even: XNNPACK's kernels
 DOUBLE_ROUNDING = 1  # multipliers and shifts, both steps half away from zero: the reference kernels
 UPWARD_ROUNDING = 2  # the same, but the second step takes ties upwards: the optimized matrix kernels
 FLOAT64_ROUNDING = 3  # real_scales, half away from zero: the reference FULLY_CONNECTED
+HYBRID = 4  # not rounded at all: float outputs of operators that quantize their inputs themselves
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:

@@ -111,7 +111,7 @@ def any_taps(rounding: int) -> Any:
     ) -> None:
         b = e.builder
         taps, w, y, output = (e.pointer(v) for v in (taps, w, y, output))
-        partial = PartialStore(e, BLOCK)
+        partial = PartialStore(e, _BYTES)
         flip = flip_bytes(e, output, _BYTES)
 
         def over_channels(c: Value, carried: list[Value]) -> list[Value]:
@@ -168,7 +168,7 @@ def columns(height: int, width: int, stride: int, together: int, sets: int, roun
         b = e.builder
         rows, w, output = (e.pointer(v) for v in (rows, w, output))
         outputs = [e.pointer(v) for v in (y, y_next)][:together]
-        partial = PartialStore(e, BLOCK)
+        partial = PartialStore(e, _BYTES)
         flip = flip_bytes(e, output, _BYTES)
         starts = [e.load(rows, i64, 8 * k) for k in range(row_count)]
 

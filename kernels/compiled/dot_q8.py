@@ -9,8 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..gemm_q8 import BIAS_ROW, FIXED_HEADER, FLOAT_HEADER, NARROW_COLUMNS, PANEL_COLUMNS
-from ..requantize import FLOAT_ROUNDING
+from ..gemm_q8 import (
+    BIAS_ROW,
+    FIXED_HEADER,
+    FLOAT_HEADER,
+    HIGH_FLOAT,
+    HYBRID_BIAS_ROW,
+    HYBRID_HEADER,
+    HYBRID_SCALE_ROW,
+    LOW_FLOAT,
+    NARROW_COLUMNS,
+    PANEL_COLUMNS,
+    WEIGHT_SUM_ROW,
+)
+from ..requantize import FLOAT_ROUNDING, HYBRID
 from .output_q8 import (
     ChannelRows,
     PartialStore,
@@ -20,7 +32,7 @@ from .output_q8 import (
     requantized,
     rounding_rows,
 )
-from .simd import Emitter, Value, i8, i16, i32, i64, vector
+from .simd import Emitter, Value, f32, i8, i16, i32, i64, vector
 from .target import target
 
 
@@ -45,18 +57,32 @@ def tilings() -> tuple[Tiling, Tiling]:
 
 
 def header_rows(rounding: int) -> int:
+    if rounding == HYBRID:
+        return HYBRID_HEADER
     return FLOAT_HEADER if rounding == FLOAT_ROUNDING else FIXED_HEADER
+
+
+# What a kernel is told about each row: its sum (int32), or how it was quantized (a zero point,
+# int32, and a scale, float32).
+SUM_BYTES, QUANTIZATION_BYTES = 4, 8
 
 
 class Dot:
     """Emits one tile of `height` rows: start, then step after step, then finish."""
 
-    def __init__(self, e: Emitter, tiling: Tiling, rounding: int, w: Value, output: Value) -> None:
+    def __init__(
+        self, e: Emitter, tiling: Tiling, rounding: int, w: Value, output: Value, shared: bool = False
+    ) -> None:
         self.e, self.tiling, self.rounding, self.output = e, tiling, rounding, output
         self.step_bytes = 4 * tiling.width
         self.vnni = target().vnni
         self.lanes = 16 if self.vnni else 8 if target().avx2 else 4
-        self.partial = PartialStore(e, tiling.step)
+        self.hybrid = rounding == HYBRID
+        # Rows of one image share their quantization.
+        self.row_bytes = (0 if shared else QUANTIZATION_BYTES) if self.hybrid else SUM_BYTES
+        self.element_bytes = 4 if self.hybrid else 1
+        piece = vector(f32, 16 if self.vnni else 8) if self.hybrid else vector(i8, tiling.step)
+        self.partial = PartialStore(e, piece)
         if self.vnni:
             self.starts = [64 * j for j in range(tiling.step // 16)]
         else:
@@ -72,6 +98,8 @@ class Dot:
         if not self.vnni:
             vectors = 32 // self.lanes // 2
             return [e.const(0, vector(i32, self.lanes))] * (vectors * height)
+        if self.hybrid:
+            return [e.const(0, vector(i32, 16))] * (len(self.starts) * height)
         bias = self.rows.read(BIAS_ROW, i32, 16)
         if sums is None:
             return bias * height
@@ -112,8 +140,10 @@ class Dot:
                 acc[j] = b.add(acc[j], pair_products(e, x, weight))
         return acc
 
-    def finish(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[Value]:
-        """The rows' output bytes, `step` of them each."""
+    def finish(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[list[Value]]:
+        """The rows' outputs, in pieces of the partial store's type."""
+        if self.hybrid:
+            return self._floats(acc, height, sums)
         e, b = self.e, self.e.builder
         channel = {
             row: self.rows.read(row, element, 16 if self.vnni else 4)
@@ -123,16 +153,55 @@ class Dot:
             return self._bytes_vnni(acc, height, channel)
         bias = _joined(e, self.rows.read(BIAS_ROW, i32, 4))
         joined = {row: _joined(e, parts) for row, parts in channel.items()}
-        vectors = len(acc) // height
         out = []
-        for m in range(height):
-            total = b.add(_halves_summed(e, acc[m * vectors : (m + 1) * vectors]), bias)
+        for m, total in enumerate(self._totals(acc, height)):
+            total = b.add(total, bias)
             if sums is not None:
                 total = b.add(total, e.load_splat(sums, i32, 8, 4 * m))
-            out.append(self._bytes_narrow(total, joined))
+            out.append([self._bytes_narrow(total, joined)])
         return out
 
-    def _bytes_vnni(self, acc: Sequence[Value], height: int, channel: dict[int, list[Value]]) -> list[Value]:
+    def store(self, out: list[list[Value]], y: Value, ldy: Value, columns: Value) -> None:
+        """Store the first `columns` outputs of each row; rows lie ldy bytes apart."""
+        e, b = self.e, self.e.builder
+        lanes = self.partial.type.count
+        for p in range(len(out[0])):
+            start = e.offset(y, p * lanes * self.element_bytes)
+            places = [e.offset(start, b.mul(ldy, e.const(m))) for m in range(len(out))]
+            left = e.smax(b.sub(columns, e.const(p * lanes)), e.const(0))
+            self.partial.store([pieces[p] for pieces in out], places, left)
+
+    def _totals(self, acc: Sequence[Value], height: int) -> list[Value]:
+        """Where lanes hold halves: <8 x i32> of each row."""
+        vectors = len(acc) // height
+        return [_halves_summed(self.e, acc[m * vectors : (m + 1) * vectors]) for m in range(height)]
+
+    def _floats(self, acc: Sequence[Value], height: int, rows: Value) -> list[list[Value]]:
+        """(sum - zero point * sum of weights) * row scale * channel scale + bias, clamped."""
+        e, b = self.e, self.e.builder
+        lanes = 16 if self.vnni else 4
+        kinds = ((WEIGHT_SUM_ROW, i32), (HYBRID_SCALE_ROW, f32), (HYBRID_BIAS_ROW, f32))
+        header = [self.rows.read(row, kind, lanes) for row, kind in kinds]
+        if not self.vnni:
+            header = [[_joined(e, parts)] for parts in header]
+            acc, lanes = self._totals(acc, height), 8
+        count = len(header[0])
+        low, high = (e.load(self.output, vector(f32, lanes), at) for at in (LOW_FLOAT, HIGH_FLOAT))
+        out = []
+        for m in range(height):
+            zero_point = e.load_splat(rows, i32, lanes, self.row_bytes * m)
+            row_scale = e.load_splat(rows, f32, lanes, self.row_bytes * m + 4)
+            pieces = []
+            for j, (total, scale, bias) in enumerate(zip(*header, strict=True)):
+                centred = b.sub(acc[m * count + j], b.mul(total, zero_point))
+                scaled = b.fmul(b.sitofp(centred, vector(f32, lanes)), row_scale)
+                pieces.append(e.clamp(e.multiply_add(scaled, scale, bias), low, high))
+            out.append(_in_channel_order(e, pieces))
+        return out
+
+    def _bytes_vnni(
+        self, acc: Sequence[Value], height: int, channel: dict[int, list[Value]]
+    ) -> list[list[Value]]:
         e, count = self.e, len(self.starts)
         out = []
         for m in range(height):
@@ -141,9 +210,9 @@ class Dot:
                 rows = {row: parts[j] for row, parts in channel.items()}
                 rounded.append(requantized(e, acc[m * count + j], self.rounding, rows, self.output))
             if count == 2:
-                out.append(bytes_of_pair(e, rounded[0], rounded[1], self.output))
+                out.append([bytes_of_pair(e, rounded[0], rounded[1], self.output)])
             else:
-                out.append(bytes_of(e, rounded[0], self.output))
+                out.append([bytes_of(e, rounded[0], self.output)])
         return out
 
     def _bytes_narrow(self, total: Value, rows: dict[int, Value]) -> Value:
@@ -156,6 +225,14 @@ class Dot:
             part = {row: e.shuffle(v, v, list(half)) for row, v in rows.items()}
             quarters.append(bytes_of(e, requantized(e, four, self.rounding, part, self.output), self.output))
         return e.shuffle(quarters[0], quarters[1], list(range(8)))
+
+
+def _in_channel_order(e: Emitter, pieces: list[Value]) -> list[Value]:
+    """Undo the order of a wide panel's columns: see gemm_q8.column_order."""
+    if len(pieces) == 1:
+        return pieces
+    order = [half * 16 + group * 4 + lane for group in range(4) for half in range(2) for lane in range(4)]
+    return [e.shuffle(*pieces, order[:16]), e.shuffle(*pieces, order[16:])]
 
 
 def pair_products(e: Emitter, x: Value, w: Value) -> Value:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..conv_q8 import INDIRECT_Q8
 from ..gemm_q8 import GEMM_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
-from .dot_q8 import header_rows, tilings
+from ..requantize import HYBRID
+from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
 from .family import KernelFamily
 from .row_sums_q8 import direct_sums, indirect_sums
 from .tile_q8 import direct_panel, indirect_panel, vector_panels
@@ -22,6 +23,8 @@ def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
     wide = direct_panel(wide_tiling, rounding, with_sums)
     narrow = direct_panel(narrow_tiling, rounding, with_sums)
     WIDE, NARROW, HEADER, SUMS = wide_tiling.step, narrow_tiling.step, header_rows(rounding), with_sums
+    HYBRID_ROWS = rounding == HYBRID
+    ELEMENT, ROW_BYTES = (4, QUANTIZATION_BYTES) if HYBRID_ROWS else (1, SUM_BYTES)
 
     @kernels.add(GEMM_Q8, name)
     def gemm(a, chunk, chunks):
@@ -35,28 +38,28 @@ def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
             row_end = a.rows * (chunk + 1) // chunks
         steps = (a.depth + 3) // 4
         if SUMS and a.sum_factor != 0:
-            first, count = a.x + row_begin * a.depth, row_end - row_begin
+            first, count = a.x + row_begin * a.x_stride, row_end - row_begin
             row_sums = a.sums + row_begin * 4
-            DIRECT_SUMS(first, a.depth, count, a.depth, a.sum_factor, a.output, row_sums)
+            DIRECT_SUMS(first, a.x_stride, count, a.depth, a.sum_factor, a.output, row_sums)
         row = row_begin
         while row < row_end:
             count = min(row_end - row, a.block_rows)
-            x = a.x + row * a.depth
-            row_sums = a.sums + row * 4
+            x = a.x + row * a.x_stride
+            row_sums = a.sums + row * ROW_BYTES
             n = column_begin
             while n < column_end:
                 within = n % PANEL_COLUMNS
                 panel = n - within
                 w = a.w + panel * (HEADER + steps) * 4
-                y = a.y + row * a.columns + n
+                y = a.y + (row * a.columns + n) * ELEMENT
                 left = a.columns - n
                 if a.columns - panel > NARROW_COLUMNS:
                     w += within // 8 * GROUP_BYTES
-                    wide(x, a.depth, w, y, a.columns, count, steps, left, a.output, row_sums)
+                    wide(x, a.x_stride, w, y, a.columns * ELEMENT, count, steps, left, a.output, row_sums)
                     n += WIDE
                 else:
                     w += within // 8 * NARROW_GROUP_BYTES
-                    narrow(x, a.depth, w, y, a.columns, count, steps, left, a.output, row_sums)
+                    narrow(x, a.x_stride, w, y, a.columns * ELEMENT, count, steps, left, a.output, row_sums)
                     n += NARROW
             row += count
         return 0
@@ -72,6 +75,8 @@ def gemv_family(name: str, rounding: int) -> KernelFamily:
     one = vector_panels(wide_tiling, 1, wide_tiling.gemv_steps, rounding, True)
     narrow = vector_panels(narrow_tiling, 1, narrow_tiling.gemv_steps, rounding, True)
     WIDE, NARROW, HEADER = wide_tiling.step, narrow_tiling.step, header_rows(rounding)
+    HYBRID_ROWS = rounding == HYBRID
+    ELEMENT = 4 if HYBRID_ROWS else 1
     FOUR_PANELS = 4 * PANEL_COLUMNS
     # Four wide panels are left where more than this is; and only if a panel is one step.
     FOUR_LEFT = 3 * PANEL_COLUMNS + NARROW_COLUMNS if WIDE == PANEL_COLUMNS else 1 << 62
@@ -83,7 +88,7 @@ def gemv_family(name: str, rounding: int) -> KernelFamily:
         end = min(a.columns, panels * (chunk + 1) // chunks * PANEL_COLUMNS)
         steps = (a.depth + 3) // 4
         panel_bytes = (HEADER + steps) * 4 * PANEL_COLUMNS
-        sums = a.output + ZEROS
+        sums = a.sums if HYBRID_ROWS else a.output + ZEROS
         if a.sum_factor != 0:
             sums = a.sums
             DIRECT_SUMS(a.x, 0, 1, a.depth, a.sum_factor, a.output, sums)
@@ -91,7 +96,7 @@ def gemv_family(name: str, rounding: int) -> KernelFamily:
             within = n % PANEL_COLUMNS
             panel = n - within
             w = a.w + panel * (HEADER + steps) * 4
-            y = a.y + n
+            y = a.y + n * ELEMENT
             left = a.columns - n
             if end - n > FOUR_LEFT:
                 four(a.x, w, panel_bytes, y, steps, left, a.output, sums)
@@ -114,6 +119,8 @@ def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
     wide = indirect_panel(wide_tiling, rounding, with_sums)
     narrow = indirect_panel(narrow_tiling, rounding, with_sums)
     WIDE, NARROW, HEADER, SUMS = wide_tiling.step, narrow_tiling.step, header_rows(rounding), with_sums
+    HYBRID_ROWS = rounding == HYBRID
+    ELEMENT, ROW_BYTES = (4, QUANTIZATION_BYTES) if HYBRID_ROWS else (1, SUM_BYTES)
 
     @kernels.add(INDIRECT_Q8, name)
     def indirect(a, chunk, chunks):
@@ -132,6 +139,7 @@ def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
         if 0 < rest <= NARROW_COLUMNS:
             group_columns += NARROW_COLUMNS - PANEL_COLUMNS
         out_depth = a.groups * a.columns
+        ldy = out_depth * ELEMENT
         sums = a.sums
         while begin < end:
             image = begin // a.pixels
@@ -140,25 +148,26 @@ def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
             table = a.table + pixel * a.taps * 4
             for group in range(a.groups):
                 x = a.x + image * a.image_bytes + group * a.depth
+                padding = a.padding + image * a.padding_step
+                if HYBRID_ROWS:
+                    sums = a.sums + image * ROW_BYTES
                 if SUMS and a.sum_factor != 0:
                     sums = a.sums + begin * 4
-                    INDIRECT_SUMS(x, a.padding, table, a.taps, count, a.depth, a.sum_factor, a.output, sums)
+                    INDIRECT_SUMS(x, padding, table, a.taps, count, a.depth, a.sum_factor, a.output, sums)
                 n = column_begin
                 while n < column_end:
                     within = n % PANEL_COLUMNS
                     panel = n - within
                     w = a.w + (group * group_columns + panel) * rows * 4
-                    y = a.y + begin * out_depth + group * a.columns + n
+                    y = a.y + (begin * out_depth + group * a.columns + n) * ELEMENT
                     left = a.columns - n
                     if a.columns - panel > NARROW_COLUMNS:
                         w += within // 8 * GROUP_BYTES
-                        wide(x, a.padding, table, a.taps, w, y, out_depth, count, steps, left, a.output, sums)
+                        wide(x, padding, table, a.taps, w, y, ldy, count, steps, left, a.output, sums)
                         n += WIDE
                     else:
                         w += within // 8 * NARROW_GROUP_BYTES
-                        narrow(
-                            x, a.padding, table, a.taps, w, y, out_depth, count, steps, left, a.output, sums
-                        )
+                        narrow(x, padding, table, a.taps, w, y, ldy, count, steps, left, a.output, sums)
                         n += NARROW
             begin += count
         return 0

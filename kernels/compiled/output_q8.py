@@ -7,6 +7,7 @@ the ROWS of its rounding), and for the whole operator in the OUTPUT block.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..gemm_q8 import (
     FLIP,
@@ -151,14 +152,17 @@ def flip_bytes(e: Emitter, output: Value, type_: object) -> Value:
 
 
 class PartialStore:
-    """Stores the first `count` bytes of a vector, whole where count allows it."""
+    """Stores the first `count` lanes of vectors of one type, whole where count allows it."""
 
-    def __init__(self, e: Emitter, lanes: int) -> None:
-        self.e, self.lanes = e, lanes
-        self.scratch = None if target().avx512 else e.builder.alloca(i8, size=constant(i32, lanes))
+    def __init__(self, e: Emitter, type_: Any) -> None:
+        self.e, self.type = e, type_
+        self.element_bytes = 4 if type_.element == f32 else 1
+        size = constant(i32, self.element_bytes * type_.count)
+        self.scratch = None if target().avx512 else e.builder.alloca(i8, size=size)
 
     def store(self, values: Sequence[Value], places: Sequence[Value], count: Value) -> None:
-        e, b = self.e, self.e.builder
+        """Store each value's first lanes at its place."""
+        e, lanes = self.e, self.type.count
 
         def whole() -> None:
             for value, place in zip(values, places, strict=True):
@@ -166,7 +170,7 @@ class PartialStore:
 
         def part() -> None:
             if self.scratch is None:
-                mask = e.first_lanes(self.lanes, count)
+                mask = e.first_lanes(lanes, count)
                 for value, place in zip(values, places, strict=True):
                     e.masked_store(value, place, mask)
                 return
@@ -174,7 +178,7 @@ class PartialStore:
                 e.store(value, self.scratch)
                 self._copy(place, count)
 
-        e.branch(b.icmp_signed(">=", count, e.const(self.lanes)), whole, part)
+        e.branch(e.builder.icmp_signed(">=", count, e.const(lanes)), whole, part)
 
     def _copy(self, place: Value, count: Value) -> None:
         e = self.e
@@ -183,4 +187,4 @@ class PartialStore:
             e.store(e.load(e.offset(self.scratch, i), i8), e.offset(place, i))
             return []
 
-        e.loop(count, [], body)
+        e.loop(e.builder.mul(count, e.const(self.element_bytes)), [], body)

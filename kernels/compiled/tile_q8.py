@@ -36,11 +36,6 @@ def sweep(
         (m,) = e.loop(tiles, [m], body)
 
 
-def _store(e: Emitter, dot: Dot, out: list[Value], y: Value, ldy: Value, columns: Value) -> None:
-    places = [e.offset(y, b_mul(e, ldy, m)) for m in range(len(out))]
-    dot.partial.store(out, places, columns)
-
-
 def b_mul(e: Emitter, value: Value, times: int) -> Value:
     return e.builder.mul(value, e.const(times))
 
@@ -73,14 +68,14 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(x, b.mul(m, ldx))
             rows = [e.offset(start, b_mul(e, ldx, i)) for i in range(height)]
-            row_sums = e.offset(sums, b_mul(e, m, 4)) if with_sums else None
+            row_sums = e.offset(sums, b_mul(e, m, dot.row_bytes)) if with_sums else None
 
             def step(k: Value, acc: list[Value]) -> list[Value]:
                 return dot.step(rows, b_mul(e, k, 4), e.offset(first, b_mul(e, k, dot.step_bytes)), acc)
 
             acc = e.loop(steps, dot.start(height, row_sums), step)
             out = dot.finish(acc, height, row_sums)
-            _store(e, dot, out, e.offset(y, b.mul(m, ldy)), ldy, columns)
+            dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
 
         sweep(e, tiling.heights, count, emit_tile)
 
@@ -111,14 +106,14 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
     ) -> None:
         b = e.builder
         table, w, y, output, sums = (e.pointer(v) for v in (table, w, y, output, sums))
-        dot = Dot(e, tiling, rounding, w, output)
+        dot = Dot(e, tiling, rounding, w, output, shared=True)
         first = e.offset(w, header_rows(rounding) * dot.step_bytes)
         table_row = b_mul(e, taps, 4)
         tap_bytes = b_mul(e, steps, dot.step_bytes)
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(table, b.mul(m, table_row))
-            row_sums = e.offset(sums, b_mul(e, m, 4)) if with_sums else None
+            row_sums = e.offset(sums, b_mul(e, m, dot.row_bytes)) if with_sums else None
 
             def tap(s: Value, acc: list[Value]) -> list[Value]:
                 at = e.offset(start, b_mul(e, s, 4))
@@ -137,7 +132,7 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
 
             acc = e.loop(taps, dot.start(height, row_sums), tap)
             out = dot.finish(acc, height, row_sums)
-            _store(e, dot, out, e.offset(y, b.mul(m, ldy)), ldy, columns)
+            dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
 
         sweep(e, tiling.heights, count, emit_tile)
 
@@ -194,7 +189,7 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
         for p, dot in enumerate(dots):
             out = dot.finish(acc[p * count : (p + 1) * count], 1, sums if with_sums else None)
             left = e.smax(b.sub(columns, e.const(p * tiling.step)), e.const(0))
-            _store(e, dot, out, e.offset(y, p * tiling.step), e.const(0), left)
+            dot.store(out, e.offset(y, p * tiling.step * dot.element_bytes), e.const(0), left)
 
     name = f"vector_q8_{tiling.width}_{panels}_{unroll}_{rounding}_{with_sums}"
     return microkernel(name, [int64] * 8, emit)

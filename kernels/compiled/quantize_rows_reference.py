@@ -1,0 +1,59 @@
+"""float32 rows quantized to 0..255, each by its own range, as TFLite's tensor_utils do it."""
+
+import math
+
+import numpy as np
+from numba import carray, njit
+
+from ..hybrid import QUANTIZE_ROWS, ROW_QUANTIZATION
+from .family import KernelFamily
+from .memory import float32_pointer, record_pointer, uint8_pointer
+
+kernels = KernelFamily()
+_quantization_at = record_pointer(ROW_QUANTIZATION)
+
+
+@njit(error_model="numpy")
+def round_half_away(x):
+    """A float, rounded in float64, as a float64."""
+    return math.copysign(math.floor(abs(np.float64(x)) + 0.5), np.float64(x))
+
+
+@njit(error_model="numpy")
+def zero_point_of(low, high, scale):
+    """The zero point in -128..127 (as a float64) that puts the better of both ends on a whole number."""
+    from_low, from_high = -128.0 - low / scale, 127.0 - high / scale
+    zero_point = from_high
+    if 128.0 + abs(low / scale) < 127.0 + abs(high / scale):
+        zero_point = from_low
+    return round_half_away(min(max(zero_point, -128.0), 127.0))
+
+
+@kernels.add(QUANTIZE_ROWS)
+def quantize_rows_reference(a, chunk, chunks):
+    depth = a.depth
+    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+        x = carray(float32_pointer(a.x + row * depth * 4), depth)
+        q = carray(uint8_pointer(a.q + row * a.stride), depth)
+        low, high = np.float32(0), np.float32(0)
+        for k in range(depth):
+            low, high = min(low, x[k]), max(high, x[k])
+        scale, factor, zero_point, lowest = np.float32(1), np.float32(0), np.float32(0), -128.0
+        if a.symmetric != 0:
+            greatest = max(-low, high)
+            lowest = -127.0
+            if greatest > 0:
+                scale = greatest / np.float32(127)
+                factor = np.float32(127) / greatest
+        elif low != high:
+            real = (np.float64(high) - np.float64(low)) / 255.0
+            scale = np.float32(real)
+            zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), real))
+            factor = np.float32(1) / scale
+        for k in range(depth):
+            value = round_half_away(zero_point + x[k] * factor)
+            q[k] = np.uint8(np.int64(min(max(value, lowest), 127.0)) + 128)
+        quantization = carray(_quantization_at(a.quantization + row * 8), 1)[0]
+        quantization.zero_point = np.int32(zero_point) + np.int32(128)
+        quantization.scale = scale
+    return 0

@@ -1,0 +1,58 @@
+"""CONV_2D of float32 inputs and an int8 filter."""
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from .conv import ConvGeometry
+from .conv_f32 import offset_table
+from .conv_q8 import INDIRECT_Q8
+from .gemm_q8 import PANEL_COLUMNS, PackedFilter, address, aligned_bytes, packed_call
+from .hybrid import HybridFilter, hybrid_filter, is_fast, pack_hybrid, plain_hybrid_calls, quantized_rows
+from .parallel import chunk_count
+
+_BLOCK_BYTES = 256 * 1024  # of x, so that it stays in the second-level cache while w streams by
+_NS_PER_MULTIPLY = 1 / 180
+
+
+def calls(context: Context, node: Node, geometry: ConvGeometry) -> list[KernelCall]:
+    """The compiled calls of a checked CONV_2D node. Each image is quantized for itself."""
+    f = hybrid_filter(context, node, "CONV_2D", geometry.out_depth, 0)
+    if not is_fast(context, f) or f.bias is None:
+        return plain_hybrid_calls(context, node, f, geometry, not f.w.quantization.per_channel)
+    padding_bytes = -(-geometry.filter_depth // 64) * 64
+    quantized = quantized_rows(
+        context, node, f.x, geometry.batch, "quantize_rows", padding_bytes=padding_bytes
+    )
+    packed = _packed(f, geometry)
+    table = offset_table(geometry)
+    columns = geometry.out_depth // geometry.groups
+    args = np.zeros(1, INDIRECT_Q8)
+    args["table"], args["padding_step"] = address(table), padding_bytes
+    args["images"], args["image_bytes"] = geometry.batch, quantized.stride
+    args["pixels"] = geometry.out_height * geometry.out_width
+    args["taps"], args["depth"] = geometry.taps, geometry.filter_depth
+    args["groups"], args["columns"] = geometry.groups, columns
+    step_bytes = geometry.in_depth * geometry.stride_h * geometry.stride_w
+    args["block_pixels"] = max(1, _BLOCK_BYTES // step_bytes // 14) * 14
+    chunks = chunk_count(context, geometry.multiplies * _NS_PER_MULTIPLY)
+    split_columns = geometry.out_pixels < 28 * chunks
+    args["split_columns"] = split_columns
+    chunks = min(chunks, -(-columns // PANEL_COLUMNS) if split_columns else geometry.out_pixels)
+    tensors = {"x": quantized.q, "y": f.y, "padding": quantized.padding}
+    call = packed_call("conv_hybrid", args, tensors, packed, quantized.quantization, chunks, (table,))
+    return [quantized.call, call]
+
+
+def _packed(f: HybridFilter, g: ConvGeometry) -> PackedFilter:
+    """The packed weights, group after group."""
+    columns = g.out_depth // g.groups
+    weights = f.w.array().reshape(g.groups, columns, g.taps, g.filter_depth)
+    biases = f.bias.array().reshape(g.groups, columns)
+    parts = [pack_hybrid(f, weights[i], biases[i], i * columns) for i in range(g.groups)]
+    if g.groups == 1:
+        return parts[0]
+    joined = aligned_bytes(sum(part.weights.size for part in parts))
+    np.concatenate([part.weights for part in parts], out=joined)
+    return parts[0]._replace(weights=joined)
