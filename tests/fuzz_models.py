@@ -1,5 +1,7 @@
 """Feeds damaged models to the interpreter, in child processes: no crash, no hang, no strange error.
 
+Tensors and files lie between pages that cannot be touched, so that a stray read or write is a crash.
+
     python tests/fuzz_models.py                      # 10 000 mutants of the models in ../shared
     python tests/fuzz_models.py --count 500 a.tflite folder/
     python tests/fuzz_models.py --show 4711          # what one mutant does, in this process
@@ -25,6 +27,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import guarded_memory
 from model_mutations import Mutant, mutate
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -90,7 +93,7 @@ def try_model(mutant: Mutant) -> str:
     import numlite
 
     try:
-        interpreter = numlite.Interpreter(model_content=mutant.content)
+        interpreter = numlite.Interpreter(model_content=guarded_memory.guarded_copy(mutant.content))
         interpreter.get_signature_list()
         interpreter.get_tensor_details()
         interpreter.allocate_tensors()
@@ -106,6 +109,8 @@ def try_model(mutant: Mutant) -> str:
         interpreter.invoke()
         for detail in interpreter.get_output_details():
             interpreter.get_tensor(detail["index"])
+        if not guarded_memory.check_tails():
+            return "wrote behind the end of its memory"
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     return "invoked"
@@ -114,6 +119,7 @@ def try_model(mutant: Mutant) -> str:
 def work(models: Sequence[Path], first: int, last: int) -> None:
     """The child: one line before each mutant and one after it, for the parent to see where it stands."""
     limit_memory()
+    guarded_memory.install()
     for number in range(first, last):
         mutant = make_mutant(models, number)
         print(f"begin {number}", flush=True)
@@ -207,6 +213,7 @@ def show(models: Sequence[Path], number: int) -> None:
     mutant = make_mutant(models, number)
     path = Path(f"mutant_{number}.tflite")
     path.write_bytes(mutant.content)
+    guarded_memory.install()
     print(f"{mutant.kind}, {len(mutant.content)} bytes, written to {path}", flush=True)
     print(try_model(mutant))
 

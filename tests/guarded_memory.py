@@ -1,0 +1,70 @@
+"""Memory between pages that cannot be touched: what runs past its end crashes at once, and is seen."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import weakref
+
+import numpy as np
+from numlite.lite import interpreter_builder, memory, subgraph
+from numlite.lite.arena import ALIGNMENT
+from numlite.lite.errors import PrepareError
+from numlite.lite.tensor import OVERREAD_BYTES
+
+PAGE = mmap.PAGESIZE
+PROT_NONE = 0
+MARK = 0xA5
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+# The memory that holds a tail, and where the tail begins and ends in it.
+_tails: list[tuple[weakref.ref[np.ndarray], int, int]] = []
+
+
+def install() -> None:
+    """From now on the tensors of all interpreters of this process lie in guarded memory."""
+    for module in (interpreter_builder, memory, subgraph):
+        vars(module)["allocate"] = allocate
+
+
+def allocate(nbytes: int) -> np.ndarray:
+    """Like numlite.lite.arena.allocate; the guard page begins less than 64 bytes after what may be read."""
+    room = -(-(nbytes + OVERREAD_BYTES) // ALIGNMENT) * ALIGNMENT
+    try:
+        whole, start = _before_guard(room)
+    except OSError as error:
+        raise PrepareError(f"memory: could not allocate {nbytes:,} bytes") from error
+    whole[start + nbytes : start + room] = MARK
+    _tails.append((weakref.ref(whole), start + nbytes, start + room))
+    return whole[start : start + nbytes]
+
+
+def check_tails() -> bool:
+    """Whether nobody has written behind the end of any memory that is still in use."""
+    _tails[:] = [entry for entry in _tails if entry[0]() is not None]
+    alive = [(reference(), begin, end) for reference, begin, end in _tails]
+    return all((whole[begin:end] == MARK).all() for whole, begin, end in alive if whole is not None)
+
+
+def guarded_copy(content: bytes) -> memoryview:
+    """The content of a file, so placed that the guard page begins right after it."""
+    whole, start = _before_guard(len(content))
+    array = whole[start : start + len(content)]
+    array[:] = np.frombuffer(content, np.uint8)
+    return memoryview(array)
+
+
+def _before_guard(nbytes: int) -> tuple[np.ndarray, int]:
+    """Zeroed memory, and where in it the last nbytes before a guard page begin.
+
+    Another guard page precedes them by less than a page.
+    """
+    pages = -(-nbytes // PAGE)
+    memory = mmap.mmap(-1, (pages + 2) * PAGE)
+    whole = np.frombuffer(memory, np.uint8)
+    address = whole.__array_interface__["data"][0]
+    for guard in (address, address + (pages + 1) * PAGE):
+        if _libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), PROT_NONE):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    return whole, (pages + 1) * PAGE - nbytes
