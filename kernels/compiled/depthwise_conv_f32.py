@@ -17,6 +17,7 @@ from .family import KernelFamily
 from .memory import float32_pointer
 from .simd import Emitter, Value, f32, i8, microkernel, vector
 from .target import target
+from .tile_f32 import clamp_all
 
 kernels = KernelFamily()
 
@@ -36,7 +37,7 @@ class _Pixels:
         self.w, self.bias, self.y = e.pointer(w), e.pointer(bias), e.pointer(y)
         self.pixel_bytes = b.mul(self.channels, e.const(4))
         self.block_bytes = b.mul(b.add(taps, e.const(1)), e.const(4 * BLOCK_CHANNELS))
-        self.low, self.high = e.splat(low, LANES), e.splat(high, LANES)
+        self.low, self.high = low, high
         self.type = vector(f32, LANES)
 
     def input(self, row: Value, column: Value) -> Value:
@@ -52,7 +53,7 @@ class _Pixels:
         e, b = self.e, self.e.builder
         y = e.offset(self.y, b.mul(c, e.const(4)))
         left = b.sub(self.channels, c)
-        clamped = [e.clamp(value, self.low, self.high) for value in acc]
+        clamped = clamp_all(e, acc, self.low, self.high)
 
         def store_all(masked: bool) -> None:
             mask = e.first_lanes(LANES, left) if masked else None
