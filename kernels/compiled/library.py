@@ -47,8 +47,15 @@ class Library:
         image = read(family, digest)
         if image is None:
             return False
-        self._families[family] = load_image(image, file_path(family, digest))
+        self._install(family, image, file_path(family, digest))
         return True
+
+    def _install(self, family: str, image: bytes, path: str) -> None:
+        try:
+            self._families[family] = load_image(image, path)
+        except OSError as error:
+            _warn("kernels are compiled in each process: the system does not load shared objects (%s)", error)
+            self._families[family] = _InMemory(family)
 
     def _compile(self, families: list[str]) -> None:
         from .build import build
@@ -57,7 +64,7 @@ class Library:
         with Progress("Compiling kernels", len(families)) as progress:
 
             def done(family: str, image: bytes) -> None:
-                self._families[family] = load_image(image, _keep(family, image))
+                self._install(family, image, _keep(family, image))
                 progress.step()
 
             try:
@@ -85,24 +92,28 @@ class _InMemory:
         return self._owners[kernel].address(kernel)
 
 
-_warned = False
-
-
 def _keep(family: str, image: bytes) -> str:
     """Write an image to the cache; returns its path, empty where nothing can be written."""
-    global _warned
     digest = family_digest(family)
     try:
         write(family, digest, image)
     except OSError as error:
-        if not _warned:
-            import logging
-
-            _warned = True
-            logging.getLogger("numlite").warning(
-                "compiled kernels are not kept: cannot write %s (%s); NUMLITE_CACHE_DIR names another place",
-                cache_directory(),
-                error.strerror or error,
-            )
+        _warn(
+            "compiled kernels are not kept: cannot write %s (%s); NUMLITE_CACHE_DIR names another place",
+            cache_directory(),
+            error.strerror or error,
+        )
         return ""
     return file_path(family, digest)
+
+
+_warnings: set[str] = set()
+
+
+def _warn(message: str, *values: object) -> None:
+    """Log a warning, once for each message."""
+    if message not in _warnings:
+        import logging
+
+        _warnings.add(message)
+        logging.getLogger("numlite").warning(message, *values)

@@ -1,6 +1,8 @@
 """Compiling one kernel in memory: what comes back, and what is refused."""
 
 import ctypes
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -75,3 +77,31 @@ def test_a_family_refuses_a_name_twice() -> None:
     kernels.add(BLOCK)(status)
     with pytest.raises(ValueError, match="kernel status is registered twice"):
         kernels.add(BLOCK)(status)
+
+
+ONLY_COMPILE = """
+import ctypes
+import numpy as np
+from numba import njit
+from numlite.kernels.compiled.compile import compile_kernel, only_compile
+from numlite.kernels.compiled.family import KernelSource
+
+only_compile()
+
+@njit
+def twice(x):
+    return 2 * x
+
+def kernel(a, chunk, chunks):
+    return max(a.x, 10) * 10000 + min(a.x, 10) * 100 + twice(abs(a.x)) + int(twice(0.5))
+
+block = np.array([(int(7),)], np.dtype([("x", np.int64)]))
+compiled = compile_kernel(KernelSource(kernel, block.dtype))
+run = ctypes.CFUNCTYPE(*[ctypes.c_int64] * 4)(compiled.address)
+print(run(block.ctypes.data, 0, 1))
+"""
+
+
+def test_a_process_that_only_compiles_makes_the_same_code() -> None:
+    done = subprocess.run([sys.executable, "-c", ONLY_COMPILE], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("100715\n", "")

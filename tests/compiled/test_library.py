@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from numlite.kernels.compiled import build, compiler_process, image
+from numlite.kernels.compiled import build, compiler_process, image, library
 from numlite.kernels.compiled.library import Library
 
 START = """
@@ -116,6 +116,19 @@ def test_a_folder_that_forbids_code_is_loaded_from_memory(tmp_path: Path) -> Non
     # A file that cannot be mapped stands for the mount option noexec.
     kernels = image.load_image(compiler_process.family_image("executor"), str(tmp_path / "missing"))
     assert kernels.address("run_plan") > 0
+
+
+def test_where_nothing_can_be_loaded_llvm_compiles(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(content: bytes, path: str) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(library, "load_image", refuse)
+    monkeypatch.setattr(Library, "_families", {})
+    assert Library().address("executor", "run_plan") > 0
+    assert Library().address("reshape", "flat_copy") > 0
+    assert caplog.text.count("compiled in each process") == 1
 
 
 def test_images_do_not_depend_on_the_run() -> None:
