@@ -109,7 +109,8 @@ def strided_copy_calls(
     work_ns = runs / _ELEMENTS_PER_NS if elementwise else runs * (run_bytes / COPY_BYTES_PER_NS + 2)
     kernel = f"transpose_{run_bytes}" if turned else f"copy_{run_bytes}" if elementwise else "copy_runs"
     chunks = chunk_count(context, work_ns)
-    return [KernelCall("strided_copy", kernel, args, {"source": source, "target": target}, chunks)]
+    family = kernel if turned else "strided_copy"
+    return [KernelCall(family, kernel, args, {"source": source, "target": target}, chunks)]
 
 
 def strided_copy_now(copy: StridedCopy, source: np.ndarray, target: np.ndarray) -> None:

@@ -19,26 +19,26 @@ _48_OVER_17 = 23130
 _MINUS_32_OVER_17 = -15420
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def rounded_product(a, b):
     """a * b / 2**15, ties upwards."""
     return np.int32(np.int32(np.int32(np.int32(a) * np.int32(b)) + np.int32(16384)) >> 15)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def rounding_shift(x, bits):
     """x / 2**bits for bits >= 1, ties away from zero."""
     half = np.int32(np.int32(1) << np.int32(bits - 1))
     return np.int32(np.int32(x + half - (np.int32(1) if x < 0 else np.int32(0))) >> np.int32(bits))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def saturating_shift(x, bits):
     """x * 2**bits within int16."""
     return np.int32(min(max(np.int32(x) << np.int32(bits), np.int32(-32768)), np.int32(32767)))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def exp_of_quarter(a):
     """exp(a) for a in [-1/4, 0), no integer bits: four terms of the series around -1/8."""
     x = np.int32(a + _EIGHTH)
@@ -50,7 +50,7 @@ def exp_of_quarter(a):
     return np.int32(min(max(_EXP_OF_MINUS_EIGHTH + grown, -32768), 32767))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def exp_of_negative(a, integer_bits):
     """exp(a) for a <= 0 with integer_bits (at most 7); the result has no integer bits."""
     fraction_bits = 15 - integer_bits
@@ -66,7 +66,7 @@ def exp_of_negative(a, integer_bits):
     return np.int32(_ONE) if a == 0 else result
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def reciprocal_of_half_sum(a):
     """2 / (1 + a) for a in (0, 1) with no integer bits; the result has two integer bits."""
     half = np.int32(np.int32(a + _ONE + 1) >> 1)
@@ -77,7 +77,7 @@ def reciprocal_of_half_sum(a):
     return x
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def logistic_i16(a):
     """1 / (1 + exp(-a)) of a raw value with three integer bits; the result has none."""
     a = np.int32(a)
@@ -89,7 +89,7 @@ def logistic_i16(a):
     return positive if a > 0 else np.int32(_ONE - positive)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def tanh_i16(a, integer_bits):
     """tanh of a raw value with integer_bits (at most 6); the result has no integer bits."""
     a = np.int32(a)

@@ -21,7 +21,7 @@ from .requantize import multiply_by_quantized_multiplier
 kernels = KernelFamily()
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def clamp_i16(value):
     return np.int32(min(max(np.int32(value), np.int32(-32768)), np.int32(32767)))
 
@@ -112,7 +112,7 @@ def inverse_square_root(value):
     return np.int32(x), np.int32(-shift)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def high_product(a, b):
     """a * b / 2**31, ties upwards."""
     return (a * b + (1 << 30)) >> 31
@@ -143,7 +143,7 @@ def normalize(a, gate, values):
         write_i32(values, i, clamp_i16(rescaled))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def toward_zero(a, b):
     """a / b for b > 0, as C divides."""
     return a // b if a >= 0 else -(-a // b)

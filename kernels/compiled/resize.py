@@ -42,12 +42,12 @@ I8 = Item(None, read_i8, write_i8, 1)
 U8 = Item(None, read_u8, write_u8, 1)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def lerp_f32(a, b, weight):
     return a + (b - a) * weight
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def lerp_eleven_bits(a, b, weight):
     """a * 2048 + (b - a) * weight, exact in int32 for the 20-bit values it is used on."""
     return np.int32(
@@ -55,17 +55,17 @@ def lerp_eleven_bits(a, b, weight):
     )
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def as_is(value):
     return value
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def drop_22_bits_u8(value):
     return np.uint8(np.int32(value + _ROUNDING) >> 22)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def drop_22_bits_i8(value):
     return np.int8(np.int32(value + _ROUNDING) >> 22)
 
@@ -130,22 +130,22 @@ kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_u8")(separable(U8, I32, lerp_
 kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_i8")(separable(I8, I32, lerp_eleven_bits, drop_22_bits_i8))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_default_f32(tl, tr, bl, br, v, h):
     return lerp_f32(lerp_f32(tl, tr, h), lerp_f32(bl, br, h), v)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_default_u8(tl, tr, bl, br, v, h):
     return drop_22_bits_u8(lerp_eleven_bits(lerp_eleven_bits(tl, tr, h), lerp_eleven_bits(bl, br, h), v))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_default_i8(tl, tr, bl, br, v, h):
     return drop_22_bits_i8(lerp_eleven_bits(lerp_eleven_bits(tl, tr, h), lerp_eleven_bits(bl, br, h), v))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def sum_f32(tl, tr, bl, br, v, h, offset):
     one = np.float32(1)
     upper, lower = one - v, v
@@ -153,18 +153,18 @@ def sum_f32(tl, tr, bl, br, v, h, offset):
     return total + tr * upper * h + br * lower * h + offset
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_reference_f32(tl, tr, bl, br, v, h):
     return sum_f32(tl, tr, bl, br, v, h, np.float32(0))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_reference_u8(tl, tr, bl, br, v, h):
     tl, tr, bl, br = np.float32(tl), np.float32(tr), np.float32(bl), np.float32(br)
     return np.uint8(np.int32(sum_f32(tl, tr, bl, br, v, h, np.float32(0.5))))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def sum_integer(tl, tr, bl, br, v, h):
     """Weights in 1/1024; rounds half away from zero."""
     v, h = np.int64(v), np.int64(h)
@@ -172,12 +172,12 @@ def sum_integer(tl, tr, bl, br, v, h):
     return (total + (1 << 19)) >> 20 if total > 0 else -((-total + (1 << 19)) >> 20)
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_integer_i8(tl, tr, bl, br, v, h):
     return np.int8(sum_integer(tl, tr, bl, br, v, h))
 
 
-@njit(inline="always")
+@njit(error_model="numpy")
 def weigh_integer_i16(tl, tr, bl, br, v, h):
     return np.int16(sum_integer(tl, tr, bl, br, v, h))
 

@@ -149,27 +149,21 @@ def _emit_few_columns(item_bytes: int):
     return emit
 
 
-_SIZES = (1, 2, 4, 8)
+def bands(item_bytes: int) -> tuple:
+    """(narrow, line, wide, thin, few) microkernels of an item size.
 
+    narrow, line and wide: (source, source_stride, target, target_stride, columns), one tile or a
+    cache line high, wide by whole vectors; thin takes the rows as well. few: (source,
+    source_stride, target, columns, rows).
+    """
 
-def _bands(tiles: int, groups: int) -> dict:
-    return {
-        size: microkernel(
-            f"transpose_{size}_{tiles}x{groups}", [types.int64] * 5, _emit_band(size, tiles, groups)
-        )
-        for size in _SIZES
-    }
+    def made(name: str, arguments: int, emit):
+        return microkernel(f"transpose_{item_bytes}_{name}", [types.int64] * arguments, emit)
 
-
-# By item size: (source, source_stride, target, target_stride, columns).
-narrow_band = _bands(1, 1)
-line_band = _bands(LINE_TILES, 1)
-wide_line_band = _bands(LINE_TILES, WIDE_GROUPS)
-# (source, source_stride, target, target_stride, columns, rows)
-thin_band = {
-    size: microkernel(f"transpose_{size}_thin", [types.int64] * 6, _emit_thin_band(size)) for size in _SIZES
-}
-# (source, source_stride, target, columns, rows)
-few_columns = {
-    size: microkernel(f"transpose_{size}_few", [types.int64] * 5, _emit_few_columns(size)) for size in _SIZES
-}
+    return (
+        made("narrow", 5, _emit_band(item_bytes, 1, 1)),
+        made("line", 5, _emit_band(item_bytes, LINE_TILES, 1)),
+        made("wide", 5, _emit_band(item_bytes, LINE_TILES, WIDE_GROUPS)),
+        made("thin", 6, _emit_thin_band(item_bytes)),
+        made("few", 5, _emit_few_columns(item_bytes)),
+    )
