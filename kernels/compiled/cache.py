@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from importlib.machinery import PathFinder
 from types import ModuleType
 
 import numpy as np
@@ -62,16 +61,18 @@ def _environment() -> bytes:
     return repr((versions, sys.platform, host_description(), target().override)).encode()
 
 
-def _distribution(package: str) -> str:
-    """The text that states a package's version, without importing the package."""
-    found = PathFinder.find_spec(package)
-    if found is None or not found.submodule_search_locations:
-        return "missing"
+def _distribution(package: str) -> bytes:
+    """The text that states a package's version, found without importing the package."""
+    for folder in sys.path:
+        try:
+            with open(os.path.join(folder, package, "_version.py"), "rb", buffering=0) as file:
+                return file.readall()
+        except OSError:
+            continue
     try:
-        with open(os.path.join(found.submodule_search_locations[0], "_version.py"), encoding="utf-8") as file:
-            return file.read()
-    except OSError:
-        return str(getattr(import_module(package), "__version__", ""))
+        return str(import_module(package).__version__).encode()
+    except ImportError:
+        return b"missing"
 
 
 @cache

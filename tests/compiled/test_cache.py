@@ -122,10 +122,19 @@ def test_a_digest_covers_imported_values(sources: Path, monkeypatch: pytest.Monk
 
 def test_a_digest_covers_versions_and_processor(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = digest()
-    monkeypatch.setattr(cache, "_distribution", lambda package: "another version")
+    monkeypatch.setattr(cache, "_distribution", lambda package: b"another version")
     other_version = digest()
     monkeypatch.setattr(cache, "host_description", lambda: "another processor")
     assert len({before, other_version, digest()}) == 3
+
+
+def test_versions_are_those_of_the_packages() -> None:
+    import llvmlite
+    import numba
+
+    for package in (numba, llvmlite):
+        assert package.__version__.encode() in cache._distribution(package.__name__)
+    assert cache._distribution("no_such_package") == b"missing"
 
 
 RECORD = np.dtype([("a", np.int32), ("b", np.int64)])
