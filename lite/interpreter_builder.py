@@ -85,7 +85,7 @@ def _build(
     runtime: Runtime,
 ) -> Subgraph:
     tensors = [_tensor(t, entry, model) for t, entry in enumerate(table.tensors)]
-    nodes = [_node(n, operator, registrations) for n, operator in enumerate(table.operators)]
+    nodes = [_node(n, operator, registrations, model) for n, operator in enumerate(table.operators)]
     inputs, outputs = tuple(table.inputs.tolist()), tuple(table.outputs.tolist())
     name = table.name or ""
     try:
@@ -111,6 +111,10 @@ def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
         checked_shape(tensor, tensor.shape)
     except PrepareError as error:
         raise ModelError(f"tensor {index} {error}") from error
+    if table.external_buffer:
+        raise UnsupportedError(
+            f"tensor {index} {tensor!r}: its values are in another file; a model that holds them would run"
+        )
     tensor.sparsity = table.sparsity
     data = model.buffer(table.buffer)
     if data is not None:
@@ -156,19 +160,20 @@ def _quantization(table: tflite.QuantizationParameters | None) -> Quantization |
     return Quantization(scales, table.zero_point, table.quantized_dimension)
 
 
-def _node(index: int, operator: tflite.Operator, registrations: list[tuple[Registration, int]]) -> Node:
+def _node(
+    index: int, operator: tflite.Operator, registrations: list[tuple[Registration, int]], model: Model
+) -> Node:
     code = operator.opcode_index
     if code >= len(registrations):
         raise ModelError(f"node {index}: operator code must be under {len(registrations)}, got {code}")
     registration, version = registrations[code]
-    custom = registration.builtin_code == CUSTOM
     return Node(
         index,
         registration,
         tuple(operator.inputs.tolist()),
         tuple(operator.outputs.tolist()),
-        None if custom else operator.builtin_options or operator.builtin_options_2,
-        operator.custom_options.tobytes() if custom else b"",
+        operator.builtin_options or operator.builtin_options_2,
+        model.custom_options(operator),
         tuple(operator.intermediates.tolist()),
         version,
     )

@@ -77,7 +77,7 @@ class Model:
             return None
         buffer = self._buffers[index]
         offset = buffer.offset
-        data = self._appended(index, offset, buffer.size) if offset > 1 else buffer.data
+        data = self._bytes(f"buffer {index}", offset, buffer.size) if offset > 1 else buffer.data
         if not data.size:
             return None
         end = data.__array_interface__["data"][0] + data.size - self.address
@@ -100,9 +100,16 @@ class Model:
             found[key] = Signature(key, definition.subgraph_index, inputs, outputs)
         return found
 
-    def _appended(self, index: int, offset: int, size: int) -> np.ndarray:
+    def custom_options(self, operator: tflite.Operator) -> bytes:
+        """The options of a custom operator, wherever in the file they are."""
+        offset = operator.large_custom_options_offset
+        if offset > 1:
+            return self._bytes("custom options", offset, operator.large_custom_options_size).tobytes()
+        return operator.custom_options.tobytes()
+
+    def _bytes(self, what: str, offset: int, size: int) -> np.ndarray:
         if offset + size > self.nbytes:
-            raise ModelError(f"buffer {index}: bytes {offset} to {offset + size} lie past the file's end")
+            raise ModelError(f"{what}: bytes {offset} to {offset + size} lie past the file's end")
         return self._data[offset : offset + size]
 
     def _copy(self, index: int, data: np.ndarray) -> np.ndarray:

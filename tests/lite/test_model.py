@@ -6,7 +6,8 @@ import pathlib
 
 import numpy as np
 import pytest
-from numlite.lite.errors import ModelError
+from numlite.interpreter import Interpreter
+from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.model import Model
 from numlite.lite.tensor import OVERREAD_BYTES
 from numlite.schema import tflite
@@ -65,6 +66,26 @@ def test_appended_buffers() -> None:
     assert np.array_equal(data.view(np.float32), values)
     with pytest.raises(ModelError):
         Model(content[:-1]).buffer(1)
+
+
+def test_appended_custom_options() -> None:
+    model = ModelBuilder()
+    x, y = model.tensor([1]), model.tensor([1])
+    model.op(Op.CUSTOM, [x], [y], custom_code="Op")
+    operator = model.subgraph.operators[0]
+    operator.large_custom_options_offset = 4096
+    operator.large_custom_options_size = 7
+    content = model.build([x], [y])
+    opened = Model(content + bytes(4096 - len(content)) + b"options")
+    assert opened.custom_options(opened.root.subgraphs[0].operators[0]) == b"options"
+
+
+def test_external_buffers_are_refused_in_words() -> None:
+    model = ModelBuilder()
+    x = model.tensor([1], name="x")
+    model.subgraph.tensors[x].external_buffer = 3
+    with pytest.raises(UnsupportedError, match="tensor 0 'x' float32 1: its values are in another file"):
+        Interpreter(model_content=model.build([x], [x]))
 
 
 def test_metadata_by_name() -> None:
