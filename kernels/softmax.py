@@ -20,7 +20,8 @@ from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
 _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int64)]
 
-SOFTMAX_F32 = np.dtype([*_ROWS, ("beta", np.float32)], align=True)
+# scratch holds a row for each chunk (LOG_SOFTMAX only).
+SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], align=True)
 # exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d.
 SOFTMAX_Q8 = np.dtype([*_ROWS, ("exponentials", np.int64)], align=True)
 # By how far an element lies below its row's largest (0 .. 255): exponentials are int32 with no
@@ -121,9 +122,11 @@ def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     x, y = _rows("LOG_SOFTMAX", context, node)
     if x.type != TensorType.FLOAT32:
         raise UnsupportedError(f"LOG_SOFTMAX: the type built is float32, got {x.type_name}")
-    args = np.zeros(1, SOFTMAX_F32)
-    args["beta"] = 1.0
-    return _call(context, "softmax_f32", "log_softmax_f32", x, y, args, [])
+    calls = _call(context, "softmax_f32", "log_softmax_f32", x, y, np.zeros(1, SOFTMAX_F32), [])
+    for call in calls:
+        scratch = context.add_temporary(node, 4 * x.shape[-1] * call.chunks)
+        call.tensors = {**call.tensors, "scratch": scratch}
+    return calls
 
 
 REGISTRATIONS = (

@@ -6,8 +6,10 @@ from ..activations import CLAMP, LEAKY
 from ..elementwise import UNARY
 from .elements import read_f32, write_f32
 from .family import KernelFamily
-from .unary import unary_kernel
-from .vector_math import clamp_f32, expm1_f32, logistic_f32, tanh_f32
+from .unary import mapped_kernel, unary_kernel
+from .vector_functions import elu, logistic, tanh
+from .vector_map import map_row
+from .vector_math import clamp_f32
 
 kernels = KernelFamily()
 
@@ -33,18 +35,6 @@ def _clamp(x, limits):
     return clamp_f32(x, limits[0], limits[1])
 
 
-def _logistic(x, p):
-    return logistic_f32(x)
-
-
-def _tanh(x, p):
-    return tanh_f32(x)
-
-
-def _elu(x, p):
-    return expm1_f32(x) if x < _ZERO else x
-
-
 def _leaky(x, alpha):
     return x * alpha if x < _ZERO else x
 
@@ -54,8 +44,7 @@ def _hard_swish(x, p):
 
 
 kernels.add(CLAMP, "clamp_f32")(unary_kernel(read_f32, write_f32, _range, _clamp))
-kernels.add(UNARY, "logistic_f32")(unary_kernel(read_f32, write_f32, _nothing, _logistic))
-kernels.add(UNARY, "tanh_f32")(unary_kernel(read_f32, write_f32, _nothing, _tanh))
-kernels.add(UNARY, "elu_f32")(unary_kernel(read_f32, write_f32, _nothing, _elu))
+for _name, _function in (("logistic", logistic), ("tanh", tanh), ("elu", elu)):
+    kernels.add(UNARY, f"{_name}_f32")(mapped_kernel(map_row(f"{_name}_row_f32", _function)))
 kernels.add(LEAKY, "leaky_relu_f32")(unary_kernel(read_f32, write_f32, _alpha, _leaky))
 kernels.add(UNARY, "hard_swish_f32")(unary_kernel(read_f32, write_f32, _nothing, _hard_swish))

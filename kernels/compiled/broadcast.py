@@ -15,9 +15,13 @@ _INNER = BROADCAST_RANK - 1
 def operand_offset(shape, strides, outer):
     """Element offset of the outer-th combination of all but the last two dimensions."""
     offset = 0
-    for d in range(_MIDDLE - 1, -1, -1):
+    d = _MIDDLE - 1
+    while outer > 0:  # divisions are slow, and most loops have few dimensions
+        if d == 0 or outer < shape[d]:
+            return offset + outer * strides[d]
         offset += outer % shape[d] * strides[d]
         outer //= shape[d]
+        d -= 1
     return offset
 
 

@@ -7,8 +7,9 @@ import numpy as np
 from ..elementwise import UNARY
 from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
 from .family import KernelFamily
-from .unary import unary_kernel
-from .vector_math import exp_f32
+from .unary import mapped_kernel, unary_kernel
+from .vector_functions import exp
+from .vector_map import map_row
 
 kernels = KernelFamily()
 
@@ -25,10 +26,6 @@ def _sin(x, p):
 
 def _cos(x, p):
     return math.cos(x)
-
-
-def _exp(x, p):
-    return exp_f32(x)
 
 
 def _log(x, p):
@@ -78,7 +75,6 @@ def _abs_i32(x, p):
 for _name, _function in (
     ("sin", _sin),
     ("cos", _cos),
-    ("exp", _exp),
     ("log", _log),
     ("sqrt", _sqrt),
     ("rsqrt", _rsqrt),
@@ -90,6 +86,8 @@ for _name, _function in (
     ("round", _round),
 ):
     kernels.add(UNARY, f"{_name}_f32")(unary_kernel(read_f32, write_f32, _nothing, _function))
+
+kernels.add(UNARY, "exp_f32")(mapped_kernel(map_row("exp_row_f32", exp)))
 
 kernels.add(UNARY, "neg_i32")(unary_kernel(read_i32, write_i32, _nothing, _neg_i32))
 kernels.add(UNARY, "abs_i32")(unary_kernel(read_i32, write_i32, _nothing, _abs_i32))

@@ -7,7 +7,8 @@ from ..reduce import REDUCE
 from .elements import read_back_f32, read_f32, write_f32
 from .family import KernelFamily
 from .pool_window import average_window_f32
-from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
+from .reduction import Accumulator, across_kernel, along_kernel, along_row_kernel, window_kernel
+from .row_f32 import max_row_f32, sum_row_f32
 
 kernels = KernelFamily()
 
@@ -17,29 +18,34 @@ def _itself(x):
     return x
 
 
-@njit(error_model="numpy", fastmath={"reassoc"})
+@njit(error_model="numpy")
 def _add(x, y):
     return x + y
 
 
 @njit(error_model="numpy")
-def _add_in_order(x, y):
-    return x + y
-
-
-@njit(error_model="numpy", fastmath={"reassoc"})
 def _multiply(x, y):
     return x * y
 
 
-@njit(error_model="numpy", fastmath={"nsz"})
+@njit(error_model="numpy")
 def _maximum(x, y):
     return x if x > y else y
 
 
-@njit(error_model="numpy", fastmath={"nsz"})
+@njit(error_model="numpy")
 def _minimum(x, y):
     return x if x < y else y
+
+
+@njit(error_model="numpy")
+def _sum_row(x, at, count):
+    return sum_row_f32(x + at * 4, count)
+
+
+@njit(error_model="numpy")
+def _max_row(x, at, count):
+    return max_row_f32(x + at * 4, count)
 
 
 @njit(error_model="numpy")
@@ -57,18 +63,21 @@ def _unscaled(x, scale):
     return x
 
 
-for _name, _zero, _combine, _combine_in_order, _finish in (
-    ("mean", 0, _add, _add_in_order, _scaled),
-    ("sum", 0, _add, _add_in_order, _unscaled),
-    ("prod", 1, _multiply, _multiply, _unscaled),
-    ("max", -np.inf, _maximum, _maximum, _unscaled),
-    ("min", np.inf, _minimum, _minimum, _unscaled),
+for _name, _zero, _combine, _finish, _row in (
+    ("mean", 0, _add, _scaled, _sum_row),
+    ("sum", 0, _add, _unscaled, _sum_row),
+    ("prod", 1, _multiply, _unscaled, None),
+    ("max", -np.inf, _maximum, _unscaled, _max_row),
+    ("min", np.inf, _minimum, _unscaled, None),
 ):
     _start = np.float32(_zero)
-    _along = Accumulator(_start, _itself, _combine, read_back_f32, write_f32, 4, any_order=True)
-    _across = _along._replace(combine=_combine_in_order)
-    kernels.add(REDUCE, f"{_name}_along_f32")(along_kernel(read_f32, write_f32, _along, _scale, _finish))
-    kernels.add(REDUCE, f"{_name}_across_f32")(across_kernel(read_f32, write_f32, _across, _scale, _finish))
+    _gathered = Accumulator(_start, _itself, _combine, read_back_f32, write_f32, 4)
+    if _row is None:
+        _along = along_kernel(read_f32, write_f32, _gathered, _scale, _finish)
+    else:
+        _along = along_row_kernel(write_f32, _start, _row, _combine, _scale, _finish)
+    kernels.add(REDUCE, f"{_name}_along_f32")(_along)
+    kernels.add(REDUCE, f"{_name}_across_f32")(across_kernel(read_f32, write_f32, _gathered, _scale, _finish))
 
 
 @njit(error_model="numpy")

@@ -19,15 +19,18 @@ class Accumulator(NamedTuple):
     read: Any  # of the accumulator's type, reading back what was written
     write: Any
     nbytes: int
-    any_order: bool = False  # a float sum may be taken in any order
 
 
 @njit(error_model="numpy")
 def _offset(shape, strides, index):
     offset = 0
-    for d in range(_LAST, -1, -1):
+    d = _LAST
+    while index > 0:  # divisions are slow, and most loops have one dimension
+        if d == 0 or index < shape[d]:
+            return offset + index * strides[d]
         offset += index % shape[d] * strides[d]
         index //= shape[d]
+        d -= 1
     return offset
 
 
@@ -46,7 +49,7 @@ def across_kernel(
 
     The kept rows are cut into chunks, or i where there is one row.
     """
-    zero, widen, combine, read_back, keep, nbytes, _ = accumulator
+    zero, widen, combine, read_back, keep, nbytes = accumulator
 
     @njit(error_model="numpy")
     def gather(block, total, x_at, inner):
@@ -95,12 +98,20 @@ def along_kernel(
     """y[kept] = finish(elements x[kept, :, :] combined, parameters(block)), cut into chunks by rows."""
     zero, widen, combine = accumulator[:3]
 
-    @njit(error_model="numpy", fastmath={"reassoc"} if accumulator.any_order else False)
+    @njit(error_model="numpy")
     def gather(x, at, inner):
         total = zero
         for i in range(inner):
             total = combine(total, widen(read(x, at + i)))
         return total
+
+    return along_row_kernel(write, zero, gather, combine, parameters, finish)
+
+
+def along_row_kernel(
+    write: Any, zero: Any, gather: Callable, combine: Callable, parameters: Callable, finish: Callable
+) -> Callable:
+    """An along_kernel in which gather(address, at, count) combines a row of elements from `at` on."""
 
     def kernel(block, chunk, chunks):
         p = parameters(block)

@@ -22,3 +22,14 @@ def unary_kernel(read: Any, write: Any, parameters: Callable, function: Callable
         return 0
 
     return kernel
+
+
+def mapped_kernel(row: Any) -> Callable:
+    """The same with a microkernel row(x, y, count) of float32 (see vector_map.py)."""
+
+    def kernel(block, chunk, chunks):
+        first, last = block.size * chunk // chunks, block.size * (chunk + 1) // chunks
+        row(block.x + first * 4, block.y + first * 4, last - first)
+        return 0
+
+    return kernel

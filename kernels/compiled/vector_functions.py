@@ -1,0 +1,161 @@
+"""Exponential functions of float32 vectors, as emitted code; see vector_math.py for scalars.
+
+Within 2 units in the last place of the exact value, NaN gives NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .simd import Emitter, Value, constant, f32, i16, i32, vector
+from .target import target
+
+# Adding this to a float32 below 2^22 rounds it to an integer, which its low bits then hold.
+_ROUNDER = 1.5 * 2.0**23
+_LOG2_E = 1.44269504
+# ln 2 in two parts: the first has few enough bits that its products with exponents are exact.
+_LN2 = (0.693145751953125, 1.42860682030941723212e-6)
+# (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2, fitted for the least relative error of e^r (2^-28).
+_POLYNOMIAL = (
+    0.0013814554549753666,
+    0.00836874544620514,
+    0.04166838899254799,
+    0.1666652113199234,
+    0.4999999403953552,
+)
+# The same on |r| <= ln(2) / 32, where two terms are enough.
+_SHORT_POLYNOMIAL = (1 / 6, 0.5)
+_SIXTEENTHS = tuple(float(np.float32(2.0 ** (k / 16))) for k in range(16))
+
+
+def multiply_add(e: Emitter, a: Value, b: Value, c: Value) -> Value:
+    """a * b + c, rounded once where the processor can."""
+    if target().fma or target().avx512:
+        return e.fma(a, b, c)
+    return e.builder.fadd(e.builder.fmul(a, b), c)
+
+
+def _splat(x: Value, value: float) -> Value:
+    return constant(x.type, float(np.float32(value)))
+
+
+def _clamped(e: Emitter, x: Value, low: float, high: float) -> Value:
+    """NaN stays NaN, being the second operand of both comparisons."""
+    return e.fmin(_splat(x, high), e.fmax(_splat(x, low), x))
+
+
+def _polynomial(e: Emitter, r: Value, coefficients: tuple[float, ...]) -> Value:
+    """e^r - 1 = r + r^2 * polynomial(r)."""
+    p = _splat(r, coefficients[0])
+    for coefficient in coefficients[1:]:
+        p = multiply_add(e, p, r, _splat(r, coefficient))
+    return multiply_add(e, p, e.builder.fmul(r, r), r)
+
+
+def _reduced(e: Emitter, x: Value, parts: int) -> tuple[Value, Value, Value]:
+    """(r, n, bits of n) with x = n / parts * ln 2 + r, n an integer."""
+    builder = e.builder
+    shifted = multiply_add(e, x, _splat(x, _LOG2_E * parts), _splat(x, _ROUNDER))
+    n = builder.fsub(shifted, _splat(x, _ROUNDER))
+    r = multiply_add(e, n, _splat(x, -_LN2[0] / parts), x)
+    r = multiply_add(e, n, _splat(x, -_LN2[1] / parts), r)
+    return r, n, builder.bitcast(shifted, vector(i32, x.type.count))
+
+
+def _power_of_two(e: Emitter, n: Value) -> Value:
+    """2^n for integers (i32 lanes) in -126 .. 127."""
+    lanes = vector(i32, n.type.count)
+    biased = e.builder.add(n, constant(lanes, 127))
+    return e.builder.bitcast(e.builder.shl(biased, constant(lanes, 23)), vector(f32, n.type.count))
+
+
+def _integer(e: Emitter, bits: Value) -> Value:
+    return e.builder.sub(bits, constant(bits.type, 0x4B400000))
+
+
+def exp(e: Emitter, x: Value) -> Value:
+    """e^x for all x: 0 below -104, infinity above 88.73."""
+    x = _clamped(e, x, -104, 89)
+    if target().avx512:
+        return _exp_avx512(e, x)
+    r, _, bits = _reduced(e, x, 1)
+    value = e.builder.fadd(_polynomial(e, r, _POLYNOMIAL), _splat(x, 1))
+    n = _integer(e, bits)
+    # Two steps, as 2^n alone would leave float32's range for the smallest and largest x.
+    half = e.builder.ashr(n, constant(n.type, 1))
+    value = e.builder.fmul(value, _power_of_two(e, half))
+    return e.builder.fmul(value, _power_of_two(e, e.builder.sub(n, half)))
+
+
+def _exp_avx512(e: Emitter, x: Value) -> Value:
+    """2^(n / 16) * e^r, the fraction's power looked up in a register of 16."""
+    r, n, bits = _reduced(e, x, 16)
+    whole = e.builder.fmul(n, _splat(x, 1 / 16))
+    # scalef takes the floor of its exponent; the table holds what is left.
+    name, all_lanes, current_rounding = "mask.scalef.ps.512", constant(i16, -1), constant(i32, 4)
+    fraction = _fraction(e, bits)
+    power = e.call(f"llvm.x86.avx512.{name}", x.type, fraction, whole, fraction, all_lanes, current_rounding)
+    return _times_exp(e, power, r)
+
+
+def _fraction(e: Emitter, bits: Value) -> Value:
+    """2^(n % 16 / 16), n in the low bits."""
+    float_type = vector(f32, bits.type.count)
+    table = constant(float_type, list(_SIXTEENTHS))
+    return e.call("llvm.x86.avx512.permvar.sf.512", float_type, table, bits)
+
+
+def _times_exp(e: Emitter, x: Value, r: Value) -> Value:
+    """x * e^r for |r| <= ln(2) / 32."""
+    p = multiply_add(e, r, _splat(x, _SHORT_POLYNOMIAL[0]), _splat(x, _SHORT_POLYNOMIAL[1]))
+    p = multiply_add(e, p, e.builder.fmul(r, r), r)
+    return multiply_add(e, p, x, x)
+
+
+def _normal_exp(e: Emitter, x: Value) -> Value:
+    """e^x for x clamped to -87 .. 88, where it is neither subnormal nor infinite."""
+    x = _clamped(e, x, -87, 88)
+    if not target().avx512:
+        r, _, bits = _reduced(e, x, 1)
+        value = e.builder.fadd(_polynomial(e, r, _POLYNOMIAL), _splat(x, 1))
+        return e.builder.fmul(value, _power_of_two(e, _integer(e, bits)))
+    r, _, bits = _reduced(e, x, 16)
+    # The exponent is added to the table's as integers, off the floating-point units.
+    exponent = e.builder.shl(bits, constant(bits.type, 19))
+    exponent = e.builder.and_(exponent, constant(bits.type, -(1 << 23)))
+    power = e.builder.add(e.builder.bitcast(_fraction(e, bits), bits.type), exponent)
+    return _times_exp(e, e.builder.bitcast(power, x.type), r)
+
+
+def logistic(e: Emitter, x: Value) -> Value:
+    """1 / (1 + e^-x); stays at its value for -88 below."""
+    one = _splat(x, 1)
+    return e.builder.fdiv(one, e.builder.fadd(one, _normal_exp(e, e.builder.fsub(_splat(x, -0.0), x))))
+
+
+def expm1_of_negative(e: Emitter, x: Value) -> Value:
+    """e^x - 1 for x <= 0."""
+    x = e.fmax(_splat(x, -30), x)
+    r, _, bits = _reduced(e, x, 1)
+    scale = _power_of_two(e, _integer(e, bits))
+    return multiply_add(e, _polynomial(e, r, _POLYNOMIAL), scale, e.builder.fsub(scale, _splat(x, 1)))
+
+
+def tanh(e: Emitter, x: Value) -> Value:
+    """tanh(x), by e^(-2 |x|) - 1."""
+    builder = e.builder
+    lanes = vector(i32, x.type.count)
+    bits = builder.bitcast(x, lanes)
+    sign = builder.and_(bits, constant(lanes, -(1 << 31)))
+    negative = builder.bitcast(builder.or_(bits, constant(lanes, -(1 << 31))), x.type)
+    t = expm1_of_negative(e, builder.fadd(negative, negative))
+    magnitude = builder.fdiv(t, builder.fadd(t, _splat(x, 2)))
+    # t is not positive: its sign goes, and x's takes its place.
+    unsigned = builder.and_(builder.bitcast(magnitude, lanes), constant(lanes, 0x7FFFFFFF))
+    return builder.bitcast(builder.or_(unsigned, sign), x.type)
+
+
+def elu(e: Emitter, x: Value) -> Value:
+    """x where it is positive, else e^x - 1."""
+    negative = e.builder.fcmp_ordered("<", x, _splat(x, 0))
+    return e.builder.select(negative, expm1_of_negative(e, x), x)
