@@ -1,15 +1,71 @@
 """Table lookup of single bytes."""
 
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+
 from ..lookup import LOOKUP
-from .elements import read_u8, write_u8
 from .family import KernelFamily
+from .simd import Emitter, Value, constant, i8, microkernel, vector
+from .target import target
 
 kernels = KernelFamily()
+
+_LANES = 64
+_TABLE_BYTES = 256
+
+
+def _lookup_in_registers(e: Emitter, quarters: list[Value], index: Value) -> Value:
+    """table[index], the table held in four registers: two lookups of 7 bits, and a choice by the eighth."""
+    type_ = vector(i8, _LANES)
+    permute = "llvm.x86.avx512.vpermi2var.qi.512"
+    low = e.call(permute, type_, quarters[0], index, quarters[1])
+    high = e.call(permute, type_, quarters[2], index, quarters[3])
+    return e.builder.select(e.builder.icmp_signed("<", index, constant(type_, 0)), high, low)
+
+
+def _emit(e: Emitter, x: Value, y: Value, table: Value, count: Value) -> None:
+    builder = e.builder
+    x, y, table = e.pointer(x), e.pointer(y), e.pointer(table)
+    start = e.const(0)
+    if target().vbmi:
+        type_ = vector(i8, _LANES)
+        quarters = [e.load(table, type_, offset) for offset in range(0, _TABLE_BYTES, _LANES)]
+
+        def many(i: Value, _: list[Value]) -> list[Value]:
+            e.store(_lookup_in_registers(e, quarters, e.load(x, type_, i)), y, i)
+            return []
+
+        start = builder.and_(count, e.const(-_LANES))
+        e.loop(start, [], many, step=_LANES)
+        rest = e.first_lanes(_LANES, builder.sub(count, start))
+        found = _lookup_in_registers(e, quarters, e.load(x, type_, start))
+        e.masked_store(found, e.offset(y, start), rest)
+        return
+
+    def one(i: Value, _: list[Value]) -> list[Value]:
+        index = builder.zext(e.load(x, i8, i), e.const(0).type)
+        e.store(e.load(table, i8, index), y, i)
+        return []
+
+    whole = builder.and_(count, e.const(-8))
+
+    def eight(i: Value, _: list[Value]) -> list[Value]:
+        for k in range(8):
+            one(builder.add(i, e.const(k)), [])
+        return []
+
+    e.loop(whole, [], eight, step=8)
+    e.loop(count, [], one, start=whole)
+
+
+_lookup_row: Any = microkernel("lookup_row", [types.int64] * 4, _emit)
 
 
 @kernels.add(LOOKUP)
 def lookup_8(a, chunk, chunks):
-    x, y, table = a.x, a.y, a.table
-    for i in range(a.size * chunk // chunks, a.size * (chunk + 1) // chunks):
-        write_u8(y, i, read_u8(table, read_u8(x, i)))
+    first, last = a.size * chunk // chunks, a.size * (chunk + 1) // chunks
+    _lookup_row(a.x + first, a.y + first, a.table, last - first)
     return 0

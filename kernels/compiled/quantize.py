@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import njit, types
 
 from ..quantize import AFFINE, CONVERT, REQUANTIZE
 from .elements import (
@@ -22,7 +22,9 @@ from .elements import (
 )
 from .family import KernelFamily
 from .requantize import requantize_double_rounding
+from .simd import Emitter, Value, constant, f32, i8, i16, i32, vector
 from .unary import unary_kernel
+from .vector_map import map_row
 from .vector_math import clamp_f32, half_to_f32
 
 kernels = KernelFamily()
@@ -32,11 +34,14 @@ _ZERO = np.float32(0)
 _ONE = np.float32(1)
 
 
-def _affine_kernel(read: Any, write: Any, convert: Callable) -> Callable:
-    """y = convert(x, scale, 1 / scale, zero) over [outer, channels, inner]; rows are cut into chunks."""
+def _affine_kernel(convert: Callable) -> Callable:
+    """convert(block, channel, at, count) for each row of [outer, channels, inner], cut into chunks.
+
+    It converts count elements from the element offset `at` on.
+    """
 
     def kernel(a, chunk, chunks):
-        x, y, inner = a.x, a.y, a.inner
+        inner = a.inner
         rows = a.outer * a.channels
         first, last = 0, inner
         row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
@@ -44,47 +49,73 @@ def _affine_kernel(read: Any, write: Any, convert: Callable) -> Callable:
             row, last_row = 0, 1
             first, last = inner * chunk // chunks, inner * (chunk + 1) // chunks
         while row < last_row:
-            scale = read_f32(a.scales, row % a.channels)
-            inverse = _ONE / scale
-            zero = read_i32(a.zeros, row % a.channels)
-            for i in range(row * inner + first, row * inner + last):
-                write(y, i, convert(read(x, i), scale, inverse, zero))
+            convert(a, row % a.channels, row * inner + first, last - first)
             row += 1
         return 0
 
     return kernel
 
 
-@njit(error_model="numpy")
-def _dequantize(q, scale, inverse, zero):
-    return np.float32(np.int32(q) - zero) * scale
+def _dequantize_element(signed: bool) -> Callable[..., Value]:
+    def function(e: Emitter, q: Value, scale: Value, zero: Value) -> Value:
+        lanes = scale.type.count
+        wide = (e.builder.sext if signed else e.builder.zext)(q, vector(i32, lanes))
+        return e.builder.fmul(e.builder.sitofp(e.builder.sub(wide, zero), vector(f32, lanes)), scale)
+
+    return function
 
 
-def _quantize(lowest: int, highest: int) -> Callable:
+def _quantize_element(bits: int) -> Callable[..., Value]:
     """round(x / scale), half to even, as a product with 1 / scale; then plus zero, saturated."""
 
+    def function(e: Emitter, x: Value, inverse: Value, zero: Value, low: Value, high: Value) -> Value:
+        builder, lanes = e.builder, x.type.count
+        scaled = e.fmin(e.fmax(builder.fmul(x, inverse), low), high)
+        # Adding 1.5 * 2^23 rounds; the integer is then in the low bits.
+        rounded = builder.fadd(scaled, constant(x.type, 12582912.0))
+        offset = builder.sub(zero, constant(zero.type, 0x4B400000))
+        whole = builder.add(builder.bitcast(rounded, zero.type), offset)
+        return builder.trunc(whole, vector({8: i8, 16: i16}[bits], lanes))
+
+    return function
+
+
+def _dequantize_kernel(row: Any, itemsize: int) -> Callable:
     @njit(error_model="numpy")
-    def convert(x, scale, inverse, zero):
+    def convert(a, channel, at, count):
+        scale, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
+        row(a.x + at * itemsize, a.y + at * 4, count, scale, zero)
+
+    return _affine_kernel(convert)
+
+
+def _quantize_kernel(row: Any, itemsize: int, lowest: int, highest: int) -> Callable:
+    @njit(error_model="numpy")
+    def convert(a, channel, at, count):
+        inverse, zero = _ONE / read_f32(a.scales, channel), read_i32(a.zeros, channel)
         low, high = np.float32(lowest - zero), np.float32(highest - zero)
-        return np.int32(np.int32(np.rint(clamp_f32(x * inverse, low, high))) + zero)
+        row(a.x + at * 4, a.y + at * itemsize, count, inverse, zero, low, high)
 
-    return convert
+    return _affine_kernel(convert)
 
 
-def _quantize_reference(lowest: int, highest: int) -> Callable:
+def _quantize_reference_kernel(write: Any, lowest: int, highest: int) -> Callable:
     """round(x / scale), half away from zero; then plus zero, saturated."""
 
     @njit(error_model="numpy")
-    def convert(x, scale, inverse, zero):
+    def convert(a, channel, at, count):
+        x, y = a.x, a.y
+        scale, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
         low, high = np.float32(lowest - zero), np.float32(highest - zero)
-        scaled = clamp_f32(x / scale, low, high)
-        whole = np.trunc(scaled)
-        rest = scaled - whole
-        whole = whole + (_ONE if rest >= _HALF else _ZERO)
-        whole = whole - (_ONE if rest <= -_HALF else _ZERO)
-        return np.int32(np.int32(whole) + zero)
+        for i in range(count):
+            scaled = clamp_f32(read_f32(x, at + i) / scale, low, high)
+            whole = np.trunc(scaled)
+            rest = scaled - whole
+            whole = whole + (_ONE if rest >= _HALF else _ZERO)
+            whole = whole - (_ONE if rest <= -_HALF else _ZERO)
+            write(y, at + i, np.int32(np.int32(whole) + zero))
 
-    return convert
+    return _affine_kernel(convert)
 
 
 def _nothing(block):
@@ -108,16 +139,27 @@ def _requantize(lowest: int, highest: int) -> Callable:
     return convert
 
 
-for _suffix, _read, _write, _limits in (
-    ("i8", read_i8, write_i8, (-128, 127)),
-    ("u8", read_u8, write_u8, (0, 255)),
-    ("i16", read_i16, write_i16, (-32768, 32767)),
+for _suffix, _type, _write, _limits in (
+    ("i8", i8, write_i8, (-128, 127)),
+    ("u8", i8, write_u8, (0, 255)),
+    ("i16", i16, write_i16, (-32768, 32767)),
 ):
-    kernels.add(AFFINE, f"quantize_{_suffix}")(_affine_kernel(read_f32, _write, _quantize(*_limits)))
-    kernels.add(AFFINE, f"quantize_reference_{_suffix}")(
-        _affine_kernel(read_f32, _write, _quantize_reference(*_limits))
+    _bits, _signed = _type.width, _limits[0] < 0
+    _from_reals = map_row(
+        f"quantize_row_{_suffix}",
+        _quantize_element(_bits),
+        [types.float32, types.int32, types.float32, types.float32],
+        result=_type,
     )
-    kernels.add(AFFINE, f"dequantize_{_suffix}")(_affine_kernel(_read, write_f32, _dequantize))
+    _to_reals = map_row(
+        f"dequantize_row_{_suffix}",
+        _dequantize_element(_signed),
+        [types.float32, types.int32],
+        source=_type,
+    )
+    kernels.add(AFFINE, f"quantize_{_suffix}")(_quantize_kernel(_from_reals, _bits // 8, *_limits))
+    kernels.add(AFFINE, f"quantize_reference_{_suffix}")(_quantize_reference_kernel(_write, *_limits))
+    kernels.add(AFFINE, f"dequantize_{_suffix}")(_dequantize_kernel(_to_reals, _bits // 8))
 
 kernels.add(CONVERT, "dequantize_f16")(unary_kernel(read_u16, write_f32, _nothing, _dequantize_f16))
 

@@ -65,17 +65,19 @@ _CPUINFO_SPELLING = {
 class Target:
     """override is NUMLITE_CPU's processor (LLVM's name), or empty for the machine's own.
 
-    The flags say which vector instructions may be emitted; vnni means AVX512_VNNI.
+    The flags say which vector instructions may be emitted; vnni means AVX512_VNNI,
+    vbmi AVX512_VBMI.
     """
 
-    __slots__ = ("avx2", "avx512", "fma", "override", "vnni")
+    __slots__ = ("avx2", "avx512", "fma", "override", "vbmi", "vnni")
 
-    def __init__(self, override: str, avx2: bool, fma: bool, avx512: bool, vnni: bool) -> None:
+    def __init__(self, override: str, avx2: bool, fma: bool, avx512: bool, vnni: bool, vbmi: bool) -> None:
         self.override = override
         self.avx2 = avx2
         self.fma = fma
         self.avx512 = avx512
         self.vnni = vnni
+        self.vbmi = vbmi
 
     @property
     def vector_bytes(self) -> int:
@@ -104,7 +106,8 @@ def target() -> Target:
         flags = PROCESSORS[override]
     avx512 = {"avx512f", "avx512bw", "avx512vl", "avx512dq"} <= flags
     vnni = avx512 and "avx512_vnni" in flags
-    return Target(override, avx2="avx2" in flags, fma="fma" in flags, avx512=avx512, vnni=vnni)
+    vbmi = avx512 and "avx512vbmi" in flags
+    return Target(override, avx2="avx2" in flags, fma="fma" in flags, avx512=avx512, vnni=vnni, vbmi=vbmi)
 
 
 @cache
