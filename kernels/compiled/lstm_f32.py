@@ -8,7 +8,7 @@ As in lstm_q8.py, loads of what the kernel itself writes are plain.
 import numpy as np
 from numba import njit
 
-from ..lstm import CELL, FORGET, INPUT, LANES, OUTPUT, ROWS
+from ..lstm import CELL, FORGET, INPUT, OUTPUT, ROWS
 from ..lstm_f32 import LSTM_F32, RELU, RELU6, TANH
 from .elements import read_f32, read_i8, read_i32, write_f32, write_i8, write_i32
 from .family import KernelFamily
@@ -29,13 +29,11 @@ def accumulate_f32(sums, weights, values, depth, width):
     for k in range(0, whole, ROWS):
         v0, v1, v2, v3 = vector[k], vector[k + 1], vector[k + 2], vector[k + 3]
         row = weights + 4 * k * width
-        for block in range(0, width, LANES):
-            for j in range(LANES):
-                i = block + j
-                value = total[i] + v0 * read_f32(row, i)
-                value += v1 * read_f32(row + 4 * width, i)
-                value += v2 * read_f32(row + 8 * width, i)
-                write_f32(sums, i, value + v3 * read_f32(row + 12 * width, i))
+        for i in range(width):
+            value = total[i] + v0 * read_f32(row, i)
+            value += v1 * read_f32(row + 4 * width, i)
+            value += v2 * read_f32(row + 8 * width, i)
+            write_f32(sums, i, value + v3 * read_f32(row + 12 * width, i))
     for k in range(whole, depth):
         v0, row = vector[k], weights + 4 * k * width
         for i in range(width):
@@ -177,9 +175,8 @@ def normalize(a, gate, values):
 def activate(values, padded, activation, to):
     x = float32_pointer(values)
     if activation == TANH:
-        for block in range(0, padded, LANES):
-            for j in range(LANES):
-                write_f32(to, block + j, tanh_f32(x[block + j]))
+        for i in range(padded):
+            write_f32(to, i, tanh_f32(x[i]))
     else:
         high = np.float32(6) if activation == RELU6 else np.float32(np.inf)
         low = _ZERO if activation in (RELU, RELU6) else np.float32(-np.inf)
@@ -205,9 +202,8 @@ def gate_values(a, first, last, gates, cell):
         if gate == CELL:
             activate(values, padded, a.activation, values)
         else:
-            for block in range(0, padded, LANES):
-                for j in range(LANES):
-                    write_f32(values, block + j, logistic_f32(x[block + j]))
+            for i in range(padded):
+                write_f32(values, i, logistic_f32(x[i]))
 
 
 @_jit

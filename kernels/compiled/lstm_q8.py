@@ -2,15 +2,15 @@
 
 Source: LiteRT tflite/kernels/lstm_eval.cc, EvalInteger8x8_16.
 
-Cells go 16 at a time through loops of that constant length, which LLVM turns into vectors.
-Loads of what the kernel itself writes are plain; only constants and the input are read by
-elements.reader, which says that no write touches them.
+Cells are padded, so that loops over them are whole vectors. Loads of what the kernel itself
+writes are plain; only constants and the input are read by elements.reader, which says that no
+write touches them.
 """
 
 import numpy as np
 from numba import njit
 
-from ..lstm import CELL, FORGET, INPUT, LANES, OUTPUT, ROWS
+from ..lstm import CELL, FORGET, INPUT, OUTPUT, ROWS
 from ..lstm_q8 import LSTM_Q8
 from .elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
 from .family import KernelFamily
@@ -30,24 +30,21 @@ def clamp_i16(value):
 def accumulate(sums, bias, weights, values, depth, width):
     """sums[j] = bias[j] + sum over k of values[k] * weights[k, j], width a multiple of LANES."""
     total, vector = int32_pointer(sums), int8_pointer(values)
-    for block in range(0, width, LANES):
-        for j in range(LANES):
-            write_i32(sums, block + j, read_i32(bias, block + j))
+    for i in range(width):
+        write_i32(sums, i, read_i32(bias, i))
     for k in range(0, depth, ROWS):
         # The rows that pad the weights are zeros, so what lies behind the values does not count.
         v0, v1 = np.int32(vector[k]), np.int32(vector[k + 1])
         v2, v3 = np.int32(vector[k + 2]), np.int32(vector[k + 3])
         row = weights + k * width
-        for block in range(0, width, LANES):
-            for j in range(LANES):
-                i = block + j
-                grown = (
-                    v0 * np.int32(read_i8(row, i))
-                    + v1 * np.int32(read_i8(row + width, i))
-                    + v2 * np.int32(read_i8(row + 2 * width, i))
-                    + v3 * np.int32(read_i8(row + 3 * width, i))
-                )
-                write_i32(sums, i, np.int32(total[i] + grown))
+        for i in range(width):
+            grown = (
+                v0 * np.int32(read_i8(row, i))
+                + v1 * np.int32(read_i8(row + width, i))
+                + v2 * np.int32(read_i8(row + 2 * width, i))
+                + v3 * np.int32(read_i8(row + 3 * width, i))
+            )
+            write_i32(sums, i, np.int32(total[i] + grown))
 
 
 @njit(error_model="numpy")
@@ -58,12 +55,10 @@ def combine(a, gates, recurrent):
     for gate in range(4):
         m, s = a.input_multiplier[gate], a.input_shift[gate]
         n, t = a.recurrent_multiplier[gate], a.recurrent_shift[gate]
-        for block in range(gate * padded, (gate + 1) * padded, LANES):
-            for j in range(LANES):
-                i = block + j
-                value = clamp_i16(multiply_by_quantized_multiplier(by_input[i], m, s))
-                value += multiply_by_quantized_multiplier(by_state[i], n, t)
-                write_i32(gates, i, clamp_i16(value))
+        for i in range(gate * padded, (gate + 1) * padded):
+            value = clamp_i16(multiply_by_quantized_multiplier(by_input[i], m, s))
+            value += multiply_by_quantized_multiplier(by_state[i], n, t)
+            write_i32(gates, i, clamp_i16(value))
 
 
 @njit(error_model="numpy")
@@ -152,17 +147,15 @@ def toward_zero(a, b):
 @njit(error_model="numpy")
 def logistic_of(values, padded):
     gates = int32_pointer(values)
-    for block in range(0, padded, LANES):
-        for j in range(LANES):
-            write_i32(values, block + j, logistic_i16(gates[block + j]))
+    for i in range(padded):
+        write_i32(values, i, logistic_i16(gates[i]))
 
 
 @njit(error_model="numpy")
 def tanh_of(values, padded, integer_bits, to):
     source = int32_pointer(values)
-    for block in range(0, padded, LANES):
-        for j in range(LANES):
-            write_i32(to, block + j, tanh_i16(source[block + j], integer_bits))
+    for i in range(padded):
+        write_i32(to, i, tanh_i16(source[i], integer_bits))
 
 
 @njit(error_model="numpy")
@@ -172,16 +165,14 @@ def update_cell(a, gates, cell):
     old, forget = int32_pointer(cell), int32_pointer(gates + 4 * FORGET * padded)
     enter, candidate = int32_pointer(gates + 4 * INPUT * padded), int32_pointer(gates + 4 * CELL * padded)
     shift = 30 + a.cell_scale_log2
-    for block in range(0, padded, LANES):
-        for j in range(LANES):
-            i = block + j
-            kept = np.int32(np.int16(rounding_shift(np.int32(forget[i] * old[i]), 15)))
-            opened = np.int32(32767 - forget[i]) if a.coupled else enter[i]
-            added = np.int32(np.int16(rounding_shift(np.int32(opened * candidate[i]), shift)))
-            value = clamp_i16(kept + added)
-            if a.cell_clip > 0:
-                value = min(max(value, np.int32(-a.cell_clip)), a.cell_clip)
-            write_i32(cell, i, value)
+    for i in range(padded):
+        kept = np.int32(np.int16(rounding_shift(np.int32(forget[i] * old[i]), 15)))
+        opened = np.int32(32767 - forget[i]) if a.coupled else enter[i]
+        added = np.int32(np.int16(rounding_shift(np.int32(opened * candidate[i]), shift)))
+        value = clamp_i16(kept + added)
+        if a.cell_clip > 0:
+            value = min(max(value, np.int32(-a.cell_clip)), a.cell_clip)
+        write_i32(cell, i, value)
 
 
 @njit(error_model="numpy")
