@@ -58,8 +58,13 @@ class Lstm(NamedTuple):
     activation: int
 
     @property
+    def forget(self) -> Gate:
+        """A gate that every LSTM has: its optional parts and types are those of the others."""
+        return self.gates[1]
+
+    @property
     def normalized(self) -> bool:
-        return self.gates[FORGET].norm is not None
+        return self.forget.norm is not None
 
     @property
     def output_shape(self) -> Shape:
@@ -215,7 +220,7 @@ def packed_weights(lstm: Lstm, recurrent: bool) -> np.ndarray:
     UnsupportedError unless they are constant.
     """
     depth = lstm.out_depth if recurrent else lstm.in_depth
-    dtype = lstm.gates[FORGET].input_weights.dtype
+    dtype = lstm.forget.input_weights.dtype
     packed = np.zeros((packed_depth(depth), 4, padded_cells(lstm)), dtype)
     for k, matrix in enumerate(gate_matrices(lstm, recurrent)):
         if matrix is not None:
@@ -228,7 +233,7 @@ def packed_vectors(lstm: Lstm, field: str, dtype: type) -> np.ndarray:
 
     UnsupportedError unless they are constant.
     """
-    packed = np.zeros((4, padded_cells(lstm)), dtype)
+    packed: np.ndarray = np.zeros((4, padded_cells(lstm)), dtype)
     for k, gate in enumerate(lstm.gates):
         tensor = None if gate is None else getattr(gate, field)
         if tensor is not None:
@@ -246,7 +251,7 @@ _FAMILIES = {
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     lstm = lstm_of(context, node)
-    weights = lstm.gates[OUTPUT].input_weights
+    weights = lstm.forget.input_weights
     family = _FAMILIES.get((TensorType(lstm.x.type), TensorType(weights.type)))
     if family is None:
         raise UnsupportedError(

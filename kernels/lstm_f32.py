@@ -12,7 +12,6 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .lstm import (
-    FORGET,
     INPUT,
     Lstm,
     gate_matrices,
@@ -79,10 +78,10 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     Float weights that are not constant are packed by calls that run before it.
     """
     _check(lstm)
-    hybrid = lstm.gates[FORGET].input_weights.type == TensorType.INT8
+    hybrid = lstm.forget.input_weights.type == TensorType.INT8
     args = np.zeros(1, LSTM_F32)
     arrays: dict[str, np.ndarray] = {}
-    if lstm.gates[FORGET].peephole is not None:
+    if lstm.forget.peephole is not None:
         arrays["peephole"] = _peephole(lstm)
     if lstm.normalized:
         arrays["norm_weights"] = packed_vectors(lstm, "norm", np.float32)
@@ -129,7 +128,7 @@ def _check(lstm: Lstm) -> None:
         )
     floats = [lstm.output_state, lstm.cell_state]
     floats += [lstm.projection_bias] if lstm.projection_bias is not None else []
-    weights = lstm.gates[FORGET].input_weights.type
+    weights = lstm.forget.input_weights.type
     alike = [lstm.projection] if lstm.projection is not None else []
     for gate in lstm.gates:
         if gate is not None:

@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .lstm import CELL, FORGET, INPUT, Lstm, packed_vectors, packed_weights, padded_cells
+from .lstm import CELL, INPUT, Lstm, packed_vectors, packed_weights, padded_cells
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier
 
@@ -112,7 +112,7 @@ def _fill_gates(context: Context, node: Node, lstm: Lstm, args: np.ndarray) -> N
     x_scale, state_scale = _scale(lstm.x), _scale(lstm.output_state)
     cell_scale = 2.0 ** _cell_scale_log2(lstm)
 
-    def put(name: str, k: int, real: float) -> None:
+    def put(name: str, k: int, real: float | np.floating) -> None:
         multiplier, shift = quantize_multiplier(float(real))
         args[f"{name}_multiplier"][0, k], args[f"{name}_shift"][0, k] = multiplier, shift
 
@@ -185,7 +185,7 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         "input_bias": _folded_bias(input_weights, x_zero_point, None if lstm.normalized else biases),
         "recurrent_bias": _folded_bias(recurrent_weights, int(args["output_zero_point"][0]), None),
     }
-    if lstm.gates[FORGET].peephole is not None:
+    if lstm.forget.peephole is not None:
         if lstm.out_depth > lstm.cells:
             raise UnsupportedError(
                 f"{_NAME}: int8 peephole weights with more outputs than cells are not built, "
