@@ -2,14 +2,22 @@
 
 import numpy as np
 
-from ..lite.context import Context
+from ..lite.context import Context, Numerics
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from .conv import ConvGeometry
 from .conv_f32 import offset_table
 from .conv_q8 import INDIRECT_Q8
 from .gemm_q8 import PANEL_COLUMNS, PackedFilter, address, aligned_bytes, packed_call
-from .hybrid import HybridFilter, hybrid_filter, is_fast, pack_hybrid, plain_hybrid_calls, quantized_rows
+from .hybrid import (
+    HybridFilter,
+    hybrid_filter,
+    is_fast,
+    pack_hybrid,
+    plain_hybrid_calls,
+    product_calls,
+    quantized_rows,
+)
 from .parallel import chunk_count
 
 _BLOCK_BYTES = 256 * 1024  # of x, so that it stays in the second-level cache while w streams by
@@ -17,10 +25,25 @@ _NS_PER_MULTIPLY = 1 / 180
 
 
 def calls(context: Context, node: Node, geometry: ConvGeometry) -> list[KernelCall]:
-    """The compiled calls of a checked CONV_2D node. Each image is quantized for itself."""
+    """The compiled calls of a checked CONV_2D node.
+
+    Each image is quantized for itself; but XNNPACK quantizes each pixel for itself where the
+    filter is one pixel, and so do we by default.
+    """
     f = hybrid_filter(context, node, "CONV_2D", geometry.out_depth, 0)
     if not is_fast(context, f) or f.bias is None:
-        return plain_hybrid_calls(context, node, f, geometry, not f.w.quantization.per_channel)
+        symmetric = not f.w.quantization.per_channel
+        channel_first = context.numerics is Numerics.REFERENCE and not symmetric
+        return plain_hybrid_calls(context, node, f, geometry, symmetric, channel_first=channel_first)
+    pointwise = geometry.taps == 1 and (geometry.stride_h, geometry.stride_w) == (1, 1)
+    if pointwise and geometry.groups == 1 and geometry.in_depth + geometry.out_depth > 2:
+        return product_calls(context, node, f, geometry.out_pixels, geometry.out_depth, geometry.in_depth)
+    return _indirect_calls(context, node, f, geometry)
+
+
+def _indirect_calls(
+    context: Context, node: Node, f: HybridFilter, geometry: ConvGeometry
+) -> list[KernelCall]:
     padding_bytes = -(-geometry.filter_depth // 64) * 64
     quantized = quantized_rows(
         context, node, f.x, geometry.batch, "quantize_rows", padding_bytes=padding_bytes

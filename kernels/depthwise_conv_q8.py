@@ -24,7 +24,8 @@ BLOCK_ROW_BYTES = TAPS_BYTES = 4 * BLOCK
 
 # Rows of x are read in place, or, where they need padding at the sides or each channel several
 # times, from copies in a ring of slots. Each chunk has scratch_bytes of scratch: addresses
-# first, then a row that outputs beyond the last row go to, then the ring.
+# first, then a row that outputs beyond the last row go to, then the ring. Hybrid operators
+# have a row of padding for each image, padding_step bytes apart, and each image's quantization.
 DEPTHWISE_Q8 = np.dtype(
     [
         (name, np.int64)
@@ -34,6 +35,8 @@ DEPTHWISE_Q8 = np.dtype(
             "y",
             "output",
             "padding",
+            "padding_step",
+            "quantization",
             "scratch",
             "scratch_bytes",
             "spare_at",
@@ -44,6 +47,7 @@ DEPTHWISE_Q8 = np.dtype(
             "images",
             "in_height",
             "in_row_bytes",
+            "image_bytes",
             "left_bytes",
             "right_bytes",
             "padding_value",
@@ -114,7 +118,7 @@ def _columns_kernel(f: FilterQ8, g: DepthwiseGeometry, sets: int) -> tuple[str, 
     """(family, kernel, output rows at a time) where one is made for the filter's size."""
     size, stride = g.filter_height, g.stride_h
     square = g.filter_width == size and g.stride_w == stride and (g.dilation_h, g.dilation_w) == (1, 1)
-    if not square or stride not in (1, 2) or _shares_blocks(g):
+    if not square or stride not in (1, 2) or shares_blocks(g):
         return None
     if size == 3 and sets <= 2 and f.rounding == FLOAT_ROUNDING:
         family = "depthwise_conv_3x3_q8" if sets == 1 else "depthwise_conv_3x3_wide_q8"
@@ -127,7 +131,7 @@ def _columns_kernel(f: FilterQ8, g: DepthwiseGeometry, sets: int) -> tuple[str, 
     return family, f"{family}_stride_{stride}", 2 if (size, stride) == (3, 1) else 1
 
 
-def _shares_blocks(g: DepthwiseGeometry) -> bool:
+def shares_blocks(g: DepthwiseGeometry) -> bool:
     """Whether several pixels of few channels are computed as one block of channels."""
     return g.out_depth < BLOCK and BLOCK % g.out_depth == 0 and g.stride_w == 1
 
@@ -140,7 +144,7 @@ def _call(context: Context, node: Node, f: FilterQ8, g: DepthwiseGeometry, split
     if columns is None:
         ending = "q8" if f.rounding == FLOAT_ROUNDING else "exact_q8"
         family = kernel = f"depthwise_conv_{ending}"
-        quads = _quads(split.sets.reshape(sets * g.taps, 1, g.out_depth))
+        quads = tap_quads(split.sets.reshape(sets * g.taps, 1, g.out_depth))
         args["groups"] = len(quads)
     else:
         family, kernel, _ = columns
@@ -148,14 +152,14 @@ def _call(context: Context, node: Node, f: FilterQ8, g: DepthwiseGeometry, split
     header = split.header
     args["out_width"], args["channels"] = g.out_width, g.out_depth
     args["step"] = g.stride_w * g.out_depth
-    if _shares_blocks(g):
+    if shares_blocks(g):
         pixels = BLOCK // g.out_depth
         quads, header = np.tile(quads, (1, 1, pixels)), np.tile(header, (1, pixels))
         args["out_width"], args["channels"] = 1, g.out_width * g.out_depth
-    packed = _blocks(quads, header)
-    if not _shares_blocks(g):
+    packed = blocks(quads, header)
+    if not shares_blocks(g):
         args["block_bytes"] = (len(header) + len(quads)) * 4 * BLOCK
-    output, padding = output_block(f), _layout(args, f, g, together)
+    output, padding = output_block(f), fill_layout(args, g, together, f.x_zero_point & 0xFF)
     args["sets"] = sets
     args["w"], args["output"], args["padding"] = address(packed), address(output), address(padding)
     rows = g.batch * -(-g.out_height // together)
@@ -165,7 +169,7 @@ def _call(context: Context, node: Node, f: FilterQ8, g: DepthwiseGeometry, split
     return KernelCall(family, kernel, args, tensors, chunks, keep=(packed, output, padding))
 
 
-def _quads(taps: np.ndarray) -> np.ndarray:
+def tap_quads(taps: np.ndarray) -> np.ndarray:
     """int8 [taps, 1, channels] as [groups, 4, channels], padded with zeros."""
     count, _, channels = taps.shape
     quads = np.zeros((-(-count // 4) * 4, channels), np.int8)
@@ -186,19 +190,19 @@ def _column_quads(sets: np.ndarray, together: int) -> np.ndarray:
     return quads.reshape(-1, 4, channels)
 
 
-def _blocks(quads: np.ndarray, header: np.ndarray) -> np.ndarray:
+def blocks(quads: np.ndarray, header: np.ndarray) -> np.ndarray:
     """int8 [groups, 4, channels] and int32 header [rows, channels] as blocks, flat uint8."""
     groups, _, channels = quads.shape
-    blocks = -(-channels // BLOCK)
-    packed = aligned_bytes(blocks * (len(header) + groups) * 4 * BLOCK)
-    place = packed.view(np.int32).reshape(blocks, len(header) + groups, BLOCK)
-    padded = np.zeros((groups, blocks * BLOCK, 4), np.int8)
+    count = -(-channels // BLOCK)
+    packed = aligned_bytes(count * (len(header) + groups) * 4 * BLOCK)
+    place = packed.view(np.int32).reshape(count, len(header) + groups, BLOCK)
+    padded = np.zeros((groups, count * BLOCK, 4), np.int8)
     padded[:, :channels] = quads.transpose(0, 2, 1)
-    rows = np.zeros((len(header), blocks * BLOCK), np.int32)
+    rows = np.zeros((len(header), count * BLOCK), np.int32)
     rows[:, :channels] = header
     order = _channel_order()
-    place[:, : len(header)] = rows.reshape(-1, blocks, BLOCK)[:, :, order].transpose(1, 0, 2)
-    words = padded.view(np.int32).reshape(groups, blocks, BLOCK)
+    place[:, : len(header)] = rows.reshape(-1, count, BLOCK)[:, :, order].transpose(1, 0, 2)
+    words = padded.view(np.int32).reshape(groups, count, BLOCK)
     place[:, len(header) :] = words[:, :, order].transpose(1, 0, 2)
     return packed
 
@@ -209,15 +213,15 @@ def _channel_order() -> np.ndarray:
     return (lane * 16 + vector * 4 + i).reshape(-1)
 
 
-def _layout(args: np.ndarray, f: FilterQ8, g: DepthwiseGeometry, together: int) -> np.ndarray:
-    """Fill in where rows are read and written; returns a row of padding."""
+def fill_layout(args: np.ndarray, g: DepthwiseGeometry, together: int, value: int) -> np.ndarray:
+    """Fill in where rows are read and written; returns a row of padding, bytes of that value."""
     covered = (g.out_width - 1) * g.stride_w + (g.filter_width - 1) * g.dilation_w + 1
     right = max(0, covered - g.in_width - g.pad_left)
     padded_width = g.pad_left + g.in_width + right
-    value = f.x_zero_point & 0xFF
     args["images"], args["in_height"], args["in_row_bytes"] = g.batch, g.in_height, g.in_width * g.in_depth
     args["left_bytes"], args["right_bytes"] = g.pad_left * g.out_depth, right * g.out_depth
     args["padding_value"], args["multiplier"] = pattern(value), g.multiplier
+    args["image_bytes"] = g.in_height * g.in_width * g.in_depth
     args["copies"] = g.pad_left > 0 or right > 0 or g.multiplier > 1
     args["out_height"], args["out_row_bytes"] = g.out_height, g.out_width * g.out_depth
     args["filter_height"], args["filter_width"] = g.filter_height, g.filter_width

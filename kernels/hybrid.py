@@ -15,12 +15,19 @@ from .activation import float_activation_range
 from .conv import ConvGeometry
 from .depthwise_conv import DepthwiseGeometry
 from .gemm_q8 import (
+    GEMM_Q8,
     HIGH_FLOAT,
+    HYBRID_BIAS_ROW,
+    HYBRID_HEADER,
+    HYBRID_SCALE_ROW,
     LOW_FLOAT,
     OUTPUT_BYTES,
+    PANEL_COLUMNS,
+    WEIGHT_SUM_ROW,
     PackedFilter,
     address,
     aligned_bytes,
+    packed_call,
     panels,
 )
 from .parallel import chunk_count
@@ -50,17 +57,20 @@ QUANTIZE_ROWS = np.dtype(
 )
 
 _OPERANDS = [
-    *((name, np.int64) for name in ("q", "w", "bias", "y", "quantization", "scales")),
+    *((name, np.int64) for name in ("q", "w", "bias", "y", "quantization", "scales", "channel_first")),
     ("low", np.float32),
     ("high", np.float32),
 ]
+# channel_first: a sum is multiplied with its channel's scale and then with its image's;
+# otherwise with the product of both.
 CONV_PLAIN_HYBRID = np.dtype(_OPERANDS + [(name, np.int64) for name in ConvGeometry._fields], align=True)
 DEPTHWISE_CONV_PLAIN_HYBRID = np.dtype(
     _OPERANDS + [(name, np.int64) for name in DepthwiseGeometry._fields], align=True
 )
 
 _QUANTIZED_PER_NS = 4
-_NS_PER_MULTIPLY = 0.3
+_NS_PER_MULTIPLY, _NS_PER_PACKED_MULTIPLY = 0.3, 1 / 200
+_BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
 
 
 class HybridFilter(NamedTuple):
@@ -157,20 +167,57 @@ def pack_hybrid(
     f: HybridFilter, weights: np.ndarray, bias: np.ndarray | None, first: int = 0
 ) -> PackedFilter:
     """Pack weights [columns, taps, depth]; first is the operator's channel that column 0 is."""
-    columns = weights.shape[0]
-    header = np.zeros((3, columns), np.int32)
-    header[0] = weights.astype(np.int32).sum(axis=(1, 2))
-    header[1] = f.scales[first : first + columns].view(np.int32)
+    scales = f.scales[first : first + weights.shape[0]]
+    header = hybrid_header(weights.astype(np.int32).sum(axis=(1, 2)), scales, bias)
+    return PackedFilter(panels(weights, header), hybrid_output(f), 0)
+
+
+def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
+    """The header rows of hybrid kernels, int32 [HYBRID_HEADER, channels]."""
+    header = np.zeros((HYBRID_HEADER, len(sums)), np.int32)
+    header[WEIGHT_SUM_ROW] = sums
+    header[HYBRID_SCALE_ROW] = scales.view(np.int32)
     if bias is not None:
-        header[2] = np.ascontiguousarray(bias, np.float32).view(np.int32)
+        header[HYBRID_BIAS_ROW] = np.ascontiguousarray(bias, np.float32).view(np.int32)
+    return header
+
+
+def hybrid_output(f: HybridFilter) -> np.ndarray:
+    """The OUTPUT block, of which hybrid kernels read the bounds and the flip (none)."""
     output = aligned_bytes(OUTPUT_BYTES)
     for start, value in ((LOW_FLOAT, f.low), (HIGH_FLOAT, f.high)):
         output[start : start + 64].view(np.float32)[:] = value
-    return PackedFilter(panels(weights, header), output, 0)
+    return output
+
+
+def product_calls(
+    context: Context, node: Node, f: HybridFilter, rows: int, columns: int, depth: int
+) -> list[KernelCall]:
+    """The calls of y [rows, columns] = x [rows, depth] times w, each row quantized for itself."""
+    quantized = quantized_rows(context, node, f.x, rows, "quantize_rows")
+    weights = f.w.array().reshape(columns, 1, depth)
+    packed = pack_hybrid(f, weights, None if f.bias is None else f.bias.array())
+    args = np.zeros(1, GEMM_Q8)
+    args["rows"], args["columns"], args["depth"] = rows, columns, depth
+    args["x_stride"] = quantized.stride
+    args["block_rows"] = max(1, _BLOCK_BYTES // depth // 14) * 14
+    chunks = chunk_count(context, rows * columns * depth * _NS_PER_PACKED_MULTIPLY)
+    split_columns = rows < 28 * chunks
+    args["split_columns"] = split_columns
+    if split_columns:
+        chunks = min(chunks, -(-columns // PANEL_COLUMNS))
+    name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
+    tensors = {"x": quantized.q, "y": f.y}
+    return [quantized.call, packed_call(name, args, tensors, packed, quantized.quantization, chunks)]
 
 
 def plain_hybrid_calls(
-    context: Context, node: Node, f: HybridFilter, g: ConvGeometry | DepthwiseGeometry, symmetric: bool
+    context: Context,
+    node: Node,
+    f: HybridFilter,
+    g: ConvGeometry | DepthwiseGeometry,
+    symmetric: bool,
+    channel_first: bool,
 ) -> list[KernelCall]:
     """Quantize each image as the reference does, then the plain loops."""
     depthwise = isinstance(g, DepthwiseGeometry)
@@ -179,6 +226,7 @@ def plain_hybrid_calls(
     for field, value in zip(g._fields, g, strict=True):
         args[field] = value
     args["low"], args["high"], args["scales"] = f.low, f.high, address(f.scales)
+    args["channel_first"] = channel_first
     tensors = {"q": rows.q, "quantization": rows.quantization, "w": f.w, "y": f.y}
     if f.bias is not None:
         tensors["bias"] = f.bias

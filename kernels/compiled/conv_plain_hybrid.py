@@ -49,7 +49,10 @@ def conv_plain_hybrid(a, chunk, chunks):
                     value = np.int32(np.int32(q[q_at + c]) - zero_point)
                     part = np.int32(part + np.int32(value * np.int32(w[w_at + c])))
                 total = np.int32(total + part)
-        value = np.float32(total) * (scales[o] * quantization[image].scale)
+        if a.channel_first != 0:
+            value = (np.float32(total) * scales[o]) * quantization[image].scale
+        else:
+            value = np.float32(total) * (scales[o] * quantization[image].scale)
         if a.bias != 0:
             value = value + bias[o]
         y[i] = min(max(value, a.low), a.high)

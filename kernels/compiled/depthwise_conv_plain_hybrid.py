@@ -44,7 +44,10 @@ def depthwise_conv_plain_hybrid(a, chunk, chunks):
                 value = np.int32(np.int32(q[q_at]) - zero_point)
                 weight = np.int32(w[(kh * a.filter_width + kw) * a.out_depth + o])
                 total = np.int32(total + np.int32(value * weight))
-        value = np.float32(total) * (scales[o] * quantization[image].scale)
+        if a.channel_first != 0:
+            value = (np.float32(total) * scales[o]) * quantization[image].scale
+        else:
+            value = np.float32(total) * (scales[o] * quantization[image].scale)
         if a.bias != 0:
             value = value + bias[o]
         y[i] = min(max(value, a.low), a.high)

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import carray, njit
 
 from ..depthwise_conv_q8 import DEPTHWISE_Q8
+from ..requantize import HYBRID
 from .depthwise_tile_q8 import any_taps, columns
+from .dot_q8 import QUANTIZATION_BYTES
 from .family import KernelFamily
-from .memory import int64_pointer, uint8_pointer
+from .memory import int32_pointer, int64_pointer, uint8_pointer
 from .run_copy import copy_run, fill_run
 
 EVERY_BYTE = 0x0101010101010101
 
 
 @njit(error_model="numpy")
-def copy_row(a, source, target):
+def copy_row(a, source, target, value):
     """One row of x with padding at its sides, each channel `multiplier` times."""
     size = a.in_row_bytes * a.multiplier
-    fill_run(target, a.padding_value, a.left_bytes)
+    fill_run(target, value, a.left_bytes)
     middle = target + a.left_bytes
     if a.multiplier == 1:
         copy_run(middle, source, size)
     else:
         repeat_bytes(middle, source, a.in_row_bytes, a.multiplier)
-    fill_run(middle + size, a.padding_value, a.right_bytes)
+    fill_run(middle + size, value, a.right_bytes)
 
 
 @njit(error_model="numpy")
@@ -35,25 +38,26 @@ def repeat_bytes(target, source, count, times):
 
 
 @njit(error_model="numpy")
-def copy_rows(a, image, first, last, ring, copied):
-    """Copy rows first to last of an image, but for the first `copied`; returns how many are copied now."""
+def copy_rows(a, x, first, last, ring, copied, value):
+    """Copy rows first to last of the image at x, but for the first `copied`; returns the new count."""
     for h in range(max(first, copied), min(last + 1, a.in_height)):
-        copy_row(a, a.x + (image * a.in_height + h) * a.in_row_bytes, ring + h % a.slots * a.slot_bytes)
+        copy_row(a, x + h * a.in_row_bytes, ring + h % a.slots * a.slot_bytes, value)
     return max(copied, min(last + 1, a.in_height))
 
 
 @njit(error_model="numpy")
-def row_address(a, image, h, ring):
+def row_address(a, x, h, ring, padding):
     if h < 0 or h >= a.in_height:
-        return a.padding
+        return padding
     if a.copies != 0:
         return ring + h % a.slots * a.slot_bytes
-    return a.x + (image * a.in_height + h) * a.in_row_bytes
+    return x + h * a.in_row_bytes
 
 
 def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
     """The kernel for filters of any size."""
     taps_row = any_taps(rounding)
+    HYBRID_IMAGES = rounding == HYBRID
 
     @kernels.add(DEPTHWISE_Q8, name)
     def depthwise(a, chunk, chunks):
@@ -62,18 +66,24 @@ def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
         ring = scratch + a.ring_at
         rows = a.images * a.out_height
         before, copied = -1, 0
+        padding, quantization, value = a.padding, a.quantization, np.int64(a.padding_value)
         for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
             image = row // a.out_height
             top = (row - image * a.out_height) * a.stride_h - a.pad_top
+            x = a.x + image * a.image_bytes
             if image != before:
                 before, copied = image, 0
+                if HYBRID_IMAGES:
+                    padding = a.padding + image * a.padding_step
+                    quantization = a.quantization + image * QUANTIZATION_BYTES
+                    value = np.int64(carray(int32_pointer(quantization), 1)[0]) * EVERY_BYTE
             if a.copies != 0:
                 last = top + (a.filter_height - 1) * a.dilation_h
-                copied = copy_rows(a, image, max(top, 0), last, ring, copied)
+                copied = copy_rows(a, x, max(top, 0), last, ring, copied, value)
             t = 0
             for _ in range(a.sets):
                 for kh in range(a.filter_height):
-                    start = row_address(a, image, top + kh * a.dilation_h, ring)
+                    start = row_address(a, x, top + kh * a.dilation_h, ring, padding)
                     for kw in range(a.filter_width):
                         taps[t] = start + kw * a.tap_step
                         t += 1
@@ -81,7 +91,18 @@ def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
                 taps[t] = taps[0]
                 t += 1
             y = a.y + row * a.out_row_bytes
-            taps_row(scratch, a.groups, a.w, a.block_bytes, y, a.out_width, a.step, a.channels, a.output)
+            taps_row(
+                scratch,
+                a.groups,
+                a.w,
+                a.block_bytes,
+                y,
+                a.out_width,
+                a.step,
+                a.channels,
+                a.output,
+                quantization,
+            )
         return 0
 
 
@@ -106,10 +127,11 @@ def add_columns(
             top = row * a.stride_h - a.pad_top
             if image != before:
                 before, copied = image, 0
+            x = a.x + image * a.image_bytes
             if a.copies != 0:
-                copied = copy_rows(a, image, max(top, 0), top + ROWS - 1, ring, copied)
+                copied = copy_rows(a, x, max(top, 0), top + ROWS - 1, ring, copied, a.padding_value)
             for k in range(ROWS):
-                addresses[k] = row_address(a, image, top + k, ring)
+                addresses[k] = row_address(a, x, top + k, ring, a.padding)
             y = a.y + (image * a.out_height + row) * a.out_row_bytes
             y_next = y + a.out_row_bytes
             if row + TOGETHER > a.out_height:

@@ -12,10 +12,18 @@ from typing import Any
 from numba import int64
 
 from ..depthwise_conv_q8 import BLOCK, BLOCK_ROW_BYTES, TAPS_BYTES
-from ..gemm_q8 import BIAS_ROW
+from ..gemm_q8 import (
+    BIAS_ROW,
+    HIGH_FLOAT,
+    HYBRID_BIAS_ROW,
+    HYBRID_SCALE_ROW,
+    LOW_FLOAT,
+    WEIGHT_SUM_ROW,
+)
+from ..requantize import HYBRID
 from .dot_q8 import header_rows, pair_products
 from .output_q8 import ChannelRows, PartialStore, bytes_of_quarters, flip_bytes, requantized, rounding_rows
-from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+from .simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
 from .target import target
 
 _BYTES, _SUMS = vector(i8, BLOCK), vector(i32, 8)
@@ -63,12 +71,23 @@ def dot_quads(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
 class _Block:
     """One block of channels of a filter: its packed taps, and what its sums become."""
 
-    def __init__(self, e: Emitter, rounding: int, w: Value, output: Value, partial: PartialStore) -> None:
-        self.e, self.rounding, self.w, self.output, self.partial = e, rounding, w, output, partial
+    def __init__(
+        self,
+        e: Emitter,
+        rounding: int,
+        w: Value,
+        output: Value,
+        partial: PartialStore,
+        quantization: Value | None = None,
+    ) -> None:
+        self.e, self.rounding, self.output, self.partial = e, rounding, output, partial
+        self.quantization = quantization
         self.rows = ChannelRows(e, w, BLOCK_ROW_BYTES, _QUARTERS)
         self.taps = e.offset(w, header_rows(rounding) * BLOCK_ROW_BYTES)
 
     def bias(self) -> list[Value]:
+        if self.rounding == HYBRID:
+            return [self.e.const(0, _SUMS)] * 4
         return self.rows.read(BIAS_ROW, i32, 8)
 
     def add(self, acc: Sequence[Value], quads: Sequence[Value], taps: Value, group: int) -> list[Value]:
@@ -82,6 +101,9 @@ class _Block:
     def store(self, acc: Sequence[Value], y: Value, channels: Value) -> None:
         """Store the outputs of the first `channels` channels at y."""
         e = self.e
+        if self.rounding == HYBRID:
+            self._store_floats(acc, y, channels)
+            return
         rows = {row: self.rows.read(row, kind, 8) for row, kind in rounding_rows(self.rounding).items()}
         quarters = [
             requantized(e, sums, self.rounding, {row: parts[j] for row, parts in rows.items()}, self.output)
@@ -89,9 +111,31 @@ class _Block:
         ]
         self.partial.store([bytes_of_quarters(e, quarters, self.output)], [y], channels)
 
+    def _store_floats(self, acc: Sequence[Value], y: Value, channels: Value) -> None:
+        """(sum - zero point * sum of weights) * channel scale * image scale + bias, clamped."""
+        e, b = self.e, self.e.builder
+        floats = vector(f32, 8)
+        totals = self.rows.read(WEIGHT_SUM_ROW, i32, 8)
+        scales, biases = (self.rows.read(row, f32, 8) for row in (HYBRID_SCALE_ROW, HYBRID_BIAS_ROW))
+        zero_point = e.load_splat(self.quantization, i32, 8)
+        image_scale = e.load_splat(self.quantization, f32, 8, 4)
+        low, high = (e.load(self.output, floats, at) for at in (LOW_FLOAT, HIGH_FLOAT))
+        values = []
+        for sums, total, scale, bias in zip(acc, totals, scales, biases, strict=True):
+            centred = b.sitofp(b.sub(sums, b.mul(total, zero_point)), floats)
+            scaled = b.fmul(b.fmul(centred, scale), image_scale)
+            values.append(e.clamp(b.fadd(scaled, bias), low, high))
+        for k in range(4):
+            pair, half = values[k % 2 * 2 : k % 2 * 2 + 2], k // 2 * 4
+            order = [*range(half, half + 4), *range(8 + half, 12 + half)]
+            left = e.smax(b.sub(channels, e.const(8 * k)), e.const(0))
+            self.partial.store([e.shuffle(*pair, order)], [e.offset(y, 32 * k)], left)
+
 
 def any_taps(rounding: int) -> Any:
-    """(taps, groups, w, block_bytes, y, width, step, channels, output): a row of outputs, any filter.
+    """(taps, groups, w, block_bytes, y, width, step, channels, output, quantization).
+
+    A row of outputs, any filter. quantization is the image's, where the operator is hybrid.
 
     taps are 4 * groups addresses, of each tap's byte for output 0 and channel 0; output ox
     reads step * ox bytes on, and channel c another c bytes on.
@@ -108,15 +152,17 @@ def any_taps(rounding: int) -> Any:
         step: Value,
         channels: Value,
         output: Value,
+        quantization: Value,
     ) -> None:
         b = e.builder
-        taps, w, y, output = (e.pointer(v) for v in (taps, w, y, output))
-        partial = PartialStore(e, _BYTES)
+        taps, w, y, output, quantization = (e.pointer(v) for v in (taps, w, y, output, quantization))
+        element_bytes = 4 if rounding == HYBRID else 1
+        partial = PartialStore(e, vector(f32, 8) if rounding == HYBRID else _BYTES)
         flip = flip_bytes(e, output, _BYTES)
 
         def over_channels(c: Value, carried: list[Value]) -> list[Value]:
             (w_at,) = carried
-            block = _Block(e, rounding, e.offset(w, w_at), output, partial)
+            block = _Block(e, rounding, e.offset(w, w_at), output, partial, quantization)
             left = b.sub(channels, c)
 
             def over_outputs(ox: Value, _: list[Value]) -> list[Value]:
@@ -132,7 +178,8 @@ def any_taps(rounding: int) -> Any:
                     return block.add(acc, interleaved(e, rows), group_taps, 0)
 
                 acc = e.loop(groups, block.bias(), over_groups)
-                block.store(acc, e.offset(y, b.add(b.mul(ox, channels), c)), left)
+                place = b.mul(b.add(b.mul(ox, channels), c), e.const(element_bytes))
+                block.store(acc, e.offset(y, place), left)
                 return []
 
             e.loop(width, [], over_outputs)
@@ -140,7 +187,7 @@ def any_taps(rounding: int) -> Any:
 
         e.loop(channels, [e.const(0)], over_channels, step=BLOCK)
 
-    return microkernel(f"depthwise_taps_q8_{rounding}", [int64] * 9, emit)
+    return microkernel(f"depthwise_taps_q8_{rounding}", [int64] * 10, emit)
 
 
 def columns(height: int, width: int, stride: int, together: int, sets: int, rounding: int) -> Any:

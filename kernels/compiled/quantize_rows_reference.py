@@ -8,9 +8,12 @@ from numba import carray, njit
 from ..hybrid import QUANTIZE_ROWS, ROW_QUANTIZATION
 from .family import KernelFamily
 from .memory import float32_pointer, record_pointer, uint8_pointer
+from .run_copy import fill_run
 
 kernels = KernelFamily()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
+
+EVERY_BYTE = 0x0101010101010101
 
 
 @njit(error_model="numpy")
@@ -56,4 +59,7 @@ def quantize_rows_reference(a, chunk, chunks):
         quantization = carray(_quantization_at(a.quantization + row * 8), 1)[0]
         quantization.zero_point = np.int32(zero_point) + np.int32(128)
         quantization.scale = scale
+        if a.padding != 0:
+            byte = np.int64(quantization.zero_point) * EVERY_BYTE
+            fill_run(a.padding + row * a.padding_bytes, byte, a.padding_bytes)
     return 0
