@@ -13,7 +13,7 @@ import click
 from .main import run_command
 
 if TYPE_CHECKING:
-    from ..converter.convert import Fate
+    from ..converter.conversion import Fate
     from ..schema.graph_def import GraphDef
 
 # How many nodes of a kind the table names.
@@ -49,7 +49,7 @@ def command(
 
     By default the inputs are the graph's placeholders, and the outputs the results that no node uses.
     """
-    from ..converter.convert import convert
+    from ..converter.conversion import convert
     from ..converter.graph_file import read_graph
 
     graph_def = read_graph(graph)

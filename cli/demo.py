@@ -37,7 +37,7 @@ def command(output: Path | None) -> None:
 
 
 def _convert(path: Path) -> str:
-    from ..converter.convert import convert
+    from ..converter.conversion import convert
     from ..converter.graph_file import read_graph
 
     conversion = convert(read_graph(GRAPH))
