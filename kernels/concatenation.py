@@ -21,6 +21,7 @@ from .index_vector import (
     normalized_axis,
     quantization_pair,
 )
+from .known_output import set_known, worth_knowing
 from .parallel import chunk_count
 from .strided_copy import block_copy, element_bytes, strided_copy_calls
 
@@ -92,12 +93,16 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     inputs = [context.input(node, i) for i in range(len(node.inputs))]
     y = context.output(node, 0)
     joined = joined_axis([x.shape for x in inputs], int(getattr(node.options, "axis", 0)))
-    calls: list[KernelCall] = []
-    context.resize_tensor(y, joined.shape)
-    for x, start in zip(inputs, joined.starts, strict=True):
+    for x in inputs:
         check_same_type("CONCATENATION", x, y)
         if x.type == TensorType.INT8:
             check_same_quantization("CONCATENATION", x, y)
+    if y.type != TensorType.UINT8 and worth_knowing(inputs, y, joined.shape):
+        set_known(context, y, np.concatenate([x.array() for x in inputs], joined.axis))
+        return []
+    calls: list[KernelCall] = []
+    context.resize_tensor(y, joined.shape)
+    for x, start in zip(inputs, joined.starts, strict=True):
         if x.type == TensorType.UINT8 and quantization_pair(x) != quantization_pair(y):
             calls.extend(_rescaled_calls(context, x, y, joined, start))
             continue

@@ -13,7 +13,8 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
-from .strided_copy import StridedCopy, element_bytes, strided_copy_calls, strided_copy_now
+from .known_output import set_known, worth_knowing
+from .strided_copy import StridedCopy, element_bytes, is_compiled, strided_copy_calls, strided_copy_now
 
 _INDEX_BYTES = 8
 
@@ -38,17 +39,23 @@ def movement_registration(
 ) -> Registration:
     """An operator whose rule reads the values of the inputs `told_by`.
 
-    Where those are constant, the copies are compiled calls; where not, the node runs in Python.
+    Where those are constant, the copies are compiled calls; where not, or where a copy has too many
+    separate axes, the node runs in Python.
     """
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         tensors = [context.optional_input(node, i) for i in told_by]
         strings = context.output(node, 0).type == TensorType.STRING
-        if strings or any(tensor is not None and not tensor.is_constant for tensor in tensors):
+        told_late = any(tensor is not None and not tensor.is_constant for tensor in tensors)
+        movement = None if strings or told_late else rule(context, node)
+        if movement is None or not all(is_compiled(copy) for copy, _, _ in movement.copies):
             for i in range(len(node.outputs)):
                 context.set_dynamic(context.output(node, i))
             return None
-        movement = rule(context, node)
+        inputs = [context.tensor(i) for i in node.inputs if i >= 0]
+        if all(worth_knowing(inputs, y, shape) for y, shape in movement.outputs):
+            _set_known(context, movement)
+            return []
         for tensor, shape in movement.outputs:
             context.resize_tensor(tensor, shape)
         return [call for copy, x, y in movement.copies for call in strided_copy_calls(context, copy, x, y)]
@@ -81,3 +88,13 @@ def _move_strings(movement: Movement) -> None:
                 if origin >= 0:
                     moved[i] = strings[origin]
         y.bind(pack_strings(moved))
+
+
+def _set_known(context: Context, movement: Movement) -> None:
+    """Do a movement of constants in prepare."""
+    for y, shape in movement.outputs:
+        values = np.zeros(shape, y.dtype)
+        for copy, x, target in movement.copies:
+            if target is y and x.data is not None:
+                strided_copy_now(copy, x.data, values.reshape(-1).view(np.uint8))
+        set_known(context, y, values)

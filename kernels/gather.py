@@ -13,8 +13,9 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
-from ..lite.tensor import Shape, TensorType
+from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, normalized_axis, output_of
+from .known_output import set_known, worth_knowing
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
@@ -68,6 +69,13 @@ def _shape(context: Context, node: Node) -> tuple[Shape, int, int]:
     return gathered(x.shape, positions.shape, axis, batch_dims)
 
 
+def _checked_positions(size: int, positions: Tensor) -> np.ndarray:
+    values = positions.array()
+    if np.any((values < 0) | (values >= size)):
+        raise PrepareError(f"GATHER: positions must be in [0, {size}), got {integers(positions)}")
+    return values
+
+
 def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts("GATHER", node, 2)
     x, positions = context.input(node, 0), context.input(node, 1)
@@ -79,6 +87,9 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
             raise PrepareError(f"GATHER: an input of strings must have 1 dimension, got {x!r}")
         context.set_dynamic(y)
         return None
+    if batch_dims == 0 and worth_knowing([x, positions], y, shape):
+        set_known(context, y, np.take(x.array(), _checked_positions(x.shape[axis], positions), axis))
+        return []
     context.resize_tensor(y, shape)
     item_bytes = element_bytes(x, "GATHER")
     if 0 in shape:

@@ -22,6 +22,7 @@ from .index_vector import (
     output_of,
     scalar_integer,
 )
+from .known_output import set_known, worth_knowing
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
@@ -134,7 +135,11 @@ def _finish(
     if x.type == TensorType.STRING or (told_by is not None and not told_by.is_constant):
         context.set_dynamic(y)
         return None
-    context.resize_tensor(y, rule(context, node))
+    shape = rule(context, node)
+    if worth_knowing([x], y, shape):
+        set_known(context, y, x.array().reshape(shape))
+        return []
+    context.resize_tensor(y, shape)
     return flat_copy_calls(context, x, y, x.size * element_bytes(x, operator))
 
 

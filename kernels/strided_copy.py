@@ -90,6 +90,8 @@ def strided_copy_calls(
     if 0 in copy.sizes:
         return []
     run_bytes, axes = _collapse(copy)
+    if len(axes) > RANK:
+        raise UnsupportedError(f"copies of more than {RANK} separate axes are not built, got {len(axes)}")
     elementwise = run_bytes in (1, 2, 4, 8) and _aligned(copy, axes, run_bytes)
     turned = elementwise and _transposed(axes, run_bytes)
     if turned:
@@ -127,6 +129,11 @@ def strided_copy_now(copy: StridedCopy, source: np.ndarray, target: np.ndarray) 
 _Axes = list[tuple[int, int, int]]
 
 
+def is_compiled(copy: StridedCopy) -> bool:
+    """Whether strided_copy_calls takes the copy: it has no more separate axes than the kernels."""
+    return 0 in copy.sizes or len(_collapse(copy)[1]) <= RANK
+
+
 def _collapse(copy: StridedCopy) -> tuple[int, _Axes]:
     """(bytes of a contiguous run, axes of the loop around it as (size, source stride, target stride))."""
     joined: _Axes = []
@@ -143,8 +150,6 @@ def _collapse(copy: StridedCopy) -> tuple[int, _Axes]:
     run_bytes = copy.item_bytes
     if joined and joined[-1][1] == joined[-1][2] == run_bytes:
         run_bytes *= joined.pop()[0]
-    if len(joined) > RANK:
-        raise UnsupportedError(f"copies of more than {RANK} separate axes are not built, got {len(joined)}")
     return run_bytes, joined
 
 
