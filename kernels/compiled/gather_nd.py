@@ -1,0 +1,18 @@
+"""GATHER_ND, by runs of bytes."""
+
+from ..gather_nd import GATHER_ND_ARGS, OUT_OF_RANGE
+from .coordinates import slice_offset
+from .family import KernelFamily
+from .run_copy import copy_run
+
+kernels = KernelFamily()
+
+
+@kernels.add(GATHER_ND_ARGS)
+def gather_nd(a, chunk, chunks):
+    for i in range(a.count * chunk // chunks, a.count * (chunk + 1) // chunks):
+        offset = slice_offset(a, i)
+        if offset < 0:
+            return OUT_OF_RANGE
+        copy_run(a.y + i * a.slice_bytes, a.x + offset, a.slice_bytes)
+    return 0

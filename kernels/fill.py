@@ -1,0 +1,178 @@
+"""FILL, ZEROS_LIKE and ONE_HOT: one value everywhere, or nearly so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import (
+    check_counts,
+    check_index_type,
+    check_same_quantization,
+    check_same_type,
+    check_sizes,
+    integers,
+    output_of,
+    scalar_integer,
+)
+from .parallel import chunk_count
+from .strided_copy import COPY_BYTES_PER_NS, element_bytes
+
+FILL = 94  # the schema's BuiltinOperator
+ZEROS_LIKE = 93
+ONE_HOT = 85
+
+# value is the address of one element; y is size elements of item_bytes.
+FILL_ARGS = np.dtype(
+    [("value", np.int64), ("y", np.int64), ("item_bytes", np.int64), ("size", np.int64)], align=True
+)
+# y is [outer, depth, inner]; on and off are addresses of elements.
+ONE_HOT_ARGS = np.dtype(
+    [
+        ("indices", np.int64),
+        ("index_bytes", np.int64),
+        ("on", np.int64),
+        ("off", np.int64),
+        ("y", np.int64),
+        ("item_bytes", np.int64),
+        ("outer", np.int64),
+        ("depth", np.int64),
+        ("inner", np.int64),
+    ],
+    align=True,
+)
+_ZEROS = np.zeros(16, np.uint8)
+
+
+def fill_calls(
+    context: Context, y: Tensor, item_bytes: int, size: int, value: Tensor | None
+) -> list[KernelCall]:
+    """Set size elements of y to a scalar tensor's value, or to zero bytes without one."""
+    if size == 0:
+        return []
+    args = np.zeros(1, FILL_ARGS)
+    args["item_bytes"] = item_bytes
+    args["size"] = size
+    tensors = {"y": y}
+    if value is None:
+        args["value"] = _ZEROS.ctypes.data
+    else:
+        tensors["value"] = value
+    chunks = chunk_count(context, size * item_bytes / COPY_BYTES_PER_NS)
+    return [KernelCall("fill", "fill", args, tensors, chunks, [_ZEROS])]
+
+
+def _fill_operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor]:
+    """(dims, value, y) of a FILL node."""
+    check_counts("FILL", node, 2)
+    dims, value = context.input(node, 0), context.input(node, 1)
+    y = output_of(context, node, "FILL", value)
+    check_index_type("FILL", "dims", dims)
+    if len(dims.shape) != 1 or value.shape != ():
+        raise PrepareError(f"FILL: dims must be a vector and value a scalar, got {dims!r} and {value!r}")
+    check_same_quantization("FILL", value, y)
+    return dims, value, y
+
+
+def _prepare_fill(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    dims, value, y = _fill_operands(context, node)
+    if y.type == TensorType.STRING or not dims.is_constant:
+        context.set_dynamic(y)
+        return None
+    context.resize_tensor(y, check_sizes("FILL", tuple(integers(dims))))
+    return fill_calls(context, y, element_bytes(y, "FILL"), y.size, value)
+
+
+def _invoke_fill(context: Context, node: Node) -> None:
+    dims, value, y = _fill_operands(context, node)
+    context.resize_tensor(y, check_sizes("FILL", tuple(integers(dims))))
+    if y.type == TensorType.STRING:
+        y.bind(pack_strings(_one_string(value) * y.size))
+    elif y.size and y.data is not None and value.data is not None:
+        item_bytes = element_bytes(y, "FILL")
+        y.data[: y.nbytes].reshape(-1, item_bytes)[...] = value.data[:item_bytes]
+
+
+def _one_string(value: Tensor) -> list[bytes]:
+    strings = [] if value.data is None else unpack_strings(value.data)
+    if len(strings) != 1:
+        raise PrepareError(f"FILL: value must hold one string, got {len(strings)}")
+    return strings
+
+
+def _prepare_zeros_like(context: Context, node: Node) -> Sequence[KernelCall]:
+    check_counts("ZEROS_LIKE", node, 1)
+    x = context.input(node, 0)
+    y = output_of(context, node, "ZEROS_LIKE", x)
+    context.resize_tensor(y, x.shape)
+    return fill_calls(context, y, element_bytes(y, "ZEROS_LIKE"), y.size, None)
+
+
+def _one_hot_operands(context: Context, node: Node) -> tuple[list[Tensor], int]:
+    """(indices, depth, on, off, y) of a ONE_HOT node, and its axis counted from the front."""
+    check_counts("ONE_HOT", node, 4)
+    indices, depth, on, off = (context.input(node, i) for i in range(4))
+    y = output_of(context, node, "ONE_HOT", on)
+    check_same_type("ONE_HOT", off, y)
+    check_index_type("ONE_HOT", "indices", indices)
+    check_index_type("ONE_HOT", "depth", depth, (TensorType.INT32,))
+    for tensor in (depth, on, off):
+        if tensor.size != 1:
+            raise PrepareError(f"ONE_HOT: depth, on and off must have one element each, got {tensor!r}")
+    rank = len(indices.shape)
+    axis = int(getattr(node.options, "axis", 0))
+    if not -1 <= axis <= rank:
+        raise PrepareError(f"ONE_HOT: axis must be in [-1, {rank}], got {axis}")
+    return [indices, depth, on, off, y], rank if axis == -1 else axis
+
+
+def _one_hot_shape(indices: Tensor, depth: Tensor, axis: int) -> Shape:
+    count = scalar_integer("ONE_HOT", "depth", depth)
+    if count < 0:
+        raise PrepareError(f"ONE_HOT: depth must be at least 0, got {count}")
+    return (*indices.shape[:axis], count, *indices.shape[axis:])
+
+
+def _prepare_one_hot(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    (indices, depth, on, off, y), axis = _one_hot_operands(context, node)
+    item_bytes = element_bytes(y, "ONE_HOT")
+    if not depth.is_constant:
+        context.set_dynamic(y)
+        return None
+    context.resize_tensor(y, _one_hot_shape(indices, depth, axis))
+    if y.size == 0:
+        return []
+    args = np.zeros(1, ONE_HOT_ARGS)
+    args["index_bytes"] = indices.dtype.itemsize
+    args["item_bytes"] = item_bytes
+    args["outer"] = math.prod(y.shape[:axis])
+    args["depth"] = y.shape[axis]
+    args["inner"] = math.prod(y.shape[axis + 1 :])
+    tensors = {"indices": indices, "on": on, "off": off, "y": y}
+    chunks = chunk_count(context, y.size * item_bytes / COPY_BYTES_PER_NS + indices.size)
+    return [KernelCall("fill", "one_hot", args, tensors, chunks)]
+
+
+def _invoke_one_hot(context: Context, node: Node) -> None:
+    (indices, depth, on, off, y), axis = _one_hot_operands(context, node)
+    context.resize_tensor(y, _one_hot_shape(indices, depth, axis))
+    # Indices are read as int32, as the compiled kernel does.
+    wanted = np.expand_dims(indices.array().astype(np.int32), axis)
+    classes = np.arange(y.shape[axis], dtype=np.int32).reshape((-1,) + (1,) * (len(y.shape) - axis - 1))
+    y.array()[...] = np.where(wanted == classes, on.array().reshape(()), off.array().reshape(()))
+
+
+REGISTRATIONS = (
+    Registration("FILL", _prepare_fill, _invoke_fill, builtin_code=FILL, max_version=5),
+    Registration("ZEROS_LIKE", _prepare_zeros_like, builtin_code=ZEROS_LIKE),
+    Registration("ONE_HOT", _prepare_one_hot, _invoke_one_hot, builtin_code=ONE_HOT),
+)

@@ -1,0 +1,113 @@
+"""GATHER_ND: slices of the input, chosen by coordinates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import InvokeError, PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import check_counts, check_index_type, check_sizes, output_of
+from .parallel import chunk_count
+from .strided_copy import COPY_BYTES_PER_NS, element_bytes, row_major_strides
+
+GATHER_ND = 107  # the schema's BuiltinOperator
+
+MAX_COORDINATES = 8
+# sizes and strides (in bytes) are those of the axes that coordinates name.
+COORDINATES = [
+    ("indices", np.int64),
+    ("index_bytes", np.int64),
+    ("count", np.int64),
+    ("depth", np.int64),
+    ("slice_bytes", np.int64),
+    ("sizes", np.int64, (MAX_COORDINATES,)),
+    ("strides", np.int64, (MAX_COORDINATES,)),
+]
+GATHER_ND_ARGS = np.dtype([("x", np.int64), ("y", np.int64), *COORDINATES], align=True)
+OUT_OF_RANGE = 1
+
+_INDEX_TYPES = (TensorType.INT32, TensorType.INT64, TensorType.INT16)
+_SLICE_NS = 4  # to look up one slice
+
+
+def fill_coordinates(args: np.ndarray, operator: str, indices: Tensor, shape: Shape, item_bytes: int) -> None:
+    """Describe slices of an array of `shape`, at coordinates [..., depth], in an argument block."""
+    depth = indices.shape[-1]
+    if depth > MAX_COORDINATES:
+        raise PrepareError(f"{operator}: there must be {MAX_COORDINATES} coordinates at most, got {depth}")
+    args["index_bytes"] = indices.dtype.itemsize
+    args["count"] = math.prod(indices.shape[:-1])
+    args["depth"] = depth
+    args["slice_bytes"] = math.prod(shape[depth:]) * item_bytes
+    args["sizes"][0, :depth] = shape[:depth]
+    args["strides"][0, :depth] = row_major_strides(shape, item_bytes)[:depth]
+
+
+def out_of_range(operator: str, shape: Shape) -> str:
+    return f"{operator}: coordinates must be at least 0 and under {list(shape)}"
+
+
+def flat_positions(operator: str, indices: Tensor, shape: Shape) -> np.ndarray:
+    """The element where each slice starts; InvokeError when a coordinate is out of range."""
+    coordinates = indices.array().astype(np.int64)
+    depth = coordinates.shape[-1]
+    if (coordinates < 0).any() or (coordinates >= np.array(shape[:depth], np.int64)).any():
+        raise InvokeError(out_of_range(operator, shape[:depth]))
+    strides = np.array(row_major_strides(shape, 1)[:depth], np.int64)
+    return np.ravel(coordinates @ strides)
+
+
+def gathered(x: Tensor, indices: Tensor) -> Shape:
+    """Output shape: the coordinates' own shape, then the axes of x that they do not name."""
+    if not x.shape or not indices.shape:
+        raise PrepareError(
+            f"GATHER_ND: input and indices must be vectors at least, got {x!r} and {indices!r}"
+        )
+    depth = indices.shape[-1]
+    if depth > len(x.shape):
+        raise PrepareError(f"GATHER_ND: coordinates must be {len(x.shape)} at most, got {indices!r}")
+    return check_sizes("GATHER_ND", (*indices.shape[:-1], *x.shape[depth:]))
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    check_counts("GATHER_ND", node, 2)
+    x, indices = context.input(node, 0), context.input(node, 1)
+    y = output_of(context, node, "GATHER_ND", x)
+    check_index_type("GATHER_ND", "indices", indices, _INDEX_TYPES)
+    shape = gathered(x, indices)
+    if x.type == TensorType.STRING:
+        context.set_dynamic(y)
+        return None
+    context.resize_tensor(y, shape)
+    if 0 in shape:
+        return []
+    args = np.zeros(1, GATHER_ND_ARGS)
+    fill_coordinates(args, "GATHER_ND", indices, x.shape, element_bytes(x, "GATHER_ND"))
+    slice_ns = _SLICE_NS + int(args["slice_bytes"][0]) / COPY_BYTES_PER_NS
+    chunks = chunk_count(context, int(args["count"][0]) * slice_ns)
+    messages = {OUT_OF_RANGE: out_of_range("GATHER_ND", x.shape[: indices.shape[-1]])}
+    tensors = {"x": x, "indices": indices, "y": y}
+    return [KernelCall("gather_nd", "gather_nd", args, tensors, chunks, messages=messages)]
+
+
+def invoke(context: Context, node: Node) -> None:
+    """Gather strings."""
+    x, indices, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    context.resize_tensor(y, gathered(x, indices))
+    strings = [] if x.data is None else unpack_strings(x.data)
+    count = math.prod(x.shape[indices.shape[-1] :])
+    starts = flat_positions("GATHER_ND", indices, x.shape)
+    if count and len(starts) and int(starts.max()) + count > len(strings):
+        raise InvokeError(f"GATHER_ND: input must hold {math.prod(x.shape)} strings, got {len(strings)}")
+    y.bind(pack_strings([text for start in starts for text in strings[start : start + count]]))
+
+
+REGISTRATIONS = (Registration("GATHER_ND", prepare, invoke, builtin_code=GATHER_ND, max_version=6),)
