@@ -18,25 +18,34 @@ def constant_pad(a, chunk, chunks):
         pattern = uint32_pointer(a.value)[0] * 0x0000000100000001
     else:
         pattern = int64_pointer(a.value)[0]
-    rows = 1
-    for axis in range(OUTER):
-        rows *= a.sizes[axis]
+    columns, before = a.sizes[OUTER - 1], a.before[OUTER - 1]
+    inner, stride = a.inner_sizes[OUTER - 1], a.x_strides[OUTER - 1]
+    total = columns
+    for axis in range(OUTER - 1):
+        total *= a.sizes[axis]
     right = a.left_bytes + a.middle_bytes
-    for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
-        y = a.y + row * a.row_bytes
+    row = total * chunk // chunks
+    end = total * (chunk + 1) // chunks
+    while row < end:
+        index, first = row // columns, row % columns
+        last = min(columns, first + end - row)
         x = a.x
-        index = row
         inside = True
-        for axis in range(OUTER - 1, -1, -1):
+        for axis in range(OUTER - 2, -1, -1):
             if a.sizes[axis] > 1 or a.inner_sizes[axis] == 0:
                 at = index % a.sizes[axis] - a.before[axis]
                 index //= a.sizes[axis]
                 inside = inside and 0 <= at < a.inner_sizes[axis]
                 x += at * a.x_strides[axis]
-        if inside:
-            fill_run(y, pattern, a.left_bytes)
-            copy_run(y + a.left_bytes, x, a.middle_bytes)
-            fill_run(y + right, pattern, a.row_bytes - right)
-        else:
-            fill_run(y, pattern, a.row_bytes)
+        y = a.y + (row - first) * a.row_bytes
+        for column in range(first, last):
+            at = column - before
+            to = y + column * a.row_bytes
+            if inside and 0 <= at < inner:
+                fill_run(to, pattern, a.left_bytes)
+                copy_run(to + a.left_bytes, x + at * stride, a.middle_bytes)
+                fill_run(to + right, pattern, a.row_bytes - right)
+            else:
+                fill_run(to, pattern, a.row_bytes)
+        row += last - first
     return 0
