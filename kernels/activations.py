@@ -22,13 +22,15 @@ from .activation import (
 from .elementwise import UNARY, same_shape, unary_call, unary_registration
 from .lookup import (
     BYTE_TYPES,
+    TABLE_TYPES,
     function_table,
     lookup_call,
     multiply_by_quantized_multiplier,
     round_half_away_shift,
     stored_values,
+    type_range,
 )
-from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+from .requantize import quantization_of, quantize_multiplier
 
 _POINTERS = [("x", np.int64), ("y", np.int64), ("size", np.int64)]
 CLAMP = np.dtype([*_POINTERS, ("low", np.float32), ("high", np.float32)], align=True)
@@ -49,9 +51,7 @@ def _relu_table(operator: str, fused: int, x: Tensor, y: Tensor) -> np.ndarray:
     scaled = multiply_by_quantized_multiplier(
         stored_values(x) - p.zero_point, *quantize_multiplier(p.scale / q.scale)
     )
-    low, high = quantized_activation_range(
-        operator, fused, q.scale, q.zero_point, *BYTE_RANGES[TensorType(y.type)]
-    )
+    low, high = quantized_activation_range(operator, fused, q.scale, q.zero_point, *type_range(y))
     return np.clip(scaled + q.zero_point, low, high)
 
 
@@ -60,9 +60,9 @@ def _relu(name: str, builtin_code: int, max_version: int, fused: int | None) -> 
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         x, y = same_shape(context, node, name)
-        if fused is not None and x.type in BYTE_TYPES:
+        if fused is not None and x.type in TABLE_TYPES:
             return lookup_call(context, x, y, _relu_table(name, fused, x, y))
-        _check_type(name, x, _FLOAT_TYPE if fused is None else (*_FLOAT_TYPE, *BYTE_TYPES))
+        _check_type(name, x, _FLOAT_TYPE if fused is None else (*_FLOAT_TYPE, *TABLE_TYPES))
         args = np.zeros(1, CLAMP)
         args["low"], args["high"] = (0.0, 1.0) if fused is None else float_activation_range(name, fused)
         return unary_call(context, "activations", "clamp_f32", x, y, args, 0.1)
@@ -82,21 +82,71 @@ def _elu(x: np.ndarray) -> np.ndarray:
     return np.where(x < 0, np.expm1(x.astype(np.float64)), x)
 
 
+def _sigmoid_samples() -> np.ndarray:
+    """65536 / (1 + e^(-k / 24)) for k = 0 .. 255."""
+    return np.minimum(np.rint(65536 * _logistic(np.arange(256, dtype=np.float32) / 24)), 65535).astype(
+        np.int64
+    )
+
+
+def _sigmoid_position(x: Tensor, whole_shifts: tuple[int, ...]) -> np.ndarray:
+    """Every int16 x as a multiple of 1 / (3 * 4096); scales near 2^(s - 12) of whole_shifts as if equal.
+
+    Source: LiteRT tflite/kernels/activations.cc, SigmoidPrepare and TanhPrepare.
+    """
+    scale = quantization_of("LOGISTIC or TANH", x).scale
+    stored = stored_values(x)
+    for shift in whole_shifts:
+        if abs(np.log2(scale) - (shift - 12)) < 1e-3:
+            return stored * (3 << shift)
+    multiplier, shift = scale * 4096.0 * 3.0, 0
+    while multiplier <= 32767.0 / 2.0 and shift <= 30:
+        multiplier, shift = multiplier * 2.0, shift + 1
+    return (stored * int(multiplier) + ((1 << shift) >> 1)) >> shift
+
+
+def _logistic_i16(x: Tensor) -> np.ndarray:
+    """Source: LiteRT tflite/kernels/internal/reference/integer_ops/logistic.h, of int16.
+
+    Samples differ from LiteRT's table in the last bit, results therefore by at most 1.
+    """
+    position, samples = _sigmoid_position(x, (0,)), _sigmoid_samples()
+    magnitude = np.abs(position)
+    index, offset = np.minimum(magnitude >> 9, 254), magnitude & 0x1FF
+    result = (samples[index] << 9) + offset * (samples[index + 1] - samples[index])
+    result = np.where(magnitude >> 9 >= 255, 0x7FFF << 10, result)
+    return np.where(position >= 0, result + (1 << 9), (1 << 25) - result + (1 << 9) - 1) >> 10
+
+
+def _tanh_i16(x: Tensor) -> np.ndarray:
+    """Source: LiteRT tflite/kernels/internal/reference/integer_ops/tanh.h, of int16; see _logistic_i16."""
+    position, samples = _sigmoid_position(x, (0, 1)), _sigmoid_samples()
+    magnitude = np.abs(position)
+    index, offset = np.minimum(magnitude >> 8, 254), magnitude & 0xFF
+    result = (samples[index] << 8) + offset * (samples[index + 1] - samples[index])
+    result = np.where(magnitude >> 8 >= 255, 0xFFFF << 8, result) - (1 << 23)
+    return np.where(position >= 0, result + (1 << 7), -result + (1 << 7) - 1) >> 8
+
+
 def _smooth(
     name: str,
     builtin_code: int,
     max_version: int,
     function: Callable[[np.ndarray], np.ndarray],
     byte_types: tuple[TensorType, ...],
+    on_int16: Callable[[Tensor], np.ndarray] | None = None,
 ) -> Registration:
-    """A function with a float kernel, and tables for 8-bit types made from `function`."""
+    """A function with a float kernel, and tables: 8-bit ones made from `function`."""
+    built = (*_FLOAT_TYPE, *byte_types, *(() if on_int16 is None else (TensorType.INT16,)))
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         x, y = same_shape(context, node, name)
+        _check_type(name, x, built)
         if x.type in byte_types:
             half_even = context.numerics is Numerics.DEFAULT
             return lookup_call(context, x, y, function_table(name, x, y, function, half_even))
-        _check_type(name, x, (*_FLOAT_TYPE, *byte_types))
+        if x.type == TensorType.INT16 and on_int16 is not None:
+            return lookup_call(context, x, y, on_int16(x))
         return unary_call(context, "activations", f"{name.lower()}_f32", x, y, np.zeros(1, UNARY), 0.5)
 
     return unary_registration(name, builtin_code, max_version, prepare)
@@ -111,7 +161,7 @@ def _leaky_table(context: Context, alpha: float, x: Tensor, y: Tensor) -> np.nda
     positive = np.float32(p.scale) / np.float32(q.scale)
     negative = np.float32(np.float32(p.scale) * np.float32(alpha)) / np.float32(q.scale)
     xnnpack_takes = 2**-8 <= positive <= 128 and abs(negative) >= 2**-8 and -127.99609375 <= negative <= 128
-    if context.numerics is Numerics.DEFAULT and xnnpack_takes:
+    if context.numerics is Numerics.DEFAULT and xnnpack_takes and x.type in BYTE_TYPES:
         factors = [int(np.rint(np.float64(ratio) * 256)) for ratio in (positive, negative)]
         scaled = (offsets * np.where(offsets < 0, factors[1], factors[0]) + 128) >> 8
     else:
@@ -127,9 +177,9 @@ def _leaky_table(context: Context, alpha: float, x: Tensor, y: Tensor) -> np.nda
 def _prepare_leaky(context: Context, node: Node) -> Sequence[KernelCall]:
     x, y = same_shape(context, node, "LEAKY_RELU")
     alpha = 0.0 if node.options is None else node.options.alpha
-    if x.type in BYTE_TYPES:
+    if x.type in TABLE_TYPES:
         return lookup_call(context, x, y, _leaky_table(context, alpha, x, y))
-    _check_type("LEAKY_RELU", x, (*_FLOAT_TYPE, *BYTE_TYPES))
+    _check_type("LEAKY_RELU", x, (*_FLOAT_TYPE, *TABLE_TYPES))
     args = np.zeros(1, LEAKY)
     args["alpha"] = alpha
     return unary_call(context, "activations", "leaky_relu_f32", x, y, args, 0.1)
@@ -186,8 +236,8 @@ REGISTRATIONS = (
     _relu("RELU6", 21, 3, RELU6),
     _relu("RELU_N1_TO_1", 20, 1, RELU_N1_TO_1),
     _relu("RELU_0_TO_1", 152, 1, None),
-    _smooth("LOGISTIC", 14, 3, _logistic, BYTE_TYPES),
-    _smooth("TANH", 28, 3, _tanh, BYTE_TYPES),
+    _smooth("LOGISTIC", 14, 3, _logistic, BYTE_TYPES, _logistic_i16),
+    _smooth("TANH", 28, 3, _tanh, BYTE_TYPES, _tanh_i16),
     _smooth("ELU", 111, 1, _elu, (TensorType.INT8,)),
     unary_registration("LEAKY_RELU", 98, 2, _prepare_leaky),
     unary_registration("HARD_SWISH", 117, 1, _prepare_hard_swish),

@@ -16,7 +16,8 @@ from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
 from .activation import NONE, float_activation_range, quantized_activation_range
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
-from .index_vector import check_counts
+from .index_vector import check_counts, quantization_pair
+from .lookup import type_range
 from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
@@ -39,13 +40,14 @@ SUM_Q8 = np.dtype(
 PRODUCT_Q8 = np.dtype(
     [*_OPERANDS, *_int32_fields("a_zero b_zero zero low high"), ("scale", np.float32)], align=True
 )
-# Each operand less its zero point is shifted left by SUM_LEFT_SHIFT and scaled to a common scale;
-# the sum a + b_sign * b is scaled to the output's.
+# Each operand less its zero point is shifted left by left_shift and scaled to a common scale;
+# the sum a + b_sign * b, or the square of the difference, is scaled to the output's.
 SUM_Q8_REFERENCE = np.dtype(
     [
         *_OPERANDS,
         *_int32_fields(
-            "a_zero a_multiplier a_shift b_zero b_multiplier b_shift b_sign multiplier shift zero low high"
+            "left_shift a_zero a_multiplier a_shift b_zero b_multiplier b_shift b_sign "
+            "multiplier shift zero low high"
         ),
     ],
     align=True,
@@ -54,12 +56,12 @@ PRODUCT_Q8_REFERENCE = np.dtype(
     [*_OPERANDS, *_int32_fields("a_zero b_zero multiplier shift zero low high")], align=True
 )
 
-SUM_LEFT_SHIFT = 20
 DIVISION_BY_ZERO = 1  # a status of the integer division kernels
 _MESSAGES = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
 
 _INTEGER_SUFFIXES = {TensorType.INT32: "i32", TensorType.INT64: "i64"}
 _BYTE_SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+_QUANTIZED_SUFFIXES = {**_BYTE_SUFFIXES, TensorType.INT16: "i16"}
 _XNNPACK_MAX_RANK = 6
 
 
@@ -95,52 +97,74 @@ def _fixed_sum(args: np.ndarray, scales: _Scales, zeros: tuple[int, int], sign: 
     args["bias"] = (1 << (shift - 1)) - a * zeros[0] - b * zeros[1]
 
 
-def _reference_sum(args: np.ndarray, scales: _Scales, zeros: tuple[int, int], sign: int) -> None:
-    """Multipliers of SUM_Q8_REFERENCE: both operands to twice the larger scale, then to the output.
+def _reference_sum(args: np.ndarray, scales: _Scales, zeros: tuple[int, int], left_shift: int) -> None:
+    """Multipliers of SUM_Q8_REFERENCE: both operands to twice the larger scale.
 
     Source: LiteRT tflite/kernels/add.cc, Prepare.
     """
-    a, b, out = (float(scale) for scale in scales)
+    a, b = float(scales.a), float(scales.b)
     common = 2 * max(a, b)
-    args["a_zero"], args["b_zero"], args["b_sign"] = *zeros, sign
+    args["a_zero"], args["b_zero"], args["left_shift"] = *zeros, left_shift
     args["a_multiplier"], args["a_shift"] = quantize_multiplier(a / common)
     args["b_multiplier"], args["b_shift"] = quantize_multiplier(b / common)
-    args["multiplier"], args["shift"] = quantize_multiplier(common / ((1 << SUM_LEFT_SHIFT) * out))
+
+
+def _reference_block(name: str, scales: _Scales, zeros: tuple[int, int], is_16_bit: bool) -> np.ndarray:
+    """The block of an operator in the reference's arithmetic, less its range."""
+    if name == "MUL":
+        args = np.zeros(1, PRODUCT_Q8_REFERENCE)
+        args["a_zero"], args["b_zero"] = zeros
+        real = float(scales.a * scales.b / scales.out)
+    else:
+        # Source: LiteRT tflite/kernels/squared_difference.cc, Prepare (for the left shift of 7).
+        left_shift = 7 if name == "SQUARED_DIFFERENCE" else 15 if is_16_bit else 20
+        args = np.zeros(1, SUM_Q8_REFERENCE)
+        _reference_sum(args, scales, zeros, left_shift)
+        args["b_sign"] = 1 if name == "ADD" else -1
+        common = 2 * max(float(scales.a), float(scales.b))
+        if name == "SQUARED_DIFFERENCE":
+            real = common * common / ((1 << left_shift * 2) * float(scales.out))
+        else:
+            real = common / ((1 << left_shift) * float(scales.out))
+    args["multiplier"], args["shift"] = quantize_multiplier(real)
+    return args
+
+
+_REFERENCE_KERNELS = {"MUL": "product", "SQUARED_DIFFERENCE": "squared_difference"}
 
 
 def _quantized_call(
     context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
 ) -> tuple[str, str, np.ndarray]:
-    """Family, kernel and block of an 8-bit ADD, SUB or MUL."""
+    """Family, kernel and block of a quantized ADD, SUB, MUL or SQUARED_DIFFERENCE."""
     quantizations = [quantization_of(name, tensor) for tensor in (a, b, out)]
     scales = _Scales(*(np.float32(q.scale) for q in quantizations))
     if not min(scales) > 0:
         raise PrepareError(f"{name}: scales must be positive, got {', '.join(map(str, scales))}")
     zeros = quantizations[0].zero_point, quantizations[1].zero_point
-    product, sign = name == "MUL", -1 if name == "SUB" else 1
-    fast = context.numerics is Numerics.DEFAULT and _xnnpack_takes(product, scales, len(out.shape))
-    suffix = _BYTE_SUFFIXES[TensorType(out.type)]
-    if product:
-        block = PRODUCT_Q8 if fast else PRODUCT_Q8_REFERENCE
+    suffix = _QUANTIZED_SUFFIXES[TensorType(out.type)]
+    product = name == "MUL"
+    fast = (
+        context.numerics is Numerics.DEFAULT
+        and name != "SQUARED_DIFFERENCE"
+        and out.type in BYTE_RANGES
+        and _xnnpack_takes(product, scales, len(out.shape))
+    )
+    if not fast:
+        family, kernel = "binary_q8_reference", f"{_REFERENCE_KERNELS.get(name, 'sum')}_reference_{suffix}"
+        args = _reference_block(name, scales, zeros, out.type == TensorType.INT16)
+    elif product:
+        family, kernel, args = "binary_q8", f"product_{suffix}", np.zeros(1, PRODUCT_Q8)
+        args["a_zero"], args["b_zero"], args["scale"] = *zeros, scales.a * scales.b / scales.out
     else:
-        block = SUM_Q8 if fast else SUM_Q8_REFERENCE
-    args = np.zeros(1, block)
-    if product:
-        args["a_zero"], args["b_zero"] = zeros
-        real = scales.a * scales.b / scales.out
-        if fast:
-            args["scale"] = real
-        else:
-            args["multiplier"], args["shift"] = quantize_multiplier(float(real))
-    else:
-        (_fixed_sum if fast else _reference_sum)(args, scales, zeros, sign)
+        family, kernel, args = "binary_q8", f"sum_{suffix}", np.zeros(1, SUM_Q8)
+        _fixed_sum(args, scales, zeros, -1 if name == "SUB" else 1)
     zero = quantizations[2].zero_point
     args["zero"] = zero
     args["low"], args["high"] = quantized_activation_range(
-        name, fused, float(scales.out), zero, *BYTE_RANGES[TensorType(out.type)], half_even=fast
+        name, fused, float(scales.out), zero, *type_range(out), half_even=fast
     )
-    kernel = ("product" if product else "sum") + ("_" if fast else "_reference_") + suffix
-    return "binary_q8" if fast else "binary_q8_reference", kernel, args
+    return family, kernel, args
 
 
 def _arithmetic_call(
@@ -153,6 +177,8 @@ def _arithmetic_call(
         args["low"], args["high"] = float_activation_range(name, fused)
         return "binary_f32", f"{kernel}_f32", args
     suffix = _INTEGER_SUFFIXES.get(TensorType(out.type))
+    if name in ("ADD", "SUB", "MUL") and out.type == TensorType.INT16 and quantization_pair(out)[0] == 0:
+        suffix = "i16"
     if suffix is not None:
         args = np.zeros(1, BINARY_INT)
         limits = np.iinfo(out.dtype)
@@ -160,11 +186,14 @@ def _arithmetic_call(
         args["low"] = max(low, int(limits.min)) if low > -np.inf else limits.min
         args["high"] = min(high, int(limits.max)) if high < np.inf else limits.max
         return "binary_int", f"{kernel}_{suffix}", args
-    if name in ("ADD", "SUB", "MUL") and out.type in _BYTE_SUFFIXES:
+    if (
+        out.type in (_BYTE_SUFFIXES if name == "SQUARED_DIFFERENCE" else _QUANTIZED_SUFFIXES)
+        and name != "DIV"
+    ):
         return _quantized_call(context, name, fused, a, b, out)
     raise UnsupportedError(
-        f"{name}: types built are float32, int32, int64 and, for ADD, SUB and MUL, int8 and uint8, "
-        f"got {out.type_name}"
+        f"{name}: types built are float32, int32, int64 and, for ADD, SUB, MUL and SQUARED_DIFFERENCE, "
+        f"quantized int8, uint8 and int16, got {out.type_name}"
     )
 
 
@@ -174,7 +203,7 @@ def _selection_call(
     """MAXIMUM and MINIMUM compare stored values, whatever their scale."""
     if out.type == TensorType.FLOAT32:
         return "binary_f32", f"{name.lower()}_f32", np.zeros(1, BINARY_F32)
-    suffixes = {**_BYTE_SUFFIXES, **_INTEGER_SUFFIXES, TensorType.INT16: "i16"}
+    suffixes = {**_QUANTIZED_SUFFIXES, **_INTEGER_SUFFIXES}
     if out.type not in suffixes:
         raise UnsupportedError(
             f"{name}: types built are float32 and signed integers and uint8, got {out.type_name}"

@@ -13,14 +13,22 @@ from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, output_of
-from .lookup import function_table, lookup_call
+from .lookup import (
+    function_table,
+    interpolated_table,
+    lookup_call,
+    multiply_by_quantized_multiplier,
+    stored_values,
+)
 from .parallel import chunk_count
+from .requantize import quantization_of, quantize_multiplier
 
 UNARY = np.dtype([("x", np.int64), ("y", np.int64), ("size", np.int64)], align=True)
 
 _SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
 
 Function = Callable[[np.ndarray], np.ndarray]
+Table = Callable[[str, Tensor, Tensor], np.ndarray]
 
 
 def unary_call(
@@ -60,17 +68,17 @@ def _operator(
     builtin_code: int,
     max_version: int,
     types: tuple[TensorType, ...] = (TensorType.FLOAT32,),
-    on_int8: Function | None = None,
+    table: Table | None = None,
     element_ns: float = 0.2,
 ) -> Registration:
-    """An operator by its kernels' types; int8 is served by a table where its function is given."""
+    """An operator by its kernels' types; int8 and int16 are served by a table where it is given."""
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         x, y = same_shape(context, node, name)
-        if x.type == TensorType.INT8 and on_int8 is not None:
-            return lookup_call(context, x, y, function_table(name, x, y, on_int8, half_even=False))
+        if x.type in (TensorType.INT8, TensorType.INT16) and table is not None:
+            return lookup_call(context, x, y, table(name, x, y))
         if x.type not in types:
-            built = [t.name.lower() for t in types] + (["int8"] if on_int8 is not None else [])
+            built = [t.name.lower() for t in types] + (["int8", "int16"] if table is not None else [])
             raise UnsupportedError(f"{name}: types built are {', '.join(built)}, got {x.type_name}")
         kernel = f"{name.lower()}_{_SUFFIXES[TensorType(x.type)]}"
         return unary_call(context, "elementwise", kernel, x, y, np.zeros(1, UNARY), element_ns)
@@ -78,13 +86,28 @@ def _operator(
     return unary_registration(name, builtin_code, max_version, prepare)
 
 
-def _in_float64(function: Function) -> Function:
-    """The function rounded once to float32, as the C library's float functions nearly are."""
+def _table_of(function: Function) -> Table:
+    """Tables of a function: all values for int8, interpolated ones for int16."""
 
-    def rounded(x: np.ndarray) -> np.ndarray:
+    def in_float64(x: np.ndarray) -> np.ndarray:
         return function(x.astype(np.float64)).astype(np.float32)
 
-    return rounded
+    def table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+        if x.type == TensorType.INT16:
+            return interpolated_table(name, x, y, in_float64)
+        return function_table(name, x, y, in_float64, half_even=False)
+
+    return table
+
+
+def _abs_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+    """Source: LiteRT tflite/kernels/elementwise.cc, AbsPrepare and AbsEvalQuantized."""
+    p, q = quantization_of(name, x), quantization_of(name, y)
+    magnitudes = np.abs(stored_values(x) - p.zero_point)
+    if p.scale == q.scale:
+        return magnitudes + q.zero_point
+    multiplier = quantize_multiplier(p.scale / q.scale)
+    return multiply_by_quantized_multiplier(magnitudes, *multiplier) + q.zero_point
 
 
 _INTEGERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
@@ -92,13 +115,13 @@ _INTEGERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 REGISTRATIONS = (
     _operator("SIN", 66, 2, element_ns=5),
     _operator("COS", 108, 2, element_ns=5),
-    _operator("EXP", 47, 2, on_int8=_in_float64(np.exp)),
-    _operator("LOG", 73, 2, on_int8=_in_float64(np.log), element_ns=3),
+    _operator("EXP", 47, 2, table=_table_of(np.exp)),
+    _operator("LOG", 73, 2, table=_table_of(np.log), element_ns=3),
     _operator("SQRT", 75, 2),
-    _operator("RSQRT", 76, 3),
+    _operator("RSQRT", 76, 3, table=_table_of(lambda x: 1 / np.sqrt(x))),
     _operator("SQUARE", 92, 1),
     _operator("NEG", 59, 1, _INTEGERS),
-    _operator("ABS", 101, 5, _INTEGERS),
+    _operator("ABS", 101, 5, _INTEGERS, table=_abs_table),
     _operator("FLOOR", 8, 1),
     _operator("CEIL", 104, 1),
     _operator("ROUND", 116, 1),

@@ -1,4 +1,4 @@
-"""8-bit functions of one operand as tables of 256 results, made when the node is prepared."""
+"""8- and 16-bit functions of one operand as tables of all results, made when the node is prepared."""
 
 from __future__ import annotations
 
@@ -12,15 +12,23 @@ from ..lite.tensor import Tensor, TensorType
 from .parallel import chunk_count
 from .requantize import quantization_of
 
-# table holds 256 bytes, indexed by the operand's byte read as unsigned.
+# table holds 256 bytes or 65536 int16, indexed by the operand read as unsigned.
 LOOKUP = np.dtype([("x", np.int64), ("y", np.int64), ("table", np.int64), ("size", np.int64)], align=True)
 
 BYTE_TYPES = (TensorType.INT8, TensorType.UINT8)
+TABLE_TYPES = (*BYTE_TYPES, TensorType.INT16)
 
 
 def stored_values(x: Tensor) -> np.ndarray:
-    """Every value that an 8-bit tensor can hold (int64), in the table's order."""
-    return np.arange(256, dtype=np.uint8).view(x.dtype).astype(np.int64)
+    """Every value that a tensor of TABLE_TYPES can hold (int64), in the table's order."""
+    unsigned = np.uint16 if x.type == TensorType.INT16 else np.uint8
+    return np.arange(np.iinfo(unsigned).max + 1, dtype=unsigned).view(x.dtype).astype(np.int64)
+
+
+def type_range(tensor: Tensor) -> tuple[int, int]:
+    """Lowest and highest value that an integer tensor can hold."""
+    limits = np.iinfo(tensor.dtype)
+    return int(limits.min), int(limits.max)
 
 
 def lookup_call(context: Context, x: Tensor, y: Tensor, results: np.ndarray) -> list[KernelCall]:
@@ -33,7 +41,8 @@ def lookup_call(context: Context, x: Tensor, y: Tensor, results: np.ndarray) -> 
     args["size"] = x.size
     args["table"] = table.ctypes.data
     chunks = chunk_count(context, 0.3 * x.size)
-    return [KernelCall("lookup", "lookup_8", args, {"x": x, "y": y}, chunks, keep=[table])]
+    kernel = "lookup_16" if x.type == TensorType.INT16 else "lookup_8"
+    return [KernelCall("lookup", kernel, args, {"x": x, "y": y}, chunks, keep=[table])]
 
 
 def function_table(
@@ -56,6 +65,60 @@ def function_table(
         return np.rint(scaled + np.float32(y_quantization.zero_point)).astype(np.int64)
     rounded = np.copysign(np.floor(np.abs(scaled.astype(np.float64)) + 0.5), scaled)
     return rounded.astype(np.int64) + y_quantization.zero_point
+
+
+_SEGMENTS = 512
+
+
+def _round_away(x: np.ndarray) -> np.ndarray:
+    return np.copysign(np.floor(np.abs(x) + np.float32(0.5)), x)
+
+
+def interpolated_table(
+    operator: str, x: Tensor, y: Tensor, function: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray:
+    """int16 results of a real function for every int16 x, by interpolation between 513 samples.
+
+    Samples are moved by half the error in the middle of the segment that they begin.
+    Source: LiteRT tflite/kernels/internal/common.h, LUTPopulateInt16 and LUTLookup.
+    """
+    p, q = quantization_of(operator, x), quantization_of(operator, y)
+    x_scale, y_scale = np.float32(p.scale), np.float32(q.scale)
+    first = x_scale * np.float32(-(1 << 15) - p.zero_point)
+    last = x_scale * np.float32((1 << 15) - 1 - p.zero_point)
+    low = y_scale * np.float32(-(1 << 15) - q.zero_point)
+    high = y_scale * np.float32((1 << 15) - 1 - q.zero_point)
+    samples = interpolation_samples(function, (first, last), np.float32(1 << 16) / (high - low))
+    return interpolate(samples, stored_values(x))
+
+
+def interpolation_samples(
+    function: Callable[[np.ndarray], np.ndarray], ends: tuple[np.float32, np.float32], scale: np.float32
+) -> np.ndarray:
+    """513 samples (int64) of scale * function between two ends, saturated to int16."""
+    step = (ends[1] - ends[0]) / np.float32(_SEGMENTS)
+    starts = ends[0] + np.arange(_SEGMENTS, dtype=np.float32) * step
+    with np.errstate(all="ignore"):
+        here, middle, following = (
+            function(at).astype(np.float32) * scale
+            for at in (
+                starts,
+                starts + step / np.float32(2),
+                ends[0] + np.arange(1, 513, dtype=np.float32) * step,
+            )
+        )
+        interpolated = _round_away((following + _round_away(here)) / np.float32(2))
+        bias = _round_away((interpolated - _round_away(middle)) / np.float32(2))
+        end = _round_away(function(np.array([ends[1]], np.float32)).astype(np.float32) * scale)
+        samples = np.concatenate([_round_away(here) - bias, end])
+    return np.clip(np.nan_to_num(samples, nan=0.0), -(1 << 15), (1 << 15) - 1).astype(np.int64)
+
+
+def interpolate(samples: np.ndarray, stored: np.ndarray) -> np.ndarray:
+    """Values between the samples, at int16 positions (given as int64)."""
+    index, offset = 256 + (stored >> 7), stored & 0x7F
+    slope = (samples[index + 1] - samples[index]).astype(np.int16).astype(np.int64)
+    return samples[index] + ((slope * offset + 64) >> 7)
 
 
 def multiply_by_quantized_multiplier(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:

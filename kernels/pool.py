@@ -16,9 +16,10 @@ from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .activation import float_activation_range, quantized_activation_range
 from .index_vector import check_counts, output_of, quantization_pair
+from .lookup import type_range
 from .padding import window
 from .parallel import chunk_count
-from .requantize import BYTE_RANGES, quantization_of
+from .requantize import quantization_of
 
 _SIZES = [
     "batch",
@@ -39,7 +40,12 @@ _FIELDS = [(name, np.int64) for name in ("x", "y", "accumulator", *_SIZES)]
 POOL_F32 = np.dtype([*_FIELDS, ("low", np.float32), ("high", np.float32)], align=True)
 POOL_Q8 = np.dtype([*_FIELDS, ("low", np.int32), ("high", np.int32)], align=True)
 
-_TYPES = {TensorType.FLOAT32: "f32", TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+_TYPES = {
+    TensorType.FLOAT32: "f32",
+    TensorType.INT8: "i8",
+    TensorType.UINT8: "u8",
+    TensorType.INT16: "i16",
+}
 
 
 def output_shape(operator: str, options: Any, x: Shape) -> tuple[Shape, tuple[int, int]]:
@@ -78,8 +84,10 @@ def _arguments(context: Context, name: str, fused: int, x: Tensor, y: Tensor) ->
         fused,
         q.scale,
         q.zero_point,
-        *BYTE_RANGES[TensorType(y.type)],
-        half_even=name == "MAX_POOL_2D" and context.numerics is Numerics.DEFAULT,
+        *type_range(y),
+        half_even=name == "MAX_POOL_2D"
+        and context.numerics is Numerics.DEFAULT
+        and y.type != TensorType.INT16,
     )
     return args
 

@@ -22,9 +22,9 @@ from .index_vector import (
     normalized_axis,
     output_of,
 )
-from .lookup import BYTE_TYPES
+from .lookup import TABLE_TYPES, multiply_by_quantized_multiplier, type_range
 from .parallel import chunk_count
-from .requantize import quantization_of, quantize_multiplier
+from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
 REDUCE_RANK = 5
 
@@ -56,6 +56,7 @@ _SUFFIXES = {
     TensorType.INT8: "i8",
     TensorType.UINT8: "u8",
     TensorType.BOOL: "u8",
+    TensorType.INT16: "i16",
     TensorType.INT32: "i32",
     TensorType.INT64: "i64",
 }
@@ -124,8 +125,13 @@ def _split_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, int
     return (multiplier << bits) // count, shift - bits
 
 
-def _byte_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, np.ndarray]:
-    """Kernel and block of an 8-bit MEAN or SUM over count elements.
+def _multiplier(name: str, ratio: float, count: int) -> tuple[int, int]:
+    multiplier, shift = quantize_multiplier(ratio)
+    return _split_multiplier(multiplier, shift, count) if name == "MEAN" else (multiplier, shift)
+
+
+def _quantized_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, np.ndarray]:
+    """Kernel and block of a quantized MEAN or SUM over count elements.
 
     Source: XNNPACK src/operators/reduce-nd.c (DEFAULT), found by comparing results.
     """
@@ -134,7 +140,7 @@ def _byte_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -
         raise PrepareError(f"{name}: scales must be positive, got {p.scale} and {q.scale}")
     if count == 0 and name == "MEAN":
         raise PrepareError(f"{name}: quantized inputs must have elements to reduce, got {x!r}")
-    if context.numerics is Numerics.DEFAULT:
+    if context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES:
         args = np.zeros(1, REDUCE_Q8)
         scale = np.float32(p.scale) / np.float32(q.scale)
         if name == "MEAN":
@@ -143,19 +149,16 @@ def _byte_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -
         args["offset"] = np.float32(q.zero_point) - np.float32(p.zero_point * count) * scale
         return "sum", args
     args = np.zeros(1, REDUCE_Q8_REFERENCE)
-    multiplier, shift = quantize_multiplier(p.scale / q.scale)
-    if name == "MEAN":
-        multiplier, shift = _split_multiplier(multiplier, shift, count)
     args["bias"], args["zero"] = p.zero_point * count, q.zero_point
-    args["multiplier"], args["shift"] = multiplier, shift
+    args["multiplier"], args["shift"] = _multiplier(name, p.scale / q.scale, count)
     return "sum_reference", args
 
 
 def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, str, np.ndarray]:
     """Family, kernel (less its kind and type) and block."""
-    if x.type in BYTE_TYPES and name in ("MEAN", "SUM"):
-        return "reduce_q8", *_byte_block(context, name, x, y, count)
-    if x.type in BYTE_TYPES:
+    if x.type in TABLE_TYPES and name in ("MEAN", "SUM"):
+        return "reduce_q8", *_quantized_block(context, name, x, y, count)
+    if x.type in TABLE_TYPES:
         check_same_quantization(name, x, y)
     args = np.zeros(1, REDUCE)
     args["count"] = count
@@ -164,7 +167,9 @@ def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tup
     return "reduce_f32" if x.type == TensorType.FLOAT32 else "reduce_int", kernel, args
 
 
-def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: Node) -> Sequence[KernelCall]:
+def _prepare(
+    name: str, types: tuple[TensorType, ...], context: Context, node: Node
+) -> Sequence[KernelCall] | None:
     check_counts(name, node, 2)
     x, axis_tensor = context.input(node, 0), context.input(node, 1)
     y = output_of(context, node, name, x)
@@ -173,10 +178,10 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
         built = ", ".join(t.name.lower() for t in types)
         raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
     if not axis_tensor.is_constant:
-        raise UnsupportedError(f"{name}: axes must be constant, got {axis_tensor!r}; freezing them would run")
+        context.set_dynamic(y)
+        return None
     axes = integers(axis_tensor)
-    keep_dims = node.options is not None and bool(node.options.keep_dims)
-    shape = output_shape(name, x.shape, axes, keep_dims)
+    shape = output_shape(name, x.shape, axes, _keep_dims(node))
     loops = reduction_loops(name, x.shape, axes)
     context.resize_tensor(y, shape)
     if prod(shape) == 0:
@@ -197,23 +202,61 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
     return [KernelCall(family, name, args, tensors, chunks)]
 
 
+def _keep_dims(node: Node) -> bool:
+    return node.options is not None and bool(node.options.keep_dims)
+
+
+_NUMPY: dict[str, np.ufunc] = {
+    "MEAN": np.add,
+    "SUM": np.add,
+    "REDUCE_PROD": np.multiply,
+    "REDUCE_MAX": np.maximum,
+    "REDUCE_MIN": np.minimum,
+    "REDUCE_ANY": np.logical_or,
+    "REDUCE_ALL": np.logical_and,
+}
+
+
+def _invoke(name: str, context: Context, node: Node) -> None:
+    """The operator in NumPy, for axes known only now; quantized sums as the reference kernels'."""
+    x, axis_tensor, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    axes = integers(axis_tensor)
+    context.resize_tensor(y, output_shape(name, x.shape, axes, _keep_dims(node)))
+    reduced = tuple({axis % len(x.shape) for axis in axes}) if x.shape else ()
+    sums = name in ("MEAN", "SUM")
+    wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
+    initial = {"REDUCE_MAX": -np.inf, "REDUCE_MIN": np.inf}.get(name) if wide == np.float32 else None
+    given = {} if initial is None else {"initial": initial}
+    result = _NUMPY[name].reduce(x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node), **given)
+    count = x.size // max(1, y.size)
+    if sums and x.type in TABLE_TYPES:
+        p, q = quantization_of(name, x), quantization_of(name, y)
+        multiplier = _multiplier(name, p.scale / q.scale, count)
+        result = multiply_by_quantized_multiplier(result - p.zero_point * count, *multiplier)
+        result = np.clip(result + q.zero_point, *type_range(y))
+    elif name == "MEAN":
+        result = result / np.float32(count) if wide == np.float32 else np.trunc(result / max(count, 1))
+    y.array()[...] = result
+
+
 def _registration(
     name: str, builtin_code: int, max_version: int, types: tuple[TensorType, ...]
 ) -> Registration:
     return Registration(
         name,
         lambda context, node: _prepare(name, types, context, node),
+        lambda context, node: _invoke(name, context, node),
         builtin_code=builtin_code,
         max_version=max_version,
     )
 
 
 REGISTRATIONS = (
-    _registration("MEAN", 40, 3, (*_NUMBERS, *BYTE_TYPES)),
-    _registration("SUM", 74, 2, (*_NUMBERS, *BYTE_TYPES)),
+    _registration("MEAN", 40, 3, (*_NUMBERS, *TABLE_TYPES)),
+    _registration("SUM", 74, 2, (*_NUMBERS, *TABLE_TYPES)),
     _registration("REDUCE_PROD", 81, 2, _NUMBERS),
-    _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *BYTE_TYPES)),
-    _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *BYTE_TYPES)),
+    _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *TABLE_TYPES)),
+    _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *TABLE_TYPES)),
     _registration("REDUCE_ANY", 91, 1, (TensorType.BOOL,)),
     _registration("REDUCE_ALL", 140, 1, (TensorType.BOOL,)),
 )

@@ -33,6 +33,11 @@ def _range_i32(block):
 
 
 @njit(error_model="numpy")
+def _range_i16(block):
+    return np.int16(block.low), np.int16(block.high)
+
+
+@njit(error_model="numpy")
 def _range_i64(block):
     return block.low, block.high
 
@@ -111,12 +116,14 @@ def _checked_division(read, write, limits, combine):
 
 
 for _suffix, _read, _write, _range, _width in (
+    ("i16", read_i16, write_i16, _range_i16, np.int16),
     ("i32", read_i32, write_i32, _range_i32, np.int32),
     ("i64", read_i64, write_i64, _range_i64, np.int64),
 ):
     for _name, _combine in _arithmetic(_width).items():
         kernels.add(BINARY_INT, f"{_name}_{_suffix}")(broadcast_kernel(_read, _write, _range, _combine))
-    kernels.add(BINARY_INT, f"div_{_suffix}")(_checked_division(_read, _write, _range, _division(_width)))
+    if _width is not np.int16:
+        kernels.add(BINARY_INT, f"div_{_suffix}")(_checked_division(_read, _write, _range, _division(_width)))
 
 for _suffix, _read, _write in (
     ("i8", read_i8, write_i8),

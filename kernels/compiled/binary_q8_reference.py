@@ -1,11 +1,11 @@
-"""ADD, SUB and MUL on int8 and uint8, in the fixed-point arithmetic of TFLite's reference kernels."""
+"""Quantized sums, products and squared differences in the arithmetic of TFLite's reference kernels."""
 
 import numpy as np
 from numba import njit
 
-from ..binary import PRODUCT_Q8_REFERENCE, SUM_LEFT_SHIFT, SUM_Q8_REFERENCE
+from ..binary import PRODUCT_Q8_REFERENCE, SUM_Q8_REFERENCE
 from .broadcast import broadcast_kernel
-from .elements import read_i8, read_u8, write_i8, write_u8
+from .elements import read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
 from .family import KernelFamily
 from .requantize import multiply_by_quantized_multiplier, requantize_double_rounding
 
@@ -16,21 +16,34 @@ kernels = KernelFamily()
 def _sum_parameters(block):
     a = (block.a_zero, block.a_multiplier, block.a_shift)
     b = (block.b_zero, block.b_multiplier, block.b_shift)
-    return a, b, block.b_sign, (block.multiplier, block.shift, block.zero, block.low, block.high)
+    return (
+        a,
+        b,
+        block.left_shift,
+        block.b_sign,
+        (block.multiplier, block.shift, block.zero, block.low, block.high),
+    )
 
 
 @njit(error_model="numpy")
-def _to_common_scale(x, operand):
+def _to_common_scale(x, operand, left_shift):
     zero, multiplier, shift = operand
-    shifted = np.int32(np.int32(np.int32(x) - zero) << np.int32(SUM_LEFT_SHIFT))
+    shifted = np.int32(np.int32(np.int32(x) - zero) << left_shift)
     return multiply_by_quantized_multiplier(shifted, multiplier, shift)
 
 
 @njit(error_model="numpy")
 def _sum(x, y, p):
-    a, b, b_sign, output = p
-    total = np.int32(_to_common_scale(x, a) + b_sign * _to_common_scale(y, b))
+    a, b, left_shift, b_sign, output = p
+    total = np.int32(_to_common_scale(x, a, left_shift) + b_sign * _to_common_scale(y, b, left_shift))
     return requantize_double_rounding(total, *output)
+
+
+@njit(error_model="numpy")
+def _squared_difference(x, y, p):
+    a, b, left_shift, _, output = p
+    difference = np.int32(_to_common_scale(x, a, left_shift) - _to_common_scale(y, b, left_shift))
+    return requantize_double_rounding(np.int32(difference * difference), *output)
 
 
 @njit(error_model="numpy")
@@ -45,10 +58,16 @@ def _product(x, y, p):
     return requantize_double_rounding(product, *output)
 
 
-for _suffix, _read, _write in (("i8", read_i8, write_i8), ("u8", read_u8, write_u8)):
-    kernels.add(SUM_Q8_REFERENCE, f"sum_reference_{_suffix}")(
-        broadcast_kernel(_read, _write, _sum_parameters, _sum)
-    )
-    kernels.add(PRODUCT_Q8_REFERENCE, f"product_reference_{_suffix}")(
-        broadcast_kernel(_read, _write, _product_parameters, _product)
-    )
+for _suffix, _read, _write in (
+    ("i8", read_i8, write_i8),
+    ("u8", read_u8, write_u8),
+    ("i16", read_i16, write_i16),
+):
+    for _name, _block, _parameters, _combine in (
+        ("sum", SUM_Q8_REFERENCE, _sum_parameters, _sum),
+        ("squared_difference", SUM_Q8_REFERENCE, _sum_parameters, _squared_difference),
+        ("product", PRODUCT_Q8_REFERENCE, _product_parameters, _product),
+    ):
+        kernels.add(_block, f"{_name}_reference_{_suffix}")(
+            broadcast_kernel(_read, _write, _parameters, _combine)
+        )

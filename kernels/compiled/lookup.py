@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba import types
 
 from ..lookup import LOOKUP
+from .elements import read_i16, read_u16, write_i16
 from .family import KernelFamily
 from .simd import Emitter, Value, constant, i8, microkernel, vector
 from .target import target
@@ -68,4 +70,12 @@ _lookup_row: Any = microkernel("lookup_row", [types.int64] * 4, _emit)
 def lookup_8(a, chunk, chunks):
     first, last = a.size * chunk // chunks, a.size * (chunk + 1) // chunks
     _lookup_row(a.x + first, a.y + first, a.table, last - first)
+    return 0
+
+
+@kernels.add(LOOKUP)
+def lookup_16(a, chunk, chunks):
+    x, y, table = a.x, a.y, a.table
+    for i in range(a.size * chunk // chunks, a.size * (chunk + 1) // chunks):
+        write_i16(y, i, read_i16(table, np.int64(read_u16(x, i))))
     return 0

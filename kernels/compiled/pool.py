@@ -7,15 +7,17 @@ import numpy as np
 from numba import njit
 
 from ..pool import POOL_F32, POOL_Q8
-from .elements import read_back_i32, write_i8, write_u8
+from .elements import read_back_i32, write_i8, write_i16, write_u8
 from .family import KernelFamily
 from .pool_window import (
     average_window_f32,
     max_window_f32,
     max_window_i8,
+    max_window_i16,
     max_window_u8,
     root_mean_square_window_f32,
     sum_window_i8,
+    sum_window_i16,
     sum_window_u8,
 )
 
@@ -79,17 +81,19 @@ def _clamp(x, low, high):
     return high if x > high else x
 
 
-def _average_pool_q8(sum_window: Any, write: Any) -> Callable:
+def _average_pool_q8(sum_window: Any, write: Any, itemsize: int) -> Callable:
     """Rounds half away from zero; an odd count's half is rounded down first, as TFLite does."""
 
     @njit(error_model="numpy")
     def visit(a, corner, rows, columns, at, chunk):
         total = a.accumulator + chunk * a.depth * 4
         low, high, y, depth = a.low, a.high, a.y, a.depth
-        sum_window(a.x + corner, total, depth, rows, columns, a.in_width * depth, depth)
+        pixel_bytes = depth * itemsize
+        row_bytes = a.in_width * pixel_bytes
+        sum_window(a.x + corner * itemsize, total, depth, rows, columns, row_bytes, pixel_bytes)
         count = max(rows * columns, 1)
         half = np.int32(count // 2)
-        if count <= _EXACT_IN_F32:
+        if itemsize == 1 and count <= _EXACT_IN_F32:
             for c in range(depth):
                 rounded = _half_added(read_back_i32(total, c), half)
                 write(y, at + c, _clamp(np.int32(np.float32(rounded) / np.float32(count)), low, high))
@@ -104,7 +108,9 @@ def _average_pool_q8(sum_window: Any, write: Any) -> Callable:
 kernels.add(POOL_F32, "max_pool_f32")(_max_pool(max_window_f32, 4))
 kernels.add(POOL_Q8, "max_pool_i8")(_max_pool(max_window_i8, 1))
 kernels.add(POOL_Q8, "max_pool_u8")(_max_pool(max_window_u8, 1))
+kernels.add(POOL_Q8, "max_pool_i16")(_max_pool(max_window_i16, 2))
 kernels.add(POOL_F32, "average_pool_f32")(_mean_pool_f32(average_window_f32))
-kernels.add(POOL_Q8, "average_pool_i8")(_average_pool_q8(sum_window_i8, write_i8))
-kernels.add(POOL_Q8, "average_pool_u8")(_average_pool_q8(sum_window_u8, write_u8))
+kernels.add(POOL_Q8, "average_pool_i8")(_average_pool_q8(sum_window_i8, write_i8, 1))
+kernels.add(POOL_Q8, "average_pool_u8")(_average_pool_q8(sum_window_u8, write_u8, 1))
+kernels.add(POOL_Q8, "average_pool_i16")(_average_pool_q8(sum_window_i16, write_i16, 2))
 kernels.add(POOL_F32, "l2_pool_f32")(_mean_pool_f32(root_mean_square_window_f32))

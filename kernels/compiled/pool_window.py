@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import types
 
-from .simd import Emitter, Value, constant, f32, i8, i32, microkernel, suffix, vector
+from .simd import Emitter, Value, constant, f32, i8, i16, i32, microkernel, suffix, vector
 from .target import target
 
 # Vectors of channels that are reduced side by side, as many as are left: their additions
@@ -56,6 +56,11 @@ class _MaxI8(Reduction):
         return e.smin(e.smax(x, scalars[0]), scalars[1])
 
 
+class _MaxI16(_MaxI8):
+    element = accumulator = i16
+    start = -32768
+
+
 class _MaxU8(Reduction):
     element = accumulator = i8
     start = 0
@@ -95,13 +100,17 @@ class _SumI8(Reduction):
         return e.builder.add(x, y)
 
 
+class _SumI16(_SumI8):
+    element = i16
+
+
 class _SumU8(_SumI8):
     def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
         return e.builder.zext(x, vector(i32, lanes))
 
 
 def _bytes(element: Any) -> int:
-    return 1 if element == i8 else 4
+    return 4 if element == f32 else element.width // 8
 
 
 class _Window:
@@ -112,8 +121,8 @@ class _Window:
         self.e, self.reduction = e, reduction
         self.x, self.y = e.pointer(x), e.pointer(y)
         self.lanes = target().vector_bytes // _bytes(reduction.accumulator)
-        if reduction.accumulator == i8:
-            scalars = [e.builder.trunc(scalar, i8) for scalar in scalars]
+        if reduction.accumulator in (i8, i16):
+            scalars = [e.builder.trunc(scalar, reduction.accumulator) for scalar in scalars]
         self.scalars = [e.splat(scalar, self.lanes) for scalar in scalars]
 
     def _scaled(self, channel: Value, element: Any) -> Value:
@@ -196,6 +205,7 @@ def _kernel(name: str, reduction: Reduction, scalars: list[types.Type]) -> Any:
 # (..., low, high): the largest element, clamped.
 max_window_f32 = _kernel("max_window_f32", _MaxF32(), [types.float32] * 2)
 max_window_i8 = _kernel("max_window_i8", _MaxI8(), [types.int32] * 2)
+max_window_i16 = _kernel("max_window_i16", _MaxI16(), [types.int32] * 2)
 max_window_u8 = _kernel("max_window_u8", _MaxU8(), [types.int32] * 2)
 
 # (..., low, high, share): the sum times share, clamped.
@@ -208,4 +218,5 @@ root_mean_square_window_f32 = _kernel(
 
 # y is int32: the sum.
 sum_window_i8 = _kernel("sum_window_i8", _SumI8(), [])
+sum_window_i16 = _kernel("sum_window_i16", _SumI16(), [])
 sum_window_u8 = _kernel("sum_window_u8", _SumU8(), [])

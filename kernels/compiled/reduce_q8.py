@@ -1,12 +1,21 @@
-"""MEAN and SUM of int8 and uint8."""
+"""MEAN and SUM of quantized integers."""
 
 import numpy as np
 from numba import njit
 
 from ..reduce import REDUCE_Q8, REDUCE_Q8_REFERENCE
-from .elements import read_back_i32, read_i8, read_u8, write_i8, write_i32, write_u8
+from .elements import (
+    read_back_i32,
+    read_i8,
+    read_i16,
+    read_u8,
+    write_i8,
+    write_i16,
+    write_i32,
+    write_u8,
+)
 from .family import KernelFamily
-from .pool_window import sum_window_i8, sum_window_u8
+from .pool_window import sum_window_i8, sum_window_i16, sum_window_u8
 from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
 from .requantize import requantize_double_rounding
 
@@ -58,7 +67,7 @@ def _requantized(lowest, highest):
     return finish
 
 
-def _window(sum_window, write, parameters, finish):
+def _window(sum_window, write, itemsize, parameters, finish):
     @njit(error_model="numpy")
     def reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
         sum_window(x, total, depth, rows, columns, row_bytes, pixel_bytes)
@@ -66,12 +75,13 @@ def _window(sum_window, write, parameters, finish):
         for c in range(depth):
             write(y, at + c, finish(read_back_i32(total, c), p))
 
-    return window_kernel(1, reduce)
+    return window_kernel(itemsize, reduce)
 
 
-for _suffix, _read, _write, _sum_window, _limits in (
-    ("i8", read_i8, write_i8, sum_window_i8, (-128, 127)),
-    ("u8", read_u8, write_u8, sum_window_u8, (0, 255)),
+for _suffix, _read, _write, _sum_window, _itemsize, _limits in (
+    ("i8", read_i8, write_i8, sum_window_i8, 1, (-128, 127)),
+    ("u8", read_u8, write_u8, sum_window_u8, 1, (0, 255)),
+    ("i16", read_i16, write_i16, sum_window_i16, 2, (-32768, 32767)),
 ):
     for _name, _block, _parameters, _finish in (
         ("sum", REDUCE_Q8, _affine, _rounded(*_limits)),
@@ -81,4 +91,6 @@ for _suffix, _read, _write, _sum_window, _limits in (
             kernels.add(_block, f"{_name}_{_kind}_{_suffix}")(
                 _kernel(_read, _write, _SUM, _parameters, _finish)
             )
-        kernels.add(_block, f"{_name}_window_{_suffix}")(_window(_sum_window, _write, _parameters, _finish))
+        kernels.add(_block, f"{_name}_window_{_suffix}")(
+            _window(_sum_window, _write, _itemsize, _parameters, _finish)
+        )
