@@ -1,0 +1,150 @@
+"""SELECT and SELECT_V2: elements of one operand or the other, by a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.string_tensor import pack_strings
+from ..lite.tensor import Shape, Tensor, TensorType
+from .array_function import invoke_function, values_of
+from .broadcast import broadcast_shape
+from .index_vector import check_counts
+from .parallel import chunk_count
+from .strided_copy import element_bytes
+
+SELECT_RANK = 8
+_STRIDES = [(f"{name}_strides", np.int64, (SELECT_RANK,)) for name in ("condition", "a", "b")]
+# Strides are in elements, 0 where an operand stretches; the last dimension is innermost, and its
+# strides are 1 or 0.
+SELECT = np.dtype(
+    [
+        *((name, np.int64) for name in ("condition", "a", "b", "out")),
+        ("shape", np.int64, (SELECT_RANK,)),
+        *_STRIDES,
+    ],
+    align=True,
+)
+_KERNEL_BYTES = (1, 2, 4, 8)
+
+
+class Loops(NamedTuple):
+    """A loop nest over the result: sizes, and strides of condition, a and b for each."""
+
+    shape: list[int]
+    strides: list[tuple[int, ...]]
+
+
+def _strides(shape: Shape, rank: int) -> list[int]:
+    strides = [0] * rank
+    step = 1
+    for k in range(1, len(shape) + 1):
+        if shape[-k] != 1:
+            strides[-k] = step
+        step *= shape[-k]
+    return strides
+
+
+def select_loops(out: Shape, operands: Sequence[Shape]) -> Loops:
+    """The fewest loops over a result: dimensions that all operands walk through alike become one."""
+    loops = Loops([], [])
+    for n, *steps in zip(out, *(_strides(shape, len(out)) for shape in operands), strict=True):
+        if n == 1:
+            continue
+        if loops.shape and all(s == t * n for s, t in zip(loops.strides[-1], steps, strict=True)):
+            loops.shape[-1] *= n
+            loops.strides[-1] = tuple(steps)
+        else:
+            loops.shape.append(n)
+            loops.strides.append(tuple(steps))
+    return loops if loops.shape else Loops([1], [(1, 1, 1)])
+
+
+def select_calls(
+    context: Context, operator: str, condition: Tensor, a: Tensor, b: Tensor, out: Tensor, first: Shape
+) -> list[KernelCall] | None:
+    """The compiled call; None where there is no kernel. `first` is the condition's shape to broadcast."""
+    loops = select_loops(out.shape, (first, a.shape, b.shape))
+    item_bytes = element_bytes(a, operator)
+    if len(loops.shape) > SELECT_RANK or item_bytes not in _KERNEL_BYTES:
+        return None
+    if out.size == 0:
+        return []
+    args = np.zeros(1, SELECT)
+    args["shape"] = 1
+    start = SELECT_RANK - len(loops.shape)
+    args["shape"][0, start:] = loops.shape
+    for i, name in enumerate(("condition", "a", "b")):
+        args[f"{name}_strides"][0, start:] = [steps[i] for steps in loops.strides]
+    tensors = {"condition": condition, "a": a, "b": b, "out": out}
+    chunks = chunk_count(context, 0.3 * out.size)
+    return [KernelCall("select", f"select_{item_bytes}", args, tensors, chunks)]
+
+
+def _first_version_shape(condition: Tensor, a: Tensor, b: Tensor) -> Shape:
+    """SELECT's condition as a shape to broadcast: whole, a scalar, or a vector of rows."""
+    if a.shape != b.shape:
+        raise PrepareError(f"SELECT: operands must have one shape, got {a!r} and {b!r}")
+    if condition.shape in ((), a.shape):
+        return condition.shape
+    if len(condition.shape) == 1 and a.shape and condition.shape[0] == a.shape[0]:
+        return (*condition.shape, *[1] * (len(a.shape) - 1))
+    raise PrepareError(
+        "SELECT: condition must have the operands' shape, be a scalar, or a vector of their first size, "
+        f"got {condition!r} and {a!r}"
+    )
+
+
+def _checked(context: Context, node: Node, name: str) -> tuple[Tensor, Tensor, Tensor, Tensor, Shape]:
+    """The three operands, the output, and the condition's shape to broadcast."""
+    check_counts(name, node, 3)
+    condition, a, b = (context.input(node, i) for i in range(3))
+    out = context.output(node, 0)
+    if condition.type != TensorType.BOOL:
+        raise PrepareError(f"{name}: condition must be bool, got {condition!r}")
+    if not a.type == b.type == out.type:
+        raise PrepareError(f"{name}: operands and output must have one type, got {a!r}, {b!r} and {out!r}")
+    first = _first_version_shape(condition, a, b) if name == "SELECT" else condition.shape
+    return condition, a, b, out, first
+
+
+def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
+    condition, a, b, out, first = _checked(context, node, name)
+    shape = broadcast_shape(name, first, broadcast_shape(name, a.shape, b.shape))
+    if out.type == TensorType.STRING:
+        context.set_dynamic(out)
+        context.resize_tensor(out, shape)
+        return None
+    context.resize_tensor(out, shape)
+    return select_calls(context, name, condition, a, b, out, first)
+
+
+def _invoke(name: str, context: Context, node: Node) -> None:
+    condition, a, b, out, first = _checked(context, node, name)
+    if out.type != TensorType.STRING:
+        invoke_function(name, lambda c, x, y: np.where(c.reshape(first), x, y), context, node)
+        return
+    strings = [values_of(name, tensor) for tensor in (a, b)]
+    chosen = np.where(condition.array().reshape(first), *strings)
+    context.resize_tensor(out, chosen.shape)
+    out.bind(pack_strings(chosen.ravel().tolist()))
+
+
+def _registration(name: str, builtin_code: int, max_version: int) -> Registration:
+    return Registration(
+        name,
+        lambda context, node: _prepare(name, context, node),
+        lambda context, node: _invoke(name, context, node),
+        builtin_code=builtin_code,
+        max_version=max_version,
+    )
+
+
+REGISTRATIONS = (_registration("SELECT", 64, 4), _registration("SELECT_V2", 123, 2))

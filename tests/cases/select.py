@@ -1,0 +1,48 @@
+"""Cases of SELECT and SELECT_V2: element sizes, and which operand stretches."""
+
+from __future__ import annotations
+
+import numpy as np
+from numlite.schema.tflite import BuiltinOperator
+
+from .case import Case
+from .single_op import Kind, single_op
+
+Shape = tuple[int, ...]
+
+
+def _case(name: str, condition: Shape, a: Shape, b: Shape, dtype: type = np.float32) -> Case:
+    shapes = "-".join("x".join(map(str, shape)) for shape in (condition, a, b))
+    id = f"{name}-{np.dtype(dtype).name}-{shapes}"
+    rows = name == "SELECT" and len(condition) == 1
+    first = (*condition, *[1] * (len(a) - 1)) if rows else condition
+    kinds = [Kind(condition, np.bool_), Kind(a, dtype), Kind(b, dtype)]
+    out = Kind(np.broadcast_shapes(first, a, b), dtype)
+    return Case(
+        id=id,
+        make=lambda: single_op(BuiltinOperator[name], kinds, out),
+        inputs=[kind.random(f"{id}{i}") for i, kind in enumerate(kinds)],
+        oracle=lambda c, x, y: np.where(c.reshape(first), x, y),
+    )
+
+
+_TYPES = (np.bool_, np.int8, np.uint8, np.int16, np.float16, np.int32, np.uint32, np.int64, np.float64)
+
+CASES = [
+    *(_case("SELECT", c, (3, 40), (3, 40)) for c in ((3, 40), (), (3,))),
+    *(_case("SELECT_V2", (3, 1, 5), (4, 1), (3, 1, 1), dtype) for dtype in _TYPES),
+    *(
+        _case("SELECT_V2", *shapes)
+        for shapes in (
+            ((3, 70), (3, 70), (3, 70)),
+            ((3, 70), (), (3, 70)),
+            ((3, 70), (3, 70), ()),
+            ((3, 70), (1,), (1,)),
+            ((3, 1), (3, 70), (1, 70)),
+            ((), (3, 70), (3, 70)),
+            ((2, 1, 3, 1, 2), (1, 2, 1, 3, 1), (2, 1, 1, 1, 2)),
+            ((0, 3), (1, 3), (1, 1)),
+            ((), (), ()),
+        )
+    ),
+]
