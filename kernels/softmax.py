@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
 from .fixed_point import divide_by_power, exp_of_negative, high_multiply
 from .index_vector import check_counts, output_of
-from .lookup import BYTE_TYPES
+from .lookup import BYTE_TYPES, interpolation_samples
 from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
@@ -27,6 +27,19 @@ SOFTMAX_Q8 = np.dtype([*_ROWS, ("exponentials", np.int64)], align=True)
 # By how far an element lies below its row's largest (0 .. 255): exponentials are int32 with no
 # integer bits, terms the same with SUM_INTEGER_BITS; both 0 where the result is the lowest.
 SOFTMAX_Q8_REFERENCE = np.dtype([*_ROWS, ("exponentials", np.int64), ("terms", np.int64)], align=True)
+
+# Tables of 513 int16: e**x for x in [-10, 0], and 1 / (1 + x) for x in [0, 1].
+SOFTMAX_I16 = np.dtype(
+    [
+        *_ROWS,
+        ("scratch", np.int64),
+        ("exponentials", np.int64),
+        ("reciprocals", np.int64),
+        ("multiplier", np.int32),
+        ("shift", np.int32),
+    ],
+    align=True,
+)
 
 SUM_INTEGER_BITS = 12
 _DIFFERENCE_INTEGER_BITS = 5
@@ -83,6 +96,44 @@ def _byte_call(
     return f"{kernel}_{_SUFFIXES[TensorType(x.type)]}", args, tables
 
 
+def _prepare_i16(context: Context, node: Node, x: Tensor, y: Tensor, beta: float) -> list[KernelCall]:
+    """Source: LiteRT tflite/kernels/activations.cc, SoftmaxPrepare and SoftmaxInt16."""
+    p, q = quantization_of("SOFTMAX", x), quantization_of("SOFTMAX", y)
+    if p.zero_point or q.zero_point or abs(q.scale - 1 / 32768) > 0.001 / 32768:
+        raise PrepareError(
+            f"SOFTMAX: int16 zero points must be 0 and the output's scale 1/32768, "
+            f"got {p.zero_point}, {q.zero_point} and {q.scale}"
+        )
+    step, unit = np.float32(10 / 65535), np.float32(1 / 65535)
+    full = np.float32(1 << 16) / (np.float32(2 / 65535) * np.float32(65535))
+    exponentials = interpolation_samples(
+        _in_float64(np.exp), (step * np.float32(-65535), step * np.float32(0)), full
+    )
+    reciprocals = interpolation_samples(
+        _in_float64(lambda x: 1 / (1 + x)), (unit * np.float32(0), unit * np.float32(65535)), full
+    )
+    tables = [exponentials.astype(np.int16), reciprocals.astype(np.int16)]
+    args = np.zeros(1, SOFTMAX_I16)
+    args["exponentials"], args["reciprocals"] = tables[0].ctypes.data, tables[1].ctypes.data
+    args["multiplier"], args["shift"] = quantize_multiplier(p.scale * beta / float(step))
+    calls = _call(context, "softmax_i16", "softmax_i16", x, y, args, tables)
+    return _with_scratch_row(context, node, calls, x, 2)
+
+
+def _with_scratch_row(
+    context: Context, node: Node, calls: list[KernelCall], x: Tensor, itemsize: int
+) -> list[KernelCall]:
+    """The calls with a row of scratch memory for each chunk."""
+    for call in calls:
+        scratch = context.add_temporary(node, itemsize * x.shape[-1] * call.chunks)
+        call.tensors = {**call.tensors, "scratch": scratch}
+    return calls
+
+
+def _in_float64(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    return lambda x: function(x.astype(np.float64)).astype(np.float32)
+
+
 def _rows(operator: str, context: Context, node: Node) -> tuple[Tensor, Tensor]:
     check_counts(operator, node, 1)
     x = context.input(node, 0)
@@ -111,8 +162,10 @@ def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     if x.type in BYTE_TYPES:
         kernel, args, tables = _byte_call(context, x, y, beta)
         return _call(context, "softmax_q8", kernel, x, y, args, tables)
+    if x.type == TensorType.INT16:
+        return _prepare_i16(context, node, x, y, beta)
     if x.type != TensorType.FLOAT32:
-        raise UnsupportedError(f"SOFTMAX: types built are float32, int8 and uint8, got {x.type_name}")
+        raise UnsupportedError(f"SOFTMAX: types built are float32, int8, uint8 and int16, got {x.type_name}")
     args = np.zeros(1, SOFTMAX_F32)
     args["beta"] = beta
     return _call(context, "softmax_f32", "softmax_f32", x, y, args, [])
@@ -123,10 +176,7 @@ def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     if x.type != TensorType.FLOAT32:
         raise UnsupportedError(f"LOG_SOFTMAX: the type built is float32, got {x.type_name}")
     calls = _call(context, "softmax_f32", "log_softmax_f32", x, y, np.zeros(1, SOFTMAX_F32), [])
-    for call in calls:
-        scratch = context.add_temporary(node, 4 * x.shape[-1] * call.chunks)
-        call.tensors = {**call.tensors, "scratch": scratch}
-    return calls
+    return _with_scratch_row(context, node, calls, x, 4)
 
 
 REGISTRATIONS = (

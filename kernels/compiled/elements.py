@@ -88,6 +88,7 @@ read_f32, write_f32 = reader(types.float32), writer(types.float32)
 
 read_back_i8 = reader(types.int8, own_writes=True)
 read_back_u8 = reader(types.uint8, own_writes=True)
+read_back_i16 = reader(types.int16, own_writes=True)
 read_back_i32 = reader(types.int32, own_writes=True)
 read_back_i64 = reader(types.int64, own_writes=True)
 read_back_f32 = reader(types.float32, own_writes=True)
