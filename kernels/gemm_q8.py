@@ -129,7 +129,10 @@ def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> boo
     if rounding == FLOAT_ROUNDING:
         return bool(np.all(bounds * channels.float_scales.astype(np.float64) < 2**30))
     left = np.maximum(channels.shifts, 0).astype(np.int64)
-    return bool(np.all(bounds << left < 2**30))
+    right = np.maximum(-channels.shifts, 0).astype(np.int64)
+    shifted = (bounds << left).astype(np.float64)
+    rounded = shifted * channels.multipliers / 2**31 + ((1 << right) >> 1) + 2
+    return bool(np.all(shifted < 2**31) and np.all(rounded < 2**31))
 
 
 def rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:

@@ -14,8 +14,7 @@ kernels = KernelFamily()
 @kernels.add(CONV_PLAIN_Q8)
 def conv_plain_q8(a, chunk, chunks):
     taps_depth = a.filter_height * a.filter_width * a.filter_depth
-    x = carray(uint8_pointer(a.x), a.batch * a.in_height * a.in_width * a.in_depth)
-    w = carray(uint8_pointer(a.w), a.out_depth * taps_depth)
+    depth = a.filter_depth
     y = carray(uint8_pointer(a.y), a.batch * a.out_height * a.out_width * a.out_depth)
     bias = carray(int32_pointer(a.bias), a.out_depth)
     multipliers = carray(int32_pointer(a.multipliers), a.out_depth)
@@ -46,10 +45,13 @@ def conv_plain_q8(a, chunk, chunks):
                     continue
                 x_at = ((image * a.in_height + h) * a.in_width + v) * a.in_depth + first
                 w_at = o * taps_depth + (kh * a.filter_width + kw) * a.filter_depth
+                # Views that start where the tap does: with them LLVM makes vectors of the loop.
+                xs = carray(uint8_pointer(a.x + x_at), depth)
+                ws = carray(uint8_pointer(a.w + w_at), depth)
                 part = np.int32(0)
-                for c in range(a.filter_depth):
-                    value = np.int32(np.int32(x[x_at + c]) ^ flip) - x_offset
-                    weight = np.int32(np.int32(w[w_at + c]) ^ flip) - w_offset
+                for c in range(depth):
+                    value = np.int32(np.int32(xs[c]) ^ flip) - x_offset
+                    weight = np.int32(np.int32(ws[c]) ^ flip) - w_offset
                     part = np.int32(part + np.int32(value * weight))
                 total = np.int32(total + part)
         y[i] = np.uint8(
