@@ -1,4 +1,4 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM with int8 inputs and weights and an int16 cell state."""
+"""LSTM operators with int8 inputs and weights and an int16 cell state."""
 
 from __future__ import annotations
 
@@ -11,11 +11,10 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .lstm import CELL, INPUT, Lstm, packed_vectors, packed_weights, padded_cells
+from .lstm import CELL, INPUT, Lstm, constant_parts
 from .parallel import chunk_count
+from .recurrent import packed_matrices, packed_vectors, padded
 from .requantize import quantization_of, quantize_multiplier
-
-_NAME = "UNIDIRECTIONAL_SEQUENCE_LSTM"
 
 _INT64 = np.int64
 # Arrays of 4 have an entry for each gate. Addresses are of the packed forms that lstm.py makes;
@@ -76,24 +75,26 @@ _Q3_12 = _F32(2.0**-12)  # the gates' scale without layer normalization
 _MULTIPLIES_PER_NS = 8
 
 
-def _scale(tensor: Tensor) -> np.float32:
-    return _F32(quantization_of(_NAME, tensor).scale)
+def _scale(lstm: Lstm, tensor: Tensor) -> np.float32:
+    return _F32(quantization_of(lstm.name, tensor).scale)
 
 
 def _cell_scale_log2(lstm: Lstm) -> int:
     """The cell state's scale as a power of two."""
-    scale = quantization_of(_NAME, lstm.cell_state).scale
+    scale = quantization_of(lstm.name, lstm.cell_state).scale
     exponent = round(log2(scale)) if scale > 0 else 0
     if scale <= 0 or abs(log2(scale) - exponent) > 1e-3 or not -15 <= exponent <= -9:
         raise PrepareError(
-            f"{_NAME}: the cell state's scale must be a power of two from 2**-15 to 2**-9, got {scale}"
+            f"{lstm.name}: the cell state's scale must be a power of two from 2**-15 to 2**-9, got {scale}"
         )
     return exponent
 
 
 def _intermediate(context: Context, node: Node, i: int) -> Tensor:
     if i >= len(node.intermediates):
-        raise PrepareError(f"{_NAME}: intermediate tensor {i} is missing, got {len(node.intermediates)}")
+        raise PrepareError(
+            f"{node.registration.name}: intermediate tensor {i} is missing, got {len(node.intermediates)}"
+        )
     return context.tensor(node.intermediates[i])
 
 
@@ -109,7 +110,7 @@ def _fill_gates(context: Context, node: Node, lstm: Lstm, args: np.ndarray) -> N
 
     Source: LiteRT tflite/kernels/unidirectional_sequence_lstm.cc, PopulateQuantizedLstmParams8x8_16.
     """
-    x_scale, state_scale = _scale(lstm.x), _scale(lstm.output_state)
+    x_scale, state_scale = _scale(lstm, lstm.x), _scale(lstm, lstm.output_state)
     cell_scale = 2.0 ** _cell_scale_log2(lstm)
 
     def put(name: str, k: int, real: float | np.floating) -> None:
@@ -119,39 +120,39 @@ def _fill_gates(context: Context, node: Node, lstm: Lstm, args: np.ndarray) -> N
     for k, gate in enumerate(lstm.gates):
         if gate is None:
             continue
-        scale = _scale(_intermediate(context, node, k)) if lstm.normalized else _Q3_12
+        scale = _scale(lstm, _intermediate(context, node, k)) if lstm.normalized else _Q3_12
         if scale <= 0:
-            raise PrepareError(f"{_NAME}: intermediate scales must be positive, got {scale}")
-        put("input", k, _scale(gate.input_weights) * x_scale / scale)
-        put("recurrent", k, _scale(gate.recurrent_weights) * state_scale / scale)
+            raise PrepareError(f"{lstm.name}: intermediate scales must be positive, got {scale}")
+        put("input", k, _scale(lstm, gate.input_weights) * x_scale / scale)
+        put("recurrent", k, _scale(lstm, gate.recurrent_weights) * state_scale / scale)
         if gate.peephole is not None:
-            put("peephole", k, _F32(cell_scale * float(_scale(gate.peephole)) / float(scale)))
+            put("peephole", k, _F32(cell_scale * float(_scale(lstm, gate.peephole)) / float(scale)))
         if gate.norm is not None:
-            norm_scale = _scale(gate.norm)
+            norm_scale = _scale(lstm, gate.norm)
             put("norm", k, norm_scale)
             args["norm_variance_guard"][0, k] = max(1, int(_F32(10000) * norm_scale))
 
 
 def _fill_output(context: Context, node: Node, lstm: Lstm, args: np.ndarray) -> None:
-    hidden = quantization_of(_NAME, _intermediate(context, node, 4))
+    hidden = quantization_of(lstm.name, _intermediate(context, node, 4))
     hidden_scale = _F32(hidden.scale)
     if hidden_scale <= 0:
-        raise PrepareError(f"{_NAME}: the hidden scale must be positive, got {hidden_scale}")
+        raise PrepareError(f"{lstm.name}: the hidden scale must be positive, got {hidden_scale}")
     real = _F32(2.0**-15 / float(hidden_scale) * 2.0**-15)
     args["hidden_multiplier"], args["hidden_shift"] = quantize_multiplier(float(real))
     args["hidden_zero_point"] = hidden.zero_point
-    args["output_zero_point"] = quantization_of(_NAME, lstm.output_state).zero_point
+    args["output_zero_point"] = quantization_of(lstm.name, lstm.output_state).zero_point
     args["cell_scale_log2"] = _cell_scale_log2(lstm)
     if lstm.cell_clip > 0:
-        clip = _F32(lstm.cell_clip) / _scale(lstm.cell_state)
+        clip = _F32(lstm.cell_clip) / _scale(lstm, lstm.cell_state)
         args["cell_clip"] = int(min(max(clip, _F32(-32768)), _F32(32767)))
     if lstm.projection is not None:
-        real = _scale(lstm.projection) * hidden_scale / _scale(lstm.output_state)
+        real = _scale(lstm, lstm.projection) * hidden_scale / _scale(lstm, lstm.output_state)
         args["projection_multiplier"], args["projection_shift"] = quantize_multiplier(float(real))
         # TFLite stores the negated zero point in the hidden values and adds it once in the bias.
         args["hidden_zero_point"] = -hidden.zero_point
         if lstm.projection_clip > 0:
-            clip = _F32(lstm.projection_clip) / _scale(lstm.y)
+            clip = _F32(lstm.projection_clip) / _scale(lstm, lstm.y)
             args["projection_clip"] = int(min(max(clip, _F32(-128)), _F32(127)))
 
 
@@ -167,7 +168,7 @@ def _check_types(lstm: Lstm) -> None:
         wanted += [(lstm.projection_bias, TensorType.INT32)] if lstm.projection_bias else []
     for tensor, type_ in wanted:
         if tensor.type != type_:
-            raise PrepareError(f"{_NAME}: this tensor must be {type_.name.lower()}, got {tensor!r}")
+            raise PrepareError(f"{lstm.name}: this tensor must be {type_.name.lower()}, got {tensor!r}")
 
 
 def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
@@ -176,9 +177,12 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     args = np.zeros(1, LSTM_Q8)
     _fill_gates(context, node, lstm, args)
     _fill_output(context, node, lstm, args)
-    biases = packed_vectors(lstm, "bias", np.int32)
-    input_weights, recurrent_weights = packed_weights(lstm, False), packed_weights(lstm, True)
-    x_zero_point = quantization_of(_NAME, lstm.x).zero_point
+    biases = packed_vectors(constant_parts(lstm, "bias"), lstm.cells, np.int32)
+    input_weights, recurrent_weights = (
+        packed_matrices(constant_parts(lstm, f"{name}_weights"), lstm.cells)
+        for name in ("input", "recurrent")
+    )
+    x_zero_point = quantization_of(lstm.name, lstm.x).zero_point
     arrays = {
         "input_weights": input_weights,
         "recurrent_weights": recurrent_weights,
@@ -188,12 +192,12 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     if lstm.forget.peephole is not None:
         if lstm.out_depth > lstm.cells:
             raise UnsupportedError(
-                f"{_NAME}: int8 peephole weights with more outputs than cells are not built, "
+                f"{lstm.name}: int8 peephole weights with more outputs than cells are not built, "
                 f"got {lstm.out_depth} and {lstm.cells}"
             )
-        arrays["peephole"] = packed_vectors(lstm, "peephole", np.int16)
+        arrays["peephole"] = packed_vectors(constant_parts(lstm, "peephole"), lstm.cells, np.int16)
     if lstm.normalized:
-        arrays["norm_weights"] = packed_vectors(lstm, "norm", np.int16)
+        arrays["norm_weights"] = packed_vectors(constant_parts(lstm, "norm"), lstm.cells, np.int16)
         arrays["norm_bias"] = biases
     if lstm.projection is not None:
         weights = np.ascontiguousarray(lstm.projection.array().T)
@@ -202,17 +206,16 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         arrays["projection_bias"] = _folded_bias(weights, int(args["hidden_zero_point"][0]), bias)
     for name, array in arrays.items():
         args[name] = array.ctypes.data
-    padded = padded_cells(lstm)
     args["batch"], args["time"] = lstm.batch, lstm.time
     args["x_batch_stride"], args["x_time_stride"] = lstm.strides(lstm.in_depth)
     args["y_batch_stride"], args["y_time_stride"] = lstm.strides(lstm.out_depth)
     args["in_depth"], args["out_depth"] = lstm.in_depth, lstm.out_depth
-    args["cells"], args["padded_cells"] = lstm.cells, padded
+    args["cells"], args["padded_cells"] = lstm.cells, padded(lstm.cells)
     args["peephole_stride"] = lstm.cells if lstm.time_major else 0
     args["peephole_end"] = (lstm.batch if lstm.time_major else 1) * lstm.out_depth
     args["coupled"] = lstm.gates[INPUT] is None
     # int32 for two accumulators of every gate and the cell state, and the projection's sums.
-    scratch_bytes = 4 * (9 * padded + lstm.out_depth) + 64
+    scratch_bytes = 4 * (9 * padded(lstm.cells) + lstm.out_depth) + 64
     scratch_bytes += -scratch_bytes % 64
     args["scratch_bytes"] = scratch_bytes
     chunks = chunk_count(context, lstm.multiplies / _MULTIPLIES_PER_NS, lstm.batch)

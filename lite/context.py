@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .node import Node
+    from .resources import Resources
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
@@ -31,6 +33,10 @@ class Context(Protocol):
     @property
     def num_threads(self) -> int: ...
 
+    @property
+    def inputs(self) -> Sequence[int]:
+        """Indices of the subgraph's input tensors."""
+
     def tensor(self, index: int) -> Tensor:
         """The tensor at an index of this subgraph."""
 
@@ -45,6 +51,13 @@ class Context(Protocol):
 
     def subgraph(self, index: int) -> Subgraph:
         """Another subgraph of the model; PrepareError when there is none."""
+
+    def called_subgraph(self, node: Node, index: int) -> Subgraph:
+        """The subgraph that a node runs, the same one each time; `owned` where no other node runs it."""
+
+    @property
+    def resources(self) -> Resources:
+        """Variables and tables that all subgraphs of the interpreter share."""
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         """Give an output (or scratch tensor) its shape.

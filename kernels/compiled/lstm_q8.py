@@ -1,4 +1,4 @@
-"""UNIDIRECTIONAL_SEQUENCE_LSTM, int8 with an int16 cell state.
+"""LSTM operators, int8 with an int16 cell state.
 
 Source: LiteRT tflite/kernels/lstm_eval.cc, EvalInteger8x8_16.
 
@@ -10,8 +10,9 @@ write touches them.
 import numpy as np
 from numba import njit
 
-from ..lstm import CELL, FORGET, INPUT, OUTPUT, ROWS
+from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_q8 import LSTM_Q8
+from ..recurrent import ROWS
 from .elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
 from .family import KernelFamily
 from .fixed_point_i16 import logistic_i16, rounding_shift, tanh_i16

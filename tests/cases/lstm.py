@@ -1,4 +1,4 @@
-"""Cases of UNIDIRECTIONAL_SEQUENCE_LSTM."""
+"""Cases of UNIDIRECTIONAL_SEQUENCE_LSTM, and of LSTM, which is one step of it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,21 @@ _TANH = 4  # ActivationFunctionType
 
 @dataclass(frozen=True)
 class Parts:
-    """Which optional parts the operator has; outputs is the projection's depth, 0 for none."""
+    """Which optional parts the operator has; outputs is the projection's depth, 0 for none.
+
+    one_step stands for the operator LSTM.
+    """
 
     coupled: bool = False
     peephole: bool = False
     normalized: bool = False
     outputs: int = 0
     time_major: bool = False
+    one_step: bool = False
+
+    @property
+    def operator(self) -> BuiltinOperator:
+        return BuiltinOperator.LSTM if self.one_step else BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
 
     def __str__(self) -> str:
         names = [name for name in ("coupled", "peephole", "normalized", "time_major") if getattr(self, name)]
@@ -36,6 +44,8 @@ class Parts:
 
     @property
     def x_shape(self) -> tuple[int, ...]:
+        if self.one_step:
+            return (BATCH, DEPTH)
         return (TIME, BATCH, DEPTH) if self.time_major else (BATCH, TIME, DEPTH)
 
 
@@ -74,7 +84,8 @@ def lstm_oracle(parts: Parts, constants: dict[int, np.ndarray]) -> Callable[[np.
         return total + constants[12 + k]
 
     def oracle(x: np.ndarray) -> np.ndarray:
-        x = np.asarray(x, np.float64) if parts.time_major else np.asarray(x, np.float64).swapaxes(0, 1)
+        x = np.asarray(x, np.float64)
+        x = x[np.newaxis] if parts.one_step else x if parts.time_major else x.swapaxes(0, 1)
         h, c = np.zeros((BATCH, parts.depth)), np.zeros((BATCH, CELLS))
         outputs = []
         for step in x:
@@ -85,19 +96,21 @@ def lstm_oracle(parts: Parts, constants: dict[int, np.ndarray]) -> Callable[[np.
             h = hidden @ constants[16].T + constants[17] if parts.outputs else hidden
             outputs.append(h)
         result = np.stack(outputs)
-        return result if parts.time_major else result.swapaxes(0, 1)
+        return result[0] if parts.one_step else result if parts.time_major else result.swapaxes(0, 1)
 
     return oracle
 
 
-def _options(parts: Parts) -> tflite.UnidirectionalSequenceLSTMOptionsT:
+def _options(parts: Parts) -> tflite.UnidirectionalSequenceLSTMOptionsT | tflite.LSTMOptionsT:
+    if parts.one_step:
+        return tflite.LSTMOptionsT(fused_activation_function=_TANH, cell_clip=10.0)
     return tflite.UnidirectionalSequenceLSTMOptionsT(
         fused_activation_function=_TANH, time_major=parts.time_major, cell_clip=10.0
     )
 
 
 def _output_shape(parts: Parts) -> tuple[int, ...]:
-    return (*parts.x_shape[:2], parts.depth)
+    return (*parts.x_shape[:-1], parts.depth)
 
 
 def float_case(parts: Parts) -> Case:
@@ -114,11 +127,11 @@ def float_case(parts: Parts) -> Case:
         inputs[18] = model.tensor((BATCH, parts.depth), is_variable=True)
         inputs[19] = model.tensor((BATCH, CELLS), is_variable=True)
         y = model.tensor(_output_shape(parts))
-        model.op(BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM, inputs, [y], _options(parts))
+        model.op(parts.operator, inputs, [y], _options(parts))
         return model.build([source], [y])
 
     return Case(
-        id=f"UNIDIRECTIONAL_SEQUENCE_LSTM-float32-{parts}",
+        id=f"{parts.operator.name}-float32-{parts}",
         make=make,
         inputs=[x],
         oracle=lambda x: oracle(x).astype(np.float32),
@@ -147,12 +160,12 @@ def hybrid_case(parts: Parts, asymmetric: bool) -> Case:
         y = model.tensor(_output_shape(parts))
         options = _options(parts)
         options.asymmetric_quantize_inputs = asymmetric
-        model.op(BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM, inputs, [y], options, 3)
+        model.op(parts.operator, inputs, [y], options, 3)
         return model.build([source], [y])
 
     near = Close(rtol=1e-4, atol=1e-4)
     return Case(
-        id=f"UNIDIRECTIONAL_SEQUENCE_LSTM-hybrid-{parts}-{asymmetric}",
+        id=f"{parts.operator.name}-hybrid-{parts}-{asymmetric}",
         make=make,
         inputs=[x],
         closeness=near,
@@ -194,7 +207,7 @@ def quantized_case(parts: Parts) -> Case:
             model.tensor((0,), np.int8, scale=hidden_scale, zero_point=0 if parts.outputs else y_zero)
         )
         model.op(
-            BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM,
+            parts.operator,
             inputs,
             [y],
             _options(parts),
@@ -214,7 +227,7 @@ def quantized_case(parts: Parts) -> Case:
     elif parts.peephole and parts.outputs:
         closeness = Skip("LiteRT applies peephole weights to as many cells as there are outputs")
     return Case(
-        id=f"UNIDIRECTIONAL_SEQUENCE_LSTM-int8-{parts}",
+        id=f"{parts.operator.name}-int8-{parts}",
         make=make,
         inputs=[x],
         oracle=quantized_oracle,
@@ -231,10 +244,13 @@ _PARTS = [
     Parts(coupled=True, peephole=True, normalized=True, outputs=9),
     Parts(outputs=24, time_major=True),
     Parts(peephole=True, outputs=6, time_major=True),
+    Parts(peephole=True, normalized=True, one_step=True),
+    Parts(coupled=True, peephole=True, outputs=6, one_step=True),
 ]
+_HYBRID = [*_PARTS[:4], _PARTS[-1]]
 
 CASES = [
     *map(float_case, _PARTS),
     *map(quantized_case, _PARTS),
-    *(hybrid_case(parts, asymmetric) for parts in _PARTS[:4] for asymmetric in (False, True)),
+    *(hybrid_case(parts, asymmetric) for parts in _HYBRID for asymmetric in (False, True)),
 ]
