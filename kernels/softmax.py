@@ -24,6 +24,16 @@ _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int6
 SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], align=True)
 # exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d.
 SOFTMAX_Q8 = np.dtype([*_ROWS, ("exponentials", np.int64)], align=True)
+LOG_SOFTMAX_Q8 = np.dtype(
+    [
+        *_ROWS,
+        ("exponentials", np.int64),
+        ("x_scale", np.float32),
+        ("y_scale", np.float32),
+        ("zero", np.int32),
+    ],
+    align=True,
+)
 # By how far an element lies below its row's largest (0 .. 255): exponentials are int32 with no
 # integer bits, terms the same with SUM_INTEGER_BITS; both 0 where the result is the lowest.
 SOFTMAX_Q8_REFERENCE = np.dtype([*_ROWS, ("exponentials", np.int64), ("terms", np.int64)], align=True)
@@ -171,10 +181,32 @@ def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     return _call(context, "softmax_f32", "softmax_f32", x, y, args, [])
 
 
+def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
+    """In float32 with the table of exponentials, in both numerics.
+
+    Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, LogSoftmax of 8-bit types.
+    """
+    p, q = quantization_of("LOG_SOFTMAX", x), quantization_of("LOG_SOFTMAX", y)
+    highest = BYTE_RANGES[TensorType(y.type)][1]
+    if q.zero_point != highest or abs(q.scale - 16 / 256) > 0.001 / 256:
+        raise PrepareError(
+            f"LOG_SOFTMAX: the output's scale must be 16/256 and its zero point {highest}, "
+            f"got {q.scale} and {q.zero_point}"
+        )
+    args = np.zeros(1, LOG_SOFTMAX_Q8)
+    table = float_exponentials(p.scale, 1.0)
+    args["exponentials"] = table.ctypes.data
+    args["x_scale"], args["y_scale"], args["zero"] = p.scale, q.scale, q.zero_point
+    kernel = f"log_softmax_{_SUFFIXES[TensorType(x.type)]}"
+    return _call(context, "softmax_q8", kernel, x, y, args, [table])
+
+
 def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     x, y = _rows("LOG_SOFTMAX", context, node)
+    if x.type in BYTE_TYPES:
+        return _prepare_log_bytes(context, x, y)
     if x.type != TensorType.FLOAT32:
-        raise UnsupportedError(f"LOG_SOFTMAX: the type built is float32, got {x.type_name}")
+        raise UnsupportedError(f"LOG_SOFTMAX: types built are float32, int8 and uint8, got {x.type_name}")
     calls = _call(context, "softmax_f32", "log_softmax_f32", x, y, np.zeros(1, SOFTMAX_F32), [])
     return _with_scratch_row(context, node, calls, x, 4)
 

@@ -1,12 +1,13 @@
-"""SOFTMAX of int8 and uint8 rows, by tables of exponentials."""
+"""SOFTMAX and LOG_SOFTMAX of int8 and uint8 rows, by tables of exponentials."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from ..softmax import SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
+from ..softmax import LOG_SOFTMAX_Q8, SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
 from .elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_u8
 from .family import KernelFamily
 
@@ -48,6 +49,32 @@ def _softmax(read: Any, write: Any, lowest: int) -> Callable:
                 real = read_f32(table, np.int64(read(x, start + c))) * share
                 whole = np.int32(np.int32(np.float64(real) + 0.5) + np.int32(lowest))
                 write(y, start + c, min(whole, np.int32(lowest + 255)))
+        return 0
+
+    return kernel
+
+
+def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
+    largest_of = _largest(read)
+
+    def kernel(a, chunk, chunks):
+        x, y, depth = a.x, a.y, a.depth
+        low, high = np.int32(lowest), np.int32(lowest + 255)
+        for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+            start = row * depth
+            largest = largest_of(x, start, depth)
+            table = a.exponentials + (255 - largest) * 4
+            total = np.float32(0)
+            for c in range(depth):
+                total += read_f32(table, np.int64(read(x, start + c)))
+            log_sum = np.float32(math.log(total))
+            offset = (a.x_scale * np.float32(largest) + log_sum) / a.y_scale
+            scale = a.x_scale / a.y_scale
+            for c in range(depth):
+                value = np.float32(read(x, start + c)) * scale - offset
+                whole = np.int32(np.int32(np.rint(value)) + a.zero)
+                whole = low if whole < low else whole
+                write(y, start + c, high if whole > high else whole)
         return 0
 
     return kernel
@@ -117,6 +144,7 @@ def _softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
 
 for _suffix, _read, _write, _lowest in (("i8", read_i8, write_i8, -128), ("u8", read_u8, write_u8, 0)):
     kernels.add(SOFTMAX_Q8, f"softmax_{_suffix}")(_softmax(_read, _write, _lowest))
+    kernels.add(LOG_SOFTMAX_Q8, f"log_softmax_{_suffix}")(_log_softmax(_read, _write, _lowest))
     kernels.add(SOFTMAX_Q8_REFERENCE, f"softmax_reference_{_suffix}")(
         _softmax_reference(_read, _write, _lowest)
     )
