@@ -11,6 +11,7 @@ import numpy as np
 from .errors import StateError
 from .interpreter_builder import build_subgraphs
 from .runtime import Runtime
+from .subgraph import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
 
@@ -59,6 +60,7 @@ class Interpreter:
     def __del__(self) -> None:
         # Subgraphs know each other through the runtime; without that circle their memory goes now.
         self.runtime.subgraphs.clear()
+        self.runtime.build = None
 
     def subgraph(self, index: int = 0) -> Subgraph:
         """ValueError when there is none of that index."""
@@ -78,7 +80,11 @@ class Interpreter:
     ) -> None:
         self.tensor(index, subgraph_index)
         with self._exclusive():
-            self.subgraph(subgraph_index).resize_input(index, tuple(shape), strict)
+            subgraph = self.subgraph(subgraph_index)
+            subgraph.resize_input(index, tuple(shape), strict)
+            if subgraph.owned and subgraph.state is not State.INVOKABLE:
+                for caller in self.subgraphs:
+                    caller.invalidate_if_it_calls(subgraph)
             self._views.clear()
 
     def allocate_tensors(self, subgraph_index: int = 0) -> None:

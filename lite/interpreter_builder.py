@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ..schema import tflite
 from ..schema.operator_code import builtin_code
 from .arena import allocate
+from .calls import check_calls
 from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import check_graph
 from .node import Node
@@ -37,8 +38,13 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
     registrations = [_resolve(code, resolver) for code in root.operator_codes]
     if not len(root.subgraphs):
         raise ModelError("model: it must have at least one subgraph, got none")
-    for index, table in enumerate(root.subgraphs):
-        runtime.subgraphs.append(_build(index, table, model, registrations, runtime))
+
+    def build(index: int) -> Subgraph:
+        return _build(index, root.subgraphs[index], model, registrations, runtime)
+
+    runtime.subgraphs.extend(map(build, range(len(root.subgraphs))))
+    runtime.build = build
+    check_calls(runtime.subgraphs)
     _check_signatures(model, runtime.subgraphs)
     for subgraph in runtime.subgraphs:
         subgraph.init_nodes()

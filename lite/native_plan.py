@@ -80,6 +80,16 @@ class NativePlan:
         return self._block.ctypes.data
 
     @property
+    def runner(self) -> int:
+        """Address of `run_plan`: kernels that run other plans call it with a plan's address."""
+        return ctypes.cast(self._run, ctypes.c_void_p).value or 0
+
+    @property
+    def failed_status(self) -> int:
+        """The status that failed_row returned."""
+        return int(self._block["status"][0])
+
+    @property
     def failed_row(self) -> int:
         """The row that failed in the last invoke that returned a status."""
         return int(self._block["failed_row"][0])

@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .context import Numerics
+from .resources import Resources
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .kernel_call import KernelLibrary
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
 
+_MOST_COPIES = 100  # of subgraphs; a model may call one from many places, which call others
+
 
 class Runtime:
-    """The settings and the subgraphs of an interpreter.
+    """The settings, the resources and the subgraphs of an interpreter.
 
     preserve_all_tensors keeps every intermediate tensor's bytes until the next invoke; it
     changes where tensors lie, never which kernels run.
@@ -30,7 +35,32 @@ class Runtime:
         self.numerics = numerics
         self.num_threads = num_threads
         self.preserve_all_tensors = preserve_all_tensors
+        self.resources = Resources()
         self.subgraphs: list[Subgraph] = []
+        self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
+        self._claimed = {0}
+        self._copies = 0
+
+    def claim(self, index: int) -> Subgraph:
+        """A subgraph for one caller: the first gets the one that is listed, others get copies.
+
+        One with variables, which all callers must see, and one that cannot be copied any more is
+        the listed one, and not owned.
+        """
+        listed = self.subgraphs[index]
+        if listed.variables:
+            return listed
+        if index not in self._claimed:
+            self._claimed.add(index)
+            listed.owned = True
+            return listed
+        if self.build is None or self._copies == _MOST_COPIES:
+            return listed
+        self._copies += 1
+        copy = self.build(index)
+        copy.owned = True
+        copy.init_nodes()
+        return copy
 
     def pool(self) -> ThreadPool | None:
         """The threads that kernels may use besides the caller's."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .context import Numerics
     from .native_plan import NativePlan
     from .node import Node
+    from .resources import Resources
     from .runtime import Runtime
     from .tensor import Shape
 
@@ -78,7 +79,9 @@ class Subgraph:
         self.variables = [t.index for t in tensors if t.is_variable]
         self.state = State.UNINVOKABLE
         self.stages: list[Stage] = []
+        self.owned = False  # by one node of another subgraph, the only one that runs it
         self._runtime = runtime
+        self._called: dict[tuple[int, int], Subgraph] = {}
         self._entry: Callable[[], int] | None = None
         self._scratch: dict[int, list[int]] = {}
         self._preparing = False
@@ -106,12 +109,24 @@ class Subgraph:
     def num_threads(self) -> int:
         return self._runtime.num_threads
 
+    @property
+    def resources(self) -> Resources:
+        return self._runtime.resources
+
     def subgraph(self, index: int) -> Subgraph:
         """Another subgraph of the model; PrepareError when there is none."""
         subgraphs = self._runtime.subgraphs
         if not 0 <= index < len(subgraphs):
             raise PrepareError(f"subgraph index must be under {len(subgraphs)}, got {index}")
         return subgraphs[index]
+
+    def called_subgraph(self, node: Node, index: int) -> Subgraph:
+        """The subgraph that a node runs, the same one each time; `owned` where no other node runs it."""
+        self.subgraph(index)
+        key = node.index, index
+        if key not in self._called:
+            self._called[key] = self._runtime.claim(index)
+        return self._called[key]
 
     def tensor(self, index: int) -> Tensor:
         return self.tensors[index]
@@ -215,9 +230,38 @@ class Subgraph:
             self._preparing = False
         self.reset_variables()
 
+    def match_input(self, i: int, x: Tensor) -> None:
+        """Give the i-th input the type and shape of a caller's tensor; allocate_tensors must follow."""
+        tensor = self.tensors[self.inputs[i]]
+        if tensor.type != x.type:
+            if not tensor.has_fixed_size or not x.has_fixed_size:
+                raise PrepareError(f"subgraph {self.index}: input {tensor!r} cannot take {x!r}")
+            self._invalidate()
+            tensor.type = x.type
+            tensor.bind(None)
+        if tensor.shape != x.shape or (tensor.has_fixed_size and tensor.data is None):
+            self.resize_input(tensor.index, x.shape)
+
     def _invalidate(self) -> None:
         self.state = State.UNINVOKABLE
         self._entry = None
+
+    def invalidate_if_it_calls(self, other: Subgraph) -> None:
+        """Have allocate_tensors asked for again, because a subgraph that this one runs has changed."""
+        if self._calls(other):
+            self._invalidate()
+
+    def _calls(self, other: Subgraph) -> bool:
+        return any(called is other or called._calls(other) for called in self._called.values())
+
+    def _owned_subgraphs(self) -> list[Subgraph]:
+        return [called for called in self._called.values() if called.owned]
+
+    @property
+    def outputs_known(self) -> bool:
+        """Whether an allocated subgraph has output shapes that no run will change."""
+        whole = bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
+        return whole and not any(self.tensors[t].is_dynamic for t in self.outputs)
 
     def _add_stage(self, first: int) -> None:
         last = self._prepare_from(first)
@@ -286,12 +330,16 @@ class Subgraph:
     def release_nonpersistent_memory(self) -> None:
         """Give the arena back; allocate_tensors brings it back without preparing anew."""
         self._entry = None
+        for called in self._owned_subgraphs():
+            called.release_nonpersistent_memory()
         for stage in self.stages:
             stage.memory.release()
 
     def _restore_memory(self) -> None:
         if all(stage.memory.held for stage in self.stages):
             return
+        for called in self._owned_subgraphs():
+            called.allocate_tensors()
         for stage in self.stages:
             stage.memory.acquire()
             stage.plan.blocks.bind()
@@ -312,11 +360,31 @@ class Subgraph:
     @property
     def native_plan(self) -> NativePlan | None:
         """The plan of an allocated subgraph that runs without Python: a row of another plan may run it."""
+        segment = self._native_segment
+        return None if segment is None else segment.plan
+
+    @property
+    def _native_segment(self) -> NativeSegment | None:
         steps = [step for stage in self.stages for step in stage.plan.steps]
         whole = bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
         if whole and len(steps) == 1 and isinstance(steps[0], NativeSegment):
-            return steps[0].plan
+            return steps[0]
         return None
+
+    @property
+    def has_nothing_to_run(self) -> bool:
+        """Whether an allocated subgraph only passes tensors on."""
+        return bool(self.stages) and not any(
+            node.calls is None or node.calls for node in (self.nodes[n] for n in self.execution_plan)
+        )
+
+    @property
+    def native_failure(self) -> str:
+        """What failed when another plan last ran native_plan."""
+        segment = self._native_segment
+        assert segment is not None
+        node, error = segment.failure(segment.plan.failed_status)
+        return f"{self.where(node)}: {error}"
 
     def _choose_entry(self) -> None:
         """Whole subgraphs of one native segment run without any Python between entry and end."""

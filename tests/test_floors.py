@@ -21,6 +21,7 @@ CONTRACTS = {
     "op_resolver",
     "quantization",
     "registration",
+    "resources",
     "string_tensor",
     "tensor",
     "debug",

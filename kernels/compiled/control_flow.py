@@ -1,0 +1,90 @@
+"""Running the plans of other subgraphs: one of several, or one over and over."""
+
+import numpy as np
+from llvmlite import ir
+from numba import carray, njit, types
+from numba.extending import intrinsic
+
+from ..control_flow import (
+    BODY_FAILED,
+    BRANCH_FAILED,
+    BRANCH_WORDS,
+    BRANCHES,
+    CONDITION_FAILED,
+    COPY_WORDS,
+    LOOP,
+)
+from .family import KernelFamily
+from .memory import int32_pointer, int64_pointer, uint8_pointer
+from .primitives import call3
+from .run_copy import copy_run
+
+kernels = KernelFamily()
+
+BRANCHES_BYTES = BRANCHES.itemsize
+LOOP_BYTES = LOOP.itemsize
+
+
+@intrinsic
+def address_of(typing_context, record):
+    """Where a block lies: words that are no fields of its record follow it."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ptrtoint(args[0], ir.IntType(64))
+
+    return types.int64(record), codegen
+
+
+@njit(error_model="numpy")
+def copy_all(at, count):
+    for _ in range(count):
+        words = carray(int64_pointer(at), COPY_WORDS)
+        if words[0] != words[1]:
+            copy_run(words[1], words[0], words[2])
+        at += 8 * COPY_WORDS
+    return at
+
+
+@njit(error_model="numpy")
+def run_plan_at(runner, plan):
+    return 0 if plan == 0 else call3(runner, plan, 0, 1)
+
+
+@njit(error_model="numpy")
+def selected(a):
+    if a.selector_bytes == 0:
+        return 0
+    if a.selector_bytes == 1:
+        return 0 if uint8_pointer(a.selector)[0] != 0 else 1
+    number = np.int64(int32_pointer(a.selector)[0])
+    return number if 0 <= number < a.branches else a.branches - 1
+
+
+@kernels.add(BRANCHES)
+def run_branch(a, chunk, chunks):
+    at = address_of(a) + BRANCHES_BYTES
+    branch = selected(a)
+    for _ in range(branch):
+        words = carray(int64_pointer(at), BRANCH_WORDS)
+        at += 8 * (BRANCH_WORDS + COPY_WORDS * (words[1] + words[2]))
+    words = carray(int64_pointer(at), BRANCH_WORDS)
+    at = copy_all(at + 8 * BRANCH_WORDS, words[1])
+    if run_plan_at(a.runner, words[0]) != 0:
+        return BRANCH_FAILED + branch
+    copy_all(at, words[2])
+    return 0
+
+
+@kernels.add(LOOP)
+def run_loop(a, chunk, chunks):
+    turn = copy_all(address_of(a) + LOOP_BYTES, a.begin_copies)
+    while True:
+        if run_plan_at(a.runner, a.condition_plan) != 0:
+            return CONDITION_FAILED
+        if uint8_pointer(a.condition)[0] == 0:
+            break
+        if run_plan_at(a.runner, a.body_plan) != 0:
+            return BODY_FAILED
+        copy_all(turn, a.turn_copies)
+    copy_all(turn + 8 * COPY_WORDS * a.turn_copies, a.end_copies)
+    return 0

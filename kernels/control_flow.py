@@ -1,0 +1,286 @@
+"""IF, WHILE, CALL and their StableHLO kin: operators that run other subgraphs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Tensor, TensorType
+from .native_call import NativeCall, native_plans
+from .subgraph_call import (
+    Value,
+    called,
+    check_signature,
+    give_outputs,
+    leave_open,
+    node_inputs,
+    outputs_of,
+    prepare_called,
+    run,
+    size_outputs,
+    value_of,
+)
+
+if TYPE_CHECKING:
+    from ..lite.subgraph import Subgraph
+
+CALL = 31  # the schema's BuiltinOperator
+IF = 118
+WHILE = 119
+STABLEHLO_WHILE = 200
+STABLEHLO_CASE = 209
+STABLEHLO_COMPOSITE = 206
+
+# A block is one of these, then what NativeCall lists behind it.
+BRANCHES = np.dtype(
+    [("runner", np.int64), ("selector", np.int64), ("selector_bytes", np.int64), ("branches", np.int64)],
+    align=True,
+)
+LOOP = np.dtype(
+    [
+        ("runner", np.int64),
+        ("condition_plan", np.int64),
+        ("body_plan", np.int64),
+        ("condition", np.int64),
+        ("begin_copies", np.int64),
+        ("turn_copies", np.int64),
+        ("end_copies", np.int64),
+    ],
+    align=True,
+)
+COPY_WORDS = 3  # source, target, nbytes
+BRANCH_WORDS = 3  # plan, copies into its inputs, copies out of its outputs
+
+CONDITION_FAILED = 1  # of LOOP
+BODY_FAILED = 2
+BRANCH_FAILED = 1  # of BRANCHES, plus the number of the branch
+
+
+# --- IF, CALL, STABLEHLO_CASE and STABLEHLO_COMPOSITE: one of several subgraphs runs
+
+Branches = Callable[[Context, Node], "list[Subgraph]"]
+
+
+def _option(name: str, operator: str, what: str) -> Callable[[Context, Node], Subgraph]:
+    def subgraph(context: Context, node: Node) -> Subgraph:
+        if node.options is None:
+            raise PrepareError(f"{operator}: it must have options that name its subgraphs")
+        return called(context, node, operator, what, int(getattr(node.options, name)))
+
+    return subgraph
+
+
+def _case_branches(context: Context, node: Node) -> list[Subgraph]:
+    indices = [] if node.options is None else [int(i) for i in node.options.branch_subgraph_indices]
+    if not indices:
+        raise PrepareError("STABLEHLO_CASE: it must have a branch at least, got none")
+    return [called(context, node, "STABLEHLO_CASE", f"branch {k}", index) for k, index in enumerate(indices)]
+
+
+def _selector(context: Context, node: Node, operator: str, type: int) -> Tensor:
+    selector = context.input(node, 0)
+    if selector.type != type or selector.size != 1:
+        name = TensorType(type).name.lower()
+        raise PrepareError(f"{operator}: input 0 must be one {name}, got {selector!r}")
+    return selector
+
+
+def chosen(selector: Tensor | None, branches: int) -> int:
+    """Which branch runs: the first when a bool is true; the last when a number is out of range."""
+    if selector is None:
+        return 0
+    value = int(selector.array().ravel()[0])
+    if selector.type == TensorType.BOOL:
+        return 0 if value else 1
+    return value if 0 <= value < branches else branches - 1
+
+
+def _branch_operator(
+    name: str, builtin_code: int, branches_of: Branches, selector_type: int | None
+) -> Registration:
+    """An operator that runs one subgraph on its inputs (those behind the selector, if it has one)."""
+    first = 0 if selector_type is None else 1
+
+    def selector_of(context: Context, node: Node) -> Tensor | None:
+        return None if selector_type is None else _selector(context, node, name, selector_type)
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        selector = selector_of(context, node)
+        inputs = node_inputs(context, node, first)
+        branches = branches_of(context, node)
+        for k, branch in enumerate(branches):
+            check_signature(name, f"branch {k}", branch, len(inputs), len(node.outputs))
+            prepare_called(branch, inputs)
+        if not all(branch.outputs_known for branch in branches) or _differ(branches):
+            leave_open(context, node)
+            return None
+        size_outputs(context, node, name, branches[0])
+        plans = native_plans(branches)
+        if plans is None or not all(x is None or x.has_fixed_size for x in inputs):
+            return None
+        return _branch_calls(context, node, selector, inputs, branches)
+
+    def invoke(context: Context, node: Node) -> None:
+        branches = branches_of(context, node)
+        branch = branches[chosen(selector_of(context, node), len(branches))]
+        run(branch, [None if x is None else value_of(x) for x in node_inputs(context, node, first)])
+        give_outputs(context, node, name, outputs_of(branch))
+
+    return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
+
+
+def _differ(branches: list[Subgraph]) -> bool:
+    """Whether the branches' outputs have different shapes."""
+    shapes = [[branch.tensor(t).shape for t in branch.outputs] for branch in branches]
+    return any(other != shapes[0] for other in shapes)
+
+
+def _branch_calls(
+    context: Context,
+    node: Node,
+    selector: Tensor | None,
+    inputs: list[Tensor | None],
+    branches: list[Subgraph],
+) -> list[KernelCall]:
+    plans = native_plans(branches)
+    assert plans is not None
+    call = NativeCall(BRANCHES, plans)
+    call.head["branches"] = len(branches)
+    if selector is not None:
+        call.head["selector_bytes"] = selector.nbytes
+        call.tensors["selector"] = selector
+    for k, (branch, plan) in enumerate(zip(branches, plans, strict=True)):
+        into = [(x, branch.tensor(t)) for x, t in zip(inputs, branch.inputs, strict=True)]
+        outputs = [(branch.tensor(t), y) for t, y in zip(branch.outputs, node.outputs, strict=True)]
+        out_of = [(x, context.tensor(y)) for x, y in outputs if y >= 0]
+        into_copies, out_copies = call.copies(into, branch), call.copies(out_of)
+        call.words(plan.address if plan else 0, len(into_copies), len(out_copies))
+        call.add(into_copies)
+        call.add(out_copies)
+        call.failures[BRANCH_FAILED + k] = branch
+    return call.kernel_calls("run_branch")
+
+
+# --- WHILE and STABLEHLO_WHILE
+
+
+def _check_condition(operator: str, output: Tensor) -> None:
+    if output.type != TensorType.BOOL or output.size != 1:
+        raise PrepareError(f"{operator}: the condition must be one bool, got {output!r}")
+
+
+def _while_operator(operator: str, builtin_code: int) -> Registration:
+    condition_of = _option("cond_subgraph_index", operator, "condition")
+    body_of = _option("body_subgraph_index", operator, "body")
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        inputs = node_inputs(context, node, 0)
+        condition, body = condition_of(context, node), body_of(context, node)
+        check_signature(operator, "condition", condition, len(inputs), 1)
+        check_signature(operator, "body", body, len(inputs), len(inputs))
+        if len(node.outputs) != len(inputs):
+            raise PrepareError(
+                f"{operator}: must have as many outputs as inputs, got {len(node.outputs)} and {len(inputs)}"
+            )
+        prepare_called(condition, inputs)
+        if condition.outputs_known:
+            _check_condition(operator, condition.tensor(condition.outputs[0]))
+        prepare_called(body, inputs)
+        if not body.outputs_known or _changes_shape(body):
+            leave_open(context, node)
+            return None
+        size_outputs(context, node, operator, body)
+        plans = native_plans([condition, body])
+        if plans is None or not condition.outputs_known or not _all_sized(inputs):
+            return None
+        return _loop_calls(context, node, [x for x in inputs if x is not None], condition, body)
+
+    def invoke(context: Context, node: Node) -> None:
+        condition, body = condition_of(context, node), body_of(context, node)
+        values: list[Value | None] = [
+            None if x is None else value_of(x) for x in node_inputs(context, node, 0)
+        ]
+        while _holds(operator, condition, values):
+            run(body, values)
+            values = list(outputs_of(body))
+        give_outputs(context, node, operator, values)
+
+    return Registration(operator, prepare, invoke, builtin_code=builtin_code, side_effects=True)
+
+
+def _holds(operator: str, condition: Subgraph, values: Sequence[Value | None]) -> bool:
+    run(condition, values)
+    output = condition.tensor(condition.outputs[0])
+    _check_condition(operator, output)
+    return bool(output.array().ravel()[0])
+
+
+def _all_sized(inputs: list[Tensor | None]) -> bool:
+    return all(x is not None and x.has_fixed_size for x in inputs)
+
+
+def _changes_shape(body: Subgraph) -> bool:
+    """Whether a turn may give a value another shape than it had before."""
+    return any(
+        body.tensor(before).shape != body.tensor(after).shape
+        for before, after in zip(body.inputs, body.outputs, strict=True)
+    )
+
+
+def _loop_calls(
+    context: Context, node: Node, inputs: list[Tensor], condition: Subgraph, body: Subgraph
+) -> list[KernelCall]:
+    """The values of the loop lie in the body's inputs, and what the condition reads also in its own."""
+    plans = native_plans([condition, body])
+    assert plans is not None
+    call = NativeCall(LOOP, plans)
+    call.head["condition_plan"], call.head["body_plan"] = (plan.address if plan else 0 for plan in plans)
+    call.tensors["condition"] = condition.tensor(condition.outputs[0])
+    values = [body.tensor(t) for t in body.inputs]
+    tests = [condition.tensor(t) for t in condition.inputs]
+    changed = [i for i, t in enumerate(body.outputs) if t != body.inputs[i]]
+    begin = call.copies([*zip(inputs, values, strict=True)])
+    begin += call.copies([*zip(inputs, tests, strict=True)], condition)
+    turn: list[tuple[Tensor, Tensor]] = []
+    back: list[tuple[Tensor, Tensor]] = []
+    for i in changed:
+        after = body.tensor(body.outputs[i])
+        if body.outputs[i] in body.inputs:
+            # It is another value's input, which is about to be written.
+            kept = context.add_temporary(node, after.nbytes)
+            turn.append((after, kept))
+            after = kept
+        back.append((after, values[i]))
+    turn = call.copies(turn + back)
+    turn += call.copies([(values[i], tests[i]) for i in changed], condition)
+    outputs = [(values[i], context.tensor(t)) for i, t in enumerate(node.outputs) if t >= 0]
+    end = call.copies(outputs)
+    for copies in (begin, turn, end):
+        call.add(copies)
+    call.head["begin_copies"], call.head["turn_copies"], call.head["end_copies"] = map(
+        len, (begin, turn, end)
+    )
+    call.failures[CONDITION_FAILED], call.failures[BODY_FAILED] = condition, body
+    return call.kernel_calls("run_loop")
+
+
+_then = _option("then_subgraph_index", "IF", "then")
+_else = _option("else_subgraph_index", "IF", "else")
+_callee = _option("subgraph", "CALL", "callee")
+_decomposition = _option("decomposition_subgraph_index", "STABLEHLO_COMPOSITE", "decomposition")
+
+REGISTRATIONS = (
+    _branch_operator("IF", IF, lambda c, n: [_then(c, n), _else(c, n)], TensorType.BOOL),
+    _branch_operator("CALL", CALL, lambda c, n: [_callee(c, n)], None),
+    _branch_operator("STABLEHLO_CASE", STABLEHLO_CASE, _case_branches, TensorType.INT32),
+    _branch_operator("STABLEHLO_COMPOSITE", STABLEHLO_COMPOSITE, lambda c, n: [_decomposition(c, n)], None),
+    _while_operator("WHILE", WHILE),
+    _while_operator("STABLEHLO_WHILE", STABLEHLO_WHILE),
+)
