@@ -38,13 +38,14 @@ _INDEX_TYPES = (TensorType.INT32, TensorType.INT64, TensorType.INT16)
 _SLICE_NS = 4  # to look up one slice
 
 
-def fill_coordinates(args: np.ndarray, operator: str, indices: Tensor, shape: Shape, item_bytes: int) -> None:
+def fill_coordinates(
+    args: np.ndarray, operator: str, indices: Tensor, depth: int, shape: Shape, item_bytes: int
+) -> None:
     """Describe slices of an array of `shape`, at coordinates [..., depth], in an argument block."""
-    depth = indices.shape[-1]
     if depth > MAX_COORDINATES:
         raise PrepareError(f"{operator}: there must be {MAX_COORDINATES} coordinates at most, got {depth}")
     args["index_bytes"] = indices.dtype.itemsize
-    args["count"] = math.prod(indices.shape[:-1])
+    args["count"] = math.prod(indices.shape[:-1]) if depth == 0 else indices.size // depth
     args["depth"] = depth
     args["slice_bytes"] = math.prod(shape[depth:]) * item_bytes
     args["sizes"][0, :depth] = shape[:depth]
@@ -55,10 +56,11 @@ def out_of_range(operator: str, shape: Shape) -> str:
     return f"{operator}: coordinates must be at least 0 and under {list(shape)}"
 
 
-def flat_positions(operator: str, indices: Tensor, shape: Shape) -> np.ndarray:
+def flat_positions(operator: str, indices: Tensor, depth: int, shape: Shape) -> np.ndarray:
     """The element where each slice starts; InvokeError when a coordinate is out of range."""
     coordinates = indices.array().astype(np.int64)
-    depth = coordinates.shape[-1]
+    if coordinates.ndim < 2:
+        coordinates = coordinates.reshape(-1, depth)
     if (coordinates < 0).any() or (coordinates >= np.array(shape[:depth], np.int64)).any():
         raise InvokeError(out_of_range(operator, shape[:depth]))
     strides = np.array(row_major_strides(shape, 1)[:depth], np.int64)
@@ -90,10 +92,11 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     if 0 in shape:
         return []
     args = np.zeros(1, GATHER_ND_ARGS)
-    fill_coordinates(args, "GATHER_ND", indices, x.shape, element_bytes(x, "GATHER_ND"))
+    depth = indices.shape[-1]
+    fill_coordinates(args, "GATHER_ND", indices, depth, x.shape, element_bytes(x, "GATHER_ND"))
     slice_ns = _SLICE_NS + int(args["slice_bytes"][0]) / COPY_BYTES_PER_NS
     chunks = chunk_count(context, int(args["count"][0]) * slice_ns)
-    messages = {OUT_OF_RANGE: out_of_range("GATHER_ND", x.shape[: indices.shape[-1]])}
+    messages = {OUT_OF_RANGE: out_of_range("GATHER_ND", x.shape[:depth])}
     tensors = {"x": x, "indices": indices, "y": y}
     return [KernelCall("gather_nd", "gather_nd", args, tensors, chunks, messages=messages)]
 
@@ -104,7 +107,7 @@ def invoke(context: Context, node: Node) -> None:
     context.resize_tensor(y, gathered(x, indices))
     strings = [] if x.data is None else unpack_strings(x.data)
     count = math.prod(x.shape[indices.shape[-1] :])
-    starts = flat_positions("GATHER_ND", indices, x.shape)
+    starts = flat_positions("GATHER_ND", indices, indices.shape[-1], x.shape)
     if count and len(starts) and int(starts.max()) + count > len(strings):
         raise InvokeError(f"GATHER_ND: input must hold {math.prod(x.shape)} strings, got {len(strings)}")
     y.bind(pack_strings([text for start in starts for text in strings[start : start + count]]))

@@ -1,0 +1,49 @@
+"""CUMSUM, one row of the axis after the other."""
+
+from numba import types
+
+from ..cumsum import CUMSUM_ARGS
+from .elements import (
+    read_back_f32,
+    read_back_i32,
+    read_back_i64,
+    read_f32,
+    read_i32,
+    read_i64,
+    write_f32,
+    write_i32,
+    write_i64,
+)
+from .family import KernelFamily
+
+kernels = KernelFamily()
+
+
+def running_sums(read, read_back, write, type_, item_bytes):
+    def cumsum(a, chunk, chunks):
+        inner = a.inner
+        for i in range(a.outer * chunk // chunks, a.outer * (chunk + 1) // chunks):
+            for step in range(a.size):
+                row = a.size - 1 - step if a.reverse else step
+                last_row = row + 1 if a.reverse else row - 1
+                y = a.y + (i * a.size + row) * inner * item_bytes
+                last = a.y + (i * a.size + last_row) * inner * item_bytes
+                source = last_row if a.exclusive else row
+                x = a.x + (i * a.size + source) * inner * item_bytes
+                if step == 0:
+                    for k in range(inner):
+                        write(y, k, type_(0) if a.exclusive else type_(type_(0) + read(x, k)))
+                else:
+                    for k in range(inner):
+                        write(y, k, type_(read_back(last, k) + read(x, k)))
+        return 0
+
+    return cumsum
+
+
+for _name, _read, _read_back, _write, _type, _item_bytes in (
+    ("f32", read_f32, read_back_f32, write_f32, types.float32, 4),
+    ("i32", read_i32, read_back_i32, write_i32, types.int32, 4),
+    ("i64", read_i64, read_back_i64, write_i64, types.int64, 8),
+):
+    kernels.add(CUMSUM_ARGS, f"cumsum_{_name}")(running_sums(_read, _read_back, _write, _type, _item_bytes))

@@ -1,0 +1,43 @@
+"""SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, pixel by pixel, in the order of the output."""
+
+from ..space_batch import SPACE_BATCH_ARGS
+from .family import KernelFamily
+from .run_copy import copy_run, fill_run
+
+kernels = KernelFamily()
+
+
+@kernels.add(SPACE_BATCH_ARGS)
+def space_to_batch(a, chunk, chunks):
+    rows = a.batch * a.block_height * a.block_width * a.small_height
+    for index in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+        image, small_row = index // a.small_height, index % a.small_height
+        place, batch = image // a.batch, image % a.batch
+        row = small_row * a.block_height + place // a.block_width - a.top
+        x = a.x + (batch * a.height + row) * a.width * a.pixel_bytes
+        y = a.y + index * a.small_width * a.pixel_bytes
+        column = place % a.block_width - a.left
+        for _ in range(a.small_width):
+            if 0 <= row < a.height and 0 <= column < a.width:
+                copy_run(y, x + column * a.pixel_bytes, a.pixel_bytes)
+            else:
+                fill_run(y, a.filler, a.pixel_bytes)
+            column += a.block_width
+            y += a.pixel_bytes
+    return 0
+
+
+@kernels.add(SPACE_BATCH_ARGS)
+def batch_to_space(a, chunk, chunks):
+    rows = a.batch * a.height
+    for index in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+        batch, row = index // a.height, index % a.height + a.top
+        places = row % a.block_height * a.block_width
+        y = a.y + index * a.width * a.pixel_bytes
+        for column in range(a.left, a.left + a.width):
+            image = (places + column % a.block_width) * a.batch + batch
+            line = image * a.small_height + row // a.block_height
+            pixel = line * a.small_width + column // a.block_width
+            copy_run(y, a.x + pixel * a.pixel_bytes, a.pixel_bytes)
+            y += a.pixel_bytes
+    return 0

@@ -1,0 +1,94 @@
+"""TOPK_V2, with a heap of the k best places of a row."""
+
+from numba import njit
+
+from ..top_k import TOP_K_ARGS
+from .family import KernelFamily
+from .memory import (
+    float32_pointer,
+    int8_pointer,
+    int16_pointer,
+    int32_pointer,
+    int64_pointer,
+    uint8_pointer,
+)
+
+kernels = KernelFamily()
+
+
+@njit(error_model="numpy")
+def better(x, a, b):
+    """Whether place a comes before place b: larger first, equal ones in order, NaNs last."""
+    if x[a] > x[b]:
+        return True
+    if x[a] < x[b]:
+        return False
+    a_is_number = x[a] == x[a]
+    if a_is_number != (x[b] == x[b]):
+        return a_is_number
+    return a < b
+
+
+@njit(error_model="numpy")
+def sift_down(x, heap, root, size):
+    """Restore the heap, whose root is its worst place, below `root`."""
+    place = heap[root]
+    while True:
+        child = 2 * root + 1
+        if child >= size:
+            break
+        if child + 1 < size and better(x, heap[child], heap[child + 1]):
+            child += 1
+        if not better(x, place, heap[child]):
+            break
+        heap[root] = heap[child]
+        root = child
+    heap[root] = place
+
+
+@njit(error_model="numpy")
+def best_places(x, size, heap, k):
+    """Set heap to the places of the k best of x[:size], best first."""
+    for i in range(k):
+        heap[i] = i
+    for root in range(k // 2 - 1, -1, -1):
+        sift_down(x, heap, root, k)
+    for i in range(k, size):
+        if better(x, i, heap[0]):
+            heap[0] = i
+            sift_down(x, heap, 0, k)
+    for last in range(k - 1, 0, -1):
+        worst = heap[0]
+        heap[0] = heap[last]
+        heap[last] = worst
+        sift_down(x, heap, 0, last)
+
+
+def top_k(pointer, item_bytes):
+    def kernel(a, chunk, chunks):
+        k = a.k
+        for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+            x = pointer(a.x + row * a.size * item_bytes)
+            values = pointer(a.values + row * k * item_bytes)
+            heap = int32_pointer(a.heap + row * k * 4)
+            best_places(x, a.size, heap, k)
+            for i in range(k):
+                values[i] = x[heap[i]]
+            if a.short:
+                places = int16_pointer(a.places + row * k * 2)
+                for i in range(k):
+                    places[i] = heap[i]
+        return 0
+
+    return kernel
+
+
+for _suffix, _pointer, _item_bytes in (
+    ("f32", float32_pointer, 4),
+    ("i8", int8_pointer, 1),
+    ("u8", uint8_pointer, 1),
+    ("i16", int16_pointer, 2),
+    ("i32", int32_pointer, 4),
+    ("i64", int64_pointer, 8),
+):
+    kernels.add(TOP_K_ARGS, f"top_k_{_suffix}")(top_k(_pointer, _item_bytes))

@@ -1,0 +1,127 @@
+"""DYNAMIC_UPDATE_SLICE: a copy of the operand with a box of it replaced."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import InplaceOperator, Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import check_counts, check_index_type, check_same_type, integers, output_of
+from .parallel import chunk_count
+from .reshape import flat_copy_calls
+from .strided_copy import COPY_BYTES_PER_NS, element_bytes
+
+DYNAMIC_UPDATE_SLICE = 151  # the schema's BuiltinOperator
+
+MAX_RANK = 8
+# sizes and box are the operand's and the update's axes but the last ones, which are one run.
+UPDATE_ARGS = np.dtype(
+    [
+        ("update", np.int64),
+        ("starts", np.int64),
+        ("y", np.int64),
+        ("start_bytes", np.int64),
+        ("rank", np.int64),
+        ("item_bytes", np.int64),
+        ("sizes", np.int64, (MAX_RANK,)),
+        ("box", np.int64, (MAX_RANK,)),
+    ],
+    align=True,
+)
+_NIBBLES = (TensorType.INT4, TensorType.UINT4)
+
+
+def _operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(operand, update, starts, y) of a node, checked; y has its shape."""
+    check_counts("DYNAMIC_UPDATE_SLICE", node, 3)
+    x, update, starts = (context.input(node, i) for i in range(3))
+    y = output_of(context, node, "DYNAMIC_UPDATE_SLICE", x)
+    check_same_type("DYNAMIC_UPDATE_SLICE", update, y)
+    check_index_type("DYNAMIC_UPDATE_SLICE", "start indices", starts)
+    rank = len(x.shape)
+    if starts.shape != (rank,) or len(update.shape) != rank or rank > MAX_RANK:
+        raise PrepareError(
+            f"DYNAMIC_UPDATE_SLICE: operand and update must have one number of axes, {MAX_RANK} at most, "
+            f"and one start index an axis, got {x!r}, {update!r} and {starts!r}"
+        )
+    if any(n > m for n, m in zip(update.shape, x.shape, strict=True)):
+        raise PrepareError(f"DYNAMIC_UPDATE_SLICE: the update must fit, got {update!r} for {x!r}")
+    return x, update, starts, y
+
+
+def whole_axes(shape: Shape, box: Shape) -> int:
+    """How many of the last axes the box takes whole."""
+    count = 0
+    for n, m in zip(reversed(box), reversed(shape), strict=True):
+        if n != m:
+            break
+        count += 1
+    return count
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    x, update, starts, y = _operands(context, node)
+    context.resize_tensor(y, x.shape)
+    if x.type in _NIBBLES:
+        return None
+    item_bytes = element_bytes(x, "DYNAMIC_UPDATE_SLICE")
+    copies = flat_copy_calls(context, x, y, x.size * item_bytes)
+    if update.size == 0:
+        return copies
+    rank = len(x.shape) - whole_axes(x.shape, update.shape)
+    args = np.zeros(1, UPDATE_ARGS)
+    args["start_bytes"] = starts.dtype.itemsize
+    args["rank"] = rank
+    args["item_bytes"] = math.prod(x.shape[rank:]) * item_bytes
+    args["sizes"][0, :rank] = x.shape[:rank]
+    args["box"][0, :rank] = update.shape[:rank]
+    chunks = chunk_count(context, update.size * item_bytes / COPY_BYTES_PER_NS)
+    tensors = {"update": update, "starts": starts, "y": y}
+    return [*copies, KernelCall("dynamic_update_slice", "dynamic_update_slice", args, tensors, chunks)]
+
+
+def unpacked_nibbles(tensor: Tensor) -> np.ndarray:
+    """The elements of a 4-bit tensor as uint8 in [0, 16), in its shape; the low half of a byte is first."""
+    if tensor.data is None:
+        return np.zeros(tensor.shape, np.uint8)
+    packed = tensor.data[: tensor.nbytes]
+    return np.stack([packed & 15, packed >> 4], -1).reshape(-1)[: tensor.size].reshape(tensor.shape)
+
+
+def packed_nibbles(elements: np.ndarray) -> np.ndarray:
+    """The bytes of 4-bit elements, of which the low 4 bits of each byte count."""
+    flat = np.zeros(-(-elements.size // 2) * 2, np.uint8)
+    flat[: elements.size] = elements.reshape(-1) & 15
+    return flat[::2] | flat[1::2] << 4
+
+
+def invoke(context: Context, node: Node) -> None:
+    """Update a tensor of 4-bit elements."""
+    x, update, starts, y = _operands(context, node)
+    result = unpacked_nibbles(x)
+    room = [m - n for m, n in zip(x.shape, update.shape, strict=True)]
+    first = [min(max(at, 0), most) for at, most in zip(integers(starts), room, strict=True)]
+    result[tuple(slice(at, at + n) for at, n in zip(first, update.shape, strict=True))] = unpacked_nibbles(
+        update
+    )
+    if y.data is not None:
+        y.data[: y.nbytes] = packed_nibbles(result)
+
+
+REGISTRATIONS = (
+    Registration(
+        "DYNAMIC_UPDATE_SLICE",
+        prepare,
+        invoke,
+        builtin_code=DYNAMIC_UPDATE_SLICE,
+        max_version=6,
+        inplace_operator=InplaceOperator.INPUT0_SHARED,
+    ),
+)
