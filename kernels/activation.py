@@ -51,7 +51,7 @@ def quantized_activation_range(
             quotient = np.float32(end) / np.float32(scale) + np.float32(zero_point)
             ends.append(int(np.rint(min(max(quotient, np.float32(lowest)), np.float32(highest)))))
         else:
-            quotient = float(np.float32(end) / np.float32(scale))
-            rounded = int(copysign(floor(abs(quotient) + 0.5), quotient))
+            steps = float(np.float32(end) / np.float32(scale))
+            rounded = int(copysign(floor(abs(steps) + 0.5), steps))
             ends.append(min(max(zero_point + rounded, lowest), highest))
     return ends[0], ends[1]

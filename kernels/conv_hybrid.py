@@ -19,6 +19,7 @@ from .hybrid import (
     quantized_rows,
 )
 from .parallel import chunk_count
+from .requantize import quantization_of
 
 _BLOCK_BYTES = 256 * 1024  # of x, so that it stays in the second-level cache while w streams by
 _NS_PER_MULTIPLY = 1 / 180
@@ -32,7 +33,7 @@ def calls(context: Context, node: Node, geometry: ConvGeometry) -> list[KernelCa
     """
     f = hybrid_filter(context, node, "CONV_2D", geometry.out_depth, 0)
     if not is_fast(context, f) or f.bias is None:
-        symmetric = not f.w.quantization.per_channel
+        symmetric = not quantization_of("CONV_2D", f.w).per_channel
         channel_first = context.numerics is Numerics.REFERENCE and not symmetric
         return plain_hybrid_calls(context, node, f, geometry, symmetric, channel_first=channel_first)
     pointwise = geometry.taps == 1 and (geometry.stride_h, geometry.stride_w) == (1, 1)
@@ -63,7 +64,7 @@ def _indirect_calls(
     split_columns = geometry.out_pixels < 28 * chunks
     args["split_columns"] = split_columns
     chunks = min(chunks, -(-columns // PANEL_COLUMNS) if split_columns else geometry.out_pixels)
-    tensors = {"x": quantized.q, "y": f.y, "padding": quantized.padding}
+    tensors = {"x": quantized.x, "y": f.y, **quantized.padding}
     call = packed_call("conv_hybrid", args, tensors, packed, quantized.quantization, chunks, (table,))
     return [quantized.call, call]
 
@@ -72,6 +73,7 @@ def _packed(f: HybridFilter, g: ConvGeometry) -> PackedFilter:
     """The packed weights, group after group."""
     columns = g.out_depth // g.groups
     weights = f.w.array().reshape(g.groups, columns, g.taps, g.filter_depth)
+    assert f.bias is not None
     biases = f.bias.array().reshape(g.groups, columns)
     parts = [pack_hybrid(f, weights[i], biases[i], i * columns) for i in range(g.groups)]
     if g.groups == 1:

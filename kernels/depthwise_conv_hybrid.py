@@ -55,9 +55,9 @@ def _packed_calls(context: Context, node: Node, f: HybridFilter, g: DepthwiseGeo
     args["image_bytes"] = quantized.stride
     chunks = min(g.batch * g.out_height, chunk_count(context, g.multiplies * _NS_PER_MULTIPLY))
     tensors = {
-        "x": quantized.q,
+        "x": quantized.x,
         "quantization": quantized.quantization,
-        "padding": quantized.padding,
+        **quantized.padding,
         "y": f.y,
         "scratch": context.add_temporary(node, chunks * int(args["scratch_bytes"][0])),
     }

@@ -102,7 +102,8 @@ def _split(f: FilterQ8, g: DepthwiseGeometry) -> _Split | None:
     bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().astype(np.int64)
     if not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(v).sum(axis=(0, 1)), f.requantization):
         return None
-    sets, rest = [], v
+    sets: list[np.ndarray] = []
+    rest = v
     while not sets or rest.any():
         sets.append(np.clip(rest, -128, 127))
         rest = rest - sets[-1]

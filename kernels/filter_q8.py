@@ -59,7 +59,8 @@ def filter_q8(context: Context, node: Node, operator: str, channels: int, groups
     fused = 0 if node.options is None else node.options.fused_activation_function
     axis = 3 if operator == "DEPTHWISE_CONV_2D" else 0
     _check(operator, x, w, y, axis)
-    one_scale = not w.quantization.per_channel
+    x_quantization, w_quantization, y_quantization = (quantization_of(operator, t) for t in (x, w, y))
+    one_scale = not w_quantization.per_channel
     fully_connected = operator == "FULLY_CONNECTED"
     float_product = x.type == TensorType.UINT8 or (fully_connected and one_scale)
     requantization = channel_requantization(operator, x, w, y, channels, float_product)
@@ -74,8 +75,8 @@ def filter_q8(context: Context, node: Node, operator: str, channels: int, groups
     lowest, highest = quantized_activation_range(
         operator,
         fused,
-        y.quantization.scale,
-        y.quantization.zero_point,
+        y_quantization.scale,
+        y_quantization.zero_point,
         *BYTE_RANGES[TensorType(y.type)],
         half_even=rounding == FLOAT_ROUNDING,
     )
@@ -84,9 +85,9 @@ def filter_q8(context: Context, node: Node, operator: str, channels: int, groups
         w,
         bias,
         y,
-        x.quantization.zero_point,
-        w.quantization.zero_point if one_scale else 0,
-        y.quantization.zero_point,
+        x_quantization.zero_point,
+        w_quantization.zero_point if one_scale else 0,
+        y_quantization.zero_point,
         lowest,
         highest,
         rounding,
@@ -104,18 +105,19 @@ def _check(operator: str, x: Tensor, w: Tensor, y: Tensor, axis: int) -> None:
                 f"got {quantization.zero_point} for {tensor!r}"
             )
     for tensor in (x, y):
-        if tensor.quantization.per_channel:
+        if quantization_of(operator, tensor).per_channel:
             raise PrepareError(
                 f"{operator}: input and output must have one scale, got several for {tensor!r}"
             )
-    if not w.quantization.per_channel:
+    quantization = quantization_of(operator, w)
+    if not quantization.per_channel:
         return
     if w.type == TensorType.UINT8:
         raise PrepareError(f"{operator}: a uint8 filter must have one scale, got several for {w!r}")
-    if w.quantization.quantized_dimension != axis:
+    if quantization.quantized_dimension != axis:
         raise PrepareError(
             f"{operator}: the filter must be quantized along dimension {axis}, "
-            f"got {w.quantization.quantized_dimension} for {w!r}"
+            f"got {quantization.quantized_dimension} for {w!r}"
         )
 
 
@@ -129,7 +131,8 @@ def _xnnpack_takes(
     Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc; XNNPACK
     src/operators/convolution-nhwc.c and fully-connected-nc.c.
     """
-    if not w.is_constant or (w.type == TensorType.INT8 and w.quantization.zero_point != 0):
+    quantizations = [quantization_of(operator, t) for t in (x, w, y)]
+    if not w.is_constant or (w.type == TensorType.INT8 and quantizations[1].zero_point != 0):
         return False
     if bias is None:
         takes_bias = operator == "FULLY_CONNECTED"
@@ -143,8 +146,8 @@ def _xnnpack_takes(
             and _normal(q.scales)
             and (q.per_channel or q.zero_point == 0)
         )
-    scales = (x.quantization.scales, w.quantization.scales, y.quantization.scales)
-    return takes_bias and all(map(_normal, scales)) and bool(np.all(requantization.float_scales < 256))
+    scales_are_normal = all(_normal(quantization.scales) for quantization in quantizations)
+    return takes_bias and scales_are_normal and bool(np.all(requantization.float_scales < 256))
 
 
 def _normal(scales: np.ndarray) -> bool:

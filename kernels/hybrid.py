@@ -125,12 +125,12 @@ def is_fast(context: Context, f: HybridFilter) -> bool:
 
 
 class QuantizedRows(NamedTuple):
-    """The call that quantizes x, and the scratch it fills."""
+    """The call that quantizes x, and the scratch it fills: by the names that kernels have for it."""
 
     call: KernelCall
-    q: Tensor
+    x: Tensor
     quantization: Tensor
-    padding: Tensor | None
+    padding: dict[str, Tensor]
     stride: int
 
 
@@ -156,11 +156,10 @@ def quantized_rows(
     q = context.add_temporary(node, rows * stride)
     quantization = context.add_temporary(node, rows * ROW_QUANTIZATION.itemsize)
     tensors = {"x": x, "q": q, "quantization": quantization}
-    padding = None
-    if padding_bytes:
-        padding = tensors["padding"] = context.add_temporary(node, rows * padding_bytes)
+    padding = {"padding": context.add_temporary(node, rows * padding_bytes)} if padding_bytes else {}
     chunks = min(rows, chunk_count(context, x.size / _QUANTIZED_PER_NS))
-    return QuantizedRows(KernelCall(kernel, kernel, args, tensors, chunks), q, quantization, padding, stride)
+    call = KernelCall(kernel, kernel, args, {**tensors, **padding}, chunks)
+    return QuantizedRows(call, q, quantization, padding, stride)
 
 
 def pack_hybrid(
@@ -207,7 +206,7 @@ def product_calls(
     if split_columns:
         chunks = min(chunks, -(-columns // PANEL_COLUMNS))
     name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
-    tensors = {"x": quantized.q, "y": f.y}
+    tensors = {"x": quantized.x, "y": f.y}
     return [quantized.call, packed_call(name, args, tensors, packed, quantized.quantization, chunks)]
 
 
@@ -227,7 +226,7 @@ def plain_hybrid_calls(
         args[field] = value
     args["low"], args["high"], args["scales"] = f.low, f.high, address(f.scales)
     args["channel_first"] = channel_first
-    tensors = {"q": rows.q, "quantization": rows.quantization, "w": f.w, "y": f.y}
+    tensors = {"q": rows.x, "quantization": rows.quantization, "w": f.w, "y": f.y}
     if f.bias is not None:
         tensors["bias"] = f.bias
     name = "depthwise_conv_plain_hybrid" if depthwise else "conv_plain_hybrid"

@@ -126,10 +126,11 @@ class _Block:
             scaled = b.fmul(b.fmul(centred, scale), image_scale)
             values.append(e.clamp(b.fadd(scaled, bias), low, high))
         for k in range(4):
-            pair, half = values[k % 2 * 2 : k % 2 * 2 + 2], k // 2 * 4
+            first, half = k % 2 * 2, k // 2 * 4
             order = [*range(half, half + 4), *range(8 + half, 12 + half)]
             left = e.smax(b.sub(channels, e.const(8 * k)), e.const(0))
-            self.partial.store([e.shuffle(*pair, order)], [e.offset(y, 32 * k)], left)
+            ordered = e.shuffle(values[first], values[first + 1], order)
+            self.partial.store([ordered], [e.offset(y, 32 * k)], left)
 
 
 def any_taps(rounding: int) -> Any:

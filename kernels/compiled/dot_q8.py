@@ -232,7 +232,7 @@ def _in_channel_order(e: Emitter, pieces: list[Value]) -> list[Value]:
     if len(pieces) == 1:
         return pieces
     order = [half * 16 + group * 4 + lane for group in range(4) for half in range(2) for lane in range(4)]
-    return [e.shuffle(*pieces, order[:16]), e.shuffle(*pieces, order[16:])]
+    return [e.shuffle(pieces[0], pieces[1], half) for half in (order[:16], order[16:])]
 
 
 def pair_products(e: Emitter, x: Value, w: Value) -> Value:
