@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lite.called_subgraph import CalledSubgraph
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
@@ -27,9 +27,6 @@ from .subgraph_call import (
     size_outputs,
     value_of,
 )
-
-if TYPE_CHECKING:
-    from ..lite.subgraph import Subgraph
 
 CALL = 31  # the schema's BuiltinOperator
 IF = 118
@@ -65,11 +62,11 @@ BRANCH_FAILED = 1  # of BRANCHES, plus the number of the branch
 
 # --- IF, CALL, STABLEHLO_CASE and STABLEHLO_COMPOSITE: one of several subgraphs runs
 
-Branches = Callable[[Context, Node], "list[Subgraph]"]
+Branches = Callable[[Context, Node], list[CalledSubgraph]]
 
 
-def _option(name: str, operator: str, what: str) -> Callable[[Context, Node], Subgraph]:
-    def subgraph(context: Context, node: Node) -> Subgraph:
+def _option(name: str, operator: str, what: str) -> Callable[[Context, Node], CalledSubgraph]:
+    def subgraph(context: Context, node: Node) -> CalledSubgraph:
         if node.options is None:
             raise PrepareError(f"{operator}: it must have options that name its subgraphs")
         return called(context, node, operator, what, int(getattr(node.options, name)))
@@ -77,7 +74,7 @@ def _option(name: str, operator: str, what: str) -> Callable[[Context, Node], Su
     return subgraph
 
 
-def _case_branches(context: Context, node: Node) -> list[Subgraph]:
+def _case_branches(context: Context, node: Node) -> list[CalledSubgraph]:
     indices = [] if node.options is None else [int(i) for i in node.options.branch_subgraph_indices]
     if not indices:
         raise PrepareError("STABLEHLO_CASE: it must have a branch at least, got none")
@@ -136,7 +133,7 @@ def _branch_operator(
     return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
 
 
-def _differ(branches: list[Subgraph]) -> bool:
+def _differ(branches: list[CalledSubgraph]) -> bool:
     """Whether the branches' outputs have different shapes."""
     shapes = [[branch.tensor(t).shape for t in branch.outputs] for branch in branches]
     return any(other != shapes[0] for other in shapes)
@@ -147,7 +144,7 @@ def _branch_calls(
     node: Node,
     selector: Tensor | None,
     inputs: list[Tensor | None],
-    branches: list[Subgraph],
+    branches: list[CalledSubgraph],
 ) -> list[KernelCall]:
     plans = native_plans(branches)
     assert plans is not None
@@ -215,7 +212,7 @@ def _while_operator(operator: str, builtin_code: int) -> Registration:
     return Registration(operator, prepare, invoke, builtin_code=builtin_code, side_effects=True)
 
 
-def _holds(operator: str, condition: Subgraph, values: Sequence[Value | None]) -> bool:
+def _holds(operator: str, condition: CalledSubgraph, values: Sequence[Value | None]) -> bool:
     run(condition, values)
     output = condition.tensor(condition.outputs[0])
     _check_condition(operator, output)
@@ -226,7 +223,7 @@ def _all_sized(inputs: list[Tensor | None]) -> bool:
     return all(x is not None and x.has_fixed_size for x in inputs)
 
 
-def _changes_shape(body: Subgraph) -> bool:
+def _changes_shape(body: CalledSubgraph) -> bool:
     """Whether a turn may give a value another shape than it had before."""
     return any(
         body.tensor(before).shape != body.tensor(after).shape
@@ -235,7 +232,7 @@ def _changes_shape(body: Subgraph) -> bool:
 
 
 def _loop_calls(
-    context: Context, node: Node, inputs: list[Tensor], condition: Subgraph, body: Subgraph
+    context: Context, node: Node, inputs: list[Tensor], condition: CalledSubgraph, body: CalledSubgraph
 ) -> list[KernelCall]:
     """The values of the loop lie in the body's inputs, and what the condition reads also in its own."""
     plans = native_plans([condition, body])

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..lite.called_subgraph import CallablePlan, CalledSubgraph
 from ..lite.kernel_call import KernelCall
 from ..lite.tensor import Tensor
-
-if TYPE_CHECKING:
-    from ..lite.native_plan import NativePlan
-    from ..lite.subgraph import Subgraph
 
 Copies = Sequence[tuple[Tensor | None, Tensor]]
 
 
-def native_plans(subgraphs: Sequence[Subgraph]) -> list[NativePlan | None] | None:
+def native_plans(subgraphs: Sequence[CalledSubgraph]) -> list[CallablePlan | None] | None:
     """The plans of allocated subgraphs, None for one with nothing to run.
 
     There are none when a subgraph needs Python, or when others could prepare it anew for
@@ -35,7 +31,7 @@ def native_plans(subgraphs: Sequence[Subgraph]) -> list[NativePlan | None] | Non
 class _Failures(Mapping[int, str]):
     """What a status means: which node of which subgraph has failed, and why."""
 
-    def __init__(self, subgraphs: Mapping[int, Subgraph]) -> None:
+    def __init__(self, subgraphs: Mapping[int, CalledSubgraph]) -> None:
         self._subgraphs = subgraphs
 
     def __getitem__(self, status: int) -> str:
@@ -51,14 +47,14 @@ class _Failures(Mapping[int, str]):
 class NativeCall:
     """Collects a block: the head record, then words (numbers, or addresses of tensors)."""
 
-    def __init__(self, head: np.dtype, plans: Sequence[NativePlan | None]) -> None:
+    def __init__(self, head: np.dtype, plans: Sequence[CallablePlan | None]) -> None:
         self.head = np.zeros(1, head)
         self.tensors: dict[str, Tensor] = {}
-        self.failures: dict[int, Subgraph] = {}
+        self.failures: dict[int, CalledSubgraph] = {}
         self.head["runner"] = next((plan.runner for plan in plans if plan is not None), 0)
         self._words: list[int] = []
 
-    def copies(self, pairs: Copies, reader: Subgraph | None = None) -> list[tuple[Tensor, Tensor]]:
+    def copies(self, pairs: Copies, reader: CalledSubgraph | None = None) -> list[tuple[Tensor, Tensor]]:
         """The pairs that need copying: with a reader, those whose target that subgraph reads."""
         return [
             (x, y)
@@ -87,7 +83,7 @@ class NativeCall:
         return [KernelCall("control_flow", kernel, args, self.tensors, messages=_Failures(self.failures))]
 
 
-def _reads(subgraph: Subgraph, tensor: Tensor) -> bool:
+def _reads(subgraph: CalledSubgraph, tensor: Tensor) -> bool:
     """Whether the subgraph does anything with one of its inputs."""
     t = tensor.index
     return t in subgraph.outputs or any(t in node.inputs for node in subgraph.nodes)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ..lite.called_subgraph import CalledSubgraph
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
-
-if TYPE_CHECKING:
-    from ..lite.subgraph import Subgraph
 
 
 class Value(NamedTuple):
@@ -36,7 +34,7 @@ def node_inputs(context: Context, node: Node, first: int) -> list[Tensor | None]
     return [context.optional_input(node, i) for i in range(first, len(node.inputs))]
 
 
-def called(context: Context, node: Node, operator: str, what: str, index: int) -> Subgraph:
+def called(context: Context, node: Node, operator: str, what: str, index: int) -> CalledSubgraph:
     """The subgraph of that number; PrepareError that says which option asks for it."""
     try:
         return context.called_subgraph(node, index)
@@ -44,7 +42,7 @@ def called(context: Context, node: Node, operator: str, what: str, index: int) -
         raise PrepareError(f"{operator}: {what}: {error}") from error
 
 
-def check_signature(operator: str, what: str, subgraph: Subgraph, inputs: int, outputs: int) -> None:
+def check_signature(operator: str, what: str, subgraph: CalledSubgraph, inputs: int, outputs: int) -> None:
     """PrepareError unless the subgraph takes and gives as many tensors as its caller."""
     if len(subgraph.inputs) != inputs or len(subgraph.outputs) != outputs:
         raise PrepareError(
@@ -53,7 +51,7 @@ def check_signature(operator: str, what: str, subgraph: Subgraph, inputs: int, o
         )
 
 
-def prepare_called(subgraph: Subgraph, inputs: Sequence[Tensor | None]) -> None:
+def prepare_called(subgraph: CalledSubgraph, inputs: Sequence[Tensor | None]) -> None:
     """Allocate a subgraph for inputs of these types and shapes."""
     for i, x in enumerate(inputs):
         if x is not None:
@@ -62,14 +60,14 @@ def prepare_called(subgraph: Subgraph, inputs: Sequence[Tensor | None]) -> None:
     subgraph.allocate_tensors()
 
 
-def hand_over(x: Tensor, subgraph: Subgraph, i: int) -> None:
+def hand_over(x: Tensor, subgraph: CalledSubgraph, i: int) -> None:
     """Pass on what has no place in the arena: strings, resources, lists."""
     target = subgraph.tensor(subgraph.inputs[i])
     if not target.has_fixed_size:
         target.bind(x.data)
 
 
-def run(subgraph: Subgraph, values: Sequence[Value | None]) -> None:
+def run(subgraph: CalledSubgraph, values: Sequence[Value | None]) -> None:
     """Run a subgraph; its outputs are then in its output tensors."""
     for i, value in enumerate(values):
         if value is not None:
@@ -81,7 +79,7 @@ def run(subgraph: Subgraph, values: Sequence[Value | None]) -> None:
     subgraph.invoke()
 
 
-def outputs_of(subgraph: Subgraph) -> list[Value]:
+def outputs_of(subgraph: CalledSubgraph) -> list[Value]:
     return [value_of(subgraph.tensor(t)) for t in subgraph.outputs]
 
 
@@ -99,7 +97,7 @@ def give_outputs(context: Context, node: Node, operator: str, values: Sequence[V
         _fill(y, value)
 
 
-def size_outputs(context: Context, node: Node, operator: str, subgraph: Subgraph) -> None:
+def size_outputs(context: Context, node: Node, operator: str, subgraph: CalledSubgraph) -> None:
     """Give the node's outputs the shapes of an allocated subgraph's."""
     for i, t in enumerate(subgraph.outputs):
         x = subgraph.tensor(t)

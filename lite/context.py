@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from .called_subgraph import CalledSubgraph
     from .node import Node
     from .resources import Resources
     from .subgraph import Subgraph
@@ -52,7 +53,7 @@ class Context(Protocol):
     def subgraph(self, index: int) -> Subgraph:
         """Another subgraph of the model; PrepareError when there is none."""
 
-    def called_subgraph(self, node: Node, index: int) -> Subgraph:
+    def called_subgraph(self, node: Node, index: int) -> CalledSubgraph:
         """The subgraph that a node runs, the same one each time; `owned` where no other node runs it."""
 
     @property
