@@ -106,7 +106,7 @@ def _abs_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
     magnitudes = np.abs(stored_values(x) - p.zero_point)
     if p.scale == q.scale:
         return magnitudes + q.zero_point
-    multiplier = quantize_multiplier(p.scale / q.scale)
+    multiplier = quantize_multiplier(float(np.float32(p.scale) / np.float32(q.scale)))
     return multiply_by_quantized_multiplier(magnitudes, *multiplier) + q.zero_point
 
 

@@ -1,6 +1,6 @@
 """Exponential functions of float32 vectors, as emitted code; see vector_math.py for scalars.
 
-Within 2 units in the last place of the exact value, NaN gives NaN.
+Within 3 units in the last place of the exact value, NaN gives NaN.
 """
 
 from __future__ import annotations

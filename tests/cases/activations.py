@@ -70,11 +70,39 @@ def byte_case(name: str, dtype: type, x_scale: float, y_scale: float, zeros: tup
     )
 
 
+def int16_case(name: str, x_scale: float, y_scale: float) -> Case:
+    """Every 16-bit value; samples between which LOGISTIC and TANH interpolate may be off by one bit."""
+    function = _FUNCTIONS[name][0]
+    x, y = Kind((1 << 16,), np.int16, x_scale), Kind((1 << 16,), np.int16, y_scale)
+    smooth = name in ("LOGISTIC", "TANH")
+    return Case(
+        id=f"{name}-int16-{x_scale}",
+        make=lambda: single_op(BuiltinOperator[name], [x], y, _options(name), 2),
+        inputs=[np.arange(-(1 << 15), 1 << 15).astype(np.int16)],
+        oracle=lambda stored: y.stored(function(x.real(stored))),
+        # Straight lines between samples 1/24 apart.
+        closeness=Quanta(9) if smooth else Quanta(1),
+        litert_default=Quanta(1) if smooth else EXACT,
+        litert_reference=Quanta(1) if smooth else EXACT,
+    )
+
+
 _RESULT_SCALES = {"LOGISTIC": (1 / 256, 0), "TANH": (1 / 128, 128)}
 
 CASES = [
     *(float_case(name, shape) for name in _FUNCTIONS for shape in ((2, 5, 33), (1,))),
     float_case("LOGISTIC", (0, 4)),
+    *(
+        int16_case(name, x_scale, y_scale)
+        for name, y_scale in (
+            ("LOGISTIC", 1 / 32768),
+            ("TANH", 1 / 32768),
+            ("RELU", 0.0005),
+            ("RELU6", 0.0005),
+            ("LEAKY_RELU", 0.0005),
+        )
+        for x_scale in (0.0003, 0.00021)
+    ),
     float_case("HARD_SWISH", (700, 701), num_threads=2),
     *(
         byte_case(

@@ -48,6 +48,7 @@ def binary_case(
     dtype = np.dtype(a.dtype).name
     id = f"{name}-{dtype}-{'x'.join(map(str, a.shape))}-{'x'.join(map(str, b.shape))}-{fused}-{num_threads}"
     options = _OPTIONS[name](fused_activation_function=fused) if name in _OPTIONS else None
+    plain_int16 = dtype == "int16" and out_scale is None
     x, y = a.random(id), b.random(id + "b")
     if name == "DIV":
         y = np.where(y == 0, 1, y).astype(b.dtype)
@@ -60,7 +61,7 @@ def binary_case(
         closeness = Quanta(1) if out_scale else EXACT if dtype != "float32" else Close(rtol=2e-7, atol=1e-7)
     return Case(
         id=id,
-        make=lambda: single_op(BuiltinOperator[name], [a, b], out, options, 2),
+        make=lambda: single_op(BuiltinOperator[name], [a, b], out, options, 5 if plain_int16 else 2),
         inputs=[x, y],
         oracle=oracle,
         closeness=closeness,
@@ -128,6 +129,14 @@ CASES = [
         for fused in (RELU, RELU6)
     ),
     *(_selected(name, dtype, *SHAPES[2]) for name in ("MAXIMUM", "MINIMUM") for dtype in (np.int8, np.uint8)),
+    *(
+        binary_case(name, Kind((3, 65), np.int16, 0.001), Kind((1, 65), np.int16, 0.0007), (scale, 0))
+        for name, scale in (("ADD", 0.0015), ("SUB", 0.0015), ("MUL", 0.02))
+    ),
+    binary_case("ADD", Kind((3, 5), np.int16), Kind((5,), np.int16)),
+    binary_case(
+        "SQUARED_DIFFERENCE", Kind((3, 65), np.int8, 0.05, 3), Kind((1, 65), np.int8, 0.11, -9), (0.9, -20)
+    ),
     binary_case("ADD", Kind(_RANK_8[0]), Kind(_RANK_8[1]), litert=Skip("LiteRT broadcasts up to rank 6")),
     binary_case("ADD", Kind((512, 1024)), Kind((512, 1024)), num_threads=2),
     binary_case("MUL", Kind((1 << 20,)), Kind((1,)), num_threads=2),

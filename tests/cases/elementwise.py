@@ -49,14 +49,22 @@ def unary_case(name: str, kind: Kind, num_threads: int = 1) -> Case:
     )
 
 
-def _int8_case(name: str, scale: float, zero_point: int, out: tuple[float, int]) -> Case:
-    x, y = Kind((256,), np.int8, scale, zero_point), Kind((256,), np.int8, *out)
+def stored_case(name: str, dtype: type, x: tuple[float, int], y: tuple[float, int], first: int) -> Case:
+    """Every stored value from `first` on."""
+    limits = np.iinfo(dtype)
+    values = np.arange(first, limits.max + 1).astype(dtype)
+    source, result = Kind(values.shape, dtype, *x), Kind(values.shape, dtype, *y)
+    # LiteRT's int8 RSQRT works in integers.
+    litert = Quanta(1) if name == "RSQRT" and dtype is np.int8 else EXACT
     return Case(
-        id=f"{name}-int8",
-        make=lambda: single_op(BuiltinOperator[name], [x], y, version=2),
-        inputs=[np.arange(-128, 128).astype(np.int8)],
-        oracle=lambda stored: y.stored(_FUNCTIONS[name][0](x.real(stored))),
-        closeness=Quanta(1),
+        id=f"{name}-{np.dtype(dtype).name}",
+        make=lambda: single_op(BuiltinOperator[name], [source], result, version=2),
+        inputs=[values],
+        oracle=lambda stored: result.stored(_FUNCTIONS[name][0](source.real(stored))),
+        # int16 interpolates between 513 samples.
+        closeness=Quanta(4 if dtype is np.int16 else 1),
+        litert_default=litert,
+        litert_reference=litert,
     )
 
 
@@ -65,5 +73,10 @@ CASES = [
     *(unary_case(name, Kind(())) for name in ("EXP", "FLOOR")),
     unary_case("SQRT", Kind((3, 0))),
     unary_case("SIN", Kind((600, 601)), num_threads=2),
-    _int8_case("EXP", 0.02, 5, (0.06, -128)),
+    stored_case("EXP", np.int8, (0.02, 5), (0.06, -128), -128),
+    stored_case("LOG", np.int8, (0.02, -128), (0.06, 5), -127),
+    stored_case("ABS", np.int8, (0.02, 5), (0.015, -128), -128),
+    stored_case("RSQRT", np.int8, (0.02, -128), (0.06, -128), -127),
+    stored_case("EXP", np.int16, (0.0001, 0), (0.001, 0), -32768),
+    stored_case("ABS", np.int16, (0.0001, 0), (0.00012, 0), -32768),
 ]

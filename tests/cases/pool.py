@@ -56,7 +56,9 @@ def pool_case(
     exact = EXACT if name == "MAX_POOL_2D" and fused == NONE else Quanta(1)
     return Case(
         id=id,
-        make=lambda: single_op(BuiltinOperator[name], [x], y, options, 2 if x.dtype is np.int8 else 1),
+        make=lambda: single_op(
+            BuiltinOperator[name], [x], y, options, {np.int8: 2, np.int16: 3}.get(x.dtype, 1)
+        ),
         inputs=[stored],
         oracle=oracle,
         # Sums are taken in another order.
@@ -95,6 +97,7 @@ CASES = [
     *_cases(np.float32, (None,)),
     *_cases(np.int8, (0.037, 11)),
     *_cases(np.uint8, (0.037, 120)),
+    *_cases(np.int16, (0.002, 0)),
     pool_case("AVERAGE_POOL_2D", Kind((1, 300, 300, 16)), (3, 3), (1, 1), SAME, num_threads=2),
     pool_case("MAX_POOL_2D", Kind((0, 4, 4, 3)), (2, 2), (2, 2), VALID),
 ]

@@ -30,18 +30,22 @@ def reduce_case(
     keep_dims: bool = False,
     out_scale: tuple[float, int] | None = None,
     num_threads: int = 1,
+    constant: bool = True,
 ) -> Case:
-    """One reduction; out_scale is the scale and zero point of a quantized result, else as x's."""
+    """One reduction; out_scale is the scale and zero point of a quantized result, else as x's.
+
+    The axes are an input of the model where they are not constant.
+    """
     dtype = np.dtype(x.dtype)
     counted = tuple({axis % len(x.shape) for axis in axes})
     shape = np.sum(np.zeros(x.shape), axis=counted, keepdims=keep_dims).shape
     y = Kind(shape, x.dtype, *(out_scale or (x.scale, x.zero_point)))
     id = (
         f"{name}-{dtype.name}-{'x'.join(map(str, x.shape))}-axes{'_'.join(map(str, axes))}"
-        f"-{int(keep_dims)}-{num_threads}-{y.scale}"
+        f"-{int(keep_dims)}-{num_threads}-{y.scale}{'' if constant else '-given'}"
     )
 
-    def oracle(stored: np.ndarray) -> np.ndarray:
+    def oracle(stored: np.ndarray, _axes: np.ndarray | None = None) -> np.ndarray:
         real = _FUNCTIONS[name](x.real(stored), axis=counted, keepdims=keep_dims)
         return y.stored(np.trunc(real) if dtype.kind == "i" and y.scale is None else real)
 
@@ -55,9 +59,9 @@ def reduce_case(
             y,
             tflite.ReducerOptionsT(keep_dims=keep_dims),
             1 if dtype.kind == "b" else 2,
-            {1: np.array(axes, np.int32)},
+            {1: np.array(axes, np.int32)} if constant else {},
         ),
-        inputs=[x.random(id, 1.0)],
+        inputs=[x.random(id, 1.0)] + ([] if constant else [np.array(axes, np.int32)]),
         oracle=oracle,
         closeness=sums if dtype.kind == "f" else EXACT if whole else Quanta(1),
         litert_reference=_WRONG_SUM if name == "SUM" and dtype == np.int8 else None,
@@ -99,6 +103,13 @@ CASES = [
         for dtype in (np.int8, np.uint8)
         for shape, axes in _AXES[:4]
     ),
+    *(
+        reduce_case(name, Kind(shape, np.int16, 0.05), axes)
+        for name in ("MEAN", "REDUCE_MAX", "REDUCE_MIN")
+        for shape, axes in _AXES[:4]
+    ),
+    *(reduce_case(name, Kind((3, 4, 5)), (0, 2), constant=False) for name in _NUMBERS),
+    reduce_case("MEAN", Kind((3, 4, 5), np.int8, 0.05, 7), (1,), constant=False),
     *(reduce_case(name, Kind((3, 4, 5), np.bool_), (1,)) for name in ("REDUCE_ANY", "REDUCE_ALL")),
     reduce_case("MEAN", Kind((1, 64, 64, 512)), (1, 2), num_threads=2),
     reduce_case("SUM", Kind((64, 9000)), (1,), num_threads=2),

@@ -21,6 +21,8 @@ def softmax_case(x: Kind, beta: float = 1.0, reference: Closeness | Skip | None 
     dtype = np.dtype(x.dtype)
     id = f"SOFTMAX-{dtype.name}-{'x'.join(map(str, x.shape))}-{x.scale}-{beta}"
     quantization = (1 / 256, int(np.iinfo(dtype).min)) if x.scale else (None, 0)
+    if x.dtype is np.int16:
+        quantization = (1 / 32768, 0)
     y = Kind(x.shape, x.dtype, *quantization)
     return Case(
         id=id,
@@ -30,20 +32,25 @@ def softmax_case(x: Kind, beta: float = 1.0, reference: Closeness | Skip | None 
         inputs=[x.random(id)],
         oracle=lambda stored: y.stored(_softmax(x.real(stored), beta)),
         # Sums are taken in another order; exponentials are within 1 unit in the last place.
-        closeness=Quanta(1) if x.scale else Close(rtol=2e-6, atol=1e-12),
+        # int16 interpolates in tables.
+        closeness=Quanta(16 if x.dtype is np.int16 else 1) if x.scale else Close(rtol=2e-6, atol=1e-12),
         litert_reference=reference,
     )
 
 
-def log_softmax_case(shape: tuple[int, ...]) -> Case:
-    x = Kind(shape)
-    id = f"LOG_SOFTMAX-{'x'.join(map(str, shape))}"
+def log_softmax_case(shape: tuple[int, ...], dtype: type = np.float32) -> Case:
+    x = y = Kind(shape)
+    if dtype is not np.float32:
+        x, y = Kind(shape, dtype, 0.1, 3), Kind(shape, dtype, 1 / 16, int(np.iinfo(dtype).max))
+    id = f"LOG_SOFTMAX-{np.dtype(dtype).name}-{'x'.join(map(str, shape))}"
     return Case(
         id=id,
-        make=lambda: single_op(BuiltinOperator.LOG_SOFTMAX, [x], x, tflite.LogSoftmaxOptionsT()),
+        make=lambda: single_op(
+            BuiltinOperator.LOG_SOFTMAX, [x], y, tflite.LogSoftmaxOptionsT(), 2 if dtype is np.int8 else 1
+        ),
         inputs=[x.random(id)],
-        oracle=lambda x: np.log(_softmax(x.astype(np.float64), 1.0)).astype(np.float32),
-        closeness=Close(rtol=1e-6, atol=1e-6),
+        oracle=lambda stored: y.stored(np.log(_softmax(x.real(stored), 1.0))),
+        closeness=Quanta(1) if x.scale else Close(rtol=1e-6, atol=1e-6),
     )
 
 
@@ -55,6 +62,8 @@ CASES = [
         for scale in (0.01, 0.1, 0.6)
         for shape in ((1, 12), (2, 3, 5), (1, 1001))
     ),
+    *(softmax_case(Kind(shape, np.int16, 0.0004)) for shape in ((1, 12), (2, 3, 5), (1, 300))),
+    *(log_softmax_case((2, 40), dtype) for dtype in (np.int8, np.uint8)),
     *(log_softmax_case(shape) for shape in ((1, 1001), (2, 3, 5))),
     softmax_case(Kind((0, 5))),
 ]

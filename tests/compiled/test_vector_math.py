@@ -1,0 +1,100 @@
+"""Accuracy of the float32 functions: scalars inside loops, and the vector code behind the operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numba import njit
+from numlite.interpreter import Interpreter
+from numlite.kernels.compiled import vector_math
+from numlite.schema.tflite import BuiltinOperator
+
+from ..cases.single_op import Kind, single_op
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+# Exact values, in float64, and the range over which accuracy is promised.
+EXACT: dict[str, tuple[Function, float, float]] = {
+    "exp": (np.exp, -87.0, 88.7),
+    "expm1": (np.expm1, -40.0, 0.0),
+    "logistic": (lambda x: 1 / (1 + np.exp(-x)), -87.0, 90.0),
+    "tanh": (np.tanh, -12.0, 12.0),
+    "elu": (lambda x: np.where(x < 0, np.expm1(x), x), -40.0, 40.0),
+}
+
+
+def samples(low: float, high: float) -> np.ndarray:
+    """Even steps over a range, and magnitudes down to 1e-30 on its sides of 0."""
+    small = 10.0 ** np.linspace(-30, 0, 3001)
+    near_zero = [sign * small for sign in (-1, 1) if low <= sign <= high]
+    return np.concatenate([np.linspace(low, high, 200_001), *near_zero]).astype(np.float32)
+
+
+def units_in_the_last_place(actual: np.ndarray, exact: np.ndarray) -> float:
+    unit = np.spacing(np.maximum(np.abs(exact.astype(np.float32)), np.float32(1.2e-38)))
+    return float(np.max(np.abs(actual - exact) / unit))
+
+
+def run_scalar(name: str, x: np.ndarray) -> np.ndarray:
+    function = getattr(vector_math, f"{name}_f32")
+
+    @njit
+    def loop(x, y):
+        for i in range(len(x)):
+            y[i] = function(x[i])
+
+    y = np.empty_like(x)
+    loop(x, y)
+    return y
+
+
+def run_operator(name: str, x: np.ndarray) -> np.ndarray:
+    kind = Kind(x.shape)
+    interpreter = Interpreter(model_content=single_op(BuiltinOperator[name.upper()], [kind], kind))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+SCALARS = ["exp", "expm1", "logistic", "tanh"]
+OPERATORS = ["exp", "logistic", "tanh", "elu"]
+
+
+@pytest.mark.parametrize("name", SCALARS)
+def test_scalars_are_within_3_units(name: str) -> None:
+    function, low, high = EXACT[name]
+    x = samples(low, high)
+    assert units_in_the_last_place(run_scalar(name, x), function(x.astype(np.float64))) < 3
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_are_within_3_units(name: str) -> None:
+    function, low, high = EXACT[name]
+    x = samples(low, high)
+    assert units_in_the_last_place(run_operator(name, x), function(x.astype(np.float64))) < 3
+
+
+@pytest.mark.parametrize(
+    ("name", "ends"), [("exp", (0, np.inf)), ("logistic", (0, 1)), ("tanh", (-1, 1)), ("elu", (-1, np.inf))]
+)
+def test_ends_and_nan(name: str, ends: tuple[float, float]) -> None:
+    x = np.array([-np.inf, np.inf, np.nan] * 11, np.float32)
+    y = run_operator(name, x)
+    np.testing.assert_allclose(y[0::3], ends[0], atol=1e-37)
+    np.testing.assert_array_equal(y[1::3], np.float32(ends[1]))
+    assert np.all(np.isnan(y[2::3]))
+
+
+def test_every_half_precision_value() -> None:
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    kinds = Kind(halves.shape, np.float16), Kind(halves.shape)
+    model = single_op(BuiltinOperator.DEQUANTIZE, [kinds[0]], kinds[1], version=3)
+    interpreter = Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], halves)
+    interpreter.invoke()
+    y = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    np.testing.assert_array_equal(y, halves.astype(np.float32))
