@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import NamedTuple
 
@@ -89,12 +90,12 @@ def reduction_loops(operator: str, x: Shape, axes: Sequence[int]) -> Loops:
     groups: list[tuple[int, int, bool]] = []
     stride = 1
     for d in reversed(range(len(x))):
-        kept = d not in reduced_axes
+        is_kept = d not in reduced_axes
         if x[d] != 1:
-            if groups and groups[-1][2] == kept:
-                groups[-1] = (groups[-1][0] * x[d], groups[-1][1], kept)
+            if groups and groups[-1][2] == is_kept:
+                groups[-1] = (groups[-1][0] * x[d], groups[-1][1], is_kept)
             else:
-                groups.append((x[d], stride, kept))
+                groups.append((x[d], stride, is_kept))
         stride *= x[d]
     inner, _, inner_is_kept = groups.pop(0) if groups else (1, 1, False)
     kept = [(n, s) for n, s, is_kept in reversed(groups) if is_kept]
@@ -226,8 +227,8 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     sums = name in ("MEAN", "SUM")
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
     initial = {"REDUCE_MAX": -np.inf, "REDUCE_MIN": np.inf}.get(name) if wide == np.float32 else None
-    given = {} if initial is None else {"initial": initial}
-    result = _NUMPY[name].reduce(x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node), **given)
+    reduce = partial(_NUMPY[name].reduce, x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node))
+    result = reduce() if initial is None else reduce(initial=initial)
     count = x.size // max(1, y.size)
     if sums and x.type in TABLE_TYPES:
         p, q = quantization_of(name, x), quantization_of(name, y)
