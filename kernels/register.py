@@ -64,6 +64,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "reverse": ("REVERSE_V2", "REVERSE_SEQUENCE"),
     "scatter": ("SCATTER_ND", "SPARSE_TO_DENSE"),
     "select": ("SELECT", "SELECT_V2"),
+    "rnn": ("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"),
     "shape": ("SHAPE", "RANK", "BROADCAST_ARGS"),
     "slice": ("SLICE", "STRIDED_SLICE"),
     "softmax": ("SOFTMAX", "LOG_SOFTMAX"),

@@ -1,0 +1,107 @@
+"""Powers, floored division and the angle of two operands."""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from ..binary_math import BINARY_MATH, DIVISION_BY_ZERO, NEGATIVE_EXPONENT
+from .broadcast import broadcast_kernel
+from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
+from .family import KernelFamily
+
+kernels = KernelFamily()
+
+_ZERO = np.float32(0)
+_INT32_MIN = -(2**31)
+
+
+@njit(error_model="numpy")
+def _nothing(block):
+    return 0
+
+
+@njit(error_model="numpy")
+def _pow_f32(x, y, p):
+    return math.pow(x, y)
+
+
+@njit(error_model="numpy")
+def _pow_i32(x, y, p):
+    """The power in float64, cut to an int32; what does not fit becomes the least one."""
+    power = math.pow(np.float64(x), np.float64(y))
+    return np.int32(power) if -2147483649.0 < power < 2147483648.0 else np.int32(_INT32_MIN)
+
+
+@njit(error_model="numpy")
+def _atan2_f32(y, x, p):
+    return np.float32(math.atan2(y, x))
+
+
+@njit(error_model="numpy")
+def _floor_div_f32(x, y, p):
+    return np.floor(x / y)
+
+
+@njit(error_model="numpy")
+def _floor_mod_f32(x, y, p):
+    remainder = np.fmod(x, y)
+    return remainder + y if remainder != _ZERO and (y < _ZERO) != (remainder < _ZERO) else remainder
+
+
+def _floor_division(width):
+    @njit(error_model="numpy")
+    def divide(x, y, p):
+        if y == 0:
+            return width(0)
+        if y == -1:  # the one quotient that overflows wraps around
+            return width(-x)
+        return width(x // y)
+
+    @njit(error_model="numpy")
+    def remainder(x, y, p):
+        return width(0) if y == 0 or y == -1 else width(x % y)
+
+    return divide, remainder
+
+
+def _checked(read, write, combine, allowed, status):
+    """A broadcast kernel that first looks at every element of its second operand."""
+    compute = njit(error_model="numpy")(broadcast_kernel(read, write, _nothing, combine))
+
+    def kernel(block, chunk, chunks):
+        count = 1
+        for d in range(len(block.shape)):
+            if block.b_strides[d] != 0:
+                count *= block.shape[d]
+        for i in range(count):
+            if not allowed(read(block.b, i)):
+                return status
+        return compute(block, chunk, chunks)
+
+    return kernel
+
+
+@njit(error_model="numpy")
+def _not_zero(x):
+    return x != 0
+
+
+@njit(error_model="numpy")
+def _not_negative(x):
+    return x >= 0
+
+
+kernels.add(BINARY_MATH, "pow_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _pow_f32))
+kernels.add(BINARY_MATH, "pow_i32")(_checked(read_i32, write_i32, _pow_i32, _not_negative, NEGATIVE_EXPONENT))
+kernels.add(BINARY_MATH, "atan2_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _atan2_f32))
+kernels.add(BINARY_MATH, "floor_mod_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _floor_mod_f32))
+
+for _name, _read, _write, _combine in (
+    ("floor_div_f32", read_f32, write_f32, _floor_div_f32),
+    ("floor_div_i32", read_i32, write_i32, _floor_division(np.int32)[0]),
+    ("floor_div_i64", read_i64, write_i64, _floor_division(np.int64)[0]),
+    ("floor_mod_i32", read_i32, write_i32, _floor_division(np.int32)[1]),
+    ("floor_mod_i64", read_i64, write_i64, _floor_division(np.int64)[1]),
+):
+    kernels.add(BINARY_MATH, _name)(_checked(_read, _write, _combine, _not_zero, DIVISION_BY_ZERO))
