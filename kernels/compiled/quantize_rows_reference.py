@@ -49,9 +49,8 @@ def quantize_rows_reference(a, chunk, chunks):
                 scale = greatest / np.float32(127)
                 factor = np.float32(127) / greatest
         elif low != high:
-            real = (np.float64(high) - np.float64(low)) / 255.0
-            scale = np.float32(real)
-            zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), real))
+            scale = (high - low) / np.float32(255)
+            zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), np.float64(scale)))
             factor = np.float32(1) / scale
         for k in range(depth):
             value = round_half_away(zero_point + x[k] * factor)

@@ -1,0 +1,39 @@
+"""8-bit products of pairs of matrices, made for one rounding at a time."""
+
+from __future__ import annotations
+
+from numba import carray, njit
+
+from ..batch_matmul_q8 import BATCH_MATMUL_Q8
+from ..gemm_q8 import GEMM_Q8
+from .family import KernelFamily
+from .matrix_q8 import gemm_family
+from .memory import int64_pointer, record_pointer
+
+_gemm_at = record_pointer(GEMM_Q8)
+_BLOCK_BYTES = GEMM_Q8.itemsize
+
+
+def batch_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
+    """x[x_index[b]] times packed w[w_index[b]]."""
+    kernels = KernelFamily()
+    gemm = njit(error_model="numpy")(gemm_family(name, rounding, with_sums).sources[name].function)
+
+    @kernels.add(BATCH_MATMUL_Q8, name)
+    def batch_matmul(a, chunk, chunks):
+        x_index = carray(int64_pointer(a.x_index), a.batches)
+        w_index = carray(int64_pointer(a.w_index), a.batches)
+        begin, end, part, parts = 0, a.batches, chunk, chunks
+        if a.batches > 1:
+            begin, end = a.batches * chunk // chunks, a.batches * (chunk + 1) // chunks
+            part, parts = 0, 1
+        block = carray(_gemm_at(a.blocks + chunk * _BLOCK_BYTES), 1)[0]
+        for batch in range(begin, end):
+            block.x = a.x + x_index[batch] * a.x_bytes
+            block.w = a.w + w_index[batch] * a.w_bytes
+            block.y = a.y + batch * a.y_bytes
+            block.sums = a.sums + x_index[batch] * a.sums_bytes
+            gemm(block, part, parts)
+        return 0
+
+    return kernels

@@ -1,0 +1,127 @@
+"""Packing of int8 matrices that are not constant, in each invoke."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import carray, njit, types
+
+from ..batch_matmul_q8 import PACK_MATRICES_Q8
+from ..gemm_q8 import FLOAT_HEADER, NARROW_COLUMNS, PANEL_COLUMNS
+from .family import KernelFamily
+from .memory import float32_pointer, int8_pointer, int32_pointer
+from .simd import Emitter, Value, i8, i32, microkernel, vector
+
+kernels = KernelFamily()
+
+_ROW, _HALF = vector(i8, PANEL_COLUMNS), vector(i32, PANEL_COLUMNS // 2)
+# Which channel each column of a wide panel holds: see gemm_q8.column_order.
+_ORDER = [group * 8 + half * 4 + lane for half in range(2) for group in range(4) for lane in range(4)]
+
+
+def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Value, sums: Value) -> None:
+    """Four rows of a wide panel's channels at a time; the channels' sums go to `sums`."""
+    b = e.builder
+    source, to = e.pointer(w), e.pointer(panel)
+    words = [[lane + 32 * k for lane in _ORDER[h * 16 : h * 16 + 16] for k in range(2)] for h in range(2)]
+
+    def body(step: Value, acc: list[Value]) -> list[Value]:
+        first = b.mul(step, b.mul(row_bytes, e.const(4)))
+        rows = [e.load(source, _ROW, b.add(first, b.mul(row_bytes, e.const(k)))) for k in range(4)]
+        at = b.mul(step, e.const(PANEL_COLUMNS * 4))
+        for h in range(2):
+            low, high = (e.shuffle(rows[k], rows[k + 1], words[h]) for k in (0, 2))
+            mixed = [lane for k in range(16) for lane in (2 * k, 2 * k + 1, 32 + 2 * k, 33 + 2 * k)]
+            e.store(e.shuffle(low, high, mixed), e.offset(to, at), h * 64)
+        totals = []
+        for h in range(2):
+            total = acc[h]
+            for row in rows:
+                part = e.shuffle(row, row, list(range(h * 16, h * 16 + 16)))
+                total = b.add(total, b.sext(part, _HALF))
+            totals.append(total)
+        return totals
+
+    totals = e.loop(steps, [e.const(0, _HALF), e.const(0, _HALF)], body)
+    for h in range(2):
+        e.store(e.shuffle(*totals, _ORDER[h * 16 : h * 16 + 16]), e.pointer(sums), h * 64)
+
+
+_pack_rows = microkernel("pack_rows_q8", [types.int64] * 5, _emit_rows)
+
+
+@njit(error_model="numpy")
+def place_of(j, width):
+    """Where a panel of this width holds its channel j."""
+    if width == NARROW_COLUMNS:
+        return j
+    return (j // 4 % 2) * 16 + j // 8 * 4 + j % 4
+
+
+@njit(error_model="numpy")
+def word(w, at, step, count):
+    """The first `count` (up to 4) of four elements as the bytes of a word, the others 0; and their sum."""
+    value, total = np.int32(0), np.int32(0)
+    for k in range(count):
+        element = np.int32(w[at + k * step])
+        value |= np.int32((element & 255) << (8 * k))
+        total += element
+    return np.int32(value), np.int32(total)
+
+
+@njit(error_model="numpy")
+def run_sum(w, start, count):
+    total = np.int32(0)
+    for k in range(count):
+        total += np.int32(w[start + k])
+    return np.int32(total)
+
+
+@kernels.add(PACK_MATRICES_Q8)
+def pack_matrices_q8(a, chunk, chunks):
+    steps, whole, rest = (a.depth + 3) // 4, a.depth // 4, a.depth % 4
+    panels = (a.columns + PANEL_COLUMNS - 1) // PANEL_COLUMNS
+    last = a.columns - (panels - 1) * PANEL_COLUMNS
+    last_width = PANEL_COLUMNS if last > NARROW_COLUMNS else NARROW_COLUMNS
+    row_columns = (panels - 1) * PANEL_COLUMNS + last_width
+    row_step, column_step = a.columns, 1
+    if a.by_columns:
+        row_step, column_step = 1, a.depth
+    rows = FLOAT_HEADER + steps
+    total = a.matrices * panels
+    for i in range(total * chunk // chunks, total * (chunk + 1) // chunks):
+        matrix = i // panels
+        column = (i - matrix * panels) * PANEL_COLUMNS
+        left = a.columns - column
+        width = PANEL_COLUMNS if left > NARROW_COLUMNS else NARROW_COLUMNS
+        address = a.packed + rows * (matrix * row_columns + column) * 4
+        panel = carray(int32_pointer(address), (rows, width))
+        scales = carray(float32_pointer(address), (rows, width))
+        source = a.w + matrix * a.depth * a.columns + column * column_step
+        w = int8_pointer(source)
+        done = 0
+        panel[0, :] = 0
+        if not a.by_columns and left >= width and width == PANEL_COLUMNS:
+            done = whole
+            _pack_rows(source, row_step, address + FLOAT_HEADER * PANEL_COLUMNS * 4, whole, address)
+        elif left < width:
+            panel[FLOAT_HEADER:, :] = 0
+        for j in range(min(left, width)):
+            to, at = place_of(j, width), j * column_step
+            sum_ = panel[0, to]
+            if a.by_columns:
+                words = int32_pointer(source + at)
+                for step in range(whole):
+                    panel[FLOAT_HEADER + step, to] = words[step]
+                sum_ = run_sum(w, at, whole * 4)
+            else:
+                for step in range(done, whole):
+                    value, part = word(w, at + 4 * step * row_step, row_step, 4)
+                    panel[FLOAT_HEADER + step, to] = value
+                    sum_ += part
+            if rest:
+                value, part = word(w, at + 4 * whole * row_step, row_step, rest)
+                panel[FLOAT_HEADER + whole, to] = value
+                sum_ += part
+            panel[0, to] = np.int32(-a.x_offset * sum_)
+        scales[1, :] = a.scale
+    return 0
