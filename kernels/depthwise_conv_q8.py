@@ -21,6 +21,8 @@ from .requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
 # four taps. A row of the header and a group both hold 4 bytes for each channel of the block.
 BLOCK = 32
 BLOCK_ROW_BYTES = TAPS_BYTES = 4 * BLOCK
+# Which channel of a block is at each place: the order that interleaving bytes gives.
+CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
 
 # Rows of x are read in place, or, where they need padding at the sides or each channel several
 # times, from copies in a ring of slots. Each chunk has scratch_bytes of scratch: addresses
@@ -201,17 +203,10 @@ def blocks(quads: np.ndarray, header: np.ndarray) -> np.ndarray:
     padded[:, :channels] = quads.transpose(0, 2, 1)
     rows = np.zeros((len(header), count * BLOCK), np.int32)
     rows[:, :channels] = header
-    order = _channel_order()
-    place[:, : len(header)] = rows.reshape(-1, count, BLOCK)[:, :, order].transpose(1, 0, 2)
+    place[:, : len(header)] = rows.reshape(-1, count, BLOCK)[:, :, CHANNEL_ORDER].transpose(1, 0, 2)
     words = padded.view(np.int32).reshape(groups, count, BLOCK)
-    place[:, len(header) :] = words[:, :, order].transpose(1, 0, 2)
+    place[:, len(header) :] = words[:, :, CHANNEL_ORDER].transpose(1, 0, 2)
     return packed
-
-
-def _channel_order() -> np.ndarray:
-    """Which channel of a block is at each place: the order that interleaving bytes gives."""
-    vector, lane, i = np.meshgrid(range(4), range(2), range(4), indexing="ij")
-    return (lane * 16 + vector * 4 + i).reshape(-1)
 
 
 def fill_layout(args: np.ndarray, g: DepthwiseGeometry, together: int, value: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from struct import calcsize, pack
 from typing import NamedTuple
 
 import numpy as np
@@ -83,16 +84,12 @@ def packed_columns(columns: int) -> int:
     return columns - rest + (NARROW_COLUMNS if rest <= NARROW_COLUMNS else PANEL_COLUMNS)
 
 
-def column_order(width: int) -> np.ndarray:
-    """Which channel of a panel each column holds.
-
-    Wide panels are in the order that packing two vectors of int32 to int16, 128 bits at a
-    time, puts right again. Narrow panels are in plain order.
-    """
-    if width == NARROW_COLUMNS:
-        return np.arange(width)
-    half, group, lane = np.meshgrid(range(2), range(4), range(4), indexing="ij")
-    return (group * 8 + half * 4 + lane).reshape(-1)
+# Which channel of a panel each column holds. Wide panels are in the order that packing two
+# vectors of int32 to int16, 128 bits at a time, puts right again; narrow ones in plain order.
+COLUMN_ORDER = {
+    PANEL_COLUMNS: np.arange(PANEL_COLUMNS).reshape(4, 2, 4).transpose(1, 0, 2).reshape(-1),
+    NARROW_COLUMNS: np.arange(NARROW_COLUMNS),
+}
 
 
 def pack_filter(
@@ -105,23 +102,34 @@ def pack_filter(
     sum (u - x_offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
     where v fits int8.
     """
-    columns = weights.shape[0]
     if f.rounding == FLOAT64_ROUNDING:
         return None
-    x_offset = f.x_zero_point + (128 if f.x.type == TensorType.INT8 else 0)
-    centred = weights.astype(np.int64) - f.w_zero_point
-    sum_factor = 0
-    if centred.size and (centred.min() < -128 or centred.max() > 127):
-        sum_factor = (128 if f.w.type == TensorType.UINT8 else 0) - f.w_zero_point
-    values = centred - sum_factor
-    totals = centred.sum(axis=(1, 2))
+    columns, depth = weights.shape[0], weights[0].size
+    values, sum_factor = _signed_bytes(f, weights)
+    totals = weights.sum(axis=(1, 2), dtype=np.int64) - f.w_zero_point * depth
     biases = np.zeros(columns, np.int64) if bias is None else bias.astype(np.int64)
-    bounds = np.abs(biases) + 255 * np.abs(centred).sum(axis=(1, 2))
     channels = Requantization(*(part[first : first + columns] for part in f.requantization))
-    if not sums_fit(f.rounding, bounds, channels):
-        return None
+    largest = np.abs(biases)
+    # Few sums come near the bound that holds for all weights of this size.
+    if not sums_fit(f.rounding, largest + 255 * 256 * depth, channels):
+        sizes = np.abs(weights.astype(np.int64) - f.w_zero_point).sum(axis=(1, 2))
+        if not sums_fit(f.rounding, largest + 255 * sizes, channels):
+            return None
+    x_offset = f.x_zero_point + (128 if f.x.type == TensorType.INT8 else 0)
     header = [(biases - x_offset * totals).astype(np.int32), *rounding_rows(f.rounding, channels)]
-    return PackedFilter(panels(values.astype(np.int8), np.stack(header)), output_block(f), sum_factor)
+    return PackedFilter(panels(values, np.stack(header)), output_block(f), sum_factor)
+
+
+def _signed_bytes(f: FilterQ8, weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """(int8 values, sum_factor) with weight - zero point = value + sum_factor."""
+    zero = f.w_zero_point
+    if f.w.type == TensorType.INT8 and zero == 0:
+        return weights, 0
+    if weights.size == 0 or (weights.min() >= zero - 128 and weights.max() <= zero + 127):
+        return (weights.astype(np.int16) - zero).astype(np.int8), 0
+    if f.w.type == TensorType.UINT8:
+        return (weights ^ 0x80).view(np.int8), 128 - zero
+    return weights, -zero
 
 
 def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
@@ -155,37 +163,44 @@ def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
     padded[:columns, :, :depth] = values
     rows = np.zeros((len(header), width), np.int32)
     rows[:, :columns] = header
+    words = padded.view(np.int32).reshape(width, taps * steps)
     panel_rows = len(header) + taps * steps
     packed = aligned_bytes(panel_rows * width * 4)
     done = 0
     while done < width:
         panel = min(PANEL_COLUMNS, width - done)
-        order = done + column_order(panel)
+        order = done + COLUMN_ORDER[panel]
         place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
         place = place.reshape(panel_rows, panel)
         place[: len(header)] = rows[:, order]
-        steps_first = padded[order].reshape(panel, taps * steps, 4).transpose(1, 0, 2)
-        place[len(header) :] = np.ascontiguousarray(steps_first).view(np.int32)[:, :, 0]
+        place[len(header) :] = words[order].T
         done += panel
     return packed
 
 
 def output_block(f: FilterQ8) -> np.ndarray:
     """The OUTPUT block of an operator, flat uint8."""
-    block = aligned_bytes(OUTPUT_BYTES)
-    block[FLIP : FLIP + 64] = 128 if f.x.type == TensorType.INT8 else 0
     low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
-    for start, value in ((ZERO_POINT_16, f.y_zero_point), (LOW_16, f.lowest), (HIGH_16, f.highest)):
-        block[start : start + 64].view(np.int16)[:] = value
-    for start, value in ((ZERO_POINT_32, f.y_zero_point), (LOW_32, low), (HIGH_32, high)):
-        block[start : start + 64].view(np.int32)[:] = value
-    for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
-        block[start : start + 64].view(np.float32)[:] = value
-    shift = 0 if f.y.type == TensorType.INT8 else 128
-    block[UNFLIP : UNFLIP + 64] = shift
-    block[SIGNED_ZERO_POINT_16 : SIGNED_ZERO_POINT_16 + 64].view(np.int16)[:] = f.y_zero_point - shift
-    block[SIGNED_LOW_8 : SIGNED_LOW_8 + 64].view(np.int8)[:] = f.lowest - shift
-    block[SIGNED_HIGH_8 : SIGNED_HIGH_8 + 64].view(np.int8)[:] = f.highest - shift
+    unflip = 0 if f.y.type == TensorType.INT8 else 128
+    parts = [
+        (FLIP, "B", 128 if f.x.type == TensorType.INT8 else 0),
+        (ZERO_POINT_16, "h", f.y_zero_point),
+        (LOW_16, "h", f.lowest),
+        (HIGH_16, "h", f.highest),
+        (ZERO_POINT_32, "i", f.y_zero_point),
+        (LOW_32, "i", low),
+        (HIGH_32, "i", high),
+        (LOW_FLOAT, "f", low),
+        (HIGH_FLOAT, "f", high),
+        (ZEROS, "B", 0),
+        (UNFLIP, "B", unflip),
+        (SIGNED_ZERO_POINT_16, "h", f.y_zero_point - unflip),
+        (SIGNED_LOW_8, "b", f.lowest - unflip),
+        (SIGNED_HIGH_8, "b", f.highest - unflip),
+    ]
+    content = b"".join(pack(kind, value) * (64 // calcsize(kind)) for _, kind, value in sorted(parts))
+    block = aligned_bytes(OUTPUT_BYTES)
+    block[:] = np.frombuffer(content, np.uint8)
     return block
 
 

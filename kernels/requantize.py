@@ -42,8 +42,19 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
 
 def quantize_multipliers(reals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """quantize_multiplier of each element (float64): int32 multipliers and int32 shifts."""
-    pairs = [quantize_multiplier(float(real)) for real in reals]
-    return np.array([p[0] for p in pairs], np.int32), np.array([p[1] for p in pairs], np.int32)
+    if not np.all((reals >= 0) & (reals < np.inf)):
+        raise PrepareError(
+            "requantization: real multipliers must be finite and positive, "
+            f"got {reals.min()} to {reals.max()}"
+        )
+    fractions, shifts = np.frexp(reals)
+    multipliers = np.floor(fractions * 2.0**31 + 0.5)
+    full = multipliers == 2.0**31
+    multipliers[full] = 2.0**30
+    shifts = shifts + full
+    tiny = (multipliers == 0) | (shifts < -31)
+    multipliers[tiny] = 0
+    return multipliers.astype(np.int32), np.where(tiny, 0, shifts).astype(np.int32)
 
 
 class Requantization(NamedTuple):

@@ -86,7 +86,7 @@ class Dot:
         if self.vnni:
             self.starts = [64 * j for j in range(tiling.step // 16)]
         else:
-            # Channels in the order of their columns: see gemm_q8.column_order.
+            # Channels in the order of their columns: see gemm_q8.COLUMN_ORDER.
             self.starts = [0, 64 if tiling.width == PANEL_COLUMNS else 16]
         self.rows = ChannelRows(e, w, 4 * tiling.width, self.starts)
         self.flip = flip_bytes(e, output, vector(i32, 16) if self.vnni else i32)
@@ -228,7 +228,7 @@ class Dot:
 
 
 def _in_channel_order(e: Emitter, pieces: list[Value]) -> list[Value]:
-    """Undo the order of a wide panel's columns: see gemm_q8.column_order."""
+    """Undo the order of a wide panel's columns: see gemm_q8.COLUMN_ORDER."""
     if len(pieces) == 1:
         return pieces
     order = [half * 16 + group * 4 + lane for group in range(4) for half in range(2) for lane in range(4)]
