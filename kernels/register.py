@@ -73,6 +73,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "space_batch": ("BATCH_TO_SPACE_ND", "SPACE_TO_BATCH_ND"),
     "space_depth": ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"),
     "split": ("SPLIT", "SPLIT_V", "PACK", "UNPACK"),
+    "svdf": ("SVDF",),
     "tile": ("TILE", "BROADCAST_TO"),
     "top_k": ("TOPK_V2",),
     "transpose": ("TRANSPOSE",),
