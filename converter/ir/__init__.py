@@ -1,0 +1,27 @@
+"""TensorFlow graphs as they are: the graph IR, its text form, and GraphDef in and out."""
+
+from importlib import import_module
+
+# Name: module that has it. Nothing is imported before it is asked for.
+_HOMES = {
+    "Module": ".module",
+    "Graph": ".module",
+    "Function": ".module",
+    "Node": ".node",
+    "Value": ".node",
+    "Block": ".node",
+    "ImportOptions": ".import_module",
+    "import_graph_def": ".import_module",
+    "export_graph_def": ".export_module",
+    "read_graph_def": ".graph_def_file",
+    "print_module": ".text_printer",
+    "parse_module": ".text_parser",
+    "verify": ".verifier",
+}
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)

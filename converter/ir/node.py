@@ -1,0 +1,236 @@
+"""Values, nodes and blocks: the graph itself, with the uses of every value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from .attributes import Attributes
+from .types import CONTROL, Type
+
+# Nodes that end a block or name a result; they are of the IR, not of TensorFlow.
+RETURN, YIELD, CONDITION, GET_RESULT = "return", "yield", "condition", "get_result"
+TERMINATORS = frozenset((RETURN, YIELD, CONDITION))
+IF_REGIONS = frozenset(("IfRegion", "StatelessIfRegion", "StatefulIfRegion"))
+CASE_REGIONS = frozenset(("CaseRegion", "StatelessCaseRegion", "StatefulCaseRegion"))
+WHILE_REGIONS = frozenset(("WhileRegion", "StatelessWhileRegion", "StatefulWhileRegion"))
+FOR_REGIONS = frozenset(("ForRegion",))
+REGION_OPS = IF_REGIONS | CASE_REGIONS | WHILE_REGIONS | FOR_REGIONS
+# Where a node came from: names of nodes and of the functions they were in.
+Location = tuple[tuple[str, str], ...]
+
+
+class Value:
+    """A data result of a node, its control token, or an argument of a block.
+
+    users holds a node once per use.
+    """
+
+    __slots__ = ("index", "owner", "type", "users")
+
+    def __init__(self, owner: Node | Block, index: int, type: Type) -> None:
+        self.owner = owner
+        self.index = index
+        self.type = type
+        self.users: list[Node] = []
+
+    @property
+    def is_control(self) -> bool:
+        return self.type is CONTROL
+
+    def replace_all_uses_with(self, other: Value) -> None:
+        """Every node that used this value uses the other instead."""
+        if other is self:
+            return
+        for user in dict.fromkeys(self.users):
+            user._operands = [other if operand is self else operand for operand in user._operands]
+            user._controls = [other if control is self else control for control in user._controls]
+        other.users += self.users
+        self.users = []
+
+
+class Node:
+    """An op applied to values, by name, on a device."""
+
+    __slots__ = (
+        *("_control", "_controls", "_operands", "assigned_device", "attributes", "block", "device"),
+        *("line", "location", "name", "next", "op", "previous", "regions", "results"),
+    )
+
+    def __init__(
+        self,
+        op: str,
+        name: str = "",
+        result_types: Iterable[Type] = (),
+        attributes: Attributes | None = None,
+        device: str = "",
+        assigned_device: str = "",
+    ) -> None:
+        self.op = op
+        self.name = name
+        self.device = device
+        self.assigned_device = assigned_device
+        self.attributes: Attributes = {} if attributes is None else attributes
+        self._operands: list[Value] = []
+        self._controls: list[Value] = []
+        self.results = [Value(self, i, type) for i, type in enumerate(result_types)]
+        self._control: Value | None = None
+        self.regions: list[Block] = []
+        self.block: Block | None = None
+        self.previous: Node | None = None
+        self.next: Node | None = None
+        self.location: Location | None = None
+        # Line of the text that it was parsed from, 0 when it came from elsewhere.
+        self.line = 0
+
+    @property
+    def control(self) -> Value:
+        """The token that orders other nodes after this one."""
+        if self._control is None:
+            self._control = Value(self, len(self.results), CONTROL)
+        return self._control
+
+    @property
+    def has_control(self) -> bool:
+        return self.op != GET_RESULT and self.op not in TERMINATORS
+
+    @property
+    def operands(self) -> tuple[Value, ...]:
+        """Data operands, in order."""
+        return tuple(self._operands)
+
+    @operands.setter
+    def operands(self, values: Iterable[Value]) -> None:
+        self._operands = self._exchange(self._operands, list(values))
+
+    @property
+    def controls(self) -> tuple[Value, ...]:
+        """Tokens of what must run before."""
+        return tuple(self._controls)
+
+    @controls.setter
+    def controls(self, values: Iterable[Value]) -> None:
+        self._controls = self._exchange(self._controls, list(values))
+
+    def _exchange(self, old: list[Value], new: list[Value]) -> list[Value]:
+        for value in old:
+            value.users.remove(self)
+        for value in new:
+            value.users.append(self)
+        return new
+
+    def set_operand(self, index: int, value: Value) -> None:
+        self._operands[index].users.remove(self)
+        self._operands[index] = value
+        value.users.append(self)
+
+    @property
+    def used(self) -> bool:
+        """Whether any node uses a result or the control token."""
+        return any(value.users for value in self.results) or bool(self._control and self._control.users)
+
+    def replace_with(self, other: Node) -> None:
+        """Uses of this node's results and token become uses of the other's."""
+        for mine, theirs in zip(self.results, other.results, strict=True):
+            mine.replace_all_uses_with(theirs)
+        if self._control is not None and self._control.users:
+            self._control.replace_all_uses_with(other.control)
+
+    def erase(self) -> None:
+        """Take the node out of its block; nothing may use it."""
+        if self.used:
+            raise ValueError(f"node {self.name!r} ({self.op}): cannot be erased while it is used")
+        self.drop_operands()
+        if self.block is not None:
+            self.block.remove(self)
+
+    def drop_operands(self) -> None:
+        """Use nothing any more, nor do the nodes of the regions."""
+        self.operands, self.controls = (), ()
+        for region in self.regions:
+            for node in region:
+                node.drop_operands()
+
+    def __repr__(self) -> str:
+        return f"Node({self.op!r}, {self.name!r})"
+
+
+class Block:
+    """Nodes in the order of the file, and the arguments they may use. Order means nothing: cycles are fine."""
+
+    __slots__ = ("arguments", "first", "last", "owner", "size")
+
+    def __init__(self, owner: object = None) -> None:
+        self.arguments: list[Value] = []
+        self.first: Node | None = None
+        self.last: Node | None = None
+        self.size = 0
+        # The node, graph or function whose body this is.
+        self.owner = owner
+
+    def add_argument(self, type: Type) -> Value:
+        value = Value(self, len(self.arguments), type)
+        self.arguments.append(value)
+        return value
+
+    def append(self, node: Node) -> Node:
+        """Put the node last."""
+        return self._link(node, self.last, None)
+
+    def insert_before(self, place: Node, node: Node) -> Node:
+        assert place.block is self
+        return self._link(node, place.previous, place)
+
+    def _link(self, node: Node, previous: Node | None, following: Node | None) -> Node:
+        assert node.block is None
+        node.block, node.previous, node.next = self, previous, following
+        if previous is None:
+            self.first = node
+        else:
+            previous.next = node
+        if following is None:
+            self.last = node
+        else:
+            following.previous = node
+        self.size += 1
+        return node
+
+    def remove(self, node: Node) -> None:
+        """Take the node out, with its operands and uses as they are."""
+        assert node.block is self
+        if node.previous is None:
+            self.first = node.next
+        else:
+            node.previous.next = node.next
+        if node.next is None:
+            self.last = node.previous
+        else:
+            node.next.previous = node.previous
+        node.block = node.previous = node.next = None
+        self.size -= 1
+
+    @property
+    def terminator(self) -> Node | None:
+        """The last node, if it ends the block."""
+        return self.last if self.last is not None and self.last.op in TERMINATORS else None
+
+    def __iter__(self) -> Iterator[Node]:
+        """The nodes; the one at hand may be removed."""
+        node = self.first
+        while node is not None:
+            following = node.next
+            yield node
+            node = following
+
+    def __len__(self) -> int:
+        return self.size
+
+    def walk(self) -> Iterator[Node]:
+        """The nodes, each before those of its regions."""
+        stack = [iter(self)]
+        while stack:
+            node = next(stack[-1], None)
+            if node is None:
+                stack.pop()
+                continue
+            yield node
+            stack += [iter(region) for region in reversed(node.regions)]
