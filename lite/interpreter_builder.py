@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ..schema import tflite
 from ..schema.operator_code import builtin_code
 from .arena import allocate
-from .calls import check_calls
 from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import check_graph
 from .node import Node
@@ -44,7 +43,6 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
 
     runtime.subgraphs.extend(map(build, range(len(root.subgraphs))))
     runtime.build = build
-    check_calls(runtime.subgraphs)
     _check_signatures(model, runtime.subgraphs)
     for subgraph in runtime.subgraphs:
         subgraph.init_nodes()

@@ -1,0 +1,142 @@
+"""Subgraphs that run other subgraphs: native where they can be, errors that name the inner node."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.interpreter import Interpreter
+from numlite.lite.errors import InvokeError, ModelError, PrepareError
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+from ..cases.control_flow import composite_model, if_model, unary_subgraph, while_model
+from ..model_builder import ModelBuilder, SubgraphBuilder
+
+
+def ready(model: bytes, **settings: object) -> Interpreter:
+    interpreter = Interpreter(model_content=model, **settings)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def sums(body: SubgraphBuilder, inputs: list[int]) -> list[int]:
+    total = body.tensor((2,))
+    body.op(BuiltinOperator.ADD, [inputs[1], inputs[1]], [total], tflite.AddOptionsT())
+    return [total]
+
+
+def run(interpreter: Interpreter, *values: np.ndarray) -> list[np.ndarray]:
+    for detail, value in zip(interpreter.get_input_details(), values, strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+
+
+COUNT, PAIR = np.array([2], np.int32), np.array([1, 2], np.float32)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        while_model([(2,)], sums),
+        if_model(BuiltinOperator.NEG, BuiltinOperator.ABS),
+        if_model(BuiltinOperator.NEG, BuiltinOperator.ABS, same=True),
+        composite_model(),
+    ],
+)
+def test_subgraphs_of_known_shapes_run_natively(model: bytes) -> None:
+    assert ready(model).core.subgraph().native_plan is not None
+
+
+def test_inner_memory_follows_the_outer() -> None:
+    interpreter = ready(while_model([(2,)], sums), experimental_preserve_all_tensors=True)
+    run(interpreter, COUNT, PAIR)
+    interpreter.release_nonpersistent_memory()
+    with pytest.raises(RuntimeError, match="allocate_tensors"):
+        interpreter.invoke()
+    interpreter.allocate_tensors()
+    np.testing.assert_array_equal(run(interpreter, COUNT, PAIR)[1], PAIR * 8)
+    interpreter.resize_tensor_input(1, [4])
+    interpreter.allocate_tensors()
+    np.testing.assert_array_equal(run(interpreter, COUNT, np.ones(4, np.float32))[1], np.full(4, 8))
+
+
+def test_resizing_an_inner_input_asks_for_another_allocation() -> None:
+    interpreter = ready(while_model([(2,)], sums))
+    body = 2
+    interpreter._interpreter.ResizeInputTensor(1, np.array([3]), False, body)
+    with pytest.raises(RuntimeError, match="not ready"):
+        interpreter.invoke()
+    interpreter.allocate_tensors()
+    np.testing.assert_array_equal(run(interpreter, COUNT, PAIR)[1], PAIR * 8)
+
+
+def gathers(body: SubgraphBuilder, inputs: list[int]) -> list[int]:
+    """Elements at the counter: out of range in the third turn."""
+    found, pair = body.tensor((1,)), body.tensor((2,))
+    body.op(BuiltinOperator.GATHER, [inputs[1], inputs[0]], [found], tflite.GatherOptionsT())
+    body.op(BuiltinOperator.CONCATENATION, [found, found], [pair], tflite.ConcatenationOptionsT())
+    return [pair]
+
+
+def test_a_native_error_names_the_inner_node() -> None:
+    interpreter = ready(while_model([(2,)], gathers))
+    text = r"^node 0 \(WHILE\), output .*: subgraph 2, node 1 \(GATHER\), output .*: positions must be in"
+    with pytest.raises(InvokeError, match=text):
+        run(interpreter, np.array([0], np.int32), PAIR)
+
+
+def test_an_error_of_prepare_names_the_inner_node() -> None:
+    interpreter = Interpreter(model_content=while_model([(2,)], sums))
+    interpreter.resize_tensor_input(0, [3])
+    with pytest.raises(PrepareError, match=r"^node 0 \(WHILE\).*condition must be one bool, got .* 3"):
+        interpreter.allocate_tensors()
+
+
+def calling(index: int, branches: list[int]) -> bytes:
+    """A model whose subgraph 1 calls `index`, and whose main graph's IF calls the branches."""
+    model = ModelBuilder()
+    condition, x, y = model.tensor((1,), np.bool_), model.tensor((1,)), model.tensor((1,))
+    graph = model.add_subgraph("caller")
+    a, b = graph.tensor((1,)), graph.tensor((1,))
+    graph.op(BuiltinOperator.CALL, [a], [b], tflite.CallOptionsT(subgraph=index))
+    graph.finish([a], [b])
+    unary_subgraph(model, BuiltinOperator.NEG, (1,))
+    options = tflite.IfOptionsT(then_subgraph_index=branches[0], else_subgraph_index=branches[1])
+    model.op(BuiltinOperator.IF, [condition, x], [y], options)
+    return model.build([condition, x], [y])
+
+
+def test_calls_within_calls() -> None:
+    interpreter = ready(calling(2, [1, 1]))
+    assert run(interpreter, np.array([True]), np.array([3], np.float32))[0] == -3
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_subgraph_that_calls_itself_is_refused(index: int) -> None:
+    with pytest.raises(ModelError, match=f"subgraph {index} calls itself"):
+        Interpreter(model_content=calling(index, [1, 1]))
+
+
+def test_a_subgraph_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ModelError, match="else_subgraph_index 7, the model has 3 subgraphs"):
+        ready(calling(2, [1, 7]))
+
+
+def test_a_chain_of_many_calls_ends_in_an_answer_or_an_error() -> None:
+    model = ModelBuilder()
+    x, y = model.tensor((1,)), model.tensor((1,))
+    model.op(BuiltinOperator.CALL, [x], [y], tflite.CallOptionsT(subgraph=1))
+    links = 12
+    for link in range(1, links + 1):
+        graph = model.add_subgraph(f"link{link}")
+        a, b, c = graph.tensor((1,)), graph.tensor((1,)), graph.tensor((1,))
+        if link == links:
+            graph.op(BuiltinOperator.NEG, [a], [b])
+            graph.op(BuiltinOperator.NEG, [b], [c])
+        else:
+            graph.op(BuiltinOperator.CALL, [a], [b], tflite.CallOptionsT(subgraph=link + 1))
+            graph.op(BuiltinOperator.CALL, [b], [c], tflite.CallOptionsT(subgraph=link + 1))
+        graph.finish([a], [c])
+    interpreter = ready(model.build([x], [y]))
+    assert run(interpreter, np.array([5], np.float32))[0] == 5
