@@ -115,8 +115,9 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
     tensors = {"x": x, "y": y}
     if name == "L2_POOL_2D" or (name == "AVERAGE_POOL_2D" and x.type != TensorType.FLOAT32):
         tensors["accumulator"] = context.add_temporary(node, 4 * shape[3] * chunks)
-    kernel = f"{name.removesuffix('_2D').lower()}_{_TYPES[TensorType(x.type)]}"
-    return [KernelCall("pool", kernel, args, tensors, chunks)]
+    suffix = _TYPES[TensorType(x.type)]
+    kernel = f"{name.removesuffix('_2D').lower()}_{suffix}"
+    return [KernelCall(f"pool_{suffix}", kernel, args, tensors, chunks)]
 
 
 def _registration(

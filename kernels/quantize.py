@@ -105,7 +105,8 @@ def _affine_call(
     zeros[:] = q.zero_points if len(q.zero_points) else 0
     args["scales"], args["zeros"] = scales.ctypes.data, zeros.ctypes.data
     chunks = chunk_count(context, 0.15 * x.size)
-    return [KernelCall("quantize", kernel, args, {"x": x, "y": y}, chunks, keep=[scales, zeros])]
+    family = "quantize_reference" if kernel.startswith("quantize_reference") else "quantize"
+    return [KernelCall(family, kernel, args, {"x": x, "y": y}, chunks, keep=[scales, zeros])]
 
 
 def _byte_table(context: Context, x: Tensor, y: Tensor) -> np.ndarray:
@@ -146,7 +147,7 @@ def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]
     args["multiplier"], args["shift"] = quantize_multiplier(p.scale / q.scale)
     kernel = f"requantize_{_SUFFIXES[TensorType(x.type)]}_{_SUFFIXES[TensorType(y.type)]}"
     chunks = chunk_count(context, x.size)
-    return [KernelCall("quantize", kernel, args, {"x": x, "y": y}, chunks)]
+    return [KernelCall("quantize_int", kernel, args, {"x": x, "y": y}, chunks)]
 
 
 def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall]:

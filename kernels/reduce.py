@@ -158,14 +158,20 @@ def _quantized_block(context: Context, name: str, x: Tensor, y: Tensor, count: i
 def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, str, np.ndarray]:
     """Family, kernel (less its kind and type) and block."""
     if x.type in TABLE_TYPES and name in ("MEAN", "SUM"):
-        return "reduce_q8", *_quantized_block(context, name, x, y, count)
+        kernel, args = _quantized_block(context, name, x, y, count)
+        return "reduce_q8" if kernel == "sum" else "reduce_q8_reference", kernel, args
     if x.type in TABLE_TYPES:
         check_same_quantization(name, x, y)
     args = np.zeros(1, REDUCE)
     args["count"] = count
     args["scale"] = 1 / count if name == "MEAN" and count else np.nan if name == "MEAN" else 1
     kernel = {"REDUCE_ANY": "max", "REDUCE_ALL": "min"}.get(name, name.removeprefix("REDUCE_").lower())
-    return "reduce_f32" if x.type == TensorType.FLOAT32 else "reduce_int", kernel, args
+    families = {
+        TensorType.FLOAT32: "reduce_f32",
+        TensorType.INT32: "reduce_int",
+        TensorType.INT64: "reduce_int",
+    }
+    return families.get(TensorType(x.type), "reduce_stored"), kernel, args
 
 
 def _prepare(

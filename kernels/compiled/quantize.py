@@ -1,4 +1,4 @@
-"""Conversions between reals and quantized types, and among quantized types."""
+"""Conversions between reals and quantized types."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,54 +6,18 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
-from ..quantize import AFFINE, CONVERT, REQUANTIZE
-from .elements import (
-    read_f32,
-    read_i8,
-    read_i16,
-    read_i32,
-    read_u8,
-    read_u16,
-    write_f32,
-    write_i8,
-    write_i16,
-    write_i32,
-    write_u8,
-)
+from ..quantize import AFFINE, CONVERT
+from .affine import affine_kernel
+from .elements import read_f32, read_i32, read_u16, write_f32
 from .family import KernelFamily
-from .requantize import requantize_double_rounding
 from .simd import Emitter, Value, constant, f32, i8, i16, i32, vector
 from .unary import unary_kernel
 from .vector_map import map_row
-from .vector_math import clamp_f32, half_to_f32
+from .vector_math import half_to_f32
 
 kernels = KernelFamily()
 
-_HALF = np.float32(0.5)
-_ZERO = np.float32(0)
 _ONE = np.float32(1)
-
-
-def _affine_kernel(convert: Callable) -> Callable:
-    """convert(block, channel, at, count) for each row of [outer, channels, inner], cut into chunks.
-
-    It converts count elements from the element offset `at` on.
-    """
-
-    def kernel(a, chunk, chunks):
-        inner = a.inner
-        rows = a.outer * a.channels
-        first, last = 0, inner
-        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
-        if rows == 1:
-            row, last_row = 0, 1
-            first, last = inner * chunk // chunks, inner * (chunk + 1) // chunks
-        while row < last_row:
-            convert(a, row % a.channels, row * inner + first, last - first)
-            row += 1
-        return 0
-
-    return kernel
 
 
 def _dequantize_element(signed: bool) -> Callable[..., Value]:
@@ -86,7 +50,7 @@ def _dequantize_kernel(row: Any, itemsize: int) -> Callable:
         scale, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
         row(a.x + at * itemsize, a.y + at * 4, count, scale, zero)
 
-    return _affine_kernel(convert)
+    return affine_kernel(convert)
 
 
 def _quantize_kernel(row: Any, itemsize: int, lowest: int, highest: int) -> Callable:
@@ -96,26 +60,7 @@ def _quantize_kernel(row: Any, itemsize: int, lowest: int, highest: int) -> Call
         low, high = np.float32(lowest - zero), np.float32(highest - zero)
         row(a.x + at * 4, a.y + at * itemsize, count, inverse, zero, low, high)
 
-    return _affine_kernel(convert)
-
-
-def _quantize_reference_kernel(write: Any, lowest: int, highest: int) -> Callable:
-    """round(x / scale), half away from zero; then plus zero, saturated."""
-
-    @njit(error_model="numpy")
-    def convert(a, channel, at, count):
-        x, y = a.x, a.y
-        scale, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
-        low, high = np.float32(lowest - zero), np.float32(highest - zero)
-        for i in range(count):
-            scaled = clamp_f32(read_f32(x, at + i) / scale, low, high)
-            whole = np.trunc(scaled)
-            rest = scaled - whole
-            whole = whole + (_ONE if rest >= _HALF else _ZERO)
-            whole = whole - (_ONE if rest <= -_HALF else _ZERO)
-            write(y, at + i, np.int32(np.int32(whole) + zero))
-
-    return _affine_kernel(convert)
+    return affine_kernel(convert)
 
 
 def _nothing(block):
@@ -126,23 +71,10 @@ def _dequantize_f16(bits, p):
     return half_to_f32(np.int32(bits))
 
 
-def _requantization(block):
-    return block.x_zero, block.multiplier, block.shift, block.y_zero
-
-
-def _requantize(lowest: int, highest: int) -> Callable:
-    def convert(x, p):
-        x_zero, multiplier, shift, y_zero = p
-        offset = np.int32(np.int32(x) - x_zero)
-        return requantize_double_rounding(offset, multiplier, shift, y_zero, lowest, highest)
-
-    return convert
-
-
-for _suffix, _type, _write, _limits in (
-    ("i8", i8, write_i8, (-128, 127)),
-    ("u8", i8, write_u8, (0, 255)),
-    ("i16", i16, write_i16, (-32768, 32767)),
+for _suffix, _type, _limits in (
+    ("i8", i8, (-128, 127)),
+    ("u8", i8, (0, 255)),
+    ("i16", i16, (-32768, 32767)),
 ):
     _bits, _signed = _type.width, _limits[0] < 0
     _from_reals = map_row(
@@ -158,20 +90,6 @@ for _suffix, _type, _write, _limits in (
         source=_type,
     )
     kernels.add(AFFINE, f"quantize_{_suffix}")(_quantize_kernel(_from_reals, _bits // 8, *_limits))
-    kernels.add(AFFINE, f"quantize_reference_{_suffix}")(_quantize_reference_kernel(_write, *_limits))
     kernels.add(AFFINE, f"dequantize_{_suffix}")(_dequantize_kernel(_to_reals, _bits // 8))
 
 kernels.add(CONVERT, "dequantize_f16")(unary_kernel(read_u16, write_f32, _nothing, _dequantize_f16))
-
-for _name, _read, _write, _limits in (
-    ("i8_i16", read_i8, write_i16, (-32768, 32767)),
-    ("u8_i16", read_u8, write_i16, (-32768, 32767)),
-    ("i16_i8", read_i16, write_i8, (-128, 127)),
-    ("i16_i16", read_i16, write_i16, (-32768, 32767)),
-    ("i16_i32", read_i16, write_i32, (-(2**31), 2**31 - 1)),
-    ("i32_i8", read_i32, write_i8, (-128, 127)),
-    ("i32_i16", read_i32, write_i16, (-32768, 32767)),
-):
-    kernels.add(REQUANTIZE, f"requantize_{_name}")(
-        unary_kernel(_read, _write, _requantization, _requantize(*_limits))
-    )

@@ -56,21 +56,10 @@ def across_kernel(
         x, shape, strides = block.x, block.reduced_shape, block.reduced_strides
         for i in range(inner):
             keep(total, i, zero)
-        rows = _count(shape)
-        whole = rows // 4 * 4
-        for row in range(0, whole, 4):
-            j = x_at + _offset(shape, strides, row)
-            k = x_at + _offset(shape, strides, row + 1)
-            m = x_at + _offset(shape, strides, row + 2)
-            n = x_at + _offset(shape, strides, row + 3)
+        for row in range(_count(shape)):
+            at = x_at + _offset(shape, strides, row)
             for i in range(inner):
-                value = combine(read_back(total, i), widen(read(x, j + i)))
-                value = combine(combine(value, widen(read(x, k + i))), widen(read(x, m + i)))
-                keep(total, i, combine(value, widen(read(x, n + i))))
-        for row in range(whole, rows):
-            j = x_at + _offset(shape, strides, row)
-            for i in range(inner):
-                keep(total, i, combine(read_back(total, i), widen(read(x, j + i))))
+                keep(total, i, combine(read_back(total, i), widen(read(x, at + i))))
 
     def kernel(block, chunk, chunks):
         p = parameters(block)

@@ -1,4 +1,4 @@
-"""Pooling windows over [N, H, W, C]."""
+"""The loops over a pooling's windows, shared by all types of elements."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,22 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..pool import POOL_F32, POOL_Q8
-from .elements import read_back_i32, write_i8, write_i16, write_u8
-from .family import KernelFamily
-from .pool_window import (
-    average_window_f32,
-    max_window_f32,
-    max_window_i8,
-    max_window_i16,
-    max_window_u8,
-    root_mean_square_window_f32,
-    sum_window_i8,
-    sum_window_i16,
-    sum_window_u8,
-)
-
-kernels = KernelFamily()
+from .elements import read_back_i32
 
 # Sums of up to this many bytes divide exactly in float32.
 _EXACT_IN_F32 = 1 << 15
@@ -51,7 +36,7 @@ def _pool(visit: Callable) -> Callable:
     return kernel
 
 
-def _max_pool(window: Any, itemsize: int) -> Callable:
+def max_pool(window: Any, itemsize: int) -> Callable:
     @njit(error_model="numpy")
     def visit(a, corner, rows, columns, at, chunk):
         x, y, pixel_bytes = a.x + corner * itemsize, a.y + at * itemsize, a.depth * itemsize
@@ -60,7 +45,7 @@ def _max_pool(window: Any, itemsize: int) -> Callable:
     return _pool(visit)
 
 
-def _mean_pool_f32(window: Any) -> Callable:
+def mean_pool_f32(window: Any) -> Callable:
     @njit(error_model="numpy")
     def visit(a, corner, rows, columns, at, chunk):
         share = np.float32(1) / np.float32(max(rows * columns, 1))
@@ -81,7 +66,7 @@ def _clamp(x, low, high):
     return high if x > high else x
 
 
-def _average_pool_q8(sum_window: Any, write: Any, itemsize: int) -> Callable:
+def average_pool_q8(sum_window: Any, write: Any, itemsize: int) -> Callable:
     """Rounds half away from zero; an odd count's half is rounded down first, as TFLite does."""
 
     @njit(error_model="numpy")
@@ -103,14 +88,3 @@ def _average_pool_q8(sum_window: Any, write: Any, itemsize: int) -> Callable:
                 write(y, at + c, _clamp(np.int32(np.float64(rounded) / np.float64(count)), low, high))
 
     return _pool(visit)
-
-
-kernels.add(POOL_F32, "max_pool_f32")(_max_pool(max_window_f32, 4))
-kernels.add(POOL_Q8, "max_pool_i8")(_max_pool(max_window_i8, 1))
-kernels.add(POOL_Q8, "max_pool_u8")(_max_pool(max_window_u8, 1))
-kernels.add(POOL_Q8, "max_pool_i16")(_max_pool(max_window_i16, 2))
-kernels.add(POOL_F32, "average_pool_f32")(_mean_pool_f32(average_window_f32))
-kernels.add(POOL_Q8, "average_pool_i8")(_average_pool_q8(sum_window_i8, write_i8, 1))
-kernels.add(POOL_Q8, "average_pool_u8")(_average_pool_q8(sum_window_u8, write_u8, 1))
-kernels.add(POOL_Q8, "average_pool_i16")(_average_pool_q8(sum_window_i16, write_i16, 2))
-kernels.add(POOL_F32, "l2_pool_f32")(_mean_pool_f32(root_mean_square_window_f32))
