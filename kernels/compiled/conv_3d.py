@@ -1,0 +1,73 @@
+"""CONV_3D and CONV_3D_TRANSPOSE, float32: a matrix product for every tap of an output point."""
+
+import numpy as np
+from numba import njit
+
+from ..conv_3d import CONV_3D
+from .elements import read_f32, write_f32
+from .family import KernelFamily
+from .memory import float32_pointer
+from .recurrent import accumulate_f32
+
+kernels = KernelFamily()
+
+
+@njit(error_model="numpy")
+def forward(a, axis, out, tap):
+    """The input index that an output meets at a tap, -1 for none."""
+    at = out * a.stride[axis] - a.pad[axis] + tap * a.dilation[axis]
+    return at if 0 <= at < a.in_size[axis] else -1
+
+
+@njit(error_model="numpy")
+def backward(a, axis, out, tap):
+    """The input index that reaches an output through a tap, -1 for none."""
+    at = out + a.pad[axis] - tap * a.dilation[axis]
+    if at < 0 or at % a.stride[axis] != 0:
+        return np.int64(-1)
+    at //= a.stride[axis]
+    return at if at < a.in_size[axis] else -1
+
+
+def convolution(meet):
+    """A kernel around the rule by which outputs meet inputs."""
+
+    @njit(error_model="numpy")
+    def point(a, b, od, oh, ow, y):
+        channels, plane = a.out_channels, a.in_channels * a.out_channels
+        for i in range(channels):
+            write_f32(y, i, read_f32(a.bias, i) if a.bias else np.float32(0))
+        for kd in range(a.filter_size[0]):
+            d = meet(a, 0, od, kd)
+            if d < 0:
+                continue
+            for kh in range(a.filter_size[1]):
+                h = meet(a, 1, oh, kh)
+                if h < 0:
+                    continue
+                for kw in range(a.filter_size[2]):
+                    w = meet(a, 2, ow, kw)
+                    if w < 0:
+                        continue
+                    at = ((b * a.in_size[0] + d) * a.in_size[1] + h) * a.in_size[2] + w
+                    tap = (kd * a.filter_size[1] + kh) * a.filter_size[2] + kw
+                    x = a.x + 4 * at * a.in_channels
+                    accumulate_f32(y, a.w + 4 * tap * plane, x, a.in_channels, channels)
+        values = float32_pointer(y)
+        for i in range(channels):
+            write_f32(y, i, np.float32(min(max(values[i], a.low), a.high)))
+
+    def kernel(a, chunk, chunks):
+        rows = a.batch * a.out_size[0] * a.out_size[1]
+        for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+            oh, rest = row % a.out_size[1], row // a.out_size[1]
+            od, b = rest % a.out_size[0], rest // a.out_size[0]
+            for ow in range(a.out_size[2]):
+                point(a, b, od, oh, ow, a.y + 4 * (row * a.out_size[2] + ow) * a.out_channels)
+        return 0
+
+    return kernel
+
+
+kernels.add(CONV_3D, "conv_3d_f32")(convolution(forward))
+kernels.add(CONV_3D, "conv_3d_transpose_f32")(convolution(backward))
