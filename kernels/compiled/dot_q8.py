@@ -32,7 +32,7 @@ from .output_q8 import (
     requantized,
     rounding_rows,
 )
-from .simd import Emitter, Value, f32, i8, i16, i32, i64, vector
+from .simd import Emitter, Value, f32, i8, i16, i32, vector
 from .target import target
 
 
@@ -89,7 +89,7 @@ class Dot:
             # Channels in the order of their columns: see gemm_q8.COLUMN_ORDER.
             self.starts = [0, 64 if tiling.width == PANEL_COLUMNS else 16]
         self.rows = ChannelRows(e, w, 4 * tiling.width, self.starts)
-        self.flip = flip_bytes(e, output, vector(i32, 16) if self.vnni else i32)
+        self.flip = flip_bytes(e, output, vector(i32, 16 if self.vnni else self.lanes // 2))
 
     # --- the sums
     def start(self, height: int, sums: Value | None) -> list[Value]:
@@ -133,9 +133,8 @@ class Dot:
             for k in range(per_start)
         ]
         for m, row in enumerate(rows):
-            four = b.bitcast(b.xor(e.load(e.offset(row, at), i32), self.flip), vector(i8, 4))
-            words = b.zext(four, vector(i16, 4))
-            x = b.bitcast(e.splat(b.bitcast(words, i64), halves // 4), vector(i16, halves))
+            fours = b.xor(e.load_splat(e.offset(row, at), i32, halves // 4), self.flip)
+            x = b.zext(b.bitcast(fours, vector(i8, halves)), vector(i16, halves))
             for j, weight in enumerate(weights, m * vectors):
                 acc[j] = b.add(acc[j], pair_products(e, x, weight))
         return acc
