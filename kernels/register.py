@@ -66,6 +66,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "pool": ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D"),
     "prelu": ("PRELU",),
     "quantize": ("QUANTIZE", "DEQUANTIZE"),
+    "random": ("RANDOM_STANDARD_NORMAL", "RANDOM_UNIFORM", "MULTINOMIAL"),
     "range": ("RANGE",),
     "reduce": ("MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_ANY", "REDUCE_ALL"),
     "reshape": ("RESHAPE", "SQUEEZE", "EXPAND_DIMS"),

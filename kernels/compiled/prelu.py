@@ -1,0 +1,52 @@
+"""PRELU by type."""
+
+import numpy as np
+from numba import njit
+
+from ..prelu import PRELU, PRELU_Q8
+from .broadcast import broadcast_kernel
+from .elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
+from .family import KernelFamily
+from .requantize import multiply_by_quantized_multiplier
+
+kernels = KernelFamily()
+
+_ZERO = np.float32(0)
+
+
+@njit(error_model="numpy")
+def _nothing(block):
+    return 0
+
+
+@njit(error_model="numpy")
+def _prelu(x, slope, p):
+    scaled = x * slope
+    return x if x >= _ZERO else scaled
+
+
+@njit(error_model="numpy")
+def _scales(a):
+    return a.a_zero, a.b_zero, a.zero, a.multiplier, a.shift, a.slope_multiplier, a.slope_shift
+
+
+def _quantized(width, low, high):
+    @njit(error_model="numpy")
+    def prelu(x, slope, p):
+        a_zero, b_zero, zero, multiplier, shift, slope_multiplier, slope_shift = p
+        offset = np.int32(x) - a_zero
+        if offset >= 0:
+            scaled = multiply_by_quantized_multiplier(offset, multiplier, shift)
+        else:
+            product = offset * (np.int32(slope) - b_zero)
+            scaled = multiply_by_quantized_multiplier(product, slope_multiplier, slope_shift)
+        return width(min(max(np.int64(scaled) + zero, low), high))
+
+    return prelu
+
+
+kernels.add(PRELU, "prelu_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _prelu))
+kernels.add(PRELU_Q8, "prelu_i8")(
+    broadcast_kernel(read_i8, write_i8, _scales, _quantized(np.int8, -128, 127))
+)
+kernels.add(PRELU_Q8, "prelu_u8")(broadcast_kernel(read_u8, write_u8, _scales, _quantized(np.uint8, 0, 255)))

@@ -1,0 +1,57 @@
+"""COMPLEX_ABS, REAL and IMAG: real tensors from complex ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Tensor, TensorType
+from .array_function import invoke_function
+from .index_vector import check_counts
+from .strided_copy import StridedCopy, strided_copy_calls
+
+_PART_TYPES = {TensorType.COMPLEX64: TensorType.FLOAT32, TensorType.COMPLEX128: TensorType.FLOAT64}
+
+
+def _operands(context: Context, node: Node, name: str) -> tuple[Tensor, Tensor]:
+    """The complex input and the real output, which is given the input's shape."""
+    check_counts(name, node, 1)
+    x, y = context.input(node, 0), context.output(node, 0)
+    if _PART_TYPES.get(TensorType(x.type)) != y.type:
+        raise PrepareError(
+            f"{name}: must be complex64 to float32 or complex128 to float64, got {x!r} and {y!r}"
+        )
+    context.resize_tensor(y, x.shape)
+    return x, y
+
+
+def _prepare_abs(context: Context, node: Node) -> None:
+    _operands(context, node, "COMPLEX_ABS")
+
+
+def _invoke_abs(context: Context, node: Node) -> None:
+    # np.hypot is the C library's function; np.abs may differ in the last bit.
+    invoke_function("COMPLEX_ABS", lambda x: np.hypot(x.real, x.imag), context, node)
+
+
+def _part(name: str, builtin_code: int, position: int) -> Registration:
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+        x, y = _operands(context, node, name)
+        item = y.dtype.itemsize
+        copy = StridedCopy(item, (x.size,), position * item, (2 * item,), 0, (item,))
+        return strided_copy_calls(context, copy, x, y)
+
+    return Registration(name, prepare, builtin_code=builtin_code)
+
+
+REGISTRATIONS = (
+    _part("REAL", 134, 0),
+    _part("IMAG", 133, 1),
+    Registration("COMPLEX_ABS", _prepare_abs, _invoke_abs, builtin_code=135),
+)

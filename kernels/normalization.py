@@ -1,0 +1,97 @@
+"""L2_NORMALIZATION and LOCAL_RESPONSE_NORMALIZATION: rows divided by a measure of their size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import TensorType
+from .activation import NONE
+from .elementwise import same_shape
+from .lookup import BYTE_TYPES
+from .parallel import chunk_count
+from .requantize import quantization_of
+
+_ROWS = [(name, np.int64) for name in ("x", "y", "rows", "depth")]
+# x_zero is read by the 8-bit kernels only.
+L2_NORMALIZATION = np.dtype([*_ROWS, ("x_zero", np.int32)], align=True)
+# y[c] = x[c] * (bias + alpha * sum of squares of x[c - before .. c + after]) ** -beta
+LOCAL_RESPONSE = np.dtype(
+    [
+        *_ROWS,
+        ("before", np.int64),
+        ("after", np.int64),
+        *((name, np.float32) for name in ("bias", "alpha", "beta")),
+    ],
+    align=True,
+)
+
+_SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+_ZERO_POINTS = {TensorType.INT8: 0, TensorType.UINT8: 128}
+
+
+def _prepare_l2(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, y = same_shape(context, node, "L2_NORMALIZATION")
+    suffix = _SUFFIXES.get(TensorType(x.type))
+    if suffix is None:
+        raise UnsupportedError(
+            f"L2_NORMALIZATION: types built are float32, int8 and uint8, got {x.type_name}"
+        )
+    if not x.shape:
+        raise PrepareError(f"L2_NORMALIZATION: input must have an axis, got {x!r}")
+    if getattr(node.options, "fused_activation_function", NONE) != NONE:
+        raise UnsupportedError("L2_NORMALIZATION: no activation is fused with it, an operator of its own is")
+    args = np.zeros(1, L2_NORMALIZATION)
+    if x.type in BYTE_TYPES:
+        quantization, zero = quantization_of("L2_NORMALIZATION", y), _ZERO_POINTS[TensorType(y.type)]
+        if (quantization.scale, quantization.zero_point) != (1 / 128, zero):
+            raise PrepareError(
+                f"L2_NORMALIZATION: output must have scale 1/128 and zero point {zero}, "
+                f"got {quantization.scale} and {quantization.zero_point}"
+            )
+        args["x_zero"] = quantization_of("L2_NORMALIZATION", x).zero_point
+    if x.size == 0:
+        return []
+    args["depth"] = x.shape[-1]
+    args["rows"] = rows = x.size // x.shape[-1]
+    chunks = chunk_count(context, 1.5 * x.size, most=rows)
+    return [KernelCall("normalization", f"l2_normalization_{suffix}", args, {"x": x, "y": y}, chunks)]
+
+
+def _prepare_local_response(context: Context, node: Node) -> Sequence[KernelCall]:
+    """The reference numerics leave the last element out of a window, as TFLite's own kernels do.
+
+    Source: LiteRT tflite/kernels/internal/reference/reference_ops.h, LocalResponseNormalization.
+    """
+    name = "LOCAL_RESPONSE_NORMALIZATION"
+    x, y = same_shape(context, node, name)
+    if x.type != TensorType.FLOAT32:
+        raise UnsupportedError(f"{name}: float32 is built, got {x.type_name}")
+    options = node.options
+    if len(x.shape) != 4 or options is None or options.radius < 0:
+        raise PrepareError(
+            f"{name}: input must have 4 axes and the radius must not be negative, "
+            f"got {x!r} and {options and options.radius}"
+        )
+    if x.size == 0:
+        return []
+    args = np.zeros(1, LOCAL_RESPONSE)
+    args["depth"] = x.shape[-1]
+    args["rows"] = rows = x.size // x.shape[-1]
+    args["before"] = options.radius
+    args["after"] = options.radius - (context.numerics is Numerics.REFERENCE)
+    args["bias"], args["alpha"], args["beta"] = options.bias, options.alpha, options.beta
+    chunks = chunk_count(context, 20 * x.size, most=rows)
+    return [KernelCall("normalization", "local_response_f32", args, {"x": x, "y": y}, chunks)]
+
+
+REGISTRATIONS = (
+    Registration("L2_NORMALIZATION", _prepare_l2, builtin_code=11, max_version=2),
+    Registration("LOCAL_RESPONSE_NORMALIZATION", _prepare_local_response, builtin_code=13),
+)

@@ -1,0 +1,41 @@
+"""Cases of PRELU: how the slope broadcasts, and types."""
+
+from __future__ import annotations
+
+import numpy as np
+from numlite.schema.tflite import BuiltinOperator
+
+from .case import EXACT, Case, Quanta
+from .single_op import Kind, single_op
+
+
+def _case(x: Kind, slope: Kind, y: Kind) -> Case:
+    id = f"PRELU-{np.dtype(x.dtype).name}-{'x'.join(map(str, slope.shape))}"
+
+    def oracle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        real = x.real(a)
+        return y.stored(np.where(real >= 0, real, real * slope.real(b)))
+
+    return Case(
+        id=id,
+        make=lambda: single_op(BuiltinOperator.PRELU, [x, slope], y),
+        inputs=[x.random(id), slope.random(f"{id}s", 0.5)],
+        oracle=oracle,
+        closeness=EXACT if y.scale is None else Quanta(1),
+    )
+
+
+_SHAPE = (2, 3, 5, 37)
+
+CASES = [
+    *(_case(Kind(_SHAPE), Kind(s), Kind(_SHAPE)) for s in ((1, 1, 37), (3, 5, 37), (1,), (3, 1, 1))),
+    *(
+        _case(Kind(_SHAPE, np.int8, 0.05, 3), Kind(s, np.int8, 0.01, -4), Kind(_SHAPE, np.int8, 0.06, -9))
+        for s in ((1, 1, 37), (3, 1, 1))
+    ),
+    _case(
+        Kind(_SHAPE, np.uint8, 0.05, 131),
+        Kind((1, 1, 37), np.uint8, 0.01, 124),
+        Kind(_SHAPE, np.uint8, 0.06, 119),
+    ),
+]
