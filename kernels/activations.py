@@ -45,13 +45,20 @@ def _check_type(operator: str, x: Tensor, types: tuple[TensorType, ...]) -> None
         raise UnsupportedError(f"{operator}: types built are {built}, got {x.type_name}")
 
 
-def _relu_table(operator: str, fused: int, x: Tensor, y: Tensor) -> np.ndarray:
+def _relu_table(operator: str, fused: int | None, x: Tensor, y: Tensor) -> np.ndarray:
     """Source: LiteRT tflite/kernels/activations.cc, ReluPrepare and QuantizedReluX."""
     p, q = quantization_of(operator, x), quantization_of(operator, y)
     scaled = multiply_by_quantized_multiplier(
         stored_values(x) - p.zero_point, *quantize_multiplier(p.scale / q.scale)
     )
-    low, high = quantized_activation_range(operator, fused, q.scale, q.zero_point, *type_range(y))
+    limits = type_range(y)
+    if fused is None:
+        low, high = (
+            q.zero_point,
+            min(limits[1], q.zero_point + int(np.float32(1) / np.float32(q.scale) + 0.5)),
+        )
+    else:
+        low, high = quantized_activation_range(operator, fused, q.scale, q.zero_point, *limits)
     return np.clip(scaled + q.zero_point, low, high)
 
 
@@ -60,9 +67,9 @@ def _relu(name: str, builtin_code: int, max_version: int, fused: int | None) -> 
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         x, y = same_shape(context, node, name)
-        if fused is not None and x.type in TABLE_TYPES:
+        if x.type in TABLE_TYPES:
             return lookup_call(context, x, y, _relu_table(name, fused, x, y))
-        _check_type(name, x, _FLOAT_TYPE if fused is None else (*_FLOAT_TYPE, *TABLE_TYPES))
+        _check_type(name, x, (*_FLOAT_TYPE, *TABLE_TYPES))
         args = np.zeros(1, CLAMP)
         args["low"], args["high"] = (0.0, 1.0) if fused is None else float_activation_range(name, fused)
         return unary_call(context, "activations", "clamp_f32", x, y, args, 0.1)

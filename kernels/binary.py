@@ -16,6 +16,7 @@ from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
 from .activation import NONE, float_activation_range, quantized_activation_range
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
+from .fixed_point import divide_by_power, high_multiply, reciprocal
 from .index_vector import check_counts, quantization_pair
 from .lookup import type_range
 from .parallel import chunk_count
@@ -56,6 +57,9 @@ PRODUCT_Q8_REFERENCE = np.dtype(
     [*_OPERANDS, *_int32_fields("a_zero b_zero multiplier shift zero low high")], align=True
 )
 
+# out = table[256 * a + b], of bytes
+BINARY_TABLE = np.dtype([*_OPERANDS, ("table", np.int64)], align=True)
+
 DIVISION_BY_ZERO = 1  # a status of the integer division kernels
 _MESSAGES = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
 
@@ -63,6 +67,15 @@ _INTEGER_SUFFIXES = {TensorType.INT32: "i32", TensorType.INT64: "i64"}
 _BYTE_SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8"}
 _QUANTIZED_SUFFIXES = {**_BYTE_SUFFIXES, TensorType.INT16: "i16"}
 _XNNPACK_MAX_RANK = 6
+
+
+class _Choice(NamedTuple):
+    """The kernel that serves a node, its block less operands and loops, and arrays it points to."""
+
+    family: str
+    kernel: str
+    args: np.ndarray
+    keep: tuple[np.ndarray, ...] = ()
 
 
 class _Scales(NamedTuple):
@@ -133,9 +146,7 @@ def _reference_block(name: str, scales: _Scales, zeros: tuple[int, int], is_16_b
 _REFERENCE_KERNELS = {"MUL": "product", "SQUARED_DIFFERENCE": "squared_difference"}
 
 
-def _quantized_call(
-    context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
-) -> tuple[str, str, np.ndarray]:
+def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor) -> _Choice:
     """Family, kernel and block of a quantized ADD, SUB, MUL or SQUARED_DIFFERENCE."""
     quantizations = [quantization_of(name, tensor) for tensor in (a, b, out)]
     scales = _Scales(*(np.float32(q.scale) for q in quantizations))
@@ -164,18 +175,39 @@ def _quantized_call(
     args["low"], args["high"] = quantized_activation_range(
         name, fused, float(scales.out), zero, *type_range(out), half_even=fast
     )
-    return family, kernel, args
+    return _Choice(family, kernel, args)
 
 
-def _arithmetic_call(
-    context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
-) -> tuple[str, str, np.ndarray]:
+def _quotient_table(a: Tensor, b: Tensor, out: Tensor, fused: int) -> np.ndarray:
+    """Results of a uint8 DIV for every pair of stored values; the lowest one where b stands for 0.
+
+    Source: LiteRT tflite/kernels/internal/reference/div.h, of uint8; div.cc, Prepare.
+    """
+    p, q, r = (quantization_of("DIV", tensor) for tensor in (a, b, out))
+    multiplier, shift = quantize_multiplier(p.scale / (q.scale * r.scale))
+    low, high = quantized_activation_range("DIV", fused, r.scale, r.zero_point, *type_range(out))
+    table = np.full((256, 256), low, np.int64)
+    for stored in range(256):
+        divisor = stored - q.zero_point
+        if divisor == 0:
+            continue
+        inverse, inverse_shift = reciprocal(abs(divisor))
+        for dividend in range(256):
+            value = (dividend - p.zero_point) * (1 if divisor > 0 else -1)
+            headroom = 31 - (value if value >= 0 else ~value).bit_length()
+            quotient = high_multiply(value << headroom, inverse)
+            scaled = divide_by_power(high_multiply(quotient, multiplier), headroom + inverse_shift - shift)
+            table[dividend, stored] = r.zero_point + scaled
+    return np.clip(table, low, high).astype(np.uint8)
+
+
+def _arithmetic_call(context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor) -> _Choice:
     """Family, kernel and block of an operator by its type; UnsupportedError for types not built."""
     kernel = name.lower()
     if out.type == TensorType.FLOAT32:
         args = np.zeros(1, BINARY_F32)
         args["low"], args["high"] = float_activation_range(name, fused)
-        return "binary_f32", f"{kernel}_f32", args
+        return _Choice("binary_f32", f"{kernel}_f32", args)
     suffix = _INTEGER_SUFFIXES.get(TensorType(out.type))
     if name in ("ADD", "SUB", "MUL") and out.type == TensorType.INT16 and quantization_pair(out)[0] == 0:
         suffix = "i16"
@@ -185,35 +217,37 @@ def _arithmetic_call(
         low, high = float_activation_range(name, fused)
         args["low"] = max(low, int(limits.min)) if low > -np.inf else limits.min
         args["high"] = min(high, int(limits.max)) if high < np.inf else limits.max
-        return "binary_int", f"{kernel}_{suffix}", args
+        return _Choice("binary_int", f"{kernel}_{suffix}", args)
     if (
         out.type in (_BYTE_SUFFIXES if name == "SQUARED_DIFFERENCE" else _QUANTIZED_SUFFIXES)
         and name != "DIV"
     ):
         return _quantized_call(context, name, fused, a, b, out)
+    if name == "DIV" and out.type == TensorType.UINT8:
+        args = np.zeros(1, BINARY_TABLE)
+        table = _quotient_table(a, b, out, fused)
+        args["table"] = table.ctypes.data
+        return _Choice("binary_table", "table_u8", args, (table,))
     raise UnsupportedError(
         f"{name}: types built are float32, int32, int64 and, for ADD, SUB, MUL and SQUARED_DIFFERENCE, "
         f"quantized int8, uint8 and int16, got {out.type_name}"
     )
 
 
-def _selection_call(
-    context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor
-) -> tuple[str, str, np.ndarray]:
+def _selection_call(context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor) -> _Choice:
     """MAXIMUM and MINIMUM compare stored values, whatever their scale."""
     if out.type == TensorType.FLOAT32:
-        return "binary_f32", f"{name.lower()}_f32", np.zeros(1, BINARY_F32)
+        return _Choice("binary_f32", f"{name.lower()}_f32", np.zeros(1, BINARY_F32))
     suffixes = {**_QUANTIZED_SUFFIXES, **_INTEGER_SUFFIXES}
     if out.type not in suffixes:
         raise UnsupportedError(
             f"{name}: types built are float32 and signed integers and uint8, got {out.type_name}"
         )
-    return "binary_int", f"{name.lower()}_{suffixes[TensorType(out.type)]}", np.zeros(1, BINARY)
+    kernel = f"{name.lower()}_{suffixes[TensorType(out.type)]}"
+    return _Choice("binary_int", kernel, np.zeros(1, BINARY))
 
 
-def _prepare(
-    name: str, choose: Callable[..., tuple[str, str, np.ndarray]], context: Context, node: Node
-) -> Sequence[KernelCall]:
+def _prepare(name: str, choose: Callable[..., _Choice], context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts(name, node, 2)
     a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if not a.type == b.type == out.type:
@@ -222,16 +256,17 @@ def _prepare(
     loops = collapse(name, a.shape, b.shape)
     context.resize_tensor(out, shape)
     fused = getattr(node.options, "fused_activation_function", NONE)
-    family, kernel, args = choose(context, name, fused, a, b, out)
+    family, kernel, args, keep = choose(context, name, fused, a, b, out)
     if prod(shape) == 0:
         return []
     fill_loops(args, loops)
     chunks = chunk_count(context, 0.2 * prod(shape))
-    return [KernelCall(family, kernel, args, {"a": a, "b": b, "out": out}, chunks, messages=_MESSAGES)]
+    tensors = {"a": a, "b": b, "out": out}
+    return [KernelCall(family, kernel, args, tensors, chunks, keep, _MESSAGES)]
 
 
 def _registration(
-    name: str, builtin_code: int, max_version: int, choose: Callable[..., tuple[str, str, np.ndarray]]
+    name: str, builtin_code: int, max_version: int, choose: Callable[..., _Choice]
 ) -> Registration:
     return Registration(
         name,

@@ -58,7 +58,7 @@ def byte_case(name: str, dtype: type, x_scale: float, y_scale: float, zeros: tup
     lowest = int(np.iinfo(dtype).min)
     x = Kind((256,), dtype, x_scale, lowest + zeros[0])
     y = Kind((256,), dtype, y_scale, lowest + zeros[1])
-    one_type = name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1")
+    one_type = name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1", "RELU_0_TO_1")
     return Case(
         id=f"{name}-{np.dtype(dtype).name}-{x_scale}-{y_scale}",
         make=lambda: single_op(BuiltinOperator[name], [x], y, _options(name), 1 if one_type else 2),
@@ -115,6 +115,6 @@ CASES = [
         for name in _FUNCTIONS
         for dtype in (np.int8, np.uint8)
         for x_scale, y_scale, x_zero in ((0.05, 0.05, 100), (0.0625, 0.125, 131), (0.021, 0.017, 77))
-        if name != "RELU_0_TO_1" and not (name == "ELU" and dtype is np.uint8)
+        if not (name == "ELU" and dtype is np.uint8)
     ),
 ]
