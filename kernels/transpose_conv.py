@@ -1,0 +1,184 @@
+"""TRANSPOSE_CONV: the shape rule, the checks, and which kernel serves which types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .conv import check_bias
+from .index_vector import integers
+from .padding import window
+
+TRANSPOSE_CONV = 67  # the schema's BuiltinOperator
+
+_NAME = "TRANSPOSE_CONV"
+_FILTER_TYPES = {
+    TensorType.FLOAT32: (TensorType.FLOAT32, TensorType.INT8),
+    TensorType.INT8: (TensorType.INT8,),
+    TensorType.UINT8: (TensorType.UINT8,),
+    TensorType.INT16: (TensorType.INT8,),
+}
+_BIAS_TYPES = {
+    TensorType.FLOAT32: (TensorType.FLOAT32,),
+    TensorType.INT8: (TensorType.INT32,),
+    TensorType.UINT8: (TensorType.INT32,),
+    TensorType.INT16: (TensorType.INT64, TensorType.INT32),
+}
+
+
+class TransposeConvGeometry(NamedTuple):
+    """Sizes of a transposed convolution, all positive.
+
+    Input pixel (h, w) adds to output pixels (h * stride_h - pad_top + kh, w * stride_w -
+    pad_left + kw) of those that exist.
+    """
+
+    batch: int
+    in_height: int
+    in_width: int
+    depth: int
+    out_height: int
+    out_width: int
+    out_depth: int
+    filter_height: int
+    filter_width: int
+    stride_h: int
+    stride_w: int
+    pad_top: int
+    pad_left: int
+
+    @property
+    def output_shape(self) -> Shape:
+        return (self.batch, self.out_height, self.out_width, self.out_depth)
+
+    @property
+    def taps(self) -> int:
+        return self.filter_height * self.filter_width
+
+    @property
+    def multiplies(self) -> int:
+        """Multiply-adds of the whole operator, about."""
+        return self.batch * self.in_height * self.in_width * self.taps * self.depth * self.out_depth
+
+
+class TransposeConvOperands(NamedTuple):
+    """The operator's tensors; the shape comes first in the node, the bias last."""
+
+    x: Tensor
+    w: Tensor
+    bias: Tensor | None
+    y: Tensor
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether weights and bias are known when the node is prepared."""
+        return self.w.is_constant and (self.bias is None or self.bias.is_constant)
+
+
+def transpose_conv_geometry(
+    padding: int, strides: tuple[int, int], shape: Shape, x: Shape, w: Shape
+) -> TransposeConvGeometry:
+    """Sizes of TRANSPOSE_CONV for an output shape, an input x and a filter w.
+
+    x is [N, H, W, C], w is [O, KH, KW, C], the output shape [N, OH, OW, O]; H and W must be what a
+    convolution of the output by the filter would give under the padding. Raises PrepareError
+    when the shapes do not fit.
+    Source: LiteRT tflite/kernels/transpose_conv.cc, Prepare and Eval.
+    """
+    shapes = f"got x {_text(x)}, w {_text(w)} and output {_text(shape)}"
+    if len(x) != 4 or len(w) != 4 or len(shape) != 4:
+        raise PrepareError(f"{_NAME}: input, filter and output must have 4 dimensions, {shapes}")
+    if min(x[1:], default=0) < 1 or min(w) < 1 or min(shape[1:]) < 1:
+        raise PrepareError(f"{_NAME}: sizes must be at least 1, {shapes}")
+    if x[3] != w[3] or x[0] != shape[0] or w[0] != shape[3]:
+        raise PrepareError(f"{_NAME}: batches, input channels and output channels must agree, {shapes}")
+    rows = window(_NAME, padding, shape[1], w[1], strides[0])
+    columns = window(_NAME, padding, shape[2], w[2], strides[1])
+    if (rows.out_size, columns.out_size) != (x[1], x[2]):
+        raise PrepareError(
+            f"{_NAME}: the output must shrink to the input's {x[1]}x{x[2]} under strides "
+            f"{strides[0]}x{strides[1]}, {shapes}, which gives {rows.out_size}x{columns.out_size}"
+        )
+    return TransposeConvGeometry(
+        *x, shape[1], shape[2], w[0], w[1], w[2], *strides, rows.pad_before, columns.pad_before
+    )
+
+
+def _text(shape: Shape) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def _operands(context: Context, node: Node) -> TransposeConvOperands:
+    x, w, y = context.input(node, 2), context.input(node, 1), context.output(node, 0)
+    bias = context.optional_input(node, 3)
+    filters = _FILTER_TYPES.get(TensorType(x.type))
+    if filters is None or w.type not in filters:
+        raise UnsupportedError(
+            f"{_NAME}: built for float32 (filter float32 or int8), int8, uint8 and int16 (filter int8), "
+            f"got input {x.type_name} and filter {w.type_name}"
+        )
+    if y.type != x.type:
+        raise PrepareError(f"{_NAME}: output must have the input's type, got {y.type_name} and {x.type_name}")
+    if bias is not None and bias.type not in _BIAS_TYPES[TensorType(x.type)]:
+        wanted = " or ".join(t.name.lower() for t in _BIAS_TYPES[TensorType(x.type)])
+        raise PrepareError(f"{_NAME}: bias must be {wanted}, got {bias.type_name}")
+    if len(w.shape) == 4:
+        check_bias(_NAME, bias, w.shape[0])
+    return TransposeConvOperands(x, w, bias, y)
+
+
+def _geometry(node: Node, shape: Tensor, operands: TransposeConvOperands) -> TransposeConvGeometry:
+    if node.options is None:
+        raise PrepareError(f"{_NAME}: strides must be at least 1, got a node without options")
+    if shape.type != TensorType.INT32 or len(shape.shape) != 1:
+        raise PrepareError(f"{_NAME}: the output shape must be a vector of int32, got {shape!r}")
+    strides = (node.options.stride_h, node.options.stride_w)
+    x, w = operands.x.shape, operands.w.shape
+    return transpose_conv_geometry(node.options.padding, strides, tuple(integers(shape)), x, w)
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    shape = context.input(node, 0)
+    operands = _operands(context, node)
+    if not shape.is_constant:
+        context.set_dynamic(operands.y)
+        return None
+    geometry = _geometry(node, shape, operands)
+    context.resize_tensor(operands.y, geometry.output_shape)
+    if operands.y.size == 0:
+        return []
+    if operands.x.type == TensorType.FLOAT32:
+        if operands.w.type == TensorType.FLOAT32:
+            from . import transpose_conv_f32
+
+            return transpose_conv_f32.calls(context, node, operands, geometry)
+        from . import transpose_conv_hybrid
+
+        return transpose_conv_hybrid.calls(context, node, operands, geometry)
+    from . import transpose_conv_quantized
+
+    return transpose_conv_quantized.calls(context, node, operands, geometry)
+
+
+def invoke(context: Context, node: Node) -> None:
+    """The output's shape is known only now."""
+    operands = _operands(context, node)
+    geometry = _geometry(node, context.input(node, 0), operands)
+    context.resize_tensor(operands.y, geometry.output_shape)
+    if operands.y.size == 0:
+        return
+    from .transpose_conv_late import compute
+
+    values: np.ndarray = compute(context, node, operands, geometry)
+    operands.y.array()[...] = values
+
+
+REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=TRANSPOSE_CONV, max_version=5),)

@@ -1,0 +1,102 @@
+"""A transposed convolution as plain ones: output pixels that see the same taps form a phase."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.tensor import Tensor
+from .strided_copy import StridedCopy, row_major_strides, strided_copy_calls
+from .transpose_conv import TransposeConvGeometry
+
+
+class Phase(NamedTuple):
+    """Output rows first_row, first_row + stride_h, ... and columns likewise.
+
+    The taps they see are rows and columns of the filter from first_tap_row and first_tap_column
+    in steps of the strides. table, int32 [pixels, taps], says where in an image each tap of each
+    pixel lies, in elements, or -1 outside. Without taps there is one, which lies outside.
+    """
+
+    first_row: int
+    first_column: int
+    height: int
+    width: int
+    tap_rows: slice
+    tap_columns: slice
+    table: np.ndarray
+
+    @property
+    def taps(self) -> int:
+        return self.table.shape[1]
+
+    @property
+    def pixels(self) -> int:
+        return self.height * self.width
+
+
+def phases(g: TransposeConvGeometry) -> list[Phase]:
+    """The phases of an output, each with at least one pixel."""
+    if g.in_height * g.in_width * g.depth >= 1 << 31:
+        raise UnsupportedError(
+            "TRANSPOSE_CONV: an image must have less than 2**31 elements, "
+            f"got {g.in_height}x{g.in_width}x{g.depth}; smaller tiles of it would run"
+        )
+    found = []
+    for row in range(min(g.stride_h, g.out_height)):
+        rows, tap_rows = _sources(row, g.out_height, g.stride_h, g.pad_top, g.filter_height, g.in_height)
+        for column in range(min(g.stride_w, g.out_width)):
+            columns, tap_columns = _sources(
+                column, g.out_width, g.stride_w, g.pad_left, g.filter_width, g.in_width
+            )
+            high = np.where(rows >= 0, rows * g.in_width * g.depth, -1)[:, None, :, None]
+            low = np.where(columns >= 0, columns * g.depth, -1)[None, :, None, :]
+            table = np.where((high >= 0) & (low >= 0), high + low, -1)
+            table = table.reshape(len(rows) * len(columns), -1).astype(np.int32)
+            if table.shape[1] == 0:
+                table = np.full((len(table), 1), -1, np.int32)
+            found.append(Phase(row, column, len(rows), len(columns), tap_rows, tap_columns, table))
+    return found
+
+
+def _sources(
+    first: int, out_size: int, stride: int, pad: int, taps: int, in_size: int
+) -> tuple[np.ndarray, slice]:
+    """Input index of each tap of outputs first, first + stride, ..., -1 outside; and the taps."""
+    outputs = np.arange(first, out_size, stride)
+    tap_slice = slice((first + pad) % stride, taps, stride)
+    sources = (outputs[:, None] + pad - np.arange(taps)[tap_slice]) // stride
+    return np.where((sources >= 0) & (sources < in_size), sources, -1), tap_slice
+
+
+def phase_weights(w: np.ndarray, phase: Phase) -> np.ndarray:
+    """[O, taps, C] of the taps of a phase, from w [O, KH, KW, C]; zeros where it has none."""
+    part = w[:, phase.tap_rows, phase.tap_columns]
+    part = part.reshape(w.shape[0], -1, w.shape[3])
+    return part if part.shape[1] else np.zeros((w.shape[0], 1, w.shape[3]), w.dtype)
+
+
+def phase_output(
+    context: Context, node: Node, g: TransposeConvGeometry, phase: Phase, y: Tensor
+) -> tuple[Tensor, list[KernelCall]]:
+    """Where a phase's pixels [batch, height, width, out_depth] go, and the calls that bring them into y."""
+    if phase.pixels == g.out_height * g.out_width:
+        return y, []
+    item_bytes = y.dtype.itemsize
+    sizes = (g.batch, phase.height, phase.width, g.out_depth)
+    scratch = context.add_temporary(node, int(np.prod(sizes)) * item_bytes)
+    image, row, column, item = row_major_strides(g.output_shape, item_bytes)
+    copy = StridedCopy(
+        item_bytes,
+        sizes,
+        0,
+        row_major_strides(sizes, item_bytes),
+        phase.first_row * row + phase.first_column * column,
+        (image, row * g.stride_h, column * g.stride_w, item),
+    )
+    return scratch, strided_copy_calls(context, copy, scratch, y)
