@@ -36,8 +36,8 @@ def sweep(
         (m,) = e.loop(tiles, [m], body)
 
 
-def b_mul(e: Emitter, value: Value, times: int) -> Value:
-    return e.builder.mul(value, e.const(times))
+def _times(e: Emitter, value: Value, factor: int) -> Value:
+    return e.builder.mul(value, e.const(factor))
 
 
 def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
@@ -67,11 +67,11 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(x, b.mul(m, ldx))
-            rows = [e.offset(start, b_mul(e, ldx, i)) for i in range(height)]
-            row_sums = e.offset(sums, b_mul(e, m, dot.row_bytes)) if with_sums else None
+            rows = [e.offset(start, _times(e, ldx, i)) for i in range(height)]
+            row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
 
             def step(k: Value, acc: list[Value]) -> list[Value]:
-                return dot.step(rows, b_mul(e, k, 4), e.offset(first, b_mul(e, k, dot.step_bytes)), acc)
+                return dot.step(rows, _times(e, k, 4), e.offset(first, _times(e, k, dot.step_bytes)), acc)
 
             acc = e.loop(steps, dot.start(height, row_sums), step)
             out = dot.finish(acc, height, row_sums)
@@ -108,25 +108,25 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
         table, w, y, output, sums = (e.pointer(v) for v in (table, w, y, output, sums))
         dot = Dot(e, tiling, rounding, w, output, shared=True)
         first = e.offset(w, header_rows(rounding) * dot.step_bytes)
-        table_row = b_mul(e, taps, 4)
-        tap_bytes = b_mul(e, steps, dot.step_bytes)
+        table_row = _times(e, taps, 4)
+        tap_bytes = _times(e, steps, dot.step_bytes)
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(table, b.mul(m, table_row))
-            row_sums = e.offset(sums, b_mul(e, m, dot.row_bytes)) if with_sums else None
+            row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
 
             def tap(s: Value, acc: list[Value]) -> list[Value]:
-                at = e.offset(start, b_mul(e, s, 4))
+                at = e.offset(start, _times(e, s, 4))
                 rows = []
                 for i in range(height):
-                    offset = b.sext(e.load(e.offset(at, b_mul(e, table_row, i)), i32), i64)
+                    offset = b.sext(e.load(e.offset(at, _times(e, table_row, i)), i32), i64)
                     outside = b.icmp_signed("<", offset, e.const(0))
                     rows.append(e.pointer(b.select(outside, padding, b.add(x, offset))))
                 weights = e.offset(first, b.mul(s, tap_bytes))
 
                 def step(k: Value, acc: list[Value]) -> list[Value]:
-                    place = e.offset(weights, b_mul(e, k, dot.step_bytes))
-                    return dot.step(rows, b_mul(e, k, 4), place, acc)
+                    place = e.offset(weights, _times(e, k, dot.step_bytes))
+                    return dot.step(rows, _times(e, k, 4), place, acc)
 
                 return e.loop(steps, acc, step)
 
@@ -160,7 +160,7 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
         b = e.builder
         x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
         dots = [
-            Dot(e, tiling, rounding, e.offset(w, b_mul(e, panel_bytes, p)), output) for p in range(panels)
+            Dot(e, tiling, rounding, e.offset(w, _times(e, panel_bytes, p)), output) for p in range(panels)
         ]
         header = header_rows(rounding) * dots[0].step_bytes
         firsts = [e.offset(dot.rows.base, header) for dot in dots]
@@ -171,7 +171,7 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
             out = list(acc)
             for u in range(times):
                 ku = b.add(k, e.const(u))
-                at, place = b_mul(e, ku, 4), b_mul(e, ku, dots[0].step_bytes)
+                at, place = _times(e, ku, 4), _times(e, ku, dots[0].step_bytes)
                 for p, dot in enumerate(dots):
                     i = (u * panels + p) * count
                     out[i : i + count] = dot.step([x], at, e.offset(firsts[p], place), out[i : i + count])
