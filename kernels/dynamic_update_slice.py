@@ -14,6 +14,7 @@ from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_same_type, integers, output_of
+from .packed import PACKED_BITS, packed, unpacked
 from .parallel import chunk_count
 from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
@@ -35,7 +36,6 @@ UPDATE_ARGS = np.dtype(
     ],
     align=True,
 )
-_NIBBLES = (TensorType.INT4, TensorType.UINT4)
 
 
 def _operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -69,7 +69,7 @@ def whole_axes(shape: Shape, box: Shape) -> int:
 def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     x, update, starts, y = _operands(context, node)
     context.resize_tensor(y, x.shape)
-    if x.type in _NIBBLES:
+    if x.type in PACKED_BITS:
         return None
     item_bytes = element_bytes(x, "DYNAMIC_UPDATE_SLICE")
     copies = flat_copy_calls(context, x, y, x.size * item_bytes)
@@ -87,32 +87,16 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     return [*copies, KernelCall("dynamic_update_slice", "dynamic_update_slice", args, tensors, chunks)]
 
 
-def unpacked_nibbles(tensor: Tensor) -> np.ndarray:
-    """The elements of a 4-bit tensor as uint8 in [0, 16), in its shape; the low half of a byte is first."""
-    if tensor.data is None:
-        return np.zeros(tensor.shape, np.uint8)
-    packed = tensor.data[: tensor.nbytes]
-    return np.stack([packed & 15, packed >> 4], -1).reshape(-1)[: tensor.size].reshape(tensor.shape)
-
-
-def packed_nibbles(elements: np.ndarray) -> np.ndarray:
-    """The bytes of 4-bit elements, of which the low 4 bits of each byte count."""
-    flat = np.zeros(-(-elements.size // 2) * 2, np.uint8)
-    flat[: elements.size] = elements.reshape(-1) & 15
-    return flat[::2] | flat[1::2] << 4
-
-
 def invoke(context: Context, node: Node) -> None:
-    """Update a tensor of 4-bit elements."""
+    """Update a tensor of 2- or 4-bit elements."""
     x, update, starts, y = _operands(context, node)
-    result = unpacked_nibbles(x)
+    result = unpacked(x)
     room = [m - n for m, n in zip(x.shape, update.shape, strict=True)]
     first = [min(max(at, 0), most) for at, most in zip(integers(starts), room, strict=True)]
-    result[tuple(slice(at, at + n) for at, n in zip(first, update.shape, strict=True))] = unpacked_nibbles(
-        update
-    )
+    box = tuple(slice(at, at + n) for at, n in zip(first, update.shape, strict=True))
+    result[box] = unpacked(update)
     if y.data is not None:
-        y.data[: y.nbytes] = packed_nibbles(result)
+        y.data[: y.nbytes] = packed(result, PACKED_BITS[TensorType(y.type)])
 
 
 REGISTRATIONS = (

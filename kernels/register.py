@@ -99,7 +99,17 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "where": ("WHERE", "UNIQUE"),
 }
 
+# The same for custom operators that TFLite ships, or that common models carry.
+CUSTOM_REGISTRATIONS: dict[str, tuple[str, ...]] = {
+    "audio": ("AudioSpectrogram", "Mfcc"),
+    "detection_postprocess": ("TFLite_Detection_PostProcess",),
+    "numeric_verify": ("NumericVerify",),
+    "pool_argmax": ("MaxPoolingWithArgmax2D", "MaxPoolWithArgmax", "MaxUnpooling2D"),
+    "transpose_conv_bias": ("Convolution2DTransposeBias",),
+}
+
 _FAMILY_OF = {name: family for family, names in REGISTRATIONS.items() for name in names}
+_CUSTOM_FAMILY_OF = {name: family for family, names in CUSTOM_REGISTRATIONS.items() for name in names}
 
 
 def registrations(family: str) -> tuple[Registration, ...]:
@@ -123,3 +133,10 @@ class BuiltinOpResolver(OpResolver):
                 # Behind what a user has added, which wins.
                 self._builtins.setdefault(registration.builtin_code, []).append(registration)
         return super().find_builtin(code, version, name)
+
+    def find_custom(self, name: str) -> Registration | None:
+        family = _CUSTOM_FAMILY_OF.get(name)
+        if family is not None and name not in self._custom:
+            for registration in registrations(family):
+                self._custom.setdefault(registration.name, registration)
+        return super().find_custom(name)

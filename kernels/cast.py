@@ -1,0 +1,160 @@
+"""CAST: the same values in another type; and BITCAST: the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import InplaceOperator, Registration
+from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
+from .elementwise import UNARY, unary_call
+from .index_vector import check_counts
+from .packed import PACKED_BITS, packed, unpacked
+from .reshape import flat_copy_calls
+from .strided_copy import element_bytes
+
+CAST = 53  # the schema's BuiltinOperator
+BITCAST = 159
+
+# Types that have compiled kernels, and the pairs that do.
+_SUFFIXES = {
+    TensorType.FLOAT32: "f32",
+    TensorType.INT32: "i32",
+    TensorType.INT64: "i64",
+    TensorType.UINT8: "u8",
+    TensorType.INT8: "i8",
+    TensorType.BOOL: "bool",
+}
+COMPILED_CASTS = (
+    *(("f32", target) for target in ("i32", "i64", "u8", "i8", "bool")),
+    *((source, "f32") for source in ("i32", "i64", "u8", "i8", "bool")),
+    ("i32", "i64"),
+    ("i64", "i32"),
+    ("i32", "bool"),
+    ("i64", "bool"),
+    ("bool", "i32"),
+    ("u8", "i32"),
+    ("i8", "i32"),
+    ("i32", "u8"),
+    ("i32", "i8"),
+)
+# Lowest and highest value of the types that only floats are cast to.
+_PACKED_RANGE = {TensorType.INT4: (-8, 7), TensorType.UINT4: (0, 15), TensorType.INT2: (-2, 1)}
+
+
+def _check_types(x: Tensor, y: Tensor) -> None:
+    known = (*NUMPY_DTYPES, TensorType.BFLOAT16, *PACKED_BITS)
+    if x.type not in known or y.type not in known:
+        raise UnsupportedError(f"CAST: from {x.type_name} to {y.type_name} is not built, got {x!r} and {y!r}")
+
+
+def _prepare_cast(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    check_counts("CAST", node, 1)
+    x, y = context.input(node, 0), context.output(node, 0)
+    _check_types(x, y)
+    context.resize_tensor(y, x.shape)
+    if x.type == y.type:
+        return flat_copy_calls(context, x, y, x.nbytes)
+    pair = (_SUFFIXES.get(TensorType(x.type)), _SUFFIXES.get(TensorType(y.type)))
+    if pair in COMPILED_CASTS:
+        return unary_call(context, "cast", f"cast_{pair[0]}_{pair[1]}", x, y, np.zeros(1, UNARY), 0.3)
+    return None
+
+
+def values_of(tensor: Tensor) -> np.ndarray:
+    """A tensor's values in a type that NumPy has: bfloat16 as float32, packed integers as int8."""
+    if tensor.type == TensorType.BFLOAT16:
+        halves = (
+            np.zeros(0, np.uint16) if tensor.data is None else tensor.data[: tensor.nbytes].view(np.uint16)
+        )
+        return (halves.astype(np.uint32) << 16).view(np.float32).reshape(tensor.shape)
+    return unpacked(tensor) if tensor.type in PACKED_BITS else tensor.array()
+
+
+def bfloat16_bits(values: np.ndarray) -> np.ndarray:
+    """float32 values rounded to bfloat16, half to even, as uint16; NaNs keep their sign only."""
+    bits = np.ascontiguousarray(values).view(np.uint32)
+    rounded = ((bits + (0x7FFF + ((bits >> 16) & 1))) >> 16).astype(np.uint16)
+    quiet = (((bits >> 16) & 0x8000) | 0x7FC0).astype(np.uint16)
+    return np.where(np.isnan(values), quiet, rounded)
+
+
+def saturated(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Floats as integers: cut towards zero, out of range to the nearest end, NaN to the highest.
+
+    Source: LiteRT tflite/kernels/cast.cc, SaturatingCastFloatingToInteger.
+    """
+    limits = np.iinfo(dtype)
+    wide = values.astype(np.float32) if values.dtype == np.float16 else values
+    above = ~(wide < wide.dtype.type(float(limits.max) + 1.0 if limits.max >= 2**24 else limits.max + 1))
+    below = wide < wide.dtype.type(limits.min)
+    with np.errstate(all="ignore"):
+        inside = np.where(above | below, 0, wide).astype(dtype)
+    return np.where(above, dtype.type(limits.max), np.where(below, dtype.type(limits.min), inside))
+
+
+def converted(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Values in another NumPy type: complex ones lose their imaginary part, integers wrap."""
+    if values.dtype.kind == "c" and dtype.kind != "c":
+        values = values.real
+    if dtype.kind == "b":
+        return values != 0
+    if dtype.kind in "iu" and values.dtype.kind == "f":
+        return saturated(values, dtype)
+    with np.errstate(all="ignore"):
+        if dtype == np.float16:
+            # By way of float32, so that doubles are rounded twice.
+            return values.astype(np.float32).astype(np.float16)
+        return values.astype(dtype)
+
+
+def _invoke_cast(context: Context, node: Node) -> None:
+    x, y = context.input(node, 0), context.output(node, 0)
+    values = values_of(x)
+    if y.data is None:
+        return
+    if y.type == TensorType.BFLOAT16:
+        y.data[: y.nbytes] = bfloat16_bits(converted(values, np.dtype(np.float32))).reshape(-1).view(np.uint8)
+    elif y.type in PACKED_BITS:
+        low, high = _PACKED_RANGE[TensorType(y.type)]
+        numbers = converted(values, np.dtype(np.float32))
+        # NaN counts as the highest value.
+        clipped = np.where(numbers < high, np.maximum(numbers, low), np.float32(high))
+        y.data[: y.nbytes] = packed(clipped.astype(np.int8), PACKED_BITS[TensorType(y.type)])
+    else:
+        y.array()[...] = converted(values, y.dtype)
+
+
+def bitcast_shape(x: Tensor, y: Tensor) -> Shape:
+    """x's shape, with a last axis more where y's elements are smaller, or one less where they are larger."""
+    source, target = element_bytes(x, "BITCAST"), element_bytes(y, "BITCAST")
+    if source > target:
+        return (*x.shape, source // target)
+    if source < target:
+        if not x.shape or x.shape[-1] != target // source:
+            raise PrepareError(f"BITCAST: the last axis must hold {target // source} elements, got {x!r}")
+        return x.shape[:-1]
+    return x.shape
+
+
+def _prepare_bitcast(context: Context, node: Node) -> Sequence[KernelCall]:
+    check_counts("BITCAST", node, 1)
+    x, y = context.input(node, 0), context.output(node, 0)
+    context.resize_tensor(y, bitcast_shape(x, y))
+    return flat_copy_calls(context, x, y, x.nbytes)
+
+
+REGISTRATIONS = (
+    Registration("CAST", _prepare_cast, _invoke_cast, builtin_code=CAST, max_version=9),
+    Registration(
+        "BITCAST",
+        _prepare_bitcast,
+        builtin_code=BITCAST,
+        inplace_operator=InplaceOperator.DATA_UNMODIFIED | InplaceOperator.INPUT0_SHARED,
+    ),
+)

@@ -1,0 +1,89 @@
+"""CAST between the types that models use most."""
+
+import numpy as np
+from numba import types
+
+from ..cast import COMPILED_CASTS
+from ..elementwise import UNARY
+from .elements import (
+    read_f32,
+    read_i8,
+    read_i32,
+    read_i64,
+    read_u8,
+    write_f32,
+    write_i8,
+    write_i32,
+    write_i64,
+    write_u8,
+)
+from .family import KernelFamily
+from .unary import unary_kernel
+
+kernels = KernelFamily()
+
+_READ = {"f32": read_f32, "i32": read_i32, "i64": read_i64, "u8": read_u8, "i8": read_i8, "bool": read_u8}
+_WRITE = {
+    "f32": write_f32,
+    "i32": write_i32,
+    "i64": write_i64,
+    "u8": write_u8,
+    "i8": write_i8,
+    "bool": write_u8,
+}
+_TYPES = {
+    "f32": types.float32,
+    "i32": types.int32,
+    "i64": types.int64,
+    "u8": types.uint8,
+    "i8": types.int8,
+}
+_LIMITS = {"i32": (-(2**31), 2**31), "i64": (-(2**63), 2**63), "u8": (0, 256), "i8": (-128, 128)}
+
+
+def _nothing(block):
+    return 0
+
+
+def saturating(target):
+    """float32 to an integer: cut towards zero, out of range to the nearest end, NaN to the highest."""
+    type_ = _TYPES[target]
+    low, end = _LIMITS[target]
+    lowest, highest = low, end - 1
+    low_f32, end_f32 = np.float32(low), np.float32(end)
+    through = types.int64 if target == "i64" else types.int32
+
+    def cast(x, p):
+        if not x < end_f32:
+            return type_(highest)
+        if x < low_f32:
+            return type_(lowest)
+        return type_(through(x))
+
+    return cast
+
+
+def plain(target):
+    """An integer to a type that may wrap it or round it."""
+    type_ = _TYPES[target]
+
+    def cast(x, p):
+        return type_(x)
+
+    return cast
+
+
+def _is_not_zero(x, p):
+    return types.uint8(1) if x != 0 else types.uint8(0)
+
+
+for _source, _target in COMPILED_CASTS:
+    if _target == "bool":
+        _function = _is_not_zero
+    elif _source == "f32":
+        _function = saturating(_target)
+    else:
+        _function = plain(_target)
+    kernels.add(UNARY, f"cast_{_source}_{_target}")(
+        unary_kernel(_READ[_source], _WRITE[_target], _nothing, _function)
+    )

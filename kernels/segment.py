@@ -1,0 +1,133 @@
+"""SEGMENT_SUM and UNSORTED_SEGMENT_SUM, PROD, MIN and MAX: slices reduced by the number of their segment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import InvokeError, PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
+
+SEGMENT_SUM = 125  # the schema's BuiltinOperator
+UNSORTED_SEGMENT_PROD = 153
+UNSORTED_SEGMENT_MAX = 154
+UNSORTED_SEGMENT_SUM = 155
+UNSORTED_SEGMENT_MIN = 157
+
+_TYPES = (TensorType.FLOAT32, TensorType.INT32)
+_INT32 = (TensorType.INT32,)
+
+
+def _data_and_ids(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor]:
+    """(data, segment ids, y) of a node, checked."""
+    data, ids = context.input(node, 0), context.input(node, 1)
+    y = output_of(context, node, operator, data)
+    check_index_type(operator, "segment ids", ids, _INT32)
+    if data.type not in _TYPES:
+        raise UnsupportedError(f"{operator}: float32 and int32 are built, got {data!r}")
+    if data.shape[: len(ids.shape)] != ids.shape:
+        raise PrepareError(
+            f"{operator}: ids must have the shape of data's first axes, got {ids!r} for {data!r}"
+        )
+    return data, ids, y
+
+
+def sorted_segments(data: Shape, ids: list[int]) -> Shape:
+    """Output shape of SEGMENT_SUM; ids start at 0 and each is the last one or the next."""
+    if any(step not in (0, 1) for step in np.diff([0, *ids]).tolist()) or ids[:1] not in ([], [0]):
+        raise PrepareError(f"SEGMENT_SUM: ids must start at 0 and rise by 0 or 1, got {ids}")
+    return (ids[-1] + 1 if ids else 0, *data[1:])
+
+
+def _segment_sum_operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor]:
+    check_counts("SEGMENT_SUM", node, 2)
+    data, ids, y = _data_and_ids(context, node, "SEGMENT_SUM")
+    if len(ids.shape) != 1:
+        raise PrepareError(f"SEGMENT_SUM: ids must be a vector, got {ids!r}")
+    return data, ids, y
+
+
+def _prepare_segment_sum(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    data, ids, y = _segment_sum_operands(context, node)
+    if ids.is_constant:
+        context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
+    else:
+        context.set_dynamic(y)
+    return None
+
+
+def _invoke_segment_sum(context: Context, node: Node) -> None:
+    data, ids, y = _segment_sum_operands(context, node)
+    context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
+    output = y.array()
+    output[...] = 0
+    with np.errstate(all="ignore"):
+        np.add.at(output, ids.array(), data.array())
+
+
+def _unsorted_operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(data, ids, number of segments, y) of a node, checked."""
+    check_counts(operator, node, 3)
+    data, ids, y = _data_and_ids(context, node, operator)
+    segments = context.input(node, 2)
+    check_index_type(operator, "number of segments", segments, _INT32)
+    if segments.size != 1 or len(segments.shape) > 1:
+        raise PrepareError(f"{operator}: the number of segments must be one integer, got {segments!r}")
+    return data, ids, segments, y
+
+
+def _unsorted_shape(operator: str, data: Tensor, ids: Tensor, segments: Tensor) -> Shape:
+    return check_sizes(operator, (integers(segments)[0], *data.shape[len(ids.shape) :]))
+
+
+def _unsorted(
+    operator: str, builtin_code: int, reduce: np.ufunc, initial: Callable[[np.dtype], float]
+) -> Registration:
+    """An operator that folds slices into `initial`; slices of negative ids are left out."""
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        data, ids, segments, y = _unsorted_operands(context, node, operator)
+        if segments.is_constant:
+            context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
+        else:
+            context.set_dynamic(y)
+        return None
+
+    def invoke(context: Context, node: Node) -> None:
+        data, ids, segments, y = _unsorted_operands(context, node, operator)
+        context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
+        output = y.array()
+        output[...] = initial(y.dtype)
+        places = ids.array().reshape(-1)
+        if places.size and places.max() >= y.shape[0]:
+            raise InvokeError(f"{operator}: ids must be under {y.shape[0]}, got {places.max()}")
+        slices = data.array().reshape(places.size, *data.shape[len(ids.shape) :])
+        wanted = places >= 0
+        with np.errstate(all="ignore"):
+            reduce.at(output, places[wanted], slices[wanted])
+
+    return Registration(operator, prepare, invoke, builtin_code=builtin_code)
+
+
+def _lowest(dtype: np.dtype) -> float:
+    return float(np.finfo(dtype).min) if dtype.kind == "f" else int(np.iinfo(dtype).min)
+
+
+def _highest(dtype: np.dtype) -> float:
+    return float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
+
+
+# fmax and fmin pass over NaNs, as the reference's comparisons do.
+REGISTRATIONS = (
+    Registration("SEGMENT_SUM", _prepare_segment_sum, _invoke_segment_sum, builtin_code=SEGMENT_SUM),
+    _unsorted("UNSORTED_SEGMENT_SUM", UNSORTED_SEGMENT_SUM, np.add, lambda dtype: 0),
+    _unsorted("UNSORTED_SEGMENT_PROD", UNSORTED_SEGMENT_PROD, np.multiply, lambda dtype: 1),
+    _unsorted("UNSORTED_SEGMENT_MAX", UNSORTED_SEGMENT_MAX, np.fmax, _lowest),
+    _unsorted("UNSORTED_SEGMENT_MIN", UNSORTED_SEGMENT_MIN, np.fmin, _highest),
+)
