@@ -1,0 +1,78 @@
+"""Philox 4x32-10, the counter-based random generator of TFLite's and StableHLO's operators."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_ROUNDS = 10
+_MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
+_KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
+_LOW_WORD = np.uint64(0xFFFFFFFF)
+_WORD = np.uint64(32)
+_MASK = (1 << 64) - 1
+
+
+def philox_4x32(key: int, low: int, high: int, count: int) -> np.ndarray:
+    """Blocks of the counters from (high, low) on: uint32 [count, 4].
+
+    key is 64 bits; the counter is 128 bits as two of 64, counted with carry.
+    Source: Salmon, Moraes, Dror and Shaw, Parallel Random Numbers: As Easy as 1, 2, 3.
+    """
+    lows = np.uint64(low) + np.arange(count, dtype=np.uint64)
+    highs = np.full(count, high, np.uint64)
+    highs += lows < np.uint64(low)
+    words = [lows & _LOW_WORD, lows >> _WORD, highs & _LOW_WORD, highs >> _WORD]
+    k0, k1 = key & 0xFFFFFFFF, key >> 32
+    for _ in range(_ROUNDS):
+        first, second = words[0] * _MULTIPLIERS[0], words[2] * _MULTIPLIERS[1]
+        words = [
+            (second >> _WORD) ^ words[1] ^ np.uint64(k0),
+            second & _LOW_WORD,
+            (first >> _WORD) ^ words[3] ^ np.uint64(k1),
+            first & _LOW_WORD,
+        ]
+        k0, k1 = (k0 + _KEY_STEPS[0]) & 0xFFFFFFFF, (k1 + _KEY_STEPS[1]) & 0xFFFFFFFF
+    return np.stack(words, axis=1).astype(np.uint32)
+
+
+class PhiloxStream:
+    """A generator with TFLite's two seeds: seed is the key, seed2 the counter's upper half."""
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._key = seed & _MASK
+        self._low = 0
+        self._high = seed2 & _MASK
+
+    def blocks(self, count: int) -> np.ndarray:
+        """The next blocks: uint32 [count, 4]. The generator then goes on behind them."""
+        blocks = philox_4x32(self._key, self._low, self._high, count)
+        self.skip(count)
+        return blocks
+
+    def skip(self, count: int) -> None:
+        counter = (self._high << 64 | self._low) + count
+        self._low, self._high = counter & _MASK, counter >> 64 & _MASK
+
+
+def uniform_f32(words: np.ndarray) -> np.ndarray:
+    """float32 in [0, 1) from the low 23 bits of each word."""
+    return ((words & np.uint32(0x7FFFFF)) | np.uint32(127 << 23)).view(np.float32) - np.float32(1)
+
+
+def uniform_f64(blocks: np.ndarray) -> np.ndarray:
+    """float64 in [0, 1), two of each block: from 20 bits of one word and all of the next."""
+    words = blocks.reshape(-1, 2).astype(np.uint64)
+    mantissa = ((words[:, 0] & np.uint64(0xFFFFF)) << _WORD) | words[:, 1]
+    return (mantissa | np.uint64(1023 << 52)).view(np.float64) - 1.0
+
+
+def normal_f32(blocks: np.ndarray) -> np.ndarray:
+    """float32 of the standard normal distribution, four of each block, by Box and Muller."""
+    uniform = uniform_f32(blocks.reshape(-1, 2))
+    radius = np.maximum(uniform[:, 0], np.float32(1e-7))
+    angle = (2 * np.pi * uniform[:, 1].astype(np.float64)).astype(np.float32)
+    log = np.log(radius.astype(np.float64)).astype(np.float32)
+    radius = np.sqrt(np.float32(-2) * log)
+    angles = angle.astype(np.float64)
+    sines, cosines = np.sin(angles).astype(np.float32), np.cos(angles).astype(np.float32)
+    return np.stack([sines * radius, cosines * radius], axis=1).ravel()

@@ -1,0 +1,137 @@
+"""RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL: numbers from a generator that the seeds start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor, TensorType
+from .index_vector import check_counts, check_index_type, check_sizes, integers, scalar_integer
+from .philox import PhiloxStream, normal_f32, uniform_f32, uniform_f64
+
+RANDOM_STANDARD_NORMAL = 146  # the schema's BuiltinOperator
+RANDOM_UNIFORM = 148
+MULTINOMIAL = 149
+
+WORDS = 4  # of a block
+# counter is the address of the generator's counter, two uint64 of which the first is the lower half.
+RANDOM = np.dtype(
+    [("y", np.int64), ("size", np.int64), ("key", np.uint64), ("counter", np.int64), ("normal", np.int64)],
+    align=True,
+)
+_ALL_BITS = (1 << 64) - 1
+# What MULTINOMIAL advances the generator by, for every four samples: far more than it uses.
+_RESERVED_BLOCKS = 4 * 512
+
+
+def _seeds(node: Node) -> tuple[int, int]:
+    """The node's seeds as 64 bits each, of which LiteRT keeps the lower 32; random when both are 0.
+
+    Source: LiteRT tflite/kernels/random_ops.cc.
+    """
+    seeds = [int(getattr(node.options, name, 0)) & _ALL_BITS for name in ("seed", "seed2")]
+    if not any(seeds):
+        return int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
+    first, second = (((seed & 0xFFFFFFFF) ^ 0x80000000) - 0x80000000 & _ALL_BITS for seed in seeds)
+    return first, second
+
+
+def _stream(node: Node) -> PhiloxStream:
+    stream = node.user_data
+    assert isinstance(stream, PhiloxStream)
+    return stream
+
+
+def _size(context: Context, node: Node, shape_of: Callable[[Context, Node], Shape], told_by: Tensor) -> None:
+    """Start the generator, and size the output now if a constant tells its shape."""
+    node.user_data = PhiloxStream(*_seeds(node))
+    if told_by.is_constant:
+        context.resize_tensor(context.output(node, 0), shape_of(context, node))
+    else:
+        context.set_dynamic(context.output(node, 0))
+
+
+def _filling(name: str, builtin_code: int, numbers: Callable[[np.ndarray], np.ndarray]) -> Registration:
+    """An operator that fills a shape with float32 numbers, as many of a block as it has words."""
+
+    def shape_of(context: Context, node: Node) -> Shape:
+        return check_sizes(name, tuple(integers(context.input(node, 0))))
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        check_counts(name, node, 1)
+        shape, y = context.input(node, 0), context.output(node, 0)
+        check_index_type(name, "shape", shape)
+        if len(shape.shape) != 1:
+            raise PrepareError(f"{name}: shape must have 1 dimension, got {shape!r}")
+        if y.type != TensorType.FLOAT32:
+            raise UnsupportedError(f"{name}: types built are float32, got {y.type_name}")
+        _size(context, node, shape_of, shape)
+        return _calls(node, y, numbers is normal_f32) if shape.is_constant else None
+
+    def invoke(context: Context, node: Node) -> None:
+        y = context.output(node, 0)
+        context.resize_tensor(y, shape_of(context, node))
+        blocks = _stream(node).blocks(-(-y.size // WORDS))
+        y.array()[...] = numbers(blocks).ravel()[: y.size].reshape(y.shape)
+
+    return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
+
+
+def _calls(node: Node, y: Tensor, normal: bool) -> list[KernelCall]:
+    if y.size == 0:
+        return []
+    key, high = _seeds(node)
+    counter = np.array([0, high], np.uint64)
+    args = np.zeros(1, RANDOM)
+    args["size"], args["key"], args["normal"] = y.size, key, normal
+    args["counter"] = counter.ctypes.data
+    return [KernelCall("random", "random_f32", args, {"y": y}, keep=[counter])]
+
+
+def _samples_shape(context: Context, node: Node) -> Shape:
+    count = scalar_integer("MULTINOMIAL", "number of samples", context.input(node, 1))
+    return check_sizes("MULTINOMIAL", (context.input(node, 0).shape[0], count))
+
+
+def _prepare_multinomial(context: Context, node: Node) -> None:
+    check_counts("MULTINOMIAL", node, 2)
+    logits, count, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    if logits.type != TensorType.FLOAT32:
+        raise UnsupportedError(f"MULTINOMIAL: logits built are float32, got {logits.type_name}")
+    if len(logits.shape) != 2 or (logits.shape[0] and not logits.shape[1]):
+        raise PrepareError(f"MULTINOMIAL: logits must be batch x classes, got {logits!r}")
+    check_index_type("MULTINOMIAL", "output", y)
+    _size(context, node, _samples_shape, count)
+
+
+def _multinomial(context: Context, node: Node) -> None:
+    """Draw classes by the exponentials of their logits; those that are not finite count as zero."""
+    logits, y = context.input(node, 0).array(), context.output(node, 0)
+    context.resize_tensor(y, _samples_shape(context, node))
+    batch, count = y.shape
+    stream = _stream(node)
+    used = -(-batch * count // 2)
+    targets = uniform_f64(stream.blocks(used))[: batch * count].reshape(y.shape)
+    stream.skip(batch * -(-count // 4) * _RESERVED_BLOCKS - used)
+    for row, target, samples in zip(logits.astype(np.float64), targets, y.array(), strict=True):
+        finite = np.isfinite(row)
+        largest = row[finite].max(initial=-np.finfo(np.float32).max)
+        weights = np.where(finite, np.exp(np.where(finite, row - largest, 0)), 0)
+        totals = weights.cumsum()
+        samples[...] = np.searchsorted(totals, target * totals[-1], side="right")
+
+
+REGISTRATIONS = (
+    _filling("RANDOM_STANDARD_NORMAL", RANDOM_STANDARD_NORMAL, normal_f32),
+    _filling("RANDOM_UNIFORM", RANDOM_UNIFORM, uniform_f32),
+    Registration(
+        "MULTINOMIAL", _prepare_multinomial, _multinomial, builtin_code=MULTINOMIAL, side_effects=True
+    ),
+)
