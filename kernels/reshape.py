@@ -95,11 +95,23 @@ def _reshape_shape(context: Context, node: Node) -> Shape:
     x = context.input(node, 0)
     shape = context.optional_input(node, 1)
     if shape is not None and shape.type == TensorType.INT32 and len(shape.shape) == 1:
-        return reshaped(x.shape, integers(shape))
-    new_shape = getattr(node.options, "new_shape", None)
-    wanted = [] if new_shape is None else [int(size) for size in new_shape]
-    # Old converters wrote [0] for a scalar.
-    return reshaped(x.shape, [] if wanted == [0] else wanted)
+        wanted = integers(shape)
+        source = f"constant tensor {shape.index} {shape.name!r}" if shape.is_constant else ""
+    else:
+        new_shape = getattr(node.options, "new_shape", None)
+        wanted = [] if new_shape is None else [int(size) for size in new_shape]
+        # Old converters wrote [0] for a scalar.
+        wanted = [] if wanted == [0] else wanted
+        source = "option new_shape"
+    try:
+        return reshaped(x.shape, wanted)
+    except PrepareError as error:
+        if not source:
+            raise
+        raise PrepareError(
+            f"{error} (tensor {x.index} {x.name!r}). The {source} fixes the shape {wanted}: inputs can be "
+            "resized where the model was converted with that size left open (-1)"
+        ) from error
 
 
 def _prepare_squeeze(context: Context, node: Node) -> Sequence[KernelCall] | None:
