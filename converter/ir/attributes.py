@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 from .types import ElementType, TensorType, Type
 
@@ -115,24 +115,8 @@ class RegionAttrs:
     results: tuple[Mapping[str, Attribute], ...]
 
 
-Attribute: TypeAlias = Union[
-    int,
-    float,
-    bool,
-    bytes,
-    Type,
-    tuple["Attribute", ...],
-    Mapping[str, "Attribute"],
-    Unit,
-    NumberAttr,
-    ShapeAttr,
-    DenseAttr,
-    TensorProtoAttr,
-    FuncAttr,
-    PlaceholderAttr,
-    SymbolAttr,
-    VersionAttr,
-    FullTypeAttr,
-    RegionAttrs,
-]
+_Plain: TypeAlias = int | float | bool | bytes | Type | tuple["Attribute", ...] | Mapping[str, "Attribute"]
+_Numbers: TypeAlias = NumberAttr | ShapeAttr | DenseAttr | TensorProtoAttr
+_Named: TypeAlias = FuncAttr | PlaceholderAttr | SymbolAttr
+Attribute: TypeAlias = _Plain | _Numbers | _Named | Unit | VersionAttr | FullTypeAttr | RegionAttrs
 Attributes: TypeAlias = dict[str, Attribute]

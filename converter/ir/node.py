@@ -155,7 +155,7 @@ class Node:
 
 
 class Block:
-    """Nodes in the order of the file, and the arguments they may use. Order means nothing: cycles are fine."""
+    """Nodes in the order of the file, and arguments. The order means nothing: cycles are fine."""
 
     __slots__ = ("arguments", "first", "last", "owner", "size")
 
