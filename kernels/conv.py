@@ -135,6 +135,10 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         from . import conv_f32
 
         return conv_f32.calls(context, node, geometry)
+    if x.type == TensorType.INT16:
+        from . import conv_q16
+
+        return conv_q16.calls(context, node, geometry)
     from . import conv_q8
 
     return conv_q8.calls(context, node, geometry)
@@ -144,20 +148,23 @@ _FILTER_TYPES = {
     TensorType.FLOAT32: (TensorType.FLOAT32, TensorType.INT8),
     TensorType.INT8: (TensorType.INT8,),
     TensorType.UINT8: (TensorType.UINT8,),
+    TensorType.INT16: (TensorType.INT8,),
 }
 _BIAS_TYPES = {
-    TensorType.FLOAT32: TensorType.FLOAT32,
-    TensorType.INT8: TensorType.INT32,
-    TensorType.UINT8: TensorType.INT32,
+    TensorType.FLOAT32: (TensorType.FLOAT32,),
+    TensorType.INT8: (TensorType.INT32,),
+    TensorType.UINT8: (TensorType.INT32,),
+    TensorType.INT16: (TensorType.INT64, TensorType.INT32),
 }
 
 
 def check_types(operator: str, x: Tensor, w: Tensor, bias: Tensor | None, y: Tensor) -> None:
     """Raise unless the types fit together and are built."""
     filters = _FILTER_TYPES.get(TensorType(x.type))
-    if filters is None or w.type not in filters:
+    int16_product = operator == "FULLY_CONNECTED" and x.type == w.type == TensorType.INT16
+    if filters is None or not (w.type in filters or int16_product):
         raise UnsupportedError(
-            f"{operator}: built for float32 (filter float32 or int8), int8 and uint8, "
+            f"{operator}: built for float32 (filter float32 or int8), int8, uint8 and int16 (filter int8), "
             f"got input {x.type_name} and filter {w.type_name}"
         )
     if y.type != x.type:
@@ -165,8 +172,9 @@ def check_types(operator: str, x: Tensor, w: Tensor, bias: Tensor | None, y: Ten
             f"{operator}: output must have the input's type, got {y.type_name} and {x.type_name}"
         )
     wanted = _BIAS_TYPES[TensorType(x.type)]
-    if bias is not None and bias.type != wanted:
-        raise PrepareError(f"{operator}: bias must be {wanted.name.lower()}, got {bias.type_name}")
+    if bias is not None and bias.type not in wanted:
+        names = " or ".join(type_.name.lower() for type_ in wanted)
+        raise PrepareError(f"{operator}: bias must be {names}, got {bias.type_name}")
 
 
 def check_bias(operator: str, bias: Tensor | None, out_depth: int) -> None:

@@ -118,6 +118,10 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         from . import depthwise_conv_f32
 
         return depthwise_conv_f32.calls(context, node, geometry)
+    if x.type == TensorType.INT16:
+        from . import depthwise_conv_q16
+
+        return depthwise_conv_q16.calls(context, node, geometry)
     from . import depthwise_conv_q8
 
     return depthwise_conv_q8.calls(context, node, geometry)

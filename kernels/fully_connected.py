@@ -78,6 +78,10 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         from . import fully_connected_f32
 
         return fully_connected_f32.calls(context, node, geometry)
+    if x.type == TensorType.INT16:
+        from . import fully_connected_q16
+
+        return fully_connected_q16.calls(context, node, geometry)
     from . import fully_connected_q8
 
     return fully_connected_q8.calls(context, node, geometry)
