@@ -266,7 +266,7 @@ _FAMILIES = {
 
 def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     """The calls of one cell over the whole sequence; y must have its shape."""
-    weights = lstm.gates[OUTPUT].input_weights
+    weights = lstm.forget.input_weights
     family = _FAMILIES.get((TensorType(lstm.x.type), TensorType(weights.type)))
     if family is None:
         raise UnsupportedError(

@@ -43,7 +43,7 @@ def packed_matrices(parts: Sequence[Tensor | None], cells: int) -> np.ndarray:
     given = next(part for part in parts if part is not None)
     depth, dtype = given.shape[1], given.dtype
     stored = np.dtype(np.int8) if dtype == np.uint8 else dtype
-    packed = np.zeros((packed_depth(depth), len(parts), padded(cells)), stored)
+    packed: np.ndarray = np.zeros((packed_depth(depth), len(parts), padded(cells)), stored)
     for k, part in enumerate(parts):
         if part is not None:
             packed[:depth, k, :cells] = part.array().view(stored).T

@@ -90,7 +90,9 @@ def _tensors(context: Context, node: Node) -> _Tensors:
             f"{_NAME}: must have 5 inputs and 1 output, got {len(node.inputs)} and {len(node.outputs)}"
         )
     return _Tensors(
-        *(context.input(node, i) for i in range(3)),
+        context.input(node, 0),
+        context.input(node, 1),
+        context.input(node, 2),
         context.optional_input(node, 3),
         context.input(node, 4),
         context.output(node, 0),

@@ -1,0 +1,106 @@
+"""Custom operators with damaged options and hostile values: an error that names the operator."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flatbuffers import flexbuffers
+from numlite.interpreter import Interpreter
+from numlite.lite.errors import InvokeError, PrepareError
+
+from ..cases.custom_case import custom_model, structure
+
+_X = np.zeros((1, 2, 2, 1), np.float32)
+_SPECTROGRAM = {"window_size": 8, "stride": 4, "magnitude_squared": True}
+
+
+def spectrogram(options: bytes) -> Interpreter:
+    samples = np.zeros((20, 1), np.float32)
+    return Interpreter(
+        model_content=custom_model("AudioSpectrogram", [samples], [((1, 4, 5), np.float32)], options)
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        b"",
+        b"\x00",
+        b"not a flexbuffer at all",
+        bytes(flexbuffers.Dumps([1, 2, 3])),
+        bytes(flexbuffers.Dumps({"window_size": "long", "stride": 4})),
+        bytes(flexbuffers.Dumps({**_SPECTROGRAM, "stride": 0})),
+        bytes(flexbuffers.Dumps({**_SPECTROGRAM, "window_size": 1 << 40})),
+        bytes(flexbuffers.Dumps({**_SPECTROGRAM, "window_size": float("nan")})),
+    ],
+    ids=range(8),
+)
+def test_damaged_flexbuffers(options: bytes) -> None:
+    with pytest.raises(PrepareError, match="AudioSpectrogram"):
+        spectrogram(options).allocate_tensors()
+
+
+def test_flexbuffers_with_flipped_bytes() -> None:
+    whole = bytes(flexbuffers.Dumps(_SPECTROGRAM))
+    for place in range(len(whole)):
+        for value in (0, 1, 0x7F, 0xFF, whole[place] ^ 0x24):
+            interpreter = spectrogram(whole[:place] + bytes([value]) + whole[place + 1 :])
+            try:
+                interpreter.allocate_tensors()
+            except PrepareError as error:
+                assert "AudioSpectrogram" in str(error)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [b"", structure(2, 2, 2, 2), structure(0, 2, 2, 2, 2, 0), structure(2, 0, 2, 2, 2, 0)],
+    ids=["empty", "short", "padding", "stride"],
+)
+def test_damaged_structures(options: bytes) -> None:
+    outputs = [((1, 1, 1, 1), np.float32)] * 2
+    interpreter = Interpreter(model_content=custom_model("MaxPoolingWithArgmax2D", [_X], outputs, options))
+    with pytest.raises(PrepareError, match="MaxPoolingWithArgmax2D"):
+        interpreter.allocate_tensors()
+
+
+@pytest.mark.parametrize("index", [-1, 16])
+def test_unpooling_out_of_range(index: int) -> None:
+    indices = np.full(_X.shape, index, np.int32)
+    options = structure(1, 2, 2, 2, 2, 0)
+    interpreter = Interpreter(
+        model_content=custom_model("MaxUnpooling2D", [_X, indices], [((1, 4, 4, 1), np.float32)], options)
+    )
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(1, indices)
+    with pytest.raises(InvokeError, match="indices must be in"):
+        interpreter.invoke()
+
+
+def test_unpooling_skips_places_outside() -> None:
+    indices = np.array([0.1, 1e9, -5, np.nan], np.float32).reshape(_X.shape)
+    options = structure(1, 2, 2, 2, 2, 0)
+    interpreter = Interpreter(
+        model_content=custom_model("MaxUnpooling2D", [_X, indices], [((1, 4, 4, 1), np.float32)], options)
+    )
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, _X + 1)
+    interpreter.set_tensor(1, indices)
+    interpreter.invoke()
+    y = interpreter.get_tensor(2)
+    assert y[0, 0, 0, 0] == 1 and np.count_nonzero(y) == 1
+
+
+def test_numeric_verify_beyond_tolerance() -> None:
+    x, reference = np.zeros(3, np.int8), np.ones(3, np.float32)
+    model = custom_model(
+        "NumericVerify",
+        [x, reference],
+        [((3,), np.float32)],
+        {"tolerance": 1.0, "log_if_failed": True},
+        quantization=[{"scale": 0.5}],
+    )
+    interpreter = Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(1, reference)
+    with pytest.raises(InvokeError, match="NumericVerify"):
+        interpreter.invoke()
