@@ -10,6 +10,7 @@ from .family import KernelFamily
 from .unary import mapped_kernel, unary_kernel
 from .vector_functions import exp
 from .vector_map import map_row
+from .vector_math import TRIGONOMETRIC_LIMIT, cos_f32, log_f32, sin_f32
 
 kernels = KernelFamily()
 
@@ -20,16 +21,8 @@ def _nothing(block):
     return 0
 
 
-def _sin(x, p):
-    return math.sin(x)
-
-
-def _cos(x, p):
-    return math.cos(x)
-
-
 def _log(x, p):
-    return math.log(x)
+    return log_f32(x)
 
 
 def _sqrt(x, p):
@@ -72,9 +65,35 @@ def _abs_i32(x, p):
     return np.int32(abs(x))
 
 
+_BLOCK = 512
+
+
+def _trigonometric_kernel(vectorised, exact):
+    """A kernel that falls back to the library's function for blocks with an element beyond the limit."""
+
+    def kernel(block, chunk, chunks):
+        x, y = block.x, block.y
+        last = block.size * (chunk + 1) // chunks
+        for start in range(block.size * chunk // chunks, last, _BLOCK):
+            end = min(start + _BLOCK, last)
+            within = np.int32(1)
+            for i in range(start, end):
+                within &= np.int32(abs(read_f32(x, i)) <= TRIGONOMETRIC_LIMIT)
+            if within != 0:
+                for i in range(start, end):
+                    write_f32(y, i, vectorised(read_f32(x, i)))
+            else:
+                for i in range(start, end):
+                    write_f32(y, i, exact(read_f32(x, i)))
+        return 0
+
+    return kernel
+
+
+kernels.add(UNARY, "sin_f32")(_trigonometric_kernel(sin_f32, math.sin))
+kernels.add(UNARY, "cos_f32")(_trigonometric_kernel(cos_f32, math.cos))
+
 for _name, _function in (
-    ("sin", _sin),
-    ("cos", _cos),
     ("log", _log),
     ("sqrt", _sqrt),
     ("rsqrt", _rsqrt),

@@ -21,6 +21,9 @@ EXACT: dict[str, tuple[Function, float, float]] = {
     "expm1": (np.expm1, -40.0, 0.0),
     "logistic": (lambda x: 1 / (1 + np.exp(-x)), -87.0, 90.0),
     "tanh": (np.tanh, -12.0, 12.0),
+    "log": (np.log, 1e-38, 3e38),
+    "sin": (np.sin, -100.0, 100.0),
+    "cos": (np.cos, -100.0, 100.0),
     "elu": (lambda x: np.where(x < 0, np.expm1(x), x), -40.0, 40.0),
 }
 
@@ -28,6 +31,10 @@ EXACT: dict[str, tuple[Function, float, float]] = {
 def samples(low: float, high: float) -> np.ndarray:
     """Even steps over a range, and magnitudes down to 1e-30 on its sides of 0."""
     small = 10.0 ** np.linspace(-30, 0, 3001)
+    if low > 0:
+        return np.concatenate([np.geomspace(low, high, 200_001), np.linspace(0.5, 2, 20_001)]).astype(
+            np.float32
+        )
     near_zero = [sign * small for sign in (-1, 1) if low <= sign <= high]
     return np.concatenate([np.linspace(low, high, 200_001), *near_zero]).astype(np.float32)
 
@@ -59,8 +66,8 @@ def run_operator(name: str, x: np.ndarray) -> np.ndarray:
     return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
-SCALARS = ["exp", "expm1", "logistic", "tanh"]
-OPERATORS = ["exp", "logistic", "tanh", "elu"]
+SCALARS = ["exp", "expm1", "logistic", "tanh", "log", "sin", "cos"]
+OPERATORS = ["exp", "logistic", "tanh", "elu", "log", "sin", "cos"]
 
 
 @pytest.mark.parametrize("name", SCALARS)
@@ -75,6 +82,20 @@ def test_operators_are_within_3_units(name: str) -> None:
     function, low, high = EXACT[name]
     x = samples(low, high)
     assert units_in_the_last_place(run_operator(name, x), function(x.astype(np.float64))) < 3
+
+
+def test_logarithm_at_the_ends() -> None:
+    x = np.array([0, -0.0, -1, np.inf, -np.inf, np.nan, 1e-45, 1], np.float32)
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(run_operator("log", x), np.log(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_large_angles(name: str) -> None:
+    x = np.concatenate([np.linspace(-16384, 16384, 100_001), np.geomspace(1, 3e38, 1000)]).astype(np.float32)
+    exact = EXACT[name][0](x.astype(np.float64))
+    np.testing.assert_allclose(run_operator(name, x), exact, rtol=0, atol=2e-7)
+    assert np.all(np.isnan(run_operator(name, np.array([np.inf, np.nan, -np.inf], np.float32))))
 
 
 @pytest.mark.parametrize(
