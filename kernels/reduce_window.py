@@ -1,0 +1,224 @@
+"""REDUCE_WINDOW, STABLEHLO_REDUCE_WINDOW and STABLEHLO_REDUCE."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+
+from ..lite.context import Context
+from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.node import Node
+from ..lite.registration import Registration
+from ..lite.tensor import Shape, Tensor
+from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers, output_of
+from .interior_pad import Padding, interior_pad_now, interior_padded
+from .reduction_body import BODIES, FOLDS, body_name
+
+STABLEHLO_REDUCE = 174  # the schema's BuiltinOperator
+STABLEHLO_REDUCE_WINDOW = 198
+REDUCE_WINDOW = 205
+
+# By ReduceWindowFunction.
+_FUNCTIONS = {1: "ADD", 2: "MUL", 3: "MINIMUM", 4: "MAXIMUM", 5: "LOGICAL_AND", 6: "LOGICAL_OR"}
+_MAX_PADDED = 1 << 31
+
+
+class Window(NamedTuple):
+    """Per axis: the window's size, its strides and dilations, and the padding of the input."""
+
+    sizes: Sequence[int]
+    strides: Sequence[int]
+    dilations: Sequence[int]
+    padding: Sequence[Padding]
+
+
+def windows(operator: str, x: Shape, window: Window) -> Shape:
+    """Output shape: how often the window fits along each axis of the padded input."""
+    parts = (window.sizes, window.strides, window.dilations)
+    if any(len(part) != len(x) or any(n < 1 for n in part) for part in parts):
+        raise PrepareError(
+            f"{operator}: each axis must have a window size, stride and dilation of at least 1, "
+            f"got {[list(part) for part in parts]} for {list(x)}"
+        )
+    padded = interior_padded(operator, x, window.padding)
+    if prod(padded) > _MAX_PADDED:
+        raise UnsupportedError(f"{operator}: padded inputs of {_MAX_PADDED} elements are built, got {padded}")
+    shape = []
+    for n, size, stride, dilation in zip(padded, *parts, strict=True):
+        reach = (size - 1) * dilation + 1
+        shape.append((n - reach) // stride + 1 if n >= reach else 0)
+    return check_sizes(operator, tuple(shape))
+
+
+def reduced_windows(x: np.ndarray, start: np.ndarray, window: Window, shape: Shape, name: str) -> np.ndarray:
+    """Each window's elements joined to start in row-major order by a function of BODIES."""
+    padded = interior_pad_now(x, start, window.padding)
+    result = np.full(shape, start, x.dtype)
+    if name in FOLDS and prod(window.sizes) > prod(shape):
+        return _folded(padded, result, window, FOLDS[name])
+    body = BODIES[name]
+    with np.errstate(all="ignore"):
+        for at in product(*(range(n) for n in window.sizes)):
+            spans = zip(at, window.dilations, window.strides, shape, strict=True)
+            view = padded[
+                tuple(slice(i * d, i * d + (n - 1) * stride + 1, stride) for i, d, stride, n in spans)
+            ]
+            result = body(result, view).astype(x.dtype, copy=False)
+    return result
+
+
+def _folded(padded: np.ndarray, result: np.ndarray, window: Window, fold: np.ufunc) -> np.ndarray:
+    """The same, a window at a time, for few large windows; result holds the initial value."""
+    with np.errstate(all="ignore"):
+        for at in np.ndindex(*result.shape):
+            spans = zip(at, window.strides, window.sizes, window.dilations, strict=True)
+            view = padded[
+                tuple(slice(i * stride, i * stride + (n - 1) * d + 1, d) for i, stride, n, d in spans)
+            ]
+            joined = np.concatenate([result[at].reshape(1), view.ravel()])
+            # Accumulation keeps the order, which a reduction does not.
+            result[at] = fold.accumulate(joined, dtype=result.dtype)[-1]
+    return result
+
+
+def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor]:
+    """The input, the value that reductions start from, and the output."""
+    x, start = context.input(node, 0), context.input(node, 1)
+    check_same_type(operator, x, start)
+    if start.size != 1:
+        raise PrepareError(f"{operator}: the initial value must be a scalar, got {start!r}")
+    x.dtype  # noqa: B018 - an error for types that NumPy lacks
+    return x, start, output_of(context, node, operator, x)
+
+
+def _reduce_into(x: Tensor, start: Tensor, y: Tensor, window: Window, name: str) -> None:
+    if y.size:
+        first = start.array().reshape(())
+        y.array()[...] = reduced_windows(x.array(), first, window, y.shape, name)
+
+
+# --- STABLEHLO_REDUCE_WINDOW: the window is in the options, the function a subgraph
+
+
+def _list(values: Sequence[int] | None, rank: int, default: int) -> list[int]:
+    return [default] * rank if values is None or not len(values) else [int(n) for n in values]
+
+
+def _stablehlo_window(node: Node, x: Tensor) -> Window:
+    options, rank = node.options, len(x.shape)
+    if options is None:
+        raise PrepareError("STABLEHLO_REDUCE_WINDOW: options must give the window, got none")
+    padding = _list(options.padding, 2 * rank, 0)
+    base = _list(options.base_dilations, rank, 1)
+    if len(padding) != 2 * rank or len(base) != rank or any(n < 1 for n in base):
+        raise PrepareError(
+            f"STABLEHLO_REDUCE_WINDOW: each axis must have two paddings and a base dilation of at least 1, "
+            f"got {padding} and {base} for {x!r}"
+        )
+    return Window(
+        _list(options.window_dimensions, rank, 1),
+        _list(options.window_strides, rank, 1),
+        _list(options.window_dilations, rank, 1),
+        [(padding[2 * d], padding[2 * d + 1], base[d] - 1) for d in range(rank)],
+    )
+
+
+def _prepare_stablehlo(context: Context, node: Node) -> None:
+    operator = "STABLEHLO_REDUCE_WINDOW"
+    if len(node.inputs) != 2:
+        raise UnsupportedError(f"{operator}: one input is built, got {len(node.inputs) // 2}")
+    check_counts(operator, node, 2)
+    x, _, y = _operands(context, node, operator)
+    window = _stablehlo_window(node, x)
+    body_name(context, node, operator, node.options.body_subgraph_index)
+    context.resize_tensor(y, windows(operator, x.shape, window))
+
+
+def _invoke_stablehlo(context: Context, node: Node) -> None:
+    operator = "STABLEHLO_REDUCE_WINDOW"
+    x, start, y = _operands(context, node, operator)
+    name = body_name(context, node, operator, node.options.body_subgraph_index)
+    _reduce_into(x, start, y, _stablehlo_window(node, x), name)
+
+
+# --- REDUCE_WINDOW: the window is in tensors, the function in the options
+
+
+def _function(node: Node) -> str:
+    code = 0 if node.options is None else int(node.options.reduce_function)
+    if code not in _FUNCTIONS:
+        raise PrepareError(f"REDUCE_WINDOW: the function must be one of {_FUNCTIONS}, got {code}")
+    return _FUNCTIONS[code]
+
+
+def _window_of(context: Context, node: Node, rank: int) -> Window:
+    tensors = [context.input(node, i) for i in (2, 3, 4)]
+    for what, tensor in zip(("window shape", "strides", "dilations"), tensors, strict=True):
+        check_index_type("REDUCE_WINDOW", what, tensor)
+    return Window(*(integers(tensor) for tensor in tensors), [(0, 0, 0)] * rank)
+
+
+def _prepare(context: Context, node: Node) -> None:
+    check_counts("REDUCE_WINDOW", node, 5)
+    x, _, y = _operands(context, node, "REDUCE_WINDOW")
+    _function(node)
+    if all(context.input(node, i).is_constant for i in (2, 3, 4)):
+        shape = windows("REDUCE_WINDOW", x.shape, _window_of(context, node, len(x.shape)))
+        context.resize_tensor(y, shape)
+    else:
+        context.set_dynamic(y)
+
+
+def _invoke(context: Context, node: Node) -> None:
+    x, start, y = _operands(context, node, "REDUCE_WINDOW")
+    window = _window_of(context, node, len(x.shape))
+    context.resize_tensor(y, windows("REDUCE_WINDOW", x.shape, window))
+    _reduce_into(x, start, y, window, _function(node))
+
+
+# --- STABLEHLO_REDUCE: whole axes
+
+
+def _reduced_axes(node: Node, x: Tensor) -> list[int]:
+    values = None if node.options is None else node.options.dimensions
+    axes = [int(axis) for axis in ([] if values is None else values)]
+    if len(set(axes)) != len(axes) or any(not 0 <= axis < len(x.shape) for axis in axes):
+        raise PrepareError(f"STABLEHLO_REDUCE: axes must be different ones of {x!r}, got {axes}")
+    return axes
+
+
+def _prepare_reduce(context: Context, node: Node) -> None:
+    operator = "STABLEHLO_REDUCE"
+    if len(node.inputs) != 2:
+        raise UnsupportedError(f"{operator}: one input is built, got {len(node.inputs) // 2}")
+    check_counts(operator, node, 2)
+    x, _, y = _operands(context, node, operator)
+    axes = _reduced_axes(node, x)
+    body_name(context, node, operator, node.options.body_subgraph_index)
+    context.resize_tensor(y, tuple(n for d, n in enumerate(x.shape) if d not in axes))
+
+
+def _invoke_reduce(context: Context, node: Node) -> None:
+    x, start, y = _operands(context, node, "STABLEHLO_REDUCE")
+    if not y.size:
+        return
+    axes = tuple(_reduced_axes(node, x))
+    fold = FOLDS.get(body_name(context, node, "STABLEHLO_REDUCE", node.options.body_subgraph_index))
+    if fold is None:
+        raise UnsupportedError(f"STABLEHLO_REDUCE: the body must be one of {', '.join(FOLDS)}")
+    with np.errstate(all="ignore"):
+        first = start.array().reshape(())
+        y.array()[...] = fold.reduce(x.array(), axis=axes, initial=first, dtype=x.dtype)
+
+
+REGISTRATIONS = (
+    Registration("REDUCE_WINDOW", _prepare, _invoke, builtin_code=REDUCE_WINDOW),
+    Registration(
+        "STABLEHLO_REDUCE_WINDOW", _prepare_stablehlo, _invoke_stablehlo, builtin_code=STABLEHLO_REDUCE_WINDOW
+    ),
+    Registration("STABLEHLO_REDUCE", _prepare_reduce, _invoke_reduce, builtin_code=STABLEHLO_REDUCE),
+)
