@@ -1,4 +1,4 @@
-"""Philox 4x32-10, the counter-based random generator of TFLite's and StableHLO's operators."""
+"""Philox 4x32-10, the counter-based random generator of the random operators."""
 
 from __future__ import annotations
 
@@ -12,15 +12,11 @@ _WORD = np.uint64(32)
 _MASK = (1 << 64) - 1
 
 
-def philox_4x32(key: int, low: int, high: int, count: int) -> np.ndarray:
-    """Blocks of the counters from (high, low) on: uint32 [count, 4].
+def philox_4x32(key: int, lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
+    """A block for each counter, of 128 bits as two uint64: uint32 [counters, 4]. key has 64 bits.
 
-    key is 64 bits; the counter is 128 bits as two of 64, counted with carry.
     Source: Salmon, Moraes, Dror and Shaw, Parallel Random Numbers: As Easy as 1, 2, 3.
     """
-    lows = np.uint64(low) + np.arange(count, dtype=np.uint64)
-    highs = np.full(count, high, np.uint64)
-    highs += lows < np.uint64(low)
     words = [lows & _LOW_WORD, lows >> _WORD, highs & _LOW_WORD, highs >> _WORD]
     k0, k1 = key & 0xFFFFFFFF, key >> 32
     for _ in range(_ROUNDS):
@@ -45,9 +41,11 @@ class PhiloxStream:
 
     def blocks(self, count: int) -> np.ndarray:
         """The next blocks: uint32 [count, 4]. The generator then goes on behind them."""
-        blocks = philox_4x32(self._key, self._low, self._high, count)
+        lows = np.uint64(self._low) + np.arange(count, dtype=np.uint64)
+        highs = np.full(count, self._high, np.uint64)
+        highs += lows < np.uint64(self._low)
         self.skip(count)
-        return blocks
+        return philox_4x32(self._key, lows, highs)
 
     def skip(self, count: int) -> None:
         counter = (self._high << 64 | self._low) + count

@@ -125,6 +125,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
         "STABLEHLO_SELECT",
         "STABLEHLO_CLAMP",
     ),
+    "stablehlo_rng": ("STABLEHLO_RNG_BIT_GENERATOR",),
     "tile": ("TILE", "BROADCAST_TO"),
     "top_k": ("TOPK_V2",),
     "transpose": ("TRANSPOSE",),

@@ -1,4 +1,4 @@
-"""Cases of RANDOM_UNIFORM, RANDOM_STANDARD_NORMAL and MULTINOMIAL; LiteRT tells the numbers of a seed."""
+"""Cases of the random operators; LiteRT tells the numbers of a seed."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ def drawn(shape: tuple[int, int], count: int, dtype: type) -> bytes:
     return model.build([logits], [y])
 
 
+def bits(algorithm: int, words: int, shape: tuple[int, ...], dtype: type) -> bytes:
+    """A model of STABLEHLO_RNG_BIT_GENERATOR with a state of so many words."""
+    model = ModelBuilder()
+    state, after = model.tensor((words,), np.uint64), model.tensor((words,), np.uint64)
+    y = model.tensor(shape, dtype)
+    options = tflite.StablehloRngBitGeneratorOptionsT(algorithm=algorithm)
+    model.op(BuiltinOperator.STABLEHLO_RNG_BIT_GENERATOR, [state], [after, y], options)
+    return model.build([state], [after, y])
+
+
 def _logits(shape: tuple[int, int]) -> np.ndarray:
     logits = np.random.default_rng(3).standard_normal(shape).astype(np.float32)
     logits[0, 0], logits[-1, -1] = np.inf, np.nan
@@ -56,5 +66,15 @@ CASES = [
             [_logits(shape)],
         )
         for shape, count, dtype in (((1, 4), 9, np.int32), ((3, 70), 5, np.int64))
+    ),
+    *(
+        Case(
+            f"STABLEHLO_RNG_BIT_GENERATOR-{algorithm}-{words}-{dtype.__name__}-{low}",
+            lambda algorithm=algorithm, words=words, dtype=dtype: bits(algorithm, words, (3, 5), dtype),
+            [np.array([0x1122334455667788, low, 7][:words], np.uint64)],
+        )
+        for algorithm, words in ((0, 2), (1, 3), (2, 2))
+        for dtype in (np.uint32, np.int64)
+        for low in (5, 2**64 - 2)
     ),
 ]
