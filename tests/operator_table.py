@@ -1,0 +1,127 @@
+"""Makes docs/operators.md from the registry and the cases: python -m tests.operator_table.
+
+What the table says of an operator was seen, not declared: each case's model is built and
+prepared, and its nodes tell their types and whether they run compiled or in Python.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from numlite.interpreter import Interpreter
+from numlite.kernels.register import REGISTRATIONS, registrations
+from numlite.lite.registration import Registration
+from numlite.lite.subgraph import Subgraph
+from numlite.lite.tensor import TensorType
+
+from .cases.case import EXACT, Case, Closeness, Quanta, Skip
+from .test_cases import CASES
+
+PATH = Path(__file__).parent.parent / "docs" / "operators.md"
+
+HEADER = """# Operators
+
+Made by `python -m tests.operator_table` from the registry and the cases in `tests/cases`; a test says
+when it is stale.
+
+One line for each operator, its versions, and each combination of types that a case runs (`inputs ->
+outputs`, repeated types once). *Runs*: `compiled` when the node is a native call, `Python` when an output's
+shape depends on values or no kernel is compiled for the type, `known` when prepare computes the result from
+constants. The last three columns give the strictest way in which the outputs are held against the NumPy
+oracle (in both numerics), LiteRT's default path and LiteRT's reference kernels: `exact` (every bit),
+`within n` (integers), `close` (floats, to the case's tolerance), `-` where no such comparison is made.
+
+"""
+
+
+FLOATS = {
+    TensorType[name] for name in ("FLOAT16", "FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128", "BFLOAT16")
+}
+
+
+@dataclass
+class Row:
+    """What the cases of one operator with one combination of types show."""
+
+    runs: set[str] = field(default_factory=set)
+    oracle: set[str] = field(default_factory=set)
+    litert_default: set[str] = field(default_factory=set)
+    litert_reference: set[str] = field(default_factory=set)
+
+
+def kinds(subgraph: Subgraph, indices: tuple[int, ...]) -> str:
+    """The types of some tensors, each once, in order."""
+    names = [TensorType(subgraph.tensors[t].type).name.lower() for t in indices if t >= 0]
+    return " ".join(dict.fromkeys(names)) or "nothing"
+
+
+def how_close(closeness: Closeness | Skip | None, floats: bool, otherwise: Closeness | Skip) -> str:
+    if closeness is None:
+        closeness = otherwise if floats else EXACT
+    if isinstance(closeness, Skip):
+        return ""
+    if closeness == EXACT:
+        return "exact"
+    return f"within {closeness.n}" if isinstance(closeness, Quanta) else "close"
+
+
+def see(case: Case, rows: dict[str, dict[str, Row]]) -> None:
+    """Add what the nodes of one case show."""
+    interpreter = Interpreter(model_content=case.make(), num_threads=case.num_threads)
+    for detail, value in zip(interpreter.get_input_details(), case.inputs, strict=True):
+        if tuple(detail["shape"]) != value.shape:
+            interpreter.resize_tensor_input(detail["index"], value.shape)
+    interpreter.allocate_tensors()
+    subgraph = interpreter._core.subgraph(0)
+    floats = any(
+        d["dtype"]().dtype.kind in "fc" for d in interpreter.get_output_details() if d["dtype"] is not object
+    )
+    for node in subgraph.nodes:
+        row = rows[node.registration.name][
+            f"{kinds(subgraph, node.inputs)} -> {kinds(subgraph, node.outputs)}"
+        ]
+        row.runs.add("Python" if node.calls is None else "compiled" if node.calls else "known")
+        if case.oracle is not None:
+            row.oracle.add(how_close(case.closeness, floats, case.closeness))
+        row.litert_default.add(how_close(case.litert_default, floats, case.closeness))
+        row.litert_reference.add(how_close(case.litert_reference, floats, case.closeness))
+
+
+def strictest(seen: set[str]) -> str:
+    order = ("exact", "within 1", "within 2", "close")
+    return min(seen - {""}, key=lambda text: order.index(text) if text in order else 9, default="-")
+
+
+def lines() -> list[str]:
+    rows: dict[str, dict[str, Row]] = defaultdict(lambda: defaultdict(Row))
+    for case in CASES.values():
+        see(case, rows)
+    found: dict[str, Registration] = {r.name: r for family in REGISTRATIONS for r in registrations(family)}
+    table = [
+        "| operator | versions | types | runs | oracle | LiteRT default | LiteRT reference |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name in sorted(found):
+        versions = f"{found[name].min_version}-{found[name].max_version}"
+        for types, row in sorted(rows[name].items()) or [("no case", Row())]:
+            checks = (row.oracle, row.litert_default, row.litert_reference)
+            cells = (name, versions, types, ", ".join(sorted(row.runs)), *map(strictest, checks))
+            table.append(f"| {' | '.join(cells)} |")
+    table.append("")
+    table.append(
+        f"{len(found)} builtin operators, {sum(map(len, rows.values()))} combinations of types with a case."
+    )
+    return table
+
+
+def text() -> str:
+    return HEADER + "\n".join(lines()) + "\n"
+
+
+if __name__ == "__main__":
+    temporary = PATH.with_suffix(".tmp")
+    temporary.write_text(text())
+    os.replace(temporary, PATH)
