@@ -88,6 +88,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
         "UNSORTED_SEGMENT_MAX",
         "UNSORTED_SEGMENT_MIN",
     ),
+    "rng_bit_generator": ("STABLEHLO_RNG_BIT_GENERATOR",),
     "select": ("SELECT", "SELECT_V2"),
     "rfft2d": ("RFFT2D",),
     "rnn": ("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"),
@@ -99,6 +100,7 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "space_depth": ("DEPTH_TO_SPACE", "SPACE_TO_DEPTH"),
     "split": ("SPLIT", "SPLIT_V", "PACK", "UNPACK"),
     "svdf": ("SVDF",),
+    "stablehlo_gather": ("STABLEHLO_GATHER", "STABLEHLO_SCATTER"),
     "stablehlo_elementwise": (
         "STABLEHLO_ADD",
         "STABLEHLO_SUBTRACT",
