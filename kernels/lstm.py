@@ -42,7 +42,10 @@ _AUX = 39
 
 
 class Gate(NamedTuple):
-    """One gate's constants; recurrent and input weights are [cells, ...], the others [cells] or None."""
+    """One gate's constants; weights are [cells, ...], the others [cells] or None.
+
+    Recurrent weights of shape [cells] are a diagonal matrix.
+    """
 
     input_weights: Tensor
     recurrent_weights: Tensor
@@ -117,6 +120,12 @@ def _constant(name: str, what: str, tensor: Tensor, shape: Shape) -> Tensor:
     return tensor
 
 
+def _recurrent(name: str, tensor: Tensor, cells: int, out_depth: int) -> Tensor:
+    """Recurrent weights: a matrix, or the diagonal of one."""
+    is_diagonal = len(tensor.shape) == 1 and cells == out_depth
+    return _shaped(name, "recurrent weights", tensor, (cells,) if is_diagonal else (cells, out_depth))
+
+
 def _gate(
     context: Context, node: Node, places: Places, gate: int, cells: int, depths: tuple[int, int, int]
 ) -> Gate:
@@ -131,7 +140,7 @@ def _gate(
     peephole = first + 8 + _PEEPHOLE_GATES.index(gate) if gate in _PEEPHOLE_GATES else None
     return Gate(
         _shaped(name, "input weights", context.input(node, first + gate), (cells, in_depth)),
-        _shaped(name, "recurrent weights", context.input(node, first + 4 + gate), (cells, out_depth)),
+        _recurrent(name, context.input(node, first + 4 + gate), cells, out_depth),
         optional(peephole, "peephole weights", cells),
         optional(first + 11 + gate, "gate bias", cells),
         optional(None if norm is None else norm + gate, "layer normalization weights", cells),
@@ -157,17 +166,15 @@ def lstm_of(
     first = places.weights
     to_output, recurrent = context.input(node, first + 3), context.input(node, first + 7)
     check_same_type(name, x, y)
-    if len(recurrent.shape) == 1:
-        raise UnsupportedError(f"{name}: diagonal recurrent weights are not built, got {recurrent!r}")
-    if len(x.shape) not in (2, 3) or len(to_output.shape) != 2 or len(recurrent.shape) != 2:
+    if len(x.shape) not in (2, 3) or len(to_output.shape) != 2 or len(recurrent.shape) not in (1, 2):
         raise PrepareError(
-            f"{name}: input must have 2 or 3 dimensions and weights 2, "
+            f"{name}: input must have 2 or 3 dimensions, weights 2, recurrent weights 1 or 2, "
             f"got {x!r}, {to_output!r} and {recurrent!r}"
         )
     steps = (1, x.shape[0]) if len(x.shape) == 2 else x.shape[:2] if time_major else x.shape[1::-1]
     time, batch = steps
     cells, in_depth = to_output.shape
-    out_depth = recurrent.shape[1]
+    out_depth = recurrent.shape[-1]
     has_input_gate = context.optional_input(node, first) is not None
     if has_input_gate != (context.optional_input(node, first + 4) is not None):
         raise PrepareError(f"{name}: the input gate must have both weights or none")
@@ -273,6 +280,9 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
             f"{lstm.name}: float32 or int8 throughout, or int8 weights alone, are built, "
             f"got input {lstm.x!r} and weights {weights!r}"
         )
+    diagonals = [t for t in gate_parts(lstm, "recurrent_weights") if t is not None and len(t.shape) == 1]
+    if diagonals and weights.type != TensorType.FLOAT32:
+        raise UnsupportedError(f"{lstm.name}: diagonal recurrent weights must be float32, got {weights!r}")
     for gate in lstm.gates:
         for matrix in () if gate is None else (gate.input_weights, gate.recurrent_weights, gate.aux_weights):
             if matrix is not None:

@@ -11,7 +11,7 @@ from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .lstm import FORGET, INPUT, Lstm, constant_parts, gate_parts
 from .parallel import chunk_count
-from .recurrent import check_activation, pack, packed_depth, packed_vectors, padded
+from .recurrent import check_activation, pack, packed_depth, packed_matrices, packed_vectors, padded
 from .requantize import quantization_of
 
 _INT64 = np.int64
@@ -99,7 +99,9 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         _fill_scales(lstm, args)
     for name in ("bias", *_MATRICES):
         parts = gate_parts(lstm, name)
-        if parts[FORGET] is not None:
+        if name == "recurrent_weights" and any(part and len(part.shape) == 1 for part in parts):
+            arrays[name] = packed_matrices(constant_parts(lstm, name), lstm.cells)
+        elif parts[FORGET] is not None:
             pack(context, node, name, parts, lstm.cells, tensors, arrays, packing)
     if hybrid and lstm.asymmetric:
         for name in (*_MATRICES, "projection"):

@@ -174,6 +174,11 @@ def _check_types(lstm: Lstm) -> None:
 def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     """The compiled call of the whole sequence; batch entries may run in parallel."""
     _check_types(lstm)
+    if len(node.intermediates) > 5:
+        raise UnsupportedError(
+            f"{lstm.name}: int8 with a 16-bit cell state is built, which has 5 intermediate tensors, "
+            f"got {len(node.intermediates)}, which stand for 8-bit gates"
+        )
     args = np.zeros(1, LSTM_Q8)
     _fill_gates(context, node, lstm, args)
     _fill_output(context, node, lstm, args)

@@ -37,16 +37,17 @@ def packed_depth(depth: int) -> int:
 def packed_matrices(parts: Sequence[Tensor | None], cells: int) -> np.ndarray:
     """Constant matrices [cells, depth], transposed: [depth, parts, padded cells].
 
-    The depth is padded with zeros to a multiple of ROWS. A part that is None is zeros. Old files
-    call their int8 weights uint8.
+    The depth is padded with zeros to a multiple of ROWS. A part that is None is zeros, one of
+    shape [cells] is a diagonal. Old files call their int8 weights uint8.
     """
     given = next(part for part in parts if part is not None)
-    depth, dtype = given.shape[1], given.dtype
-    stored = np.dtype(np.int8) if dtype == np.uint8 else dtype
+    depth = given.shape[-1]
+    stored: np.dtype = np.dtype(np.int8) if given.dtype == np.uint8 else given.dtype
     packed: np.ndarray = np.zeros((packed_depth(depth), len(parts), padded(cells)), stored)
     for k, part in enumerate(parts):
         if part is not None:
-            packed[:depth, k, :cells] = part.array().view(stored).T
+            matrix = part.array().view(stored)
+            packed[:depth, k, :cells] = np.diag(matrix) if matrix.ndim == 1 else matrix.T
     return packed
 
 

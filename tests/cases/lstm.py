@@ -29,13 +29,15 @@ class Parts:
     outputs: int = 0
     time_major: bool = False
     one_step: bool = False
+    diagonal: bool = False
 
     @property
     def operator(self) -> BuiltinOperator:
         return BuiltinOperator.LSTM if self.one_step else BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
 
     def __str__(self) -> str:
-        names = [name for name in ("coupled", "peephole", "normalized", "time_major") if getattr(self, name)]
+        flags = ("coupled", "peephole", "normalized", "time_major", "diagonal")
+        names = [name for name in flags if getattr(self, name)]
         return "-".join(names + [f"projected{self.outputs}"] * bool(self.outputs)) or "plain"
 
     @property
@@ -54,7 +56,8 @@ def _constants(parts: Parts) -> dict[int, np.ndarray]:
     random = np.random.default_rng(7)
     gates = range(1 if parts.coupled else 0, 4)
     found = {1 + g: random.uniform(-0.6, 0.6, (CELLS, DEPTH)) for g in gates}
-    found |= {5 + g: random.uniform(-0.4, 0.4, (CELLS, parts.depth)) for g in gates}
+    recurrent_shape = (CELLS,) if parts.diagonal else (CELLS, parts.depth)
+    found |= {5 + g: random.uniform(-0.4, 0.4, recurrent_shape) for g in gates}
     found |= {12 + g: random.uniform(-0.3, 0.3, CELLS) for g in gates}
     if parts.peephole:
         found |= {9 + i: random.uniform(-0.5, 0.5, CELLS) for i, g in enumerate((0, 1, 3)) if g in gates}
@@ -74,7 +77,8 @@ def lstm_oracle(parts: Parts, constants: dict[int, np.ndarray]) -> Callable[[np.
     """The recurrence in float64, from states of zeros."""
 
     def gate(k: int, x: np.ndarray, h: np.ndarray, c: np.ndarray) -> np.ndarray:
-        total = x @ constants[1 + k].T + h @ constants[5 + k].T
+        recurrent = constants[5 + k]
+        total = x @ constants[1 + k].T + (h * recurrent if parts.diagonal else h @ recurrent.T)
         peephole = constants.get({0: 9, 1: 10, 3: 11}.get(k, -1))
         if peephole is not None:
             total = total + peephole * c
@@ -251,6 +255,7 @@ _HYBRID = [*_PARTS[:4], _PARTS[-1]]
 
 CASES = [
     *map(float_case, _PARTS),
+    float_case(Parts(diagonal=True, peephole=True)),
     *map(quantized_case, _PARTS),
     *(hybrid_case(parts, asymmetric) for parts in _HYBRID for asymmetric in (False, True)),
 ]
