@@ -12,6 +12,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, TensorType
 from .conv import WindowOptions, check_bias, check_types
+from .decoded_constant import with_decoded_input
 from .padding import window
 
 DEPTHWISE_CONV_2D = 4  # the schema's BuiltinOperator
@@ -101,6 +102,7 @@ def depthwise_geometry(options: WindowOptions, x: Shape, w: Shape) -> DepthwiseG
 
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+    context = with_decoded_input(context, node, 1, by_reference=True)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if node.options is None:
         raise PrepareError("DEPTHWISE_CONV_2D: strides must be at least 1, got a node without options")

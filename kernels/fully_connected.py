@@ -11,8 +11,9 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Shape, TensorType
+from ..lite.tensor import Shape, Tensor, TensorType
 from .conv import check_bias, check_types
+from .decoded_constant import PACKED_TYPES, with_decoded_input
 
 FULLY_CONNECTED = 9  # the schema's BuiltinOperator
 
@@ -54,7 +55,16 @@ def fully_connected_geometry(keep_num_dims: bool, x: Shape, w: Shape) -> FullyCo
     return FullyConnectedGeometry(prod(x) // in_depth, in_depth, out_depth, output_shape)
 
 
+def _xnnpack_takes_packed(w: Tensor) -> bool:
+    """Whether XNNPACK's delegate takes packed weights: rows must be whole bytes."""
+    packed = PACKED_TYPES.get(TensorType(w.type))
+    return packed is not None and bool(w.shape) and w.shape[-1] * packed[0] % 8 == 0
+
+
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+    sparse = context.input(node, 1).sparsity is not None
+    by_xnnpack = _xnnpack_takes_packed(context.input(node, 1))
+    context = with_decoded_input(context, node, 1, by_xnnpack, by_reference=sparse)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     weights_format = 0 if node.options is None else node.options.weights_format
     if weights_format != 0:
@@ -84,7 +94,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         return fully_connected_q16.calls(context, node, geometry)
     from . import fully_connected_q8
 
-    return fully_connected_q8.calls(context, node, geometry)
+    return fully_connected_q8.calls(context, node, geometry, sparse)
 
 
 REGISTRATIONS = (Registration("FULLY_CONNECTED", prepare, builtin_code=FULLY_CONNECTED, max_version=13),)

@@ -8,11 +8,16 @@ from .filter_q8 import filter_q8
 from .fully_connected import FullyConnectedGeometry
 from .gemm_q8 import gemm_calls, pack_filter
 from .plain_filter_q8 import plain_call
+from .requantize import DOUBLE_ROUNDING
 
 
-def calls(context: Context, node: Node, geometry: FullyConnectedGeometry) -> list[KernelCall]:
-    """The compiled calls of a checked FULLY_CONNECTED node."""
+def calls(
+    context: Context, node: Node, geometry: FullyConnectedGeometry, sparse: bool = False
+) -> list[KernelCall]:
+    """The compiled calls of a checked FULLY_CONNECTED node; sparse weights have a rounding of their own."""
     f = filter_q8(context, node, "FULLY_CONNECTED", geometry.out_depth)
+    if sparse:
+        f = f._replace(rounding=DOUBLE_ROUNDING)
     packed = None
     if f.is_constant:
         weights = f.w.array().reshape(geometry.out_depth, 1, geometry.in_depth)

@@ -14,6 +14,7 @@ from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
+from .decoded_constant import PACKED_TYPES, decoded
 from .index_vector import check_counts
 from .lookup import (
     BYTE_TYPES,
@@ -169,6 +170,8 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall]:
     if y.type != TensorType.FLOAT32:
         raise PrepareError(f"DEQUANTIZE: output must be float32, got {y!r}")
     context.resize_tensor(y, x.shape)
+    if x.type in PACKED_TYPES or x.sparsity is not None:
+        x = decoded(x)
     if x.type == TensorType.FLOAT16:
         if x.size == 0:
             return []
@@ -181,7 +184,7 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall]:
         return [KernelCall("quantize", "dequantize_f16", args, {"x": x, "y": y}, chunks)]
     if x.type not in _STORED_TYPES:
         raise UnsupportedError(
-            f"DEQUANTIZE: inputs built are float16, int8, uint8 and int16, got {x.type_name}"
+            f"DEQUANTIZE: inputs built are float16, 2- to 8-bit integers and int16, got {x.type_name}"
         )
     return _affine_call("DEQUANTIZE", context, f"dequantize_{_SUFFIXES[TensorType(x.type)]}", x, y, x)
 
