@@ -40,8 +40,6 @@ oracle (in both numerics), LiteRT's default path and LiteRT's reference kernels:
 FLOATS = {
     TensorType[name] for name in ("FLOAT16", "FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128", "BFLOAT16")
 }
-    TensorType[name] for name in ("FLOAT16", "FLOAT32", "FLOAT64", "COMPLEX64", "COMPLEX128", "BFLOAT16")
-}
 
 
 @dataclass
