@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from ..lite.tensor import Tensor
 from .index_vector import check_counts, output_of
 from .known_output import set_known
 from .strided_copy import element_bytes
+
+if TYPE_CHECKING:
+    from ..schema import tflite
 
 DENSIFY = 124  # the schema's BuiltinOperator
 
@@ -33,7 +37,7 @@ def _levels(x: Tensor) -> tuple[list[np.ndarray], list[int]]:
     sizes = []
     parent = np.zeros(1, np.int64)
     room = element_room(x)
-    for metadata in x.sparsity.dim_metadata:  # type: ignore[attr-defined]
+    for metadata in cast("tflite.SparsityParameters", x.sparsity).dim_metadata:
         if metadata.format == _DENSE:
             size = int(metadata.dense_size)
             if size < 0 or len(parent) * size > room:
@@ -78,11 +82,11 @@ def densified(x: Tensor) -> np.ndarray:
     The levels are the tensor's axes and then its blocks' axes, in the order of traversal.
     Source: LiteRT tflite/kernels/internal/utils/sparsity_format_converter.cc.
     """
-    sparsity = x.sparsity
-    order = np.asarray(sparsity.traversal_order).tolist()  # type: ignore[union-attr]
-    blocks = np.asarray(sparsity.block_map).tolist()  # type: ignore[union-attr]
+    sparsity = cast("tflite.SparsityParameters", x.sparsity)
+    order = np.asarray(sparsity.traversal_order).tolist()
+    blocks = np.asarray(sparsity.block_map).tolist()
     rank = len(x.shape)
-    levels = len(sparsity.dim_metadata)  # type: ignore[union-attr]
+    levels = len(sparsity.dim_metadata)
     if (
         sorted(order) != list(range(levels))
         or rank + len(blocks) != levels

@@ -57,7 +57,7 @@ class Operands(NamedTuple):
     sigma: Tensor | None
     selected: Tensor
     selected_scores: Tensor | None
-    count: Tensor
+    number: Tensor
 
 
 def _operands(context: Context, node: Node, operator: str) -> Operands:
@@ -65,7 +65,11 @@ def _operands(context: Context, node: Node, operator: str) -> Operands:
     check_counts(operator, node, 5 + soft, 2 + soft)
     inputs = [context.input(node, i) for i in range(5 + soft)]
     found = Operands(
-        *inputs[:5],
+        inputs[0],
+        inputs[1],
+        inputs[2],
+        inputs[3],
+        inputs[4],
         inputs[5] if soft else None,
         context.output(node, 0),
         context.output(node, 1) if soft else None,
@@ -76,7 +80,7 @@ def _operands(context: Context, node: Node, operator: str) -> Operands:
         ("scores", found.scores, _FLOAT),
         ("the size", found.most, _INT),
         ("selected boxes", found.selected, _INT),
-        ("their number", found.count, _INT),
+        ("their number", found.number, _INT),
     ):
         check_index_type(operator, what, tensor, types)
     if found.boxes.shape[1:] != (4,) or found.scores.shape != found.boxes.shape[:1]:
@@ -103,7 +107,7 @@ def _resize(context: Context, operator: str, found: Operands) -> int:
 
 def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
     found = _operands(context, node, operator)
-    context.resize_tensor(found.count, ())
+    context.resize_tensor(found.number, ())
     if not found.most.is_constant:
         context.set_dynamic(found.selected)
         if found.selected_scores is not None:
@@ -118,7 +122,7 @@ def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall
         "iou_threshold": found.iou_threshold,
         "score_threshold": found.score_threshold,
         "selected": found.selected,
-        "count": found.count,
+        "count": found.number,
     }
     for name in ("heap_boxes", "heap_scores", "heap_compared"):
         tensors[name] = context.add_temporary(node, max(found.boxes.shape[0], 1) * 4)
@@ -225,10 +229,10 @@ def _invoke(operator: str, context: Context, node: Node) -> None:
     sigma = 0.0 if found.sigma is None else float(found.sigma.array())
     if sigma < 0:
         raise InvokeError(f"{operator}: sigma must be at least 0, got {sigma}")
-    thresholds = (found.iou_threshold.array()[()], found.score_threshold.array()[()])
+    thresholds = (np.float32(found.iou_threshold.array()), np.float32(found.score_threshold.array()))
     with np.errstate(all="ignore"):
         chosen, scores = suppress(found.boxes.array(), found.scores.array(), most, thresholds, sigma)
-    found.count.array()[...] = len(chosen)
+    found.number.array()[...] = len(chosen)
     outputs: list[tuple[Tensor | None, list]] = [(found.selected, chosen), (found.selected_scores, scores)]
     for tensor, values in outputs:
         if tensor is not None:
