@@ -1,0 +1,153 @@
+"""Parsing of dense elements: numbers and strings in nested lists, one for all, or bytes in hexadecimal."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from .attributes import DenseAttr
+from .dense import FORMS, dense_attr
+from .text_reader import Reader
+from .type_parser import parse_type
+from .types import ElementType, TensorType
+
+_NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)|true|false")
+_REAL_BITS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
+
+
+def parse_dense(reader: Reader) -> DenseAttr:
+    """What stands behind "dense<"."""
+    at = reader.at
+    elements: list[object] = []
+    nested = reader.sees("[")
+    if not reader.sees(">"):
+        _elements(reader, elements)
+    reader.expect(">")
+    reader.expect(":")
+    type = parse_type(reader)
+    if not isinstance(type, TensorType) or type.shape is None or -1 in type.shape:
+        raise reader.error("elements literal must have a shaped type that is static", at)
+    if not isinstance(type.element, ElementType):
+        raise reader.error("elements literal must have an element type", at)
+    empty = DenseAttr(type, b"")
+    name = type.element.name
+    if name == "string":
+        strings = tuple(e for e in elements if isinstance(e, bytes))
+        if len(strings) != len(elements):
+            raise reader.error("expected strings", at)
+        _check_count(reader, len(elements), empty.count, nested, at)
+        return dense_attr(type, strings if empty.count else ())
+    if name not in FORMS:
+        raise reader.error(f"dense elements of {type.element} are not supported", at)
+    if len(elements) == 1 and isinstance(elements[0], bytes):
+        return dense_attr(type, _from_hex(reader, elements[0], name, empty.count, at))
+    _check_count(reader, len(elements), empty.count, nested, at)
+    if not empty.count:
+        return empty
+    try:
+        return dense_attr(type, _as_bytes(elements, name))
+    except (ValueError, OverflowError, TypeError) as error:
+        raise reader.error(f"elements do not fit into {type.element} ({error})", at) from error
+
+
+def _check_count(reader: Reader, found: int, count: int, nested: bool, at: int) -> None:
+    if found != count and (nested or found != 1):
+        raise reader.error(f"elements literal has {found} elements, its type has {count}", at)
+
+
+def _elements(reader: Reader, into: list[object]) -> None:
+    """The elements in their order, all lists opened."""
+    depth = 0
+    while True:
+        while reader.accept("["):
+            depth += 1
+        if not (depth and reader.sees("]")):
+            into.append(_element(reader))
+        while depth and reader.accept("]"):
+            depth -= 1
+        if not depth:
+            return
+        reader.expect(",", "expected ']'")
+
+
+def _element(reader: Reader) -> object:
+    if reader.sees_string():
+        return reader.string()
+    if reader.accept("("):
+        real = _number(reader)
+        reader.expect(",")
+        imaginary = _number(reader)
+        reader.expect(")")
+        return real, imaginary
+    return _number(reader)
+
+
+def _number(reader: Reader) -> str:
+    found = reader.match(_NUMBER)
+    if found is None:
+        raise reader.error("expected element literal of primitive type")
+    return found[0]
+
+
+def _from_hex(reader: Reader, text: bytes, name: str, count: int, at: int) -> bytes:
+    try:
+        data = bytes.fromhex(text.decode().removeprefix("0x"))
+    except ValueError:
+        raise reader.error("expected a string of hexadecimal digits", at) from None
+    size = FORMS[name][0].itemsize
+    if name == "i1" and len(data) == (count + 7) // 8:
+        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little", count=count)
+        return bits.tobytes()
+    if len(data) not in (size, size * count):
+        raise reader.error(f"hex string has {len(data)} bytes, its type {size * count}", at)
+    return data
+
+
+def _as_bytes(elements: list[object], name: str) -> bytes:
+    dtype = FORMS[name][0]
+    if dtype.kind == "c":
+        part = "f32" if dtype.itemsize == 8 else "f64"
+        flat = [text for pair in elements for text in _pair(pair)]
+        return _as_bytes(list(flat), part)
+    texts = [e for e in elements if isinstance(e, str)]
+    if len(texts) != len(elements):
+        raise ValueError("expected numbers")
+    if name == "i1":
+        return bytes(_truth(text) for text in texts)
+    if name in _REAL_BITS:
+        return b"".join(_real(text, name) for text in texts) if _has_bits(texts) else _reals(texts, name)
+    return np.array([int(text, 0) if "x" in text else int(text) for text in texts], dtype).tobytes()
+
+
+def _pair(element: object) -> tuple[object, object]:
+    if not isinstance(element, tuple):
+        raise ValueError("expected complex numbers")
+    return element
+
+
+def _truth(text: str) -> int:
+    if text in ("true", "false"):
+        return int(text == "true")
+    number = int(text, 0)
+    if number not in (0, 1, -1):
+        raise ValueError(f"{text} is no truth value")
+    return abs(number)
+
+
+def _has_bits(texts: list[str]) -> bool:
+    return any("x" in text for text in texts)
+
+
+def _reals(texts: list[str], name: str) -> bytes:
+    if name == "bf16":
+        bits = np.array(texts, np.float32).view(np.uint32)
+        # Halves to even.
+        return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2").tobytes()
+    return np.array(texts, FORMS[name][0]).tobytes()
+
+
+def _real(text: str, name: str) -> bytes:
+    if "x" in text:
+        return int(text, 16).to_bytes(_REAL_BITS[name], "little")
+    return _reals([text], name)
