@@ -28,7 +28,7 @@ def native_plans(subgraphs: Sequence[CalledSubgraph]) -> list[CallablePlan | Non
     return plans
 
 
-class _Failures(Mapping[int, str]):
+class Failures(Mapping[int, str]):
     """What a status means: which node of which subgraph has failed, and why."""
 
     def __init__(self, subgraphs: Mapping[int, CalledSubgraph]) -> None:
@@ -80,7 +80,7 @@ class NativeCall:
         block = np.dtype([*((name, np.int64) for name in head.names), *((name, np.int64) for name in names)])
         args = np.zeros(1, block)
         args.view(np.int64)[:] = [*self.head.view(np.int64).tolist(), *self._words]
-        return [KernelCall("control_flow", kernel, args, self.tensors, messages=_Failures(self.failures))]
+        return [KernelCall("control_flow", kernel, args, self.tensors, messages=Failures(self.failures))]
 
 
 def _reads(subgraph: CalledSubgraph, tensor: Tensor) -> bool:

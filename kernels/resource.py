@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.resources import VariableValue, handle_bytes, handle_of
+from ..lite.resources import Variable, handle_bytes, handle_of
 from ..lite.tensor import AllocationType, Tensor, TensorType
 from .index_vector import check_counts
+from .native_call import Failures, native_plans
 
 CALL_ONCE = 129  # the schema's BuiltinOperator
 VAR_HANDLE = 142
 READ_VARIABLE = 143
 ASSIGN_VARIABLE = 144
+
+# variable is the address of a Variable's words.
+VARIABLE_COPY = np.dtype([("variable", np.int64), ("tensor", np.int64), ("nbytes", np.int64)], align=True)
+ONCE = np.dtype([("runner", np.int64), ("plan", np.int64), ("done", np.int64)], align=True)
+NOT_ASSIGNED = 1
+OTHER_SIZE = 2
+ONCE_FAILED = 1
+
+_NOT_ASSIGNED_TEXT = "READ_VARIABLE: the variable must have been assigned a value, and has none"
+_MESSAGES = {
+    NOT_ASSIGNED: _NOT_ASSIGNED_TEXT,
+    OTHER_SIZE: "the variable has another size than when the node was prepared: call allocate_tensors()",
+}
 
 
 def check_resource(operator: str, tensor: Tensor) -> None:
@@ -36,67 +52,123 @@ def _prepare_var_handle(context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts("VAR_HANDLE", node, 0)
     container = getattr(node.options, "container", None) or ""
     name = getattr(node.options, "shared_name", None) or ""
-    set_handle(context, node, "VAR_HANDLE", context.resources.number("variable", container, name))
+    number = context.resources.number("variable", container, name)
+    context.resources.variables.setdefault(number, Variable())
+    set_handle(context, node, "VAR_HANDLE", number)
     return []
 
 
-def _prepare_read_variable(context: Context, node: Node) -> None:
+def _variable(context: Context, node: Node, operator: str) -> Variable:
+    """The variable whose handle is the node's first input, which must have it by now."""
+    handle = context.input(node, 0)
+    variable = context.resources.variables.get(handle_of(handle))
+    if variable is None:
+        raise InvokeError(f"{operator}: the handle must be a variable's, got {handle!r}")
+    return variable
+
+
+def _known_variable(context: Context, node: Node, operator: str) -> Variable | None:
+    """The variable, if its handle is known before the run."""
+    handle = context.input(node, 0)
+    check_resource(operator, handle)
+    return _variable(context, node, operator) if handle.is_constant else None
+
+
+def _is_open(tensor: Tensor) -> bool:
+    """Whether the file leaves the shape open; a missing shape reads as that of a scalar."""
+    return not tensor.shape_signature or -1 in tensor.shape_signature
+
+
+def _copy_call(kernel: str, variable: Variable, tensor: Tensor) -> list[KernelCall]:
+    if not variable.is_assigned and (variable.memory is None or len(variable.memory) != tensor.nbytes):
+        variable.reserve(tensor.nbytes)
+    args = np.zeros(1, VARIABLE_COPY)
+    args["variable"], args["nbytes"] = variable.address, tensor.nbytes
+    return [
+        KernelCall("resource", kernel, args, {"tensor": tensor}, keep=[variable.words], messages=_MESSAGES)
+    ]
+
+
+def _prepare_read_variable(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts("READ_VARIABLE", node, 1)
-    check_resource("READ_VARIABLE", context.input(node, 0))
-    context.set_dynamic(context.output(node, 0))
+    y = context.output(node, 0)
+    variable = _known_variable(context, node, "READ_VARIABLE")
+    if variable is not None and variable.type is None and y.has_fixed_size and not _is_open(y):
+        context.resources.settle(variable, y.type, y.shape_signature)
+    if variable is None or variable.loose or variable.shape is None or variable.type != y.type:
+        context.set_dynamic(y)
+        return None
+    context.resize_tensor(y, variable.shape)
+    return _copy_call("read_variable", variable, y)
 
 
 def _read_variable(context: Context, node: Node) -> None:
     y = context.output(node, 0)
-    value = context.resources.variables.get(handle_of(context.input(node, 0)))
-    if value is None:
-        raise InvokeError("READ_VARIABLE: the variable must have been assigned a value, and has none")
-    if value.type != y.type:
-        held = TensorType(value.type).name.lower()
+    variable = _variable(context, node, "READ_VARIABLE")
+    if not variable.is_assigned or variable.type is None or variable.shape is None:
+        raise InvokeError(_NOT_ASSIGNED_TEXT)
+    if variable.type != y.type:
+        held = TensorType(variable.type).name.lower()
         raise InvokeError(f"READ_VARIABLE: the variable must have the type of {y!r}, got {held}")
-    context.resize_tensor(y, value.shape)
+    context.resize_tensor(y, variable.shape)
+    assert variable.memory is not None
     if not y.has_fixed_size:
-        y.bind(value.data)
-    elif value.data is not None and y.data is not None:
-        y.data[: y.nbytes] = value.data
+        y.bind(variable.memory.copy())
+    elif y.data is not None:
+        y.data[: y.nbytes] = variable.memory
 
 
-def _prepare_assign_variable(context: Context, node: Node) -> None:
+def _prepare_assign_variable(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts("ASSIGN_VARIABLE", node, 2, 0)
-    check_resource("ASSIGN_VARIABLE", context.input(node, 0))
-    context.input(node, 1)
+    x = context.input(node, 1)
+    variable = _known_variable(context, node, "ASSIGN_VARIABLE")
+    if variable is None:
+        return None
+    if not x.has_fixed_size:
+        context.resources.loosen(variable)
+    else:
+        context.resources.settle(variable, x.type, x.shape)
+    return None if variable.loose else _copy_call("assign_variable", variable, x)
 
 
 def _assign_variable(context: Context, node: Node) -> None:
-    x = context.input(node, 1)
-    if x.data is None and (x.nbytes or not x.has_fixed_size):
-        raise InvokeError(f"ASSIGN_VARIABLE: {x!r} is read, but nothing gives it a value")
-    data = x.data[: x.nbytes].copy() if x.has_fixed_size and x.data is not None else x.data
-    context.resources.variables[handle_of(context.input(node, 0))] = VariableValue(x.type, x.shape, data)
+    variable, x = _variable(context, node, "ASSIGN_VARIABLE"), context.input(node, 1)
+    if not variable.loose:
+        context.resources.settle(variable, x.type, x.shape)
+    variable.assign(x)
 
 
 def _prepare_call_once(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts("CALL_ONCE", node, 0, 0)
     index = int(getattr(node.options, "init_subgraph_index", 0))
-    subgraph = context.subgraph(index)
+    done = context.resources.once(index)
+    if done[0]:
+        return []
+    subgraph = context.called_subgraph(node, index)
     if subgraph.inputs or subgraph.outputs:
         raise PrepareError(
             f"CALL_ONCE: subgraph {index} must have no inputs and no outputs, "
             f"got {len(subgraph.inputs)} and {len(subgraph.outputs)}"
         )
-    return [] if index in context.resources.initialized else None
+    subgraph.allocate_tensors()
+    plans = native_plans([subgraph])
+    if plans is None or plans[0] is None:
+        return None
+    args = np.zeros(1, ONCE)
+    args["runner"], args["plan"], args["done"] = plans[0].runner, plans[0].address, done.ctypes.data
+    failures = Failures({ONCE_FAILED: subgraph})
+    return [KernelCall("resource", "run_once", args, {}, keep=[done], messages=failures)]
 
 
 def _call_once(context: Context, node: Node) -> None:
     """Run the subgraph, unless that was done since the interpreter was made."""
     index = int(getattr(node.options, "init_subgraph_index", 0))
-    if index in context.resources.initialized:
-        return
-    subgraph = context.subgraph(index)
-    subgraph.allocate_tensors()
-    subgraph.invoke()
-    subgraph.release_nonpersistent_memory()
-    context.resources.initialized.add(index)
+    done = context.resources.once(index)
+    if not done[0]:
+        subgraph = context.called_subgraph(node, index)
+        subgraph.allocate_tensors()
+        subgraph.invoke()
+        done[0] = 1
 
 
 REGISTRATIONS = (

@@ -82,6 +82,7 @@ class Subgraph:
         self.owned = False  # by one node of another subgraph, the only one that runs it
         self._runtime = runtime
         self._called: dict[tuple[int, int], Subgraph] = {}
+        self._generation = 0  # of the resources, when the nodes were prepared
         self._entry: Callable[[], int] | None = None
         self._scratch: dict[int, list[int]] = {}
         self._preparing = False
@@ -218,14 +219,18 @@ class Subgraph:
         """Prepare all nodes whose shapes can be known, and place their tensors in memory."""
         if self._preparing:
             raise PrepareError(f"subgraph {self.index} {self.name!r}: it contains itself")
-        if self.state is State.INVOKABLE:
+        if self.state is State.INVOKABLE and self._generation == self.resources.generation:
             self._restore_memory()
             return
         self._preparing = True
+        self.state = State.UNINVOKABLE
         try:
-            self.stages.clear()
-            self._add_stage(0)
-            self.state = State.INVOKABLE
+            while self.state is not State.INVOKABLE:
+                self._generation = self.resources.generation
+                self.stages.clear()
+                self._add_stage(0)
+                if self._generation == self.resources.generation:
+                    self.state = State.INVOKABLE
         finally:
             self._preparing = False
         self.reset_variables()
@@ -264,7 +269,12 @@ class Subgraph:
         return whole and not any(self.tensors[t].is_dynamic for t in self.outputs)
 
     def _add_stage(self, first: int) -> None:
+        generation = self.resources.generation
         last = self._prepare_from(first)
+        if generation != self.resources.generation:
+            # Other subgraphs may read what has become loose: they look before they run again.
+            for subgraph in self._runtime.subgraphs:
+                subgraph._entry = None
         memory = StageMemory(self, first, last, self._runtime.preserve_all_tensors)
         memory.acquire()
         nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
@@ -339,7 +349,8 @@ class Subgraph:
         if all(stage.memory.held for stage in self.stages):
             return
         for called in self._owned_subgraphs():
-            called.allocate_tensors()
+            if called.state is State.INVOKABLE:
+                called.allocate_tensors()
         for stage in self.stages:
             stage.memory.acquire()
             stage.plan.blocks.bind()
@@ -395,6 +406,8 @@ class Subgraph:
         """Run all nodes, stage by stage, through run_stage."""
         if self.state is not State.INVOKABLE:
             raise StateError(NOT_READY)
+        if self._generation != self.resources.generation:
+            self._prepare_anew()
         if not all(stage.memory.held for stage in self.stages):
             raise StateError("Non-persistent memory is not available. Call allocate_tensors() first")
         self._running = True
@@ -409,6 +422,15 @@ class Subgraph:
                     self._continue_after(stage, number)
         finally:
             self._running = False
+
+    def _prepare_anew(self) -> None:
+        """Prepare all nodes again; inputs and variables keep their values."""
+        tensors = [self.tensors[t] for t in (*self.inputs, *self.variables)]
+        values = [(tensor, tensor.data.copy()) for tensor in tensors if tensor.data is not None]
+        self.allocate_tensors()
+        for tensor, value in values:
+            if tensor.data is not None:
+                tensor.data[:] = value
 
     def _continue_after(self, stage: Stage, number: int) -> None:
         """Prepare the nodes behind a dynamic tensor, unless that was done for the same shapes."""

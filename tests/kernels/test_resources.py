@@ -88,6 +88,33 @@ def test_another_shape_may_be_assigned() -> None:
     assert results == [[20, 40], [6, 6, 6], [6, 6, 6], [2]]
 
 
+def test_a_shape_that_only_a_run_tells_may_be_assigned() -> None:
+    model = ModelBuilder()
+    x, times, old, doubled = (model.tensor((n,), t) for n, t in ((2, "f4"), (1, "i4"), (2, "f4"), (2, "f4")))
+    call_once(model, initialization(model, np.array([10, 20], np.float32)))
+    variable, tiled = handle(model), model.tensor((2,), shape_signature=[-1])
+    model.op(BuiltinOperator.READ_VARIABLE, [variable], [old])
+    model.op(BuiltinOperator.ADD, [old, old], [doubled], tflite.AddOptionsT())
+    model.op(BuiltinOperator.TILE, [x, times], [tiled])
+    model.op(BuiltinOperator.ASSIGN_VARIABLE, [variable, tiled], [])
+    interpreter = Interpreter(model_content=model.build([x, times], [doubled]))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(x, np.array([1, 2], np.float32))
+    results = []
+    for count in (1, 2, 1, 1):
+        interpreter.set_tensor(times, np.array([count], np.int32))
+        interpreter.invoke()
+        results.append(interpreter.get_tensor(doubled).tolist())
+    assert results == [[20, 40], [2, 4], [2, 4, 2, 4], [2, 4]]
+
+
+def test_variables_of_one_shape_need_no_python() -> None:
+    interpreter = Interpreter(model_content=accumulator())
+    for index in (0, 2):
+        interpreter.core.allocate_tensors(index)
+        assert interpreter.core.subgraph(index).native_plan is not None
+
+
 def counter_loop() -> bytes:
     """WHILE that is passed the variable, and adds 1 to it until it is 5."""
     model = ModelBuilder()
@@ -206,7 +233,5 @@ def test_finding(imports: list, default: Entries, keys: list, found: list, size:
 
 def test_keys_and_values_of_different_number_are_refused() -> None:
     interpreter = Interpreter(model_content=lookup([(["a", "b"], [1])], [0]))
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(0, np.array(["a", "b", "c"], object))
-    with pytest.raises(InvokeError, match=r"CALL_ONCE.*subgraph 1, node 1 \(HASHTABLE_IMPORT\).*one shape"):
-        interpreter.invoke()
+    with pytest.raises(PrepareError, match=r"CALL_ONCE.*subgraph 1, node 1 \(HASHTABLE_IMPORT\).*one shape"):
+        interpreter.allocate_tensors()
