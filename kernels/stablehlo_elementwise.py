@@ -17,6 +17,7 @@ from .array_function import ArrayFunction, invoke_function
 from .binary import BINARY, BINARY_F32
 from .binary_math import math_calls
 from .broadcast import collapse, fill_loops
+from .cast import REGISTRATIONS as CAST_REGISTRATIONS
 from .comparison import compare_calls
 from .elementwise import UNARY, same_shape, unary_call
 from .index_vector import check_counts
@@ -305,6 +306,9 @@ def _invoke_clamp(context: Context, node: Node) -> None:
     invoke_function("STABLEHLO_CLAMP", _clamp, context, node)
 
 
+# CONVERT is CAST by another name.
+_CAST = next(registration for registration in CAST_REGISTRATIONS if registration.name == "CAST")
+
 _BITWISE = (*INTEGER_TYPES, *_BOOL)
 _SMOOTH = (*_FLOATS, *_COMPLEX)
 
@@ -330,6 +334,7 @@ REGISTRATIONS = (
     _unary("FLOOR", 179, np.floor, "elementwise.floor_f32", _FLOATS),
     _unary("NEGATE", 182, np.negative, "elementwise.neg_f32", (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
     _unary("ABS", 175, np.abs, "elementwise.abs_f32", (*_FLOATS, *INTEGER_TYPES)),
+    Registration("STABLEHLO_CONVERT", _CAST.prepare, _CAST.invoke, builtin_code=192),
     Registration("STABLEHLO_COMPARE", _prepare_compare, _invoke_compare, builtin_code=191),
     Registration("STABLEHLO_SELECT", _prepare_select, _invoke_select, builtin_code=187),
     Registration("STABLEHLO_CLAMP", _prepare_clamp, _invoke_clamp, builtin_code=168),
