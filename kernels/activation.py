@@ -8,20 +8,30 @@ from ..lite.errors import UnsupportedError
 
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)  # the schema's ActivationFunctionType
 
-_FLOAT_RANGES = {NONE: (-inf, inf), RELU: (0.0, inf), RELU_N1_TO_1: (-1.0, 1.0), RELU6: (0.0, 6.0)}
+_EVERYTHING = (-inf, inf)
+_FLOAT_RANGES = {
+    NONE: _EVERYTHING,
+    RELU: (0.0, inf),
+    RELU_N1_TO_1: (-1.0, 1.0),
+    RELU6: (0.0, 6.0),
+    # LiteRT's kernels leave the results as they are under activations that are no clamp.
+    TANH: _EVERYTHING,
+    SIGN_BIT: _EVERYTHING,
+}
 
 
 def float_activation_range(operator: str, fused: int) -> tuple[float, float]:
     """Lowest and highest result of a float operator under its fused activation.
 
     Infinite ends leave values as they are. Raises UnsupportedError, naming the operator, for
-    activations that are no clamp.
+    activations that the format does not have.
+    Source: LiteRT tflite/kernels/kernel_util.h, CalculateActivationRange.
     """
     try:
         return _FLOAT_RANGES[fused]
     except KeyError:
         raise UnsupportedError(
-            f"{operator}: fused activation must be NONE, RELU, RELU_N1_TO_1 or RELU6, got {fused}; "
+            f"{operator}: fused activation must be one of the format's 0 to 5, got {fused}; "
             "a separate activation operator would run"
         ) from None
 

@@ -81,6 +81,10 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     if y.size == 0:
         return []
     if x.type == TensorType.FLOAT32:
+        if w.quantization is not None and w.quantization.block_size:
+            from . import fully_connected_blockwise
+
+            return fully_connected_blockwise.calls(context, node, geometry)
         if w.type != TensorType.FLOAT32:
             from . import fully_connected_hybrid
 

@@ -160,7 +160,12 @@ def _quantization(table: tflite.QuantizationParameters | None) -> Quantization |
         return None
     scales = table.scale
     if not scales.size:
-        return None
+        blocks = table.details
+        if not isinstance(blocks, tflite.BlockwiseQuantization):
+            return None
+        return Quantization(
+            scales, table.zero_point, table.quantized_dimension, blocks.block_size, blocks.scales
+        )
     return Quantization(scales, table.zero_point, table.quantized_dimension)
 
 

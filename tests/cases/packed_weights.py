@@ -1,0 +1,132 @@
+"""Cases of weights that are packed, sparse, or scaled by blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+from numlite.schema import tflite
+
+from ..model_builder import ModelBuilder
+from .case import Case, Close, Quanta, Skip
+
+_TYPES = tflite.TensorType
+_PER_BYTE = {_TYPES.INT4: 2, _TYPES.INT2: 4}
+
+
+def packed(values: np.ndarray, type_: tflite.TensorType) -> bytes:
+    """Small integers, the first in the lowest bits of a byte."""
+    count = _PER_BYTE[type_]
+    bits = 8 // count
+    flat = np.zeros(-(-values.size // count) * count, np.int64)
+    flat[: values.size] = values.reshape(-1)
+    parts = (flat.reshape(-1, count) & ((1 << bits) - 1)) << (np.arange(count) * bits)
+    return parts.sum(axis=1).astype(np.uint8).tobytes()
+
+
+def fully_connected_case(
+    id: str, type_: tflite.TensorType, batch: int, depth: int, units: int, *, hybrid: bool
+) -> Case:
+    """FULLY_CONNECTED with packed weights."""
+    random = np.random.default_rng(sum(map(ord, id)))
+    limit = 1 << (8 // _PER_BYTE[type_] - 1)
+    w = random.integers(-limit, limit, (units, depth))
+    scales = random.uniform(0.02, 0.1, units).astype(np.float32).astype(np.float64)
+    if hybrid:
+        x = random.standard_normal((batch, depth)).astype(np.float32)
+    else:
+        x = random.integers(-128, 128, (batch, depth)).astype(np.int8)
+    x_scale, y_scale = float(np.float32(0.04)), float(np.float32(0.2 * depth**0.5))
+
+    def oracle(x: np.ndarray) -> np.ndarray:
+        real = (x_scale * (x.astype(np.float64) - 3)) @ (w * scales[:, None]).T
+        return np.clip(np.rint(real / y_scale) - 4, -128, 127).astype(np.int8)
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        kind = {} if hybrid else {"scale": x_scale, "zero_point": 3}
+        tensors = [
+            model.tensor(x.shape, x.dtype, **kind),
+            model.tensor(w.shape, type_, packed(w, type_), scale=list(scales), zero_point=[0] * units),
+            -1,
+        ]
+        kind = {} if hybrid else {"scale": y_scale, "zero_point": -4}
+        y = model.tensor((batch, units), x.dtype, **kind)
+        model.op(tflite.BuiltinOperator.FULLY_CONNECTED, tensors, [y], tflite.FullyConnectedOptionsT(), 9)
+        return model.build(tensors[:1], [y])
+
+    unknown = Skip("rows are quantized on the fly: LiteRT alone defines it")
+    return Case(
+        id=id,
+        make=make,
+        inputs=[x],
+        oracle=oracle,
+        closeness=unknown if hybrid else Quanta(1),
+        litert_default=Close(1e-5, 1e-5) if hybrid else None,
+        litert_reference=Close(1e-5, 1e-5) if hybrid else None,
+    )
+
+
+def dequantize_case(id: str, type_: tflite.TensorType, size: int) -> Case:
+    """DEQUANTIZE of a packed constant, added to an input."""
+    random = np.random.default_rng(sum(map(ord, id)))
+    limit = 1 << (8 // _PER_BYTE[type_] - 1)
+    values = random.integers(-limit, limit, size)
+    x = random.standard_normal(size).astype(np.float32)
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        constant = model.tensor((size,), type_, packed(values, type_), scale=0.25, zero_point=0)
+        inputs = [model.tensor((size,)), model.tensor((size,))]
+        model.op(tflite.BuiltinOperator.DEQUANTIZE, [constant], inputs[1:], tflite.DequantizeOptionsT(), 6)
+        y = model.tensor((size,))
+        model.op(tflite.BuiltinOperator.ADD, inputs, [y], tflite.AddOptionsT())
+        return model.build(inputs[:1], [y])
+
+    return Case(id=id, make=make, inputs=[x], oracle=lambda x: x + (values * 0.25).astype(np.float32))
+
+
+def blockwise_case(id: str, batch: int, depth: int, units: int, block_size: int) -> Case:
+    """FULLY_CONNECTED of float32 rows and 4-bit weights with a float16 scale for each block."""
+    random = np.random.default_rng(sum(map(ord, id)))
+    w = random.integers(-8, 8, (units, depth))
+    x = random.standard_normal((batch, depth)).astype(np.float32)
+    scales = random.uniform(0.01, 0.1, (units, depth // block_size)).astype(np.float16)
+
+    def oracle(x: np.ndarray) -> np.ndarray:
+        return (x.astype(np.float64) @ (w * np.repeat(scales, block_size, 1)).T).astype(np.float32)
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        tensors = [model.tensor(x.shape), model.tensor(w.shape, _TYPES.INT4, packed(w, _TYPES.INT4)), -1]
+        blocks = tflite.BlockwiseQuantizationT(
+            scales=model.constant(scales), zero_points=-1, block_size=block_size
+        )
+        weights = model.model.subgraphs[0].tensors[tensors[1]]
+        weights.quantization = tflite.QuantizationParametersT(details=blocks)
+        y = model.tensor((batch, units))
+        model.op(tflite.BuiltinOperator.FULLY_CONNECTED, tensors, [y], tflite.FullyConnectedOptionsT(), 12)
+        return model.build(tensors[:1], [y])
+
+    return Case(
+        id=id,
+        make=make,
+        inputs=[x],
+        oracle=oracle,
+        # Rows have 8 bits, and scales 8 bits of mantissa.
+        closeness=Close(0.05, 0.15),
+        litert_default=Close(1e-5, 1e-5),
+        litert_reference=Skip("LiteRT's reference resolver reads one scale"),
+    )
+
+
+CASES = [
+    fully_connected_case("fully-connected-int4", _TYPES.INT4, 2, 64, 33, hybrid=False),
+    fully_connected_case("fully-connected-int4-odd", _TYPES.INT4, 3, 17, 5, hybrid=False),
+    fully_connected_case("fully-connected-int4-hybrid", _TYPES.INT4, 2, 64, 33, hybrid=True),
+    fully_connected_case("fully-connected-int4-hybrid-odd", _TYPES.INT4, 3, 17, 5, hybrid=True),
+    fully_connected_case("fully-connected-int2", _TYPES.INT2, 2, 64, 33, hybrid=False),
+    fully_connected_case("fully-connected-int2-hybrid", _TYPES.INT2, 2, 64, 33, hybrid=True),
+    dequantize_case("dequantize-int4", _TYPES.INT4, 7),
+    dequantize_case("dequantize-int2", _TYPES.INT2, 13),
+    blockwise_case("fully-connected-blockwise", 2, 64, 33, 32),
+    blockwise_case("fully-connected-blockwise-one-row", 1, 256, 40, 128),
+]
