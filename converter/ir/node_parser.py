@@ -102,10 +102,7 @@ class NodeParser:
         bound: list[tuple[str, int, int]] = []
         if reader.sees("%"):
             bound = self.bound_results()
-        if reader.sees_string():
-            node = self.generic(scope)
-        else:
-            node = self.custom(scope)
+        node = self.generic(scope) if reader.sees_string() else self.custom(scope)
         node.line = reader.line(at)
         self.location(node)
         if bound:
@@ -254,10 +251,8 @@ class NodeParser:
         at = reader.at
         regions: list[Block] = []
         bounds: list[Use] = []
-        if op in IF_REGIONS or op in CASE_REGIONS:
-            data = [self.use()]
-        else:
-            data = self.uses("(", ")")
+        chooses = op in IF_REGIONS or op in CASE_REGIONS
+        data = [self.use()] if chooses else self.uses("(", ")")
         controls = self.uses("[", "]")
         if op in FOR_REGIONS:
             for word in ("from", "to", "by"):
