@@ -15,6 +15,7 @@ _NO_ATTRIBUTES = b"\x00\x00\x01\x00\x00$\x01\x03$\x01"  # an empty map in FlexBu
 _OVERWRITES = Skip("LiteRT writes a value's next one over it before another value has taken it over")
 _NO_KERNEL = Skip("LiteRT's reference kernels lack STABLEHLO_CASE")
 
+_ADDEND = np.array([1, 0.5], np.float32)
 _X = np.array([[1.5, -2.0, 3.0]], np.float32)
 
 
@@ -119,6 +120,52 @@ def _grow_oracle(i: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
     return [i + turns, np.tile(a, 2**turns)]
 
 
+def nested_model() -> bytes:
+    """While i < 3: i + 1, and a + b four times in a loop within."""
+    model = ModelBuilder()
+    less_than = [model.add_subgraph(f"less than {limit}") for limit in (3, 4)]
+    for graph, limit in zip(less_than, (3, 4), strict=True):
+        count, a, less = graph.tensor((1,), np.int32), graph.tensor((2,)), graph.tensor((1,), np.bool_)
+        graph.op(BuiltinOperator.LESS, [count, graph.constant([limit])], [less])
+        graph.finish([count, a], [less])
+    inner, outer = model.add_subgraph("inner"), model.add_subgraph("outer")
+    for graph in (inner, outer):
+        count, a, total = graph.tensor((1,), np.int32), graph.tensor((2,)), graph.tensor((2,))
+        more = graph.tensor((1,), np.int32)
+        graph.op(BuiltinOperator.ADD, [count, graph.constant([1])], [more], tflite.AddOptionsT())
+        if graph is inner:
+            addend = graph.constant(_ADDEND)
+            graph.op(BuiltinOperator.ADD, [a, addend], [total], tflite.AddOptionsT())
+        else:
+            ends = graph.tensor((1,), np.int32)
+            options = tflite.WhileOptionsT(
+                cond_subgraph_index=less_than[1].index, body_subgraph_index=inner.index
+            )
+            graph.op(BuiltinOperator.WHILE, [graph.constant([0]), a], [ends, total], options)
+        graph.finish([count, a], [more, total])
+    inputs = [model.tensor((1,), np.int32), model.tensor((2,))]
+    outputs = [model.tensor((1,), np.int32), model.tensor((2,))]
+    options = tflite.WhileOptionsT(cond_subgraph_index=less_than[0].index, body_subgraph_index=outer.index)
+    model.op(BuiltinOperator.WHILE, inputs, outputs, options)
+    return model.build(inputs, outputs)
+
+
+def uneven_model() -> bytes:
+    """IF whose branches have outputs of different shapes: x twice, or -x; the result negated."""
+    model = ModelBuilder()
+    condition, x = model.tensor((), np.bool_), model.tensor((2,))
+    y, z = model.tensor((2,), shape_signature=[-1]), model.tensor((2,), shape_signature=[-1])
+    twice = model.add_subgraph("twice")
+    a, b = twice.tensor((2,)), twice.tensor((4,))
+    twice.op(BuiltinOperator.CONCATENATION, [a, a], [b], tflite.ConcatenationOptionsT())
+    twice.finish([a], [b])
+    negated = unary_subgraph(model, BuiltinOperator.NEG, (2,))
+    options = tflite.IfOptionsT(then_subgraph_index=twice.index, else_subgraph_index=negated)
+    model.op(BuiltinOperator.IF, [condition, x], [y], options)
+    model.op(BuiltinOperator.NEG, [y], [z])
+    return model.build([condition, x], [z])
+
+
 def case_model() -> bytes:
     model = ModelBuilder()
     index, x, y = model.tensor((), np.int32), model.tensor((1, 3)), model.tensor((1, 3))
@@ -205,6 +252,24 @@ CASES = [
             _grow_oracle,
         )
         for start in (2, 5)
+    ),
+    *(
+        Case(
+            f"WHILE-nested-{start}",
+            nested_model,
+            [_count(start), _PAIR[0]],
+            lambda i, a: [np.maximum(i, 3), a + 4 * max(0, 3 - int(i[0])) * _ADDEND],
+        )
+        for start in (0, 2, 6)
+    ),
+    *(
+        Case(
+            f"IF-uneven-{condition}",
+            uneven_model,
+            [np.array(condition), _PAIR[0]],
+            lambda condition, x: -np.tile(x, 2) if condition else x,
+        )
+        for condition in (True, False)
     ),
     *(
         Case(
