@@ -19,11 +19,13 @@ from .subgraph_call import (
     called,
     check_signature,
     give_outputs,
+    is_known_handle,
     leave_open,
     node_inputs,
     outputs_of,
     prepare_called,
     run,
+    same_handle,
     size_outputs,
     value_of,
 )
@@ -120,7 +122,7 @@ def _branch_operator(
             return None
         size_outputs(context, node, name, branches[0])
         plans = native_plans(branches)
-        if plans is None or not all(x is None or x.has_fixed_size for x in inputs):
+        if plans is None or not all(x is None or _is_placed(x) for x in inputs):
             return None
         return _branch_calls(context, node, selector, inputs, branches)
 
@@ -133,10 +135,19 @@ def _branch_operator(
     return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
 
 
+def _is_placed(x: Tensor) -> bool:
+    """Whether a native call can pass the input on: copy it, or rely on its handle."""
+    return x.has_fixed_size or is_known_handle(x)
+
+
 def _differ(branches: list[CalledSubgraph]) -> bool:
-    """Whether the branches' outputs have different shapes."""
-    shapes = [[branch.tensor(t).shape for t in branch.outputs] for branch in branches]
-    return any(other != shapes[0] for other in shapes)
+    """Whether the branches' outputs have different shapes, or are different resources."""
+    outputs = [[branch.tensor(t) for t in branch.outputs] for branch in branches]
+    return any(
+        x.shape != y.shape or not same_handle(x, y)
+        for other in outputs
+        for x, y in zip(outputs[0], other, strict=True)
+    )
 
 
 def _branch_calls(
@@ -220,15 +231,13 @@ def _holds(operator: str, condition: CalledSubgraph, values: Sequence[Value | No
 
 
 def _all_sized(inputs: list[Tensor | None]) -> bool:
-    return all(x is not None and x.has_fixed_size for x in inputs)
+    return all(x is not None and _is_placed(x) for x in inputs)
 
 
 def _changes_shape(body: CalledSubgraph) -> bool:
-    """Whether a turn may give a value another shape than it had before."""
-    return any(
-        body.tensor(before).shape != body.tensor(after).shape
-        for before, after in zip(body.inputs, body.outputs, strict=True)
-    )
+    """Whether a turn may give a value another shape than it had before, or another resource."""
+    pairs = [(body.tensor(t), body.tensor(u)) for t, u in zip(body.inputs, body.outputs, strict=True)]
+    return any(x.shape != y.shape or not same_handle(x, y) for x, y in pairs)
 
 
 def _loop_calls(

@@ -11,7 +11,8 @@ from ..lite.called_subgraph import CalledSubgraph
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
-from ..lite.tensor import Shape, Tensor
+from ..lite.resources import handle_of
+from ..lite.tensor import AllocationType, Shape, Tensor, TensorType
 
 
 class Value(NamedTuple):
@@ -61,10 +62,24 @@ def prepare_called(subgraph: CalledSubgraph, inputs: Sequence[Tensor | None]) ->
 
 
 def hand_over(x: Tensor, subgraph: CalledSubgraph, i: int) -> None:
-    """Pass on what has no place in the arena: strings, resources, lists."""
+    """Pass on what has no place in the arena: strings, resources, lists. A known handle stays known."""
     target = subgraph.tensor(subgraph.inputs[i])
     if not target.has_fixed_size:
         target.bind(x.data)
+        if is_known_handle(x) and subgraph.owned:
+            target.allocation_type = AllocationType.PERSISTENT_RO
+
+
+def is_known_handle(x: Tensor) -> bool:
+    """Whether x is a resource whose number is known before the run."""
+    return x.type == TensorType.RESOURCE and x.is_constant
+
+
+def same_handle(x: Tensor, y: Tensor) -> bool:
+    """Whether two tensors are no resources, or known ones with the same number."""
+    if x.type != TensorType.RESOURCE and y.type != TensorType.RESOURCE:
+        return True
+    return is_known_handle(x) and is_known_handle(y) and handle_of(x) == handle_of(y)
 
 
 def run(subgraph: CalledSubgraph, values: Sequence[Value | None]) -> None:
@@ -107,13 +122,19 @@ def size_outputs(context: Context, node: Node, operator: str, subgraph: CalledSu
         if x.type != y.type:
             raise PrepareError(f"{operator}: output {i} must have the type of {x!r}, got {y!r}")
         context.resize_tensor(y, x.shape)
+        if is_known_handle(x):
+            y.allocation_type = AllocationType.PERSISTENT_RO
+            y.bind(x.data)
 
 
 def leave_open(context: Context, node: Node) -> None:
     """Say that the outputs' shapes come with their values."""
     for i in range(len(node.outputs)):
         if node.outputs[i] >= 0:
-            context.set_dynamic(context.output(node, i))
+            y = context.output(node, i)
+            if y.allocation_type == AllocationType.PERSISTENT_RO:
+                y.allocation_type = AllocationType.DYNAMIC
+            context.set_dynamic(y)
 
 
 def _like(value: Value) -> Tensor:

@@ -144,6 +144,7 @@ def counter_loop() -> bytes:
 def test_a_loop_changes_a_variable_that_it_is_given() -> None:
     interpreter = Interpreter(model_content=counter_loop())
     interpreter.allocate_tensors()
+    assert interpreter.core.subgraph().native_plan is not None
     for _ in range(2):
         interpreter.invoke()
         assert interpreter.get_tensor(interpreter.get_output_details()[0]["index"]) == 5
