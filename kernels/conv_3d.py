@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -13,15 +14,27 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .activation import float_activation_range
+from .conv_f32 import INDIRECT_F32
+from .gemm_f32 import (
+    GEMM_F32,
+    PACK_PANELS_F32,
+    PANEL_COLUMNS,
+    TILE_ROWS,
+    address,
+    aligned_zeros,
+    call_with_weights,
+    pack_panels,
+    packed_columns,
+)
 from .padding import Window, window
 from .parallel import chunk_count
-from .strided_copy import StridedCopy, strided_copy_calls
 
 _CONV_3D, _CONV_3D_TRANSPOSE = 132, 141  # BuiltinOperator
 
 _INT64 = np.int64
-# Sizes are [depth, height, width]; w is [filter sizes, in channels, out channels]. Where
-# `transposed`, x and y have changed places: an output point gathers from the inputs it came from.
+# Sizes are [depth, height, width]; w is [filter sizes, in channels, out channels]. The transposed
+# kernel has no w: its x is [points, filter sizes, out channels], the products with the weights,
+# and an output point gathers those that belong to it.
 CONV_3D = np.dtype(
     [
         ("x", _INT64),
@@ -42,7 +55,10 @@ CONV_3D = np.dtype(
     ],
     align=True,
 )
-_MULTIPLIES_PER_NS = 8
+_MULTIPLIES_PER_NS, _PACKED_MULTIPLIES_PER_NS, _SUMS_PER_NS = 8, 45, 4
+_LARGEST_TABLE_BYTES = 1 << 26
+_MOST_PRODUCTS = 1 << 29
+_BLOCK_BYTES = 256 * 1024  # of x, so that it stays in the second-level cache while w streams by
 
 
 class _Geometry(NamedTuple):
@@ -80,31 +96,16 @@ def _check(name: str, x: Tensor, w: Tensor, bias: Tensor | None, y: Tensor, chan
         raise PrepareError(f"{name}: bias must have one element per output channel, got {bias!r} and {w!r}")
 
 
-def _call(
-    context: Context,
-    node: Node,
-    kernel: str,
-    tensors: dict[str, Tensor],
-    arrays: dict[str, np.ndarray],
-    geometry: _Geometry,
-    channels: tuple[int, int],
-) -> KernelCall:
-    x, y = tensors["x"], tensors["y"]
-    in_channels, out_channels = channels
-    filter_sizes = context.input(node, 1).shape[:3]
+def _arguments(node: Node, x: Tensor, y: Tensor, w: Shape, geometry: _Geometry, channels: int) -> np.ndarray:
+    """The argument block but for addresses; channels is w's dimension of output channels."""
     args = np.zeros(1, CONV_3D)
-    args["batch"], args["in_channels"], args["out_channels"] = x.shape[0], in_channels, out_channels
-    args["in_size"], args["out_size"], args["filter_size"] = x.shape[1:4], y.shape[1:4], filter_sizes
+    args["batch"], args["in_channels"], args["out_channels"] = x.shape[0], x.shape[4], w[channels]
+    args["in_size"], args["out_size"], args["filter_size"] = x.shape[1:4], y.shape[1:4], w[:3]
     args["stride"], args["dilation"] = geometry.strides, geometry.dilations
-    args["pad"] = [w.pad_before for w in geometry.windows]
+    args["pad"] = [axis.pad_before for axis in geometry.windows]
     fused = node.options.fused_activation_function
     args["low"], args["high"] = float_activation_range(node.registration.name, fused)
-    for field, array in arrays.items():
-        args[field] = array.ctypes.data
-    points = x.size if kernel.endswith("transpose_f32") else y.size
-    work = points * int(np.prod(filter_sizes)) * max(channels) / _MULTIPLIES_PER_NS
-    chunks = chunk_count(context, work, y.shape[0] * y.shape[1] * y.shape[2])
-    return KernelCall("conv_3d", kernel, args, tensors, chunks, list(arrays.values()))
+    return args
 
 
 def prepare(context: Context, node: Node) -> list[KernelCall]:
@@ -119,8 +120,59 @@ def prepare(context: Context, node: Node) -> list[KernelCall]:
     context.resize_tensor(y, (x.shape[0], *(axis.out_size for axis in geometry.windows), w.shape[4]))
     if y.size == 0:
         return []
+    if w.is_constant and (bias is None or bias.is_constant) and _table_fits(x, w, y):
+        return [_indirect_call(context, node, geometry)]
     tensors = {"x": x, "w": w, "y": y, **({} if bias is None else {"bias": bias})}
-    return [_call(context, node, "conv_3d_f32", tensors, {}, geometry, (w.shape[3], w.shape[4]))]
+    args = _arguments(node, x, y, w.shape, geometry, channels=4)
+    chunks = chunk_count(context, y.size * prod(w.shape[:4]) / _MULTIPLIES_PER_NS, prod(y.shape[:3]))
+    return [KernelCall("conv_3d", "conv_3d_f32", args, tensors, chunks)]
+
+
+def _table_fits(x: Tensor, w: Tensor, y: Tensor) -> bool:
+    """Whether CONV_2D's kernel, which looks up in a table where its inputs lie, may be used."""
+    points, taps = prod(y.shape[1:4]), prod(w.shape[:3])
+    return 4 * points * taps <= _LARGEST_TABLE_BYTES and prod(x.shape[1:]) < 1 << 31
+
+
+def _offset_table(x: Shape, w: Shape, geometry: _Geometry) -> np.ndarray:
+    """Where each tap of each output point lies in x's image: int32 [points, taps], -1 outside."""
+    steps = (x[2] * x[3] * x[4], x[3] * x[4], x[4])
+    offsets, inside = np.zeros((1,) * 6, np.int64), np.ones((1,) * 6, bool)
+    for axis, (place, step) in enumerate(zip(geometry.windows, steps, strict=True)):
+        points = np.arange(place.out_size) * geometry.strides[axis] - place.pad_before
+        at = points[:, np.newaxis] + np.arange(w[axis]) * geometry.dilations[axis]
+        spread = [1] * 6
+        spread[axis], spread[3 + axis] = at.shape
+        at = at.reshape(spread)
+        offsets, inside = offsets + at * step, inside & (at >= 0) & (at < x[1 + axis])
+    return np.where(inside, offsets, -1).astype(np.int32).reshape(-1, prod(w[:3]))
+
+
+def _indirect_call(context: Context, node: Node, geometry: _Geometry) -> KernelCall:
+    """CONV_3D by CONV_2D's kernel; weights and bias are constant."""
+    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    bias = context.optional_input(node, 2)
+    taps, depth, columns = prod(w.shape[:3]), w.shape[3], w.shape[4]
+    biases = None if bias is None else bias.array().ravel()
+    packed = pack_panels(np.ascontiguousarray(w.array().reshape(taps * depth, columns).T), biases)
+    table, zeros = _offset_table(x.shape, w.shape, geometry), aligned_zeros(depth)
+    args = np.zeros(1, INDIRECT_F32)
+    args["table"], args["zeros"] = address(table), address(zeros)
+    args["images"], args["image_size"] = x.shape[0], prod(x.shape[1:])
+    args["pixels"], args["taps"], args["depth"] = prod(y.shape[1:4]), taps, depth
+    args["groups"], args["columns"] = 1, columns
+    step_bytes = depth * 4 * prod(geometry.strides)
+    args["block_pixels"] = max(1, _BLOCK_BYTES // step_bytes // TILE_ROWS) * TILE_ROWS
+    fused = node.options.fused_activation_function
+    args["low"], args["high"] = float_activation_range("CONV_3D", fused)
+    points = prod(y.shape[:4])
+    chunks = chunk_count(context, points * taps * depth * columns / _PACKED_MULTIPLIES_PER_NS)
+    split_columns = points < TILE_ROWS * chunks
+    args["split_columns"] = split_columns
+    if split_columns:
+        chunks = min(chunks, -(-columns // PANEL_COLUMNS))
+    tensors = {"x": x, "y": y}
+    return call_with_weights("conv_f32", "indirect_f32", args, tensors, packed, chunks, (table, zeros))
 
 
 class _Transposed(NamedTuple):
@@ -169,21 +221,58 @@ def prepare_transpose(context: Context, node: Node) -> list[KernelCall] | None:
     context.resize_tensor(t.y, shape)
     if t.y.size == 0:
         return []
-    tensors = {"x": t.x, "y": t.y, **({} if t.bias is None else {"bias": t.bias})}
-    arrays: dict[str, np.ndarray] = {}
+    args = _arguments(node, t.x, t.y, t.w.shape, geometry, channels=3)
+    weights = t.w.array() if t.w.is_constant else t.w
+    return transposed_calls(context, node, t.x, weights, t.bias, t.y, args)
+
+
+def transposed_calls(
+    context: Context,
+    node: Node,
+    x: Tensor,
+    weights: np.ndarray | Tensor,
+    bias: Tensor | None,
+    y: Tensor,
+    args: np.ndarray,
+) -> list[KernelCall]:
+    """Products of every input point with all weights, then their sums at each output point.
+
+    weights are [taps, out channels, in channels] in memory; args is filled but for addresses.
+    """
+    rows, depth = x.size // x.shape[-1], x.shape[-1]
+    columns = prod(args["filter_size"][0].tolist()) * int(args["out_channels"][0])
+    if rows * columns > _MOST_PRODUCTS:
+        raise UnsupportedError(
+            f"{node.registration.name}: up to {_MOST_PRODUCTS} products of inputs and weights are built, "
+            f"got {rows} x {columns}; smaller tiles of the input would run"
+        )
+    gathered = {"y": y, **({} if bias is None else {"bias": bias})}
+    if rows == 0:
+        return [KernelCall("conv_3d", "conv_3d_transpose_f32", args, gathered)]
     calls: list[KernelCall] = []
-    out_channels, in_channels = t.w.shape[3:]
-    if t.w.is_constant:
-        arrays["w"] = np.ascontiguousarray(t.w.array().swapaxes(3, 4))
+    packed: np.ndarray | Tensor
+    if isinstance(weights, np.ndarray):
+        packed = pack_panels(weights.reshape(columns, depth), None)
     else:
-        taps = int(np.prod(t.w.shape[:3]))
-        tensors["w"] = context.add_temporary(node, t.w.nbytes)
-        tap_bytes = 4 * in_channels * out_channels
-        source, target = (tap_bytes, 4, 4 * in_channels), (tap_bytes, 4 * out_channels, 4)
-        copy = StridedCopy(4, (taps, in_channels, out_channels), 0, source, 0, target)
-        calls.extend(strided_copy_calls(context, copy, t.w, tensors["w"]))
-    channels = (in_channels, out_channels)
-    calls.append(_call(context, node, "conv_3d_transpose_f32", tensors, arrays, geometry, channels))
+        packed = context.add_temporary(node, (depth + 1) * packed_columns(columns) * 4 + 128)
+        packing = np.zeros(1, PACK_PANELS_F32)
+        packing["groups"], packing["columns"], packing["depth"] = 1, columns, depth
+        calls.append(KernelCall("pack_f32", "pack_panels_f32", packing, {"w": weights, "packed": packed}))
+    products = context.add_temporary(node, 4 * rows * columns)
+    product = np.zeros(1, GEMM_F32)
+    product["rows"], product["columns"], product["depth"] = rows, columns, depth
+    product["block_rows"] = max(1, _BLOCK_BYTES // (depth * 4) // TILE_ROWS) * TILE_ROWS
+    product["low"], product["high"] = -np.inf, np.inf
+    chunks = chunk_count(context, rows * columns * depth / _PACKED_MULTIPLIES_PER_NS)
+    product["split_columns"] = split_columns = rows < TILE_ROWS * chunks
+    if split_columns:
+        chunks = min(chunks, -(-columns // PANEL_COLUMNS))
+    kernel = "gemm_f32" if rows > 1 else "gemv_f32"
+    tensors = {"x": x, "y": products}
+    calls.append(call_with_weights("gemm_f32", kernel, product, tensors, packed, chunks))
+    gathered["x"] = products
+    chunks = chunk_count(context, rows * columns / _SUMS_PER_NS, y.size // y.shape[-1])
+    calls.append(KernelCall("conv_3d", "conv_3d_transpose_f32", args, gathered, chunks))
     return calls
 
 

@@ -53,7 +53,7 @@ def packed_matrices(parts: Sequence[Tensor | None], cells: int) -> np.ndarray:
 
 def packed_vectors(parts: Sequence[Tensor | None], cells: int, dtype: type) -> np.ndarray:
     """Constant vectors [cells] as [parts, padded cells], zeros where a part is None."""
-    packed = np.zeros((len(parts), padded(cells)), dtype)
+    packed: np.ndarray = np.zeros((len(parts), padded(cells)), dtype)
     for k, part in enumerate(parts):
         if part is not None:
             packed[k, :cells] = part.array()

@@ -10,14 +10,12 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .conv_3d import CONV_3D
+from .conv_3d import CONV_3D, transposed_calls
 from .custom_options import STRUCTURE_PADDING, raw_integers
 from .padding import SAME
-from .parallel import chunk_count
 from .strided_copy import StridedCopy, strided_copy_calls
 
 _NAME = "Convolution2DTransposeBias"
-_MULTIPLIES_PER_NS = 8
 
 
 def _check(x: Tensor, w: Tensor, bias: Tensor, y: Tensor) -> None:
@@ -66,28 +64,21 @@ def prepare(context: Context, node: Node) -> list[KernelCall]:
     args["in_size"], args["out_size"], args["filter_size"] = (1, *sizes), (1, *out), (1, *taps)
     args["stride"], args["dilation"], args["pad"] = (1, *strides), 1, (0, *(c // 2 for c in cut))
     args["low"], args["high"] = -np.inf, np.inf
-    tensors = {"x": x, "bias": bias, "y": y}
-    keep, calls = _place_weights(context, node, w, args, tensors)
-    work = x.size * int(np.prod(taps)) * w.shape[0] / _MULTIPLIES_PER_NS
-    chunks = chunk_count(context, work, x.shape[0] * out[0])
-    return [*calls, KernelCall("conv_3d", "conv_3d_transpose_f32", args, tensors, chunks, keep)]
-
-
-def _place_weights(
-    context: Context, node: Node, w: Tensor, args: np.ndarray, tensors: dict[str, Tensor]
-) -> tuple[list[np.ndarray], list[KernelCall]]:
-    """Weights as [KH, KW, I, O]: a packed constant, or a tensor and the calls that fill it."""
     if w.is_constant:
-        packed = np.ascontiguousarray(w.array().transpose(1, 2, 3, 0))
-        args["w"] = packed.ctypes.data
-        return [packed], []
+        weights = np.ascontiguousarray(w.array().transpose(1, 2, 0, 3))
+        return transposed_calls(context, node, x, weights, bias, y, args)
+    placed, calls = _taps_first(context, node, w)
+    return [*calls, *transposed_calls(context, node, x, placed, bias, y, args)]
+
+
+def _taps_first(context: Context, node: Node, w: Tensor) -> tuple[Tensor, list[KernelCall]]:
+    """A tensor of the weights as [KH, KW, O, I], and the calls that fill it."""
     out_channels, in_channels = w.shape[0], w.shape[3]
-    taps = w.shape[1] * w.shape[2]
-    tensors["w"] = context.add_temporary(node, w.nbytes)
-    source = (4 * in_channels, 4, 4 * taps * in_channels)
-    target = (4 * in_channels * out_channels, 4 * out_channels, 4)
-    copy = StridedCopy(4, (taps, in_channels, out_channels), 0, source, 0, target)
-    return [], list(strided_copy_calls(context, copy, w, tensors["w"]))
+    taps, row_bytes = w.shape[1] * w.shape[2], 4 * in_channels
+    placed = context.add_temporary(node, w.nbytes)
+    source, target = (row_bytes, taps * row_bytes, 4), (out_channels * row_bytes, row_bytes, 4)
+    copy = StridedCopy(4, (taps, out_channels, in_channels), 0, source, 0, target)
+    return placed, list(strided_copy_calls(context, copy, w, placed))
 
 
 REGISTRATIONS = (Registration(_NAME, prepare),)

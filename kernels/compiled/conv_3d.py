@@ -1,4 +1,4 @@
-"""CONV_3D and CONV_3D_TRANSPOSE, float32: a matrix product for every tap of an output point."""
+"""CONV_3D and CONV_3D_TRANSPOSE, float32: what each tap of an output point adds to it."""
 
 import numpy as np
 from numba import njit
@@ -29,12 +29,28 @@ def backward(a, axis, out, tap):
     return at if at < a.in_size[axis] else -1
 
 
-def convolution(meet):
-    """A kernel around the rule by which outputs meet inputs."""
+@njit(error_model="numpy")
+def add_matrix_product(a, y, at, tap):
+    """y += the input at `at` times the tap's weights."""
+    weights = a.w + 4 * tap * a.in_channels * a.out_channels
+    accumulate_f32(y, weights, a.x + 4 * at * a.in_channels, a.in_channels, a.out_channels)
+
+
+@njit(error_model="numpy")
+def add_product(a, y, at, tap):
+    """y += the product with the tap's weights, which x holds already."""
+    product = a.x + 4 * (at * a.filter_size[0] * a.filter_size[1] * a.filter_size[2] + tap) * a.out_channels
+    values = float32_pointer(y)
+    for i in range(a.out_channels):
+        write_f32(y, i, values[i] + read_f32(product, i))
+
+
+def convolution(meet, add):
+    """A kernel around the rule by which outputs meet inputs, and what a meeting adds."""
 
     @njit(error_model="numpy")
     def point(a, b, od, oh, ow, y):
-        channels, plane = a.out_channels, a.in_channels * a.out_channels
+        channels = a.out_channels
         for i in range(channels):
             write_f32(y, i, read_f32(a.bias, i) if a.bias else np.float32(0))
         for kd in range(a.filter_size[0]):
@@ -51,8 +67,7 @@ def convolution(meet):
                         continue
                     at = ((b * a.in_size[0] + d) * a.in_size[1] + h) * a.in_size[2] + w
                     tap = (kd * a.filter_size[1] + kh) * a.filter_size[2] + kw
-                    x = a.x + 4 * at * a.in_channels
-                    accumulate_f32(y, a.w + 4 * tap * plane, x, a.in_channels, channels)
+                    add(a, y, at, tap)
         values = float32_pointer(y)
         for i in range(channels):
             write_f32(y, i, np.float32(min(max(values[i], a.low), a.high)))
@@ -69,5 +84,5 @@ def convolution(meet):
     return kernel
 
 
-kernels.add(CONV_3D, "conv_3d_f32")(convolution(forward))
-kernels.add(CONV_3D, "conv_3d_transpose_f32")(convolution(backward))
+kernels.add(CONV_3D, "conv_3d_f32")(convolution(forward, add_matrix_product))
+kernels.add(CONV_3D, "conv_3d_transpose_f32")(convolution(backward, add_product))
