@@ -29,6 +29,7 @@ _SUFFIXES = {
     TensorType.UINT8: "u8",
     TensorType.INT8: "i8",
     TensorType.BOOL: "bool",
+    TensorType.FLOAT16: "f16",
 }
 COMPILED_CASTS = (
     *(("f32", target) for target in ("i32", "i64", "u8", "i8", "bool")),
@@ -42,6 +43,8 @@ COMPILED_CASTS = (
     ("i8", "i32"),
     ("i32", "u8"),
     ("i32", "i8"),
+    ("f32", "f16"),
+    ("f16", "f32"),
 )
 # Lowest and highest value of the types that only floats are cast to.
 _PACKED_RANGE = {TensorType.INT4: (-8, 7), TensorType.UINT4: (0, 15), TensorType.INT2: (-2, 1)}

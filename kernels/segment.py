@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -19,6 +20,21 @@ UNSORTED_SEGMENT_PROD = 153
 UNSORTED_SEGMENT_MAX = 154
 UNSORTED_SEGMENT_SUM = 155
 UNSORTED_SEGMENT_MIN = 157
+
+# data is [count, size]; slices of y that no data falls into hold `initial` (a float32's bits, or an int32).
+SEGMENT_ARGS = np.dtype(
+    [
+        ("data", np.int64),
+        ("ids", np.int64),
+        ("y", np.int64),
+        ("count", np.int64),
+        ("size", np.int64),
+        ("segments", np.int64),
+        ("initial", np.int64),
+    ],
+    align=True,
+)
+OUT_OF_RANGE = 1
 
 _TYPES = (TensorType.FLOAT32, TensorType.INT32)
 _INT32 = (TensorType.INT32,)
@@ -93,11 +109,19 @@ def _unsorted(
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         data, ids, segments, y = _unsorted_operands(context, node, operator)
-        if segments.is_constant:
-            context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
-        else:
+        if not segments.is_constant:
             context.set_dynamic(y)
-        return None
+            return None
+        context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
+        args = np.zeros(1, SEGMENT_ARGS)
+        args["count"] = ids.size
+        args["size"] = math.prod(y.shape[1:])
+        args["segments"] = y.shape[0]
+        args["initial"] = np.array(initial(y.dtype), y.dtype).view(np.int32)
+        kernel = f"{operator.lower()}_{'f32' if y.type == TensorType.FLOAT32 else 'i32'}"
+        messages = {OUT_OF_RANGE: f"{operator}: ids must be under {y.shape[0]}"}
+        tensors = {"data": data, "ids": ids, "y": y}
+        return [KernelCall("segment", kernel, args, tensors, messages=messages)]
 
     def invoke(context: Context, node: Node) -> None:
         data, ids, segments, y = _unsorted_operands(context, node, operator)

@@ -6,13 +6,17 @@ from numba import types
 from ..cast import COMPILED_CASTS
 from ..elementwise import UNARY
 from .elements import (
+    float_bits,
+    float_from_bits,
     read_f32,
     read_i8,
     read_i32,
     read_i64,
     read_u8,
+    read_u16,
     write_f32,
     write_i8,
+    write_i16,
     write_i32,
     write_i64,
     write_u8,
@@ -22,7 +26,15 @@ from .unary import unary_kernel
 
 kernels = KernelFamily()
 
-_READ = {"f32": read_f32, "i32": read_i32, "i64": read_i64, "u8": read_u8, "i8": read_i8, "bool": read_u8}
+_READ = {
+    "f32": read_f32,
+    "i32": read_i32,
+    "i64": read_i64,
+    "u8": read_u8,
+    "i8": read_i8,
+    "bool": read_u8,
+    "f16": read_u16,
+}
 _WRITE = {
     "f32": write_f32,
     "i32": write_i32,
@@ -30,6 +42,7 @@ _WRITE = {
     "u8": write_u8,
     "i8": write_i8,
     "bool": write_u8,
+    "f16": write_i16,
 }
 _TYPES = {
     "f32": types.float32,
@@ -77,9 +90,41 @@ def _is_not_zero(x, p):
     return types.uint8(1) if x != 0 else types.uint8(0)
 
 
+_HALF = np.float32(0.5)
+_TWO_TO_112 = np.float32(2.0**112)
+
+
+def _to_half(x, p):
+    """The bits of the nearest float16, half to even."""
+    bits = np.int32(float_bits(x))
+    size = np.int32(bits & 0x7FFFFFFF)
+    # In 0.5 + x the last bit is worth as much as that of the smallest float16.
+    small = np.int32(float_bits(np.float32(float_from_bits(size) + _HALF)) - 0x3F000000)
+    large = np.int32((size + 0xFFF + (size >> 13 & 1) - 0x38000000) >> 13)
+    half = small if size < 0x38800000 else large
+    if size >= 0x47800000:
+        half = np.int32(0x7C00)
+    if size > 0x7F800000:
+        half = np.int32(0x7E00)
+    return np.int16(half | (bits >> 16 & 0x8000))
+
+
+def _from_half(x, p):
+    """The float32 that has the value of a float16's bits."""
+    size = np.int32(x & 0x7FFF)
+    scaled = np.int32(float_bits(np.float32(float_from_bits(np.int32(size << 13)) * _TWO_TO_112)))
+    if size >= 0x7C00:
+        scaled = np.int32(size << 13 | 0x7F800000)
+    return float_from_bits(np.int32(scaled | np.int32(x & 0x8000) << 16))
+
+
 for _source, _target in COMPILED_CASTS:
     if _target == "bool":
         _function = _is_not_zero
+    elif _target == "f16":
+        _function = _to_half
+    elif _source == "f16":
+        _function = _from_half
     elif _source == "f32":
         _function = saturating(_target)
     else:

@@ -1,6 +1,6 @@
 """CUMSUM, one row of the axis after the other."""
 
-from numba import types
+from numba import njit, types
 
 from ..cumsum import CUMSUM_ARGS
 from .elements import (
@@ -20,9 +20,24 @@ kernels = KernelFamily()
 
 
 def running_sums(read, read_back, write, type_, item_bytes):
+    @njit(error_model="numpy")
+    def sum_line(a, i):
+        """The sums of a line whose elements follow one another."""
+        x = a.x + i * a.size * item_bytes
+        y = a.y + i * a.size * item_bytes
+        total = type_(0)
+        for step in range(a.size):
+            k = a.size - 1 - step if a.reverse else step
+            following = type_(total + read(x, k))
+            write(y, k, total if a.exclusive else following)
+            total = following
+
     def cumsum(a, chunk, chunks):
         inner = a.inner
         for i in range(a.outer * chunk // chunks, a.outer * (chunk + 1) // chunks):
+            if inner == 1:
+                sum_line(a, i)
+                continue
             for step in range(a.size):
                 row = a.size - 1 - step if a.reverse else step
                 last_row = row + 1 if a.reverse else row - 1

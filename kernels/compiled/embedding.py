@@ -25,9 +25,13 @@ def embedding_lookup(a, chunk, chunks):
             for k in range(columns):
                 write_f32(y, k, np.float32(np.float32(read_i8(x, k)) * scale))
         elif a.bits == 4:
-            for k in range(columns):
-                stored = (int(read_u8(x, k >> 1)) >> ((k & 1) * 4)) & 15
-                write_f32(y, k, np.float32(np.float32((stored ^ 8) - 8) * scale))
+            for k in range(columns >> 1):
+                pair = np.int32(read_u8(x, k))
+                write_f32(y, 2 * k, np.float32(np.float32(((pair & 15) ^ 8) - 8) * scale))
+                write_f32(y, 2 * k + 1, np.float32(np.float32((pair >> 4 ^ 8) - 8) * scale))
+            if columns & 1:
+                stored = int(read_u8(x, columns >> 1)) & 15
+                write_f32(y, columns - 1, np.float32(np.float32((stored ^ 8) - 8) * scale))
         else:
             for k in range(columns):
                 stored = (int(read_u8(x, k >> 2)) >> ((k & 3) * 2)) & 3

@@ -32,12 +32,19 @@ def batch_to_space(a, chunk, chunks):
     rows = a.batch * a.height
     for index in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
         batch, row = index // a.height, index % a.height + a.top
-        places = row % a.block_height * a.block_width
         y = a.y + index * a.width * a.pixel_bytes
-        for column in range(a.left, a.left + a.width):
-            image = (places + column % a.block_width) * a.batch + batch
-            line = image * a.small_height + row // a.block_height
-            pixel = line * a.small_width + column // a.block_width
-            copy_run(y, a.x + pixel * a.pixel_bytes, a.pixel_bytes)
-            y += a.pixel_bytes
+        step = a.block_width * a.pixel_bytes
+        for shift in range(a.block_width):
+            image = (row % a.block_height * a.block_width + shift) * a.batch + batch
+            line = (image * a.small_height + row // a.block_height) * a.small_width
+            # The first column of the small image that is not cropped.
+            first = (a.left - shift + a.block_width - 1) // a.block_width if a.left > shift else 0
+            column = first * a.block_width + shift - a.left
+            target = y + column * a.pixel_bytes
+            x = a.x + (line + first) * a.pixel_bytes
+            while column < a.width:
+                copy_run(target, x, a.pixel_bytes)
+                target += step
+                x += a.pixel_bytes
+                column += a.block_width
     return 0

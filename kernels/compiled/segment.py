@@ -1,0 +1,58 @@
+"""The UNSORTED_SEGMENT operators, a slice at a time."""
+
+from numba import njit, types
+
+from ..segment import OUT_OF_RANGE, SEGMENT_ARGS
+from .elements import read_back_f32, read_back_i32, read_f32, read_i32, write_f32, write_i32
+from .family import KernelFamily
+
+kernels = KernelFamily()
+
+
+def _sum(a, b):
+    return a + b
+
+
+def _prod(a, b):
+    return a * b
+
+
+def _max(a, b):
+    return b if a < b else a
+
+
+def _min(a, b):
+    return b if b < a else a
+
+
+def segments(fold, read, read_back, write, type_):
+    """A kernel that folds the slices of each segment, in order; integers wrap."""
+    fold = njit(error_model="numpy")(fold)
+
+    def unsorted_segment(a, chunk, chunks):
+        for i in range(a.count):
+            if read_i32(a.ids, i) >= a.segments:
+                return OUT_OF_RANGE
+        for k in range(a.segments * a.size):
+            write_i32(a.y, k, types.int32(a.initial))
+        for i in range(a.count):
+            segment = int(read_i32(a.ids, i))
+            if segment < 0:
+                continue
+            x = a.data + i * a.size * 4
+            y = a.y + segment * a.size * 4
+            for k in range(a.size):
+                write(y, k, type_(fold(read_back(y, k), read(x, k))))
+        return 0
+
+    return unsorted_segment
+
+
+for _name, _fold in (("sum", _sum), ("prod", _prod), ("max", _max), ("min", _min)):
+    for _suffix, _read, _read_back, _write, _type in (
+        ("f32", read_f32, read_back_f32, write_f32, types.float32),
+        ("i32", read_i32, read_back_i32, write_i32, types.int32),
+    ):
+        kernels.add(SEGMENT_ARGS, f"unsorted_segment_{_name}_{_suffix}")(
+            segments(_fold, _read, _read_back, _write, _type)
+        )
