@@ -2,7 +2,7 @@
 
 from ..schema.errors import ModelError
 
-__all__ = ["InvokeError", "ModelError", "PrepareError", "StateError", "UnsupportedError"]
+__all__ = ["DelegateError", "InvokeError", "ModelError", "PrepareError", "StateError", "UnsupportedError"]
 
 
 class UnsupportedError(RuntimeError, ValueError):
@@ -18,6 +18,10 @@ class PrepareError(RuntimeError):
 
 class StateError(RuntimeError):
     """A call came at a time when it cannot be served (not allocated, a view is alive ...)."""
+
+
+class DelegateError(RuntimeError):
+    """A delegate could not be applied; the graph runs without any delegate."""
 
 
 class InvokeError(RuntimeError):

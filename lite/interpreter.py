@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from .context import Numerics
+    from .delegate import Delegate
     from .kernel_call import KernelLibrary
     from .memory_report import MemoryReport
     from .model import Model, Signature
@@ -51,6 +52,7 @@ class Interpreter:
     ) -> None:
         self.model = model
         self.runtime = Runtime(library, numerics, num_threads, preserve_all_tensors)
+        self.runtime.metadata = model.metadata
         self.subgraphs = build_subgraphs(model, resolver, self.runtime)
         self.signatures: dict[str, Signature] = model.signatures()
         self._tensors = self.subgraphs[0].tensors
@@ -61,6 +63,7 @@ class Interpreter:
         # Subgraphs know each other through the runtime; without that circle their memory goes now.
         self.runtime.subgraphs.clear()
         self.runtime.build = None
+        self.runtime.copies.clear()
 
     def subgraph(self, index: int = 0) -> Subgraph:
         """ValueError when there is none of that index."""
@@ -106,17 +109,33 @@ class Interpreter:
                 view[...] = value
                 return
         write_tensor(tensor, value)
+        if tensor.delegate is not None:
+            from .buffer_handles import written_from_outside
+
+            written_from_outside(self.subgraph(subgraph_index), tensor)
+            return
         self._remember_view(tensor)
 
     def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
         """A copy of a tensor's value."""
         tensor = self.tensor(index, subgraph_index)
+        if tensor.data_is_stale:
+            return read_tensor(self.readable_tensor(index, subgraph_index))
         known = self._views.get(tensor)
         if known is not None and known[0] is tensor.data and known[1] is tensor.shape:
             return known[3].copy()
         value = read_tensor(tensor)
         self._remember_view(tensor)
         return value
+
+    def readable_tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
+        """The tensor of that index with its value in memory, fetched from a delegate's memory if need be."""
+        tensor = self.tensor(index, subgraph_index)
+        if not tensor.data_is_stale:
+            return tensor
+        from .buffer_handles import readable
+
+        return readable(self.subgraph(subgraph_index), tensor)
 
     def _remember_view(self, tensor: Tensor) -> None:
         """Making an array takes longer than copying a small one, so it is made once."""
@@ -133,6 +152,32 @@ class Interpreter:
             self.subgraphs[subgraph_index].invoke()
         finally:
             lock.release()
+
+    def modify_graph_with_delegate(self, delegate: Delegate) -> None:
+        """Let the delegate take nodes of all subgraphs.
+
+        Raises StateError where the delegate's flags exclude the graph, which stays as it was,
+        and DelegateError when the delegate fails: the original plan is restored then.
+        """
+        from .delegate_application import apply_delegate
+
+        with self._exclusive():
+            self._views.clear()
+            apply_delegate(self.runtime, delegate)
+
+    def set_buffer_handle(self, index: int, handle: int, delegate: Delegate, subgraph_index: int = 0) -> None:
+        """Have a delegate hold a tensor's value under a handle of its own."""
+        from .delegate_application import hold_tensor
+
+        with self._exclusive():
+            subgraph, tensor = self.subgraph(subgraph_index), self.tensor(index, subgraph_index)
+            self._views.pop(tensor, None)
+            hold_tensor(subgraph, tensor, handle, delegate)
+
+    def get_buffer_handle(self, index: int, subgraph_index: int = 0) -> tuple[int, Delegate | None]:
+        """The handle of a tensor (-1 for none), and the delegate that holds it."""
+        tensor = self.tensor(index, subgraph_index)
+        return tensor.buffer_handle, tensor.delegate
 
     def reset_all_variables(self) -> None:
         with self._exclusive():

@@ -23,10 +23,11 @@ class KernelCall:
     itself, and the arrays are listed in keep so that they live as long as the node.
     chunks is into how many pieces the work may be cut; the kernel is called once per piece
     with (args, chunk, chunks) and pieces may run in parallel. messages says in words what
-    a non-zero status means.
+    a non-zero status means. With an address the function is the one that lies there, and family
+    and kernel only name it; keep holds what must live as long as it.
     """
 
-    __slots__ = ("args", "chunks", "family", "keep", "kernel", "messages", "tensors")
+    __slots__ = ("address", "args", "chunks", "family", "keep", "kernel", "messages", "tensors")
 
     def __init__(
         self,
@@ -37,6 +38,7 @@ class KernelCall:
         chunks: int = 1,
         keep: Sequence[np.ndarray] = (),
         messages: Mapping[int, str] = _NO_MESSAGES,
+        address: int = 0,
     ) -> None:
         self.family = family
         self.kernel = kernel
@@ -45,6 +47,7 @@ class KernelCall:
         self.chunks = chunks
         self.keep = keep
         self.messages = messages
+        self.address = address
 
 
 class KernelLibrary(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .delegate import Delegate
     from .kernel_call import KernelCall
     from .registration import Registration
 
@@ -17,11 +18,13 @@ class Node:
     names), or None when the file has none. custom_options are the bytes of a custom operator.
     temporaries are scratch tensors that prepare asked for. user_data is whatever init returned;
     calls are the compiled calls that prepare returned, or None when the node runs in Python.
+    delegate is who runs the node, None for the model's own; options are DelegateParams then.
     """
 
     __slots__ = (
         "calls",
         "custom_options",
+        "delegate",
         "index",
         "inputs",
         "intermediates",
@@ -55,3 +58,4 @@ class Node:
         self.temporaries: list[int] = []
         self.user_data: object = None
         self.calls: Sequence[KernelCall] | None = None
+        self.delegate: Delegate | None = None

@@ -134,8 +134,13 @@ class Plan:
         return steps
 
     def _make_rows(self) -> np.ndarray:
+        library = self._library
         rows = [
-            (self._library.address(call.family, call.kernel), address, min(max(call.chunks, 1), _MOST_CHUNKS))
+            (
+                call.address or library.address(call.family, call.kernel),
+                address,
+                min(max(call.chunks, 1), _MOST_CHUNKS),
+            )
             for call, address in zip(self._calls, self.blocks.addresses, strict=True)
         ]
         return np.array(rows, np.int64).reshape(len(rows), 3)
@@ -152,5 +157,6 @@ class Plan:
 def _load(calls: Sequence[KernelCall], library: KernelLibrary) -> None:
     wanted: dict[str, set[str]] = {"executor": {"run_plan", "invoke"}}
     for call in calls:
-        wanted.setdefault(call.family, set()).add(call.kernel)
+        if not call.address:
+            wanted.setdefault(call.family, set()).add(call.kernel)
     library.load(wanted)

@@ -10,7 +10,9 @@ from .resources import Resources
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .delegate import Delegate
     from .kernel_call import KernelLibrary
+    from .partition import PartitionMode
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
 
@@ -37,9 +39,14 @@ class Runtime:
         self.preserve_all_tensors = preserve_all_tensors
         self.resources = Resources()
         self.subgraphs: list[Subgraph] = []
+        self.copies: list[Subgraph] = []  # made for callers that must not share one
+        self.delegates: list[Delegate] = []
+        self.skippable: set[int] = set()  # subgraphs that are offered to no delegate
+        self.partition_mode: PartitionMode | None = None  # the delegate's choice, else TFLite's
+        self.delegate_node_fusion = True
+        self.metadata: Callable[[], dict[str, bytes]] = dict  # the model's, by name
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
         self._claimed = {0}
-        self._copies = 0
 
     def claim(self, index: int) -> Subgraph:
         """A subgraph for one caller: the first gets the one that is listed, others get copies.
@@ -54,13 +61,26 @@ class Runtime:
             self._claimed.add(index)
             listed.owned = True
             return listed
-        if self.build is None or self._copies == _MOST_COPIES:
+        if self.build is None or len(self.copies) == _MOST_COPIES:
             return listed
-        self._copies += 1
         copy = self.build(index)
         copy.owned = True
         copy.init_nodes()
+        self.copies.append(copy)
+        for delegate in self.delegates:
+            self.delegate_to(copy, delegate)
         return copy
+
+    def delegate_to(self, subgraph: Subgraph, delegate: Delegate) -> None:
+        """Let the delegate take nodes of one subgraph, if it has not done so yet."""
+        if subgraph.index in self.skippable:
+            return
+        from .delegation import Delegation
+
+        if subgraph.delegation is None:
+            subgraph.delegation = Delegation()
+        if delegate not in subgraph.delegation.applied:
+            subgraph.delegation.apply(subgraph, delegate)
 
     def pool(self) -> ThreadPool | None:
         """The threads that kernels may use besides the caller's."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,14 @@ from .arena import allocate
 from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from .memory import StageMemory
 from .plan import NativeSegment, Plan
+from .shape_check import check_strict, checked_shape
 from .tensor import AllocationType, Tensor, TensorType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .context import Numerics
+    from .delegation import Delegation
     from .native_plan import NativePlan
     from .node import Node
     from .resources import Resources
@@ -27,7 +29,6 @@ _ARENA = AllocationType.ARENA_RW
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _DYNAMIC = AllocationType.DYNAMIC
 _UINT8 = int(TensorType.UINT8)
-_MOST_BYTES = (1 << 63) - 1
 
 NOT_READY = "Invoke called on model that is not ready."
 
@@ -80,7 +81,8 @@ class Subgraph:
         self.state = State.UNINVOKABLE
         self.stages: list[Stage] = []
         self.owned = False  # by one node of another subgraph, the only one that runs it
-        self._runtime = runtime
+        self.delegation: Delegation | None = None  # None until a delegate is applied
+        self.runtime = runtime
         self._called: dict[tuple[int, int], Subgraph] = {}
         self._generation = 0  # of the resources, when the nodes were prepared
         self._entry: Callable[[], int] | None = None
@@ -96,6 +98,8 @@ class Subgraph:
                 node.user_data = node.registration.init(self, node)
 
     def __del__(self) -> None:
+        if self.delegation is not None:
+            self.delegation.release(self)
         for node in self.nodes:
             if node.registration.free is not None:
                 node.registration.free(self, node)
@@ -104,19 +108,19 @@ class Subgraph:
 
     @property
     def numerics(self) -> Numerics:
-        return self._runtime.numerics
+        return self.runtime.numerics
 
     @property
     def num_threads(self) -> int:
-        return self._runtime.num_threads
+        return self.runtime.num_threads
 
     @property
     def resources(self) -> Resources:
-        return self._runtime.resources
+        return self.runtime.resources
 
     def subgraph(self, index: int) -> Subgraph:
         """Another subgraph of the model; PrepareError when there is none."""
-        subgraphs = self._runtime.subgraphs
+        subgraphs = self.runtime.subgraphs
         if not 0 <= index < len(subgraphs):
             raise PrepareError(f"subgraph index must be under {len(subgraphs)}, got {index}")
         return subgraphs[index]
@@ -126,7 +130,7 @@ class Subgraph:
         self.subgraph(index)
         key = node.index, index
         if key not in self._called:
-            self._called[key] = self._runtime.claim(index)
+            self._called[key] = self.runtime.claim(index)
         return self._called[key]
 
     def tensor(self, index: int) -> Tensor:
@@ -205,7 +209,7 @@ class Subgraph:
         tensor = self.tensors[index]
         shape = checked_shape(tensor, shape)
         if strict:
-            _check_strict(tensor, shape)
+            check_strict(tensor, shape)
         if shape == tensor.shape and tensor.data is not None:
             return
         if tensor.is_constant:
@@ -219,6 +223,8 @@ class Subgraph:
         """Prepare all nodes whose shapes can be known, and place their tensors in memory."""
         if self._preparing:
             raise PrepareError(f"subgraph {self.index} {self.name!r}: it contains itself")
+        if self.delegation is not None and self.delegation.undone:
+            self.delegation.redo(self)
         if self.state is State.INVOKABLE and self._generation == self.resources.generation:
             self._restore_memory()
             return
@@ -231,6 +237,12 @@ class Subgraph:
                 self._add_stage(0)
                 if self._generation == self.resources.generation:
                     self.state = State.INVOKABLE
+            if self.delegation is not None:
+                self.delegation.check_allocated(self)
+        except Exception as error:
+            if self.delegation is not None and self.delegation.fixed_shapes:
+                raise self.delegation.failure(self, error) from error
+            raise
         finally:
             self._preparing = False
         self.reset_variables()
@@ -250,6 +262,21 @@ class Subgraph:
     def _invalidate(self) -> None:
         self.state = State.UNINVOKABLE
         self._entry = None
+        if self.delegation is not None and self.delegation.fixed_shapes:
+            self.delegation.undo(self)
+
+    def discard_stages(self) -> None:
+        """Take the tensors out of memory, because the execution plan is about to change."""
+        for stage in self.stages:
+            stage.memory.release()
+        self.stages.clear()
+        self.state = State.UNINVOKABLE
+        self._entry = None
+
+    def propagate_shapes(self) -> None:
+        """Prepare nodes for their outputs' shapes, as far as these are known without running."""
+        with suppress(UnsupportedError):
+            self._prepare_from(0)
 
     def invalidate_if_it_calls(self, other: Subgraph) -> None:
         """Have allocate_tensors asked for again, because a subgraph that this one runs has changed."""
@@ -273,12 +300,14 @@ class Subgraph:
         last = self._prepare_from(first)
         if generation != self.resources.generation:
             # Other subgraphs may read what has become loose: they look before they run again.
-            for subgraph in self._runtime.subgraphs:
+            for subgraph in self.runtime.subgraphs:
                 subgraph._entry = None
-        memory = StageMemory(self, first, last, self._runtime.preserve_all_tensors)
+        memory = StageMemory(self, first, last, self.runtime.preserve_all_tensors)
         memory.acquire()
         nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
-        plan = Plan(nodes, self._runtime.library, self._runtime.pool())
+        if self.delegation is not None:
+            nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
+        plan = Plan(nodes, self.runtime.library, self.runtime.pool())
         plan.blocks.bind()
         self.stages.append(Stage(first, last, memory, plan))
         self._choose_entry()
@@ -468,26 +497,3 @@ class Subgraph:
         assert isinstance(step, NativeSegment)
         node, error = step.failure(status)
         raise InvokeError(f"{self.where(node)}: {error}")
-
-
-def checked_shape(tensor: Tensor, shape: Iterable[int]) -> Shape:
-    """The shape as a tuple of ints; PrepareError when it is negative or needs 2**63 bytes or more."""
-    shape = tuple([int(n) for n in shape])
-    count = 1
-    for n in shape:
-        if n < 0:
-            raise PrepareError(f"tensor {tensor!r}: dimensions must not be negative, got {shape}")
-        count *= max(n, 1)
-    if count * 16 > _MOST_BYTES:
-        raise PrepareError(f"tensor {tensor!r}: number of elements overflowed, got shape {shape}")
-    return shape
-
-
-def _check_strict(tensor: Tensor, shape: Sequence[int]) -> None:
-    known = tensor.shape_signature
-    fits = len(known) == len(shape) and all(k in (-1, n) for k, n in zip(known, shape, strict=True))
-    if not fits:
-        raise StateError(
-            "ResizeInputTensorStrict only allows mutating unknown dimensions identified by -1. "
-            f"Tensor {tensor!r}: got {tuple(shape)}, shape signature {known}"
-        )

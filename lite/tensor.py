@@ -11,6 +11,7 @@ import numpy as np
 from .errors import StateError, UnsupportedError
 
 if TYPE_CHECKING:
+    from .delegate import Delegate
     from .quantization import Quantization
 
 Shape = tuple[int, ...]
@@ -136,7 +137,7 @@ class Tensor:
         self.allocation_type = AllocationType.NONE
         self.data: np.ndarray | None = None
         self.address = 0
-        self.delegate: object | None = None
+        self.delegate: Delegate | None = None
         self.buffer_handle = -1
         self.data_is_stale = False
 

@@ -1,0 +1,1 @@
+"""What authors of delegates use, and the delegates that come with numlite."""

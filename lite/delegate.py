@@ -1,0 +1,168 @@
+"""Delegate: what takes nodes of a graph and runs them in its own way, and what it may ask meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntFlag
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from .errors import StateError
+from .registration import Registration
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .kernel_call import KernelCall
+    from .node import Node
+    from .partition import PartitionMode
+    from .tensor import Shape, Tensor
+
+DELEGATE = 51  # BuiltinOperator.DELEGATE
+NULL_BUFFER_HANDLE = -1
+
+
+class DelegateFlags(IntFlag):
+    """What a delegate can and wants; names and values are TFLite's.
+
+    Without ALLOW_DYNAMIC_TENSORS it sees all shapes when it is prepared, is prepared anew after
+    each resize, and is refused on a graph whose shapes are known only by running.
+    REQUIRE_PROPAGATED_SHAPES has the shapes computed for a delegate that allows dynamic tensors.
+    With HINT_FULLY_DELEGATED_TO_SINGLE_DELEGATE it is an error to leave a node to others.
+    """
+
+    NONE = 0
+    ALLOW_DYNAMIC_TENSORS = 1
+    REQUIRE_PROPAGATED_SHAPES = 2
+    PER_OPERATOR_PROFILING = 4
+    HINT_FULLY_DELEGATED_TO_SINGLE_DELEGATE = 8
+
+
+class DelegateParams(NamedTuple):
+    """What the init hook of a delegate's node is given; it stays in node.options.
+
+    nodes_to_replace are the numbers of the nodes in the order in which they ran, the tensors
+    are those of the subset, sorted; input_tensors has constants too.
+    """
+
+    delegate: Delegate
+    nodes_to_replace: tuple[int, ...]
+    input_tensors: tuple[int, ...]
+    output_tensors: tuple[int, ...]
+
+
+class DelegateContext(Protocol):
+    """One subgraph as a delegate sees it while it is prepared; StateError at any other time."""
+
+    @property
+    def index(self) -> int:
+        """The number of the subgraph."""
+
+    @property
+    def kernel_context(self) -> Context:
+        """What the subgraph's nodes may ask."""
+
+    @property
+    def execution_plan(self) -> tuple[int, ...]:
+        """The numbers of the nodes that run, in their order."""
+
+    @property
+    def inputs(self) -> tuple[int, ...]: ...
+
+    @property
+    def outputs(self) -> tuple[int, ...]: ...
+
+    @property
+    def num_threads(self) -> int: ...
+
+    @property
+    def metadata(self) -> dict[str, bytes]:
+        """The model's metadata by name."""
+
+    def node_and_registration(self, index: int) -> tuple[Node, Registration]: ...
+
+    def tensor(self, index: int) -> Tensor: ...
+
+    @property
+    def tensor_count(self) -> int: ...
+
+    def add_tensors(self, count: int) -> int:
+        """Add tensors, whose type and shape the delegate then sets; returns the first one's index."""
+
+    def resize_tensor(self, tensor: Tensor, shape: Shape) -> None: ...
+
+    def preview_delegate_partitioning(
+        self, nodes: Iterable[int], mode: PartitionMode | None = None
+    ) -> list[DelegateParams]:
+        """The subsets that replacing these nodes would make."""
+
+    def replace_node_subsets_with_delegate_kernels(
+        self, registration: Registration, nodes: Iterable[int], mode: PartitionMode | None = None
+    ) -> None:
+        """Put a node with this registration in the place of each subset of these nodes.
+
+        mode defaults to GREEDY; an interpreter without delegate clustering has ORIGINAL_ORDER always.
+        """
+
+    def acquire_subgraph_context(self, index: int) -> DelegateContext:
+        """The same for another subgraph of the model, until this prepare ends."""
+
+    def mark_subgraph_as_delegation_skippable(self, index: int) -> None:
+        """Have this subgraph, which a node of the delegate runs, offered to no delegate."""
+
+
+class Delegate:
+    """Takes nodes in prepare; the nodes that it puts in their place run by its registration.
+
+    Subclass it and override prepare. Where tensors stay in the delegate's own memory, its
+    kernels set tensor.buffer_handle and tensor.data_is_stale, and it overrides
+    copy_from_buffer_handle, which the runtime calls only when someone else reads the tensor.
+    """
+
+    flags: DelegateFlags = DelegateFlags.NONE
+
+    @property
+    def name(self) -> str:
+        return type(self).__name__
+
+    def prepare(self, context: DelegateContext) -> None:
+        """Look at the execution plan and replace nodes; an exception leaves the plan as it was."""
+        raise NotImplementedError(f"{self.name}: a delegate must have prepare(context)")
+
+    def copy_from_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
+        """Copy what the handle stands for into the tensor's memory (tensor.array() or tensor.data)."""
+        raise StateError(f"{self.name}: it has no copy_from_buffer_handle, got handle {handle} of {tensor!r}")
+
+    def copy_to_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
+        """Copy the tensor's memory, which was written from outside, to what the handle stands for."""
+        raise StateError(f"{self.name}: it has no copy_to_buffer_handle, got handle {handle} of {tensor!r}")
+
+    def free_buffer_handle(self, context: Context, handle: int) -> None:
+        """Let go of what the handle stands for: no tensor holds it any more."""
+
+    @property
+    def has_buffer_handles(self) -> bool:
+        return type(self).copy_from_buffer_handle is not Delegate.copy_from_buffer_handle
+
+
+def delegate_registration(
+    name: str,
+    init: Callable[[DelegateContext, DelegateParams], object],
+    prepare: Callable[[Context, Node], Sequence[KernelCall] | None] | None = None,
+    invoke: Callable[[Context, Node], None] | None = None,
+    free: Callable[[Context, Node], None] | None = None,
+) -> Registration:
+    """The registration of a delegate's nodes.
+
+    What init returns becomes node.user_data. Without prepare the outputs keep their shapes.
+    """
+    return Registration(
+        name,
+        prepare or _keep_shapes,
+        invoke,
+        builtin_code=DELEGATE,
+        init=init,  # type: ignore[arg-type]  # the runtime gives nodes of delegates their own arguments
+        free=free,
+    )
+
+
+def _keep_shapes(context: Context, node: Node) -> None:
+    """Prepare of a kernel whose outputs have the shapes that the replaced nodes gave them."""
