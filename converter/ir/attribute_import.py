@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,7 +29,7 @@ def attributes_of(attrs: Mapping[str, AttrValue], prefix: str = "") -> Attribute
     for name in sorted(attrs):
         if not name:
             raise ModelError("empty attr name")
-        found[prefix + name] = attribute_of(attrs[name])
+        found[sys.intern(prefix + name)] = attribute_of(attrs[name])
     return found
 
 

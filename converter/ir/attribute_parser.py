@@ -32,6 +32,8 @@ _INTEGER = re.compile(r"-?\d+")
 _SHAPE_SIZE = re.compile(r"-?\d+|\?")
 _BITS = {"f16": "<f2", "f32": "<f4", "f64": "<f8"}
 _MARK = b"tftensor$"
+_PLAIN_DICTIONARY = re.compile(r'\{[^{}"\n/]{1,200}\}')
+_MOST_KEPT = 1 << 12
 
 
 def parse_attribute(reader: Reader) -> Attribute:
@@ -59,6 +61,22 @@ def parse_attribute(reader: Reader) -> Attribute:
 
 def parse_dictionary(reader: Reader) -> Attributes:
     """Attributes by name, in braces."""
+    # Dictionaries without strings and others inside are few in most texts.
+    plain = _PLAIN_DICTIONARY.match(reader.text, reader.at)
+    if plain is None:
+        return _parsed_dictionary(reader)
+    known = reader.dictionaries.get(plain[0])
+    if known is not None:
+        reader.at = plain.end()
+        reader.skip()
+        return dict(known)
+    found = _parsed_dictionary(reader)
+    if len(reader.dictionaries) < _MOST_KEPT:
+        reader.dictionaries[plain[0]] = dict(found)
+    return found
+
+
+def _parsed_dictionary(reader: Reader) -> Attributes:
     reader.expect("{")
     reader.enter()
     found: Attributes = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import NodeDef
@@ -13,11 +13,13 @@ from .full_type import constructed, full_type_of
 from .import_options import ImportOptions, Signatures
 from .module import text_attribute
 from .node import Block, Location, Node, Value
-from .signature import MOST_RESULTS, Signature
+from .signature import Signature
 from .types import OPAQUE, Type, unranked
 
 FULL_TYPE = "_mlir_fulltype"
 ASSIGNED_DEVICE = "_mlir_assigned_device"
+# More results than this no unknown op has; a larger index comes from a damaged file.
+_MOST_OPAQUE = 1 << 12
 
 
 class BodyImporter:
@@ -32,11 +34,11 @@ class BodyImporter:
         self.nodes: dict[str, Node] = {}
         self._edges: dict[str, Edge] = {}
 
-    def add(self, node_defs: Iterable[NodeDef]) -> None:
+    def add(self, node_defs: Sequence[NodeDef]) -> None:
         """All nodes, then their inputs; ModelError names the node that is wrong."""
-        made = [(node_def, self._made(node_def)) for node_def in node_defs]
+        made = [self._made(node_def) for node_def in node_defs]
         missing: dict[str, str] = {}
-        for node_def, node in made:
+        for node_def, node in zip(node_defs, made, strict=True):
             self._connect(node_def, node, missing)
         if missing:
             raise ModelError("\n".join(missing[name] for name in sorted(missing)))
@@ -140,12 +142,10 @@ def _opaque_result(node: Node, edge: Edge) -> Value:
         raise UnsupportedError(
             f"Unable to find OpDef for {node.op}, so its output '{edge.output}' is unknown"
         )
-    if edge.index > MOST_RESULTS:
+    if edge.index > _MOST_OPAQUE:
         raise ModelError(f"Result #{edge.index} of node '{edge.node}' is out of bounds")
-    if node._control is not None and len(node.results) <= edge.index:
-        node._control.index = edge.index + 1
     while len(node.results) <= edge.index:
-        node.results.append(Value(node, len(node.results), OPAQUE))
+        node.add_result(OPAQUE)
     return node.results[edge.index]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from .attributes import Attributes
 from .types import CONTROL, Type
@@ -31,7 +32,8 @@ class Value:
         self.owner = owner
         self.index = index
         self.type = type
-        self.users: list[Node] = []
+        # A list from the first use on: most values of large graphs have few users or none.
+        self.users: Sequence[Node] = ()
 
     @property
     def is_control(self) -> bool:
@@ -42,10 +44,21 @@ class Value:
         if other is self:
             return
         for user in dict.fromkeys(self.users):
-            user._operands = [other if operand is self else operand for operand in user._operands]
-            user._controls = [other if control is self else control for control in user._controls]
-        other.users += self.users
-        self.users = []
+            user._operands = tuple(other if operand is self else operand for operand in user._operands)
+            user._controls = tuple(other if control is self else control for control in user._controls)
+        other.users = [*other.users, *self.users]
+        self.users = ()
+
+    def add_user(self, node: Node) -> None:
+        if isinstance(self.users, list):
+            self.users.append(node)
+        else:
+            self.users = [node]
+
+    def remove_user(self, node: Node) -> None:
+        """One use less by the node."""
+        assert isinstance(self.users, list)
+        self.users.remove(node)
 
 
 class Node:
@@ -65,16 +78,16 @@ class Node:
         device: str = "",
         assigned_device: str = "",
     ) -> None:
-        self.op = op
+        self.op = sys.intern(op)
         self.name = name
         self.device = device
         self.assigned_device = assigned_device
         self.attributes: Attributes = {} if attributes is None else attributes
-        self._operands: list[Value] = []
-        self._controls: list[Value] = []
-        self.results = [Value(self, i, type) for i, type in enumerate(result_types)]
+        self._operands: tuple[Value, ...] = ()
+        self._controls: tuple[Value, ...] = ()
+        self.results = tuple([Value(self, i, type) for i, type in enumerate(result_types)])
         self._control: Value | None = None
-        self.regions: list[Block] = []
+        self.regions: Sequence[Block] = ()
         self.block: Block | None = None
         self.previous: Node | None = None
         self.next: Node | None = None
@@ -96,32 +109,40 @@ class Node:
     @property
     def operands(self) -> tuple[Value, ...]:
         """Data operands, in order."""
-        return tuple(self._operands)
+        return self._operands
 
     @operands.setter
     def operands(self, values: Iterable[Value]) -> None:
-        self._operands = self._exchange(self._operands, list(values))
+        self._operands = self._exchange(self._operands, tuple(values))
 
     @property
     def controls(self) -> tuple[Value, ...]:
         """Tokens of what must run before."""
-        return tuple(self._controls)
+        return self._controls
 
     @controls.setter
     def controls(self, values: Iterable[Value]) -> None:
-        self._controls = self._exchange(self._controls, list(values))
+        self._controls = self._exchange(self._controls, tuple(values))
 
-    def _exchange(self, old: list[Value], new: list[Value]) -> list[Value]:
+    def _exchange(self, old: tuple[Value, ...], new: tuple[Value, ...]) -> tuple[Value, ...]:
         for value in old:
-            value.users.remove(self)
+            value.remove_user(self)
         for value in new:
-            value.users.append(self)
+            value.add_user(self)
         return new
 
     def set_operand(self, index: int, value: Value) -> None:
-        self._operands[index].users.remove(self)
-        self._operands[index] = value
-        value.users.append(self)
+        operands = list(self._operands)
+        operands[index] = value
+        self.operands = operands
+
+    def add_result(self, type: Type) -> Value:
+        """A new last result."""
+        value = Value(self, len(self.results), type)
+        self.results = (*self.results, value)
+        if self._control is not None:
+            self._control.index = len(self.results)
+        return value
 
     @property
     def used(self) -> bool:

@@ -31,8 +31,17 @@ _COUNT = re.compile(r":\s*(\d+)")
 _INDEX = re.compile(r"#(\d+)")
 _INTEGER = re.compile(r"\d+")
 _BLOCK = re.compile(r"\^[A-Za-z0-9$._-]+")
+_KEYWORD = re.compile(r"(?:assigned_)?device\s*\(\s*|name\s*\(\s*")
+# A node's head as the printer writes it: read at once where it has this form.
+_HEAD = re.compile(
+    r"%([\w$.-]+)(?::(\d{1,6}))?(?:, %([\w$.-]+))? = ([A-Za-z_][\w$.]*)"
+    r"(?:\(([%\w$.#, -]*)\))?(?: \[([%\w$.#, -]*)\])?(?= |\n)"
+)
+_USE = re.compile(r"%([A-Za-z0-9$._-]+)(?:#(\d{1,6}))?")
 _KEYWORDS = (("device", "_mlir_device"), ("assigned_device", "_mlir_assigned_device"), ("name", "_mlir_name"))
-_MOST_RESULTS = 1 << 20
+_SPECIAL = REGION_OPS | TERMINATORS | {GET_RESULT}
+_LONGEST_KEPT = 400
+_MOST_KEPT = 1 << 12
 
 
 class NodeParser:
@@ -41,6 +50,7 @@ class NodeParser:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.pending: list[Pending] = []
+        self.known_types: dict[str, tuple[list[Type], list[Type]]] = {}
 
     def block(self, block: Block, scope: Scope) -> None:
         """Nodes up to the closing brace."""
@@ -101,6 +111,13 @@ class NodeParser:
         at = reader.at
         bound: list[tuple[str, int, int]] = []
         if reader.sees("%"):
+            plain = _HEAD.match(reader.text, at)
+            if (
+                plain is not None
+                and plain[4] not in _SPECIAL
+                and plain[4].removeprefix("tfg.") not in _SPECIAL
+            ):
+                return self.plain(plain, scope)
             bound = self.bound_results()
         node = self.generic(scope) if reader.sees_string() else self.custom(scope)
         node.line = reader.line(at)
@@ -108,6 +125,35 @@ class NodeParser:
         if bound:
             self.bind(node, bound, scope, at)
         return node
+
+    def plain(self, head: re.Match[str], scope: Scope) -> Node:
+        """A node without regions whose head is in the printer's own form."""
+        reader = self.reader
+        at = reader.at
+        first, count, token, op = head.group(1, 2, 3, 4)
+        data = self.plain_uses(head[5], head.start(5))
+        controls = self.plain_uses(head[6], head.start(6))
+        reader.at = head.end()
+        reader.skip()
+        node = self.rest(op.removeprefix("tfg."), data, controls, scope, at)
+        node.line = reader.line(at)
+        self.location(node)
+        bound = [(first, int(count) if count else 1, at)]
+        if token:
+            bound.append((token, 1, at))
+        self.bind(node, bound, scope, at)
+        return node
+
+    def plain_uses(self, text: str | None, at: int) -> list[Use]:
+        if not text:
+            return []
+        found = []
+        for part in text.split(", "):
+            use = _USE.fullmatch(part)
+            if use is None:
+                raise self.reader.error("expected SSA operand", at)
+            found.append(Use(use[1], int(use[2]) if use[2] else 0, at))
+        return found
 
     def bound_results(self) -> list[tuple[str, int, int]]:
         """Names on the left, each with how many results it stands for."""
@@ -147,10 +193,15 @@ class NodeParser:
             return self.region_node(op, scope)
         data = self.uses("(", ")")
         controls = self.uses("[", "]")
+        return self.rest(op, data, controls, scope, at)
+
+    def rest(self, op: str, data: list[Use], controls: list[Use], scope: Scope, at: int) -> Node:
+        """A node from its keywords on."""
+        reader = self.reader
         held: Attributes = {}
         for word, key in _KEYWORDS:
-            if reader.accept_word(word):
-                reader.expect("(")
+            found = reader.match(_KEYWORD) if reader.sees(word) else None
+            if found is not None:
                 held[key] = reader.string()
                 reader.expect(")")
         if reader.sees("{"):
@@ -163,12 +214,32 @@ class NodeParser:
             raise reader.error(
                 f"got {len(data)} non-control operands, but the type defines {len(inputs)} input types", at
             )
+        if CONTROL in inputs:
+            # Tokens may stand among the data operands, behind them.
+            self.check_order("input", tuple(inputs), at)
+            count = inputs.index(CONTROL)
+            data, controls, inputs = data[:count], data[count:] + controls, inputs[:count]
         node = self.made(op, held, results, at)
         self.pending.append(Pending(node, scope, data, controls, inputs))
         return node
 
     def types(self) -> tuple[list[Type], list[Type]]:
         """Types of a function, or those of data operands alone."""
+        reader = self.reader
+        # The lists of types are few in most texts: the line's rest stands for them.
+        end = reader.text.find("\n", reader.at)
+        line = reader.text[reader.at : end] if 0 < end - reader.at < _LONGEST_KEPT else ""
+        known = self.known_types.get(line)
+        if known is not None:
+            reader.at = end
+            reader.skip()
+            return known
+        found = self.parsed_types()
+        if line and reader.at > end and len(self.known_types) < _MOST_KEPT:
+            self.known_types[line] = found
+        return found
+
+    def parsed_types(self) -> tuple[list[Type], list[Type]]:
         reader = self.reader
         if reader.sees("("):
             inputs = parse_type_list(reader)

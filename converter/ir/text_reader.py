@@ -11,6 +11,7 @@ _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
+_BLANK_OR_SLASH = frozenset((" ", "\n", "\t", "\r", "\f", "\v", "/"))
 _DEEPEST = 100
 _SINGLE = {b"n": b"\n", b"t": b"\t", b'"': b'"', b"\\": b"\\"}
 
@@ -31,11 +32,19 @@ class Reader:
         self.text = text
         self.at = 0
         self.depth = 0
+        # Dictionaries that were read before, by their text.
+        self.dictionaries: dict[str, dict[str, object]] = {}
         self._starts: list[int] = []
         self.skip()
 
     def skip(self) -> None:
         """Past blanks and comments."""
+        start = self.text[self.at : self.at + 2]
+        if start[:1] not in _BLANK_OR_SLASH:
+            return
+        if start[:1] == " " and start[1:] not in _BLANK_OR_SLASH:
+            self.at += 1
+            return
         found = _SPACE.match(self.text, self.at)
         assert found is not None
         self.at = found.end()
