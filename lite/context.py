@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .called_subgraph import CalledSubgraph
+    from .kernel_call import KernelCall
     from .node import Node
     from .resources import Resources
     from .subgraph import Subgraph
@@ -65,6 +66,9 @@ class Context(Protocol):
 
         A dynamic tensor gets its memory at once. Raises PrepareError when the size overflows.
         """
+
+    def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
+        """Run compiled calls now: for invoke, when only the run tells the shapes."""
 
     def set_dynamic(self, tensor: Tensor) -> None:
         """Say in prepare that the tensor's shape is known only when the node has run."""

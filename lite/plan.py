@@ -108,7 +108,7 @@ class Plan:
         self._owners = [node for _, node in owners]
         _load(self._calls, library)
         self.blocks = ArgumentBlocks(self._calls)
-        self._rows = self._make_rows()
+        self._rows = _rows(self._calls, self.blocks, library)
         self.steps: list[NativeSegment | Node] = []
         begin = end = 0
         for node in nodes:
@@ -133,18 +133,6 @@ class Plan:
             steps.append((node, None if node.calls is None else self._segment(begin, end)))
         return steps
 
-    def _make_rows(self) -> np.ndarray:
-        library = self._library
-        rows = [
-            (
-                call.address or library.address(call.family, call.kernel),
-                address,
-                min(max(call.chunks, 1), _MOST_CHUNKS),
-            )
-            for call, address in zip(self._calls, self.blocks.addresses, strict=True)
-        ]
-        return np.array(rows, np.int64).reshape(len(rows), 3)
-
     def _segment(self, begin: int, end: int) -> NativeSegment:
         calls, nodes = self._calls[begin:end], self._owners[begin:end]
         return NativeSegment(calls, nodes, self._rows[begin:end], self._library, self._pool)
@@ -152,6 +140,30 @@ class Plan:
     def _close(self, begin: int, end: int) -> None:
         if end > begin:
             self.steps.append(self._segment(begin, end))
+
+
+def run_calls(
+    node: Node, calls: Sequence[KernelCall], library: KernelLibrary, pool: ThreadPool | None
+) -> None:
+    """Run calls of a node once, now; InvokeError when one fails."""
+    if not calls:
+        return
+    _load(calls, library)
+    blocks = ArgumentBlocks(calls)
+    blocks.bind()
+    rows = _rows(calls, blocks, library)
+    segment = NativeSegment(calls, [node] * len(calls), rows, library, pool)
+    status = segment.plan.invoke()
+    if status:
+        raise segment.failure(status)[1]
+
+
+def _rows(calls: Sequence[KernelCall], blocks: ArgumentBlocks, library: KernelLibrary) -> np.ndarray:
+    rows = [
+        (library.address(call.family, call.kernel), address, min(max(call.chunks, 1), _MOST_CHUNKS))
+        for call, address in zip(calls, blocks.addresses, strict=True)
+    ]
+    return np.array(rows, np.int64).reshape(len(rows), 3)
 
 
 def _load(calls: Sequence[KernelCall], library: KernelLibrary) -> None:

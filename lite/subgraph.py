@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 
 from . import debug
 from .arena import allocate
+from .callees import Callees
 from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from .memory import StageMemory
-from .plan import NativeSegment, Plan
+from .plan import NativeSegment, Plan, run_calls
 from .shape_check import check_strict, checked_shape
 from .tensor import AllocationType, Tensor, TensorType
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .context import Numerics
     from .delegation import Delegation
+    from .kernel_call import KernelCall
     from .native_plan import NativePlan
     from .node import Node
     from .resources import Resources
@@ -83,7 +85,7 @@ class Subgraph:
         self.owned = False  # by one node of another subgraph, the only one that runs it
         self.delegation: Delegation | None = None  # None until a delegate is applied
         self.runtime = runtime
-        self._called: dict[tuple[int, int], Subgraph] = {}
+        self.callees = Callees(runtime)
         self._generation = 0  # of the resources, when the nodes were prepared
         self._entry: Callable[[], int] | None = None
         self._scratch: dict[int, list[int]] = {}
@@ -128,10 +130,7 @@ class Subgraph:
     def called_subgraph(self, node: Node, index: int) -> Subgraph:
         """The subgraph that a node runs, the same one each time; `owned` where no other node runs it."""
         self.subgraph(index)
-        key = node.index, index
-        if key not in self._called:
-            self._called[key] = self.runtime.claim(index)
-        return self._called[key]
+        return self.callees.of(node, index)
 
     def tensor(self, index: int) -> Tensor:
         return self.tensors[index]
@@ -151,6 +150,9 @@ class Subgraph:
         if i >= len(outputs) or outputs[i] < 0:
             raise PrepareError(f"{node.registration.name}: output {i} is missing")
         return self.tensors[outputs[i]]
+
+    def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
+        run_calls(node, calls, self.runtime.library, self.runtime.pool())
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         shape = checked_shape(tensor, shape)
@@ -280,14 +282,12 @@ class Subgraph:
 
     def invalidate_if_it_calls(self, other: Subgraph) -> None:
         """Have allocate_tensors asked for again, because a subgraph that this one runs has changed."""
-        if self._calls(other):
+        if self.callees.include(other):
             self._invalidate()
 
-    def _calls(self, other: Subgraph) -> bool:
-        return any(called is other or called._calls(other) for called in self._called.values())
-
-    def _owned_subgraphs(self) -> list[Subgraph]:
-        return [called for called in self._called.values() if called.owned]
+    @property
+    def is_invokable(self) -> bool:
+        return self.state is State.INVOKABLE
 
     @property
     def outputs_known(self) -> bool:
@@ -369,17 +369,14 @@ class Subgraph:
     def release_nonpersistent_memory(self) -> None:
         """Give the arena back; allocate_tensors brings it back without preparing anew."""
         self._entry = None
-        for called in self._owned_subgraphs():
-            called.release_nonpersistent_memory()
+        self.callees.release_memory()
         for stage in self.stages:
             stage.memory.release()
 
     def _restore_memory(self) -> None:
         if all(stage.memory.held for stage in self.stages):
             return
-        for called in self._owned_subgraphs():
-            if called.state is State.INVOKABLE:
-                called.allocate_tensors()
+        self.callees.restore_memory()
         for stage in self.stages:
             stage.memory.acquire()
             stage.plan.blocks.bind()
