@@ -113,11 +113,10 @@ def _shaped(name: str, what: str, tensor: Tensor, shape: Shape) -> Tensor:
     return tensor
 
 
-def _constant(name: str, what: str, tensor: Tensor, shape: Shape) -> Tensor:
-    _shaped(name, what, tensor, shape)
-    if not tensor.is_constant:
+def check_constant(name: str, what: str, tensor: Tensor | None) -> None:
+    """UnsupportedError unless a tensor that is there is constant."""
+    if tensor is not None and not tensor.is_constant:
         raise UnsupportedError(f"{name}: {what} must be constant, got {tensor!r}")
-    return tensor
 
 
 def _recurrent(name: str, tensor: Tensor, cells: int, out_depth: int) -> Tensor:
@@ -190,8 +189,8 @@ def lstm_of(
     projection = context.optional_input(node, first + 15)
     bias = context.optional_input(node, first + 16)
     if projection is not None:
-        _constant(name, "projection weights", projection, (out_depth, cells))
-        bias = None if bias is None else _constant(name, "projection bias", bias, (out_depth,))
+        _shaped(name, "projection weights", projection, (out_depth, cells))
+        bias = None if bias is None else _shaped(name, "projection bias", bias, (out_depth,))
     elif out_depth != cells:
         raise PrepareError(
             f"{name}: without a projection, outputs and cells must be as many, got {out_depth} and {cells}"
@@ -258,8 +257,7 @@ def constant_parts(lstm: Lstm, field: str) -> list[Tensor | None]:
     """gate_parts; UnsupportedError unless they are constant."""
     parts = gate_parts(lstm, field)
     for tensor in parts:
-        if tensor is not None:
-            _constant(lstm.name, f"the gates' {field}", tensor, tensor.shape)
+        check_constant(lstm.name, f"the gates' {field}", tensor)
     return parts
 
 

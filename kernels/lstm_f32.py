@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError
+from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
@@ -13,6 +13,7 @@ from .lstm import FORGET, INPUT, Lstm, constant_parts, gate_parts
 from .parallel import chunk_count
 from .recurrent import check_activation, pack, packed_depth, packed_matrices, packed_vectors, padded
 from .requantize import quantization_of
+from .strided_copy import StridedCopy, strided_copy_calls
 
 _INT64 = np.int64
 # Addresses are of the packed forms that lstm.py makes, 0 where there is none. Strides are in
@@ -78,14 +79,6 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     hybrid = lstm.forget.input_weights.type == TensorType.INT8
     args = np.zeros(1, LSTM_F32)
     arrays: dict[str, np.ndarray] = {}
-    if lstm.forget.peephole is not None:
-        arrays["peephole"] = _peephole(lstm)
-    if lstm.normalized:
-        arrays["norm_weights"] = packed_vectors(constant_parts(lstm, "norm"), lstm.cells, np.float32)
-    if lstm.projection is not None:
-        arrays["projection"] = _packed_projection(lstm)
-        if lstm.projection_bias is not None:
-            arrays["projection_bias"] = np.ascontiguousarray(lstm.projection_bias.array(), np.float32)
     tensors = {
         "x": lstm.x,
         "y": lstm.y,
@@ -97,6 +90,18 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     packing: list[KernelCall] = []
     if hybrid:
         _fill_scales(lstm, args)
+        if lstm.forget.peephole is not None:
+            arrays["peephole"] = _real_peephole(lstm)
+    elif lstm.forget.peephole is not None:
+        parts = gate_parts(lstm, "peephole")
+        pack(context, node, "peephole", parts, lstm.cells, tensors, arrays, packing)
+    if lstm.normalized:
+        parts = gate_parts(lstm, "norm")
+        pack(context, node, "norm_weights", parts, lstm.cells, tensors, arrays, packing)
+    if lstm.projection is not None:
+        _pack_projection(context, node, lstm, lstm.projection, tensors, arrays, packing)
+        if lstm.projection_bias is not None:
+            tensors["projection_bias"] = lstm.projection_bias
     for name in ("bias", *_MATRICES):
         parts = gate_parts(lstm, name)
         if name == "recurrent_weights" and any(part and len(part.shape) == 1 for part in parts):
@@ -139,22 +144,40 @@ def _scale(lstm: Lstm, tensor: Tensor) -> np.float32:
     return np.float32(quantization_of(lstm.name, tensor).scale)
 
 
-def _peephole(lstm: Lstm) -> np.ndarray:
-    """Peephole weights in float32 [4, padded cells]."""
+def _real_peephole(lstm: Lstm) -> np.ndarray:
+    """int8 peephole weights in float32 [4, padded cells]."""
     packed = packed_vectors(constant_parts(lstm, "peephole"), lstm.cells, np.float32)
     for k, gate in enumerate(lstm.gates):
-        if gate is not None and gate.peephole is not None and gate.peephole.type == TensorType.INT8:
+        if gate is not None and gate.peephole is not None:
             packed[k] *= _scale(lstm, gate.peephole)
     return packed
 
 
-def _packed_projection(lstm: Lstm) -> np.ndarray:
-    """Projection weights as [cells, out_depth], the cells padded with zeros to a multiple of ROWS."""
-    assert lstm.projection is not None
-    weights = lstm.projection.array()
-    packed = np.zeros((packed_depth(lstm.cells), lstm.out_depth), weights.dtype)
-    packed[: lstm.cells] = weights.T
-    return packed
+def _pack_projection(
+    context: Context,
+    node: Node,
+    lstm: Lstm,
+    projection: Tensor,
+    tensors: dict[str, Tensor],
+    arrays: dict[str, np.ndarray],
+    packing: list[KernelCall],
+) -> None:
+    """Projection weights as [cells, out_depth], the cells of constants padded with zeros to whole ROWS.
+
+    Weights that are not constant must be float32; the calls that transpose them go to packing.
+    """
+    if projection.is_constant:
+        weights = projection.array()
+        packed: np.ndarray = np.zeros((packed_depth(lstm.cells), lstm.out_depth), weights.dtype)
+        packed[: lstm.cells] = weights.T
+        arrays["projection"] = packed
+        return
+    if projection.type != TensorType.FLOAT32:
+        raise UnsupportedError(f"{lstm.name}: int8 projection weights must be constant, got {projection!r}")
+    tensors["projection"] = context.add_temporary(node, projection.nbytes)
+    source, target = (4, 4 * lstm.cells), (4 * lstm.out_depth, 4)
+    copy = StridedCopy(4, (lstm.cells, lstm.out_depth), 0, source, 0, target)
+    packing.extend(strided_copy_calls(context, copy, projection, tensors["projection"]))
 
 
 def _fill_scales(lstm: Lstm, args: np.ndarray) -> None:

@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .lstm import CELL, INPUT, Lstm, constant_parts
+from .lstm import CELL, INPUT, Lstm, check_constant, constant_parts
 from .parallel import chunk_count
 from .recurrent import packed_matrices, packed_vectors, padded
 from .requantize import quantization_of, quantize_multiplier
@@ -205,6 +205,8 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         arrays["norm_weights"] = packed_vectors(constant_parts(lstm, "norm"), lstm.cells, np.int16)
         arrays["norm_bias"] = biases
     if lstm.projection is not None:
+        check_constant(lstm.name, "projection weights", lstm.projection)
+        check_constant(lstm.name, "projection bias", lstm.projection_bias)
         weights = np.ascontiguousarray(lstm.projection.array().T)
         bias = None if lstm.projection_bias is None else lstm.projection_bias.array()
         arrays["projection"] = weights

@@ -117,7 +117,8 @@ def _output_shape(parts: Parts) -> tuple[int, ...]:
     return (*parts.x_shape[:-1], parts.depth)
 
 
-def float_case(parts: Parts) -> Case:
+def float_case(parts: Parts, given: bool = False) -> Case:
+    """With `given`, weights are inputs of the model instead of constants."""
     constants = _constants(parts)
     oracle = lstm_oracle(parts, constants)
     x = np.random.default_rng(3).standard_normal(parts.x_shape).astype(np.float32)
@@ -127,18 +128,19 @@ def float_case(parts: Parts) -> Case:
         source = model.tensor(parts.x_shape)
         inputs = [source, *([-1] * (23 if parts.normalized else 19))]
         for i, value in constants.items():
-            inputs[i] = model.constant(value.astype(np.float32))
+            real = value.astype(np.float32)
+            inputs[i] = model.tensor(real.shape) if given else model.constant(real)
         inputs[18] = model.tensor((BATCH, parts.depth), is_variable=True)
         inputs[19] = model.tensor((BATCH, CELLS), is_variable=True)
         y = model.tensor(_output_shape(parts))
         model.op(parts.operator, inputs, [y], _options(parts))
-        return model.build([source], [y])
+        return model.build([source, *(inputs[i] for i in constants if given)], [y])
 
     return Case(
-        id=f"{parts.operator.name}-float32-{parts}",
+        id=f"{parts.operator.name}-float32-{parts}{'-given' * given}",
         make=make,
-        inputs=[x],
-        oracle=lambda x: oracle(x).astype(np.float32),
+        inputs=[x, *(value.astype(np.float32) for value in constants.values() if given)],
+        oracle=lambda x, *_: oracle(x).astype(np.float32),
         closeness=Close(rtol=1e-5, atol=1e-5),
     )
 
@@ -256,6 +258,7 @@ _HYBRID = [*_PARTS[:4], _PARTS[-1]]
 CASES = [
     *map(float_case, _PARTS),
     float_case(Parts(diagonal=True, peephole=True)),
+    float_case(Parts(peephole=True, normalized=True, outputs=7), given=True),
     *map(quantized_case, _PARTS),
     *(hybrid_case(parts, asymmetric) for parts in _HYBRID for asymmetric in (False, True)),
 ]
