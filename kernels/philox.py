@@ -52,25 +52,8 @@ class PhiloxStream:
         self._low, self._high = counter & _MASK, counter >> 64 & _MASK
 
 
-def uniform_f32(words: np.ndarray) -> np.ndarray:
-    """float32 in [0, 1) from the low 23 bits of each word."""
-    return ((words & np.uint32(0x7FFFFF)) | np.uint32(127 << 23)).view(np.float32) - np.float32(1)
-
-
 def uniform_f64(blocks: np.ndarray) -> np.ndarray:
     """float64 in [0, 1), two of each block: from 20 bits of one word and all of the next."""
     words = blocks.reshape(-1, 2).astype(np.uint64)
     mantissa = ((words[:, 0] & np.uint64(0xFFFFF)) << _WORD) | words[:, 1]
     return (mantissa | np.uint64(1023 << 52)).view(np.float64) - 1.0
-
-
-def normal_f32(blocks: np.ndarray) -> np.ndarray:
-    """float32 of the standard normal distribution, four of each block, by Box and Muller."""
-    uniform = uniform_f32(blocks.reshape(-1, 2))
-    radius = np.maximum(uniform[:, 0], np.float32(1e-7))
-    angle = (2 * np.pi * uniform[:, 1].astype(np.float64)).astype(np.float32)
-    log = np.log(radius.astype(np.float64)).astype(np.float32)
-    radius = np.sqrt(np.float32(-2) * log)
-    angles = angle.astype(np.float64)
-    sines, cosines = np.sin(angles).astype(np.float32), np.cos(angles).astype(np.float32)
-    return np.stack([sines * radius, cosines * radius], axis=1).ravel()

@@ -14,7 +14,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, scalar_integer
-from .philox import PhiloxStream, normal_f32, uniform_f32, uniform_f64
+from .philox import PhiloxStream, uniform_f64
 
 RANDOM_STANDARD_NORMAL = 146  # the schema's BuiltinOperator
 RANDOM_UNIFORM = 148
@@ -43,22 +43,32 @@ def _seeds(node: Node) -> tuple[int, int]:
     return first, second
 
 
-def _stream(node: Node) -> PhiloxStream:
-    stream = node.user_data
-    assert isinstance(stream, PhiloxStream)
-    return stream
-
-
 def _size(context: Context, node: Node, shape_of: Callable[[Context, Node], Shape], told_by: Tensor) -> None:
-    """Start the generator, and size the output now if a constant tells its shape."""
-    node.user_data = PhiloxStream(*_seeds(node))
+    """Size the output now if a constant tells its shape."""
     if told_by.is_constant:
         context.resize_tensor(context.output(node, 0), shape_of(context, node))
     else:
         context.set_dynamic(context.output(node, 0))
 
 
-def _filling(name: str, builtin_code: int, numbers: Callable[[np.ndarray], np.ndarray]) -> Registration:
+class _Filling:
+    """The state of a generator that compiled code moves on."""
+
+    def __init__(self, seed: int, seed2: int, normal: bool) -> None:
+        self._key = seed
+        self._counter = np.array([0, seed2], np.uint64)
+        self._normal = normal
+
+    def calls(self, y: Tensor) -> list[KernelCall]:
+        if y.size == 0:
+            return []
+        args = np.zeros(1, RANDOM)
+        args["size"], args["key"], args["normal"] = y.size, self._key, self._normal
+        args["counter"] = self._counter.ctypes.data
+        return [KernelCall("random", "random_f32", args, {"y": y}, keep=[self._counter])]
+
+
+def _filling(name: str, builtin_code: int, normal: bool) -> Registration:
     """An operator that fills a shape with float32 numbers, as many of a block as it has words."""
 
     def shape_of(context: Context, node: Node) -> Shape:
@@ -73,26 +83,16 @@ def _filling(name: str, builtin_code: int, numbers: Callable[[np.ndarray], np.nd
         if y.type != TensorType.FLOAT32:
             raise UnsupportedError(f"{name}: types built are float32, got {y.type_name}")
         _size(context, node, shape_of, shape)
-        return _calls(node, y, numbers is normal_f32) if shape.is_constant else None
+        node.user_data = filling = _Filling(*_seeds(node), normal)
+        return filling.calls(y) if shape.is_constant else None
 
     def invoke(context: Context, node: Node) -> None:
-        y = context.output(node, 0)
+        y, filling = context.output(node, 0), node.user_data
+        assert isinstance(filling, _Filling)
         context.resize_tensor(y, shape_of(context, node))
-        blocks = _stream(node).blocks(-(-y.size // WORDS))
-        y.array()[...] = numbers(blocks).ravel()[: y.size].reshape(y.shape)
+        context.run_calls(node, filling.calls(y))
 
     return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
-
-
-def _calls(node: Node, y: Tensor, normal: bool) -> list[KernelCall]:
-    if y.size == 0:
-        return []
-    key, high = _seeds(node)
-    counter = np.array([0, high], np.uint64)
-    args = np.zeros(1, RANDOM)
-    args["size"], args["key"], args["normal"] = y.size, key, normal
-    args["counter"] = counter.ctypes.data
-    return [KernelCall("random", "random_f32", args, {"y": y}, keep=[counter])]
 
 
 def _samples_shape(context: Context, node: Node) -> Shape:
@@ -109,6 +109,7 @@ def _prepare_multinomial(context: Context, node: Node) -> None:
         raise PrepareError(f"MULTINOMIAL: logits must be batch x classes, got {logits!r}")
     check_index_type("MULTINOMIAL", "output", y)
     _size(context, node, _samples_shape, count)
+    node.user_data = PhiloxStream(*_seeds(node))
 
 
 def _multinomial(context: Context, node: Node) -> None:
@@ -116,7 +117,8 @@ def _multinomial(context: Context, node: Node) -> None:
     logits, y = context.input(node, 0).array(), context.output(node, 0)
     context.resize_tensor(y, _samples_shape(context, node))
     batch, count = y.shape
-    stream = _stream(node)
+    stream = node.user_data
+    assert isinstance(stream, PhiloxStream)
     used = -(-batch * count // 2)
     targets = uniform_f64(stream.blocks(used))[: batch * count].reshape(y.shape)
     stream.skip(batch * -(-count // 4) * _RESERVED_BLOCKS - used)
@@ -129,8 +131,8 @@ def _multinomial(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    _filling("RANDOM_STANDARD_NORMAL", RANDOM_STANDARD_NORMAL, normal_f32),
-    _filling("RANDOM_UNIFORM", RANDOM_UNIFORM, uniform_f32),
+    _filling("RANDOM_STANDARD_NORMAL", RANDOM_STANDARD_NORMAL, normal=True),
+    _filling("RANDOM_UNIFORM", RANDOM_UNIFORM, normal=False),
     Registration(
         "MULTINOMIAL", _prepare_multinomial, _multinomial, builtin_code=MULTINOMIAL, side_effects=True
     ),

@@ -58,7 +58,14 @@ CASES = [
         for shape in ((3,), (40, 25))
         for seed, seed2 in _SEEDS
     ),
-    Case("RANDOM_UNIFORM-late", lambda: filled(UNIFORM, (3, 5), 1, 2, True), [np.array([3, 5], np.int32)]),
+    *(
+        Case(
+            f"{code.name}-late",
+            lambda code=code: filled(code, (30, 50), 1, 2, True),
+            [np.array([30, 50], np.int32)],
+        )
+        for code in (UNIFORM, NORMAL)
+    ),
     *(
         Case(
             f"MULTINOMIAL-{list(shape)}-{count}-{dtype.__name__}",
