@@ -159,7 +159,8 @@ def _window_of(context: Context, node: Node, rank: int) -> Window:
     tensors = [context.input(node, i) for i in (2, 3, 4)]
     for what, tensor in zip(("window shape", "strides", "dilations"), tensors, strict=True):
         check_index_type("REDUCE_WINDOW", what, tensor)
-    return Window(*(integers(tensor) for tensor in tensors), [(0, 0, 0)] * rank)
+    sizes, strides, dilations = (integers(tensor) for tensor in tensors)
+    return Window(sizes, strides, dilations, [(0, 0, 0)] * rank)
 
 
 def _prepare(context: Context, node: Node) -> None:

@@ -88,7 +88,6 @@ REGISTRATIONS: dict[str, tuple[str, ...]] = {
         "UNSORTED_SEGMENT_MAX",
         "UNSORTED_SEGMENT_MIN",
     ),
-    "rng_bit_generator": ("STABLEHLO_RNG_BIT_GENERATOR",),
     "select": ("SELECT", "SELECT_V2"),
     "rfft2d": ("RFFT2D",),
     "rnn": ("RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"),

@@ -129,7 +129,7 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
 def _invoke(name: str, context: Context, node: Node) -> None:
     condition, a, b, out, first = _checked(context, node, name)
     if out.type != TensorType.STRING:
-        invoke_function(name, lambda c, x, y: np.where(c.reshape(first), x, y), context, node)
+        invoke_function(name, lambda c, x, y: np.asarray(np.where(c.reshape(first), x, y)), context, node)
         return
     strings = [values_of(name, tensor) for tensor in (a, b)]
     chosen = np.where(condition.array().reshape(first), *strings)

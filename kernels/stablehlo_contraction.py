@@ -110,7 +110,7 @@ def _invoke_dot(context: Context, node: Node) -> None:
 
 
 class _Convolution(NamedTuple):
-    """The window, and axes in order: (batch, feature, spatial...); the filter's (input, output, spatial...)."""
+    """The window, and axes in the order (batch, feature, spatial...); the filter's: (input, output, ...)."""
 
     x_axes: list[int]
     w_axes: list[int]
@@ -196,8 +196,7 @@ def _invoke_convolution(context: Context, node: Node) -> None:
     sizes = _convolved(x, w, c)
     image = x.array().astype(y.dtype).transpose(c.x_axes)
     kernel = w.array().astype(y.dtype).transpose(c.w_axes)
-    flipped = [d + 2 for d, flag in enumerate(c.reversed_axes) if flag]
-    kernel = np.flip(kernel, flipped) if flipped else kernel
+    kernel = np.flip(kernel, tuple(d + 2 for d, flag in enumerate(c.reversed_axes) if flag))
     padded = interior_pad_now(image, np.zeros((), y.dtype), [(0, 0, 0), (0, 0, 0), *c.padding])
     groups = max(c.feature_groups, c.batch_groups)
     parts = np.split(padded, groups, 1 if c.feature_groups > 1 else 0)
@@ -211,13 +210,14 @@ def _invoke_convolution(context: Context, node: Node) -> None:
 def _window_products(x: np.ndarray, w: np.ndarray, spatial: Sequence[int], c: _Convolution) -> np.ndarray:
     """[n, i, spatial...] times [i, o, window...]: [n, o, spatial...]."""
     result = np.zeros((x.shape[0], *spatial, w.shape[1]), x.dtype)
+    filters = np.moveaxis(w, (0, 1), (-2, -1))
     for at in product(*(range(n) for n in w.shape[2:])):
         spans = tuple(
             slice(i * d, i * d + (n - 1) * stride + 1, stride)
             for i, d, n, stride in zip(at, c.dilations, spatial, c.strides, strict=True)
         )
-        view = np.moveaxis(x[(slice(None), slice(None), *spans)], 1, -1)
-        result += view @ w[(slice(None), slice(None), *at)]
+        view = np.moveaxis(x, 1, -1)[(slice(None), *spans)]
+        result += view @ filters[at]
     return np.moveaxis(result, -1, 1)
 
 

@@ -192,7 +192,8 @@ def _unary(
         _check_types(operator, x, types)
         if x.type != TensorType.FLOAT32 or not kernel:
             return None
-        return unary_call(context, *kernel.split("."), x, y, np.zeros(1, UNARY), 3)
+        family, name = kernel.split(".")
+        return unary_call(context, family, name, x, y, np.zeros(1, UNARY), 3)
 
     return Registration(
         operator,

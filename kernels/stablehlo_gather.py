@@ -94,7 +94,7 @@ class Boxes(NamedTuple):
         batch_rank = starts.ndim - 1
         places = starts.reshape(*starts.shape[:-1], *[1] * len(kept), rank) + inside
         others = [d for d in range(batch_rank + len(kept)) if d not in self.at]
-        order = np.argsort([*others, *sorted(self.at)]) if places.ndim > 1 else []
+        order = np.argsort([*others, *sorted(self.at)]).tolist() if places.ndim > 1 else []
         return places.transpose(*order, places.ndim - 1)
 
 

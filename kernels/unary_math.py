@@ -75,10 +75,14 @@ def _prepare_fake_quant(context: Context, node: Node) -> Sequence[KernelCall]:
     if x.type != TensorType.FLOAT32:
         raise UnsupportedError(f"FAKE_QUANT: float32 is built, got {x.type_name}")
     options = node.options
-    if options is None or not 1 < options.num_bits <= _MAX_BITS or not options.min < options.max:
+    if (
+        options is None
+        or not 1 < options.num_bits <= _MAX_BITS
+        or not -np.inf < options.min < options.max < np.inf
+    ):
         given = options and (options.min, options.max, options.num_bits)
         raise PrepareError(
-            f"FAKE_QUANT: min must be less than max and num_bits be in [2, {_MAX_BITS}], got {given}"
+            f"FAKE_QUANT: min must be less than max, both finite, and num_bits in [2, {_MAX_BITS}], got {given}"
         )
     low_level, high_level = int(bool(options.narrow_range)), (1 << options.num_bits) - 1
     low, high = np.float32(options.min), np.float32(options.max)

@@ -1,4 +1,4 @@
-"""Cases of STABLEHLO_GATHER, STABLEHLO_SCATTER and STABLEHLO_RNG_BIT_GENERATOR."""
+"""Cases of STABLEHLO_GATHER and STABLEHLO_SCATTER."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Skip
+from .case import Case
 from .single_op import Kind, single_op
 
 # Rows of a matrix; boxes at pairs of indices, vectors along the last or the first axis.
@@ -100,24 +100,6 @@ def _scatter(body: str, dtype: type) -> Case:
     return Case(id=id, make=make, inputs=inputs, oracle=oracle)
 
 
-def _bits(algorithm: int, words: int, dtype: type) -> Case:
-    state, bits = Kind((words,), np.uint64), Kind((3, 5), dtype)
-    options = tflite.StablehloRngBitGeneratorOptionsT(algorithm=algorithm)
-
-    def make() -> bytes:
-        model = ModelBuilder()
-        tensors = [model.tensor(kind.shape, kind.dtype) for kind in (state, state, bits)]
-        model.op(BuiltinOperator.STABLEHLO_RNG_BIT_GENERATOR, tensors[:1], tensors[1:], options)
-        return model.build(tensors[:1], tensors[1:])
-
-    return Case(
-        id=f"STABLEHLO_RNG_BIT_GENERATOR-{algorithm}-{words}-{np.dtype(dtype).name}",
-        make=make,
-        inputs=[np.array([2**63 + 5, 2**64 - 2, 9][:words], np.uint64)],
-        closeness=Skip("the published test vectors aside, LiteRT alone tells"),
-    )
-
-
 CASES = [
     *(
         _gather("rows", dtype, np.array([[3], [9], [-2], [0]], np.int32), [1, 4], _ROWS)
@@ -125,6 +107,4 @@ CASES = [
     ),
     _gather("boxes", np.float32, np.array([[3, 0, 1], [4, 1, -1]], np.int64), [2, 3], _BOXES),
     *(_scatter(body, dtype) for body in _UPDATES for dtype in (np.float32, np.int32)),
-    *(_bits(algorithm, 2, dtype) for algorithm in range(3) for dtype in (np.uint32, np.int64)),
-    _bits(1, 3, np.uint64),
 ]
