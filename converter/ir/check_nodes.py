@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...lite.errors import ModelError
+from .attribute_text import attribute_text
 from .attributes import (
     Attribute,
     DenseAttr,
@@ -16,7 +17,7 @@ from .node import RETURN, Block, Node
 from .signature import AttributeRule, Signature
 from .types import REFERENCE, ElementType, TensorType
 
-_KINDS = {
+_KINDS: dict[str, type | tuple[type, ...]] = {
     "string": bytes,
     "int": int,
     "float": float,
@@ -55,7 +56,8 @@ def _check_attributes(node: Node, signature: Signature) -> None:
     if node.op == "Const":
         value, dtype = attributes.get("value"), attributes.get("dtype")
         if isinstance(value, DenseAttr | TensorProtoAttr) and value.type.element != dtype:
-            raise ModelError(f"attribute 'value' must be a tensor of {dtype}, got {value.type}")
+            expected = "no type" if dtype is None else attribute_text(dtype)
+            raise ModelError(f"attribute 'value' must be a tensor of {expected}, got {value.type}")
 
 
 def _check_attribute(value: Attribute, rule: AttributeRule) -> None:
@@ -74,7 +76,8 @@ def _check_attribute(value: Attribute, rule: AttributeRule) -> None:
         if wrong or (kind != "bool" and isinstance(item, bool)):
             raise ModelError(f"attribute '{rule.name}' must be {rule.kind}, got {_kind(item)}")
         if rule.allowed and item not in rule.allowed:
-            raise ModelError(f"attribute '{rule.name}' has a value that its op does not allow: {item}")
+            found = attribute_text(item)
+            raise ModelError(f"attribute '{rule.name}' has a value that its op does not allow: {found}")
     if rule.minimum is not None and isinstance(size, int) and size < rule.minimum:
         raise ModelError(f"attribute '{rule.name}' must be at least {rule.minimum}, got {size}")
 

@@ -13,7 +13,7 @@ from .attributes import DenseAttr, TensorProtoAttr
 from .types import ElementType, TensorType, element_type
 
 # Type: NumPy's form of an element, and the field that lists elements. bf16 is its bits.
-FORMS = {
+FORMS: dict[str, tuple[np.dtype, str]] = {
     "f16": (np.dtype("<f2"), "half_val"),
     "bf16": (np.dtype("<u2"), "half_val"),
     "f32": (np.dtype("<f4"), "float_val"),

@@ -11,11 +11,11 @@ MOST_INDEX = (1 << 31) - 1
 
 
 class Edge(NamedTuple):
-    """Result `index` of a node, or of its output `output` where that is named."""
+    """Result `number` of a node, or of its output `output` where that is named."""
 
     node: str
     output: str
-    index: int
+    number: int
 
 
 def parse_edge(text: str) -> Edge:

@@ -215,6 +215,7 @@ class _Namer:
         source = node.operands[0].owner
         assert isinstance(source, Node)
         output, number = text_attribute(node.attributes.get("name")), node.attributes.get("number")
+        number = number if isinstance(number, int) else 0
         return (
             f"{source.name}:{output}:{number}"
             if output

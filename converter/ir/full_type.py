@@ -36,16 +36,18 @@ _NO_TYPE = FullTypeAttr(graph_def.TFT_UNSET)
 
 def constructor_name(number: int) -> str:
     """The constructor's name in the text form; ModelError for numbers that are none."""
-    if number not in graph_def.FullTypeId.values():
-        raise ModelError(f"full type: {number} is no constructor")
-    return graph_def.FullTypeId.Name(number).removeprefix(_PREFIX).lower()
+    try:
+        return graph_def.FullTypeId.Name(number).removeprefix(_PREFIX).lower()
+    except ValueError:
+        raise ModelError(f"full type: {number} is no constructor") from None
 
 
 def constructor_number(name: str) -> int | None:
     """The constructor of that name, None when there is none."""
-    upper = _PREFIX + name.upper()
-    known = graph_def.FullTypeId.keys()
-    return graph_def.FullTypeId.Value(upper) if upper in known else None
+    try:
+        return graph_def.FullTypeId.Value(_PREFIX + name.upper())
+    except ValueError:
+        return None
 
 
 def full_type_of(proto: FullTypeDef) -> FullTypeAttr:

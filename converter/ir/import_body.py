@@ -107,8 +107,8 @@ class BodyImporter:
         """The value that an input or result names, None when there is no such node."""
         edge = parse_edge(text)
         if edge.node in self.arguments:
-            if edge.index or edge.output:
-                raise ModelError(f"Result #{edge.index} of node '{edge.node}' is out of bounds")
+            if edge.number or edge.output:
+                raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
             return self.arguments[edge.node][0]
         node = self.nodes.get(edge.node)
         if node is None:
@@ -118,9 +118,9 @@ class BodyImporter:
             return _opaque_result(node, edge)
         if edge.output:
             return _of_output(node, signature, edge)
-        if edge.index >= len(node.results):
-            raise ModelError(f"Result #{edge.index} of node '{edge.node}' is out of bounds")
-        return node.results[edge.index]
+        if edge.number >= len(node.results):
+            raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
+        return node.results[edge.number]
 
 
 def _of_output(node: Node, signature: Signature, edge: Edge) -> Value:
@@ -130,9 +130,9 @@ def _of_output(node: Node, signature: Signature, edge: Edge) -> Value:
         segments = list(signature.segments({**signature.defaults, **node.attributes}))
     for name, start, count in segments:
         if name == edge.output:
-            if edge.index < count:
-                return node.results[start + edge.index]
-            raise ModelError(f"Result #{edge.index} of segment '{edge.node}:{edge.output}' is out of bounds")
+            if edge.number < count:
+                return node.results[start + edge.number]
+            raise ModelError(f"Result #{edge.number} of segment '{edge.node}:{edge.output}' is out of bounds")
     raise ModelError(f"Node '{edge.node}' has no output called '{edge.output}'")
 
 
@@ -142,11 +142,11 @@ def _opaque_result(node: Node, edge: Edge) -> Value:
         raise UnsupportedError(
             f"Unable to find OpDef for {node.op}, so its output '{edge.output}' is unknown"
         )
-    if edge.index > _MOST_OPAQUE:
-        raise ModelError(f"Result #{edge.index} of node '{edge.node}' is out of bounds")
-    while len(node.results) <= edge.index:
+    if edge.number > _MOST_OPAQUE:
+        raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
+    while len(node.results) <= edge.number:
         node.add_result(OPAQUE)
-    return node.results[edge.index]
+    return node.results[edge.number]
 
 
 def with_defaults(attributes: Attributes, signature: Signature) -> Attributes:

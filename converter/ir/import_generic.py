@@ -93,7 +93,8 @@ class _GenericImporter:
             self.made[node_def.name] = self.function.body.append(node)
         for node_def in self.function_def.node_def:
             node = self.made[node_def.name]
-            operands, controls = [], []
+            operands: list[Value] = []
+            controls: list[Value] = []
             for text in node_def.input:
                 if not text:
                     raise ModelError(f"Node '{node_def.name}' has an empty input")
@@ -132,14 +133,14 @@ class _GenericImporter:
         edge = parse_generic_edge(text)
         if edge.node in self.values:
             if ":" in text:
-                raise ModelError(f"Result #{edge.index} of node '{edge.node}' is out of bounds")
+                raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
             return self.values[edge.node]
         node = self.made.get(edge.node)
         if node is None:
             return None
-        key = (node, edge.output, edge.index)
+        key = (node, edge.output, edge.number)
         if key not in self.read:
-            attributes: Attributes = {"name": edge.output.encode(), "number": edge.index}
+            attributes: Attributes = {"name": edge.output.encode(), "number": edge.number}
             result = Node(GET_RESULT, result_types=(OPAQUE,), attributes=attributes)
             body = self.function.body
             if before is None:

@@ -192,7 +192,9 @@ class _Printer:
         kept = _without(node.attributes, ("name", "number"))
         result = self.names.text(node.results[0])
         source = self._values(node._operands)
-        return f"{result} = get_result({source}){kept} {name} : {node.attributes.get('number', 0)}"
+        number = node.attributes.get("number")
+        number = number if isinstance(number, int) else 0
+        return f"{result} = get_result({source}){kept} {name} : {number}"
 
     def region_node(self, node: Node, indent: str, location: str) -> None:
         """An op with regions."""

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 
 from ...lite.errors import ModelError
+from .attributes import Attributes
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
@@ -33,7 +34,7 @@ class Reader:
         self.at = 0
         self.depth = 0
         # Dictionaries that were read before, by their text.
-        self.dictionaries: dict[str, dict[str, object]] = {}
+        self.dictionaries: dict[str, Attributes] = {}
         self._starts: list[int] = []
         self.skip()
 

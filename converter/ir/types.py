@@ -142,9 +142,11 @@ def element_type(number: int) -> ElementType:
     """The type of TensorFlow's number; UnsupportedError for those that the IR has no form for."""
     name = _BUILTIN.get(number) or _TENSORFLOW.get(number)
     if name is None:
-        if number not in graph_def.DataType.values():
-            raise ModelError(f"type: {number} is no DataType")
-        raise UnsupportedError(f"Converting DataType '{graph_def.DataType.Name(number)}' to MLIR Type")
+        try:
+            known = graph_def.DataType.Name(number)
+        except ValueError:
+            raise ModelError(f"type: {number} is no DataType") from None
+        raise UnsupportedError(f"Converting DataType '{known}' to MLIR Type")
     return ElementType(name)
 
 

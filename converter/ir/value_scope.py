@@ -10,10 +10,10 @@ from .types import Type
 
 
 class Use(NamedTuple):
-    """A value by name: result `index` of those that share the name."""
+    """A value by name: result `number` of those that share the name."""
 
     name: str
-    index: int
+    number: int
     at: int
 
 
@@ -22,7 +22,7 @@ class Results(NamedTuple):
 
     node: Node
     first: int
-    count: int
+    size: int
 
 
 class Scope:
@@ -83,15 +83,15 @@ def _value(reader: Reader, scope: Scope, use: Use) -> Value:
     if held is None:
         raise reader.error(f"use of undeclared SSA value name '%{use.name}'", use.at)
     if isinstance(held, Value):
-        if use.index:
+        if use.number:
             raise _no_such_result(reader, use)
         return held
-    if use.index >= held.count:
+    if use.number >= held.size:
         raise _no_such_result(reader, use)
-    place = held.first + use.index
+    place = held.first + use.number
     results = held.node.results
     return results[place] if place < len(results) else held.node.control
 
 
 def _no_such_result(reader: Reader, use: Use) -> TextError:
-    return reader.error(f"reference to invalid result number {use.index} of '%{use.name}'", use.at)
+    return reader.error(f"reference to invalid result number {use.number} of '%{use.name}'", use.at)
