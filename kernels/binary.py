@@ -247,7 +247,42 @@ def _selection_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
     return _Choice("binary_int", kernel, np.zeros(1, BINARY))
 
 
-def _prepare(name: str, choose: Callable[..., _Choice], context: Context, node: Node) -> Sequence[KernelCall]:
+def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a * b; complex products rounded at every step, which NumPy's are not."""
+    if a.dtype != np.complex64:
+        return a * b
+    real, imaginary = a.real * b.real - a.imag * b.imag, a.real * b.imag + a.imag * b.real
+    product = np.empty(real.shape, np.complex64)
+    product.real, product.imag = real, imaginary
+    return product
+
+
+# Types too rare for kernels of their own: these run in NumPy.
+_NUMPY: dict[str, tuple[Callable[..., np.ndarray], tuple[TensorType, ...]]] = {
+    "ADD": (np.add, (TensorType.FLOAT16,)),
+    "MUL": (_multiply, (TensorType.COMPLEX64, TensorType.UINT32, TensorType.FLOAT16)),
+    "MAXIMUM": (np.maximum, (TensorType.FLOAT16,)),
+    "MINIMUM": (np.minimum, (TensorType.FLOAT16,)),
+}
+
+
+def _runs_in_numpy(name: str, tensor: Tensor) -> bool:
+    return name in _NUMPY and tensor.type in _NUMPY[name][1]
+
+
+def _invoke(name: str, context: Context, node: Node) -> None:
+    a, b, out = context.input(node, 0).array(), context.input(node, 1).array(), context.output(node, 0)
+    with np.errstate(all="ignore"):
+        values = _NUMPY[name][0](a, b)
+    if out.type == TensorType.FLOAT16:
+        low, high = float_activation_range(name, getattr(node.options, "fused_activation_function", NONE))
+        values = np.clip(values, np.float16(low), np.float16(high))
+    out.array()[...] = values
+
+
+def _prepare(
+    name: str, choose: Callable[..., _Choice], context: Context, node: Node
+) -> Sequence[KernelCall] | None:
     check_counts(name, node, 2)
     a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if not a.type == b.type == out.type:
@@ -255,6 +290,8 @@ def _prepare(name: str, choose: Callable[..., _Choice], context: Context, node: 
     shape = broadcast_shape(name, a.shape, b.shape)
     loops = collapse(name, a.shape, b.shape)
     context.resize_tensor(out, shape)
+    if _runs_in_numpy(name, out):
+        return None
     fused = getattr(node.options, "fused_activation_function", NONE)
     family, kernel, args, keep = choose(context, name, fused, a, b, out)
     if prod(shape) == 0:
@@ -271,6 +308,7 @@ def _registration(
     return Registration(
         name,
         lambda context, node: _prepare(name, choose, context, node),
+        lambda context, node: _invoke(name, context, node),
         builtin_code=builtin_code,
         max_version=max_version,
         inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED,

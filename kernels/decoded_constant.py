@@ -30,6 +30,16 @@ def unpacked(data: np.ndarray, bits: int, count: int, signed: bool) -> np.ndarra
     return shifted
 
 
+def packed(values: np.ndarray, bits: int) -> np.ndarray:
+    """Bytes that hold the lowest bits of integers, the first lowest: the inverse of unpacked."""
+    count = 8 // bits
+    whole = np.zeros(-(-values.size // count) * count, np.uint8)
+    whole[: values.size] = values.reshape(-1).astype(np.int64) & ((1 << bits) - 1)
+    shifts = np.arange(0, 8, bits, dtype=np.uint8)
+    joined: np.ndarray = np.bitwise_or.reduce(whole.reshape(-1, count) << shifts, axis=1)
+    return joined
+
+
 def decoded(tensor: Tensor) -> Tensor:
     """The tensor itself, or where it is a constant that kernels cannot read, one that they can.
 

@@ -14,7 +14,7 @@ from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
-from .decoded_constant import PACKED_TYPES, decoded
+from .decoded_constant import PACKED_TYPES, decoded, packed, unpacked
 from .index_vector import check_counts
 from .lookup import (
     BYTE_TYPES,
@@ -151,10 +151,12 @@ def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]
     return [KernelCall("quantize_int", kernel, args, {"x": x, "y": y}, chunks)]
 
 
-def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall]:
+def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts("QUANTIZE", node, 1)
     x, y = context.input(node, 0), context.output(node, 0)
     context.resize_tensor(y, x.shape)
+    if x.type == TensorType.FLOAT32 and y.type in PACKED_TYPES:
+        return None
     if x.type != TensorType.FLOAT32:
         return _requantize_call(context, x, y)
     if y.type not in _STORED_TYPES:
@@ -164,12 +166,38 @@ def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall]:
     return _affine_call("QUANTIZE", context, f"{halves}_{_SUFFIXES[TensorType(y.type)]}", x, y, y)
 
 
-def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall]:
+def _invoke_quantize(context: Context, node: Node) -> None:
+    """float32 to a packed type."""
+    x, y = context.input(node, 0), context.output(node, 0)
+    q = quantization_of("QUANTIZE", y)
+    bits, type_ = PACKED_TYPES[TensorType(y.type)]
+    low = -(1 << (bits - 1)) if type_ == TensorType.INT8 else 0
+    quotient = x.array() / np.float32(q.scale)
+    rounded = np.copysign(np.floor(np.abs(quotient) + np.float32(0.5)), quotient)
+    stored = np.clip(rounded + q.zero_point, low, low + (1 << bits) - 1).astype(np.int64)
+    if y.data is not None:
+        y.data[: y.nbytes] = packed(stored, bits)
+
+
+def _invoke_dequantize(context: Context, node: Node) -> None:
+    """A packed type to float32."""
+    x, y = context.input(node, 0), context.output(node, 0)
+    q = quantization_of("DEQUANTIZE", x)
+    bits, type_ = PACKED_TYPES[TensorType(x.type)]
+    if x.data is None or q.per_channel:
+        raise PrepareError(f"DEQUANTIZE: packed inputs that are not constant must have one scale, got {x!r}")
+    values = unpacked(x.data, bits, x.size, type_ == TensorType.INT8).reshape(x.shape)
+    y.array()[...] = np.float32(q.scale) * (values.astype(np.float32) - np.float32(q.zero_point))
+
+
+def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts("DEQUANTIZE", node, 1)
     x, y = context.input(node, 0), context.output(node, 0)
     if y.type != TensorType.FLOAT32:
         raise PrepareError(f"DEQUANTIZE: output must be float32, got {y!r}")
     context.resize_tensor(y, x.shape)
+    if x.type in PACKED_TYPES and not x.is_constant:
+        return None
     if x.type in PACKED_TYPES or x.sparsity is not None:
         x = decoded(x)
     if x.type == TensorType.FLOAT16:
@@ -201,9 +229,10 @@ REGISTRATIONS = (
     Registration(
         "QUANTIZE",
         _prepare_quantize,
+        _invoke_quantize,
         builtin_code=114,
         max_version=6,
         inplace_operator=InplaceOperator.INPUT0_SHARED,
     ),
-    Registration("DEQUANTIZE", _prepare_dequantize, builtin_code=6, max_version=6),
+    Registration("DEQUANTIZE", _prepare_dequantize, _invoke_dequantize, builtin_code=6, max_version=6),
 )

@@ -189,6 +189,9 @@ def _prepare(
         return None
     axes = integers(axis_tensor)
     shape = output_shape(name, x.shape, axes, _keep_dims(node))
+    if name == "REDUCE_PROD" and x.type in TABLE_TYPES:
+        context.resize_tensor(y, shape)
+        return None
     loops = reduction_loops(name, x.shape, axes)
     context.resize_tensor(y, shape)
     if prod(shape) == 0:
@@ -230,6 +233,11 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     axes = integers(axis_tensor)
     context.resize_tensor(y, output_shape(name, x.shape, axes, _keep_dims(node)))
     reduced = tuple({axis % len(x.shape) for axis in axes}) if x.shape else ()
+    if name == "REDUCE_PROD" and x.type in TABLE_TYPES:
+        from .quantized_prod import quantized_prod
+
+        y.array()[...] = quantized_prod(x, y, reduced, _keep_dims(node))
+        return
     sums = name in ("MEAN", "SUM")
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
     initial = {"REDUCE_MAX": -np.inf, "REDUCE_MIN": np.inf}.get(name) if wide == np.float32 else None
@@ -261,7 +269,7 @@ def _registration(
 REGISTRATIONS = (
     _registration("MEAN", 40, 3, (*_NUMBERS, *TABLE_TYPES)),
     _registration("SUM", 74, 2, (*_NUMBERS, *TABLE_TYPES)),
-    _registration("REDUCE_PROD", 81, 2, _NUMBERS),
+    _registration("REDUCE_PROD", 81, 2, (*_NUMBERS, *TABLE_TYPES)),
     _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *TABLE_TYPES)),
     _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *TABLE_TYPES)),
     _registration("REDUCE_ANY", 91, 1, (TensorType.BOOL,)),
