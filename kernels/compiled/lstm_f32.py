@@ -8,6 +8,7 @@ As in lstm_q8.py, loads of what the kernel itself writes are plain.
 import numpy as np
 from numba import njit
 
+from ..activation import NONE
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_f32 import LSTM_F32
 from .elements import read_f32, write_f32
@@ -138,7 +139,9 @@ def sequence(multiply, project):
         gate_values(a, OUTPUT, OUTPUT + 1, gates, cell)
         hidden, open_ = cell + 4 * padded, float32_pointer(gates + 4 * OUTPUT * padded)
         squashed, out = float32_pointer(hidden), float32_pointer(state)
-        activate(cell, padded, a.activation, hidden)
+        # Without an activation LiteRT takes the candidate where the activated cell belongs.
+        source = gates + 4 * CELL * padded if a.activation == NONE else cell
+        activate(source, padded, a.activation, hidden)
         for i in range(padded):
             write_f32(hidden, i, squashed[i] * open_[i])
         depth = a.out_depth

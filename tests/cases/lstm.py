@@ -30,13 +30,14 @@ class Parts:
     time_major: bool = False
     one_step: bool = False
     diagonal: bool = False
+    linear: bool = False
 
     @property
     def operator(self) -> BuiltinOperator:
         return BuiltinOperator.LSTM if self.one_step else BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_LSTM
 
     def __str__(self) -> str:
-        flags = ("coupled", "peephole", "normalized", "time_major", "diagonal")
+        flags = ("coupled", "peephole", "normalized", "time_major", "diagonal", "linear")
         names = [name for name in flags if getattr(self, name)]
         return "-".join(names + [f"projected{self.outputs}"] * bool(self.outputs)) or "plain"
 
@@ -106,10 +107,11 @@ def lstm_oracle(parts: Parts, constants: dict[int, np.ndarray]) -> Callable[[np.
 
 
 def _options(parts: Parts) -> tflite.UnidirectionalSequenceLSTMOptionsT | tflite.LSTMOptionsT:
+    activation = 0 if parts.linear else _TANH
     if parts.one_step:
-        return tflite.LSTMOptionsT(fused_activation_function=_TANH, cell_clip=10.0)
+        return tflite.LSTMOptionsT(fused_activation_function=activation, cell_clip=10.0)
     return tflite.UnidirectionalSequenceLSTMOptionsT(
-        fused_activation_function=_TANH, time_major=parts.time_major, cell_clip=10.0
+        fused_activation_function=activation, time_major=parts.time_major, cell_clip=10.0
     )
 
 
@@ -136,12 +138,15 @@ def float_case(parts: Parts, given: bool = False) -> Case:
         model.op(parts.operator, inputs, [y], _options(parts))
         return model.build([source, *(inputs[i] for i in constants if given)], [y])
 
+    near = Close(rtol=1e-5, atol=1e-5)
     return Case(
         id=f"{parts.operator.name}-float32-{parts}{'-given' * given}",
         make=make,
         inputs=[x, *(value.astype(np.float32) for value in constants.values() if given)],
         oracle=lambda x, *_: oracle(x).astype(np.float32),
-        closeness=Close(rtol=1e-5, atol=1e-5),
+        closeness=Skip("LiteRT has its own idea of no activation") if parts.linear else near,
+        litert_default=near,
+        litert_reference=near,
     )
 
 
@@ -258,6 +263,8 @@ _HYBRID = [*_PARTS[:4], _PARTS[-1]]
 CASES = [
     *map(float_case, _PARTS),
     float_case(Parts(diagonal=True, peephole=True)),
+    float_case(Parts(linear=True)),
+    float_case(Parts(linear=True, coupled=True, outputs=5, one_step=True)),
     float_case(Parts(peephole=True, normalized=True, outputs=7), given=True),
     *map(quantized_case, _PARTS),
     *(hybrid_case(parts, asymmetric) for parts in _HYBRID for asymmetric in (False, True)),
