@@ -49,22 +49,6 @@ def _floor_mod_f32(x, y, p):
     return remainder + y if remainder != _ZERO and (y < _ZERO) != (remainder < _ZERO) else remainder
 
 
-def _floor_division(width):
-    @njit(error_model="numpy")
-    def divide(x, y, p):
-        if y == 0:
-            return width(0)
-        if y == -1:  # the one quotient that overflows wraps around
-            return width(-x)
-        return width(x // y)
-
-    @njit(error_model="numpy")
-    def remainder(x, y, p):
-        return width(0) if y == 0 or y == -1 else width(x % y)
-
-    return divide, remainder
-
-
 def _checked(read, write, combine, allowed, status):
     """A broadcast kernel that first looks at every element of its second operand."""
     compute = njit(error_model="numpy")(broadcast_kernel(read, write, _nothing, combine))
@@ -80,6 +64,35 @@ def _checked(read, write, combine, allowed, status):
         return compute(block, chunk, chunks)
 
     return kernel
+
+
+@njit(error_model="numpy")
+def _divided_i32(x, y):
+    """Quotient and remainder of int32, cut towards zero: exact in float64, which has vector code."""
+    quotient = np.int64(np.float64(x) / np.float64(y))
+    return quotient, np.int64(x) - quotient * y
+
+
+@njit(error_model="numpy")
+def _floor_div_i32(x, y, p):
+    quotient, remainder = _divided_i32(x, y)
+    return np.int32(quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0))
+
+
+@njit(error_model="numpy")
+def _floor_mod_i32(x, y, p):
+    remainder = _divided_i32(x, y)[1]
+    return np.int32(remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0))
+
+
+@njit(error_model="numpy")
+def _floor_div_i64(x, y, p):
+    return -x if y == -1 else x // y  # the one quotient that overflows wraps around
+
+
+@njit(error_model="numpy")
+def _floor_mod_i64(x, y, p):
+    return 0 if y == -1 else x % y
 
 
 @njit(error_model="numpy")
@@ -99,9 +112,9 @@ kernels.add(BINARY_MATH, "floor_mod_f32")(broadcast_kernel(read_f32, write_f32, 
 
 for _name, _read, _write, _combine in (
     ("floor_div_f32", read_f32, write_f32, _floor_div_f32),
-    ("floor_div_i32", read_i32, write_i32, _floor_division(np.int32)[0]),
-    ("floor_div_i64", read_i64, write_i64, _floor_division(np.int64)[0]),
-    ("floor_mod_i32", read_i32, write_i32, _floor_division(np.int32)[1]),
-    ("floor_mod_i64", read_i64, write_i64, _floor_division(np.int64)[1]),
+    ("floor_div_i32", read_i32, write_i32, _floor_div_i32),
+    ("floor_div_i64", read_i64, write_i64, _floor_div_i64),
+    ("floor_mod_i32", read_i32, write_i32, _floor_mod_i32),
+    ("floor_mod_i64", read_i64, write_i64, _floor_mod_i64),
 ):
     kernels.add(BINARY_MATH, _name)(_checked(_read, _write, _combine, _not_zero, DIVISION_BY_ZERO))

@@ -1,5 +1,7 @@
 """Selection between two operands, by element size."""
 
+import numpy as np
+
 from ..select import SELECT, SELECT_RANK
 from .elements import (
     read_i8,
@@ -19,7 +21,7 @@ kernels = KernelFamily()
 _INNER = SELECT_RANK - 1
 
 
-def _select_kernel(read, write):
+def _select_kernel(read, write, width):
     def kernel(block, chunk, chunks):
         condition, a, b, out = block.condition, block.a, block.b, block.out
         shape = block.shape
@@ -55,7 +57,9 @@ def _select_kernel(read, write):
             elif a_step == 1 and b_step == 1:
                 for i in range(n):
                     x, y = read(a, a_at + i), read(b, b_at + i)
-                    write(out, out_at + i, x if read_u8(condition, condition_at + i) != 0 else y)
+                    # Not a choice, of which LLVM makes jumps around the reads.
+                    mask = width(-width(read_u8(condition, condition_at + i) != 0))
+                    write(out, out_at + i, width(y ^ width(width(x ^ y) & mask)))
             elif a_step == 1:
                 y = read(b, b_at)
                 for i in range(n):
@@ -76,7 +80,7 @@ def _select_kernel(read, write):
     return kernel
 
 
-kernels.add(SELECT, "select_1")(_select_kernel(read_i8, write_i8))
-kernels.add(SELECT, "select_2")(_select_kernel(read_i16, write_i16))
-kernels.add(SELECT, "select_4")(_select_kernel(read_i32, write_i32))
-kernels.add(SELECT, "select_8")(_select_kernel(read_i64, write_i64))
+kernels.add(SELECT, "select_1")(_select_kernel(read_i8, write_i8, np.int8))
+kernels.add(SELECT, "select_2")(_select_kernel(read_i16, write_i16, np.int16))
+kernels.add(SELECT, "select_4")(_select_kernel(read_i32, write_i32, np.int32))
+kernels.add(SELECT, "select_8")(_select_kernel(read_i64, write_i64, np.int64))

@@ -8,7 +8,7 @@ from .elements import read_f32, read_i32, write_f32, write_i32
 from .family import KernelFamily
 from .simd import constant
 from .unary import mapped_kernel, unary_kernel
-from .vector_functions import multiply_add, tanh
+from .vector_functions import logistic, multiply_add
 from .vector_map import map_row
 
 kernels = KernelFamily()
@@ -64,9 +64,10 @@ def _gelu(e, x):
 
 
 def _gelu_approximate(e, x):
+    # (1 + tanh(u)) / 2 is the logistic function of 2 * u.
     cube = e.builder.fmul(e.builder.fmul(x, x), x)
     inner = multiply_add(e, cube, _splat(x, 0.044715), x)
-    return _half_of(e, x, tanh(e, e.builder.fmul(inner, _splat(x, (2 / np.pi) ** 0.5))))
+    return e.builder.fmul(x, logistic(e, e.builder.fmul(inner, _splat(x, 2 * (2 / np.pi) ** 0.5))))
 
 
 def _nothing(block):
