@@ -14,6 +14,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
+from .data_movement import Movement, item_bytes_of, move_strings
 from .index_vector import (
     check_same_quantization,
     check_same_type,
@@ -23,7 +24,7 @@ from .index_vector import (
 )
 from .known_output import set_known, worth_knowing
 from .parallel import chunk_count
-from .strided_copy import block_copy, element_bytes, strided_copy_calls
+from .strided_copy import StridedCopy, block_copy, strided_copy_calls
 
 CONCATENATION = 2  # the schema's BuiltinOperator
 
@@ -80,7 +81,7 @@ def rescaling(x: tuple[float, int], y: tuple[float, int]) -> tuple[np.float32, n
     return scale, np.float32(-x[1]) * scale
 
 
-def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     if not node.inputs or len(node.outputs) != 1:
         raise PrepareError(
             f"CONCATENATION: must have inputs and 1 output, got {len(node.inputs)} and {len(node.outputs)}"
@@ -97,6 +98,9 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         check_same_type("CONCATENATION", x, y)
         if x.type == TensorType.INT8:
             check_same_quantization("CONCATENATION", x, y)
+    if y.type == TensorType.STRING:
+        context.set_dynamic(y)
+        return None
     if y.type != TensorType.UINT8 and worth_knowing(inputs, y, joined.shape):
         set_known(context, y, np.concatenate([x.array() for x in inputs], joined.axis))
         return []
@@ -106,11 +110,24 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         if x.type == TensorType.UINT8 and quantization_pair(x) != quantization_pair(y):
             calls.extend(_rescaled_calls(context, x, y, joined, start))
             continue
-        origin = tuple(start if a == joined.axis else 0 for a in range(len(x.shape)))
-        item_bytes = element_bytes(x, "CONCATENATION")
-        copy = block_copy(item_bytes, x.shape, x.shape, joined.shape, (0,) * len(x.shape), origin)
-        calls.extend(strided_copy_calls(context, copy, x, y))
+        calls.extend(strided_copy_calls(context, _copy(x, joined, start), x, y))
     return calls
+
+
+def _copy(x: Tensor, joined: JoinedAxis, start: int) -> StridedCopy:
+    """Where an input goes in the output."""
+    origin = tuple(start if a == joined.axis else 0 for a in range(len(x.shape)))
+    item_bytes = item_bytes_of(x, "CONCATENATION")
+    return block_copy(item_bytes, x.shape, x.shape, joined.shape, (0,) * len(x.shape), origin)
+
+
+def invoke(context: Context, node: Node) -> None:
+    """Join strings."""
+    inputs, y = [context.input(node, i) for i in range(len(node.inputs))], context.output(node, 0)
+    joined = joined_axis([x.shape for x in inputs], int(getattr(node.options, "axis", 0)))
+    context.resize_tensor(y, joined.shape)
+    copies = [(_copy(x, joined, start), x, y) for x, start in zip(inputs, joined.starts, strict=True)]
+    move_strings(Movement([(y, joined.shape)], copies))
 
 
 def _rescaled_calls(
@@ -134,4 +151,4 @@ def _rescaled_calls(
     ]
 
 
-REGISTRATIONS = (Registration("CONCATENATION", prepare, builtin_code=CONCATENATION, max_version=7),)
+REGISTRATIONS = (Registration("CONCATENATION", prepare, invoke, builtin_code=CONCATENATION, max_version=7),)

@@ -65,7 +65,7 @@ def movement_registration(
         for tensor, shape in movement.outputs:
             context.resize_tensor(tensor, shape)
         if movement.outputs[0][0].type == TensorType.STRING:
-            _move_strings(movement)
+            move_strings(movement)
             return
         for copy, x, y in movement.copies:
             if x.data is not None and y.data is not None:
@@ -74,7 +74,7 @@ def movement_registration(
     return Registration(name, prepare, invoke, builtin_code=builtin_code, max_version=max_version)
 
 
-def _move_strings(movement: Movement) -> None:
+def move_strings(movement: Movement) -> None:
     """Do a movement of strings: copy where they come from, then the strings themselves."""
     for y, shape in movement.outputs:
         moved = [b""] * int(np.prod(shape, dtype=np.int64))

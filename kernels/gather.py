@@ -83,8 +83,6 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_index_type("GATHER", "positions", positions, _POSITION_TYPES)
     shape, axis, batch_dims = _shape(context, node)
     if x.type == TensorType.STRING:
-        if len(x.shape) != 1:
-            raise PrepareError(f"GATHER: an input of strings must have 1 dimension, got {x!r}")
         context.set_dynamic(y)
         return None
     if batch_dims == 0 and worth_knowing([x, positions], y, shape):
@@ -110,14 +108,21 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
 
 
 def invoke(context: Context, node: Node) -> None:
-    """Gather strings."""
-    x, y = context.input(node, 0), context.output(node, 0)
-    context.resize_tensor(y, _shape(context, node)[0])
-    strings = [] if x.data is None else unpack_strings(x.data)
-    positions = integers(context.input(node, 1))
-    if any(not 0 <= at < len(strings) for at in positions):
-        raise InvokeError(f"GATHER: positions must be in [0, {len(strings)}), got {positions}")
-    y.bind(pack_strings([strings[at] for at in positions]))
+    """Gather strings, by the number of each."""
+    x, positions, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    shape, axis, batch_dims = _shape(context, node)
+    context.resize_tensor(y, shape)
+    if x.data is None and x.size:
+        raise InvokeError(f"GATHER: tensor {x!r} is read, but nothing gives it a value")
+    strings = unpack_strings(x.data) if x.data is not None else []
+    if len(strings) != x.size:
+        raise InvokeError(f"GATHER: {x!r} must hold {x.size} strings, got {len(strings)}")
+    at = _checked_positions(x.shape[axis], positions).astype(np.int64)
+    batch, rest = math.prod(x.shape[:batch_dims]), x.shape[batch_dims:]
+    numbers = np.arange(x.size).reshape(batch, *rest)
+    rows = zip(numbers, at.reshape(batch, *positions.shape[batch_dims:]), strict=True)
+    taken = [row.take(places, axis - batch_dims).ravel() for row, places in rows]
+    y.bind(pack_strings([strings[k] for k in np.concatenate([*taken, np.zeros(0, np.int64)]).tolist()]))
 
 
 REGISTRATIONS = (Registration("GATHER", prepare, invoke, builtin_code=GATHER, max_version=8),)

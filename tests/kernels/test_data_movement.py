@@ -164,5 +164,21 @@ def test_strings_are_moved() -> None:
     assert sliced.tolist() == [[b"", b"ccc"], [b"e", b"ff"]]
     turned = _strings(BuiltinOperator.TRANSPOSE, [np.array([1, 0], np.int32)])
     assert turned.tolist() == [[b"a", b"dd"], [b"", b"e"], [b"ccc", b"ff"]]
+    rows = _strings(BuiltinOperator.GATHER, [np.array([1, 1, 0], np.int32)], tflite.GatherOptionsT(axis=0))
+    assert rows.tolist() == [[b"dd", b"e", b"ff"], [b"dd", b"e", b"ff"], [b"a", b"", b"ccc"]]
+    paired = _strings(
+        BuiltinOperator.GATHER,
+        [np.array([[2, 0], [1, 1]], np.int32)],
+        tflite.GatherOptionsT(axis=1, batch_dims=1),
+    )
+    assert paired.tolist() == [[b"ccc", b"a"], [b"e", b"e"]]
     flat = _strings(BuiltinOperator.RESHAPE, [np.array([-1], np.int32)])
     assert flat.tolist() == [b"a", b"", b"ccc", b"dd", b"e", b"ff"]
+
+
+def test_strings_are_joined() -> None:
+    model = ModelBuilder()
+    x, z, y = (model.tensor(shape, tflite.TensorType.STRING) for shape in ((1, 2), (1, 1), ()))
+    model.op(BuiltinOperator.CONCATENATION, [x, z, x], [y], tflite.ConcatenationOptionsT(axis=1))
+    words = np.array([[b"a", b"bb"]], object), np.array([[b""]], object)
+    assert run(model.build([x, z], [y]), *words).tolist() == [[b"a", b"bb", b"", b"a", b"bb"]]
