@@ -61,23 +61,29 @@ def _xnnpack_takes_packed(w: Tensor) -> bool:
     return packed is not None and bool(w.shape) and w.shape[-1] * packed[0] % 8 == 0
 
 
-def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     sparse = context.input(node, 1).sparsity is not None
     by_xnnpack = _xnnpack_takes_packed(context.input(node, 1))
     context = with_decoded_input(context, node, 1, by_xnnpack, by_reference=sparse)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    weights_format = 0 if node.options is None else node.options.weights_format
-    if weights_format != 0:
-        raise UnsupportedError(
-            f"FULLY_CONNECTED: weights_format must be DEFAULT (0), got {weights_format}; "
-            "a model converted without shuffled weights would run"
-        )
     bias = context.optional_input(node, 2)
-    check_types("FULLY_CONNECTED", x, w, bias, y)
-    keep_num_dims = node.options is not None and bool(node.options.keep_num_dims)
-    geometry = fully_connected_geometry(keep_num_dims, x.shape, w.shape)
+    widens = x.type == w.type == TensorType.UINT8 and y.type == TensorType.INT16
+    if not widens:
+        check_types("FULLY_CONNECTED", x, w, bias, y)
+    geometry = _geometry(node, x, w)
     check_bias("FULLY_CONNECTED", bias, geometry.out_depth)
+    shuffled = _is_shuffled(node)
+    if shuffled and not widens:
+        raise PrepareError(
+            "FULLY_CONNECTED: shuffled weights need uint8 inputs and int16 outputs, "
+            f"got {x.type_name}, {w.type_name} and {y.type_name}"
+        )
     context.resize_tensor(y, geometry.output_shape)
+    if widens:
+        from . import fully_connected_u8_i16
+
+        fully_connected_u8_i16.check(context, node, geometry, shuffled)
+        return None
     if y.size == 0:
         return []
     if x.type == TensorType.FLOAT32:
@@ -101,4 +107,30 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return fully_connected_q8.calls(context, node, geometry, sparse)
 
 
-REGISTRATIONS = (Registration("FULLY_CONNECTED", prepare, builtin_code=FULLY_CONNECTED, max_version=13),)
+def _geometry(node: Node, x: Tensor, w: Tensor) -> FullyConnectedGeometry:
+    keep_num_dims = node.options is not None and bool(node.options.keep_num_dims)
+    return fully_connected_geometry(keep_num_dims, x.shape, w.shape)
+
+
+def _is_shuffled(node: Node) -> bool:
+    """Whether the weights are in blocks of 4 rows by 16 columns."""
+    weights_format = 0 if node.options is None else node.options.weights_format
+    if weights_format not in (0, 1):
+        raise UnsupportedError(
+            "FULLY_CONNECTED: weights_format must be DEFAULT (0) or SHUFFLED4x16INT8 (1), "
+            f"got {weights_format}; a model converted without it would run"
+        )
+    return bool(weights_format)
+
+
+def invoke(context: Context, node: Node) -> None:
+    """uint8 to int16, which no kernel computes."""
+    from . import fully_connected_u8_i16
+
+    geometry = _geometry(node, context.input(node, 0), context.input(node, 1))
+    fully_connected_u8_i16.compute(context, node, geometry, _is_shuffled(node))
+
+
+REGISTRATIONS = (
+    Registration("FULLY_CONNECTED", prepare, invoke, builtin_code=FULLY_CONNECTED, max_version=13),
+)

@@ -118,7 +118,41 @@ def blockwise_case(id: str, batch: int, depth: int, units: int, block_size: int)
     )
 
 
+def widening_case(id: str, batch: int, *, shuffled: bool) -> Case:
+    """FULLY_CONNECTED of uint8 to int16, whose weights may be in blocks of 4 rows by 16 columns."""
+    random = np.random.default_rng(sum(map(ord, id)))
+    depth, units = 32, 8
+    x = random.integers(0, 256, (batch, depth)).astype(np.uint8)
+    w = random.integers(0, 256, (units, depth)).astype(np.uint8)
+    b = random.integers(-5000, 5000, units).astype(np.int32)
+    blocks = w.reshape(units // 4, 4, depth // 16, 16).transpose(0, 2, 1, 3).reshape(w.shape) ^ 0x80
+
+    def oracle(x: np.ndarray) -> np.ndarray:
+        sums = (x.astype(np.int64) - 128) @ (w.astype(np.int64) - 128).T + b
+        return np.clip(np.rint(sums / 8192 / (8 / 32768)), -32768, 32767).astype(np.int16)
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        stored = blocks.astype(np.uint8) if shuffled else w
+        tensors = [
+            model.tensor(x.shape, np.uint8, scale=1 / 128, zero_point=128),
+            model.constant(stored, scale=1 / 64, zero_point=128),
+            model.constant(b, scale=1 / 8192, zero_point=0),
+        ]
+        outputs = [model.tensor((batch, units), np.int16, scale=8 / 32768, zero_point=0)]
+        if shuffled:
+            outputs.append(model.tensor(x.shape, np.uint8))
+        options = tflite.FullyConnectedOptionsT(weights_format=int(shuffled))
+        model.op(tflite.BuiltinOperator.FULLY_CONNECTED, tensors, outputs, options, 2)
+        return model.build(tensors[:1], outputs[:1])
+
+    return Case(id=id, make=make, inputs=[x], oracle=oracle, closeness=Quanta(1))
+
+
 CASES = [
+    widening_case("fully-connected-u8-i16", 3, shuffled=False),
+    widening_case("fully-connected-shuffled", 1, shuffled=True),
+    widening_case("fully-connected-shuffled-batch-4", 4, shuffled=True),
     fully_connected_case("fully-connected-int4", _TYPES.INT4, 2, 64, 33, hybrid=False),
     fully_connected_case("fully-connected-int4-odd", _TYPES.INT4, 3, 17, 5, hybrid=False),
     fully_connected_case("fully-connected-int4-hybrid", _TYPES.INT4, 2, 64, 33, hybrid=True),
