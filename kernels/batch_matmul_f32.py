@@ -7,6 +7,7 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
+from ..lite.tensor import Tensor
 from .batch_matmul import BatchMatmulGeometry, operands
 from .gemm_f32 import TILE_ROWS, address, aligned_zeros, call_with_weights, pack_panels, packed_columns
 from .parallel import chunk_count
@@ -47,8 +48,10 @@ def calls(context: Context, node: Node, g: BatchMatmulGeometry) -> list[KernelCa
     constant = context.input(node, 1).is_constant
     found = operands(context, node, None if constant else False)
     matrix_size = (g.depth + 1) * packed_columns(g.columns)
+    packing: list[KernelCall] = []
+    packed: Tensor | np.ndarray
     if constant:
-        packing, packed = [], _packed(found.w.array(), found.w_by_columns, g, matrix_size)
+        packed = _packed(found.w.array(), found.w_by_columns, g, matrix_size)
     else:
         packed = context.add_temporary(node, g.w_matrices * matrix_size * 4)
         args = np.zeros(1, PACK_MATRICES_F32)

@@ -92,7 +92,9 @@ def calls(context: Context, node: Node, g: BatchMatmulGeometry) -> list[KernelCa
         scaling = [np.ascontiguousarray(v) for v in (requantization.multipliers, requantization.shifts)]
         args["multipliers"], args["shifts"] = map(address, scaling)
         keep += scaling
-    family, kernel = _KERNELS[x.type, w.type if x.type == TensorType.INT16 else y.type]
+    family, kernel = _KERNELS[
+        TensorType(x.type), TensorType(w.type if x.type == TensorType.INT16 else y.type)
+    ]
     tensors = {"x": found.x, "w": found.w, "y": y}
     chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY, g.batches * g.rows)
     return [*found.calls, KernelCall(family, kernel, args, tensors, chunks, keep=keep)]

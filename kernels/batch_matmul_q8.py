@@ -123,8 +123,8 @@ def joined(parts: list[np.ndarray]) -> np.ndarray:
     return packed
 
 
-def gemm_blocks(g: BatchMatmulGeometry, x_stride: int, output: np.ndarray) -> np.ndarray:
-    """A GEMM_Q8 [1] of one pair of matrices, but for x, w, y and sums; `output` must be kept."""
+def gemm_blocks(g: BatchMatmulGeometry, x_stride: int, output: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A GEMM_Q8 [1] of one pair of matrices, less x, w, y and sums; and `output`, which must be kept."""
     block = np.zeros(1, GEMM_Q8)
     block["rows"], block["columns"], block["depth"] = g.rows, g.columns, g.depth
     block["x_stride"], block["output"] = x_stride, address(output)

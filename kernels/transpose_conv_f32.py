@@ -69,11 +69,11 @@ def _packed(
     if operands.is_constant:
         weights = phase_weights(operands.w.array(), phase).reshape(g.out_depth, depth)
         return [], pack_panels(weights, None if operands.bias is None else operands.bias.array())
-    copying, weights = _phase_weights_now(context, node, operands.w, phase)
+    copying, gathered = _phase_weights_now(context, node, operands.w, phase)
     packed = context.add_temporary(node, (depth + 1) * packed_columns(g.out_depth) * 4)
     args = np.zeros(1, PACK_PANELS_F32)
     args["groups"], args["columns"], args["depth"] = 1, g.out_depth, depth
-    tensors = {"w": weights, "packed": packed}
+    tensors = {"w": gathered, "packed": packed}
     if operands.bias is not None:
         tensors["bias"] = operands.bias
     return [*copying, KernelCall("pack_f32", "pack_panels_f32", args, tensors)], packed

@@ -80,8 +80,8 @@ def calls(
     f = transpose_conv_filter(context, node, operands, g)
     if operands.x.type != TensorType.INT16 and operands.is_constant and f.rounding != UPWARD_ROUNDING:
         found = phases(g)
-        packed = [_packed(f, phase) for phase in found]
-        if None not in packed:
+        packed = [p for p in (_packed(f, phase) for phase in found) if p is not None]
+        if len(packed) == len(found):
             return _phase_calls(context, node, f, g, list(zip(found, packed, strict=True)))
     return [_plain_call(context, node, f, g)]
 
@@ -119,14 +119,14 @@ def transpose_conv_filter(
     lowest, highest = quantized_activation_range(
         name,
         node.options.fused_activation_function,
-        y.quantization.scale,
-        y.quantization.zero_point,
+        quantization_of(name, y).scale,
+        quantization_of(name, y).zero_point,
         *_RANGES[TensorType(y.type)],
         half_even=takes,
     )
     # The reference does not look at an int8 filter's zero point.
-    w_zero_point = w.quantization.zero_point if w.type == TensorType.UINT8 else 0
-    zero_points = (x.quantization.zero_point, w_zero_point, y.quantization.zero_point)
+    w_zero_point = quantization_of(name, w).zero_point if w.type == TensorType.UINT8 else 0
+    zero_points = (quantization_of(name, x).zero_point, w_zero_point, quantization_of(name, y).zero_point)
     return FilterQ8(x, w, bias, y, *zero_points, lowest, highest, rounding, requantization)
 
 
@@ -148,7 +148,7 @@ def _xnnpack_takes(operands: TransposeConvOperands, scales: np.ndarray) -> bool:
     x, w, _, _ = operands
     if x.type == TensorType.INT16 or not operands.is_constant:
         return False
-    if w.type == TensorType.INT8 and w.quantization.zero_point != 0:
+    if w.type == TensorType.INT8 and quantization_of("TRANSPOSE_CONV", w).zero_point != 0:
         return False
     return bool(np.all(scales < 256) and np.all(scales >= np.finfo(np.float32).tiny))
 

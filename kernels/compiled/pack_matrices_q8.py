@@ -43,7 +43,7 @@ def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Valu
 
     totals = e.loop(steps, [e.const(0, _HALF), e.const(0, _HALF)], body)
     for h in range(2):
-        e.store(e.shuffle(*totals, _ORDER[h * 16 : h * 16 + 16]), e.pointer(sums), h * 64)
+        e.store(e.shuffle(totals[0], totals[1], _ORDER[h * 16 : h * 16 + 16]), e.pointer(sums), h * 64)
 
 
 _pack_rows = microkernel("pack_rows_q8", [types.int64] * 5, _emit_rows)

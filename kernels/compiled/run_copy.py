@@ -39,7 +39,7 @@ def _by_size(e: Emitter, nbytes: Value, cover) -> None:
 def _emit_copy(e: Emitter, target: Value, source: Value, nbytes: Value) -> None:
     to, at = e.pointer(target), e.pointer(source)
 
-    def move(type_: object, offset: Value) -> None:
+    def move(type_: Value, offset: Value) -> None:
         e.store(e.load(at, type_, offset), to, offset)
 
     _by_size(e, nbytes, lambda type_, width: _whole(e, type_, width, nbytes, move))
@@ -70,7 +70,7 @@ def _emit_copy_rows(
 def _emit_fill(e: Emitter, target: Value, pattern: Value, nbytes: Value) -> None:
     to = e.pointer(target)
 
-    def move(type_: object, offset: Value) -> None:
+    def move(type_: Value, offset: Value) -> None:
         if type_ in (_WIDE, _NARROW):
             lanes = type_.count // 8
             value = e.builder.bitcast(e.splat(pattern, lanes), type_)
