@@ -8,6 +8,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError, UnsupportedError
+from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
@@ -16,6 +17,45 @@ from .requantize import quantization_of
 
 _NAME = "TFLite_Detection_PostProcess"
 _DETECTIONS_PER_CLASS = 100
+
+
+# Scratch: boxes float32 [count, 4], class_scores float32 [count], candidates and selected int64
+# [count], owners int64 [max_detections]. scales are y, x, h, w.
+DETECTION = np.dtype(
+    [
+        *(
+            (name, np.int64)
+            for name in (
+                "encodings",
+                "scores",
+                "anchors",
+                "out_boxes",
+                "out_classes",
+                "out_scores",
+                "out_count",
+                "boxes",
+                "class_scores",
+                "candidates",
+                "selected",
+                "owners",
+                "count",
+                "code_size",
+                "score_stride",
+                "classes",
+                "max_detections",
+                "max_classes",
+                "detections_per_class",
+                "regular",
+            )
+        ),
+        ("scales", np.float32, (4,)),
+        ("score_threshold", np.float32),
+        ("iou_threshold", np.float32),
+    ],
+    align=True,
+)
+INSIDE_OUT = 1
+_TURNED = "boxes must not end before they begin (an anchor has a negative size)"
 
 
 class _Options(NamedTuple):
@@ -56,7 +96,7 @@ def _options(node: Node) -> _Options:
     return found
 
 
-def prepare(context: Context, node: Node) -> None:
+def prepare(context: Context, node: Node) -> list[KernelCall] | None:
     """Inputs: encodings [1, n, >= 4], scores [1, n, classes (+ 1)], anchors [n, 4].
 
     Outputs, all float32: boxes [1, m, 4], classes [1, m], scores [1, m], how many [1], with
@@ -94,6 +134,28 @@ def prepare(context: Context, node: Node) -> None:
     ):
         context.resize_tensor(tensor, shape)
     node.user_data = options
+    if any(tensor.type != TensorType.FLOAT32 for tensor in (encodings, scores)):
+        return None
+    return [_call(context, node, options, count)]
+
+
+def _call(context: Context, node: Node, options: _Options, count: int) -> KernelCall:
+    args = np.zeros(1, DETECTION)
+    names = ("encodings", "scores", "anchors")
+    tensors = {name: context.input(node, i) for i, name in enumerate(names)}
+    names = ("out_boxes", "out_classes", "out_scores", "out_count")
+    tensors |= {name: context.output(node, i) for i, name in enumerate(names)}
+    scratch = {"boxes": 16, "class_scores": 4, "candidates": 8, "selected": 8}
+    tensors |= {name: context.add_temporary(node, size * count) for name, size in scratch.items()}
+    tensors["owners"] = context.add_temporary(node, 8 * options.max_detections)
+    args["count"], args["code_size"] = count, tensors["encodings"].shape[2]
+    args["score_stride"], args["classes"] = tensors["scores"].shape[2], options.classes
+    args["max_detections"], args["max_classes"] = options.max_detections, options.max_classes
+    args["detections_per_class"], args["regular"] = options.detections_per_class, options.regular
+    args["scales"] = options.scales
+    args["score_threshold"], args["iou_threshold"] = options.score_threshold, options.iou_threshold
+    messages = {INSIDE_OUT: f"{_NAME}: {_TURNED}"}
+    return KernelCall("detection_postprocess", "detection_f32", args, tensors, messages=messages)
 
 
 def _real(tensor: Tensor) -> np.ndarray:
@@ -114,7 +176,7 @@ def _boxes(encodings: np.ndarray, anchors: np.ndarray, scales: np.ndarray) -> np
         halves = (0.5 * np.exp(scaled[:, 2:]) * anchor[:, 2:]).astype(np.float32)
         boxes = np.concatenate([centers - halves, centers + halves], axis=1)
     if np.any(boxes[:, :2] > boxes[:, 2:]):
-        raise InvokeError(f"{_NAME}: boxes must not end before they begin (an anchor has a negative size)")
+        raise InvokeError(f"{_NAME}: {_TURNED}")
     return boxes
 
 
