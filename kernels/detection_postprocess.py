@@ -141,10 +141,10 @@ def prepare(context: Context, node: Node) -> list[KernelCall] | None:
 
 def _call(context: Context, node: Node, options: _Options, count: int) -> KernelCall:
     args = np.zeros(1, DETECTION)
-    names = ("encodings", "scores", "anchors")
-    tensors = {name: context.input(node, i) for i, name in enumerate(names)}
-    names = ("out_boxes", "out_classes", "out_scores", "out_count")
-    tensors |= {name: context.output(node, i) for i, name in enumerate(names)}
+    inputs = ("encodings", "scores", "anchors")
+    outputs = ("out_boxes", "out_classes", "out_scores", "out_count")
+    tensors = {name: context.input(node, i) for i, name in enumerate(inputs)}
+    tensors |= {name: context.output(node, i) for i, name in enumerate(outputs)}
     scratch = {"boxes": 16, "class_scores": 4, "candidates": 8, "selected": 8}
     tensors |= {name: context.add_temporary(node, size * count) for name, size in scratch.items()}
     tensors["owners"] = context.add_temporary(node, 8 * options.max_detections)

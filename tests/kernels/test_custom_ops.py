@@ -104,3 +104,42 @@ def test_numeric_verify_beyond_tolerance() -> None:
     interpreter.set_tensor(1, reference)
     with pytest.raises(InvokeError, match="NumericVerify"):
         interpreter.invoke()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.uint8])
+def test_boxes_turned_inside_out(dtype: type) -> None:
+    encodings, scores = np.zeros((1, 2, 4), dtype), np.ones((1, 2, 3), dtype)
+    anchors = np.array([[1, 1, 1, 1], [1, 1, 0, 1]], dtype)
+    options = {
+        "max_detections": 2,
+        "max_classes_per_detection": 1,
+        "nms_iou_threshold": 0.5,
+        "num_classes": 3,
+        "y_scale": 1.0,
+        "x_scale": 1.0,
+        "h_scale": 1.0,
+        "w_scale": 1.0,
+    }
+    outputs = [((1, 2, 4), np.float32), ((1, 2), np.float32), ((1, 2), np.float32), ((1,), np.float32)]
+    # The second anchor's height is -1.
+    quantization = [
+        {"scale": 1.0},
+        {"scale": 1.0},
+        {"scale": 1.0, "zero_point": 1 if dtype is np.uint8 else 0},
+    ]
+    if dtype is np.float32:
+        anchors[1, 2] = -1
+        quantization = []
+    model = custom_model(
+        "TFLite_Detection_PostProcess",
+        [encodings, scores, anchors],
+        outputs,
+        options,
+        quantization=quantization,
+    )
+    interpreter = Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    for i, value in enumerate((encodings, scores, anchors)):
+        interpreter.set_tensor(i, value)
+    with pytest.raises(InvokeError, match="boxes must not end before they begin"):
+        interpreter.invoke()
