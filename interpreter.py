@@ -15,14 +15,15 @@ from .kernels.compiled.library import Library
 from .kernels.register import BuiltinOpResolver
 from .lite.context import Numerics
 from .lite.custom_op import register_custom_op
-from .lite.errors import StateError, UnsupportedError
+from .lite.errors import StateError
 from .lite.interpreter import Interpreter as CoreInterpreter
-from .lite.interpreter_wrapper import NO_DELEGATES, InterpreterWrapper
+from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
 from .lite.signature_runner import SignatureRunner
 from .lite.tensor_details import operator_details, tensor_details
 
 if TYPE_CHECKING:
+    from .lite.delegate import Delegate as PythonDelegate
     from .lite.memory_report import MemoryReport
     from .lite.profiler import OpProfile
 
@@ -74,18 +75,23 @@ _NUMERICS = {
 
 
 class Delegate:
-    """A delegate loaded from a library; this version of numlite can load none."""
+    """A delegate that was found by name; `delegate` is the object that does the work."""
 
     def __init__(self, library: str, options: dict[Any, Any] | None = None) -> None:
-        raise UnsupportedError(NO_DELEGATES)
+        from .delegates.loading import load_delegate
+
+        self.delegate: PythonDelegate = load_delegate(library, options)
+
+    def _get_native_delegate_pointer(self) -> PythonDelegate:
+        return self.delegate
 
 
 def load_delegate(library: str, options: dict[Any, Any] | None = None) -> Delegate:
-    """Load a delegate; UnsupportedError, as this version of numlite has none."""
-    try:
-        return Delegate(library, options)
-    except UnsupportedError as error:
-        raise UnsupportedError(f"Failed to load delegate from {library}\n{error}") from error
+    """Find a delegate by entry point (group `numlite.delegates`) or by module path.
+
+    options become the keyword arguments of its class or function. Raises ValueError.
+    """
+    return Delegate(library, options)
 
 
 class Interpreter:
@@ -117,17 +123,18 @@ class Interpreter:
         """Open a model by path (the file is mapped) or by content (kept, not copied, if it is bytes).
 
         experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after
-        invoke; it does not change any result. The arguments that speak of delegates are
-        accepted and have nothing to act on.
-        Raises ValueError when the model cannot be read or an argument is wrong.
+        invoke; it does not change any result. experimental_delegates are Delegate objects of
+        numlite.delegates, or what load_delegate returned; they are applied in this order.
+        experimental_disable_delegate_clustering keeps the order of the nodes for them,
+        experimental_disable_delegate_node_fusion gives them one node at a time.
+        Raises ValueError when the model cannot be read or an argument is wrong, RuntimeError when
+        a delegate cannot be applied.
         """
         self._experimental_compress_quantization_zero_points = experimental_compress_quantization_zero_points
         numerics = _numerics(experimental_op_resolver_type)
         if experimental_preserve_all_tensors and numerics is Numerics.DEFAULT:
             warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
         _check_num_threads(num_threads)
-        if experimental_delegates:
-            raise UnsupportedError(NO_DELEGATES)
         model = _open(model_path, model_content)
         resolver = BuiltinOpResolver()
         for registerer in self._custom_op_registerers:
@@ -141,8 +148,12 @@ class Interpreter:
             bool(experimental_preserve_all_tensors),
         )
         self._model_content = model_content
-        self._delegates: list[Delegate] = []
         self._interpreter = InterpreterWrapper(self._core)
+        self._core.runtime.delegate_clustering = not experimental_disable_delegate_clustering
+        self._core.runtime.delegate_node_fusion = not experimental_disable_delegate_node_fusion
+        self._delegates: list[PythonDelegate | Delegate] = []
+        for delegate in experimental_delegates or ():
+            self.modify_graph_with_delegate(delegate)
 
     @property
     def core(self) -> CoreInterpreter:
@@ -252,6 +263,17 @@ class Interpreter:
         return self._interpreter.interpreter()
 
     # --- beyond LiteRT
+
+    def modify_graph_with_delegate(self, delegate: PythonDelegate | Delegate) -> None:
+        """Let a delegate take the nodes that it can run; allocate_tensors() comes after it.
+
+        Raises RuntimeError when it fails; the model then runs without any delegate.
+        """
+        self._ensure_safe()
+        self._core.modify_graph_with_delegate(
+            delegate.delegate if isinstance(delegate, Delegate) else delegate
+        )
+        self._delegates.append(delegate)
 
     def profile(self, runs: int = 20) -> list[OpProfile]:
         """The time each operator takes, in order of execution, over real invokes.

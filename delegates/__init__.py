@@ -1,1 +1,27 @@
 """What authors of delegates use, and the delegates that come with numlite."""
+
+from ..lite.delegate import (
+    Delegate,
+    DelegateContext,
+    DelegateFlags,
+    DelegateParams,
+    delegate_registration,
+)
+from ..lite.partition import PartitionMode
+from .graph_partition import GraphPartitionHelper
+from .loading import load_delegate
+from .simple import SimpleDelegate, SimpleDelegateKernel, SimpleDelegateOptions
+
+__all__ = [
+    "Delegate",
+    "DelegateContext",
+    "DelegateFlags",
+    "DelegateParams",
+    "GraphPartitionHelper",
+    "PartitionMode",
+    "SimpleDelegate",
+    "SimpleDelegateKernel",
+    "SimpleDelegateOptions",
+    "delegate_registration",
+    "load_delegate",
+]

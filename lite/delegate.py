@@ -138,6 +138,10 @@ class Delegate:
     def free_buffer_handle(self, context: Context, handle: int) -> None:
         """Let go of what the handle stands for: no tensor holds it any more."""
 
+    def why_left_out(self, subgraph: int, node: int) -> str | None:
+        """Why prepare has not taken this node of this subgraph, where the delegate can tell."""
+        return None
+
     @property
     def has_buffer_handles(self) -> bool:
         return type(self).copy_from_buffer_handle is not Delegate.copy_from_buffer_handle

@@ -169,7 +169,7 @@ class SubgraphDelegateContext:
             PlanNode(n, subgraph.nodes[n].inputs, subgraph.nodes[n].outputs) for n in subgraph.execution_plan
         ]
         fuse = runtime.delegate_node_fusion and not runtime.preserve_all_tensors
-        how = runtime.partition_mode or mode or PartitionMode.GREEDY
+        how = mode or PartitionMode.GREEDY if runtime.delegate_clustering else PartitionMode.ORIGINAL_ORDER
         return partition(plan, subgraph.outputs, chosen, control_edges(subgraph), how, fuse)
 
 

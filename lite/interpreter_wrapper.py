@@ -6,18 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import StateError, UnsupportedError
+from .errors import StateError
 from .interpreter import Interpreter
 from .tensor_access import numpy_type, view_tensor
 from .tensor_details import quantization, quantization_parameters, sparsity_parameters
 
 if TYPE_CHECKING:
+    from .delegate import Delegate
     from .node import Node
-
-NO_DELEGATES = (
-    "Delegates are not built into this version of numlite. Leave experimental_delegates out: "
-    "all operators then run on the CPU"
-)
 
 
 class _ViewOwner:
@@ -78,7 +74,7 @@ class InterpreterWrapper:
 
     def tensor(self, base: object, index: int, subgraph_index: int = 0) -> np.ndarray:
         """A view of the tensor's memory that keeps base alive."""
-        return np.asarray(_ViewOwner(base, view_tensor(self.core.tensor(index, subgraph_index))))
+        return np.asarray(_ViewOwner(base, view_tensor(self.core.readable_tensor(index, subgraph_index))))
 
     # --- nodes
 
@@ -140,8 +136,8 @@ class InterpreterWrapper:
             raise ValueError("num_threads should >= 1")
         self.core.runtime.num_threads = max(num_threads, 1)
 
-    def ModifyGraphWithDelegate(self, delegate: object) -> None:
-        raise UnsupportedError(NO_DELEGATES)
+    def ModifyGraphWithDelegate(self, delegate: Delegate) -> None:
+        self.core.modify_graph_with_delegate(delegate)
 
     def interpreter(self) -> int:
         """A number that is this interpreter's own; there is no C++ object behind it."""

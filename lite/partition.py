@@ -30,7 +30,7 @@ class PartitionMode(Enum):
 class PlanNode(NamedTuple):
     """A node of the plan: its number, and its tensors (-1 stands for one left out)."""
 
-    index: int
+    number: int
     inputs: Sequence[int]
     outputs: Sequence[int]
 
@@ -67,7 +67,7 @@ def partition(
     """
     links = _Links(plan, control_edges)
     wanted = chosen if isinstance(chosen, (set, frozenset)) else frozenset(chosen)
-    kinds = [node.index in wanted for node in plan]
+    kinds = [node.number in wanted for node in plan]
     if mode is PartitionMode.ORIGINAL_ORDER:
         groups = _runs(links.in_order(), kinds)
     else:
@@ -108,7 +108,7 @@ class _Links:
         edges = tuple(edges)
         if not edges:
             return
-        positions = {node.index: position for position, node in enumerate(plan)}
+        positions = {node.number: position for position, node in enumerate(plan)}
         for before, after in edges:
             if before in positions and after in positions and before != after:
                 self._successors[positions[before]].append(positions[after])
@@ -201,7 +201,7 @@ def _subsets(
     return [
         NodeSubset(
             kinds[group[0]],
-            tuple([plan[position].index for position in group]),
+            tuple([plan[position].number for position in group]),
             tuple(sorted(read[number])),
             tuple(sorted(given[number])),
         )

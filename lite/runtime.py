@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
-    from .partition import PartitionMode
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
 
@@ -42,7 +41,7 @@ class Runtime:
         self.copies: list[Subgraph] = []  # made for callers that must not share one
         self.delegates: list[Delegate] = []
         self.skippable: set[int] = set()  # subgraphs that are offered to no delegate
-        self.partition_mode: PartitionMode | None = None  # the delegate's choice, else TFLite's
+        self.delegate_clustering = True
         self.delegate_node_fusion = True
         self.metadata: Callable[[], dict[str, bytes]] = dict  # the model's, by name
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph

@@ -97,7 +97,7 @@ def check(graph: Graph, subsets: Sequence[NodeSubset]) -> None:
     """What any right partition satisfies, read off its definition."""
     plan, outputs, chosen, edges = graph
     order = [n for subset in subsets for n in subset.nodes]
-    assert sorted(order) == [node.index for node in plan]
+    assert sorted(order) == [node.number for node in plan]
     for subset in subsets:
         assert subset.nodes
         assert {n in chosen for n in subset.nodes} == {subset.chosen}
@@ -110,7 +110,7 @@ def check(graph: Graph, subsets: Sequence[NodeSubset]) -> None:
     for subset in subsets:
         inside = {t for n in subset.nodes for t in plan[n].outputs}
         read = {t for n in subset.nodes for t in plan[n].inputs if t >= 0}
-        elsewhere = {t for other in plan if other.index not in subset.nodes for t in other.inputs}
+        elsewhere = {t for other in plan if other.number not in subset.nodes for t in other.inputs}
         assert subset.input_tensors == tuple(sorted(read - inside))
         assert subset.output_tensors == tuple(sorted(inside & (elsewhere | set(outputs))))
 
@@ -126,7 +126,7 @@ def epochs_by_sweeps(graph: Graph) -> list[list[int]]:
     """TFLite's greedy subsets as the walk-through writes them: sweeps over the whole plan."""
     plan, _, chosen, edges = graph
     unwritten = {t for node in plan for t in node.outputs}
-    left = [node.index for node in plan]
+    left = [node.number for node in plan]
     groups: list[list[int]] = []
     while left:
         group: list[int] = []
@@ -158,11 +158,11 @@ def test_greedy_is_the_sweep_algorithm(graph: Graph) -> None:
 def test_fewest_reaches_the_lower_bound(graph: Graph) -> None:
     """On any path the delegate needs a subset for each of its runs, and one path needs the most."""
     plan, outputs, chosen, edges = graph
-    writer = {t: node.index for node in plan for t in node.outputs}
+    writer = {t: node.number for node in plan for t in node.outputs}
     runs: list[int] = []
     for node in plan:
-        before = {writer[t] for t in node.inputs if t in writer} | {a for a, b in edges if b == node.index}
-        inside = node.index in chosen
+        before = {writer[t] for t in node.inputs if t in writer} | {a for a, b in edges if b == node.number}
+        inside = node.number in chosen
         runs.append(max([runs[n] + (inside and n not in chosen) for n in before], default=int(inside)))
         runs[-1] = max(runs[-1], int(inside))
     found = partition(plan, outputs, chosen, edges, PartitionMode.FEWEST)

@@ -1,0 +1,60 @@
+"""load_delegate: finds delegates by the name they are installed under, or by their module."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from importlib.metadata import entry_points
+
+from ..lite.delegate import Delegate
+from ..lite.errors import UnsupportedError
+
+GROUP = "numlite.delegates"
+FACTORY = "create_delegate"
+
+_NATIVE_SUFFIXES = (".so", ".dll", ".dylib")
+
+
+def load_delegate(name_or_module: str, options: Mapping[object, object] | None = None) -> Delegate:
+    """A delegate by entry point (group `numlite.delegates`), or by module path.
+
+    The path is `package.module`, whose create_delegate is taken, or `package.module:name`. What is
+    found is a Delegate class or a function, and is called with the options as keyword arguments.
+    Raises ValueError that says why there is none.
+    """
+    try:
+        return _load(os.fspath(name_or_module), {str(key): value for key, value in (options or {}).items()})
+    except UnsupportedError as error:
+        raise UnsupportedError(f"Failed to load delegate from {name_or_module}\n{error}") from error
+    except Exception as error:
+        text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ValueError(f"Failed to load delegate from {name_or_module}\n{text}") from error
+
+
+def _load(name: str, options: dict[str, object]) -> Delegate:
+    delegate = _factory(name)(**options)
+    if not isinstance(delegate, Delegate):
+        raise ValueError(f"it must make a Delegate, got {delegate!r}")
+    return delegate
+
+
+def _factory(name: str) -> Callable[..., object]:
+    for entry in entry_points(group=GROUP, name=name):
+        loaded: Callable[..., object] = entry.load()
+        return loaded
+    if name.endswith(_NATIVE_SUFFIXES):
+        raise UnsupportedError(
+            "it is a native library; numlite loads delegates that are written in Python, by the name of "
+            f"their module or of their entry point in {GROUP!r}"
+        )
+    module, _, attribute = name.partition(":")
+    try:
+        found = importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise
+        known = ", ".join(sorted(entry.name for entry in entry_points(group=GROUP))) or "there are none"
+        raise ValueError(f"it is neither a module nor one of the installed delegates ({known})") from error
+    factory: Callable[..., object] = getattr(found, attribute or FACTORY)
+    return factory

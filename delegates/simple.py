@@ -1,0 +1,135 @@
+"""SimpleDelegate: a delegate made of a question (can you run this node?) and a kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ..lite.delegate import Delegate, delegate_registration
+from .graph_partition import GraphPartitionHelper
+
+if TYPE_CHECKING:
+    from ..lite.context import Context
+    from ..lite.delegate import DelegateContext, DelegateParams
+    from ..lite.kernel_call import KernelCall
+    from ..lite.node import Node
+    from ..lite.partition import PartitionMode
+    from ..lite.registration import Registration
+
+
+@dataclass(frozen=True)
+class SimpleDelegateOptions:
+    """Which partitions a simple delegate takes.
+
+    max_delegated_partitions keeps only the largest ones, min_nodes_per_partition those that are
+    worth the copies; 0 and less mean no limit. allow_nodes, when given, lists the only nodes that
+    may be taken, deny_nodes those that may not: by number, by operator or by the name of an output.
+    """
+
+    max_delegated_partitions: int = 0
+    min_nodes_per_partition: int = 0
+    allow_nodes: tuple[int | str, ...] | None = None
+    deny_nodes: tuple[int | str, ...] = ()
+    partition_mode: PartitionMode | None = None
+
+
+class SimpleDelegateKernel:
+    """Runs one partition. Override invoke, and the others as needed."""
+
+    def init(self, context: DelegateContext, params: DelegateParams) -> None:
+        """Look at the nodes that are replaced (context is only good for now)."""
+
+    def prepare(self, context: Context, node: Node) -> Sequence[KernelCall] | None:
+        """Give the outputs their shapes, if they are not right as they are; compiled calls, or None."""
+        return None
+
+    def invoke(self, context: Context, node: Node) -> None:
+        """Compute the node's outputs from its inputs."""
+        raise NotImplementedError(f"{type(self).__name__}: a kernel must have invoke(context, node)")
+
+    def free(self) -> None:
+        """Let go of what the kernel holds."""
+
+
+class SimpleDelegate(Delegate):
+    """Subclass it with is_node_supported and create_kernel."""
+
+    def __init__(self, options: SimpleDelegateOptions | None = None) -> None:
+        self.options = options or SimpleDelegateOptions()
+        self._reasons: dict[tuple[int, int], str] = {}
+
+    def is_node_supported(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
+        raise NotImplementedError(f"{self.name}: a simple delegate must have is_node_supported")
+
+    def why_not_supported(self, context: DelegateContext, node: Node, registration: Registration) -> str:
+        """The reason to show for a node that is_node_supported refuses."""
+        return f"{registration.name} is not supported"
+
+    def initialize(self, context: DelegateContext) -> None:
+        """Called before any node is looked at."""
+
+    def create_kernel(self) -> SimpleDelegateKernel:
+        raise NotImplementedError(f"{self.name}: a simple delegate must have create_kernel")
+
+    def why_left_out(self, subgraph: int, node: int) -> str | None:
+        return self._reasons.get((subgraph, node))
+
+    def prepare(self, context: DelegateContext) -> None:
+        self.initialize(context)
+        options = self.options
+        helper = GraphPartitionHelper(context, self._takes, options.partition_mode)
+        helper.partition()
+        nodes = helper.nodes_of_first_n_largest_partitions(
+            options.max_delegated_partitions, options.min_nodes_per_partition
+        )
+        for n in set(helper.supported_nodes).difference(nodes):
+            self._reasons[context.index, n] = (
+                f"its partition is not among the {options.max_delegated_partitions or 'largest'} chosen, "
+                f"or has fewer than {options.min_nodes_per_partition} nodes"
+            )
+        context.replace_node_subsets_with_delegate_kernels(
+            self._registration(), nodes, options.partition_mode
+        )
+
+    def _takes(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
+        reason = self._listed_out(context, node, registration)
+        if reason is None and not self.is_node_supported(context, node, registration):
+            reason = self.why_not_supported(context, node, registration)
+        if reason is None:
+            self._reasons.pop((context.index, node.index), None)
+        else:
+            self._reasons[context.index, node.index] = reason
+        return reason is None
+
+    def _listed_out(self, context: DelegateContext, node: Node, registration: Registration) -> str | None:
+        names = {node.index, registration.name, *(context.tensor(t).name for t in node.outputs if t >= 0)}
+        if self.options.allow_nodes is not None and names.isdisjoint(self.options.allow_nodes):
+            return "it is not in allow_nodes"
+        return None if names.isdisjoint(self.options.deny_nodes) else "it is in deny_nodes"
+
+    def _registration(self) -> Registration:
+        def init(context: DelegateContext, params: DelegateParams) -> SimpleDelegateKernel:
+            kernel = self.create_kernel()
+            kernel.init(context, params)
+            return kernel
+
+        return delegate_registration(
+            self.name,
+            init,
+            lambda context, node: _kernel(node).prepare(context, node),
+            lambda context, node: _kernel(node).invoke(context, node),
+            _free,
+        )
+
+
+def _kernel(node: Node) -> SimpleDelegateKernel:
+    kernel = node.user_data
+    assert isinstance(kernel, SimpleDelegateKernel)
+    return kernel
+
+
+def _free(context: Context, node: Node) -> None:
+    # A node whose init has failed has no kernel.
+    if isinstance(node.user_data, SimpleDelegateKernel):
+        node.user_data.free()
