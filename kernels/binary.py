@@ -178,13 +178,21 @@ def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
     return _Choice(family, kernel, args)
 
 
+def _shifted(x: int, exponent: int) -> int:
+    """x / 2**exponent as LiteRT's uint8 DIV has it on x86, whose shifts count modulo 32."""
+    if exponent <= 31:
+        return divide_by_power(x, exponent)
+    return (x >> (exponent & 31)) + (x >= 0)
+
+
 def _quotient_table(a: Tensor, b: Tensor, out: Tensor, fused: int) -> np.ndarray:
     """Results of a uint8 DIV for every pair of stored values; the lowest one where b stands for 0.
 
     Source: LiteRT tflite/kernels/internal/reference/div.h, of uint8; div.cc, Prepare.
     """
     p, q, r = (quantization_of("DIV", tensor) for tensor in (a, b, out))
-    multiplier, shift = quantize_multiplier(p.scale / (q.scale * r.scale))
+    real = np.float32(p.scale) / (np.float32(q.scale) * np.float32(r.scale))
+    multiplier, shift = quantize_multiplier(float(real))
     low, high = quantized_activation_range("DIV", fused, r.scale, r.zero_point, *type_range(out))
     table = np.full((256, 256), low, np.int64)
     for stored in range(256):
@@ -196,7 +204,7 @@ def _quotient_table(a: Tensor, b: Tensor, out: Tensor, fused: int) -> np.ndarray
             value = (dividend - p.zero_point) * (1 if divisor > 0 else -1)
             headroom = 31 - (value if value >= 0 else ~value).bit_length()
             quotient = high_multiply(value << headroom, inverse)
-            scaled = divide_by_power(high_multiply(quotient, multiplier), headroom + inverse_shift - shift)
+            scaled = _shifted(high_multiply(quotient, multiplier), headroom + inverse_shift - shift)
             table[dividend, stored] = r.zero_point + scaled
     return np.clip(table, low, high).astype(np.uint8)
 
