@@ -151,7 +151,10 @@ def _real(reader: Reader, text: str, name: str, at: int) -> Attribute:
             raise reader.error(f"float's bits do not fit into {name}: {text}", at)
         value = float(np.frombuffer(bits.to_bytes(form.itemsize, "little"), form)[0])
     else:
-        value = float(np.float32(text)) if name == "f32" else float(text)
+        with np.errstate(over="ignore"):
+            value = float(np.float32(text)) if name == "f32" else float(text)
+        if value in (float("inf"), float("-inf")):
+            raise reader.error(f"float is too large for {name}: {text}", at)
     return value if name == "f32" else NumberAttr(value, ElementType(name))
 
 
@@ -235,7 +238,7 @@ def _shape(reader: Reader) -> ShapeAttr:
         found = reader.match(_SHAPE_SIZE)
         if found is None:
             raise reader.error("expected an integer or `?` when parsing a tf.shape attribute")
-        sizes.append(None if found[0] == "?" else int(found[0]))
+        sizes.append(None if found[0] == "?" else _of_64_bits(reader, found))
         names.append(reader.string().decode(errors="surrogateescape") if reader.sees_string() else "")
     return ShapeAttr(tuple(sizes), tuple(names) if any(names) else ())
 
@@ -257,20 +260,37 @@ def _version(reader: Reader) -> VersionAttr:
         while not reader.accept("]"):
             if bad:
                 reader.expect(",")
-            bad.append(_integer(reader))
+            bad.append(_small_integer(reader))
     return VersionAttr(producer, min_consumer, tuple(bad))
 
 
 def _version_number(reader: Reader) -> int:
     reader.expect("=")
-    return _integer(reader)
+    return _small_integer(reader)
 
 
 def _integer(reader: Reader) -> int:
+    at = reader.at
     found = reader.match(_INTEGER)
-    if found is None or len(found[0]) > 20:
-        raise reader.error("expected integer value")
-    return int(found[0])
+    if found is None:
+        raise reader.error("expected integer value", at)
+    return _of_64_bits(reader, found)
+
+
+def _of_64_bits(reader: Reader, found: re.Match[str]) -> int:
+    # More digits than these need not be read to know.
+    number = int(found[0][:24])
+    if not -(1 << 63) <= number < 1 << 63:
+        raise reader.error("an integer must have 64 bits", found.start())
+    return number
+
+
+def _small_integer(reader: Reader) -> int:
+    at = reader.at
+    number = _integer(reader)
+    if not -(1 << 31) <= number < 1 << 31:
+        raise reader.error(f"a version must have 32 bits, got {number}", at)
+    return number
 
 
 def _full_type(reader: Reader) -> FullTypeAttr:

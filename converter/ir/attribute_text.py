@@ -159,8 +159,11 @@ def number_text(number: NumberAttr) -> str:
 _BITS = {"f32": ("<f4", 8, 9), "f64": ("<f8", 16, 17), "f16": ("<f2", 4, 5)}
 
 
-def float_text(value: float, type: str) -> str:
-    """Six digits if they read back exactly, else as many as it takes; bits for what has no digits."""
+def float_text(value: float | np.floating, type: str) -> str:
+    """Six digits if they read back exactly, else as many as it takes; bits for what has no digits.
+
+    NumPy's numbers keep the bits of NaNs, which Python's lose.
+    """
     if type == "bf16":
         bits = struct.unpack("<I", np.float32(value).tobytes())[0] >> 16
         return _float_text(float(value), lambda text: _bf16_bits(float(text)) == bits, f"0x{bits:04X}", 4)
@@ -208,13 +211,14 @@ def element_texts(dense: DenseAttr, name: str) -> list[str]:
         return ["true" if e else "false" for e in array]
     if name == "bf16":
         wide = (array.astype(np.uint32) << 16).view(np.float32)
-        return [float_text(float(e), name) for e in wide]
+        return [float_text(e, name) for e in wide]
     kind = FORMS[name][0].kind
     if kind == "f":
-        return [float_text(float(e), name) for e in array]
+        return [float_text(e, name) for e in array]
     if kind == "c":
         part = "f32" if name == "complex<f32>" else "f64"
-        return [f"({float_text(float(e.real), part)},{float_text(float(e.imag), part)})" for e in array]
+        texts = [float_text(e, part) for e in array.view("<f4" if part == "f32" else "<f8")]
+        return [f"({real},{imaginary})" for real, imaginary in zip(texts[::2], texts[1::2], strict=True)]
     return [str(e) for e in array.tolist()]
 
 

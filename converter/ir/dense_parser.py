@@ -144,7 +144,11 @@ def _reals(texts: list[str], name: str) -> bytes:
         bits = np.array(texts, np.float32).view(np.uint32)
         # Halves to even.
         return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2").tobytes()
-    return np.array(texts, FORMS[name][0]).tobytes()
+    with np.errstate(over="ignore"):
+        array = np.array(texts, FORMS[name][0])
+    if np.isinf(array).any():
+        raise ValueError("too large")
+    return array.tobytes()
 
 
 def _real(text: str, name: str) -> bytes:

@@ -21,6 +21,16 @@ def export_graph_def(module: Module) -> GraphDef:
     ModelError when it has more than one graph or a name is missing; UnsupportedError for regions and
     attributes that GraphDef has no form for.
     """
+    try:
+        return _exported(module)
+    except (ModelError, UnsupportedError):
+        raise
+    except ValueError as error:
+        # A number or name that the field of a message cannot hold.
+        raise ModelError(f"GraphDef: a value does not fit ({error})") from error
+
+
+def _exported(module: Module) -> GraphDef:
     graphs = [op for op in module.ops if isinstance(op, Graph)]
     if len(graphs) > 1:
         raise ModelError("Can't export module with two different tfg.graph")
