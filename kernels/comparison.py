@@ -89,7 +89,8 @@ def compare_calls(context: Context, name: str, a: Tensor, b: Tensor, out: Tensor
         args["a_table"], args["b_table"] = (table.ctypes.data for table in keep)
     chunks = chunk_count(context, 0.3 * out.size)
     tensors = {"a": a, "b": b, "out": out}
-    return [KernelCall("comparison", f"{name.lower()}_{suffix}", args, tensors, chunks, keep=keep)]
+    family = f"comparison_{suffix}"
+    return [KernelCall(family, f"{name.lower()}_{suffix}", args, tensors, chunks, keep=keep)]
 
 
 def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | None:

@@ -1,0 +1,20 @@
+"""Comparisons of int32 operands; the results are bytes of 0 or 1."""
+
+from numba import njit
+
+from ..comparison import COMPARE
+from .broadcast import broadcast_kernel
+from .compare import COMPARISONS
+from .elements import read_i32, write_u8
+from .family import KernelFamily
+
+kernels = KernelFamily()
+
+
+@njit(error_model="numpy")
+def _nothing(block):
+    return 0
+
+
+for _name, _compare in COMPARISONS.items():
+    kernels.add(COMPARE, f"{_name}_i32")(broadcast_kernel(read_i32, write_u8, _nothing, _compare))
