@@ -38,7 +38,7 @@ def binary_case(
     out_scale: tuple[float, int] | None = None,
     *,
     fused: int = NONE,
-    closeness: Closeness | None = None,
+    closeness: Closeness | Skip | None = None,
     litert: Closeness | Skip | None = None,
     num_threads: int = 1,
 ) -> Case:
@@ -120,7 +120,7 @@ CASES = [
         Kind((3, 70), np.uint8, 0.05, 120),
         Kind((70,), np.uint8, 0.11, 0),
         (0.02, 110),
-        litert=Skip("LiteRT shifts by more than 31 bits for quotients near 0, which C leaves undefined"),
+        closeness=Skip("LiteRT, and so numlite, shifts quotients near 0 by more than 31 bits, modulo 32"),
     ),
     binary_case("SQUARED_DIFFERENCE", Kind((3, 7), np.int32), Kind((7,), np.int32)),
     *(
