@@ -160,7 +160,11 @@ def run_calls(
 
 def _rows(calls: Sequence[KernelCall], blocks: ArgumentBlocks, library: KernelLibrary) -> np.ndarray:
     rows = [
-        (library.address(call.family, call.kernel), address, min(max(call.chunks, 1), _MOST_CHUNKS))
+        (
+            call.address or library.address(call.family, call.kernel),
+            address,
+            min(max(call.chunks, 1), _MOST_CHUNKS),
+        )
         for call, address in zip(calls, blocks.addresses, strict=True)
     ]
     return np.array(rows, np.int64).reshape(len(rows), 3)
