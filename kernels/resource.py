@@ -71,12 +71,17 @@ def _known_variable(context: Context, node: Node, operator: str) -> Variable | N
     """The variable, if its handle is known before the run."""
     handle = context.input(node, 0)
     check_resource(operator, handle)
-    return _variable(context, node, operator) if handle.is_constant else None
+    if not handle.is_constant:
+        return None
+    try:
+        return _variable(context, node, operator)
+    except InvokeError as error:
+        raise PrepareError(str(error)) from error
 
 
 def _is_open(tensor: Tensor) -> bool:
     """Whether the file leaves the shape open; a missing shape reads as that of a scalar."""
-    return not tensor.shape_signature or -1 in tensor.shape_signature
+    return not tensor.declared_shape or -1 in tensor.declared_shape
 
 
 def _copy_call(kernel: str, variable: Variable, tensor: Tensor) -> list[KernelCall]:
@@ -94,7 +99,7 @@ def _prepare_read_variable(context: Context, node: Node) -> Sequence[KernelCall]
     y = context.output(node, 0)
     variable = _known_variable(context, node, "READ_VARIABLE")
     if variable is not None and variable.type is None and y.has_fixed_size and not _is_open(y):
-        context.resources.settle(variable, y.type, y.shape_signature)
+        context.resources.settle(variable, y.type, y.declared_shape)
     if variable is None or variable.loose or variable.shape is None or variable.type != y.type:
         context.set_dynamic(y)
         return None

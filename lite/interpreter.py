@@ -74,8 +74,11 @@ class Interpreter:
     def tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
         """ValueError when there is none of that index."""
         tensors = self.subgraph(subgraph_index).tensors if subgraph_index else self._tensors
-        if 0 <= index < len(tensors):
-            return tensors[index]
+        try:
+            if 0 <= index < len(tensors):
+                return tensors[index]
+        except TypeError:
+            raise TypeError(f"tensor index must be an integer, got {index!r}") from None
         raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
 
     def resize_input(

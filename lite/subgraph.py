@@ -187,7 +187,7 @@ class Subgraph:
             self.tensors.append(tensor)
             owned.append(tensor.index)
         tensor = self.tensors[owned[count]]
-        tensor.shape = tensor.shape_signature = checked_shape(tensor, (nbytes,))
+        tensor.shape = checked_shape(tensor, (nbytes,))
         tensor.allocation_type = kind
         tensor.bind(None)
         node.temporaries.append(tensor.index)

@@ -97,6 +97,8 @@ class Tensor:
 
     data is the tensor's bytes as a flat uint8 array (a view of the mapped file, of the arena,
     or memory of its own), or None while unallocated. address is where they start, 0 if nowhere.
+    signature is the file's shape signature (None when it gives none), and declared_shape the
+    signature or else the shape in the file, whatever the tensor is resized to.
     """
 
     __slots__ = (
@@ -105,13 +107,14 @@ class Tensor:
         "buffer_handle",
         "data",
         "data_is_stale",
+        "declared_shape",
         "delegate",
         "index",
         "is_variable",
         "name",
         "quantization",
         "shape",
-        "shape_signature",
+        "signature",
         "sparsity",
         "type",
     )
@@ -130,7 +133,8 @@ class Tensor:
         self.name = name
         self.type = type
         self.shape = shape
-        self.shape_signature = shape if shape_signature is None else shape_signature
+        self.signature = shape_signature
+        self.declared_shape = shape if shape_signature is None else shape_signature
         self.quantization = quantization
         self.is_variable = is_variable
         self.sparsity: object | None = None
@@ -147,6 +151,14 @@ class Tensor:
     @property
     def type_name(self) -> str:
         return TensorType(self.type).name.lower()
+
+    @property
+    def shape_signature(self) -> Shape:
+        """The shape with -1 for the sizes that are open; without a signature the shape as it is now.
+
+        Source: LiteRT tflite/python/interpreter_wrapper, TensorSizeSignature.
+        """
+        return self.shape if self.signature is None else self.signature
 
     @property
     def size(self) -> int:

@@ -27,6 +27,9 @@ _SIZES = {"?": 1, "b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "f": 4, "q": 8
 # Files are smaller than this: offsets beyond it are signed in some readers.
 _MAX_FLATBUFFER_BYTES = 2**31 - 1
 
+# LiteRT's words, which callers look for.
+_NO_FLATBUFFER = "The model is not a valid Flatbuffer buffer"
+
 
 class _Child(NamedTuple):
     """A field that points elsewhere: at an offset from its table."""
@@ -54,6 +57,9 @@ def verify(buffer: bytes | bytearray | memoryview | mmap | np.ndarray) -> None:
     data = memoryview(buffer).cast("B")  # type: ignore[arg-type] # arrays have buffers, also before 3.12
     try:
         root = _Structure(data).root()
+    except Fault as fault:
+        raise ModelError(f"{_NO_FLATBUFFER}: {str(fault).removeprefix('model: ')}") from None
+    try:
         check_indices(data, root)
     except Fault as fault:
         raise ModelError(str(fault)) from None

@@ -12,6 +12,8 @@ from numlite.schema.verifier import verify
 
 from .models import convolution
 
+NO_FLATBUFFER = "The model is not a valid Flatbuffer buffer"
+
 
 def refusal(data: bytes) -> str:
     with pytest.raises(ModelError) as caught:
@@ -31,7 +33,7 @@ def test_too_short(data: bytes) -> None:
 def test_wrong_identifier() -> None:
     data = bytearray(tflite.pack(convolution()))
     data[4:8] = b"TFL2"
-    assert refusal(data) == "model: identifier must be TFL3, got b'TFL2'"
+    assert refusal(data) == f"{NO_FLATBUFFER}: identifier must be TFL3, got b'TFL2'"
 
 
 def first_operator(model: tflite.ModelT) -> tflite.OperatorT:
@@ -130,9 +132,8 @@ def test_unknown_union_member() -> None:
     model = convolution()
     first_operator(model).builtin_options_type = 200
     message = refusal(tflite.pack(model))
-    assert (
-        message == "subgraph 0, operator 0, builtin_options: builtin_options_type must be 1 to 126, got 200"
-    )
+    where = "subgraph 0, operator 0, builtin_options"
+    assert message == f"{NO_FLATBUFFER}: {where}: builtin_options_type must be 1 to 126, got 200"
 
 
 def test_buffer_behind_the_flatbuffer() -> None:
