@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 @click.command("benchmark")
 @model_argument
 @click.option("-i", "--input", "sources", multiple=True, metavar="[NAME=]FILE", help="As for `numlite run`.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the random inputs.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .main import run_command
+from .output_file import check_output
 
 if TYPE_CHECKING:
     from ..converter.conversion import Fate
@@ -52,6 +53,7 @@ def command(
     from ..converter.conversion import convert
     from ..converter.graph_file import read_graph
 
+    check_output(output, graph=graph)
     graph_def = read_graph(graph)
     outputs = _names(output_arrays)
     inputs = _names(input_arrays)

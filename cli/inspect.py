@@ -25,10 +25,14 @@ def command(model: str, tensors: bool, nodes: bool) -> None:
 
     Works also for models with operators that numlite cannot run.
     """
+    from ..lite.errors import ModelError
     from ..lite.model import Model
     from .console import make_console
 
-    opened = Model.from_path(model)
+    try:
+        opened = Model.from_path(model)
+    except ModelError as error:
+        raise click.ClickException(f"{model}: {error}") from error
     console = make_console()
     _show_file(console, model, opened)
     _show_signatures(console, opened)

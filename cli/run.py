@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .model_options import model_argument, open_interpreter, run_options
+from .output_file import check_output
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +29,9 @@ Arrays = dict[str, "np.ndarray"]
     help=".npz by input name (or in_0, in_1 ...), or .npy; inputs not given get random values.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help=".npz for the outputs.")
-@click.option("--seed", default=0, show_default=True, help="Seed of the random inputs.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
+)
 @click.option("--signature", metavar="KEY", help="Run this signature; its names are those of -i and -o.")
 @run_options
 def command(
@@ -44,6 +47,8 @@ def command(
 
     An input whose shape differs from the model's resizes that input.
     """
+    if output is not None:
+        check_output(output, model=model)
     interpreter = open_interpreter(model, threads, resolver)
     if signature is None:
         inputs, outputs = run_model(interpreter, sources, seed)

@@ -69,6 +69,9 @@ def convert(
         inputs = graph.default_inputs(outputs)
     else:
         inputs = [_existing(graph, name, "input") for name in input_arrays]
+        twice = next((value for value in inputs if inputs.count(value) > 1), None)
+        if twice is not None:
+            raise ModelError(f"inputs: {str(twice)!r} is named twice")
     shapes = {Value.parse(name): _partial(shape) for name, shape in (input_shapes or {}).items()}
     unknown = [str(value) for value in shapes if value not in inputs]
     if unknown:

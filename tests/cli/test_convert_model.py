@@ -48,6 +48,8 @@ def test_shapes_and_arrays(graph: Path) -> None:
         (["--input-shapes", "1:2"], "2 shapes for 1 inputs (x)", 2),
         (["--input-shapes", "a"], "sizes must be numbers or ?, got 'a'", 2),
         (["--output-arrays", "z"], "output 'z': the graph has no such node", 1),
+        (["--input-arrays", "x,x:0"], "inputs: 'x' is named twice", 1),
+        (["-o", ""], "--output: it must name a file", 2),
     ],
 )
 def test_errors_are_one_line(
@@ -79,3 +81,13 @@ def test_an_old_file_stays_when_writing_fails(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(Exception, match="No space left on device"):
         write_file(path, b"new")
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["model.tflite"]
+
+
+def test_the_graph_is_never_overwritten(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = graph.read_bytes()
+    link = graph.with_name("link.pb")
+    link.symlink_to(graph)
+    for output in (graph, graph.parent / "." / graph.name, link):
+        assert run_command(command, [str(graph), "-o", str(output)]) == 2
+        assert "--output: it is the graph itself" in capsys.readouterr().err
+    assert graph.read_bytes() == content and link.is_symlink()

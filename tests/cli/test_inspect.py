@@ -29,3 +29,11 @@ def test_model_that_cannot_run(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run_command(cli, ["inspect", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "CUSTOM Mystery" in shown and "memory: not planned" in shown
+
+
+def test_a_damaged_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "damaged.tflite"
+    path.write_bytes(b"nothing of a model")
+    assert run_command(cli, ["inspect", str(path)]) == 1
+    shown = capsys.readouterr().err
+    assert f"{path}: " in shown and "identifier must be TFL3" in shown and shown.count("\n") == 1

@@ -90,6 +90,19 @@ def test_errors(
     assert says in shown and shown.count("\n") == 1
 
 
+@pytest.mark.parametrize("seed", ["-1", "x"])
+def test_a_seed_must_be_a_natural_number(model: Path, seed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(model, "--seed", seed) == 2
+    assert "Invalid value for '--seed'" in capsys.readouterr().err
+
+
+def test_the_model_is_never_overwritten(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = model.read_bytes()
+    assert run(model, "-o", model) == 2
+    assert "--output: it is the model itself" in capsys.readouterr().err
+    assert model.read_bytes() == content
+
+
 def test_a_failed_write_leaves_the_old_file(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
