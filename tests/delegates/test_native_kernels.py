@@ -1,0 +1,108 @@
+"""Delegates that hand in compiled kernels: the plan stays one native call."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from numlite.delegates import (
+    Delegate,
+    DelegateContext,
+    DelegateParams,
+    SimpleDelegate,
+    SimpleDelegateKernel,
+    delegate_registration,
+)
+from numlite.interpreter import Interpreter
+from numlite.lite.context import Context
+from numlite.lite.errors import InvokeError
+from numlite.lite.kernel_call import KernelCall
+from numlite.lite.node import Node
+from numlite.lite.registration import Registration
+
+from .graphs import sine, sine_model, while_model, while_result
+from .test_application import X, run
+
+SINE = np.dtype([("x", np.int64), ("y", np.int64), ("n", np.int64)], align=True)
+
+
+@ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+def sine_kernel(args: int, chunk: int, chunks: int) -> int:
+    """Stands for a compiled kernel: nothing but its address is known to the runtime."""
+    x, y, n = (ctypes.c_int64 * 3).from_address(args)
+    if n == 0:
+        return 7
+    source = np.frombuffer((ctypes.c_float * n).from_address(x), np.float32)
+    np.frombuffer((ctypes.c_float * n).from_address(y), np.float32)[:] = np.sin(source)
+    return 0
+
+
+class NativeKernel(SimpleDelegateKernel):
+    def prepare(self, context: Context, node: Node) -> Sequence[KernelCall]:
+        x, y = context.input(node, 0), context.output(node, 0)
+        args = np.zeros(1, SINE)
+        args["n"] = x.size
+        address = ctypes.cast(sine_kernel, ctypes.c_void_p).value or 0
+        messages = {7: "there is nothing to do"}
+        return [KernelCall("sine", "sine_kernel", args, {"x": x, "y": y}, messages=messages, address=address)]
+
+
+class NativeSine(SimpleDelegate):
+    def is_node_supported(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
+        return registration.name == "SIN"
+
+    def create_kernel(self) -> NativeKernel:
+        return NativeKernel()
+
+
+def test_plan_stays_one_native_call() -> None:
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[NativeSine()])
+    assert np.array_equal(run(interpreter, X), sine(X))
+    assert interpreter.core.subgraph().native_plan is not None
+    assert [row.calls for row in interpreter.profile(1)] == [1] * 5
+
+
+def test_body_of_a_loop_stays_native() -> None:
+    interpreter = Interpreter(model_content=while_model(), experimental_delegates=[NativeSine()])
+    x = np.linspace(0, 1, 3, dtype=np.float32)
+    assert np.allclose(run(interpreter, x), while_result(x), rtol=1e-6)
+    assert interpreter.core.subgraph().native_plan is not None
+    assert np.allclose(run(interpreter, x[:2]), while_result(x[:2]), rtol=1e-6)
+
+
+def test_status_of_a_native_kernel_has_words() -> None:
+    interpreter = Interpreter(model_content=sine_model((0, 3)), experimental_delegates=[NativeSine()])
+    with pytest.raises(InvokeError, match=r"node 5 \(NativeSine\).*nothing to do"):
+        run(interpreter, np.zeros((0, 3), np.float32))
+
+
+class Passing(Delegate):
+    """Has each node run by the kernels of the operator that it replaces."""
+
+    def prepare(self, context: DelegateContext) -> None:
+        plan = [(n, context.node_and_registration(n)[1].name) for n in context.execution_plan]
+        registration = delegate_registration("Passing", _init, _prepare)
+        for n, name in plan:
+            if name in ("SIN", "MUL"):
+                context.replace_node_subsets_with_delegate_kernels(registration, [n])
+
+
+def _init(context: DelegateContext, params: DelegateParams) -> Node:
+    return context.node_and_registration(params.nodes_to_replace[0])[0]
+
+
+def _prepare(context: Context, node: Node) -> Any:
+    replaced = node.user_data
+    assert isinstance(replaced, Node)
+    return replaced.registration.prepare(context, replaced)
+
+
+def test_kernels_of_the_library_and_several_replacements() -> None:
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[Passing()])
+    plain = run(Interpreter(model_content=sine_model()), X)
+    assert np.array_equal(run(interpreter, X), plain)
+    assert interpreter.core.subgraph().native_plan is not None
+    assert sorted(row.op for row in interpreter.profile(1)) == ["ADD", "ADD", *["Passing"] * 3]
