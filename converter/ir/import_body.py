@@ -12,7 +12,7 @@ from .edges import Edge, parse_edge
 from .full_type import constructed, full_type_of
 from .import_options import ImportOptions, Signatures
 from .module import text_attribute
-from .node import Block, Location, Node, Value
+from .node import RESERVED_OPS, Block, Location, Node, Value
 from .signature import Signature
 from .types import OPAQUE, Type, unranked
 
@@ -48,6 +48,8 @@ class BodyImporter:
         try:
             if not node_def.op:
                 raise ModelError(f"Node {name} has an empty op name")
+            if node_def.op in RESERVED_OPS:
+                raise ModelError("no op may have this name")
             node = self._node(node_def)
         except (ModelError, UnsupportedError) as error:
             raise type(error)(f"{error} (node '{name}', op '{node_def.op}')") from error

@@ -12,7 +12,7 @@ from .import_body import ASSIGNED_DEVICE, FULL_TYPE, location_of
 from .import_function import REST, argument_attributes, rest_of, shared_attributes
 from .import_options import Signatures
 from .module import Function, text_attribute
-from .node import GET_RESULT, RETURN, Node, Value
+from .node import GET_RESULT, RESERVED_OPS, RETURN, Node, Value
 from .types import CONTROL, OPAQUE, ElementType, element_type
 
 I32 = ElementType("i32")
@@ -111,6 +111,8 @@ class _GenericImporter:
     def _node(self, node_def: NodeDef) -> Node:
         if not node_def.op:
             raise ModelError(f"empty op type (node '{node_def.name}')")
+        if node_def.op in RESERVED_OPS:
+            raise ModelError(f"no op may have this name (node '{node_def.name}', op '{node_def.op}')")
         try:
             attributes = attributes_of(node_def.attr)
         except (ModelError, UnsupportedError) as error:

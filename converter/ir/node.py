@@ -16,6 +16,8 @@ CASE_REGIONS = frozenset(("CaseRegion", "StatelessCaseRegion", "StatefulCaseRegi
 WHILE_REGIONS = frozenset(("WhileRegion", "StatelessWhileRegion", "StatefulWhileRegion"))
 FOR_REGIONS = frozenset(("ForRegion",))
 REGION_OPS = IF_REGIONS | CASE_REGIONS | WHILE_REGIONS | FOR_REGIONS
+# Names that no op of a GraphDef may have: the text could not tell them apart.
+RESERVED_OPS = REGION_OPS | TERMINATORS | {GET_RESULT}
 # Where a node came from: names of nodes and of the functions they were in.
 Location = tuple[tuple[str, str], ...]
 

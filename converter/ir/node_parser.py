@@ -14,6 +14,7 @@ from .node import (
     GET_RESULT,
     IF_REGIONS,
     REGION_OPS,
+    RESERVED_OPS,
     RETURN,
     TERMINATORS,
     Block,
@@ -39,7 +40,6 @@ _HEAD = re.compile(
 )
 _USE = re.compile(r"%([A-Za-z0-9$._-]+)(?:#(\d{1,6}))?")
 _KEYWORDS = (("device", "_mlir_device"), ("assigned_device", "_mlir_assigned_device"), ("name", "_mlir_name"))
-_SPECIAL = REGION_OPS | TERMINATORS | {GET_RESULT}
 _LONGEST_KEPT = 400
 _MOST_KEPT = 1 << 12
 
@@ -112,11 +112,7 @@ class NodeParser:
         bound: list[tuple[str, int, int]] = []
         if reader.sees("%"):
             plain = _HEAD.match(reader.text, at)
-            if (
-                plain is not None
-                and plain[4] not in _SPECIAL
-                and plain[4].removeprefix("tfg.") not in _SPECIAL
-            ):
+            if plain is not None and plain[4].removeprefix("tfg.") not in RESERVED_OPS:
                 return self.plain(plain, scope)
             bound = self.bound_results()
         node = self.generic(scope) if reader.sees_string() else self.custom(scope)

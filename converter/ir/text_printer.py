@@ -118,7 +118,7 @@ class _Printer:
             self.lines.append(indent + self._head(node) + self._plain(node) + location)
 
     def _has_custom_form(self, node: Node) -> bool:
-        if not _OP_NAME.fullmatch(node.op):
+        if not _OP_NAME.fullmatch(node.op) or node.op.startswith("tfg."):
             return False
         if node.op in TERMINATORS or node.op == GET_RESULT:
             return True

@@ -37,13 +37,10 @@ class ValueNames:
         for value in function.arguments:
             name = function.argument_name(value)
             token = function.control_of(value)
-            if name:
-                self.names[value] = self._unique(sanitized(name))
-                self.names[token] = self._unique(f"{self.names[value]}.ctl")
-            else:
-                self.names[value] = self._unique(f"arg{self._arguments}")
-                # The token takes a number too, but a name that a reader can find it by.
-                self.names[token] = f"{self.names[value]}.ctl"
+            self.names[value] = self._unique_pair(sanitized(name) if name else f"arg{self._arguments}")
+            self.names[token] = f"{self.names[value]}.ctl"
+            if not name:
+                # The token takes a number, too.
                 self._arguments += 2
         self._name_nodes(function.body)
 
@@ -76,6 +73,16 @@ class ValueNames:
             found = f"{name}_{self._clashes}"
             self._clashes += 1
         self._used[-1].add(found)
+        return found
+
+    def _unique_pair(self, name: str) -> str:
+        """A name for an argument: with its ending, it names the token."""
+        used = self._used[-1]
+        found = name
+        while found in used or f"{found}.ctl" in used:
+            found = f"{name}_{self._clashes}"
+            self._clashes += 1
+        used |= {found, f"{found}.ctl"}
         return found
 
     def text(self, value: Value) -> str:

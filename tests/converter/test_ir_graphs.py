@@ -176,3 +176,42 @@ def test_export_refuses_what_graph_def_cannot_say() -> None:
     nodes = "%c = Op {a = [[1]]}"
     with pytest.raises(UnsupportedError, match="GraphDef has no form"):
         export_graph_def(parse_module(LOOP.replace("%ctl_3 =", f"{nodes}\n %ctl_3 =")))
+
+
+ODD_NAMES = [
+    "a b",
+    'quote"',
+    "back\\slash",
+    "line\nbreak",
+    "ümlaut",
+    "tfg.Op",
+    "Addons>Gelu",
+    "7",
+    "a.ctl",
+    "%x",
+]
+
+
+def test_odd_names_survive_the_text() -> None:
+    graph = GraphDef()
+    for name in ODD_NAMES:
+        node = graph.node.add(name=name, op=name, device=name, input=["7:1", "^a b"])
+        node.attr[name].s = name.encode()
+        node.attr["f"].func.name = name
+    function = graph.library.function.add()
+    function.signature.name = 'odd "name"'
+    for name in [*ODD_NAMES, "a", "a.ctl.ctl"]:
+        function.signature.input_arg.add(name=name, type=graph_def.DT_FLOAT)
+        function.signature.control_output.append(name)
+        function.control_ret[name] = name
+    for generic in (False, True):
+        text = print_module(import_graph_def(graph, ImportOptions(check_nodes=False)), generic=generic)
+        assert normal_form(export_graph_def(parse_module(text))) == normal_form(graph)
+
+
+@pytest.mark.parametrize("op", ["return", "get_result", "IfRegion"])
+def test_ops_may_not_have_names_of_the_text_form(op: str) -> None:
+    graph = GraphDef()
+    graph.node.add(name="n", op=op)
+    with pytest.raises(ModelError, match="no op may have this name"):
+        import_graph_def(graph)
