@@ -20,11 +20,19 @@ if TYPE_CHECKING:
 @model_argument
 @click.option("--tensors", is_flag=True, help="List every tensor, with its place in memory.")
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
-def command(model: str, tensors: bool, nodes: bool) -> None:
+@click.option("--delegate", metavar="NAME", help="Show what this delegate takes: its name, or its module.")
+@click.option("--delegate-option", "options", multiple=True, metavar="KEY=VALUE", help="For the delegate.")
+def command(model: str, tensors: bool, nodes: bool, delegate: str | None, options: tuple[str, ...]) -> None:
     """Show what MODEL holds: signatures, inputs and outputs, operators, memory.
 
-    Works also for models with operators that numlite cannot run.
+    Works also for models with operators that numlite cannot run. With --delegate it shows instead
+    which nodes the delegate takes, what is copied, and why it leaves the others.
     """
+    if delegate is not None:
+        from .inspect_delegate import show_delegate
+
+        show_delegate(model, delegate, options)
+        return
     from ..lite.errors import ModelError
     from ..lite.model import Model
     from .console import make_console
