@@ -110,4 +110,4 @@ def test_fully_connected_refuses(keep_num_dims: bool, x: tuple[int, ...], w: tup
 def test_float_activation_range() -> None:
     assert float_activation_range("CONV_2D", 3) == (0.0, 6.0)
     with pytest.raises(UnsupportedError, match="CONV_2D: fused activation"):
-        float_activation_range("CONV_2D", 4)
+        float_activation_range("CONV_2D", 6)
