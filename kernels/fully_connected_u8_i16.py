@@ -36,7 +36,8 @@ def compute(context: Context, node: Node, g: FullyConnectedGeometry, shuffled: b
     Source: LiteRT tflite/kernels/internal/reference/fully_connected.h.
     """
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    rows = x.array().reshape(g.batch, g.in_depth).astype(np.int64)
+    rows: np.ndarray = x.array().reshape(g.batch, g.in_depth).astype(np.int64)
+    weights: np.ndarray
     if shuffled:
         blocks = (g.out_depth // _BLOCK_ROWS, g.in_depth // _BLOCK_COLUMNS, _BLOCK_ROWS, _BLOCK_COLUMNS)
         weights = w.array().reshape(blocks).view(np.int8).transpose(0, 2, 1, 3)

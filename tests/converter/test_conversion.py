@@ -7,8 +7,7 @@ from random import Random
 import numpy as np
 import pytest
 from google.protobuf import text_format
-from numlite.converter import convert_graph, read_graph
-from numlite.converter import convert
+from numlite.converter import convert, convert_graph, read_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import tflite
