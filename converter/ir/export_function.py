@@ -124,7 +124,10 @@ def _control_results(function: Function) -> list[tuple[str, Value]]:
 
 
 def write_function(function: Function, find: FindSignature, proto: FunctionDef) -> None:
-    """Set the FunctionDef to the function; find gives the signature of any op or function."""
+    """Set the FunctionDef to the function; find gives the signature of any op or function.
+
+    Unlike TensorFlow's exporter, reference types stay references and lists of types stay lists.
+    """
     proto.signature.CopyFrom(signature_of(function))
     namer = _Namer(function, find)
     for i, attributes in enumerate(function.argument_attributes):

@@ -37,7 +37,10 @@ def has_placeholders(function_def: FunctionDef) -> bool:
 
 
 def import_generic_function(function_def: FunctionDef) -> Function:
-    """A function as FunctionDef writes it."""
+    """A function as FunctionDef writes it.
+
+    Nodes stay in the file's order; TensorFlow's importer moves a node to its first use.
+    """
     signature = function_def.signature
     if not signature.name:
         raise ModelError("generic function without a name")

@@ -36,7 +36,11 @@ _INSIDE = {"_mlir_name": "name", "_mlir_device": "device", "_mlir_assigned_devic
 
 
 def print_module(module: Module, locations: bool = False, generic: bool = False) -> str:
-    """The text of the module."""
+    """The text of the module, which parse_module reads back.
+
+    Unlike MLIR's, names and devices are escaped, tokens of nameless arguments are called by the
+    argument's name with ".ctl", and shapes keep the names of their dimensions.
+    """
     printer = _Printer(locations, generic)
     if generic:
         printer.generic_module(module)

@@ -215,3 +215,22 @@ def test_ops_may_not_have_names_of_the_text_form(op: str) -> None:
     graph.node.add(name="n", op=op)
     with pytest.raises(ModelError, match="no op may have this name"):
         import_graph_def(graph)
+
+
+def test_a_function_with_an_unknown_op_keeps_the_names_of_its_outputs() -> None:
+    graph = GraphDef()
+    function = graph.library.function.add()
+    function.signature.name = "F"
+    function.signature.input_arg.add(name="x", type=graph_def.DT_FLOAT)
+    function.signature.input_arg.add(name="more", type_list_attr="Ts")
+    function.signature.output_arg.add(name="y", type=graph_def.DT_FLOAT)
+    attr = function.signature.attr.add(name="Ts", type="list(type)", has_minimum=True, minimum=1)
+    attr.default_value.list.type.append(graph_def.DT_INT32)
+    function.node_def.add(name="n", op="Unknown", input=["x", "m:left:1", "^m"])
+    function.node_def.add(name="m", op="Unknown", input=["x"])
+    function.ret["y"] = "n:right:0"
+    module = import_graph_def(graph)
+    assert module.functions["F"].generic
+    assert normal_form(export_graph_def(parse_module(print_module(module)))) == normal_form(graph)
+    with pytest.raises(UnsupportedError, match="Converting DataType 'DT_INVALID'"):
+        import_graph_def(graph, ImportOptions(allow_unknown_ops=False))
