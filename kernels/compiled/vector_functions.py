@@ -91,11 +91,11 @@ def _exp_avx512(e: Emitter, x: Value) -> Value:
     """2^(n / 16) * e^r, the fraction's power looked up in a register of 16."""
     r, n, bits = _reduced(e, x, 16)
     whole = e.builder.fmul(n, _splat(x, 1 / 16))
-    # scalef takes the floor of its exponent; the table holds what is left.
+    # scalef takes the floor of its exponent; the table holds what is left. It comes last, as 2^n
+    # alone would leave float32's range for the largest x.
     name, all_lanes, current_rounding = "mask.scalef.ps.512", constant(i16, -1), constant(i32, 4)
-    fraction = _fraction(e, bits)
-    power = e.call(f"llvm.x86.avx512.{name}", x.type, fraction, whole, fraction, all_lanes, current_rounding)
-    return _times_exp(e, power, r)
+    value = _times_exp(e, _fraction(e, bits), r)
+    return e.call(f"llvm.x86.avx512.{name}", x.type, value, whole, value, all_lanes, current_rounding)
 
 
 def _fraction(e: Emitter, bits: Value) -> Value:

@@ -90,6 +90,14 @@ def test_logarithm_at_the_ends() -> None:
         np.testing.assert_allclose(run_operator("log", x), np.log(x), rtol=1e-6)
 
 
+@pytest.mark.parametrize("run", [run_scalar, run_operator])
+def test_exponential_around_the_largest_number(run: Callable[[str, np.ndarray], np.ndarray]) -> None:
+    x = np.linspace(88, 90, 10_001, dtype=np.float32)
+    with np.errstate(over="ignore"):
+        exact = np.exp(x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_allclose(run("exp", x), exact, rtol=5e-7)
+
+
 @pytest.mark.parametrize("name", ["sin", "cos"])
 def test_large_angles(name: str) -> None:
     x = np.concatenate([np.linspace(-16384, 16384, 100_001), np.geomspace(1, 3e38, 1000)]).astype(np.float32)
