@@ -12,6 +12,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from . import fixed_point_16
 from .activation import (
     RELU,
     RELU6,
@@ -96,28 +97,36 @@ def _sigmoid_samples() -> np.ndarray:
     )
 
 
-def _sigmoid_position(x: Tensor, whole_shifts: tuple[int, ...]) -> np.ndarray:
-    """Every int16 x as a multiple of 1 / (3 * 4096); scales near 2^(s - 12) of whole_shifts as if equal.
+def _whole_shift(x: Tensor, shifts: tuple[int, ...]) -> int | None:
+    """The one of shifts with x's scale near 2^(shift - 12), if there is one."""
+    exponent = np.log2(quantization_of("LOGISTIC or TANH", x).scale)
+    return next((shift for shift in shifts if abs(exponent - (shift - 12)) < 1e-3), None)
+
+
+def _sigmoid_position(x: Tensor, whole_shift: int | None) -> np.ndarray:
+    """Every int16 x as a multiple of 1 / (3 * 4096).
 
     Source: LiteRT tflite/kernels/activations.cc, SigmoidPrepare and TanhPrepare.
     """
     scale = quantization_of("LOGISTIC or TANH", x).scale
     stored = stored_values(x)
-    for shift in whole_shifts:
-        if abs(np.log2(scale) - (shift - 12)) < 1e-3:
-            return stored * (3 << shift)
+    if whole_shift is not None:
+        return stored * (3 << whole_shift)
     multiplier, shift = scale * 4096.0 * 3.0, 0
     while multiplier <= 32767.0 / 2.0 and shift <= 30:
         multiplier, shift = multiplier * 2.0, shift + 1
     return (stored * int(multiplier) + ((1 << shift) >> 1)) >> shift
 
 
-def _logistic_i16(x: Tensor) -> np.ndarray:
+def _logistic_i16(x: Tensor, numerics: Numerics) -> np.ndarray:
     """Source: LiteRT tflite/kernels/internal/reference/integer_ops/logistic.h, of int16.
 
     Samples differ from LiteRT's table in the last bit, results therefore by at most 1.
     """
-    position, samples = _sigmoid_position(x, (0,)), _sigmoid_samples()
+    shift = _whole_shift(x, (0,))
+    if shift is not None and numerics is Numerics.DEFAULT:
+        return fixed_point_16.logistic(stored_values(x))
+    position, samples = _sigmoid_position(x, shift), _sigmoid_samples()
     magnitude = np.abs(position)
     index, offset = np.minimum(magnitude >> 9, 254), magnitude & 0x1FF
     result = (samples[index] << 9) + offset * (samples[index + 1] - samples[index])
@@ -125,9 +134,12 @@ def _logistic_i16(x: Tensor) -> np.ndarray:
     return np.where(position >= 0, result + (1 << 9), (1 << 25) - result + (1 << 9) - 1) >> 10
 
 
-def _tanh_i16(x: Tensor) -> np.ndarray:
+def _tanh_i16(x: Tensor, numerics: Numerics) -> np.ndarray:
     """Source: LiteRT tflite/kernels/internal/reference/integer_ops/tanh.h, of int16; see _logistic_i16."""
-    position, samples = _sigmoid_position(x, (0, 1)), _sigmoid_samples()
+    shift = _whole_shift(x, (0, 1))
+    if shift is not None and numerics is Numerics.DEFAULT:
+        return fixed_point_16.tanh(stored_values(x) << shift)
+    position, samples = _sigmoid_position(x, shift), _sigmoid_samples()
     magnitude = np.abs(position)
     index, offset = np.minimum(magnitude >> 8, 254), magnitude & 0xFF
     result = (samples[index] << 8) + offset * (samples[index + 1] - samples[index])
@@ -141,7 +153,7 @@ def _smooth(
     max_version: int,
     function: Callable[[np.ndarray], np.ndarray],
     byte_types: tuple[TensorType, ...],
-    on_int16: Callable[[Tensor], np.ndarray] | None = None,
+    on_int16: Callable[[Tensor, Numerics], np.ndarray] | None = None,
 ) -> Registration:
     """A function with a float kernel, and tables: 8-bit ones made from `function`."""
     built = (*_FLOAT_TYPE, *byte_types, *(() if on_int16 is None else (TensorType.INT16,)))
@@ -153,7 +165,7 @@ def _smooth(
             half_even = context.numerics is Numerics.DEFAULT
             return lookup_call(context, x, y, function_table(name, x, y, function, half_even))
         if x.type == TensorType.INT16 and on_int16 is not None:
-            return lookup_call(context, x, y, on_int16(x))
+            return lookup_call(context, x, y, on_int16(x, context.numerics))
         return unary_call(context, "activations", f"{name.lower()}_f32", x, y, np.zeros(1, UNARY), 0.5)
 
     return unary_registration(name, builtin_code, max_version, prepare)

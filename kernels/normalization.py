@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..lite.context import Context, Numerics
+from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
@@ -65,10 +65,7 @@ def _prepare_l2(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 def _prepare_local_response(context: Context, node: Node) -> Sequence[KernelCall]:
-    """The reference numerics leave the last element out of a window, as TFLite's own kernels do.
-
-    Source: LiteRT tflite/kernels/internal/reference/reference_ops.h, LocalResponseNormalization.
-    """
+    """One formula in both numerics: LiteRT's reference kernel, alone, leaves a window's last element out."""
     name = "LOCAL_RESPONSE_NORMALIZATION"
     x, y = same_shape(context, node, name)
     if x.type != TensorType.FLOAT32:
@@ -84,8 +81,7 @@ def _prepare_local_response(context: Context, node: Node) -> Sequence[KernelCall
     args = np.zeros(1, LOCAL_RESPONSE)
     args["depth"] = x.shape[-1]
     args["rows"] = rows = x.size // x.shape[-1]
-    args["before"] = options.radius
-    args["after"] = options.radius - (context.numerics is Numerics.REFERENCE)
+    args["before"] = args["after"] = options.radius
     args["bias"], args["alpha"], args["beta"] = options.bias, options.alpha, options.beta
     chunks = chunk_count(context, 20 * x.size, most=rows)
     return [KernelCall("normalization", "local_response_f32", args, {"x": x, "y": y}, chunks)]
