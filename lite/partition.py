@@ -88,6 +88,7 @@ class _Links:
                     self.producers[t] = position
         self._successors: list[list[int]] = [[] for _ in plan]
         self._waits = [0] * len(plan)
+        self._has_backward_edge = False
         self._link_data(plan)
         self._link_control(plan, control_edges)
 
@@ -113,9 +114,12 @@ class _Links:
             if before in positions and after in positions and before != after:
                 self._successors[positions[before]].append(positions[after])
                 self._waits[positions[after]] += 1
+                self._has_backward_edge |= positions[after] < positions[before]
 
     def in_order(self) -> list[int]:
         """All positions, each after those that it waits for, otherwise in the plan's order."""
+        if not self._has_backward_edge:
+            return list(range(len(self._waits)))
         groups = self.epochs([False] * len(self._waits), outside_first=False)
         return groups[0] if groups else []
 

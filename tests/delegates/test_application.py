@@ -16,6 +16,7 @@ from numlite.delegates import (
 )
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.lite.context import Context
+from numlite.lite.custom_op import custom_registration
 from numlite.lite.errors import DelegateError, InvokeError, StateError
 from numlite.lite.node import Node
 from numlite.schema import tflite
@@ -298,6 +299,28 @@ def test_unallocatable_graph_waits_for_its_shapes() -> None:
     interpreter.resize_tensor_input(0, (4, 3))
     interpreter.allocate_tensors()
     assert interpreter.core.subgraph().execution_plan == [1]
+
+
+def test_delegate_runs_an_operator_that_nobody_knows() -> None:
+    interpreter = Interpreter(model_content=dynamic_model(), experimental_delegates=[Hooks("Grown")])
+    assert np.allclose(run(interpreter, X), np.sin(np.sin(X)), atol=1e-6)
+
+
+def test_refused_by_a_body_leaves_nothing_behind() -> None:
+    interpreter = Interpreter(model_content=while_model())
+    body = interpreter.core.subgraph(2)
+    body.nodes[0].registration = custom_registration("Grown", Grown())
+    with pytest.raises(StateError, match="dynamic-sized"):
+        interpreter.modify_graph_with_delegate(NumpyDelegate("ADD"))
+    assert np.array_equal(run(interpreter, np.array([1, 2, 3], np.float32)), [46, 62, 78])
+    assert not interpreter.core.runtime.delegates
+
+
+def test_no_delegate_twice() -> None:
+    delegate = NumpyDelegate()
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[delegate])
+    with pytest.raises(StateError, match="applied already"):
+        interpreter.modify_graph_with_delegate(delegate)
 
 
 def test_what_is_no_delegate_is_refused() -> None:

@@ -22,6 +22,7 @@ from numlite.lite.errors import InvokeError
 from numlite.lite.kernel_call import KernelCall
 from numlite.lite.node import Node
 from numlite.lite.registration import Registration
+from numlite.lite.tensor import Tensor
 
 from .graphs import sine, sine_model, while_model, while_result
 from .test_application import X, run
@@ -77,6 +78,44 @@ def test_status_of_a_native_kernel_has_words() -> None:
     interpreter = Interpreter(model_content=sine_model((0, 3)), experimental_delegates=[NativeSine()])
     with pytest.raises(InvokeError, match=r"node 5 \(NativeSine\).*nothing to do"):
         run(interpreter, np.zeros((0, 3), np.float32))
+
+
+class NativeDevice(NativeSine):
+    """Its compiled kernel leaves the result in memory of its own, under a handle."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.memory: dict[int, np.ndarray] = {}
+        self.copied = 0
+
+    def create_kernel(self) -> NativeDeviceKernel:
+        return NativeDeviceKernel(self)
+
+    def copy_from_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
+        self.copied += 1
+        tensor.array()[...] = self.memory[handle]
+
+
+class NativeDeviceKernel(NativeKernel):
+    def __init__(self, device: NativeDevice) -> None:
+        self.device = device
+
+    def prepare(self, context: Context, node: Node) -> Sequence[KernelCall]:
+        (call,) = super().prepare(context, node)
+        y = context.output(node, 0)
+        y.buffer_handle = y.index
+        self.device.memory[y.index] = np.zeros(y.shape, np.float32)
+        call.args["y"] = self.device.memory[y.index].ctypes.data
+        call.tensors = {"x": context.input(node, 0)}
+        return [call]
+
+
+def test_results_of_native_kernels_in_device_memory() -> None:
+    device = NativeDevice()
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[device])
+    for x in (X, -X):
+        assert np.array_equal(run(interpreter, x), sine(x))
+    assert device.copied == 4
 
 
 class Passing(Delegate):
