@@ -71,7 +71,7 @@ def byte_case(name: str, dtype: type, x_scale: float, y_scale: float, zeros: tup
 
 
 def int16_case(name: str, x_scale: float, y_scale: float) -> Case:
-    """Every 16-bit value; samples between which LOGISTIC and TANH interpolate may be off by one bit."""
+    """Every 16-bit value."""
     function = _FUNCTIONS[name][0]
     x, y = Kind((1 << 16,), np.int16, x_scale), Kind((1 << 16,), np.int16, y_scale)
     smooth = name in ("LOGISTIC", "TANH")
@@ -80,10 +80,10 @@ def int16_case(name: str, x_scale: float, y_scale: float) -> Case:
         make=lambda: single_op(BuiltinOperator[name], [x], y, _options(name), 2),
         inputs=[np.arange(-(1 << 15), 1 << 15).astype(np.int16)],
         oracle=lambda stored: y.stored(function(x.real(stored))),
-        # Straight lines between samples 1/24 apart.
-        closeness=Quanta(9) if smooth else Quanta(1),
-        litert_default=Quanta(1) if smooth else EXACT,
-        litert_reference=Quanta(1) if smooth else EXACT,
+        # Straight lines between samples 1/24 apart, or LiteRT's 16-bit fixed point.
+        closeness=Quanta(20) if smooth else Quanta(1),
+        litert_default=EXACT,
+        litert_reference=EXACT,
     )
 
 
@@ -102,6 +102,11 @@ CASES = [
             ("LEAKY_RELU", 0.0005),
         )
         for x_scale in (0.0003, 0.00021)
+    ),
+    *(
+        int16_case(name, x_scale, 1 / 32768)
+        for name in ("LOGISTIC", "TANH")
+        for x_scale in (2**-13, 2**-12, 2**-11, 2**-12 * 1.0005, 1 / 48)
     ),
     float_case("HARD_SWISH", (700, 701), num_threads=2),
     *(
