@@ -17,7 +17,7 @@ from numlite.delegates import (
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.lite.context import Context
 from numlite.lite.custom_op import custom_registration
-from numlite.lite.errors import DelegateError, InvokeError, StateError
+from numlite.lite.errors import DelegateError, InvokeError, PrepareError, StateError
 from numlite.lite.node import Node
 from numlite.schema import tflite
 
@@ -299,6 +299,36 @@ def test_unallocatable_graph_waits_for_its_shapes() -> None:
     interpreter.resize_tensor_input(0, (4, 3))
     interpreter.allocate_tensors()
     assert interpreter.core.subgraph().execution_plan == [1]
+
+
+def test_failure_after_a_resize_restores_the_plan() -> None:
+    def init(context: DelegateContext, params: DelegateParams) -> None:
+        if context.tensor(0).shape != (2, 3):
+            _fail()
+
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[Hooks(init=init)])
+    assert np.array_equal(run(interpreter, X), sine(X))
+    interpreter.resize_tensor_input(0, (1, 3))
+    with pytest.raises(DelegateError, match="on fire"):
+        interpreter.allocate_tensors()
+    assert np.allclose(run(interpreter, X[:1]), sine(X[:1]), atol=1e-6)
+    assert ran(interpreter) == OPS
+
+
+def test_shapes_that_do_not_fit_leave_the_delegates_due() -> None:
+    graph = ModelBuilder()
+    x, y, z = graph.tensor((4, 3)), graph.tensor((4, 3)), graph.tensor((4, 3))
+    graph.op(tflite.BuiltinOperator.ADD, [x, y], [z], tflite.AddOptionsT())
+    interpreter = Interpreter(
+        model_content=graph.build([x, y], [z]), experimental_delegates=[NumpyDelegate("ADD")]
+    )
+    interpreter.resize_tensor_input(0, (2, 3))
+    with pytest.raises(PrepareError, match="ADD"):
+        interpreter.allocate_tensors()
+    interpreter.resize_tensor_input(1, (2, 3))
+    interpreter.allocate_tensors()
+    assert interpreter.core.subgraph().execution_plan == [1]
+    assert [row.op for row in interpreter.profile(1)] == ["NumpyDelegate"]
 
 
 def test_delegate_runs_an_operator_that_nobody_knows() -> None:
