@@ -116,7 +116,6 @@ class Interpreter:
             from .buffer_handles import written_from_outside
 
             written_from_outside(self.subgraph(subgraph_index), tensor)
-            return
         self._remember_view(tensor)
 
     def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
@@ -143,6 +142,8 @@ class Interpreter:
     def _remember_view(self, tensor: Tensor) -> None:
         """Making an array takes longer than copying a small one, so it is made once."""
         data = tensor.data
+        if tensor.delegate is not None:
+            return  # its values may be elsewhere
         if data is not None and data.flags.writeable and tensor.type in NUMPY_DTYPES:
             self._views[tensor] = data, tensor.shape, tensor.dtype, view_tensor(tensor)
 
