@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..lite.context import Context, Numerics
 from ..lite.tensor import Tensor
 from .lookup import type_range
 from .requantize import quantization_of, quantize_multiplier
 
 
-def quantized_prod(x: Tensor, y: Tensor, reduced: tuple[int, ...], keep_dims: bool) -> np.ndarray:
+def quantized_prod(
+    context: Context, x: Tensor, y: Tensor, reduced: tuple[int, ...], keep_dims: bool
+) -> np.ndarray:
     """x's products over the axes `reduced`, as y stores them.
 
     Every product is scaled at once, so that none overflows: by x's scale over the n-th root of
-    y's, n being how many elements are multiplied.
+    y's, n being how many elements are multiplied. Kept for equality with LiteRT's default: there a
+    product of one element is the stored value, whatever the scales.
     Source: LiteRT tflite/kernels/internal/reference/reduce.h, QuantizedReduceProd.
     """
     p, q = quantization_of("REDUCE_PROD", x), quantization_of("REDUCE_PROD", y)
@@ -21,6 +25,8 @@ def quantized_prod(x: Tensor, y: Tensor, reduced: tuple[int, ...], keep_dims: bo
     values = x.array().astype(np.int64).transpose(*kept, *reduced) - p.zero_point
     rows = values.reshape(*(x.shape[axis] for axis in kept), -1)
     count = rows.shape[-1]
+    if count == 1 and context.numerics is Numerics.DEFAULT:
+        return x.array().reshape(y.shape)
     result = np.ones(rows.shape[:-1], np.int64)
     if count:
         multiplier, shift = quantize_multiplier(p.scale / q.scale ** (1.0 / count))

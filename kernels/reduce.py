@@ -236,7 +236,7 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     if name == "REDUCE_PROD" and x.type in TABLE_TYPES:
         from .quantized_prod import quantized_prod
 
-        y.array()[...] = quantized_prod(x, y, reduced, _keep_dims(node))
+        y.array()[...] = quantized_prod(context, x, y, reduced, _keep_dims(node))
         return
     sums = name in ("MEAN", "SUM")
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype

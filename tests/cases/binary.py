@@ -101,6 +101,28 @@ def _selected(name: str, dtype: type, a: tuple[int, ...], b: tuple[int, ...]) ->
     return binary_case(name, Kind(a, dtype, 0.05, 3), Kind(b, dtype, 0.05, 3), (0.05, 3), closeness=EXACT)
 
 
+def _complex_product(a: tuple[int, ...], b: tuple[int, ...]) -> Case:
+    def values(shape: tuple[int, ...], seed: str) -> np.ndarray:
+        real, imaginary = (Kind(shape).random(seed + part) for part in ("real", "imaginary"))
+        return (real + 1j * imaginary).astype(np.complex64)
+
+    shapes = (a, b, np.broadcast_shapes(a, b))
+    return Case(
+        id=f"MUL-complex64-{'x'.join(map(str, a))}-{'x'.join(map(str, b))}",
+        make=lambda: single_op(
+            BuiltinOperator.MUL,
+            [Kind(a, np.complex64), Kind(b, np.complex64)],
+            Kind(shapes[2], np.complex64),
+            tflite.MulOptionsT(),
+        ),
+        inputs=[values(a, "a"), values(b, "b")],
+        oracle=lambda x, y: (x.astype(np.complex128) * y).astype(np.complex64),
+        closeness=Close(rtol=1e-5),
+        litert_default=EXACT,
+        litert_reference=EXACT,
+    )
+
+
 CASES = [
     *(binary_case(name, Kind(a), Kind(b)) for name in _FUNCTIONS for a, b in SHAPES),
     *(
@@ -122,6 +144,7 @@ CASES = [
         (0.02, 110),
         closeness=Skip("LiteRT, and so numlite, shifts quotients near 0 by more than 31 bits, modulo 32"),
     ),
+    *(_complex_product(a, b) for a, b in SHAPES[:4]),
     binary_case("SQUARED_DIFFERENCE", Kind((3, 7), np.int32), Kind((7,), np.int32)),
     *(
         _quantized(name, dtype, a, b)

@@ -6,6 +6,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
+from ..model_builder import ModelBuilder
 from .case import EXACT, Case, Close, Closeness, Quanta
 from .single_op import Kind, single_op
 
@@ -29,6 +30,28 @@ def conversion_case(
         closeness=closeness,
         num_threads=num_threads,
     )
+
+
+def packed_case(type_: tflite.TensorType, zero_point: int, count: int) -> Case:
+    """float32 to a packed type, read back through DEQUANTIZE: not every API shows packed tensors."""
+    low = 0 if type_ == tflite.TensorType.UINT4 else -8
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        x, y = model.tensor((count,)), model.tensor((count,))
+        stored = model.tensor((count,), type_, scale=0.25, zero_point=zero_point)
+        model.op(BuiltinOperator.QUANTIZE, [x], [stored], tflite.QuantizeOptionsT(), 4)
+        model.op(BuiltinOperator.DEQUANTIZE, [stored], [y], tflite.DequantizeOptionsT(), 6)
+        return model.build([x], [y])
+
+    def oracle(x: np.ndarray) -> np.ndarray:
+        rounded = np.copysign(np.floor(np.abs(x * 4) + 0.5), x) + zero_point
+        return (0.25 * (np.clip(rounded, low, low + 15) - zero_point)).astype(np.float32)
+
+    id = f"QUANTIZE-float32-{type_.name}-{zero_point}-{count}"
+    x = Kind((count,)).random(id, 2.0)
+    x[:4] = 0.125, -0.125, 0.375, -0.375
+    return Case(id=id, make=make, inputs=[x], oracle=oracle)
 
 
 _SHAPE = (3, 8, 16)
@@ -57,6 +80,11 @@ CASES = [
         for axis, shape in ((0, (4, 3, 5)), (2, (3, 5, 4)))
     ),
     conversion_case(Kind((4, 33)), Kind((4, 33), np.int8, _CHANNELS, 0, 0), Quanta(1), "-axis0", spread=0.5),
+    *(
+        packed_case(type_, zero_point, count)
+        for type_, zero_point in ((tflite.TensorType.INT4, 0), (tflite.TensorType.UINT4, 7))
+        for count in (24, 15)
+    ),
     conversion_case(Kind((0, 3)), Kind((0, 3), *_STORED[0])),
     conversion_case(Kind((800, 800)), Kind((800, 800), *_STORED[0]), Quanta(1), num_threads=2),
 ]

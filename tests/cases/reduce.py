@@ -8,7 +8,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Quanta, Skip
+from .case import EXACT, Case, Close, Closeness, Quanta, Skip
 from .single_op import Kind, single_op
 
 _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
@@ -23,6 +23,12 @@ _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
 _WRONG_SUM = Skip("LiteRT's reference kernel gives one constant for every int8 SUM")
 
 
+_ROUNDED_PRODUCTS = Skip("LiteRT rounds the product after every element: the errors grow with their number")
+_ONE_ELEMENT = Skip(
+    "in the default, LiteRT's product of one element is the stored value, whatever the scales"
+)
+
+
 def reduce_case(
     name: str,
     x: Kind,
@@ -31,6 +37,7 @@ def reduce_case(
     out_scale: tuple[float, int] | None = None,
     num_threads: int = 1,
     constant: bool = True,
+    closeness: Closeness | Skip | None = None,
 ) -> Case:
     """One reduction; out_scale is the scale and zero point of a quantized result, else as x's.
 
@@ -63,7 +70,7 @@ def reduce_case(
         ),
         inputs=[x.random(id, 1.0)] + ([] if constant else [np.array(axes, np.int32)]),
         oracle=oracle,
-        closeness=sums if dtype.kind == "f" else EXACT if whole else Quanta(1),
+        closeness=closeness or (sums if dtype.kind == "f" else EXACT if whole else Quanta(1)),
         litert_reference=_WRONG_SUM if name == "SUM" and dtype == np.int8 else None,
         num_threads=num_threads,
     )
@@ -107,6 +114,17 @@ CASES = [
         reduce_case(name, Kind(shape, np.int16, 0.05), axes)
         for name in ("MEAN", "REDUCE_MAX", "REDUCE_MIN")
         for shape, axes in _AXES[:4]
+    ),
+    *(
+        reduce_case(
+            "REDUCE_PROD", Kind(shape, *stored), axes, out_scale=out_scale, closeness=_ROUNDED_PRODUCTS
+        )
+        for stored, out_scale in (((np.int8, 0.05, 7), (0.9, 12)), ((np.int16, 0.0005), (0.02, 0)))
+        for shape, axes in _AXES
+    ),
+    *(
+        reduce_case("REDUCE_PROD", Kind((3, 1), *stored), (1,), out_scale=(0.9, 0), closeness=_ONE_ELEMENT)
+        for stored in ((np.int8, 0.05, 7), (np.int16, 0.0005))
     ),
     *(reduce_case(name, Kind((3, 4, 5)), (0, 2), constant=False) for name in _NUMBERS),
     reduce_case("MEAN", Kind((3, 4, 5), np.int8, 0.05, 7), (1,), constant=False),
