@@ -10,6 +10,7 @@ from ..lite.delegate import (
 from ..lite.partition import PartitionMode
 from .graph_partition import GraphPartitionHelper
 from .loading import load_delegate
+from .replaced_node import prepare_replaced
 from .simple import SimpleDelegate, SimpleDelegateKernel, SimpleDelegateOptions
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "SimpleDelegateOptions",
     "delegate_registration",
     "load_delegate",
+    "prepare_replaced",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numlite.delegates import (
     SimpleDelegate,
     SimpleDelegateKernel,
     delegate_registration,
+    prepare_replaced,
 )
 from numlite.interpreter import Interpreter
 from numlite.lite.context import Context
@@ -24,6 +26,7 @@ from numlite.lite.node import Node
 from numlite.lite.registration import Registration
 from numlite.lite.tensor import Tensor
 
+from ..conftest import SHARED_MODELS
 from .graphs import sine, sine_model, while_model, while_result
 from .test_application import X, run
 
@@ -119,14 +122,12 @@ def test_results_of_native_kernels_in_device_memory() -> None:
 
 
 class Passing(Delegate):
-    """Has each node run by the kernels of the operator that it replaces."""
+    """Has every second node run by the kernels of the operator that it replaces."""
 
     def prepare(self, context: DelegateContext) -> None:
-        plan = [(n, context.node_and_registration(n)[1].name) for n in context.execution_plan]
-        registration = delegate_registration("Passing", _init, _prepare)
-        for n, name in plan:
-            if name in ("SIN", "MUL"):
-                context.replace_node_subsets_with_delegate_kernels(registration, [n])
+        registration = delegate_registration("Passing", _init, _prepare, _invoke)
+        for n in context.execution_plan[::2]:
+            context.replace_node_subsets_with_delegate_kernels(registration, [n])
 
 
 def _init(context: DelegateContext, params: DelegateParams) -> Node:
@@ -134,9 +135,13 @@ def _init(context: DelegateContext, params: DelegateParams) -> Node:
 
 
 def _prepare(context: Context, node: Node) -> Any:
-    replaced = node.user_data
-    assert isinstance(replaced, Node)
-    return replaced.registration.prepare(context, replaced)
+    assert isinstance(node.user_data, Node)
+    return prepare_replaced(context, node, node.user_data)
+
+
+def _invoke(context: Context, node: Node) -> None:
+    replaced: Any = node.user_data
+    replaced.registration.invoke(context, replaced)
 
 
 def test_kernels_of_the_library_and_several_replacements() -> None:
@@ -144,4 +149,28 @@ def test_kernels_of_the_library_and_several_replacements() -> None:
     plain = run(Interpreter(model_content=sine_model()), X)
     assert np.array_equal(run(interpreter, X), plain)
     assert interpreter.core.subgraph().native_plan is not None
-    assert sorted(row.op for row in interpreter.profile(1)) == ["ADD", "ADD", *["Passing"] * 3]
+    assert sorted(row.op for row in interpreter.profile(1)) == ["ADD", *["Passing"] * 3, "SIN"]
+
+
+def outputs_of(path: Path, delegates: list[Delegate]) -> tuple[list[np.ndarray], bool]:
+    interpreter = Interpreter(path, experimental_delegates=delegates)
+    interpreter.allocate_tensors()
+    random = np.random.default_rng(0)
+    for detail in interpreter.get_input_details():
+        value = random.random(detail["shape"]) * 100
+        interpreter.set_tensor(detail["index"], value.astype(detail["dtype"]))
+    interpreter.invoke()
+    values = [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+    return values, interpreter.core.subgraph().native_plan is not None
+
+
+@pytest.mark.parametrize("name", ["resnet8_float", "kws_int8", "streaming_wakeword_int8", "toycar_dynamic"])
+def test_real_models_through_their_own_kernels(name: str) -> None:
+    path = SHARED_MODELS / f"{name}.tflite"
+    if not path.exists():
+        pytest.skip("no ../shared/models beside the repository")
+    plain, native = outputs_of(path, [])
+    delegated, still_native = outputs_of(path, [Passing()])
+    for expected, got in zip(plain, delegated, strict=True):
+        np.testing.assert_array_equal(got, expected)
+    assert still_native == native
