@@ -32,26 +32,34 @@ def conversion_case(
     )
 
 
-def packed_case(type_: tflite.TensorType, zero_point: int, count: int) -> Case:
+def packed_case(type_: tflite.TensorType, zero_point: int, count: int, scale: float = 0.25) -> Case:
     """float32 to a packed type, read back through DEQUANTIZE: not every API shows packed tensors."""
     low = 0 if type_ == tflite.TensorType.UINT4 else -8
 
     def make() -> bytes:
         model = ModelBuilder()
         x, y = model.tensor((count,)), model.tensor((count,))
-        stored = model.tensor((count,), type_, scale=0.25, zero_point=zero_point)
+        stored = model.tensor((count,), type_, scale=scale, zero_point=zero_point)
         model.op(BuiltinOperator.QUANTIZE, [x], [stored], tflite.QuantizeOptionsT(), 4)
-        model.op(BuiltinOperator.DEQUANTIZE, [stored], [y], tflite.DequantizeOptionsT(), 6)
+        model.op(BuiltinOperator.DEQUANTIZE, [stored], [y], tflite.DequantizeOptionsT(), 9)
         return model.build([x], [y])
 
     def oracle(x: np.ndarray) -> np.ndarray:
-        rounded = np.copysign(np.floor(np.abs(x * 4) + 0.5), x) + zero_point
-        return (0.25 * (np.clip(rounded, low, low + 15) - zero_point)).astype(np.float32)
+        rounded = np.copysign(np.floor(np.abs(x / scale) + 0.5), x) + zero_point
+        return (scale * (np.clip(rounded, low, low + 15) - zero_point)).astype(np.float32)
 
-    id = f"QUANTIZE-float32-{type_.name}-{zero_point}-{count}"
+    id = f"QUANTIZE-float32-{type_.name}-{zero_point}-{count}-{scale}"
     x = Kind((count,)).random(id, 2.0)
     x[:4] = 0.125, -0.125, 0.375, -0.375
-    return Case(id=id, make=make, inputs=[x], oracle=oracle)
+    return Case(
+        id=id,
+        make=make,
+        inputs=[x],
+        oracle=oracle,
+        closeness=Close(2e-6),
+        litert_default=EXACT,
+        litert_reference=EXACT,
+    )
 
 
 _SHAPE = (3, 8, 16)
@@ -81,9 +89,10 @@ CASES = [
     ),
     conversion_case(Kind((4, 33)), Kind((4, 33), np.int8, _CHANNELS, 0, 0), Quanta(1), "-axis0", spread=0.5),
     *(
-        packed_case(type_, zero_point, count)
+        packed_case(type_, zero_point, count, scale)
         for type_, zero_point in ((tflite.TensorType.INT4, 0), (tflite.TensorType.UINT4, 7))
         for count in (24, 15)
+        for scale in (0.25, 0.3)
     ),
     conversion_case(Kind((0, 3)), Kind((0, 3), *_STORED[0])),
     conversion_case(Kind((800, 800)), Kind((800, 800), *_STORED[0]), Quanta(1), num_threads=2),
