@@ -15,10 +15,11 @@ def prepare_replaced(context: Context, node: Node, replaced: Node) -> Sequence[K
     """The calls of a replaced node, or None when its registration's invoke runs it.
 
     For the prepare of a delegate's kernel; node is the delegate's. The scratch memory of the
-    operator lives while that node runs. Tensors between nodes of one partition have no memory:
-    the kernel has to give them some before it runs a second node.
+    operator, and those of its outputs that nobody outside the partition reads, live while that
+    node runs. The nodes of a partition are prepared in their order.
     """
     replaced.temporaries.clear()
     calls = replaced.registration.prepare(context, replaced)
     node.temporaries += replaced.temporaries
+    node.temporaries += [t for t in replaced.outputs if t >= 0 and t not in node.outputs]
     return calls

@@ -152,6 +152,23 @@ def test_kernels_of_the_library_and_several_replacements() -> None:
     assert sorted(row.op for row in interpreter.profile(1)) == ["ADD", *["Passing"] * 3, "SIN"]
 
 
+class Whole(Delegate):
+    """Has partitions of as many nodes as possible run by their own compiled kernels."""
+
+    def prepare(self, context: DelegateContext) -> None:
+        registration = delegate_registration("Whole", _init_all, _prepare_all)
+        context.replace_node_subsets_with_delegate_kernels(registration, context.execution_plan)
+
+
+def _init_all(context: DelegateContext, params: DelegateParams) -> list[Node]:
+    return [context.node_and_registration(n)[0] for n in params.nodes_to_replace]
+
+
+def _prepare_all(context: Context, node: Node) -> list[KernelCall]:
+    replaced: Any = node.user_data
+    return [call for one in replaced for call in prepare_replaced(context, node, one) or ()]
+
+
 def outputs_of(path: Path, delegates: list[Delegate]) -> tuple[list[np.ndarray], bool]:
     interpreter = Interpreter(path, experimental_delegates=delegates)
     interpreter.allocate_tensors()
@@ -170,7 +187,8 @@ def test_real_models_through_their_own_kernels(name: str) -> None:
     if not path.exists():
         pytest.skip("no ../shared/models beside the repository")
     plain, native = outputs_of(path, [])
-    delegated, still_native = outputs_of(path, [Passing()])
-    for expected, got in zip(plain, delegated, strict=True):
-        np.testing.assert_array_equal(got, expected)
-    assert still_native == native
+    for delegate in (Passing(), Whole()):
+        delegated, still_native = outputs_of(path, [delegate])
+        for expected, got in zip(plain, delegated, strict=True):
+            np.testing.assert_array_equal(got, expected)
+        assert still_native == native
