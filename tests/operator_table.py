@@ -37,7 +37,7 @@ oracle (in both numerics), LiteRT's default path and LiteRT's reference kernels:
 """
 
 DIFFERENCES = """
-## Where integer results are not LiteRT's
+## Where results are not LiteRT's
 
 - SUM of int8 with BUILTIN_REF: LiteRT returns one constant for all outputs; numlite returns the sums.
 - LOCAL_RESPONSE_NORMALIZATION with BUILTIN_REF: LiteRT's reference leaves out the window's last element;
