@@ -21,6 +21,7 @@ import ai_edge_litert.interpreter as litert
 import numpy as np
 from numlite import interpreter as numlite
 from numlite.schema import tflite
+from numlite.schema.operator_code import builtin_code, operator_code
 
 CONV, DEPTHWISE, DENSE = (
     tflite.BuiltinOperator.CONV_2D,
@@ -106,8 +107,7 @@ def model_layers(path: str) -> list[Layer]:
     found = []
     for subgraph in model.subgraphs:
         for operator in subgraph.operators:
-            code = model.operator_codes[operator.opcode_index]
-            builtin = max(code.builtin_code, code.deprecated_builtin_code)
+            builtin = builtin_code(model.operator_codes[operator.opcode_index])
             if builtin not in (CONV, DEPTHWISE, DENSE):
                 continue
             x, w = (subgraph.tensors[operator.inputs[i]] for i in (0, 1))
@@ -161,9 +161,7 @@ def layer_model(layer: Layer) -> bytes:
     ]
     model = tflite.ModelT(
         version=3,
-        operator_codes=[
-            tflite.OperatorCodeT(builtin_code=layer.code, deprecated_builtin_code=layer.code, version=2)
-        ],
+        operator_codes=[operator_code(layer.code, version=2)],
         buffers=[tflite.BufferT(), tflite.BufferT(data=w.tobytes()), tflite.BufferT(data=bias.tobytes())],
         subgraphs=[
             tflite.SubGraphT(

@@ -22,6 +22,7 @@ from kernels_conv import CONV, DENSE, DEPTHWISE, LAYERS, Layer
 from numlite import interpreter as numlite
 from numlite.cli.timing import time_in_turns
 from numlite.schema import tflite
+from numlite.schema.operator_code import builtin_code, operator_code
 
 MORE_LAYERS = [
     Layer(CONV, (1, 112, 112, 16), (96, 1, 1, 16)),
@@ -74,8 +75,7 @@ def model_layers(path: str) -> list[tuple[Layer, np.dtype]]:
     found = []
     for subgraph in model.subgraphs:
         for operator in subgraph.operators:
-            code = model.operator_codes[operator.opcode_index]
-            builtin = max(code.builtin_code, code.deprecated_builtin_code)
+            builtin = builtin_code(model.operator_codes[operator.opcode_index])
             if builtin not in (CONV, DEPTHWISE, DENSE):
                 continue
             x, w = (subgraph.tensors[operator.inputs[i]] for i in (0, 1))
@@ -142,7 +142,7 @@ def layer_model(layer: Layer, dtype: np.dtype) -> bytes:
             tflite.OperatorT(opcode_index=0, inputs=[0, 1, 2], outputs=[3], builtin_options=options(layer))
         ],
     )
-    code = tflite.OperatorCodeT(deprecated_builtin_code=layer.code, builtin_code=layer.code, version=3)
+    code = operator_code(layer.code, version=3)
     buffers = [tflite.BufferT(), tflite.BufferT(data=w.tobytes()), tflite.BufferT(data=bias.tobytes())]
     return tflite.pack(tflite.ModelT(version=3, operator_codes=[code], subgraphs=[subgraph], buffers=buffers))
 

@@ -50,7 +50,7 @@ def broadcast_shape(operator: str, a: Shape, b: Shape) -> Shape:
     return tuple(reversed(result))
 
 
-def _strides(shape: Shape, rank: int) -> list[int]:
+def broadcast_strides(shape: Shape, rank: int) -> list[int]:
     """Element strides in a result of a given rank; 0 where the operand stretches."""
     strides = [0] * rank
     step = 1
@@ -71,7 +71,7 @@ def collapse(operator: str, a: Shape, b: Shape) -> Loops:
     shape: list[int] = []
     a_strides: list[int] = []
     b_strides: list[int] = []
-    for n, s, t in zip(out, _strides(a, len(out)), _strides(b, len(out)), strict=True):
+    for n, s, t in zip(out, broadcast_strides(a, len(out)), broadcast_strides(b, len(out)), strict=True):
         if n == 1:
             continue
         if shape and a_strides[-1] == s * n and b_strides[-1] == t * n:

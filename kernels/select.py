@@ -15,7 +15,7 @@ from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .array_function import invoke_function, values_of
-from .broadcast import broadcast_shape
+from .broadcast import broadcast_shape, broadcast_strides
 from .index_vector import check_counts
 from .parallel import chunk_count
 from .strided_copy import element_bytes
@@ -42,20 +42,10 @@ class Loops(NamedTuple):
     strides: list[tuple[int, ...]]
 
 
-def _strides(shape: Shape, rank: int) -> list[int]:
-    strides = [0] * rank
-    step = 1
-    for k in range(1, len(shape) + 1):
-        if shape[-k] != 1:
-            strides[-k] = step
-        step *= shape[-k]
-    return strides
-
-
 def select_loops(out: Shape, operands: Sequence[Shape]) -> Loops:
     """The fewest loops over a result: dimensions that all operands walk through alike become one."""
     loops = Loops([], [])
-    for n, *steps in zip(out, *(_strides(shape, len(out)) for shape in operands), strict=True):
+    for n, *steps in zip(out, *(broadcast_strides(shape, len(out)) for shape in operands), strict=True):
         if n == 1:
             continue
         if loops.shape and all(s == t * n for s, t in zip(loops.strides[-1], steps, strict=True)):

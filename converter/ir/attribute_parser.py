@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .attributes import (
+    TENSOR_PROTO_MARK,
     UNIT,
     Attribute,
     Attributes,
@@ -31,7 +32,6 @@ _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(\.\d*)?([eE][-+]?\d+)?)")
 _INTEGER = re.compile(r"-?\d+")
 _SHAPE_SIZE = re.compile(r"-?\d+|\?")
 _BITS = {"f16": "<f2", "f32": "<f4", "f64": "<f8"}
-_MARK = b"tftensor$"
 _PLAIN_DICTIONARY = re.compile(r'\{[^{}"\n/]{1,200}\}')
 _MOST_KEPT = 1 << 12
 
@@ -202,9 +202,9 @@ def _tensor_proto(reader: Reader) -> TensorProtoAttr:
     reader.expect(">")
     reader.expect(":")
     type = parse_type(reader)
-    if not isinstance(type, TensorType) or not data.startswith(_MARK):
+    if not isinstance(type, TensorType) or not data.startswith(TENSOR_PROTO_MARK):
         raise reader.error("expected a tensor_proto of a tensor type")
-    return TensorProtoAttr(type, data[len(_MARK) :])
+    return TensorProtoAttr(type, data[len(TENSOR_PROTO_MARK) :])
 
 
 def _func(reader: Reader) -> FuncAttr:

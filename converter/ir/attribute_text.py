@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from .attributes import (
+    TENSOR_PROTO_MARK,
     Attribute,
     DenseAttr,
     FullTypeAttr,
@@ -31,7 +32,6 @@ _BARE = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _PLAIN_BYTES = re.compile(rb"[ !#-\[\]-~]*")
 # More numbers than these are written as their bytes.
 _MOST_LISTED = 100
-_TENSOR_PROTO_MARK = b"tftensor$"
 
 
 def quoted(value: bytes) -> str:
@@ -108,7 +108,7 @@ def _named_text(attribute: Attribute) -> str:
     if isinstance(attribute, SymbolAttr):
         return symbol_text(attribute.name)
     if isinstance(attribute, TensorProtoAttr):
-        digits = (_TENSOR_PROTO_MARK + attribute.text).hex().upper()
+        digits = (TENSOR_PROTO_MARK + attribute.text).hex().upper()
         return f'#tf_type<tensor_proto : "0x{digits}"> : {attribute.type}'
     if isinstance(attribute, FullTypeAttr):
         return f"#tf_type.full_type<{_full_type_text(attribute)}>"

@@ -58,6 +58,10 @@ class DenseAttr:
         return math.prod(self.type.shape)
 
 
+# What the bytes in the text of a TensorProtoAttr start with.
+TENSOR_PROTO_MARK = b"tftensor$"
+
+
 @dataclass(frozen=True, slots=True)
 class TensorProtoAttr:
     """A tensor of a type that has no dense form: the TensorProto's own text."""
