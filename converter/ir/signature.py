@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from ...lite.errors import ModelError
 from ...schema import graph_def
 from ...schema.graph_def import OpDef
+from ...schema.op_defs import op_defs
 from .attribute_import import attribute_of
 from .attributes import Attribute, FullTypeAttr
 from .full_type import full_type_of
-from .op_defs import op_defs
 from .types import REFERENCE, ElementType
 
 # A node may have as many results as this; a count beyond it comes from a damaged file.

@@ -14,11 +14,11 @@ from numlite.converter.ir import (
     verify,
 )
 from numlite.converter.ir.import_options import TENSORFLOW
-from numlite.converter.ir.op_defs import OpDefs, op_defs, packed
 from numlite.converter.ir.types import ElementType, TensorType, compatible
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import graph_def
 from numlite.schema.graph_def import GraphDef, OpDef, OpList
+from numlite.schema.op_defs import OpDefs, op_defs, packed
 
 from .graph_normal_form import normal_form
 from .ir_texts import LIBRARY, LOOP, REGIONS

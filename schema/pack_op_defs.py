@@ -1,4 +1,4 @@
-"""Makes op_defs.bin: `python -m numlite.converter.ir.pack_op_defs ops.pb` (a serialized OpList)."""
+"""Makes op_defs.bin: `python -m numlite.schema.pack_op_defs ops.pb` (a serialized OpList)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from google.protobuf import text_format
 
-from ...schema.graph_def import OpDef, OpList
+from .graph_def import OpDef, OpList
 from .op_defs import DATA_FILE, packed
 
 # Ops of TensorFlow's own making, which it does not list.

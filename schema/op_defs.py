@@ -7,7 +7,7 @@ import zlib
 from functools import lru_cache
 from pathlib import Path
 
-from ...schema.graph_def import OpDef, OpList
+from .graph_def import OpDef, OpList
 
 DATA_FILE = Path(__file__).with_name("op_defs.bin")
 MAGIC = b"NLOPS1"

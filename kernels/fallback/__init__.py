@@ -1,0 +1,1 @@
+"""TensorFlow's kernels in NumPy: what runs a TensorFlow op without TensorFlow."""
