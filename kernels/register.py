@@ -155,6 +155,20 @@ CUSTOM_REGISTRATIONS: dict[str, tuple[str, ...]] = {
     "hadamard_rotation": ("aeq.hadamard_rotation",),
     "numeric_verify": ("NumericVerify",),
     "pool_argmax": ("MaxPoolingWithArgmax2D", "MaxPoolWithArgmax", "MaxUnpooling2D"),
+    "tensor_list": (
+        "TensorListReserve",
+        "TensorListFromTensor",
+        "TensorListSetItem",
+        "TensorListPushBack",
+        "TensorListResize",
+        "VariantZerosLike",
+        "VariantAddN",
+        "TensorListGetItem",
+        "TensorListPopBack",
+        "TensorListStack",
+        "TensorListLength",
+        "TensorListElementShape",
+    ),
     "transpose_conv_bias": ("Convolution2DTransposeBias",),
 }
 

@@ -57,6 +57,8 @@ def read_tensor(tensor: Tensor) -> np.ndarray:
         return _strings(tensor)
     if tensor.type in _PACKED_PER_BYTE:
         return _unpack(tensor)
+    if tensor.type in (TensorType.RESOURCE, TensorType.VARIANT):
+        return _object(tensor)
     return _raw(tensor).copy()
 
 
@@ -72,12 +74,18 @@ def view_tensor(tensor: Tensor) -> np.ndarray:
 
 
 def write_tensor(tensor: Tensor, value: object) -> None:
-    """Copy a value into the tensor; ValueError unless type and shape are the tensor's."""
+    """Copy a value into the tensor; ValueError unless type and shape are the tensor's.
+
+    A variant takes what read_tensor gave of another one.
+    """
     array = np.asarray(value)
     _check_type(tensor, array)
     _check_shape(tensor, array)
     if tensor.type == TensorType.STRING:
         tensor.bind(pack_strings([_encoded(s) for s in array.ravel().tolist()]))
+        return
+    if tensor.type == TensorType.VARIANT:
+        tensor.bind(array.ravel()[:1].copy())
         return
     if tensor.data is None:
         raise ValueError("Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first")
@@ -96,6 +104,7 @@ def _check_type(tensor: Tensor, array: np.ndarray) -> None:
         fits = array.dtype.kind in "SUO"
     else:
         fits = array.dtype.type is expected or _holds_bits(tensor, array)
+        fits = fits and tensor.type != TensorType.RESOURCE
     if not fits:
         raise ValueError(
             f"Cannot set tensor: Got value of type {_type_of(array)} but expected type "
@@ -146,6 +155,15 @@ def _strings(tensor: Tensor) -> np.ndarray:
     result = np.empty(len(strings), object)
     result[:] = strings
     return result.reshape(tensor.shape)
+
+
+def _object(tensor: Tensor) -> np.ndarray:
+    """What a variant holds, as each element; None for resources, which Python cannot use."""
+    assert tensor.data is not None
+    result = np.full(tensor.shape, None, object)
+    if tensor.data.dtype == object and len(tensor.data):
+        result.fill(tensor.data[0])
+    return result
 
 
 def _raw(tensor: Tensor) -> np.ndarray:

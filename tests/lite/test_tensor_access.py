@@ -87,3 +87,12 @@ def test_strings_may_hold_any_byte() -> None:
 def test_damaged_strings(words: list[int]) -> None:
     with pytest.raises(StateError, match="string tensor"):
         unpack_strings(np.frombuffer(np.array(words, np.int32).tobytes(), np.uint8))
+
+
+def test_a_resource_reads_as_nothing() -> None:
+    """As LiteRT has it: an object array of None."""
+    tensor = Tensor(0, "handle", TensorType.RESOURCE, (2,))
+    tensor.bind(np.zeros(4, np.uint8))
+    np.testing.assert_array_equal(read_tensor(tensor), np.full(2, None))
+    with pytest.raises(ValueError, match="Cannot set tensor: Got value of type"):
+        write_tensor(tensor, np.full(2, None))
