@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ...kernels.fallback.tensor_proto import array_of
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.writer import MAX_BYTES
 from ..graph import Node
 from ..lite_graph import LiteTensor
-from ..tensor_proto import array_of
 from .lowering import Lowering, Rule, tensor_type
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.converter.tensor_proto import array_of, proto_of
+from numlite.kernels.fallback.tensor_proto import array_of, proto_of
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import graph_def
 from numlite.schema.graph_def import TensorProto, TensorShapeProto

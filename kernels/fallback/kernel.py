@@ -1,0 +1,150 @@
+"""OpKernel, and the contexts that it is constructed and computes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import ClassVar, NoReturn, TypeVar
+
+import numpy as np
+
+from ...schema.graph_def import AttrValue
+from .attributes import read_attribute
+from .dtypes import numpy_dtype
+from .environment import Environment
+from .op_metadata import ArgumentTypes, OpMetadata
+from .status import InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
+
+T = TypeVar("T")
+# What a kernel may allocate for one output.
+_MOST_BYTES = 1 << 40
+
+
+class KernelConstruction:
+    """What a kernel sees of its node when it is made: name, op and attributes."""
+
+    def __init__(self, metadata: OpMetadata, attributes: Mapping[str, AttrValue], name: str = "") -> None:
+        self.metadata = metadata
+        self.op = metadata.name
+        self.name = name
+        self.attributes = metadata.with_defaults(attributes)
+
+    def has_attr(self, name: str) -> bool:
+        return name in self.attributes
+
+    def get_attr(self, name: str, kind: type[T]) -> T:
+        """The attribute as the kind (see read_attribute); ModelError when it is missing or of another."""
+        return read_attribute(self.attributes, name, kind)
+
+    def failure(self, status: OpError) -> NoReturn:
+        """The kernel cannot be made."""
+        raise status
+
+    @cached_property
+    def inputs(self) -> tuple[ArgumentTypes, ...]:
+        return self.metadata.inputs(self.attributes)
+
+    @cached_property
+    def outputs(self) -> tuple[ArgumentTypes, ...]:
+        return self.metadata.outputs(self.attributes)
+
+
+class OpKernel:
+    """A TensorFlow op's computation for one node.
+
+    A stateless kernel keeps nothing between computes: it is shared by all runs of its node and safe
+    from several threads. A stateful one is made once for each environment.
+    """
+
+    stateful: ClassVar[bool] = False
+
+    def __init__(self, construction: KernelConstruction) -> None:
+        self.construction = construction
+
+    def compute(self, context: KernelContext) -> None:
+        """Set every output of the context, or fail."""
+        raise NotImplementedError
+
+    def delete(self) -> None:
+        """Give back what the kernel holds; it does not compute again."""
+
+
+KernelFactory = Callable[[KernelConstruction], OpKernel]
+
+
+class KernelContext:
+    """One run of a kernel: its inputs, its outputs and the environment.
+
+    inputs are flat, lists of tensors one after another. forwardable are the places of inputs that
+    nobody reads after this run, whose memory an output may take.
+    """
+
+    def __init__(
+        self,
+        construction: KernelConstruction,
+        inputs: Sequence[np.ndarray],
+        environment: Environment,
+        forwardable: frozenset[int] = frozenset(),
+    ) -> None:
+        self.construction = construction
+        self.inputs = inputs
+        self.environment = environment
+        self._forwardable = set(forwardable)
+        self.output_types = [type for output in construction.outputs for type in output.types]
+        self.outputs: list[np.ndarray | None] = [None] * len(self.output_types)
+
+    def input(self, index: int) -> np.ndarray:
+        return self.inputs[index]
+
+    def set_output(self, index: int, value: np.ndarray) -> None:
+        self.outputs[index] = value
+
+    def failure(self, status: OpError) -> NoReturn:
+        """The run cannot go on."""
+        raise status
+
+    def allocate_output(self, index: int, shape: Sequence[int]) -> np.ndarray:
+        """A new array for the output, its content undefined."""
+        dtype = numpy_dtype(self.output_types[index])
+        made = np.empty(checked_shape(shape, dtype), dtype)
+        self.outputs[index] = made
+        return made
+
+    def forward_input_or_allocate_output(
+        self, candidates: Sequence[int], index: int, shape: Sequence[int]
+    ) -> np.ndarray:
+        """The memory of the first of the inputs that can be had and fits, else a new array."""
+        dtype = numpy_dtype(self.output_types[index])
+        for candidate in candidates:
+            held = self.inputs[candidate]
+            fits = held.dtype == dtype and held.shape == tuple(shape)
+            if candidate in self._forwardable and fits and held.flags.writeable:
+                self._forwardable.discard(candidate)
+                self.outputs[index] = held
+                return held
+        return self.allocate_output(index, shape)
+
+    def results(self) -> list[np.ndarray]:
+        """All outputs; InternalError when one is missing or of another type than the op's."""
+        found: list[np.ndarray] = []
+        for index, (value, type) in enumerate(zip(self.outputs, self.output_types, strict=True)):
+            if value is None:
+                raise InternalError(f"{self.construction.op}: output {index} was not set")
+            if value.dtype != numpy_dtype(type):
+                message = f"output {index} must be {numpy_dtype(type)}, got {value.dtype}"
+                raise InternalError(f"{self.construction.op}: {message}")
+            found.append(value)
+        return found
+
+
+def checked_shape(shape: Sequence[int], dtype: np.dtype) -> tuple[int, ...]:
+    """The shape of an array that is to be made; an OpError when it is negative or too large."""
+    sizes = tuple(int(size) for size in shape)
+    if any(size < 0 for size in sizes):
+        raise InvalidArgumentError(f"sizes must not be negative, got {list(sizes)}")
+    count = 1
+    for size in sizes:
+        count *= size
+    if count * max(dtype.itemsize, 1) > _MOST_BYTES:
+        raise ResourceExhaustedError(f"a tensor of {dtype} {list(sizes)} does not fit in memory")
+    return sizes

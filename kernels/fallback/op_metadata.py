@@ -1,0 +1,94 @@
+"""OpMetadata: what an op takes and gives, as its definition says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import AttrValue, OpDef
+from ...schema.op_defs import op_defs
+from .attributes import DataType, read_attribute
+from .dtypes import REFERENCE, data_type_named
+
+# A damaged attribute must not make a node of a billion outputs.
+_MOST_TENSORS = 1 << 20
+
+
+@dataclass(frozen=True)
+class ArgumentTypes:
+    """One input or output of a node: types of the tensors that it stands for."""
+
+    name: str
+    is_list: bool
+    types: tuple[int, ...]
+
+
+class OpMetadata:
+    """Inputs, outputs and attributes of an op."""
+
+    def __init__(self, op_def: OpDef) -> None:
+        self.name = op_def.name
+        self.op_def = op_def
+        self._defaults = {
+            attr.name: attr.default_value for attr in op_def.attr if attr.HasField("default_value")
+        }
+
+    @classmethod
+    def parse(cls, name: str, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> OpMetadata:
+        """From specifications such as "out: int32", "x: T" and "values: N * T".
+
+        Source: TensorFlow tensorflow/core/framework/op_def_builder.cc.
+        """
+        op_def = OpDef(name=name)
+        for spec in inputs:
+            _parse_argument(op_def.input_arg.add(), spec)
+        for spec in outputs:
+            _parse_argument(op_def.output_arg.add(), spec)
+        return cls(op_def)
+
+    def with_defaults(self, attributes: Mapping[str, AttrValue]) -> dict[str, AttrValue]:
+        """The attributes, and the op's defaults for those that are not there."""
+        return {**self._defaults, **attributes}
+
+    def inputs(self, attributes: Mapping[str, AttrValue]) -> tuple[ArgumentTypes, ...]:
+        return tuple(_types_of(argument, attributes) for argument in self.op_def.input_arg)
+
+    def outputs(self, attributes: Mapping[str, AttrValue]) -> tuple[ArgumentTypes, ...]:
+        return tuple(_types_of(argument, attributes) for argument in self.op_def.output_arg)
+
+
+@lru_cache(4096)
+def tensorflow_op(name: str) -> OpMetadata | None:
+    """One of TensorFlow's own ops, None when it has no such op."""
+    found = op_defs().find(name)
+    return None if found is None else OpMetadata(found)
+
+
+def _types_of(argument: OpDef.ArgDef, attributes: Mapping[str, AttrValue]) -> ArgumentTypes:
+    reference = REFERENCE if argument.is_ref else 0
+    if argument.type_list_attr:
+        types = read_attribute(attributes, argument.type_list_attr, list[DataType])
+        return ArgumentTypes(argument.name, True, tuple(type + reference for type in types))
+    single = argument.type or read_attribute(attributes, argument.type_attr, DataType)
+    if not argument.number_attr:
+        return ArgumentTypes(argument.name, False, (single + reference,))
+    count = read_attribute(attributes, argument.number_attr, int)
+    if not 0 <= count <= _MOST_TENSORS:
+        raise ModelError(f"attribute {argument.number_attr!r} must be 0 to {_MOST_TENSORS}, got {count}")
+    return ArgumentTypes(argument.name, True, (single + reference,) * count)
+
+
+def _parse_argument(argument: OpDef.ArgDef, spec: str) -> None:
+    found = re.fullmatch(r"\s*(\w+)\s*:\s*(?:(\w+)\s*\*\s*)?(Ref\()?\s*(\w+)\s*\)?\s*", spec)
+    if found is None:
+        raise ValueError(f"argument: must be 'name: type' or 'name: N * type', got {spec!r}")
+    argument.name, number, reference, type = found.groups()
+    argument.number_attr = number or ""
+    argument.is_ref = bool(reference)
+    try:
+        argument.type = data_type_named(type)
+    except UnsupportedError:
+        argument.type_attr = type

@@ -1,0 +1,47 @@
+"""The TensorFlow ops that run without TensorFlow, and the family module that each comes from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from importlib import import_module
+
+from .registry import KernelRegistration, KernelRegistry
+
+# Family module: the ops in its KERNELS. A module is imported only for a graph that has one of its ops.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "add_n": ("AddN",),
+    "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
+}
+
+_FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
+
+
+def registrations(family: str) -> tuple[KernelRegistration, ...]:
+    """What a family module registers."""
+    found: tuple[KernelRegistration, ...] = import_module(f".{family}", __package__).KERNELS
+    return found
+
+
+class FallbackKernels(KernelRegistry):
+    """Knows every op of the table, behind what a user has registered."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._imported: set[str] = set()
+
+    def registrations(self, op: str) -> list[KernelRegistration]:
+        family = _FAMILY_OF.get(op)
+        if family is not None and family not in self._imported:
+            self._imported.add(family)
+            for registration in registrations(family):
+                self._kernels.setdefault(registration.op, []).append(registration)
+        return super().registrations(op)
+
+    def ops(self) -> list[str]:
+        return sorted({*_FAMILY_OF, *self._kernels})
+
+
+@lru_cache(1)
+def fallback_kernels() -> FallbackKernels:
+    """The registry that everything uses unless another is given."""
+    return FallbackKernels()

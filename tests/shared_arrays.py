@@ -1,0 +1,43 @@
+"""Tensors of ../shared/convert, and how their outputs are compared."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+CONVERT = Path(__file__).resolve().parents[2] / "shared" / "convert"
+
+
+def decoded(tensor: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The array of a tensor's description; strings are bytes objects."""
+    stored = arrays[tensor["key"]]
+    if tensor["enc"] == "u16":
+        return stored.view(ml_dtypes.bfloat16).reshape(tensor["shape"])
+    if tensor["enc"] != "str":
+        return stored
+    content, ends = stored.tobytes(), arrays[f"{tensor['key']}_off"]
+    made = np.empty(len(ends) - 1, object)
+    made[:] = [content[start:end] for start, end in itertools.pairwise(ends)]
+    return made.reshape(tensor["shape"])
+
+
+def difference(found: np.ndarray, wanted: np.ndarray, tolerance: Mapping[str, float]) -> str:
+    """What is not as it should be, "" when all is. NaNs are equal; only floats may be near."""
+    if found.dtype != wanted.dtype or found.shape != wanted.shape:
+        return f"must be {wanted.dtype} {wanted.shape}, got {found.dtype} {found.shape}"
+    if wanted.dtype.kind in "biuO":
+        wrong = found != wanted
+    else:
+        wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+        near = np.isclose(found.astype(wide), wanted.astype(wide), **tolerance, equal_nan=True)
+        wrong = ~near
+    if not np.any(wrong):
+        return ""
+    first = tuple(int(i) for i in np.argwhere(wrong)[0])
+    count = np.count_nonzero(wrong)
+    return f"{count} of {wanted.size} differ, at {first}: {found[first]!r}, not {wanted[first]!r}"
