@@ -53,7 +53,7 @@ class FunctionKernel(OpKernel):
         super().__init__(construction)
         self._function = function
         keywords = _keywords(function)
-        self._attributes = {
+        self._attributes: dict[str, object] = {
             name: construction.get_attr(name, kind)
             for name, kind in keywords.kinds.items()
             if name not in keywords.optional or construction.has_attr(name)

@@ -87,7 +87,8 @@ def _from_bytes(content: bytes, dtype: np.dtype, shape: tuple[int, ...]) -> np.n
 
 def _strings(content: bytes, count: int) -> list[bytes]:
     """Strings of a tensor_content: the lengths of all as varints, then their bytes."""
-    at, lengths = 0, []
+    at = 0
+    lengths: list[int] = []
     while len(lengths) < count:
         length, at = _varint(content, at)
         lengths.append(length)
