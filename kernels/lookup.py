@@ -12,8 +12,9 @@ from ..lite.tensor import Tensor, TensorType
 from .parallel import chunk_count
 from .requantize import quantization_of
 
-# table holds 256 bytes or 65536 int16, indexed by the operand read as unsigned.
-LOOKUP = np.dtype([("x", np.int64), ("y", np.int64), ("table", np.int64), ("size", np.int64)], align=True)
+# Elements first to first + size are mapped; table holds 256 bytes or 65536 int16, indexed by the
+# operand read as unsigned.
+LOOKUP = np.dtype([(name, np.int64) for name in ("x", "y", "table", "first", "size")], align=True)
 
 BYTE_TYPES = (TensorType.INT8, TensorType.UINT8)
 TABLE_TYPES = (*BYTE_TYPES, TensorType.INT16)
@@ -31,16 +32,22 @@ def type_range(tensor: Tensor) -> tuple[int, int]:
     return int(limits.min), int(limits.max)
 
 
-def lookup_call(context: Context, x: Tensor, y: Tensor, results: np.ndarray) -> list[KernelCall]:
-    """The call that maps each element of x; results are y's values (integers) in the table's order."""
-    if x.size == 0:
+def lookup_call(
+    context: Context, x: Tensor, y: Tensor, results: np.ndarray, first: int = 0, end: int | None = None
+) -> list[KernelCall]:
+    """The call that maps x's elements [first, end), or all of them.
+
+    results are y's values (integers) in the table's order.
+    """
+    size = (x.size if end is None else end) - first
+    if size == 0:
         return []
     limits = np.iinfo(y.dtype)
     table = np.clip(results, limits.min, limits.max).astype(y.dtype)
     args = np.zeros(1, LOOKUP)
-    args["size"] = x.size
+    args["first"], args["size"] = first, size
     args["table"] = table.ctypes.data
-    chunks = chunk_count(context, 0.3 * x.size)
+    chunks = chunk_count(context, 0.3 * size)
     kernel = "lookup_16" if x.type == TensorType.INT16 else "lookup_8"
     return [KernelCall("lookup", kernel, args, {"x": x, "y": y}, chunks, keep=[table])]
 

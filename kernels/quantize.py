@@ -62,6 +62,8 @@ _SUFFIXES = {
 }
 _STORED_TYPES = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 
+_REQUANTIZED_AT_ONCE = 16  # elements of LiteRT's vector loop
+
 # Conversions between quantized types that are no table, as LiteRT has them.
 _REQUANTIZATIONS = {
     (TensorType.INT8, TensorType.INT16),
@@ -110,11 +112,11 @@ def _affine_call(
     return [KernelCall(family, kernel, args, {"x": x, "y": y}, chunks, keep=[scales, zeros])]
 
 
-def _byte_table(context: Context, x: Tensor, y: Tensor) -> np.ndarray:
-    """y's values for every value of x.
+def _byte_calls(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
+    """Between 8-bit types, by tables of y's values for every value of x.
 
-    By DEFAULT, int8 to uint8 and back rounds as LiteRT's vector loop does; the last elements of
-    a tensor, which LiteRT leaves to a scalar loop, may differ from it by 1.
+    By DEFAULT, LiteRT takes int8 to uint8 and back 16 elements at a time, rounding ties upwards;
+    what is left at the end is rounded as the reference does.
     Source: XNNPACK src/microparams-init.c, xnn_init_qs8_cvt_params (DEFAULT, one type); LiteRT
     tflite/kernels/internal/optimized/optimized_ops.h, Requantize (DEFAULT, two types) and
     reference/requantize.h (REFERENCE).
@@ -123,18 +125,23 @@ def _byte_table(context: Context, x: Tensor, y: Tensor) -> np.ndarray:
     offsets = stored_values(x) - p.zero_point
     ratio = np.float32(p.scale) / np.float32(q.scale)
     multiplier = quantize_multiplier(p.scale / q.scale)
+    by_reference = multiply_by_quantized_multiplier(offsets, *multiplier) + q.zero_point
     if context.numerics is Numerics.REFERENCE:
-        scaled = multiply_by_quantized_multiplier(offsets, *multiplier)
-    elif x.type == y.type and 2**-8 <= ratio <= 2**7:
+        return lookup_call(context, x, y, by_reference)
+    if x.type == y.type and 2**-8 <= ratio <= 2**7:
         scaled = (offsets * int(np.rint(np.float64(ratio) * 256)) + 128) >> 8
-    else:
-        scaled = multiply_rounding_up(offsets, *multiplier)
-    return scaled + q.zero_point
+        return lookup_call(context, x, y, scaled + q.zero_point)
+    grouped = x.size // _REQUANTIZED_AT_ONCE * _REQUANTIZED_AT_ONCE
+    rounded_up = multiply_rounding_up(offsets, *multiplier) + q.zero_point
+    return [
+        *lookup_call(context, x, y, rounded_up, end=grouped),
+        *lookup_call(context, x, y, by_reference, first=grouped),
+    ]
 
 
 def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
     if x.type in BYTE_TYPES and y.type in BYTE_TYPES:
-        return lookup_call(context, x, y, _byte_table(context, x, y))
+        return _byte_calls(context, x, y)
     if (x.type, y.type) not in _REQUANTIZATIONS:
         raise UnsupportedError(
             f"QUANTIZE: conversions built are from float32 and among 8-, 16- and 32-bit types, "

@@ -42,8 +42,6 @@ DIFFERENCES = """
 - SUM of int8 with BUILTIN_REF: LiteRT returns one constant for all outputs; numlite returns the sums.
 - LOCAL_RESPONSE_NORMALIZATION with BUILTIN_REF: LiteRT's reference leaves out the window's last element;
   numlite computes the default path's values in both numerics.
-- QUANTIZE between int8 and uint8, default: LiteRT rounds the last few elements of a tensor in another way;
-  they can differ by 1.
 - RESIZE_BILINEAR of uint8 whose size is known only while running: reference arithmetic in both numerics;
   about 0.1 % of the elements differ by 1 from LiteRT's default.
 - RSQRT of int8: within 1.

@@ -69,13 +69,13 @@ _lookup_row: Any = microkernel("lookup_row", [types.int64] * 4, _emit)
 @kernels.add(LOOKUP)
 def lookup_8(a, chunk, chunks):
     first, last = a.size * chunk // chunks, a.size * (chunk + 1) // chunks
-    _lookup_row(a.x + first, a.y + first, a.table, last - first)
+    _lookup_row(a.x + a.first + first, a.y + a.first + first, a.table, last - first)
     return 0
 
 
 @kernels.add(LOOKUP)
 def lookup_16(a, chunk, chunks):
     x, y, table = a.x, a.y, a.table
-    for i in range(a.size * chunk // chunks, a.size * (chunk + 1) // chunks):
+    for i in range(a.first + a.size * chunk // chunks, a.first + a.size * (chunk + 1) // chunks):
         write_i16(y, i, read_i16(table, np.int64(read_u16(x, i))))
     return 0

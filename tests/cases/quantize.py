@@ -77,6 +77,14 @@ CASES = [
         for to in (np.int8, np.uint8)
     ),
     *(
+        conversion_case(
+            Kind((n,), dtype, scale, zero), Kind((n,), to, 0.06 + 0.007 * k, 3), Quanta(1), f"-rest{k}"
+        )
+        for dtype, scale, zero, to in ((np.int8, 0.05, 7, np.uint8), (np.uint8, 0.04, 131, np.int8))
+        for n in (1, 15, 47, 255)
+        for k in range(3)
+    ),
+    *(
         conversion_case(Kind(_SHAPE, dtype, scale, zero), Kind(_SHAPE, np.int16, 0.0007, 0), Quanta(1))
         for dtype, scale, zero in _STORED
     ),
