@@ -160,8 +160,6 @@ def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tup
     if x.type in TABLE_TYPES and name in ("MEAN", "SUM"):
         kernel, args = _quantized_block(context, name, x, y, count)
         return "reduce_q8" if kernel == "sum" else "reduce_q8_reference", kernel, args
-    if x.type in TABLE_TYPES:
-        check_same_quantization(name, x, y)
     args = np.zeros(1, REDUCE)
     args["count"] = count
     args["scale"] = 1 / count if name == "MEAN" and count else np.nan if name == "MEAN" else 1
@@ -184,6 +182,8 @@ def _prepare(
     if x.type not in types:
         built = ", ".join(t.name.lower() for t in types)
         raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
+    if name in ("REDUCE_MAX", "REDUCE_MIN") and x.type in TABLE_TYPES:
+        _check_extremum(context, name, x, axis_tensor, y)
     if not axis_tensor.is_constant:
         context.set_dynamic(y)
         return None
@@ -210,6 +210,13 @@ def _prepare(
         kind = "window"
     name = f"{kernel}_{kind}_{_SUFFIXES[TensorType(x.type)]}"
     return [KernelCall(family, name, args, tensors, chunks)]
+
+
+def _check_extremum(context: Context, name: str, x: Tensor, axes: Tensor, y: Tensor) -> None:
+    """PrepareError when quantizations differ, but where XNNPACK takes it: it keeps the stored values."""
+    by_xnnpack = context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES and axes.is_constant
+    if not by_xnnpack:
+        check_same_quantization(name, x, y)
 
 
 def _keep_dims(node: Node) -> bool:

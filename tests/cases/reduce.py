@@ -21,12 +21,12 @@ _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "REDUCE_ALL": np.all,
 }
 _WRONG_SUM = Skip("LiteRT's reference kernel gives one constant for every int8 SUM")
-
-
 _ROUNDED_PRODUCTS = Skip("LiteRT rounds the product after every element: the errors grow with their number")
 _ONE_ELEMENT = Skip(
     "in the default, LiteRT's product of one element is the stored value, whatever the scales"
 )
+_STORED_EXTREMUM = Skip("in the default, LiteRT's extremum is the stored value, whatever the scales")
+_OTHER_SCALE = Skip("the reference refuses extrema of another scale")
 
 
 def reduce_case(
@@ -71,7 +71,11 @@ def reduce_case(
         inputs=[x.random(id, 1.0)] + ([] if constant else [np.array(axes, np.int32)]),
         oracle=oracle,
         closeness=closeness or (sums if dtype.kind == "f" else EXACT if whole else Quanta(1)),
-        litert_reference=_WRONG_SUM if name == "SUM" and dtype == np.int8 else None,
+        litert_reference=_WRONG_SUM
+        if name == "SUM" and dtype == np.int8
+        else _OTHER_SCALE
+        if closeness is _STORED_EXTREMUM
+        else None,
         num_threads=num_threads,
     )
 
@@ -125,6 +129,13 @@ CASES = [
     *(
         reduce_case("REDUCE_PROD", Kind((3, 1), *stored), (1,), out_scale=(0.9, 0), closeness=_ONE_ELEMENT)
         for stored in ((np.int8, 0.05, 7), (np.int16, 0.0005))
+    ),
+    *(
+        reduce_case(
+            name, Kind((3, 8, 5), dtype, 0.05, 7), (1,), out_scale=(0.09, 3), closeness=_STORED_EXTREMUM
+        )
+        for name in ("REDUCE_MAX", "REDUCE_MIN")
+        for dtype in (np.int8, np.uint8)
     ),
     *(reduce_case(name, Kind((3, 4, 5)), (0, 2), constant=False) for name in _NUMBERS),
     reduce_case("MEAN", Kind((3, 4, 5), np.int8, 0.05, 7), (1,), constant=False),
