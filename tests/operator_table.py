@@ -46,8 +46,8 @@ DIFFERENCES = """
   about 0.1 % of the elements differ by 1 from LiteRT's default.
 - RSQRT of int8: within 1.
 
-LiteRT's default REDUCE_MAX and REDUCE_MIN of int8 and uint8 give the stored extremum even where input and output
-have other scales, and its reference refuses these; numlite does the same in each numerics.
+LiteRT's default REDUCE_MAX and REDUCE_MIN of int8 and uint8 give the stored extremum even where input and
+output have other scales, and its reference refuses these; numlite does the same in each numerics.
 """
 
 FLOATS = {

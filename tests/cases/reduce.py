@@ -29,6 +29,12 @@ _STORED_EXTREMUM = Skip("in the default, LiteRT's extremum is the stored value, 
 _OTHER_SCALE = Skip("the reference refuses extrema of another scale")
 
 
+def _unlike_reference(name: str, dtype: np.dtype, closeness: Closeness | Skip | None) -> Skip | None:
+    if closeness is _STORED_EXTREMUM:
+        return _OTHER_SCALE
+    return _WRONG_SUM if name == "SUM" and dtype == np.int8 else None
+
+
 def reduce_case(
     name: str,
     x: Kind,
@@ -71,11 +77,7 @@ def reduce_case(
         inputs=[x.random(id, 1.0)] + ([] if constant else [np.array(axes, np.int32)]),
         oracle=oracle,
         closeness=closeness or (sums if dtype.kind == "f" else EXACT if whole else Quanta(1)),
-        litert_reference=_WRONG_SUM
-        if name == "SUM" and dtype == np.int8
-        else _OTHER_SCALE
-        if closeness is _STORED_EXTREMUM
-        else None,
+        litert_reference=_unlike_reference(name, dtype, closeness),
         num_threads=num_threads,
     )
 
