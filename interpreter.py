@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +149,8 @@ class Interpreter:
         )
         self._model_content = model_content
         self._interpreter = InterpreterWrapper(self._core)
+        self._core.runtime.find_delegate = _installed_delegate
+        self._core.runtime.offered_delegates = [_unwrapped(d) for d in experimental_delegates or ()]
         self._core.runtime.delegate_clustering = not experimental_disable_delegate_clustering
         self._core.runtime.delegate_node_fusion = not experimental_disable_delegate_node_fusion
         self._delegates: list[PythonDelegate | Delegate] = []
@@ -270,9 +272,7 @@ class Interpreter:
         Raises RuntimeError when it fails; the model then runs without any delegate.
         """
         self._ensure_safe()
-        self._core.modify_graph_with_delegate(
-            delegate.delegate if isinstance(delegate, Delegate) else delegate
-        )
+        self._core.modify_graph_with_delegate(_unwrapped(delegate))
         self._delegates.append(delegate)
 
     def profile(self, runs: int = 20) -> list[OpProfile]:
@@ -323,6 +323,16 @@ class InterpreterWithCustomOps(Interpreter):
     def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
         self._custom_op_registerers = custom_op_registerers or []
         super().__init__(**kwargs)
+
+
+def _unwrapped(delegate: PythonDelegate | Delegate) -> PythonDelegate:
+    return delegate.delegate if isinstance(delegate, Delegate) else delegate
+
+
+def _installed_delegate(name: str, options: Mapping[str, str]) -> PythonDelegate | None:
+    from .delegates.loading import installed_delegate
+
+    return installed_delegate(name, options)
 
 
 def _numerics(resolver_type: object) -> Numerics:

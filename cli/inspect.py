@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .delegate_options import delegate_option
 from .model_options import model_argument
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--tensors", is_flag=True, help="List every tensor, with its place in memory.")
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
 @click.option("--delegate", metavar="NAME", help="Show what this delegate takes: its name, or its module.")
-@click.option("--delegate-option", "options", multiple=True, metavar="KEY=VALUE", help="For the delegate.")
+@delegate_option
 def command(model: str, tensors: bool, nodes: bool, delegate: str | None, options: tuple[str, ...]) -> None:
     """Show what MODEL holds: signatures, inputs and outputs, operators, memory.
 

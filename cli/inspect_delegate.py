@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .console import make_console
+from .delegate_options import parse_options
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +24,7 @@ def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
     from ..interpreter import Interpreter
 
     console = make_console()
-    delegate = load_delegate(name, dict(map(_option, options)))
+    delegate = load_delegate(name, dict(parse_options(options)))
     try:
         interpreter = Interpreter(model, experimental_delegates=[delegate])
         interpreter.allocate_tensors()
@@ -40,13 +41,6 @@ def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
             console.print(_partitions(report))
         if report.left_out:
             console.print(_left_out(report))
-
-
-def _option(text: str) -> tuple[str, str]:
-    key, separator, value = text.partition("=")
-    if not separator:
-        raise click.UsageError(f"--delegate-option must be KEY=VALUE, got {text!r}")
-    return key, value
 
 
 def _partitions(report: DelegationReport) -> Table:

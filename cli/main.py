@@ -16,6 +16,7 @@ from .. import __version__
 COMMANDS = {
     "run": ("run", "Run a model once on given or random inputs."),
     "inspect": ("inspect", "Show a model's signatures, operators, tensors and memory."),
+    "compile": ("compile", "Compile what a delegate can run of a model ahead of time."),
     "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
     "warmup": ("warmup", "Compile all kernels now, so that no model has to wait."),
     "demo": ("demo", "Convert a small classifier, run it, and show how it did."),

@@ -1,7 +1,9 @@
-"""What must hold of a path that a command is asked to write to."""
+"""Files that commands write: what must hold of the path, and how the content gets there."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from pathlib import Path
 
 import click
@@ -18,3 +20,23 @@ def check_output(output: Path, **sources: str | Path) -> None:
             continue
         if same:
             raise click.UsageError(f"--output: it is the {what} itself, {output}")
+
+
+def write_atomically(path: Path, content: bytes | bytearray) -> None:
+    """Write a file under a temporary name beside it and rename it: it is there whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    """The process's umask, which can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

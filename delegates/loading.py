@@ -5,7 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Mapping
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from ..lite.delegate import Delegate
 from ..lite.errors import UnsupportedError
@@ -16,7 +17,7 @@ FACTORY = "create_delegate"
 _NATIVE_SUFFIXES = (".so", ".dll", ".dylib")
 
 
-def load_delegate(name_or_module: str, options: Mapping[object, object] | None = None) -> Delegate:
+def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = None) -> Delegate:
     """A delegate by entry point (group `numlite.delegates`), or by module path.
 
     The path is `package.module`, whose create_delegate is taken, or `package.module:name`. What is
@@ -32,15 +33,28 @@ def load_delegate(name_or_module: str, options: Mapping[object, object] | None =
         raise ValueError(f"Failed to load delegate from {name_or_module}\n{text}") from error
 
 
+def installed_delegate(name: str, options: Mapping[str, str]) -> Delegate | None:
+    """The delegate with this entry point, or None: for models, which must not have modules imported."""
+    if _entry_point(name) is None:
+        return None
+    return load_delegate(name, dict(options))
+
+
 def _load(name: str, options: dict[str, object]) -> Delegate:
     delegate = _factory(name)(**options)
     if not isinstance(delegate, Delegate):
         raise ValueError(f"it must make a Delegate, got {delegate!r}")
+    delegate.loaded_as = name
     return delegate
 
 
+def _entry_point(name: str) -> EntryPoint | None:
+    return next(iter(entry_points(group=GROUP, name=name)), None)
+
+
 def _factory(name: str) -> Callable[..., object]:
-    for entry in entry_points(group=GROUP, name=name):
+    entry = _entry_point(name)
+    if entry is not None:
         loaded: Callable[..., object] = entry.load()
         return loaded
     if name.endswith(_NATIVE_SUFFIXES):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..lite.delegate import Delegate, delegate_registration
+from ..lite.delegate import Delegate, SerializedPartition, delegate_registration
+from ..lite.errors import UnsupportedError
 from .graph_partition import GraphPartitionHelper
 
 if TYPE_CHECKING:
@@ -51,6 +52,16 @@ class SimpleDelegateKernel:
     def free(self) -> None:
         """Let go of what the kernel holds."""
 
+    def serialize(self, context: DelegateContext, params: DelegateParams) -> bytes:
+        """The partition as a program that names tensors by their place in the node's inputs and outputs."""
+        raise UnsupportedError(
+            f"{type(self).__name__}: it cannot compile ahead of time; a kernel with serialize and load can"
+        )
+
+    def load(self, context: Context, node: Node, program: bytes) -> None:
+        """Take up a program of serialize, instead of init."""
+        raise UnsupportedError(f"{type(self).__name__}: it runs no compiled models; one with load does")
+
 
 class SimpleDelegate(Delegate):
     """Subclass it with is_node_supported and create_kernel."""
@@ -71,6 +82,17 @@ class SimpleDelegate(Delegate):
 
     def create_kernel(self) -> SimpleDelegateKernel:
         raise NotImplementedError(f"{self.name}: a simple delegate must have create_kernel")
+
+    def serialize_partition(
+        self, context: DelegateContext, params: DelegateParams, user_data: object
+    ) -> SerializedPartition:
+        assert isinstance(user_data, SimpleDelegateKernel)
+        return SerializedPartition(user_data.serialize(context, params), params.input_tensors)
+
+    def load_partition(self, context: Context, node: Node, program: bytes) -> SimpleDelegateKernel:
+        kernel = self.create_kernel()
+        kernel.load(context, node, program)
+        return kernel
 
     def why_left_out(self, subgraph: int, node: int) -> str | None:
         return self._reasons.get((subgraph, node))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import IntFlag
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from .errors import StateError
+from .errors import StateError, UnsupportedError
 from .registration import Registration
 
 if TYPE_CHECKING:
@@ -47,6 +47,27 @@ class DelegateParams(NamedTuple):
     nodes_to_replace: tuple[int, ...]
     input_tensors: tuple[int, ...]
     output_tensors: tuple[int, ...]
+
+
+class SerializedPartition(NamedTuple):
+    """A partition as one custom operator of a compiled model.
+
+    input_tensors are what the program reads when it runs, in the order of the operator's inputs;
+    constants of the partition that the program holds itself are left out.
+    """
+
+    program: bytes
+    input_tensors: tuple[int, ...]
+
+
+class PartitionKernel(Protocol):
+    """Runs one custom operator of a compiled model; the hooks are those of a delegate's node."""
+
+    def prepare(self, context: Context, node: Node) -> Sequence[KernelCall] | None: ...
+
+    def invoke(self, context: Context, node: Node) -> None: ...
+
+    def free(self) -> None: ...
 
 
 class DelegateContext(Protocol):
@@ -119,6 +140,12 @@ class Delegate:
 
     flags: DelegateFlags = DelegateFlags.NONE
 
+    # Of the programs in compiled models: one runs by no other version than the one that wrote it.
+    version: str = "1"
+
+    # The name under which load_delegate found it, which compiled models ask for.
+    loaded_as: str = ""
+
     @property
     def name(self) -> str:
         return type(self).__name__
@@ -126,6 +153,22 @@ class Delegate:
     def prepare(self, context: DelegateContext) -> None:
         """Look at the execution plan and replace nodes; an exception leaves the plan as it was."""
         raise NotImplementedError(f"{self.name}: a delegate must have prepare(context)")
+
+    def serialize_partition(
+        self, context: DelegateContext, params: DelegateParams, user_data: object
+    ) -> SerializedPartition:
+        """The partition, whose init has returned user_data, as the program of a custom operator.
+
+        The program must not name tensors by their index, but by their place among the operator's
+        inputs and outputs.
+        """
+        raise UnsupportedError(
+            f"{self.name}: it cannot compile ahead of time; a delegate with serialize_partition can"
+        )
+
+    def load_partition(self, context: Context, node: Node, program: bytes) -> PartitionKernel:
+        """What runs a program of serialize_partition, on the inputs and outputs of a custom operator."""
+        raise UnsupportedError(f"{self.name}: it runs no compiled models; one with load_partition does")
 
     def copy_from_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
         """Copy what the handle stands for into the tensor's memory (tensor.array() or tensor.data)."""

@@ -183,7 +183,7 @@ def control_edges(subgraph: Subgraph) -> list[ControlEdge]:
     found = [edge for edges in _variable_chains(subgraph) for edge in edges]
     data = subgraph.runtime.metadata().get(METADATA_NAME)
     if data is None:
-        return found + chain(n for n in plan if _has_side_effects(subgraph, nodes[n]))
+        return found + chain(n for n in plan if has_side_effects(subgraph, nodes[n]))
     explicit = parse_control_dependencies(data)
     if subgraph.index >= len(explicit):
         raise ModelError(
@@ -218,10 +218,11 @@ def _replaced(subgraph: Subgraph, node: Node) -> list[int]:
     return found
 
 
-def _has_side_effects(subgraph: Subgraph, node: Node) -> bool:
+def has_side_effects(subgraph: Subgraph, node: Node) -> bool:
+    """Whether the node, or one that it stands for, must keep its place among such nodes."""
     if node.registration.side_effects:
         return True
     tensors = subgraph.tensors
     if any(t >= 0 and tensors[t].type == TensorType.RESOURCE for t in (*node.inputs, *node.outputs)):
         return True
-    return any(_has_side_effects(subgraph, subgraph.nodes[n]) for n in _replaced(subgraph, node))
+    return any(has_side_effects(subgraph, subgraph.nodes[n]) for n in _replaced(subgraph, node))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .runtime import Runtime
 
 CUSTOM = 32
+CUSTOM_CODE_PREFIX = "numlite-delegate:"  # of operators in compiled models; a delegate's name follows
 _FLEX_PREFIX = "Flex"
 
 
@@ -54,7 +55,15 @@ def _resolve(code: tflite.OperatorCode, resolver: OpResolver) -> tuple[Registrat
     if builtin != CUSTOM:
         return resolver.find_builtin(builtin, version, operator_name(builtin)), version
     name = code.custom_code or ""
-    return resolver.find_custom(name) or unresolved_custom_operator(name), version
+    return resolver.find_custom(name) or _without_resolver(name), version
+
+
+def _without_resolver(custom_code: str) -> Registration:
+    if not custom_code.startswith(CUSTOM_CODE_PREFIX):
+        return unresolved_custom_operator(custom_code)
+    from .compiled_partition import compiled_registration
+
+    return compiled_registration(custom_code)
 
 
 def operator_name(builtin: int) -> str:

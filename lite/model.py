@@ -64,6 +64,11 @@ class Model:
         return len(self._data)
 
     @property
+    def content(self) -> memoryview:
+        """The file's bytes."""
+        return self._data.data
+
+    @property
     def description(self) -> str:
         return self.root.description or ""
 

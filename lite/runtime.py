@@ -8,7 +8,7 @@ from .context import Numerics
 from .resources import Resources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from .thread_pool import ThreadPool
 
 _MOST_COPIES = 100  # of subgraphs; a model may call one from many places, which call others
+
+
+def no_delegates(name: str, options: Mapping[str, str]) -> Delegate | None:
+    """The delegates that a runtime finds by name before somebody gives it a way to find them."""
+    return None
 
 
 class Runtime:
@@ -40,6 +45,8 @@ class Runtime:
         self.subgraphs: list[Subgraph] = []
         self.copies: list[Subgraph] = []  # made for callers that must not share one
         self.delegates: list[Delegate] = []
+        self.offered_delegates: list[Delegate] = []  # these may run what a compiled model carries
+        self.find_delegate: Callable[[str, Mapping[str, str]], Delegate | None] = no_delegates
         self.skippable: set[int] = set()  # subgraphs that are offered to no delegate
         self.delegate_clustering = True
         self.delegate_node_fusion = True

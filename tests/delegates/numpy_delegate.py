@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 from numlite.delegates import DelegateContext, DelegateParams, SimpleDelegate, SimpleDelegateKernel
 from numlite.lite.context import Context
@@ -18,14 +20,34 @@ class NumpyKernel(SimpleDelegateKernel):
         self.steps = []
         for n in params.nodes_to_replace:
             node, registration = context.node_and_registration(n)
-            self.steps.append((FUNCTIONS[registration.name], node.inputs, node.outputs[0]))
+            self.steps.append((registration.name, node.inputs, node.outputs[0]))
 
     def invoke(self, context: Context, node: Node) -> None:
         values = {t: context.tensor(t).array() for t in node.inputs}
-        for function, inputs, output in self.steps:
-            values[output] = function(*(values[t] for t in inputs))
+        for operator, inputs, output in self.steps:
+            values[output] = FUNCTIONS[operator](*(values[t] for t in inputs))
         for t in node.outputs:
             context.tensor(t).array()[...] = values[t]
+
+    def serialize(self, context: DelegateContext, params: DelegateParams) -> bytes:
+        """The steps, with tensors numbered inputs first, then outputs, then those in between."""
+        numbers: dict[int, int] = {}
+        for t in (*params.input_tensors, *params.output_tensors):
+            numbers.setdefault(t, len(numbers))
+        for _, _, output in self.steps:
+            numbers.setdefault(output, len(numbers))
+        steps = [(name, [numbers[t] for t in inputs], numbers[output]) for name, inputs, output in self.steps]
+        return json.dumps(steps).encode()
+
+    def load(self, context: Context, node: Node, program: bytes) -> None:
+        border = (*node.inputs, *node.outputs)
+
+        def tensor(number: int) -> int:
+            return border[number] if number < len(border) else -1 - number
+
+        self.steps = [
+            (name, tuple(map(tensor, inputs)), tensor(output)) for name, inputs, output in json.loads(program)
+        ]
 
 
 class NumpyDelegate(SimpleDelegate):

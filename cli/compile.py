@@ -1,0 +1,54 @@
+"""`numlite compile`: a delegate's partitions as custom operators that carry its programs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from .delegate_options import delegate_option, parse_options
+from .model_options import model_argument
+from .output_file import check_output, write_atomically
+
+
+@click.command("compile")
+@model_argument
+@click.option("--delegate", metavar="NAME", required=True, help="Its name, or its module.")
+@delegate_option
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File to write.",
+)
+def command(model: str, delegate: str, options: tuple[str, ...], output: Path) -> None:
+    """Compile what a delegate can run of MODEL ahead of time.
+
+    Each of its partitions becomes one custom operator that carries the delegate's program. The
+    compiled model runs wherever the delegate is installed in the same version, without a setting.
+    """
+    from ..delegates.compile import compile_model
+    from ..delegates.loading import load_delegate
+    from ..interpreter import Interpreter
+
+    check_output(output, model=model)
+    chosen = parse_options(options)
+    loaded = load_delegate(delegate, dict(chosen))
+    try:
+        core = Interpreter(model, experimental_delegates=[loaded]).core
+        compiled = compile_model(core, loaded, delegate, chosen)
+    except (ValueError, RuntimeError) as error:
+        raise click.ClickException(f"{model}: {error}") from error
+    if not compiled.partitions:
+        raise click.ClickException(f"{model}: delegate {delegate!r} takes none of its operators")
+    write_atomically(output, compiled.content)
+    for partition in compiled.partitions:
+        counts = Counter(partition.replaced)
+        names = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+        click.echo(
+            f"subgraph {partition.subgraph}, operator {partition.operator}: {names} "
+            f"({partition.program_bytes:,} bytes)"
+        )
+    click.echo(f"{output}: {len(compiled.partitions)} partitions, {len(compiled.content):,} bytes")

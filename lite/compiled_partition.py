@@ -1,0 +1,181 @@
+"""The custom operators of compiled models: which delegate runs one, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from typing import TYPE_CHECKING, cast
+
+from .delegate import Delegate, DelegateParams, PartitionKernel
+from .delegation import Delegation
+from .errors import ModelError, PrepareError, UnsupportedError
+from .partition_program import METADATA_NAME, PartitionProgram, parse_compilations, unpack_program
+from .registration import Registration
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .kernel_call import KernelCall
+    from .node import Node
+    from .runtime import Runtime
+    from .subgraph import Subgraph
+
+
+class CompiledPartition:
+    """What one such operator carries, and, once prepared, the kernel that runs it."""
+
+    __slots__ = ("carried", "kernel")
+
+    def __init__(self, carried: PartitionProgram) -> None:
+        self.carried = carried
+        self.kernel: PartitionKernel | None = None
+
+
+def compiled_registration(custom_code: str) -> Registration:
+    """Runs the operators that a delegate has compiled; the delegate is looked for when they are prepared."""
+    return Registration(
+        custom_code,
+        _prepare,
+        _invoke,
+        init=_init,
+        free=_free,
+    )
+
+
+def _init(context: Context, node: Node) -> CompiledPartition:
+    """ModelError for operators that are damaged, or are not of this model."""
+    subgraph = cast("Subgraph", context)
+    where = subgraph.where(node)
+    try:
+        carried = unpack_program(node.custom_options)
+        _check_origin(subgraph.runtime, node, carried)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error
+    if carried.side_effects:
+        node.registration = copy(node.registration)
+        node.registration.side_effects = True
+    return CompiledPartition(carried)
+
+
+def _check_origin(runtime: Runtime, node: Node, carried: PartitionProgram) -> None:
+    compilation = carried.compilation
+    if compilation.custom_code != node.registration.name:
+        raise ModelError(
+            f"compiled partition: its program must be of the delegate that its operator names, got "
+            f"{compilation.delegate!r}"
+        )
+    known = parse_compilations(runtime.metadata().get(METADATA_NAME, b"[]"))
+    if compilation not in known:
+        digests = ", ".join(f"{entry.delegate!r} of {entry.source_digest[:12]}" for entry in known)
+        raise ModelError(
+            f"compiled partition: its program must be of a compilation in metadata {METADATA_NAME!r} "
+            f"({digests or 'there is none'}), got {compilation.delegate!r} of "
+            f"{compilation.source_digest[:12]}"
+        )
+
+
+def _prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    partition = _partition(node)
+    if partition.kernel is None:
+        _load(cast("Subgraph", context), node, partition)
+    kernel = partition.kernel
+    assert kernel is not None
+    _check_shapes(context, node, "input", node.inputs, partition.carried.input_shapes)
+    calls = kernel.prepare(context, node)
+    _check_shapes(context, node, "output", node.outputs, partition.carried.output_shapes)
+    return calls
+
+
+def _load(subgraph: Subgraph, node: Node, partition: CompiledPartition) -> None:
+    delegate = find_delegate(subgraph.runtime, partition.carried)
+    partition.kernel = delegate.load_partition(subgraph, node, partition.carried.program)
+    node.delegate = delegate
+    node.options = DelegateParams(delegate, (), node.inputs, node.outputs)
+    if subgraph.delegation is None:
+        subgraph.delegation = Delegation()  # it plans the copies out of the delegate's memory
+    for t in node.outputs:
+        subgraph.tensors[t].delegate = delegate
+
+
+def find_delegate(runtime: Runtime, carried: PartitionProgram) -> Delegate:
+    """The interpreter's delegate of the right name or class, or else the installed one.
+
+    UnsupportedError says what would run the program.
+    """
+    wanted = carried.compilation
+    for delegate in (*runtime.delegates, *runtime.offered_delegates):
+        if not isinstance(delegate, Delegate):
+            continue  # it is refused when it is applied
+        if delegate.loaded_as == wanted.delegate or class_path(delegate) == wanted.class_path:
+            return _of_right_version(delegate, carried)
+    try:
+        found = runtime.find_delegate(wanted.delegate, wanted.options)
+    except (ValueError, RuntimeError) as error:
+        raise UnsupportedError(f"{_needs(carried)}: {error}") from error
+    if found is None:
+        raise UnsupportedError(
+            f"{_needs(carried)}: install a package that has it in its entry points numlite.delegates, or "
+            f"hand it in: experimental_delegates=[load_delegate({wanted.delegate!r})]"
+        )
+    # One delegate runs all partitions, so that tensors can stay in its memory between them.
+    runtime.offered_delegates.append(found)
+    return _of_right_version(found, carried)
+
+
+def _needs(carried: PartitionProgram) -> str:
+    wanted = carried.compilation
+    return (
+        f"the operator was compiled for delegate {wanted.delegate!r}, version {wanted.version} "
+        f"({wanted.class_path}), which is needed to run it"
+    )
+
+
+def _of_right_version(delegate: Delegate, carried: PartitionProgram) -> Delegate:
+    wanted = carried.compilation
+    if delegate.version != wanted.version:
+        raise UnsupportedError(
+            f"the operator was compiled by version {wanted.version} of delegate {wanted.delegate!r}, got "
+            f"version {delegate.version}; compile the source model ({wanted.source_digest[:12]}...) again"
+        )
+    return delegate
+
+
+def class_path(delegate: Delegate) -> str:
+    """Where the delegate's class is defined, as `module:name`."""
+    kind = type(delegate)
+    return f"{kind.__module__}:{kind.__qualname__}"
+
+
+def _check_shapes(
+    context: Context,
+    node: Node,
+    what: str,
+    tensors: Sequence[int],
+    compiled: tuple[tuple[int, ...], ...] | None,
+) -> None:
+    if compiled is None:
+        return
+    present = tuple(context.tensor(t).shape for t in tensors)
+    if present != compiled:
+        raise PrepareError(
+            f"{node.registration.name}: {what} shapes must be those it was compiled for, "
+            f"{compiled}, got {present}; compile the model for these shapes"
+        )
+
+
+def _partition(node: Node) -> CompiledPartition:
+    partition = node.user_data
+    assert isinstance(partition, CompiledPartition)
+    return partition
+
+
+def _invoke(context: Context, node: Node) -> None:
+    kernel = _partition(node).kernel
+    assert kernel is not None
+    kernel.invoke(context, node)
+
+
+def _free(context: Context, node: Node) -> None:
+    partition = node.user_data
+    # A node whose init has failed, or that was never prepared, has no kernel.
+    if isinstance(partition, CompiledPartition) and partition.kernel is not None:
+        partition.kernel.free()

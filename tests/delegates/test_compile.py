@@ -1,0 +1,394 @@
+"""Models compiled ahead of time for a delegate: equal results, what is kept, and what is refused."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numlite.cli.main import cli, run_command
+from numlite.delegates import Delegate, DelegateFlags, SimpleDelegateOptions
+from numlite.delegates import loading as loading_module
+from numlite.delegates.compile import CompiledModel, compile_model
+from numlite.interpreter import Interpreter
+from numlite.lite import partition_program
+from numlite.lite.control_edges import METADATA_NAME as CONTROL_EDGES
+from numlite.lite.control_edges import parse_control_dependencies, serialize_control_dependencies
+from numlite.lite.errors import ModelError, PrepareError, StateError, UnsupportedError
+from numlite.lite.model import Model
+from numlite.lite.partition_program import METADATA_NAME, pack_program, parse_compilations, unpack_program
+from numlite.schema import tflite
+
+from ..model_builder import ModelBuilder
+from .graphs import Op, add, sine, sine_model, unary, while_model, while_result
+from .numpy_delegate import NumpyDelegate
+from .test_application import X, ran, run
+from .test_buffer_handles import Device
+
+CODE = "numlite-delegate:numpy"
+
+
+def compiled(content: bytes, delegate: Delegate, name: str = "numpy") -> CompiledModel:
+    interpreter = Interpreter(model_content=content, experimental_delegates=[delegate])
+    return compile_model(interpreter.core, delegate, name)
+
+
+def operator_names(content: bytes, subgraph: int = 0) -> list[str]:
+    core = Interpreter(model_content=content).core
+    return [node.registration.name for node in core.subgraph(subgraph).nodes]
+
+
+def changed(content: bytes, change: Callable[[tflite.ModelT], None]) -> bytes:
+    tables = tflite.unpack(tflite.read(content))
+    change(tables)
+    return tflite.pack(tables)
+
+
+@pytest.mark.parametrize(
+    ("operators", "names"),
+    [
+        (("SIN",), [CODE, "ADD", "MUL", CODE, "ADD"]),
+        (("ADD", "MUL"), ["SIN", CODE, "SIN", CODE]),
+        ((), [CODE]),
+    ],
+    ids=str,
+)
+def test_plain_delegated_and_compiled_are_equal(operators: tuple[str, ...], names: list[str]) -> None:
+    result = compiled(sine_model(), NumpyDelegate(*operators))
+    assert operator_names(result.content) == names
+    plain = run(Interpreter(model_content=sine_model()), X)
+    delegated = Interpreter(model_content=sine_model(), experimental_delegates=[NumpyDelegate(*operators)])
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[NumpyDelegate("NONE")])
+    outcome = run(interpreter, X)
+    np.testing.assert_array_equal(outcome, run(delegated, X))
+    np.testing.assert_allclose(outcome, plain, rtol=0, atol=1e-6)  # NumPy's sine differs in the last place
+    assert [name for name, _ in ran(interpreter)] == names
+
+
+def test_bodies_of_loops_are_compiled() -> None:
+    result = compiled(while_model(), NumpyDelegate("SIN", "ADD"))
+    assert [report.subgraph for report in result.partitions] == [2]
+    assert operator_names(result.content, 2) == [CODE]
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[NumpyDelegate("NONE")])
+    x = np.linspace(0, 1, 3, dtype=np.float32)
+    delegated = Interpreter(model_content=while_model(), experimental_delegates=[NumpyDelegate("SIN", "ADD")])
+    np.testing.assert_array_equal(run(interpreter, x), run(delegated, x))
+    np.testing.assert_allclose(run(interpreter, x), while_result(x), rtol=1e-6)
+
+
+def rich_model() -> bytes:
+    """Two NEG of a quantized input, with a second subgraph, signatures, metadata and control edges."""
+    graph = ModelBuilder()
+    x = graph.tensor((2, 2), np.int8, name="x", scale=0.5, zero_point=3, shape_signature=(-1, 2))
+    f = graph.tensor((2, 2), name="f")
+    graph.op(Op.DEQUANTIZE, [x], [f])
+    y = unary(graph, Op.NEG, unary(graph, Op.NEG, f, (2, 2)), (2, 2))
+    other = graph.add_subgraph("other")
+    v, w = other.tensor((3,)), other.constant(np.array([1, 2, 3], np.float32))
+    other.finish([v], [add(other, v, w, (3,))])
+    model = graph.model
+    edges = serialize_control_dependencies([[(0, 1), (1, 2)], []])
+    for name, data in ((CONTROL_EDGES, edges), ("notes", b"kept")):
+        model.buffers.append(tflite.BufferT(data=data))
+        model.metadata = [*(model.metadata or []), tflite.MetadataT(name=name, buffer=len(model.buffers) - 1)]
+    model.description = "rich"
+    return graph.build([x], [y], {"serve": ({"a": x}, {"b": y})})
+
+
+def test_the_rest_of_the_model_is_kept() -> None:
+    source = rich_model()
+    result = compiled(source, NumpyDelegate("NEG"))
+    before, after = Model(source), Model(result.content)
+    assert operator_names(result.content) == ["DEQUANTIZE", CODE]
+    assert operator_names(result.content, 1) == ["ADD"]
+    assert after.signatures() == before.signatures() and after.description == "rich"
+    assert after.metadata()["notes"] == b"kept"
+    assert parse_control_dependencies(after.metadata()[CONTROL_EDGES]) == [[(0, 1)], []]
+    for table, other in zip(before.root.subgraphs, after.root.subgraphs, strict=True):
+        assert repr(list(table.tensors)) == repr(list(other.tensors))
+        assert (table.name, table.inputs.tolist()) == (other.name, other.inputs.tolist())
+    (entry,) = parse_compilations(after.metadata()[METADATA_NAME])
+    assert (entry.delegate, entry.version) == ("numpy", "1")
+    assert entry.source_digest == result.compilation.source_digest
+    assert unpack_program(after.custom_options(after.root.subgraphs[0].operators[1])).compilation == entry
+
+
+class Packing(NumpyDelegate):
+    """Its programs hold the partition's constants."""
+
+    def serialize_partition(self, context: Any, params: Any, user_data: Any) -> Any:
+        program, inputs = super().serialize_partition(context, params, user_data)
+        kept = tuple(t for t in inputs if not context.tensor(t).is_constant)
+        assert len(kept) < len(inputs)
+        return program, kept
+
+
+def test_constants_in_the_program_leave_the_file() -> None:
+    graph = ModelBuilder()
+    x, big = graph.tensor((4096,)), graph.constant(np.arange(4096, dtype=np.float32))
+    content = graph.build([x], [add(graph, x, big, (4096,))])
+    assert len(compiled(content, NumpyDelegate()).content) > 4 * 4096
+    small = compiled(content, Packing())
+    assert len(small.content) < 4096
+    assert Model(small.content).root.subgraphs[0].operators[0].inputs.tolist() == [x]
+
+
+def test_programs_must_read_what_varies() -> None:
+    class Forgetful(NumpyDelegate):
+        def serialize_partition(self, context: Any, params: Any, user_data: Any) -> Any:
+            return b"", ()
+
+    with pytest.raises(StateError, match="must read all inputs of its partition but constants"):
+        compiled(sine_model(), Forgetful())
+
+
+def entry_points(name: str, make: Callable[..., object]) -> Callable[..., list[Any]]:
+    class Entry:
+        @staticmethod
+        def load() -> Any:
+            return make
+
+    Entry.name = name  # type: ignore[attr-defined]
+    return lambda group, name=None: [Entry] if name in (None, Entry.name) else []  # type: ignore[attr-defined]
+
+
+def test_an_installed_delegate_needs_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+
+    def make(operators: str = "") -> NumpyDelegate:
+        seen.append(operators)
+        return NumpyDelegate(*operators.split())
+
+    delegate = NumpyDelegate("SIN")
+    source = Interpreter(model_content=sine_model(), experimental_delegates=[delegate])
+    result = compile_model(source.core, delegate, "numpy", {"operators": "SIN"})
+    with pytest.raises(
+        UnsupportedError, match=r"compiled for delegate 'numpy', version 1 .*install a package"
+    ):
+        run(Interpreter(model_content=result.content), X)
+    monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", make))
+    assert np.array_equal(run(Interpreter(model_content=result.content), X), sine(X))
+    assert seen == ["SIN"]  # one delegate for both partitions
+
+
+def test_a_model_has_no_module_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "hostile_delegate.py").write_text("raise AssertionError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    result = compiled(sine_model(), NumpyDelegate("SIN"), "hostile_delegate")
+    with pytest.raises(
+        UnsupportedError, match=r"experimental_delegates=\[load_delegate\('hostile_delegate'\)\]"
+    ):
+        run(Interpreter(model_content=result.content), X)
+    assert "hostile_delegate" not in sys.modules
+
+
+class Newer(NumpyDelegate):
+    version = "2"
+
+
+def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = compiled(sine_model(), NumpyDelegate("SIN"))
+    monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", Newer))
+    with pytest.raises(UnsupportedError, match=r"compiled by version 1 of delegate 'numpy', got version 2"):
+        run(Interpreter(model_content=result.content), X)
+
+
+def first_options(tables: tflite.ModelT) -> Any:
+    return next(op for op in tables.subgraphs[0].operators if op.custom_options is not None)
+
+
+def damage(at: int) -> Callable[[tflite.ModelT], None]:
+    def change(tables: tflite.ModelT) -> None:
+        operator = first_options(tables)
+        data = bytearray(operator.custom_options)
+        data[at] ^= 1
+        operator.custom_options = bytes(data)
+
+    return change
+
+
+def cut(tables: tflite.ModelT) -> None:
+    operator = first_options(tables)
+    operator.custom_options = bytes(operator.custom_options)[:-1]
+
+
+def emptied(tables: tflite.ModelT) -> None:
+    first_options(tables).custom_options = None
+
+
+def renamed(tables: tflite.ModelT) -> None:
+    for code in tables.operator_codes:
+        code.custom_code = code.custom_code and "numlite-delegate:other"
+
+
+def without_metadata(tables: tflite.ModelT) -> None:
+    tables.metadata = None
+
+
+def of_another_model(tables: tflite.ModelT) -> None:
+    operator = first_options(tables)
+    other = compiled(sine_model((1, 1)), NumpyDelegate("SIN"))
+    operator.custom_options = Model(other.content).custom_options(
+        Model(other.content).root.subgraphs[0].operators[0]
+    )
+
+
+def bad_header(tables: tflite.ModelT) -> None:
+    operator = first_options(tables)
+    packed = pack_program(unpack_program(bytes(operator.custom_options)))
+    body = packed[:-16].replace(b'"side_effects"', b'"side_infects"')
+    operator.custom_options = body + partition_program._checksum(body)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (damage(0), "must be a program"),
+        (damage(12), "damaged"),
+        (damage(40), "damaged"),
+        (damage(-20), "damaged"),
+        (cut, "damaged"),
+        (emptied, "must be a program, got 0 other bytes"),
+        (renamed, "must be of the delegate that its operator names"),
+        (without_metadata, r"must be of a compilation in metadata .*\(there is none\)"),
+        (of_another_model, "must be of a compilation in metadata"),
+        (bad_header, "header must be numlite's"),
+    ],
+    ids=lambda value: getattr(value, "__name__", None),
+)
+def test_a_damaged_program_is_refused(change: Callable[[tflite.ModelT], None], message: str) -> None:
+    content = changed(compiled(sine_model(), NumpyDelegate("SIN")).content, change)
+    with pytest.raises(ModelError, match=rf"node 0 \(numlite-delegate:.*{message}"):
+        Interpreter(model_content=content)
+
+
+def test_other_shapes_are_refused() -> None:
+    result = compiled(sine_model(), NumpyDelegate("SIN"))
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[NumpyDelegate("NONE")])
+    with pytest.raises(PrepareError, match=r"shapes must be those it was compiled for, \(\(2, 3\),\), got"):
+        run(interpreter, X[:1])
+    assert np.array_equal(run(interpreter, X), sine(X))
+
+
+def test_a_dynamic_delegate_runs_other_shapes() -> None:
+    class Dynamic(NumpyDelegate):
+        flags = DelegateFlags.ALLOW_DYNAMIC_TENSORS
+
+        def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
+            kernel = super().load_partition(context, node, program)
+            kernel.prepare = lambda context, node: context.resize_tensor(  # type: ignore[method-assign]
+                context.output(node, 0), context.input(node, 0).shape
+            )
+            return kernel
+
+    result = compiled(sine_model(), Dynamic("SIN"))
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[Dynamic("NONE")])
+    for x in (X, X[:1], X):
+        assert np.array_equal(run(interpreter, x), sine(x))
+
+
+class CompilingDevice(Device):
+    """Keeps results in its memory between compiled partitions."""
+
+    def serialize_partition(self, context: Any, params: Any, user_data: Any) -> Any:
+        (node,) = user_data.nodes
+        assert params.input_tensors == node.inputs
+        name = context.node_and_registration(params.nodes_to_replace[0])[1].name
+        return name.encode(), params.input_tensors
+
+    def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
+        kernel = self.create_kernel()
+
+        class Replaced:
+            registration = type("Named", (), {"name": program.decode()})
+            inputs, outputs = node.inputs, node.outputs
+
+        kernel.nodes = [Replaced()]
+        return kernel
+
+
+def test_tensors_stay_in_the_delegates_memory() -> None:
+    graph = ModelBuilder()
+    x = graph.tensor(X.shape)
+    middle = unary(graph, Op.SIN, x, X.shape)
+    content = graph.build([x], [unary(graph, Op.ABS, unary(graph, Op.SIN, middle, X.shape), X.shape)])
+    source = CompilingDevice("SIN")
+    interpreter = Interpreter(
+        model_content=content, experimental_delegates=[source], experimental_disable_delegate_node_fusion=True
+    )
+    result = compile_model(interpreter.core, source, "device")
+    assert [report.replaced for report in result.partitions] == [("SIN",), ("SIN",)]
+    device = CompilingDevice()
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[device])
+    assert np.array_equal(run(interpreter, X), np.abs(np.sin(np.sin(X))))
+    assert device.copied == [2]
+    del interpreter
+    assert len(device.freed) == 2 and not device.memory
+
+
+def test_several_delegates_one_after_another() -> None:
+    first = compiled(sine_model(), NumpyDelegate("SIN"))
+    second = compiled(first.content, NumpyDelegate("ADD"), "other")
+    names = operator_names(second.content)
+    assert names == [CODE, "MUL", CODE, "numlite-delegate:other"]
+    digests = [
+        entry.source_digest for entry in parse_compilations(Model(second.content).metadata()[METADATA_NAME])
+    ]
+    assert digests == [first.compilation.source_digest, second.compilation.source_digest]
+    interpreter = Interpreter(model_content=second.content, experimental_delegates=[NumpyDelegate("NONE")])
+    assert np.array_equal(run(interpreter, X), sine(X))
+
+
+def test_two_delegates_at_once_are_refused() -> None:
+    first, second = NumpyDelegate("SIN"), NumpyDelegate("ADD")
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[first, second])
+    with pytest.raises(UnsupportedError, match="must be the only one"):
+        compile_model(interpreter.core, first)
+
+
+def test_what_cannot_be_compiled() -> None:
+    with pytest.raises(UnsupportedError, match="cannot compile ahead of time"):
+        compiled(sine_model(), Device("SIN"))
+    with pytest.raises(StateError, match="must be applied"):
+        compile_model(Interpreter(model_content=sine_model()).core, NumpyDelegate())
+
+
+def test_a_body_called_with_several_shapes_needs_a_dynamic_delegate() -> None:
+    graph = ModelBuilder()
+    x, y = graph.tensor((2,)), graph.tensor((5,))
+    a, b = graph.tensor((2,)), graph.tensor((5,))
+    callee = graph.add_subgraph("callee")
+    for operand, result in ((x, a), (y, b)):
+        graph.op(Op.CALL, [operand], [result], tflite.CallOptionsT(subgraph=callee.index))
+    v = callee.tensor((2,))
+    callee.finish([v], [unary(callee, Op.SIN, v, (2,))])
+    with pytest.raises(UnsupportedError, match="called with several shapes"):
+        compiled(graph.build([x, y], [a, b]), NumpyDelegate())
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    model, output = tmp_path / "model.tflite", tmp_path / "compiled.tflite"
+    model.write_bytes(sine_model())
+
+    def make(operators: str = "") -> NumpyDelegate:
+        return NumpyDelegate(*operators.split())
+
+    monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", make))
+    arguments = ["compile", str(model), "--delegate", "numpy", "-o", str(output)]
+    assert run_command(cli, [*arguments, "--option", "operators=SIN"]) == 0
+    shown = capsys.readouterr().out
+    assert "subgraph 0, operator 3: SIN" in shown and "2 partitions" in shown
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["compiled.tflite", "model.tflite"]
+    assert np.array_equal(run(Interpreter(output), X), sine(X))
+    assert run_command(cli, [*arguments[:-1], str(model)]) != 0
+    assert run_command(cli, [*arguments, "--option", "operators=COS"]) == 1
+    assert "takes none of its operators" in capsys.readouterr().err
+
+
+def test_options_limit_what_is_compiled() -> None:
+    delegate = NumpyDelegate(options=SimpleDelegateOptions(deny_nodes=(1,), max_delegated_partitions=1))
+    result = compiled(sine_model(), delegate)
+    assert [report.replaced for report in result.partitions] == [("SIN", "MUL", "SIN")]
