@@ -11,7 +11,16 @@ from ..lite.errors import PrepareError
 from ..lite.node import Node
 
 # What reading a damaged flexbuffer may raise.
-_DAMAGED = (AssertionError, IndexError, OverflowError, RecursionError, StructError, TypeError, ValueError)
+_DAMAGED = (
+    AssertionError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+    StructError,
+    TypeError,
+    ValueError,
+)
 _LONGEST_VECTOR = 16
 
 

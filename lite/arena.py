@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-import os
-from functools import cache
+import math
 
 import numpy as np
 
+from .available_memory import available_bytes
 from .errors import PrepareError
-from .tensor import OVERREAD_BYTES
+from .tensor import OVERREAD_BYTES, Shape, Tensor
 
 ALIGNMENT = 64
 
 
-@cache
-def _physical_bytes() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 62
+_STRING_BYTES = 8  # of an element, at least
+_SMALL_BYTES = 64 << 20  # asking what is available takes longer than having so much
+
+
+def check_room(nbytes: int) -> None:
+    """PrepareError when the machine does not have so much memory left."""
+    if nbytes > _SMALL_BYTES and nbytes > (available := available_bytes()):
+        raise PrepareError(f"memory: {nbytes:,} bytes are needed, {available:,} are available")
+
+
+def check_room_for(tensor: Tensor, shape: Shape) -> None:
+    """PrepareError, naming the tensor, when one of that shape has no room in memory.
+
+    Asked before anything is made for the shape: tables and packed weights can be as large.
+    """
+    nbytes = tensor.nbytes_of(shape) if tensor.has_fixed_size else math.prod(shape) * _STRING_BYTES
+    if nbytes > _SMALL_BYTES:
+        try:
+            check_room(nbytes)
+        except PrepareError as error:
+            raise PrepareError(f"tensor {tensor.index} {tensor!r}: shape {shape}: {error}") from error
 
 
 def allocate(nbytes: int) -> np.ndarray:
     """Zeroed memory, flat uint8, 64-byte aligned, with OVERREAD_BYTES readable after its end.
 
-    Raises PrepareError when the machine does not have that much.
+    Raises PrepareError when the machine does not have that much left.
     """
-    if nbytes > _physical_bytes():
-        raise PrepareError(f"memory: the tensors need {nbytes:,} bytes, more than the machine has")
+    check_room(nbytes)
     try:
         memory = np.zeros(nbytes + ALIGNMENT + OVERREAD_BYTES, np.uint8)
     except MemoryError as error:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .node import Node
     from .runtime import Runtime
     from .subgraph import Subgraph
@@ -22,6 +24,9 @@ class Callees:
         if key not in self._called:
             self._called[key] = self._runtime.claim(index)
         return self._called[key]
+
+    def __iter__(self) -> Iterator[Subgraph]:
+        return iter(self._called.values())
 
     def include(self, other: Subgraph) -> bool:
         """Whether one of the subgraphs, or one that they run, is the other."""

@@ -10,7 +10,7 @@ from .arena import allocate
 from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import check_graph
 from .node import Node
-from .quantization import Quantization
+from .quantization import Quantization, quantization_fault
 from .registration import Registration
 from .subgraph import Subgraph, checked_shape
 from .tensor import AllocationType, Tensor
@@ -124,6 +124,8 @@ def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
         checked_shape(tensor, tensor.shape)
     except PrepareError as error:
         raise ModelError(f"tensor {index} {error}") from error
+    if tensor.quantization is not None and (fault := quantization_fault(tensor.type, tensor.quantization)):
+        raise ModelError(f"tensor {index} {tensor!r}: {fault}")
     if table.external_buffer:
         raise UnsupportedError(
             f"tensor {index} {tensor!r}: its values are in another file; a model that holds them would run"

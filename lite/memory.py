@@ -49,16 +49,23 @@ class StageMemory:
         wanted = list(subgraph.variables)
         for n in subgraph.execution_plan[first : last + 1]:
             wanted += subgraph.nodes[n].temporaries
-        _place_persistent([tensors[t] for t in wanted])
+        _place_persistent(subgraph, [tensors[t] for t in wanted])
 
     @property
     def held(self) -> bool:
         return self._arena is not None
 
-    def acquire(self) -> None:
-        """Give the tensors their places in the arena, which is allocated if it is not held."""
+    def acquire(self, subgraph: Subgraph) -> None:
+        """Give the tensors their places in the arena, which is allocated if it is not held.
+
+        Raises PrepareError, naming the largest tensor and its node, when there is no room for it.
+        """
         if self._arena is None:
-            self._arena = allocate(self.arena_bytes)
+            try:
+                self._arena = allocate(self.arena_bytes)
+            except PrepareError as error:
+                largest = max(self.lifetimes, key=lambda lifetime: lifetime.nbytes).tensor
+                raise _no_room(subgraph, self._tensors[largest], error) from error
         arena = self._arena
         address = arena.__array_interface__["data"][0]
         tensors = self._tensors
@@ -82,14 +89,25 @@ class StageMemory:
         return lower_bound(self.lifetimes)
 
 
-def _place_persistent(tensors: list[Tensor]) -> None:
+def _no_room(subgraph: Subgraph, largest: Tensor, error: PrepareError) -> PrepareError:
+    """The error with what needs most: a tensor, and the node that writes it or uses it as scratch."""
+    t = largest.index
+    owner = next((node for node in subgraph.nodes if t in node.outputs or t in node.temporaries), None)
+    place = f"subgraph {subgraph.index} {subgraph.name!r}" if owner is None else subgraph.where(owner)
+    return PrepareError(f"{place}: tensor {t} {largest!r} needs {largest.nbytes:,} bytes; {error}")
+
+
+def _place_persistent(subgraph: Subgraph, tensors: list[Tensor]) -> None:
     """Zeroed memory for the persistent ones among the tensors that have none of their size."""
     tensors = [t for t in tensors if t.allocation_type is _PERSISTENT]
     tensors = [t for t in tensors if t.data is None or len(t.data) != t.nbytes]
     if not tensors:
         return
     sizes = [-(-t.nbytes // ALIGNMENT) * ALIGNMENT for t in tensors]
-    arena = allocate(sum(sizes))
+    try:
+        arena = allocate(sum(sizes))
+    except PrepareError as error:
+        raise _no_room(subgraph, max(tensors, key=lambda tensor: tensor.nbytes), error) from error
     offset = 0
     for tensor, size in zip(tensors, sizes, strict=True):
         tensor.bind(arena[offset : offset + tensor.nbytes])

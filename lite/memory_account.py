@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .memory_report import MemoryReport, TensorMemory
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 
 def account(subgraph: Subgraph) -> MemoryReport:
     """How many bytes the subgraph takes now; offsets and lifetimes once it is allocated."""
+    called = sum(map(_writable_bytes, _called(subgraph).values()))
+    return replace(_account_own(subgraph), called_bytes=called, tensors=tuple(_placements(subgraph)))
+
+
+def _account_own(subgraph: Subgraph) -> MemoryReport:
     kinds: dict[AllocationType, dict[int, int]] = {}
     for tensor in subgraph.tensors:
         if tensor.data is not None:
@@ -31,8 +37,24 @@ def account(subgraph: Subgraph) -> MemoryReport:
         constant_bytes=held(AllocationType.MMAP_RO),
         dynamic_bytes=held(AllocationType.DYNAMIC),
         packed_bytes=sum(packed.values()),
-        tensors=tuple(_placements(subgraph)),
     )
+
+
+def _writable_bytes(subgraph: Subgraph) -> int:
+    own = _account_own(subgraph)
+    return own.arena_bytes + own.persistent_bytes + own.dynamic_bytes + own.packed_bytes
+
+
+def _called(subgraph: Subgraph) -> dict[int, Subgraph]:
+    """The subgraphs that the nodes of this one run, and those that these run, by identity."""
+    found: dict[int, Subgraph] = {}
+    waiting = list(subgraph.callees)
+    while waiting:
+        called = waiting.pop()
+        if id(called) not in found:
+            found[id(called)] = called
+            waiting += called.callees
+    return found
 
 
 def _placements(subgraph: Subgraph) -> list[TensorMemory]:

@@ -34,7 +34,8 @@ class MemoryReport:
     arena_bytes is the block that tensors share over time and lower_bound_bytes what any
     planner needs for it at least. persistent_bytes holds variables and what kernels keep
     across invokes, dynamic_bytes the tensors that got their size while running, constant_bytes
-    the weights in the model file, packed_bytes the copies that kernels made of them.
+    the weights in the model file, packed_bytes the copies that kernels made of them. called_bytes
+    is all of this but the constants of the subgraphs that its nodes run, each subgraph once.
     """
 
     arena_bytes: int
@@ -43,6 +44,7 @@ class MemoryReport:
     constant_bytes: int
     dynamic_bytes: int = 0
     packed_bytes: int = 0
+    called_bytes: int = 0
     tensors: tuple[TensorMemory, ...] = ()
 
     def summary(self) -> str:
@@ -54,6 +56,8 @@ class MemoryReport:
             ("constants", self.constant_bytes, ""),
             ("packed weights", self.packed_bytes, ""),
         ]
+        if self.called_bytes:
+            rows.append(("called graphs", self.called_bytes, ""))
         return "\n".join(f"{name:<15}{count:>13,} bytes{note}" for name, count, note in rows)
 
     def table(self) -> str:

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .tensor import TensorType
+
 
 class Quantization:
     """Per-tensor (one scale) or per-channel (one scale per index of quantized_dimension).
@@ -39,3 +41,31 @@ class Quantization:
     @property
     def zero_point(self) -> int:
         return int(self.zero_points[0]) if len(self.zero_points) else 0
+
+
+# Values that a zero point can have. 32 bits where the type says nothing of quantization.
+_SMALL_TYPES = frozenset(
+    (TensorType.INT2, TensorType.INT4, TensorType.UINT4, TensorType.INT8, TensorType.UINT8, TensorType.INT16)
+)
+_MOST_ZERO_POINT = 1 << 16
+
+
+def quantization_fault(type: int, quantization: Quantization) -> str | None:
+    """What no integer of that type can be quantized by: scales that are no numbers, far zero points.
+
+    A zero point a little outside of the type is let pass: some producers write such for tensors
+    whose values no kernel reads as reals. A scale of 0 is left to the kernels that divide by it.
+    """
+    scales, zero_points = quantization.scales, quantization.zero_points
+    small = type in _SMALL_TYPES
+    if small and len(scales) and not (scales.min() >= 0 and scales.max() < np.inf):
+        return f"scales must be finite and not negative, got {_some(scales)}"
+    most = _MOST_ZERO_POINT if small else (1 << 31) - 1
+    if len(zero_points) and not (zero_points.min() >= -most - 1 and zero_points.max() <= most):
+        return f"zero points must be in [{-most - 1}, {most}], got {_some(zero_points)}"
+    return None
+
+
+def _some(values: np.ndarray) -> str:
+    shown = ", ".join(map(str, values[:4].tolist()))
+    return shown if len(values) <= 4 else f"{shown} ... ({len(values)} values)"

@@ -7,10 +7,11 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from . import debug
-from .arena import allocate
+from .arena import allocate, check_room_for
 from .callees import Callees
-from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
+from .errors import InvokeError, PrepareError, StateError, UnsupportedError
 from .memory import StageMemory
+from .node_errors import invoke_error, prepare_error
 from .plan import NativeSegment, Plan, run_calls
 from .shape_check import check_strict, checked_shape
 from .tensor import AllocationType, Tensor, TensorType
@@ -156,6 +157,7 @@ class Subgraph:
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         shape = checked_shape(tensor, shape)
+        check_room_for(tensor, shape)
         kind = tensor.allocation_type
         if kind is _DYNAMIC:
             self._resize_dynamic(tensor, shape)
@@ -236,6 +238,8 @@ class Subgraph:
             while self.state is not State.INVOKABLE:
                 self._generation = self.resources.generation
                 self.stages.clear()
+                for t in self.inputs:
+                    check_room_for(self.tensors[t], self.tensors[t].shape)
                 self._add_stage(0)
                 if self._generation == self.resources.generation:
                     self.state = State.INVOKABLE
@@ -303,7 +307,7 @@ class Subgraph:
             for subgraph in self.runtime.subgraphs:
                 subgraph._entry = None
         memory = StageMemory(self, first, last, self.runtime.preserve_all_tensors)
-        memory.acquire()
+        memory.acquire(self)
         nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
         if self.delegation is not None:
             nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
@@ -338,11 +342,8 @@ class Subgraph:
             node.calls = registration.prepare(self, node)
             if node.calls is None and registration.invoke is None:
                 raise PrepareError(f"{registration.name}: prepare returned no calls and there is no invoke")
-        except (PrepareError, UnsupportedError, ModelError) as error:
-            raise type(error)(f"{self.where(node)}: {error}") from error
         except Exception as error:
-            text = f"{registration.name}: could not be prepared ({type(error).__name__}: {error})"
-            raise PrepareError(f"{self.where(node)}: {text}") from error
+            raise prepare_error(f"{self.where(node)}:", registration.name, error) from error
 
     def where(self, node: Node) -> str:
         """How errors name a node: its number, operator and first output."""
@@ -378,7 +379,7 @@ class Subgraph:
             return
         self.callees.restore_memory()
         for stage in self.stages:
-            stage.memory.acquire()
+            stage.memory.acquire(self)
             stage.plan.blocks.bind()
         self._choose_entry()
 
@@ -485,10 +486,7 @@ class Subgraph:
         try:
             invoke(self, node)
         except Exception as error:
-            name = node.registration.name
-            text = str(error) if str(error).startswith(name) else f"{name}: {error}"
-            kind = UnsupportedError if isinstance(error, UnsupportedError) else InvokeError
-            raise kind(f"{self.where(node)}: {text}") from error
+            raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
 
     def fail(self, step: NativeSegment | Node, status: int) -> None:
         assert isinstance(step, NativeSegment)

@@ -176,10 +176,14 @@ class Tensor:
     @property
     def nbytes(self) -> int:
         """Bytes that the shape needs (not what is allocated); 0 for strings and resources."""
+        return self.nbytes_of(self.shape)
+
+    def nbytes_of(self, shape: Shape) -> int:
+        """What nbytes would be with another shape."""
         dtype = NUMPY_DTYPES.get(self.type)
         if dtype is not None:
-            return math.prod(self.shape) * dtype.itemsize
-        return (math.prod(self.shape) * _BITS.get(self.type, 0) + 7) // 8
+            return math.prod(shape) * dtype.itemsize
+        return (math.prod(shape) * _BITS.get(self.type, 0) + 7) // 8
 
     @property
     def has_fixed_size(self) -> bool:

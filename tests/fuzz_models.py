@@ -12,22 +12,19 @@ Every mutant has a number, and the same number is always the same mutant.
 from __future__ import annotations
 
 import argparse
-import collections
 import os
 import random
-import select
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import guarded_memory
+from guarded_children import Findings, limit_memory, report, run_trials
 from model_mutations import Mutant, mutate
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -37,21 +34,6 @@ MAX_ELEMENTS = 1_000_000
 MEMORY_BYTES = 6 << 30
 EXPECTED = {"ModelError", "UnsupportedError", "PrepareError", "StateError", "InvokeError"}
 PLAIN = {"ValueError", "RuntimeError"}
-
-
-@dataclass
-class Findings:
-    """What came of the mutants: how many ended how, and what is wrong, by mutant number."""
-
-    outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
-    faults: list[tuple[int, str]] = field(default_factory=list)
-
-    def add(self, number: int, outcome: str) -> None:
-        kind = outcome.split(":")[0]
-        self.outcomes[kind] += 1
-        if kind not in EXPECTED | PLAIN | {"invoked", "too large to invoke"}:
-            self.faults.append((number, outcome))
-            print(f"mutant {number}: {outcome}", flush=True)
 
 
 def seed_models(given: Sequence[Path]) -> list[Path]:
@@ -117,96 +99,21 @@ def try_model(mutant: Mutant) -> str:
 
 
 def work(models: Sequence[Path], first: int, last: int) -> None:
-    """The child: one line before each mutant and one after it, for the parent to see where it stands."""
-    limit_memory()
+    limit_memory(MEMORY_BYTES)
     guarded_memory.install()
     for number in range(first, last):
         mutant = make_mutant(models, number)
-        print(f"begin {number}", flush=True)
-        print(f"end {number} {try_model(mutant)}", flush=True)
+        report(number, partial(try_model, mutant))
 
 
-def limit_memory() -> None:
-    try:
-        import resource
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def fuzz(models: Sequence[Path], first: int, count: int, children: int, timeout: float) -> Findings:
+    findings = Findings(EXPECTED | PLAIN | {"invoked", "too large to invoke"})
 
+    def command(first: int, last: int) -> list[str]:
+        return [sys.executable, __file__, *map(str, models), "--work", str(first), str(last)]
 
-class Child:
-    """A process that works through a range of mutants."""
-
-    def __init__(self, models: Sequence[Path], first: int, last: int) -> None:
-        command = [sys.executable, __file__, *map(str, models), "--work", str(first), str(last)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.next, self.last = first, last
-        self.waiting = b""
-        self.heard = time.monotonic()
-        self.closed = False
-
-    def read(self, findings: Findings) -> None:
-        assert self.process.stdout is not None
-        data = os.read(self.process.stdout.fileno(), 1 << 16)
-        self.closed = not data
-        self.heard = time.monotonic()
-        *lines, self.waiting = (self.waiting + data).split(b"\n")
-        for line in lines:
-            word, number, *rest = line.decode().split(" ", 2)
-            if word == "end":
-                findings.add(int(number), rest[0])
-                self.next = int(number) + 1
-
-    def stop(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
-def fuzz(
-    models: Sequence[Path], first: int, count: int, children: int, timeout: float, batch: int = 250
-) -> Findings:
-    """Runs all mutants; a child that dies or falls silent is replaced by one that goes on behind."""
-    findings = Findings()
-    ranges = [(start, min(start + batch, first + count)) for start in range(first, first + count, batch)]
-    ranges.reverse()
-    running: list[Child] = []
-    shown = time.monotonic()
-    while ranges or running:
-        while ranges and len(running) < children:
-            running.append(Child(models, *ranges.pop()))
-        ready, _, _ = select.select([child.process.stdout for child in running], [], [], 0.2)
-        for child in list(running):
-            if child.process.stdout in ready:
-                child.read(findings)
-            fault = how_it_ended(child, timeout)
-            if fault is None:
-                continue
-            child.stop()
-            running.remove(child)
-            if child.next < child.last:
-                findings.add(child.next, fault or "ended early: no word")
-                ranges.append((child.next + 1, child.last))
-        if sys.stdout.isatty() and time.monotonic() - shown > 1:
-            shown = time.monotonic()
-            print(
-                f"\r{findings.outcomes.total()} of {count}, {len(findings.faults)} faults", end="", flush=True
-            )
+    run_trials(command, findings, first, count, children, timeout)
     return findings
-
-
-def how_it_ended(child: Child, timeout: float) -> str | None:
-    """None while the child works, else how it ended ("" for well)."""
-    if time.monotonic() - child.heard > timeout:
-        return f"hang: silent for {timeout:.0f} s"
-    if not child.closed:
-        return None
-    status = child.process.wait()
-    if status < 0:
-        return f"crash: {signal.Signals(-status).name}"
-    return "" if status == 0 else f"ended early: status {status}"
 
 
 def show(models: Sequence[Path], number: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import numlite
@@ -10,6 +11,9 @@ import pytest
 from numlite.lite.arena_checker import find_faults
 from numlite.lite.lifetimes import Lifetime
 from numlite.lite.memory_report import MemoryReport, TensorMemory
+from numlite.schema import tflite
+
+from ..model_builder import ModelBuilder
 
 SHARED = Path(os.environ.get("NUMLITE_SHARED", Path(__file__).parents[3] / "shared"))
 MODELS = sorted((SHARED / "models").glob("*.tflite"))
@@ -40,6 +44,34 @@ def test_report_text() -> None:
 def test_report_names_the_lower_bound_when_missed() -> None:
     report = MemoryReport(arena_bytes=128, lower_bound_bytes=64, persistent_bytes=0, constant_bytes=0)
     assert "lower bound 64" in str(report)
+
+
+def test_subgraphs_that_nodes_run_count() -> None:
+    interpreter = numlite.Interpreter(model_content=calling_model(ModelBuilder(), depth=2))
+    interpreter.allocate_tensors()
+    report = interpreter.memory_report()
+    core = interpreter.core
+    inner = list(core.subgraph(0).callees)
+    innermost = [called for graph in inner for called in graph.callees]
+    arenas = sum(stage.memory.arena_bytes for graph in inner + innermost for stage in graph.stages)
+    assert len(inner) == len(innermost) == 1
+    assert report.called_bytes == arenas > 0
+    assert f"{arenas:,}" in report.summary()
+
+
+def calling_model(model: ModelBuilder, depth: int) -> bytes:
+    """CALL of a subgraph that calls the next one; the last one negates twice."""
+    graphs = [model, *(model.add_subgraph(f"level {n}") for n in range(depth))]
+    for graph, callee in pairwise(graphs):
+        x, y = graph.tensor((4, 8)), graph.tensor((4, 8))
+        graph.op(tflite.BuiltinOperator.CALL, [x], [y], tflite.CallOptionsT(subgraph=callee.index))
+        graph.finish([x], [y])
+    last = graphs[-1]
+    x, minus, y = (last.tensor((4, 8)) for _ in range(3))
+    last.op(tflite.BuiltinOperator.NEG, [x], [minus])
+    last.op(tflite.BuiltinOperator.NEG, [minus], [y])
+    last.finish([x], [y])
+    return model.build(model.subgraph.inputs, model.subgraph.outputs)
 
 
 @pytest.mark.skipif(not MODELS, reason="the shared models are not beside this checkout")

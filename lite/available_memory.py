@@ -1,0 +1,55 @@
+"""How many bytes this process can still take: what the system promises, it may not have."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+_UNKNOWN = 1 << 62
+_CGROUP_FILES = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
+    (
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+        "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+        "/sys/fs/cgroup/memory/memory.stat",
+    ),
+)
+
+
+def available_bytes() -> int:
+    """Bytes that can be written to before the system ends a process to get memory back.
+
+    On Linux the least of what the kernel calls available (with swap) and what is left of the control
+    group's limit; elsewhere the machine's memory. Linux lets a process ask for more than that: it is
+    killed when it writes to it.
+    """
+    return min(_system_bytes(), _cgroup_bytes())
+
+
+def _system_bytes() -> int:
+    with suppress(OSError, ValueError, LookupError):
+        fields = (line.split() for line in Path("/proc/meminfo").read_text().splitlines())
+        kib = {field[0]: int(field[1]) for field in fields}
+        return (kib["MemAvailable:"] + kib["SwapFree:"]) * 1024
+    return _physical_bytes()
+
+
+@cache
+def _physical_bytes() -> int:
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return _UNKNOWN
+
+
+def _cgroup_bytes() -> int:
+    """What is left of the limit; the file cache in it can be dropped."""
+    for limit, used, statistics in _CGROUP_FILES:
+        with suppress(OSError, ValueError):
+            left = int(Path(limit).read_text()) - int(Path(used).read_text())
+            entries = (line.split() for line in Path(statistics).read_text().splitlines())
+            dropped = next((int(entry[1]) for entry in entries if entry[0] == "inactive_file"), 0)
+            return max(0, left + dropped)
+    return _UNKNOWN

@@ -1,0 +1,21 @@
+"""What a node's failure becomes: an error that says where."""
+
+from __future__ import annotations
+
+from .errors import InvokeError, ModelError, PrepareError, UnsupportedError
+
+
+def prepare_error(where: str, name: str, error: Exception) -> Exception:
+    """The error of a node that could not be prepared; numlite's own keep their type."""
+    if isinstance(error, PrepareError | UnsupportedError | ModelError):
+        return type(error)(f"{where} {error}")
+    if isinstance(error, MemoryError):
+        return PrepareError(f"{where} {name}: memory: {error}")
+    return PrepareError(f"{where} {name}: could not be prepared ({type(error).__name__}: {error})")
+
+
+def invoke_error(where: str, name: str, error: Exception) -> Exception:
+    """The error of a node that failed in Python while running; it names the operator once."""
+    text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+    kind = UnsupportedError if isinstance(error, UnsupportedError) else InvokeError
+    return kind(f"{where} {text}")
