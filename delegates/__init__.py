@@ -11,6 +11,7 @@ from ..lite.partition import PartitionMode
 from .graph_partition import GraphPartitionHelper
 from .loading import load_delegate
 from .replaced_node import prepare_replaced
+from .serialization import Serialization, SerializationEntry, SerializationParams, options_key
 from .simple import SimpleDelegate, SimpleDelegateKernel, SimpleDelegateOptions
 
 __all__ = [
@@ -20,10 +21,14 @@ __all__ = [
     "DelegateParams",
     "GraphPartitionHelper",
     "PartitionMode",
+    "Serialization",
+    "SerializationEntry",
+    "SerializationParams",
     "SimpleDelegate",
     "SimpleDelegateKernel",
     "SimpleDelegateOptions",
     "delegate_registration",
     "load_delegate",
+    "options_key",
     "prepare_replaced",
 ]
