@@ -4,11 +4,12 @@ from math import copysign, floor, inf, isinf
 
 import numpy as np
 
-from ..lite.errors import UnsupportedError
+from ..lite.errors import PrepareError, UnsupportedError
 
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)  # the schema's ActivationFunctionType
 
 _EVERYTHING = (-inf, inf)
+_FAR = 2.0**40  # steps that no type has
 _FLOAT_RANGES = {
     NONE: _EVERYTHING,
     RELU: (0.0, inf),
@@ -49,10 +50,12 @@ def quantized_activation_range(
 
     lowest and highest are the ends of the output's type. An end is zero_point + end / scale,
     in float32, rounded half away from zero before the zero point is added (TFLite's kernels),
-    or with half_even, half to even after it is added (XNNPACK's).
+    or with half_even, half to even after it is added (XNNPACK's). PrepareError unless scale > 0.
     Source: LiteRT tflite/kernels/kernel_util.cc, CalculateActivationRangeQuantized; XNNPACK
     src/xnnpack/requantization.h, xnn_qs8_quantize.
     """
+    if not scale > 0:
+        raise PrepareError(f"{operator}: the output's scale must be positive, got {scale}")
     ends = []
     for end in float_activation_range(operator, fused):
         if isinf(end):
@@ -61,7 +64,8 @@ def quantized_activation_range(
             quotient = np.float32(end) / np.float32(scale) + np.float32(zero_point)
             ends.append(int(np.rint(min(max(quotient, np.float32(lowest)), np.float32(highest)))))
         else:
-            steps = float(np.float32(end) / np.float32(scale))
+            with np.errstate(over="ignore"):
+                steps = min(max(float(np.float32(end) / np.float32(scale)), -_FAR), _FAR)
             rounded = int(copysign(floor(abs(steps) + 0.5), steps))
             ends.append(min(max(zero_point + rounded, lowest), highest))
     return ends[0], ends[1]

@@ -302,7 +302,7 @@ def invoke_transpose(context: Context, node: Node) -> None:
     inside = tuple(slice(pad, pad + size) for pad, size in zip(pads, shape[1:4], strict=True))
     result = wide[:, *inside]
     if t.bias is not None:
-        result = result + t.bias.array()
+        result = result + t.bias.array().reshape(-1)
     low, high = float_activation_range("CONV_3D_TRANSPOSE", node.options.fused_activation_function)
     t.y.array()[...] = np.clip(result, low, high)
 

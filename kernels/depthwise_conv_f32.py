@@ -113,7 +113,9 @@ def _packed_weights(
     """The weights packed; if they are not constant, calls gets the call that packs them."""
     w, bias = context.input(node, 1), context.optional_input(node, 2)
     if w.is_constant and (bias is None or bias.is_constant):
-        return pack_blocks(w.array().reshape(g.taps, g.out_depth), None if bias is None else bias.array())
+        return pack_blocks(
+            w.array().reshape(g.taps, g.out_depth), None if bias is None else bias.array().reshape(-1)
+        )
     blocks = -(-g.out_depth // BLOCK_CHANNELS)
     scratch = context.add_temporary(node, (g.taps + 1) * blocks * BLOCK_CHANNELS * 4)
     args = np.zeros(1, PACK_BLOCKS_F32)

@@ -33,7 +33,7 @@ def calls(context: Context, node: Node, geometry: DepthwiseGeometry) -> list[Ker
 def _packed_calls(context: Context, node: Node, f: HybridFilter, g: DepthwiseGeometry) -> list[KernelCall]:
     weights = f.w.array().reshape(g.taps, 1, g.out_depth)
     quads = tap_quads(weights)
-    bias = None if f.bias is None else f.bias.array()
+    bias = None if f.bias is None else f.bias.array().reshape(-1)
     header = hybrid_header(weights.astype(np.int32).sum(axis=(0, 1)), f.scales, bias)
     args = np.zeros(1, DEPTHWISE_Q8)
     args["groups"], args["sets"] = len(quads), 1

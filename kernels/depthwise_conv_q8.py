@@ -101,7 +101,7 @@ def _split(f: FilterQ8, g: DepthwiseGeometry) -> _Split | None:
     """
     v = f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth).astype(np.int64) - f.w_zero_point
     x_offset = f.x_zero_point + (128 if f.x.type == TensorType.INT8 else 0)
-    bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().astype(np.int64)
+    bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().reshape(-1).astype(np.int64)
     if not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(v).sum(axis=(0, 1)), f.requantization):
         return None
     sets: list[np.ndarray] = []

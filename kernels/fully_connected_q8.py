@@ -21,7 +21,7 @@ def calls(
     packed = None
     if f.is_constant:
         weights = f.w.array().reshape(geometry.out_depth, 1, geometry.in_depth)
-        packed = pack_filter(f, weights, None if f.bias is None else f.bias.array())
+        packed = pack_filter(f, weights, None if f.bias is None else f.bias.array().reshape(-1))
     if packed is None:
         return [plain_call(context, f, single_pixels(geometry))]
     return gemm_calls(context, node, f, packed, geometry.batch, geometry.in_depth)

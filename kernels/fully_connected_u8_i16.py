@@ -7,6 +7,7 @@ import numpy as np
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
 from ..lite.node import Node
+from ..lite.tensor import TensorType
 from .activation import quantized_activation_range
 from .fully_connected import FullyConnectedGeometry
 from .lookup import multiply_by_quantized_multiplier
@@ -18,6 +19,9 @@ _BLOCK_ROWS, _BLOCK_COLUMNS = 4, 16
 
 def check(context: Context, node: Node, g: FullyConnectedGeometry, shuffled: bool) -> None:
     """Raise PrepareError unless LiteRT would take the shapes; size the workspace that shuffled nodes have."""
+    bias = context.optional_input(node, 2)
+    if bias is not None and bias.type != TensorType.INT32:
+        raise PrepareError(f"FULLY_CONNECTED: the bias of int16 results must be int32, got {bias!r}")
     if not shuffled:
         return
     if g.in_depth % _BLOCK_COLUMNS or g.out_depth % _BLOCK_ROWS or g.batch not in (1, 4):
@@ -52,7 +56,7 @@ def compute(context: Context, node: Node, g: FullyConnectedGeometry, shuffled: b
     sums = rows @ weights.T
     bias = context.optional_input(node, 2)
     if bias is not None:
-        sums += bias.array()
+        sums += bias.array().reshape(-1)
     fused = 0 if node.options is None else node.options.fused_activation_function
     q = quantization_of("FULLY_CONNECTED", y)
     low, high = quantized_activation_range("FULLY_CONNECTED", fused, q.scale, q.zero_point, -32768, 32767)

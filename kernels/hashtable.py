@@ -54,8 +54,7 @@ def _prepare_hashtable(context: Context, node: Node) -> Sequence[KernelCall]:
     key_type, value_type = int(options.key_dtype), int(options.value_dtype)
     if key_type not in _TYPES or value_type not in _TYPES:
         raise PrepareError(
-            "HASHTABLE: keys and values must be int64 or string, "
-            f"got {TensorType(key_type).name.lower()} and {TensorType(value_type).name.lower()}"
+            f"HASHTABLE: keys and values must be int64 or string, got types {key_type} and {value_type}"
         )
     resources = context.resources
     number = resources.number("table", "", str(int(options.table_id)))

@@ -195,7 +195,7 @@ def product_calls(
     """The calls of y [rows, columns] = x [rows, depth] times w, each row quantized for itself."""
     quantized = quantized_rows(context, node, f.x, rows, "quantize_rows")
     weights = f.w.array().reshape(columns, 1, depth)
-    packed = pack_hybrid(f, weights, None if f.bias is None else f.bias.array())
+    packed = pack_hybrid(f, weights, None if f.bias is None else f.bias.array().reshape(-1))
     args = np.zeros(1, GEMM_Q8)
     args["rows"], args["columns"], args["depth"] = rows, columns, depth
     args["x_stride"] = quantized.stride

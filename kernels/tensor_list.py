@@ -356,6 +356,9 @@ def _stack(context: Context, node: Node) -> None:
     if -1 in shape:
         raise InvokeError(f"the elements' shape must be known, got {list(shape)}")
     context.resize_tensor(y, (held.length, *(() if shape == (1,) else shape)))
+    odd = [element.shape for element in held.elements.values() if element.size * held.length != y.size]
+    if odd:
+        raise InvokeError(f"the elements must have the shape {list(shape)}, got {list(odd[0])}")
     if y.size:
         y.array()[...] = 0
         for at, element in held.elements.items():

@@ -68,7 +68,7 @@ def _packed(
     depth = phase.taps * g.depth
     if operands.is_constant:
         weights = phase_weights(operands.w.array(), phase).reshape(g.out_depth, depth)
-        return [], pack_panels(weights, None if operands.bias is None else operands.bias.array())
+        return [], pack_panels(weights, None if operands.bias is None else operands.bias.array().reshape(-1))
     copying, gathered = _phase_weights_now(context, node, operands.w, phase)
     packed = context.add_temporary(node, (depth + 1) * packed_columns(g.out_depth) * 4)
     args = np.zeros(1, PACK_PANELS_F32)

@@ -74,7 +74,7 @@ def _phase_calls(context: Context, node: Node, f: HybridFilter, g: TransposeConv
     padding_bytes = -(-g.depth // 64) * 64
     quantized = quantized_rows(context, node, f.x, g.batch, "quantize_rows", padding_bytes=padding_bytes)
     found = [quantized.call]
-    bias = None if f.bias is None else f.bias.array()
+    bias = None if f.bias is None else f.bias.array().reshape(-1)
     for phase in phases(g):
         y, copying = phase_output(context, node, g, phase, f.y)
         packed = pack_hybrid(f, phase_weights(f.w.array(), phase), bias)

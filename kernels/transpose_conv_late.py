@@ -32,12 +32,12 @@ def compute(
         else:
             sums = _hybrid_sums(node, operands, g)
         if bias is not None:
-            sums = sums + bias.array()
+            sums = sums + bias.array().reshape(-1)
         return np.clip(sums, np.float32(low), np.float32(high))
     f = transpose_conv_filter(context, node, operands, g)
     sums = _sums(x.array().astype(np.int64) - f.x_zero_point, w.array().astype(np.int64) - f.w_zero_point, g)
     if bias is not None:
-        sums += bias.array()
+        sums += bias.array().reshape(-1)
     multipliers, shifts = f.requantization.multipliers, f.requantization.shifts
 
     def scaled_by(function: Scale) -> np.ndarray:

@@ -161,7 +161,7 @@ def _packed(f: FilterQ8, phase: Phase) -> PackedFilter | None:
         weights = np.full((weights.shape[0], 1, weights.shape[3]), f.w_zero_point, weights.dtype)
     else:
         weights = phase_weights(weights, phase)
-    return pack_filter(f, weights, None if f.bias is None else f.bias.array())
+    return pack_filter(f, weights, None if f.bias is None else f.bias.array().reshape(-1))
 
 
 def _phase_calls(

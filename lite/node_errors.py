@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .errors import InvokeError, ModelError, PrepareError, UnsupportedError
+from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 
 
 def prepare_error(where: str, name: str, error: Exception) -> Exception:
@@ -11,6 +11,8 @@ def prepare_error(where: str, name: str, error: Exception) -> Exception:
         return type(error)(f"{where} {error}")
     if isinstance(error, MemoryError):
         return PrepareError(f"{where} {name}: memory: {error}")
+    if isinstance(error, StateError):  # a tensor was read that has no value yet, or none for NumPy
+        return PrepareError(f"{where} {name}: {error}")
     return PrepareError(f"{where} {name}: could not be prepared ({type(error).__name__}: {error})")
 
 

@@ -92,7 +92,7 @@ def operators(model: tflite.ModelT) -> set[str]:
 
 
 def seeds() -> list[Seed]:
-    """One for each operator and combination of types, from the cases and from the tests of what keeps state."""
+    """One for each operator and combination of types, from the cases."""
     found: dict[object, Seed] = {}
     for seed in _all_seeds():
         if len(seed.content) < 60_000 and sum(x.size for x in seed.inputs) < 20_000:
