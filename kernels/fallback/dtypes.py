@@ -47,7 +47,7 @@ _ML_DTYPES: dict[int, str] = {
     graph_def.DT_INT2: "int2",
     graph_def.DT_UINT2: "uint2",
 }
-# A reference type is 100 more than the type that it refers to.
+# A reference type is 100 more than the type that it refers to; its tensors hold a Variable (variable.py).
 REFERENCE = 100
 
 FLOATS = frozenset((graph_def.DT_HALF, graph_def.DT_BFLOAT16, graph_def.DT_FLOAT, graph_def.DT_DOUBLE))
@@ -71,14 +71,15 @@ ANY = PLAIN | {graph_def.DT_RESOURCE, graph_def.DT_VARIANT}
 @lru_cache(None)
 def numpy_dtype(data_type: int) -> np.dtype:
     """NumPy's type of a tensor's elements; UnsupportedError for a type without one."""
-    plain = data_type - REFERENCE if data_type > REFERENCE else data_type
-    if plain in _NUMPY:
-        return np.dtype(_NUMPY[plain])
-    if plain in _ML_DTYPES:
+    if data_type > REFERENCE:
+        return np.dtype(object)
+    if data_type in _NUMPY:
+        return np.dtype(_NUMPY[data_type])
+    if data_type in _ML_DTYPES:
         # Imported for the few graphs that have such types.
         import ml_dtypes
 
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[plain]))
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[data_type]))
     raise UnsupportedError(f"tensors of {type_name(data_type)} have no form in NumPy")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -12,33 +13,39 @@ from .attributes import FunctionName
 from .status import NotFoundError
 
 CallFunction = Callable[[FunctionName, Sequence[np.ndarray]], list[np.ndarray]]
+T = TypeVar("T")
 
 
 class ResourceManager:
-    """Variables, tables, queues ... by container and name. Safe from several threads."""
+    """Variables, tables, queues ... by class, container and name. Safe from several threads."""
 
     def __init__(self) -> None:
-        self._resources: dict[tuple[str, str], object] = {}
+        self._resources: dict[tuple[type, str, str], object] = {}
         self._lock = threading.RLock()
 
-    def lookup_or_create(self, container: str, name: str, create: Callable[[], object]) -> object:
+    def lookup_or_create(self, kind: type[T], container: str, name: str, create: Callable[[], T]) -> T:
+        """The resource of that class and name; create makes it when there is none."""
+        key = kind, container, name
         with self._lock:
-            if (container, name) not in self._resources:
-                self._resources[container, name] = create()
-            return self._resources[container, name]
+            if key not in self._resources:
+                self._resources[key] = create()
+            return cast(T, self._resources[key])
 
-    def lookup(self, container: str, name: str) -> object:
+    def lookup(self, kind: type[T], container: str, name: str) -> T:
         """NotFoundError when there is no such resource."""
         with self._lock:
-            if (container, name) not in self._resources:
-                raise NotFoundError(f"resource {container or 'localhost'}/{name} does not exist")
-            return self._resources[container, name]
+            found = self._resources.get((kind, container, name))
+        if found is None:
+            raise NotFoundError(f"resource {container or 'localhost'}/{name}/{kind.__name__} does not exist")
+        return cast(T, found)
 
-    def delete(self, container: str, name: str) -> None:
-        """NotFoundError when there is no such resource."""
+    def delete(self, resource: object) -> bool:
+        """Forget a resource; False when it is not there (any more)."""
         with self._lock:
-            self.lookup(container, name)
-            del self._resources[container, name]
+            keys = [key for key, held in self._resources.items() if held is resource]
+            for key in keys:
+                del self._resources[key]
+        return bool(keys)
 
 
 def _no_functions(function: FunctionName, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -52,8 +59,13 @@ class Environment:
     call_function takes the function's data inputs and returns its data results.
     """
 
-    def __init__(self, call_function: CallFunction = _no_functions, producer: int = 0) -> None:
-        self.resources = ResourceManager()
+    def __init__(
+        self,
+        call_function: CallFunction = _no_functions,
+        producer: int = 0,
+        resources: ResourceManager | None = None,
+    ) -> None:
+        self.resources = ResourceManager() if resources is None else resources
         self.call_function = call_function
         # Version of the graph's producer: old ops behave as they did then.
         self.producer = producer

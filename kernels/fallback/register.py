@@ -11,6 +11,15 @@ from .registry import KernelRegistration, KernelRegistry
 FAMILIES: dict[str, tuple[str, ...]] = {
     "add_n": ("AddN",),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
+    "ref_variable": (
+        *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
+        *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity"),
+    ),
+    "resource_variable": (
+        *("VarHandleOp", "_VarHandlesOp", "ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp"),
+        *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
+        *("DestroyResourceOp", "ResourceCountUpTo"),
+    ),
 }
 
 _FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
