@@ -146,6 +146,14 @@ class Node:
             self._control.index = len(self.results)
         return value
 
+    def keep_results(self, kept: Iterable[int]) -> None:
+        """Drop the results that are not among the kept; nothing may use those."""
+        self.results = tuple(self.results[i] for i in kept)
+        for i, value in enumerate(self.results):
+            value.index = i
+        if self._control is not None:
+            self._control.index = len(self.results)
+
     @property
     def used(self) -> bool:
         """Whether any node uses a result or the control token."""
@@ -194,6 +202,12 @@ class Block:
         value = Value(self, len(self.arguments), type)
         self.arguments.append(value)
         return value
+
+    def set_arguments(self, values: Iterable[Value]) -> None:
+        """Make the values the arguments; nothing may use one of the block's own that is left out."""
+        self.arguments = list(values)
+        for i, value in enumerate(self.arguments):
+            value.owner, value.index = self, i
 
     def append(self, node: Node) -> Node:
         """Put the node last."""

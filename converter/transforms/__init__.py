@@ -1,0 +1,13 @@
+"""Changes of the graph IR that keep what a graph computes."""
+
+from importlib import import_module
+
+# Name: module that has it. Nothing is imported before it is asked for.
+_HOMES = {"TRANSFORMS": ".register", "Transform": ".register", "transform": ".register"}
+__all__ = [*_HOMES]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)

@@ -1,0 +1,112 @@
+"""TensorFlow's own files for its graph transforms; those that do not hold are named, with the reason."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from numlite.converter.ir import print_module
+from numlite.lite.errors import ModelError
+
+from .file_check import CheckError
+from .run_lines import check, parts_of, printed, runs_of, transformed
+from .shared_files import TFG, needs_tfg, tfg_files
+
+# File: why it does not hold. A file that is not here must hold, and one that is here must not.
+NOT_COVERED: dict[str, str] = {
+    "transforms/constant_folding/add_subtract_tree.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/add_tree.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/constant_pushdown_0.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/constant_pushdown_15.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/constant_pushdown_23.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/constant_pushdown_31.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/constant_pushdown_7.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/constant_pushdown_biasadd.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/enter.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/materialize_broadcast_gradient_args.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/materialize_constant_value_node.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/materialize_reduction_indices.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/materialize_reduction_indices_with_reshape.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/merge_concat.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/merge_concat_partial_folding.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/merge_nodes.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/mul_conv_pushdown_conv2d_scalar_const.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/neutral_element.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/no_op_reshape.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/packing.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/padding_with_zero_size.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/partial_folding_associative_and_commutative.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/partial_folding_identity_n.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/pattern_category.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/preserve_ops.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/random_shuffle_on_scalar_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/reverse_on_size_1dims_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/shape_materialization.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/shape_materialization_shapen.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/simplify_case.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/simplify_select.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/slice_with_same_dimension_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/split_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/splitv_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/squeeze_with_all_dimensions_greater_than_one.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/strength_reduce_reciprocal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/strided_slice_with_same_dimension_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/switch_identical_inputs.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/tensor_array_size.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/tile_with_multiplies_being_one.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/transpose_on_size_1dims_removal.mlir": "there is no tfg-constant-folding",
+    "transforms/constant_folding/trivial_pack.mlir": "there is no tfg-constant-folding",
+    "transforms/region_to_functional/sink_respecialize.mlir": "there is no tfg-region-to-functional",
+    "transforms/remapper/contraction.mlir": "there is no tfg-remapper",
+    "transforms/remapper/fusedbatchnormEx_test.mlir": "there is no tfg-remapper",
+    "transforms/remapper/onednn_contraction.mlir": "there is no tfg-remapper",
+    "transforms/remapper/onednn_fusedbatchnormEx_test.mlir": "there is no tfg-remapper",
+    "transforms/remapper/onednn_mish.mlir": "there is no tfg-remapper",
+    "transforms/remapper/onednn_remapper.mlir": "there is no tfg-remapper",
+    "transforms/remapper/tensor_to_hashbucket.mlir": "there is no tfg-remapper",
+    "transforms/shape_inference/shape_inference_test.mlir": "there is no tfg-shape-inference",
+}
+_EXPECTED = re.compile(r"expected-error@\+(\d+) \{\{(.*?)\}\}")
+
+
+def check_file(file: str) -> None:
+    """CheckError or another error when the file does not hold."""
+    text = (TFG / file).read_text(encoding="utf-8")
+    for run in runs_of(text):
+        assert run.steps
+        if run.missing:
+            raise CheckError(f"there is no transform {run.missing[0]}")
+        if run.expects_errors:
+            check(run, "".join(_printed_or_refused(run, part) for part in parts_of(run, text)), text)
+        else:
+            check(run, printed(run, text), text)
+
+
+def _printed_or_refused(run, part):  # type: ignore[no-untyped-def]
+    """The printed part, "" for one that is refused as it says."""
+    expected = _EXPECTED.search(part)
+    if expected is None:
+        return print_module(transformed(run, part))
+    with pytest.raises(ModelError) as caught:
+        transformed(run, part)
+    assert expected[2] in str(caught.value)
+    line = part.count("\n", 0, expected.start()) + 1 + int(expected[1])
+    assert f"line {line}:" in str(caught.value)
+    return ""
+
+
+@needs_tfg
+@pytest.mark.parametrize("file", tfg_files("transform"))
+def test_file(file: str) -> None:
+    if file not in NOT_COVERED:
+        check_file(file)
+        return
+    with pytest.raises((CheckError, ModelError)):
+        check_file(file)
+
+
+@needs_tfg
+def test_files_that_are_not_covered_are_there() -> None:
+    files = tfg_files("transform")
+    assert len(files) == 124
+    assert NOT_COVERED.keys() <= set(files)
