@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -14,9 +14,9 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
-from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers, output_of
+from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers
 from .interior_pad import Padding, interior_pad_now, interior_padded
-from .reduction_body import BODIES, FOLDS, body_name
+from .reduction_body import FOLDS, FUNCTIONS, Body, body_of
 
 STABLEHLO_REDUCE = 174  # the schema's BuiltinOperator
 STABLEHLO_REDUCE_WINDOW = 198
@@ -54,21 +54,37 @@ def windows(operator: str, x: Shape, window: Window) -> Shape:
     return check_sizes(operator, tuple(shape))
 
 
-def reduced_windows(x: np.ndarray, start: np.ndarray, window: Window, shape: Shape, name: str) -> np.ndarray:
-    """Each window's elements joined to start in row-major order by a function of BODIES."""
-    padded = interior_pad_now(x, start, window.padding)
-    result = np.full(shape, start, x.dtype)
+Join = Callable[[Sequence[np.ndarray], Sequence[np.ndarray]], Sequence[np.ndarray]]
+
+
+def reduced_windows(
+    inputs: Sequence[np.ndarray], starts: Sequence[np.ndarray], window: Window, shape: Shape, join: Join
+) -> Sequence[np.ndarray]:
+    """Each window's elements joined to the starts in row-major order."""
+    padded = [interior_pad_now(x, start, window.padding) for x, start in zip(inputs, starts, strict=True)]
+    results: Sequence[np.ndarray] = [
+        np.full(shape, start, x.dtype) for x, start in zip(inputs, starts, strict=True)
+    ]
+    for at in product(*(range(n) for n in window.sizes)):
+        spans = zip(at, window.dilations, window.strides, shape, strict=True)
+        places = tuple(slice(i * d, i * d + (n - 1) * stride + 1, stride) for i, d, stride, n in spans)
+        results = join(results, [x[places] for x in padded])
+    return results
+
+
+def reduced_windows_of_one(
+    x: np.ndarray, start: np.ndarray, window: Window, shape: Shape, name: str
+) -> np.ndarray:
+    """The same for one input and a function of FUNCTIONS."""
     if name in FOLDS and prod(window.sizes) > prod(shape):
-        return _folded(padded, result, window, FOLDS[name])
-    body = BODIES[name]
+        padded = interior_pad_now(x, start, window.padding)
+        return _folded(padded, np.full(shape, start, x.dtype), window, FOLDS[name])
+
+    def join(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> list[np.ndarray]:
+        return [FUNCTIONS[name](first[0], second[0]).astype(x.dtype, copy=False)]
+
     with np.errstate(all="ignore"):
-        for at in product(*(range(n) for n in window.sizes)):
-            spans = zip(at, window.dilations, window.strides, shape, strict=True)
-            view = padded[
-                tuple(slice(i * d, i * d + (n - 1) * stride + 1, stride) for i, d, stride, n in spans)
-            ]
-            result = body(result, view).astype(x.dtype, copy=False)
-    return result
+        return reduced_windows([x], [start], window, shape, join)[0]
 
 
 def _folded(padded: np.ndarray, result: np.ndarray, window: Window, fold: np.ufunc) -> np.ndarray:
@@ -85,20 +101,56 @@ def _folded(padded: np.ndarray, result: np.ndarray, window: Window, fold: np.ufu
     return result
 
 
-def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The input, the value that reductions start from, and the output."""
-    x, start = context.input(node, 0), context.input(node, 1)
-    check_same_type(operator, x, start)
-    if start.size != 1:
-        raise PrepareError(f"{operator}: the initial value must be a scalar, got {start!r}")
-    x.dtype  # noqa: B018 - an error for types that NumPy lacks
-    return x, start, output_of(context, node, operator, x)
+class Operands(NamedTuple):
+    """Inputs of one shape, the values that their reductions start from, and the outputs."""
+
+    inputs: list[Tensor]
+    starts: list[Tensor]
+    outputs: list[Tensor]
+
+    @property
+    def types(self) -> list[int]:
+        return [x.type for x in self.inputs]
 
 
-def _reduce_into(x: Tensor, start: Tensor, y: Tensor, window: Window, name: str) -> None:
-    if y.size:
-        first = start.array().reshape(())
-        y.array()[...] = reduced_windows(x.array(), first, window, y.shape, name)
+def _operands(context: Context, node: Node, operator: str, count: int) -> Operands:
+    """Checked operands of a reduction of so many inputs."""
+    inputs = [context.input(node, i) for i in range(count)]
+    starts = [context.input(node, count + i) for i in range(count)]
+    outputs = [context.output(node, i) for i in range(count)]
+    for x, start, y in zip(inputs, starts, outputs, strict=True):
+        check_same_type(operator, x, start)
+        check_same_type(operator, x, y)
+        if start.size != 1:
+            raise PrepareError(f"{operator}: the initial value must be a scalar, got {start!r}")
+        if x.shape != inputs[0].shape:
+            raise PrepareError(f"{operator}: inputs must have one shape, got {inputs[0]!r} and {x!r}")
+        x.dtype  # noqa: B018 - an error for types that NumPy lacks
+    return Operands(inputs, starts, outputs)
+
+
+def _arrays(inputs: Sequence[Tensor]) -> list[np.ndarray]:
+    return [np.zeros(x.shape, x.dtype) if x.size == 0 else x.array() for x in inputs]
+
+
+def _start_values(operands: Operands) -> list[np.ndarray]:
+    return [start.array().reshape(()) for start in operands.starts]
+
+
+def _stablehlo_operands(context: Context, node: Node, operator: str) -> Operands:
+    count = len(node.inputs) // 2
+    if count == 0 or len(node.inputs) != 2 * count or len(node.outputs) != count:
+        raise PrepareError(
+            f"{operator}: must have as many initial values and outputs as inputs, "
+            f"got {len(node.inputs)} tensors for {len(node.outputs)} outputs"
+        )
+    if node.options is None:
+        raise PrepareError(f"{operator}: options must name the body, got none")
+    return _operands(context, node, operator, count)
+
+
+def _body(context: Context, node: Node, operator: str, operands: Operands) -> Body:
+    return body_of(context, node, operator, int(node.options.body_subgraph_index), operands.types)
 
 
 # --- STABLEHLO_REDUCE_WINDOW: the window is in the options, the function a subgraph
@@ -129,20 +181,28 @@ def _stablehlo_window(node: Node, x: Tensor) -> Window:
 
 def _prepare_stablehlo(context: Context, node: Node) -> None:
     operator = "STABLEHLO_REDUCE_WINDOW"
-    if len(node.inputs) != 2:
-        raise UnsupportedError(f"{operator}: one input is built, got {len(node.inputs) // 2}")
-    check_counts(operator, node, 2)
-    x, _, y = _operands(context, node, operator)
-    window = _stablehlo_window(node, x)
-    body_name(context, node, operator, node.options.body_subgraph_index)
-    context.resize_tensor(y, windows(operator, x.shape, window))
+    operands = _stablehlo_operands(context, node, operator)
+    window = _stablehlo_window(node, operands.inputs[0])
+    _body(context, node, operator, operands)
+    for x, y in zip(operands.inputs, operands.outputs, strict=True):
+        context.resize_tensor(y, windows(operator, x.shape, window))
 
 
 def _invoke_stablehlo(context: Context, node: Node) -> None:
     operator = "STABLEHLO_REDUCE_WINDOW"
-    x, start, y = _operands(context, node, operator)
-    name = body_name(context, node, operator, node.options.body_subgraph_index)
-    _reduce_into(x, start, y, _stablehlo_window(node, x), name)
+    operands = _stablehlo_operands(context, node, operator)
+    shape = operands.outputs[0].shape
+    if not prod(shape):
+        return
+    window = _stablehlo_window(node, operands.inputs[0])
+    body = _body(context, node, operator, operands)
+    inputs, starts = _arrays(operands.inputs), _start_values(operands)
+    if body.name:
+        results = [reduced_windows_of_one(inputs[0], starts[0], window, shape, body.name)]
+    else:
+        results = [*reduced_windows(inputs, starts, window, shape, body.join)]
+    for y, result in zip(operands.outputs, results, strict=True):
+        y.array()[...] = result
 
 
 # --- REDUCE_WINDOW: the window is in tensors, the function in the options
@@ -165,7 +225,7 @@ def _window_of(context: Context, node: Node, rank: int) -> Window:
 
 def _prepare(context: Context, node: Node) -> None:
     check_counts("REDUCE_WINDOW", node, 5)
-    x, _, y = _operands(context, node, "REDUCE_WINDOW")
+    (x,), _, (y,) = _operands(context, node, "REDUCE_WINDOW", 1)
     _function(node)
     if all(context.input(node, i).is_constant for i in (2, 3, 4)):
         shape = windows("REDUCE_WINDOW", x.shape, _window_of(context, node, len(x.shape)))
@@ -175,10 +235,13 @@ def _prepare(context: Context, node: Node) -> None:
 
 
 def _invoke(context: Context, node: Node) -> None:
-    x, start, y = _operands(context, node, "REDUCE_WINDOW")
+    operands = _operands(context, node, "REDUCE_WINDOW", 1)
+    (x,), _, (y,) = operands
     window = _window_of(context, node, len(x.shape))
     context.resize_tensor(y, windows("REDUCE_WINDOW", x.shape, window))
-    _reduce_into(x, start, y, window, _function(node))
+    if y.size:
+        (values,), (start,) = _arrays(operands.inputs), _start_values(operands)
+        y.array()[...] = reduced_windows_of_one(values, start, window, y.shape, _function(node))
 
 
 # --- STABLEHLO_REDUCE: whole axes
@@ -194,26 +257,35 @@ def _reduced_axes(node: Node, x: Tensor) -> list[int]:
 
 def _prepare_reduce(context: Context, node: Node) -> None:
     operator = "STABLEHLO_REDUCE"
-    if len(node.inputs) != 2:
-        raise UnsupportedError(f"{operator}: one input is built, got {len(node.inputs) // 2}")
-    check_counts(operator, node, 2)
-    x, _, y = _operands(context, node, operator)
-    axes = _reduced_axes(node, x)
-    body_name(context, node, operator, node.options.body_subgraph_index)
-    context.resize_tensor(y, tuple(n for d, n in enumerate(x.shape) if d not in axes))
+    operands = _stablehlo_operands(context, node, operator)
+    axes = _reduced_axes(node, operands.inputs[0])
+    _body(context, node, operator, operands)
+    for x, y in zip(operands.inputs, operands.outputs, strict=True):
+        context.resize_tensor(y, tuple(n for d, n in enumerate(x.shape) if d not in axes))
 
 
 def _invoke_reduce(context: Context, node: Node) -> None:
-    x, start, y = _operands(context, node, "STABLEHLO_REDUCE")
-    if not y.size:
+    """Elements are joined in row-major order."""
+    operands = _stablehlo_operands(context, node, "STABLEHLO_REDUCE")
+    outputs = operands.outputs
+    if not outputs[0].size:
         return
-    axes = tuple(_reduced_axes(node, x))
-    fold = FOLDS.get(body_name(context, node, "STABLEHLO_REDUCE", node.options.body_subgraph_index))
-    if fold is None:
-        raise UnsupportedError(f"STABLEHLO_REDUCE: the body must be one of {', '.join(FOLDS)}")
-    with np.errstate(all="ignore"):
-        first = start.array().reshape(())
-        y.array()[...] = fold.reduce(x.array(), axis=axes, initial=first, dtype=x.dtype)
+    axes = tuple(_reduced_axes(node, operands.inputs[0]))
+    body = _body(context, node, "STABLEHLO_REDUCE", operands)
+    inputs, starts = _arrays(operands.inputs), _start_values(operands)
+    if body.name:
+        with np.errstate(all="ignore"):
+            fold = FOLDS[body.name]
+            outputs[0].array()[...] = fold.reduce(
+                inputs[0], axis=axes, initial=starts[0], dtype=inputs[0].dtype
+            )
+        return
+    results = [np.full(y.shape, start, y.dtype) for y, start in zip(outputs, starts, strict=True)]
+    columns = [np.moveaxis(x, sorted(axes), range(len(axes))).reshape(-1, *outputs[0].shape) for x in inputs]
+    for elements in zip(*columns, strict=True):
+        results = body.join(results, elements)
+    for y, result in zip(outputs, results, strict=True):
+        y.array()[...] = result
 
 
 REGISTRATIONS = (

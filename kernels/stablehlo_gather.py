@@ -13,7 +13,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, output_of
-from .reduction_body import FOLDS, body_name
+from .reduction_body import FOLDS, Body, body_of
 from .strided_copy import row_major_strides
 
 STABLEHLO_SCATTER = 190  # the schema's BuiltinOperator
@@ -142,14 +142,41 @@ def _invoke_gather(context: Context, node: Node) -> None:
 # --- STABLEHLO_SCATTER
 
 
-def _scatter(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor, Boxes]:
+class Scatter(NamedTuple):
+    """Arrays of one shape, their updates of one shape, the outputs, and where the updates go."""
+
+    arrays: list[Tensor]
+    indices: Tensor
+    updates: list[Tensor]
+    outputs: list[Tensor]
+    boxes: Boxes
+
+
+def _scatter(context: Context, node: Node) -> Scatter:
     operator, options = "STABLEHLO_SCATTER", node.options
-    check_counts(operator, node, 3)
-    x, indices, updates = (context.input(node, i) for i in range(3))
+    count = len(node.outputs)
+    check_counts(operator, node, 2 * count + 1, max(count, 1))
+    arrays = [context.input(node, i) for i in range(count)]
+    indices = context.input(node, count)
+    updates = [context.input(node, count + 1 + i) for i in range(count)]
+    outputs = [context.output(node, i) for i in range(count)]
     check_index_type(operator, "indices", indices)
-    check_same_type(operator, x, updates)
     if options is None:
         raise PrepareError(f"{operator}: options must give the windows, got none")
+    for x, update, y in zip(arrays, updates, outputs, strict=True):
+        check_same_type(operator, x, update)
+        check_same_type(operator, x, y)
+        if x.shape != arrays[0].shape or update.shape != updates[0].shape:
+            raise PrepareError(
+                f"{operator}: arrays must have one shape, and updates one, "
+                f"got {x!r} and {update!r} beside {arrays[0]!r} and {updates[0]!r}"
+            )
+        x.dtype  # noqa: B018 - an error for types that NumPy lacks
+    return Scatter(arrays, indices, updates, outputs, _update_boxes(node, arrays[0], indices, updates[0]))
+
+
+def _update_boxes(node: Node, x: Tensor, indices: Tensor, updates: Tensor) -> Boxes:
+    operator, options = "STABLEHLO_SCATTER", node.options
     dropped, at = _axes(options.inserted_window_dims), _axes(options.update_window_dims)
     _check_axes(operator, "axes of windows", at, len(updates.shape))
     kept = iter(updates.shape[axis] for axis in sorted(at))
@@ -162,34 +189,61 @@ def _scatter(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor, Tens
         raise PrepareError(
             f"{operator}: updates must have the shape {list(boxes.shape(indices.shape))}, got {updates!r}"
         )
-    x.dtype  # noqa: B018 - an error for types that NumPy lacks
-    return x, indices, updates, output_of(context, node, operator, x), boxes
+    return boxes
+
+
+def _body(context: Context, node: Node, scatter: Scatter) -> Body:
+    index = int(node.options.update_computation_subgraph_index)
+    return body_of(context, node, "STABLEHLO_SCATTER", index, [x.type for x in scatter.arrays])
 
 
 def _prepare_scatter(context: Context, node: Node) -> None:
-    x, _, _, y, _ = _scatter(context, node)
-    body_name(context, node, "STABLEHLO_SCATTER", node.options.update_computation_subgraph_index)
-    context.resize_tensor(y, x.shape)
+    scatter = _scatter(context, node)
+    _body(context, node, scatter)
+    for x, y in zip(scatter.arrays, scatter.outputs, strict=True):
+        context.resize_tensor(y, x.shape)
 
 
 def _invoke_scatter(context: Context, node: Node) -> None:
-    """Elements that would be outside of the array are left out."""
-    x, indices, updates, y, boxes = _scatter(context, node)
-    if not y.size:
+    """Elements that would be outside of the array are left out; updates of one element go in order."""
+    scatter = _scatter(context, node)
+    x, boxes = scatter.arrays[0], scatter.boxes
+    if not x.size:
         return
-    y.array()[...] = x.array()
-    if not updates.size:
+    for source, y in zip(scatter.arrays, scatter.outputs, strict=True):
+        y.array()[...] = source.array()
+    if not scatter.updates[0].size:
         return
-    places = boxes.places(boxes.starts(indices.array(), len(x.shape)))
+    places = boxes.places(boxes.starts(scatter.indices.array(), len(x.shape)))
     inside = ((places >= 0) & (places < np.array(x.shape, np.int64))).all(-1)
-    positions, values = _positions(places, x.shape)[inside], updates.array()[inside]
-    name = body_name(context, node, "STABLEHLO_SCATTER", node.options.update_computation_subgraph_index)
-    flat = y.array().reshape(-1)
-    if name == "second":
-        flat[positions] = values
-        return
-    with np.errstate(all="ignore"):
-        FOLDS[name].at(flat, positions, values)
+    positions = _positions(places, x.shape)[inside]
+    values = [update.array()[inside] for update in scatter.updates]
+    flat = [y.array().reshape(-1) for y in scatter.outputs]
+    body = _body(context, node, scatter)
+    if body.name:
+        with np.errstate(all="ignore"):
+            FOLDS[body.name].at(flat[0], positions, values[0])
+    elif body.gives_second:
+        for target, new in zip(flat, values, strict=True):
+            target[positions] = new
+    else:
+        _join_in_turns(body, flat, positions, values)
+
+
+def _join_in_turns(
+    body: Body, flat: list[np.ndarray], positions: np.ndarray, values: list[np.ndarray]
+) -> None:
+    """Join values to the elements at positions; of equal positions, one is joined in each turn."""
+    order = np.argsort(positions, kind="stable")
+    ordered = positions[order]
+    _, first, counts = np.unique(ordered, return_index=True, return_counts=True)
+    turn = np.arange(len(ordered)) - np.repeat(first, counts)
+    by_turn, ends = order[np.argsort(turn, kind="stable")], np.cumsum(np.bincount(turn))
+    for chosen in np.split(by_turn, ends[:-1]):
+        at = positions[chosen]
+        joined = body.join([target[at] for target in flat], [new[chosen] for new in values])
+        for target, new in zip(flat, joined, strict=True):
+            target[at] = new
 
 
 REGISTRATIONS = (
