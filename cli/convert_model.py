@@ -86,11 +86,9 @@ def _names(text: str | None) -> list[str] | None:
 
 
 def _default_inputs(graph_def: GraphDef, outputs: Sequence[str] | None) -> list[str]:
-    from ..converter.graph import Graph, Value
+    from ..converter.conversion import entry_of, import_for_conversion
 
-    graph = Graph.from_graph_def(graph_def)
-    wanted = [Value.parse(name) for name in outputs] if outputs else graph.default_outputs()
-    return [str(value) for value in graph.default_inputs(wanted)]
+    return list(entry_of(import_for_conversion(graph_def), None, outputs).inputs)
 
 
 def _shapes(text: str, inputs: Sequence[str]) -> dict[str, tuple[int, ...]]:

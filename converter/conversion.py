@@ -1,23 +1,43 @@
-"""Conversion of a GraphDef to a .tflite model, from start to end."""
+"""Conversion of a TensorFlow graph to a .tflite model, from start to end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from google.protobuf.message import Message
 
 from ..lite.errors import ModelError
 from ..schema.graph_def import GraphDef
-from .flatbuffer import model_bytes
+from .flatbuffer import ModelFile
 from .fusing.register import optimize
-from .graph import Graph, Node, Value
 from .graph_file import parse_binary
-from .lite_graph import LiteGraph, LiteTensor, PartialShape
-from .lowering.lowering import lower, tensor_type
-from .lowering.register import RULES
+from .ir.import_graph import ImportOptions, import_graph_def
+from .ir.module import Module
+from .lite_graph import LiteGraph, LiteModel, LiteSignature
+from .lowering.body import BodyFailedError, lower_body
+from .lowering.lowering import Lowering
+from .lowering.program import Program
+from .named_values import NamedValues, Shapes
+from .target_spec import Settings
 
-Shapes = Mapping[str, Sequence[int | None] | None]
+# The key under which a model without signatures of its own can be called.
+SIGNATURE = "serving_default"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A part of the graph that becomes a signature of the model.
+
+    inputs and outputs are values of the graph ("x" or "x:1") by the names that callers use.
+    shapes replace the graph's for inputs, by value; None or -1 in a shape is a size known only when
+    the model runs.
+    """
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    key: str = SIGNATURE
+    shapes: Shapes = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -33,8 +53,14 @@ class Fate:
 class Conversion:
     """A converted model and what became of each node of the graph."""
 
-    model: bytes
+    file: ModelFile
+    lite: LiteModel
     fates: tuple[Fate, ...]
+
+    @property
+    def model(self) -> bytes:
+        """The .tflite file."""
+        return self.file.content()
 
 
 def convert_graph(
@@ -52,6 +78,7 @@ def convert(
     input_arrays: Sequence[str] | None = None,
     output_arrays: Sequence[str] | None = None,
     input_shapes: Shapes | None = None,
+    settings: Settings | None = None,
 ) -> Conversion:
     """Convert a frozen TensorFlow graph.
 
@@ -59,32 +86,67 @@ def convert(
     values that are fed ("x" or "x:1"), by default the placeholders that the outputs need;
     output_arrays those that are wanted, by default the results that no node uses. input_shapes
     replace the shapes of inputs; None or -1 in a shape is a size known only when the model runs.
-    Raises ModelError for a graph that is wrong, UnsupportedError for ops that are not built.
+    Raises ModelError for a graph that is wrong, UnsupportedError that lists the nodes for which
+    there is no way into a model of these settings.
     """
-    graph = Graph.from_graph_def(_own_message(graph_def))
-    outputs = [_existing(graph, name, "output") for name in output_arrays or ()] or graph.default_outputs()
+    module = import_for_conversion(graph_def)
+    entry = entry_of(module, input_arrays, output_arrays, input_shapes)
+    return convert_module(module, [entry], settings or Settings())
+
+
+def import_for_conversion(graph_def: Message | bytes) -> Module:
+    """The graph with every attribute that its ops have."""
+    return import_graph_def(_own_message(graph_def), ImportOptions(add_defaults=True))
+
+
+def entry_of(
+    module: Module,
+    input_arrays: Sequence[str] | None = None,
+    output_arrays: Sequence[str] | None = None,
+    input_shapes: Shapes | None = None,
+) -> Entry:
+    """The entry of a graph without signatures: names of inputs and outputs are those of the values."""
+    values = NamedValues(module)
+    outputs = list(output_arrays or values.default_outputs())
     if not outputs:
         raise ModelError("graph: it has no outputs, name them with output_arrays")
-    if input_arrays is None:
-        inputs = graph.default_inputs(outputs)
-    else:
-        inputs = [_existing(graph, name, "input") for name in input_arrays]
-        twice = next((value for value in inputs if inputs.count(value) > 1), None)
-        if twice is not None:
-            raise ModelError(f"inputs: {str(twice)!r} is named twice")
-    shapes = {Value.parse(name): _partial(shape) for name, shape in (input_shapes or {}).items()}
-    unknown = [str(value) for value in shapes if value not in inputs]
-    if unknown:
-        raise ModelError(f"input_shapes: {', '.join(unknown)} is no input, the inputs are {_names(inputs)}")
-    fed = {value: _input_tensor(graph, value, shapes) for value in inputs}
-    lite = lower(graph, fed, outputs, RULES)
-    optimize(lite)
+    inputs = values.default_inputs(outputs) if input_arrays is None else list(input_arrays)
+    names = [{name: text for name, text in zip(texts, texts, strict=True)} for texts in (inputs, outputs)]
+    return Entry(names[0], names[1], shapes=dict(input_shapes or {}))
+
+
+def convert_module(module: Module, entries: Sequence[Entry], settings: Settings) -> Conversion:
+    """Convert the parts of a graph that the entries name. See convert."""
+    program = Program(module, settings)
+    values = NamedValues(module)
+    signatures = [
+        LiteSignature(entry.key, graph, list(entry.inputs), list(entry.outputs))
+        for entry in entries
+        if (graph := _lowered(program, values, entry)) is not None
+    ]
+    error = program.failures.error()
+    if error is not None:
+        raise error
+    lite = LiteModel(signatures)
+    for graph in lite.graphs():
+        optimize(graph)
+    return Conversion(ModelFile(lite), lite, tuple(_fates(module, lite, program)))
+
+
+def _lowered(program: Program, values: NamedValues, entry: Entry) -> LiteGraph | None:
+    """The entry's graph, None when nodes of it failed."""
+    graph = LiteGraph("main" if entry.key == SIGNATURE else entry.key)
+    lowering = Lowering(program, graph)
+    outputs = [values.find(text, "output") for text in entry.outputs.values()]
+    fed = values.input_tensors(list(entry.inputs.values()), entry.shapes)
+    lowering.values.update(fed)
+    graph.inputs = list(fed.values())
     try:
-        model = model_bytes(lite, [str(value) for value in inputs], [str(value) for value in outputs])
-    except ValueError as error:
-        # A size that grew too large on the way, or more than 2 GB of constants.
-        raise ModelError(f"model: {error}") from error
-    return Conversion(model, tuple(_fates(graph, lite, inputs, outputs)))
+        graph.outputs = lower_body(lowering, outputs, [])
+    except BodyFailedError:
+        return None
+    program.fates.update({tensor.name: "input" for tensor in graph.inputs})
+    return graph
 
 
 def _own_message(graph_def: Message | bytes) -> GraphDef:
@@ -94,62 +156,22 @@ def _own_message(graph_def: Message | bytes) -> GraphDef:
     return parse_binary(content)
 
 
-def _existing(graph: Graph, name: str, role: str) -> Value:
-    value = Value.parse(name)
-    if value.node not in graph.nodes:
-        raise ModelError(f"{role} {name!r}: the graph has no such node")
-    return value
-
-
-def _partial(shape: Sequence[int | None] | None) -> PartialShape:
-    return None if shape is None else tuple(-1 if size is None else size for size in shape)
-
-
-def _names(values: Sequence[Value]) -> str:
-    return ", ".join(map(str, values)) or "none"
-
-
-def _input_tensor(graph: Graph, value: Value, shapes: Mapping[Value, PartialShape]) -> LiteTensor:
-    """The input's tensor: the type by the node's attributes, the shape as given or as the node says."""
-    node = graph.nodes[value.node]
-    type_attribute = next((name for name in ("dtype", "T", "DstT") if name in node.attributes), "dtype")
-    declared = _declared_shape(node) if node.op == "Placeholder" else None
-    shape = shapes.get(value, declared)
-    if shape is not None and not all(-1 <= size < 2**31 for size in shape):
-        raise ModelError(f"input {str(value)!r}: sizes must be -1 to {2**31 - 1}, got {list(shape)}")
-    return LiteTensor(str(value), tensor_type(node.type(type_attribute)), shape)
-
-
-def _declared_shape(node: Node) -> PartialShape:
-    """A placeholder's shape, None when even the rank is unknown."""
-    if "shape" not in node.attributes or node.attributes["shape"].shape.unknown_rank:
-        return None
-    return tuple(max(dim.size, -1) for dim in node.attributes["shape"].shape.dim)
-
-
-def _fates(graph: Graph, lite: LiteGraph, inputs: Sequence[Value], outputs: Sequence[Value]) -> list[Fate]:
-    """What became of each node, in the graph's order."""
+def _fates(module: Module, lite: LiteModel, program: Program) -> list[Fate]:
+    """What became of each node of the graph, in its order."""
     own: dict[str, list[str]] = {}
     joined: dict[str, str] = {}
-    for operator in lite.operators:
-        main, *others = operator.sources
-        own.setdefault(main, []).append(operator.code.name)
-        joined |= {other: f"fused into {operator.code.name}" for other in others}
-    needed = {node.name for node in graph.needed(outputs, inputs)}
-    fed = {value.node for value in inputs}
+    for graph in lite.graphs():
+        for operator in graph.operators:
+            main, *others = operator.sources
+            name = operator.custom_code or operator.code.name
+            own.setdefault(main, []).append(name)
+            joined |= {other: f"fused into {name}" for other in others}
     fates = []
-    for node in graph.nodes.values():
-        if node.name in fed:
-            became = "input"
-        elif node.name not in needed:
-            became = "not needed"
-        elif node.name in own:
-            became = " + ".join(own[node.name])
+    for node in () if module.graph is None else module.graph.body:
+        name = node.name
+        if name in own:
+            became = " + ".join(own[name])
         else:
-            became = joined.get(node.name) or _without_operator(node)
-        fates.append(Fate(node.name, node.op, became))
+            became = joined.get(name) or program.fates.get(name, "not needed")
+        fates.append(Fate(name, node.op, became))
     return fates
-
-
-def _without_operator(node: Node) -> str:
-    return {"Const": "constant", "Identity": "removed"}.get(node.op, "folded")

@@ -1,73 +1,151 @@
-"""A LiteGraph as a .tflite file."""
+"""A LiteModel as a .tflite file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
 import numpy as np
 
+from ..lite.errors import ModelError
+from ..lite.string_tensor import pack_strings
+from ..lite.tensor import TensorType
 from ..schema import tflite
 from ..schema.operator_code import operator_code
-from .lite_graph import LiteGraph, LiteTensor
+from ..schema.writer import MAX_BYTES
+from .lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
 from .operator_version import version_of
+from .runtime_version import runtime_version
 
-# The name under which a model without signatures of its own can be called.
-SIGNATURE = "serving_default"
+# Where buffers start, in the file and in memory.
+_ALIGNMENT = 16
+_RUNTIME_VERSION_BYTES = 16
+_PACKED = {TensorType.INT4: 4, TensorType.UINT4: 4, TensorType.INT2: 2}
 
 
-def model_bytes(graph: LiteGraph, input_names: Sequence[str], output_names: Sequence[str]) -> bytes:
-    """The file; input and output names are those of the signature."""
-    writer = _ModelWriter(graph)
-    signature = tflite.SignatureDefT(
-        signature_key=SIGNATURE,
-        inputs=writer.names(input_names, graph.inputs),
-        outputs=writer.names(output_names, graph.outputs),
-    )
-    model = tflite.ModelT(
-        version=3,
-        description="numlite converter",
-        operator_codes=writer.codes,
-        subgraphs=[writer.subgraph],
-        buffers=writer.buffers,
-        signature_defs=[signature],
-    )
-    return tflite.pack(model)
+class ModelFile:
+    """The file, which may be larger than what fits into one flatbuffer.
+
+    Up to `most_bytes` buffers are inside of the flatbuffer; a larger model has them behind it, each
+    at an offset that the flatbuffer tells.
+    """
+
+    def __init__(self, model: LiteModel, most_bytes: int = MAX_BYTES) -> None:
+        writer = _ModelWriter(model)
+        self._model = writer.model
+        self._contents = writer.contents
+        self._most_bytes = most_bytes
+
+    def content(self) -> bytes:
+        """All of it."""
+        pieces = list(self.pieces())
+        return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], bytes) else b"".join(pieces)
+
+    def pieces(self) -> Iterator[bytes | memoryview]:
+        """The file in parts, one after another; ModelError when the graph alone is too large."""
+        try:
+            yield from self._outside() if self._is_large() else [self._inside()]
+        except ValueError as error:
+            # A size that grew too large on the way.
+            raise ModelError(f"model: {error}") from error
+
+    def _is_large(self) -> bool:
+        total = sum(content.nbytes + 2 * _ALIGNMENT for content in self._contents)
+        if total <= self._most_bytes // 2:
+            return False
+        return total + len(self._packed([tflite.BufferT() for _ in self._contents])) > self._most_bytes
+
+    def _inside(self) -> bytes:
+        return self._packed([tflite.BufferT(data=c if c.size else None) for c in self._contents])
+
+    def _outside(self) -> Iterator[bytes | memoryview]:
+        # Offsets take the same room whatever they are, unless they are 0.
+        at = len(self._packed([tflite.BufferT(offset=1, size=1) for _ in self._contents]))
+        buffers: list[tflite.BufferT] = []
+        paddings: list[int] = []
+        for content in self._contents:
+            padding = -at % _ALIGNMENT
+            paddings.append(padding)
+            # 0 and 1 stand for a buffer that is not there.
+            size = content.nbytes
+            buffers.append(tflite.BufferT(offset=at + padding if size else 1, size=size or 1))
+            at += padding + size
+        yield self._packed(buffers)
+        for content, padding in zip(self._contents, paddings, strict=True):
+            yield bytes(padding)
+            yield content.data
+
+    def _packed(self, buffers: list[tflite.BufferT]) -> bytes:
+        self._model.buffers = buffers
+        try:
+            return tflite.pack(self._model)
+        finally:
+            self._model.buffers = None
 
 
 class _ModelWriter:
-    """Numbers tensors, buffers and operator codes."""
+    """Numbers graphs, tensors, buffers and operator codes."""
 
-    def __init__(self, graph: LiteGraph) -> None:
-        self.codes: list[tflite.OperatorCodeT] = []
-        self.buffers = [tflite.BufferT()]
-        self._code_indices: dict[tuple[int, int], int] = {}
+    def __init__(self, model: LiteModel) -> None:
+        # Bytes of each buffer, flat uint8; the first is that of tensors without data.
+        self.contents = [np.empty(0, np.uint8)]
+        self._codes: list[tflite.OperatorCodeT] = []
+        self._code_indices: dict[tuple[int, str | None, int], int] = {}
         self._buffer_indices: dict[bytes, int] = {}
-        tensors = list(graph.tensors())
-        self._indices = {id(tensor): i for i, tensor in enumerate(tensors)}
-        names = _distinct([tensor.name for tensor in tensors])
-        self.subgraph = tflite.SubGraphT(
-            name="main",
-            tensors=[self._tensor(tensor, name) for tensor, name in zip(tensors, names, strict=True)],
-            inputs=[self._index(tensor) for tensor in graph.inputs],
-            outputs=[self._index(tensor) for tensor in graph.outputs],
-            operators=[
-                tflite.OperatorT(
-                    opcode_index=self._code(operator.code, version_of(operator)),
-                    inputs=[self._index(tensor) for tensor in operator.inputs],
-                    outputs=[self._index(tensor) for tensor in operator.outputs],
-                    builtin_options=operator.options,
-                )
-                for operator in graph.operators
-            ],
+        graphs = model.graphs()
+        self._graph_indices = {id(graph): i for i, graph in enumerate(graphs)}
+        # By the tensor's id: its place in its graph.
+        self._indices = {id(tensor): i for graph in graphs for i, tensor in enumerate(graph.tensors())}
+        subgraphs = [self._subgraph(graph) for graph in graphs]
+        self.model = tflite.ModelT(
+            version=3,
+            description="numlite converter",
+            operator_codes=self._codes,
+            subgraphs=subgraphs,
+            signature_defs=[self._signature(signature) for signature in model.signatures],
+            metadata=[self._runtime_version()],
         )
 
-    def names(self, names: Sequence[str], tensors: Sequence[LiteTensor]) -> list[tflite.TensorMapT]:
-        pairs = zip(names, tensors, strict=True)
-        return [tflite.TensorMapT(name=name, tensor_index=self._index(tensor)) for name, tensor in pairs]
+    def _subgraph(self, graph: LiteGraph) -> tflite.SubGraphT:
+        tensors = list(graph.tensors())
+        names = _distinct([tensor.name for tensor in tensors])
+        return tflite.SubGraphT(
+            name=graph.name,
+            tensors=[self._tensor(tensor, name) for tensor, name in zip(tensors, names, strict=True)],
+            inputs=self._places(graph.inputs),
+            outputs=self._places(graph.outputs),
+            operators=[self._operator(operator) for operator in graph.operators],
+        )
 
-    def _index(self, tensor: LiteTensor | None) -> int:
-        return -1 if tensor is None else self._indices[id(tensor)]
+    def _operator(self, operator: LiteOperator) -> tflite.OperatorT:
+        for field, graph in zip(operator.option_fields, operator.callees, strict=True):
+            assert operator.options is not None
+            setattr(operator.options, field, self._graph_indices[id(graph)])
+        return tflite.OperatorT(
+            opcode_index=self._code(operator),
+            inputs=self._places(operator.inputs),
+            outputs=self._places(operator.outputs),
+            builtin_options=operator.options,
+            custom_options=operator.custom_options or None,
+        )
+
+    def _signature(self, signature: LiteSignature) -> tflite.SignatureDefT:
+        graph = signature.graph
+        return tflite.SignatureDefT(
+            signature_key=signature.key,
+            subgraph_index=self._graph_indices[id(graph)],
+            inputs=self._map(signature.input_names, graph.inputs),
+            outputs=self._map(signature.output_names, graph.outputs),
+        )
+
+    def _map(self, names: Sequence[str], tensors: Sequence[LiteTensor]) -> list[tflite.TensorMapT]:
+        pairs = zip(names, tensors, strict=True)
+        return [
+            tflite.TensorMapT(name=name, tensor_index=self._indices[id(tensor)]) for name, tensor in pairs
+        ]
+
+    def _places(self, tensors: Sequence[LiteTensor | None]) -> list[int]:
+        return [-1 if tensor is None else self._indices[id(tensor)] for tensor in tensors]
 
     def _tensor(self, tensor: LiteTensor, name: str) -> tflite.TensorT:
         shape = tensor.shape or ()
@@ -77,23 +155,51 @@ class _ModelWriter:
             shape=[1 if size == -1 else size for size in shape],
             shape_signature=list(shape) if -1 in shape else None,
             has_rank=tensor.shape is not None,
-            buffer=0 if tensor.data is None else self._buffer(tensor.data),
+            quantization=tensor.quantization,
+            is_variable=tensor.is_variable,
+            buffer=0 if tensor.data is None else self._buffer(tensor.data, tensor.type),
         )
 
-    def _buffer(self, data: np.ndarray) -> int:
+    def _buffer(self, data: np.ndarray, type: TensorType) -> int:
         """The buffer with those bytes: one for all constants that have them, whatever their shape."""
-        content = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+        content = _content(data, type)
         digest = blake2b(content.data).digest()
         if digest not in self._buffer_indices:
-            self._buffer_indices[digest] = len(self.buffers)
-            self.buffers.append(tflite.BufferT(data=content))
+            self._buffer_indices[digest] = len(self.contents)
+            self.contents.append(content)
         return self._buffer_indices[digest]
 
-    def _code(self, code: int, version: int) -> int:
-        if (code, version) not in self._code_indices:
-            self._code_indices[code, version] = len(self.codes)
-            self.codes.append(operator_code(code, version=version))
-        return self._code_indices[code, version]
+    def _code(self, operator: LiteOperator) -> int:
+        key = (operator.code, operator.custom_code, version_of(operator))
+        if key not in self._code_indices:
+            self._code_indices[key] = len(self._codes)
+            self._codes.append(operator_code(*key))
+        return self._code_indices[key]
+
+    def _runtime_version(self) -> tflite.MetadataT:
+        text = runtime_version((code.builtin_code, code.version) for code in self._codes)
+        content = np.frombuffer(text.encode().ljust(_RUNTIME_VERSION_BYTES, b"\0"), np.uint8)
+        self.contents.append(content)
+        return tflite.MetadataT(name="min_runtime_version", buffer=len(self.contents) - 1)
+
+
+def _content(data: np.ndarray, type: TensorType) -> np.ndarray:
+    """A constant's bytes, flat."""
+    if type == TensorType.STRING:
+        return pack_strings([bytes(item) for item in data.reshape(-1)])
+    if type in _PACKED:
+        return _packed_bits(data, _PACKED[type])
+    flat = np.ascontiguousarray(data).reshape(-1)
+    return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
+
+
+def _packed_bits(data: np.ndarray, bits: int) -> np.ndarray:
+    """Small integers, several to a byte, the first in the lowest bits."""
+    each = 8 // bits
+    flat = np.zeros(-(-data.size // each) * each, np.uint8)
+    flat[: data.size] = data.reshape(-1).astype(np.int8).view(np.uint8) & ((1 << bits) - 1)
+    shifts = np.arange(each, dtype=np.uint8) * np.uint8(bits)
+    return np.bitwise_or.reduce(flat.reshape(-1, each) << shifts, axis=1)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

@@ -8,8 +8,12 @@ from contextlib import suppress
 import numpy as np
 
 from ..kernels.fallback.tensor_proto import proto_of
+from ..lite.errors import ModelError
 from ..schema import graph_def
-from ..schema.graph_def import AttrValue, GraphDef
+from ..schema.graph_def import AttrValue, GraphDef, NodeDef
+from .ir.attribute_import import attributes_of
+from .ir.edges import parse_edge
+from .ir.signature import Argument, registered
 
 Attribute = bool | int | float | str | AttrValue | Sequence[int]
 

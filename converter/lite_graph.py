@@ -1,23 +1,29 @@
-"""LiteGraph: the operators and tensors of a model under construction."""
+"""LiteModel and LiteGraph: the operators and tensors of a model under construction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..lite.tensor import TensorType
 from ..schema.objects import TableT
-from ..schema.tflite import BuiltinOperator
+from ..schema.tflite import BuiltinOperator, QuantizationParametersT
 
 # -1 stands for a size that is not known, None for a shape of which not even the rank is.
 PartialShape = tuple[int, ...] | None
 
 
 class LiteTensor:
-    """A value: a constant when it has data, else an input or an operator's result."""
+    """A value: a constant when it has data, else an input or an operator's result.
 
-    __slots__ = ("data", "name", "shape", "type")
+    data has NumPy's type for the tensor's; bfloat16 and other small types are ml_dtypes', strings are
+    bytes objects. sizes is what is known of the elements of an integer scalar or vector (-1 where
+    one is not known), None where nothing is: a graph computes shapes in such tensors.
+    """
+
+    __slots__ = ("data", "is_variable", "name", "quantization", "shape", "sizes", "type")
 
     def __init__(
         self, name: str, type: TensorType, shape: PartialShape, data: np.ndarray | None = None
@@ -26,6 +32,9 @@ class LiteTensor:
         self.type = type
         self.shape = shape
         self.data = data
+        self.sizes: tuple[int, ...] | None = None
+        self.quantization: QuantizationParametersT | None = None
+        self.is_variable = False
 
     def __repr__(self) -> str:
         sizes = "unknown" if self.shape is None else "x".join(map(str, self.shape)) or "scalar"
@@ -33,9 +42,17 @@ class LiteTensor:
 
 
 class LiteOperator:
-    """An operator of the model. sources are the graph's nodes it does the work of, its own first."""
+    """An operator of the model.
 
-    __slots__ = ("code", "inputs", "options", "outputs", "sources")
+    sources are the graph's nodes it does the work of, its own first. callees are the graphs that it
+    runs (IF, WHILE, CALL_ONCE); option_fields name the fields of options that hold their indices.
+    A custom operator has a custom_code, and custom_options.
+    """
+
+    __slots__ = (
+        *("callees", "code", "custom_code", "custom_options", "inputs", "option_fields", "options"),
+        *("outputs", "sources"),
+    )
 
     def __init__(
         self,
@@ -50,15 +67,30 @@ class LiteOperator:
         self.outputs = outputs
         self.options = options
         self.sources = sources
+        self.callees: tuple[LiteGraph, ...] = ()
+        self.option_fields: tuple[str, ...] = ()
+        self.custom_code: str | None = None
+        self.custom_options = b""
 
     def __repr__(self) -> str:
-        return f"{self.outputs} = {self.code.name}({self.inputs})"
+        return f"{self.outputs} = {self.custom_code or self.code.name}({self.inputs})"
+
+
+# Operators that do more than compute their results; those whose results no one uses stay.
+_WITH_EFFECTS = frozenset(
+    (
+        BuiltinOperator.CALL_ONCE,
+        BuiltinOperator.ASSIGN_VARIABLE,
+        BuiltinOperator.HASHTABLE_IMPORT,
+    )
+)
 
 
 class LiteGraph:
     """One subgraph: operators in execution order."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "main") -> None:
+        self.name = name
         self.inputs: list[LiteTensor] = []
         self.outputs: list[LiteTensor] = []
         self.operators: list[LiteOperator] = []
@@ -97,3 +129,40 @@ class LiteGraph:
             yield from (tensor for tensor in operator.inputs if tensor is not None)
             yield from operator.outputs
         yield from self.outputs
+
+
+@dataclass(frozen=True)
+class LiteSignature:
+    """A graph that callers know by a key, with the names of its inputs and outputs in order."""
+
+    key: str
+    graph: LiteGraph
+    input_names: Sequence[str]
+    output_names: Sequence[str]
+
+
+class LiteModel:
+    """The graphs of a model, those that signatures name first."""
+
+    def __init__(self, signatures: Sequence[LiteSignature]) -> None:
+        self.signatures = list(signatures)
+
+    def graphs(self) -> list[LiteGraph]:
+        """Every graph once: the signatures', then callees in order of first use."""
+        found: dict[int, LiteGraph] = {id(s.graph): s.graph for s in self.signatures}
+        waiting = list(found.values())
+        while waiting:
+            graph = waiting.pop(0)
+            for operator in graph.operators:
+                for callee in operator.callees:
+                    if id(callee) not in found:
+                        found[id(callee)] = callee
+                        waiting.append(callee)
+        return list(found.values())
+
+
+def has_effects(operator: LiteOperator) -> bool:
+    """Whether the operator must run though nothing uses its results."""
+    if operator.code in _WITH_EFFECTS:
+        return True
+    return any(has_effects(inner) for graph in operator.callees for inner in graph.operators)

@@ -43,3 +43,10 @@ def reshape(shape: PartialShape, wanted: Sequence[int]) -> PartialShape:
     if shape is not None and -1 not in shape:
         return reshaped(shape, wanted)
     return tuple(wanted)
+
+
+def joined(one: PartialShape, other: PartialShape) -> PartialShape:
+    """What is known of a shape that may be either."""
+    if one is None or other is None or len(one) != len(other):
+        return None
+    return tuple(a if a == b else -1 for a, b in zip(one, other, strict=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
+from .attribute_access import AttributeAccess
 from .attributes import Attributes
 from .types import CONTROL, Type
 
@@ -63,7 +64,7 @@ class Value:
         self.users.remove(node)
 
 
-class Node:
+class Node(AttributeAccess):
     """An op applied to values, by name, on a device."""
 
     __slots__ = (

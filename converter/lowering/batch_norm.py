@@ -7,7 +7,7 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import arithmetic
 from .lowering import Lowering, Rule, check_type
@@ -19,9 +19,9 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     The other results are, in inference, the mean and variance that came in, then zeros: they are for
     the gradient.
     """
-    if node.flag("is_training", True):
+    if node.flag("is_training"):
         raise UnsupportedError("batch statistics (is_training) are not built, freeze the graph for inference")
-    if node.text("data_format", "NHWC") != "NHWC":
+    if node.text("data_format") != "NHWC":
         raise UnsupportedError(f"data_format {node.text('data_format')} is not built, NHWC is")
     x = lowering.input(node, 0)
     check_type(x, TensorType.FLOAT32)
@@ -29,15 +29,14 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     scale, offset, mean, variance = (
         lowering.constant_input(node, i, name).astype(np.float64) for i, name in enumerate(names, 1)
     )
-    # The default of the op; frozen graphs leave defaults out.
-    multiplier = scale / np.sqrt(variance + np.float32(node.real("epsilon", 1e-4)))
+    multiplier = scale / np.sqrt(variance + np.float32(node.real("epsilon")))
     addend = offset - mean * multiplier
-    m = lowering.constant(f"{node.name}/multiplier", multiplier.astype(np.float32))
-    b = lowering.constant(f"{node.name}/addend", addend.astype(np.float32))
+    m = lowering.constant(lowering.name(node, "/multiplier"), multiplier.astype(np.float32))
+    b = lowering.constant(lowering.name(node, "/addend"), addend.astype(np.float32))
     scaled = arithmetic(lowering, node, BuiltinOperator.MUL, x, m, "/scaled")
     y = arithmetic(lowering, node, BuiltinOperator.ADD, scaled, b)
-    reserved = lowering.constant(f"{node.name}/reserved", np.zeros(mean.shape, np.float32))
-    last = lowering.constant(f"{node.name}/reserved_3", np.zeros((), np.float32))
+    reserved = lowering.constant(lowering.name(node, "/reserved"), np.zeros(mean.shape, np.float32))
+    last = lowering.constant(lowering.name(node, "/reserved_3"), np.zeros((), np.float32))
     return [y, lowering.input(node, 3), lowering.input(node, 4), reserved, reserved, last]
 
 

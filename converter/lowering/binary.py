@@ -8,7 +8,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.objects import TableT
 from ...schema.tflite import AddOptionsT, BuiltinOperator, MulOptionsT, SubOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import broadcast
 from .lowering import Lowering, Rule, check_type
@@ -41,7 +41,7 @@ def _rule(code: BuiltinOperator) -> Rule:
 def bias_add(lowering: Lowering, node: Node) -> LiteTensor:
     """ADD of a bias along the channels."""
     x, bias = lowering.input(node, 0), lowering.input(node, 1)
-    if node.text("data_format", "NHWC") == "NCHW" and x.shape is not None and len(x.shape) > 2:
+    if node.text("data_format") == "NCHW" and x.shape is not None and len(x.shape) > 2:
         # Channels are axis 1: give the bias the axes behind it.
         if bias.data is None:
             raise UnsupportedError("a bias in NCHW order must be constant")

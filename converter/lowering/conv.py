@@ -8,7 +8,7 @@ from ...kernels.conv import conv_geometry
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Shape, TensorType
 from ...schema.tflite import BuiltinOperator, Conv2DOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from ..partial_shape import inferred, is_known
 from .lowering import Lowering, Rule, check_type
@@ -35,7 +35,7 @@ def conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
         raise UnsupportedError("the filter's shape must be known")
     shape = _shape(options, x.shape, weights.shape)
     # LiteRT's fast path takes only convolutions that have a bias.
-    bias = lowering.constant(f"{node.name}/bias", np.zeros(weights.shape[0], np.float32))
+    bias = lowering.constant(lowering.name(node, "/bias"), np.zeros(weights.shape[0], np.float32))
     return lowering.operator(node, BuiltinOperator.CONV_2D, [x, weights, bias], shape, options)
 
 

@@ -8,7 +8,7 @@ from ...kernels.depthwise_conv import depthwise_geometry
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, DepthwiseConv2DOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
 from .lowering import Lowering, Rule, check_type
@@ -42,7 +42,7 @@ def depthwise_conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
     filter_shape = (1, height, width, depth * multiplier)
     shape = inferred(lambda known: depthwise_geometry(options, known, filter_shape).output_shape, x.shape)
     # LiteRT's fast path takes only convolutions that have a bias.
-    bias = lowering.constant(f"{node.name}/bias", np.zeros(depth * multiplier, np.float32))
+    bias = lowering.constant(lowering.name(node, "/bias"), np.zeros(depth * multiplier, np.float32))
     code = BuiltinOperator.DEPTHWISE_CONV_2D
     return lowering.operator(node, code, [x, weights, bias], shape, options)
 

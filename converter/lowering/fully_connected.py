@@ -6,7 +6,7 @@ from ...kernels.fully_connected import fully_connected_geometry
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred, is_known
 from .lowering import Lowering, Rule, check_type

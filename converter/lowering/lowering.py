@@ -1,32 +1,54 @@
-"""Lowering: a graph's nodes become operators of a model, each by the rule of its op."""
+"""Lowering: a graph under construction, as the rules of ops see it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...lite.errors import ModelError, PrepareError, UnsupportedError
-from ...lite.tensor import NUMPY_DTYPES, TensorType
+from ...lite.errors import ModelError, UnsupportedError
+from ...lite.tensor import TensorType
 from ...schema.objects import TableT
 from ...schema.tflite import BuiltinOperator
-from ..element_types import TENSOR_TYPES, type_name
-from ..graph import Graph, Node, Value
+from ..element_types import tensor_type, tensor_type_of
+from ..ir.node import Node, Value
+from ..ir.types import ElementType
+from ..ir.types import TensorType as ValueType
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, PartialShape
+
+if TYPE_CHECKING:
+    from .program import Program
 
 
 class Lowering:
-    """A model under construction, as the rules see it."""
+    """One graph under construction, or the body of a function that becomes part of it.
 
-    def __init__(self) -> None:
-        self.graph = LiteGraph()
+    values holds what the nodes that were lowered gave. prefix stands before the names of nodes:
+    the calls that a function's body came from.
+    """
+
+    def __init__(self, program: Program, graph: LiteGraph, prefix: str = "", scope: str = "") -> None:
+        self.program = program
+        self.graph = graph
+        self.prefix = prefix
+        # The function that the nodes are of, "" for the graph itself.
+        self.scope = scope
         self.values: dict[Value, LiteTensor] = {}
+
+    def name(self, node: Node, suffix: str = "") -> str:
+        """The name of what a node becomes."""
+        return f"{self.prefix}{node.name}{suffix}"
 
     def input(self, node: Node, index: int) -> LiteTensor:
         """The node's input; ModelError when it has fewer."""
-        if index >= len(node.inputs):
-            raise ModelError(f"{node.op} must have more than {index} inputs, got {len(node.inputs)}")
-        return self.values[node.inputs[index]]
+        if index >= len(node.operands):
+            raise ModelError(f"{node.op} must have more than {index} inputs, got {len(node.operands)}")
+        return self.values[node.operands[index]]
+
+    def inputs(self, node: Node) -> list[LiteTensor]:
+        """All the node's inputs."""
+        return [self.values[operand] for operand in node.operands]
 
     def constant_input(self, node: Node, index: int, what: str) -> np.ndarray:
         """The value of an input that must be constant."""
@@ -35,10 +57,30 @@ class Lowering:
             raise UnsupportedError(f"{what} must be constant")
         return tensor.data
 
-    def constant(self, name: str, data: np.ndarray) -> LiteTensor:
-        """A new constant."""
-        types = {dtype: type_ for type_, dtype in NUMPY_DTYPES.items()}
-        return LiteTensor(name, TensorType(types[data.dtype]), data.shape, data)
+    def integers_input(self, node: Node, index: int, what: str) -> list[int]:
+        """The numbers of an input that must be constant."""
+        return [int(number) for number in np.ravel(self.constant_input(node, index, what))]
+
+    def constant(self, name: str, data: np.ndarray, type: TensorType | None = None) -> LiteTensor:
+        """A new constant, of NumPy's type unless another is given."""
+        return LiteTensor(name, tensor_type_of(data.dtype) if type is None else type, data.shape, data)
+
+    def integers(self, name: str, values: Sequence[int]) -> LiteTensor:
+        """A new constant vector of int32."""
+        return self.constant(name, np.array(values, np.int32))
+
+    def scalar(self, name: str, value: float, like: LiteTensor) -> LiteTensor:
+        """A new constant scalar of another tensor's type; UnsupportedError for types without numbers."""
+        from ..element_types import numpy_dtype_of
+
+        return self.constant(name, np.array(value, numpy_dtype_of(like.type)), like.type)
+
+    def result_type(self, node: Node, index: int = 0) -> TensorType:
+        """The model's type for one of the node's results."""
+        type = node.results[index].type
+        if not isinstance(type, ValueType) or not isinstance(type.element, ElementType):
+            raise UnsupportedError(f"the type of result {index} is not known")
+        return tensor_type(type.element.number)
 
     def operator(
         self,
@@ -58,17 +100,39 @@ class Lowering:
         if type is None:
             assert inputs[0] is not None
             type = inputs[0].type
-        result = LiteTensor(node.name + suffix, type, shape)
-        made = LiteOperator(code, list(inputs), [result], options, (node.name,))
-        self.graph.operators.append(made)
+        result = LiteTensor(self.name(node, suffix), type, shape)
+        self.add(node, code, inputs, [result], options)
         return result
 
-    def transposed(self, node: Node, x: LiteTensor, axes: tuple[int, ...], suffix: str) -> LiteTensor:
+    def results(
+        self, node: Node, shapes: Sequence[PartialShape], types: Sequence[TensorType], suffix: str = ""
+    ) -> list[LiteTensor]:
+        """Tensors for several results of a node, named as TensorFlow names them: "n", "n:1" ..."""
+        base = self.name(node, suffix)
+        pairs = zip(shapes, types, strict=True)
+        return [
+            LiteTensor(f"{base}:{i}" if i else base, type, shape) for i, (shape, type) in enumerate(pairs)
+        ]
+
+    def add(
+        self,
+        node: Node,
+        code: BuiltinOperator,
+        inputs: Sequence[LiteTensor | None],
+        outputs: Sequence[LiteTensor],
+        options: TableT | None = None,
+    ) -> LiteOperator:
+        """Add an operator with the results that are given."""
+        made = LiteOperator(code, list(inputs), list(outputs), options, (self.name(node),))
+        self.graph.operators.append(made)
+        return made
+
+    def transposed(self, node: Node, x: LiteTensor, axes: Sequence[int], suffix: str) -> LiteTensor:
         """x with its axes in another order: at once when x is constant."""
         if x.data is not None:
-            return self.constant(x.name + suffix, np.ascontiguousarray(x.data.transpose(axes)))
+            return self.constant(x.name + suffix, np.ascontiguousarray(x.data.transpose(axes)), x.type)
         shape = None if x.shape is None else tuple(x.shape[axis] for axis in axes)
-        order = self.constant(node.name + suffix + "/axes", np.array(axes, np.int32))
+        order = self.integers(self.name(node, f"{suffix}/axes"), axes)
         return self.operator(node, BuiltinOperator.TRANSPOSE, [x, order], shape, suffix=suffix)
 
 
@@ -79,75 +143,3 @@ def check_type(tensor: LiteTensor, *types: TensorType) -> None:
     """UnsupportedError unless the tensor has one of the types that the operator is built for."""
     if tensor.type not in types:
         raise UnsupportedError(f"not built for {tensor.type.name.lower()}")
-
-
-def lower(
-    graph: Graph,
-    inputs: Mapping[Value, LiteTensor],
-    outputs: Sequence[Value],
-    rules: Mapping[str, Rule],
-) -> LiteGraph:
-    """The model that computes the outputs from the inputs.
-
-    Raises UnsupportedError that lists all nodes for which there is no way, or ModelError for a
-    node that breaks its op's rules.
-    """
-    nodes = graph.needed(outputs, inputs)
-    _check_ops(nodes, rules)
-    lowering = Lowering()
-    lowering.values.update(inputs)
-    failures: list[tuple[Node, str]] = []
-    for node in nodes:
-        if any(value not in lowering.values for value in node.inputs):
-            continue
-        try:
-            results = rules[node.op](lowering, node)
-        except UnsupportedError as error:
-            failures.append((node, str(error)))
-        except (ModelError, PrepareError) as error:
-            raise ModelError(f"node {node.name!r} ({node.op}): {error}") from error
-        else:
-            _keep(lowering, node, results)
-    if failures:
-        raise UnsupportedError(_listed("cannot be converted", "cannot be converted", failures))
-    lowering.graph.inputs = list(inputs.values())
-    lowering.graph.outputs = [_output(lowering, value) for value in outputs]
-    return lowering.graph
-
-
-def _keep(lowering: Lowering, node: Node, results: LiteTensor | Sequence[LiteTensor]) -> None:
-    listed = [results] if isinstance(results, LiteTensor) else results
-    for index, result in enumerate(listed):
-        lowering.values[Value(node.name, index)] = result
-
-
-def _output(lowering: Lowering, value: Value) -> LiteTensor:
-    if value not in lowering.values:
-        raise ModelError(f"output {str(value)!r}: the node has no such result")
-    return lowering.values[value]
-
-
-def _check_ops(nodes: Iterable[Node], rules: Mapping[str, Rule]) -> None:
-    unknown = [(node, "") for node in nodes if node.op not in rules]
-    if unknown:
-        raise UnsupportedError(_listed("is not supported", "are not supported", unknown))
-
-
-def _listed(one: str, many: str, failures: Sequence[tuple[Node, str]]) -> str:
-    """One sentence with every op, its reason, and the nodes."""
-    groups: dict[str, list[str]] = {}
-    for node, reason in failures:
-        groups.setdefault(f"{node.op}: {reason}" if reason else node.op, []).append(node.name)
-    parts = []
-    for kind, names in groups.items():
-        parts.append(f"{kind} ({'nodes' if len(names) > 1 else 'node'} {', '.join(map(repr, names))})")
-    count = len(failures)
-    head = f"{count} nodes {many}" if count > 1 else f"1 node {one}"
-    return f"{head}: {'; '.join(parts)}"
-
-
-def tensor_type(data_type: int) -> TensorType:
-    """The model's type for a TensorFlow type; UnsupportedError where there is none."""
-    if data_type not in TENSOR_TYPES:
-        raise UnsupportedError(f"{type_name(data_type)} has no type in a .tflite model")
-    return TENSOR_TYPES[data_type]

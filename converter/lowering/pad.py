@@ -8,7 +8,7 @@ from ...kernels.pad import padded
 from ...lite.errors import ModelError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, PadOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
 from .lowering import Lowering, Rule, check_type
@@ -21,7 +21,7 @@ def pad(lowering: Lowering, node: Node, x: LiteTensor, paddings: np.ndarray, suf
         raise ModelError(f"paddings must be [rank, 2] and not negative, got {paddings.tolist()} for {x!r}")
     pairs = [(int(before), int(after)) for before, after in paddings]
     shape = inferred(lambda known: padded("PAD", known, pairs), x.shape)
-    amounts = lowering.constant(f"{node.name}{suffix}/paddings", paddings)
+    amounts = lowering.constant(lowering.name(node, f"{suffix}/paddings"), paddings)
     return lowering.operator(node, BuiltinOperator.PAD, [x, amounts], shape, PadOptionsT(), suffix=suffix)
 
 

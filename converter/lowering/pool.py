@@ -6,7 +6,7 @@ from ...kernels.pool import output_shape
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, Padding, Pool2DOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
 from .lowering import Lowering, Rule, check_type

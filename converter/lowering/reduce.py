@@ -7,7 +7,7 @@ import numpy as np
 from ...kernels.reduce import output_shape
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, ReducerOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
 from .lowering import Lowering, Rule, check_type
@@ -22,7 +22,7 @@ def mean(lowering: Lowering, node: Node) -> LiteTensor:
     shape = inferred(lambda known: output_shape("MEAN", known, axes, keep_dims), x.shape)
     if x.shape is not None:
         axes = sorted({axis % len(x.shape) for axis in axes})
-    over = lowering.constant(f"{node.name}/axes", np.array(axes, np.int32))
+    over = lowering.constant(lowering.name(node, "/axes"), np.array(axes, np.int32))
     return lowering.operator(
         node, BuiltinOperator.MEAN, [x, over], shape, ReducerOptionsT(keep_dims=keep_dims)
     )

@@ -1,32 +1,61 @@
-"""The lowering rules of all ops."""
+"""The TensorFlow ops that have lowering rules, and the family module that each comes from."""
 
 from __future__ import annotations
 
-from . import (
-    batch_norm,
-    binary,
-    constant,
-    conv,
-    depthwise_conv,
-    fully_connected,
-    pad,
-    pool,
-    reduce,
-    reshape,
-    unary,
-)
-from .lowering import Rule
+from functools import lru_cache
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-RULES: dict[str, Rule] = {
-    **constant.RULES,
-    **binary.RULES,
-    **unary.RULES,
-    **conv.RULES,
-    **depthwise_conv.RULES,
-    **fully_connected.RULES,
-    **batch_norm.RULES,
-    **pool.RULES,
-    **reduce.RULES,
-    **pad.RULES,
-    **reshape.RULES,
+if TYPE_CHECKING:
+    from .lowering import Lowering, Rule
+
+# Family module: the ops in its RULES. A module is imported only for a graph that has one of its ops.
+FAMILIES: dict[str, tuple[str, ...]] = {
+    "batch_norm": ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+    "binary": ("Add", "AddV2", "Sub", "Mul", "BiasAdd"),
+    "conv": ("Conv2D",),
+    "depthwise_conv": ("DepthwiseConv2dNative",),
+    "fully_connected": ("MatMul",),
+    "pad": ("Pad",),
+    "pool": ("MaxPool", "AvgPool"),
+    "reduce": ("Mean",),
+    "reshape": ("Reshape",),
+    "unary": ("Sin", "Relu", "Relu6", "Softmax"),
 }
+# Families of ops that make up the graph itself: never flex or custom operators, never folded.
+STRUCTURAL: dict[str, tuple[str, ...]] = {
+    "call": ("PartitionedCall", "StatefulPartitionedCall"),
+    "constant": ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Const", "Identity", "NoOp"),
+    "control_flow": ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"),
+}
+
+_FAMILY_OF = {op: family for table in (FAMILIES, STRUCTURAL) for family, ops in table.items() for op in ops}
+_STRUCTURAL = frozenset(op for ops in STRUCTURAL.values() for op in ops)
+
+
+def is_structural(op: str) -> bool:
+    """Whether the op makes up the graph itself."""
+    return op in _STRUCTURAL
+
+
+def rules(family: str) -> dict[str, Rule]:
+    """The rules of a family module."""
+    found: dict[str, Rule] = import_module(f".{family}", __package__).RULES
+    return found
+
+
+@lru_cache(None)
+def _rule(op: str) -> Rule | None:
+    return rules(_FAMILY_OF[op])[op] if op in _FAMILY_OF else None
+
+
+def rule_of(op: str, lowering: Lowering) -> Rule | None:
+    """The op's rule under the conversion's settings, None when there is none.
+
+    An op that is the name of a function is a call of it.
+    """
+    if op in lowering.program.functions and op not in _FAMILY_OF:
+        return rules("call")["PartitionedCall"]
+    if not lowering.program.settings.builtins and op not in _STRUCTURAL:
+        return None
+    return _rule(op)

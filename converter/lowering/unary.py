@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, SoftmaxOptionsT
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .lowering import Lowering, Rule, check_type
 

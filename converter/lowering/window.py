@@ -8,7 +8,7 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.tflite import Padding
-from ..graph import Node
+from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .lowering import Lowering
 
@@ -24,16 +24,17 @@ class Window(NamedTuple):
 
 def window_of(node: Node) -> Window:
     """Strides and dilations of an NHWC node; UnsupportedError for those that leave the image plane."""
-    if node.text("data_format", "NHWC") != "NHWC":
+    if node.text("data_format") != "NHWC":
         raise UnsupportedError(f"data_format {node.text('data_format')} is not built, NHWC is")
     strides = spatial(node, "strides")
-    dilations = spatial(node, "dilations", (1, 1, 1, 1))
+    # Pooling has none.
+    dilations = spatial(node, "dilations") if "dilations" in node.attributes else (1, 1)
     return Window(*strides, *dilations)
 
 
-def spatial(node: Node, name: str, default: tuple[int, ...] = ()) -> tuple[int, int]:
+def spatial(node: Node, name: str) -> tuple[int, int]:
     """Height's and width's entry of an attribute with one entry for each of N, H, W, C."""
-    values = node.integers(name, default)
+    values = node.integers(name)
     if len(values) != 4 or min(values) < 1:
         raise ModelError(f"attribute {name!r} must be four positive numbers, got {values}")
     if values[0] != 1 or values[3] != 1:

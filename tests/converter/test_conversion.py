@@ -116,9 +116,6 @@ def test_input_shapes_replace_the_graphs() -> None:
 
 def test_graph_is_cut_at_inputs_and_outputs() -> None:
     graph, _ = convolution_net()
-    for node in graph.graph_def.node:
-        if node.name == "norm":
-            node.attr["T"].type = 1
     model = convert_graph(graph.graph_def, ["norm"], ["pool"], {"norm": [1, 8, 8, 4]})
     assert operators(model) == ["RELU6", "AVERAGE_POOL_2D"]
 
@@ -139,8 +136,11 @@ def test_unknown_ops_are_listed_all_at_once() -> None:
     g.node("Frobnicate", "f", x)
     with pytest.raises(UnsupportedError) as caught:
         convert_graph(g.graph_def)
-    expected = "3 nodes are not supported: Erf (nodes 'e0', 'e1'); Frobnicate (node 'f')"
-    assert str(caught.value) == expected
+    assert str(caught.value) == (
+        "3 nodes cannot be converted: Erf (nodes 'e0', 'e1'); Frobnicate (node 'f'). "
+        "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops) would take Erf. "
+        "allow_custom_ops (--allow-custom-ops) would take Frobnicate"
+    )
 
 
 def test_unsupported_types_name_their_node() -> None:
@@ -152,22 +152,23 @@ def test_unsupported_types_name_their_node() -> None:
 
 def wrong_graphs() -> dict[str, tuple[GraphBuilder, str]]:
     missing, twice, cycle, shapes, padding, none = (GraphBuilder() for _ in range(6))
-    missing.node("Relu", "r", "nowhere")
+    floats = AttrValue(type=1)
+    missing.node("Relu", "r", "nowhere", T=floats)
     twice.placeholder("x", [1])
     twice.placeholder("x", [1])
-    cycle.node("Relu", "a", "b")
-    cycle.node("Relu", "b", "a")
-    cycle.node("Relu", "c", "b")
+    cycle.node("Relu", "a", "b", T=floats)
+    cycle.node("Relu", "b", "a", T=floats)
+    cycle.node("Relu", "c", "b", T=floats)
     shapes.node("AddV2", "sum", shapes.placeholder("x", [2]), shapes.placeholder("y", [3]))
     filters = padding.constant("f", random(1, 1, 1, 1))
     padding.node("Conv2D", "c", padding.placeholder("x", [1, 2, 2, 1]), filters, strides=(1, 1, 1, 1))
     none.placeholder("x", [1])
     return {
-        "missing input": (missing, "node 'r' (Relu): input 'nowhere' does not exist"),
-        "two of a name": (twice, "two nodes have the name 'x'"),
-        "cycle": (cycle, "depends on itself"),
+        "missing input": (missing, "Non-existent input nowhere in node r"),
+        "two of a name": (twice, "Duplicated node (or function argument) with the same name: `x`"),
+        "cycle": (cycle, "Node 'a' (op 'Relu'): 3 nodes are or follow a cycle"),
         "shapes": (shapes, "node 'sum' (AddV2): ADD: operands must have equal or broadcastable shapes"),
-        "padding": (padding, "node 'c' (Conv2D): attribute 'padding' must be SAME, VALID or EXPLICIT"),
+        "padding": (padding, "Node 'c' (op 'Conv2D'): attribute 'padding' (string) is missing"),
         "no outputs": (none, "it has no outputs"),
     }
 

@@ -1,0 +1,126 @@
+"""Lowering of bodies: the nodes of a graph or function, each by folding, its op's rule, or as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...lite.errors import ModelError, PrepareError, UnsupportedError
+from ..ir.module import Function
+from ..ir.node import Node, Value
+from ..lite_graph import LiteGraph, LiteTensor
+from .flex import as_tensorflow_op, setting_for
+from .folding import folded
+from .lowering import Lowering
+from .order import ordered
+from .program import Program
+from .register import is_structural, rule_of
+from .unsupported import Failure
+
+# Calls within calls: more come from a function that calls itself.
+_MOST_CALLS = 64
+
+
+class BodyFailedError(Exception):
+    """A body holds nodes that cannot be converted; the program's failures say which."""
+
+
+def lower_body(lowering: Lowering, outputs: Sequence[Value], tokens: Sequence[Value]) -> list[LiteTensor]:
+    """Lower what the outputs need; returns the outputs' tensors.
+
+    The lowering has values for the body's arguments. Raises BodyFailedError when a node of it
+    failed, ModelError for a node that breaks its op's rules.
+    """
+    failed = False
+    for node in ordered(outputs, tokens, lowering.values):
+        if not _lower_node(lowering, node):
+            failed = True
+    if failed:
+        raise BodyFailedError
+    return [lowering.values[value] for value in outputs]
+
+
+def lower_function(
+    program: Program, function: Function, arguments: Sequence[LiteTensor], graph: LiteGraph, prefix: str
+) -> list[LiteTensor]:
+    """Lower the function's body into the graph; returns its results.
+
+    Raises ModelError when the arguments do not fit or functions call each other in a circle.
+    """
+    if function.generic:
+        raise UnsupportedError(f"function {function.name!r} has types that only a call of it tells")
+    if len(function.arguments) != len(arguments):
+        raise ModelError(
+            f"function {function.name!r} takes {len(function.arguments)} arguments, got {len(arguments)}"
+        )
+    if function.name in program.calls or len(program.calls) >= _MOST_CALLS:
+        raise ModelError(
+            f"functions must not call themselves, got {' -> '.join(program.calls)} -> {function.name}"
+        )
+    lowering = Lowering(program, graph, prefix, function.name)
+    lowering.values.update(zip(function.arguments, arguments, strict=True))
+    terminator = function.terminator
+    assert terminator is not None
+    program.calls.append(function.name)
+    try:
+        return lower_body(lowering, terminator.operands, terminator.controls)
+    finally:
+        program.calls.pop()
+
+
+def function_named(program: Program, name: str) -> Function:
+    """The library's function; ModelError when there is none of the name."""
+    if name not in program.functions:
+        raise ModelError(f"the library has no function {name!r}")
+    return program.functions[name]
+
+
+def _lower_node(lowering: Lowering, node: Node) -> bool:
+    """Lower one node and keep its results; False when it cannot be, for a reason that was noted."""
+    rule = rule_of(node.op, lowering)
+    if any(operand not in lowering.values for operand in node.operands):
+        if rule is None and not is_structural(node.op):
+            _note(lowering, node, "")
+        return False
+    reason = ""
+    results: LiteTensor | Sequence[LiteTensor] | None = None
+    place = len(lowering.graph.operators)
+    try:
+        if node.operands and not is_structural(node.op):
+            results = folded(lowering, node)
+        if results is None and rule is not None:
+            results = rule(lowering, node)
+    except UnsupportedError as error:
+        reason = str(error)
+        del lowering.graph.operators[place:]
+    except BodyFailedError:
+        return False
+    except (ModelError, PrepareError) as error:
+        raise ModelError(f"{_described(lowering, node)}: {error}") from error
+    try:
+        if results is None and not is_structural(node.op):
+            results = as_tensorflow_op(lowering, node)
+    except UnsupportedError as error:
+        reason = reason or str(error)
+    if results is None:
+        _note(lowering, node, reason)
+        return False
+    _keep(lowering, node, results)
+    return True
+
+
+def _described(lowering: Lowering, node: Node) -> str:
+    within = f" of function {lowering.scope!r}" if lowering.scope else ""
+    return f"node {lowering.name(node)!r} ({node.op}){within}"
+
+
+def _note(lowering: Lowering, node: Node, reason: str) -> None:
+    setting = "" if is_structural(node.op) else setting_for(lowering, node.op)
+    failure = Failure(lowering.name(node), node.op, lowering.scope, reason, setting)
+    lowering.program.failures.add(failure)
+
+
+def _keep(lowering: Lowering, node: Node, results: LiteTensor | Sequence[LiteTensor]) -> None:
+    listed = [results] if isinstance(results, LiteTensor) else results
+    if len(listed) < len(node.results):
+        raise ModelError(f"{_described(lowering, node)}: its rule gave {len(listed)} results")
+    lowering.values.update(zip(node.results, listed, strict=False))

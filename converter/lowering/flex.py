@@ -1,0 +1,112 @@
+"""Flex and custom operators: TensorFlow ops that stay what they are."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+from ...schema.graph_def import NodeDef
+from ...schema.tflite import BuiltinOperator
+from ..ir.attribute_export import write_attributes
+from ..ir.attributes import Attribute
+from ..ir.node import Node
+from ..ir.types import ElementType
+from ..lite_graph import LiteTensor
+from .lowering import Lowering
+from .result_shapes import result_shapes
+
+ALLOWLIST_FILE = Path(__file__).with_name("flex_ops.txt")
+
+
+@lru_cache(1)
+def allowlist() -> frozenset[str]:
+    """The ops that flex runtimes have kernels for.
+
+    Source: LiteRT tflite/converter/delegates/flex/allowlisted_flex_ops.cc.
+    """
+    return frozenset(ALLOWLIST_FILE.read_text().split())
+
+
+def is_flex_op(lowering: Lowering, op: str) -> bool:
+    """Whether the op may become a flex operator once flex operators are allowed."""
+    return op in allowlist() or op in lowering.program.settings.user_ops
+
+
+def setting_for(lowering: Lowering, op: str) -> str:
+    """The setting that would take the op, in words; "" when none would."""
+    if is_flex_op(lowering, op):
+        return "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops)"
+    return "allow_custom_ops (--allow-custom-ops)"
+
+
+def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
+    """The node as a flex operator where those are allowed, else as a custom one, else None."""
+    settings = lowering.program.settings
+    if settings.select and is_flex_op(lowering, node.op):
+        return _custom(lowering, node, f"Flex{node.op}", _flex_options(node))
+    if settings.custom_ops:
+        return _custom(lowering, node, node.op, _custom_options(node))
+    return None
+
+
+def node_def_of(node: Node) -> NodeDef:
+    """The node's op and attributes, without its name, inputs and device."""
+    node_def = NodeDef(op=node.op)
+    write_attributes({k: v for k, v in node.attributes.items() if not k.startswith("_")}, node_def.attr)
+    return node_def
+
+
+def _flex_options(node: Node) -> bytes:
+    """A flexbuffer vector of the op's name and the serialized NodeDef."""
+    from flatbuffers import flexbuffers
+
+    builder = flexbuffers.Builder()
+    with builder.Vector():
+        builder.String(node.op)
+        builder.String(node_def_of(node).SerializeToString(deterministic=True))
+    return bytes(builder.Finish())
+
+
+def _custom_options(node: Node) -> bytes:
+    """A flexbuffer map of the attributes: numbers, texts, types, and lists of these; others are left out.
+
+    Source: TensorFlow compiler/mlir/lite/flatbuffer_export.cc, CreateFlexBuilderWithNodeAttrs.
+    """
+    from flatbuffers import flexbuffers
+
+    builder = flexbuffers.Builder()
+    with builder.Map():
+        for name, value in sorted(node.attributes.items()):
+            if name.startswith("_"):
+                continue
+            if isinstance(value, tuple) and value and all(_is_plain(item) for item in value):
+                builder.Key(name)
+                with builder.Vector():
+                    for item in value:
+                        builder.Add(_plain(item))
+            elif _is_plain(value):
+                builder.Key(name)
+                builder.Add(_plain(value))
+    return bytes(builder.Finish())
+
+
+def _is_plain(value: Attribute) -> bool:
+    return isinstance(value, bool | int | float | bytes | ElementType)
+
+
+def _plain(value: Attribute) -> bool | int | float | str:
+    if isinstance(value, ElementType):
+        return value.number
+    if isinstance(value, bytes):
+        return value.decode(errors="surrogateescape")
+    assert isinstance(value, bool | int | float)
+    return value
+
+
+def _custom(lowering: Lowering, node: Node, code: str, options: bytes) -> list[LiteTensor]:
+    types = [lowering.result_type(node, i) for i in range(len(node.results))]
+    results = lowering.results(node, result_shapes(lowering, node), types)
+    operator = lowering.add(node, BuiltinOperator.CUSTOM, lowering.inputs(node), results)
+    operator.custom_code = code
+    operator.custom_options = options
+    return results

@@ -1,0 +1,69 @@
+"""Folding: nodes of constants are computed when the graph is converted, by the fallback kernels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...kernels.fallback.node_runner import run_node
+from ...kernels.fallback.register import fallback_kernels
+from ...kernels.fallback.status import OpError
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.op_defs import op_defs
+from ..ir.node import Node
+from ..lite_graph import LiteTensor, PartialShape
+from .flex import node_def_of
+from .lowering import Lowering
+from .result_shapes import result_shapes
+
+# A result larger than this is folded only when it is not much larger than what it is made from.
+_SMALL_BYTES = 1 << 20
+_MOST_OPERAND_BYTES = 1 << 27
+_GROWTH = 2
+# Ops whose results are as large as the values of their operands say.
+_SIZED_BY_VALUES = frozenset(("Fill", "Tile", "BroadcastTo", "Range", "LinSpace", "OneHot", "Empty", "Pad"))
+
+
+def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
+    """The results of a node whose operands are all constant; None when it cannot or should not be folded.
+
+    Source of the limits: TensorFlow compiler/mlir/tensorflow/transforms/constant_fold.cc.
+    """
+    tensors = lowering.inputs(node)
+    values = [tensor.data for tensor in tensors if tensor.data is not None]
+    if not values or len(values) != len(tensors) or not _is_pure(node):
+        return None
+    operand_bytes = sum(value.nbytes for value in values)
+    if operand_bytes > _MOST_OPERAND_BYTES or not fallback_kernels().registrations(node.op):
+        return None
+    limit = max(_SMALL_BYTES, _GROWTH * operand_bytes)
+    if not _fits(node, values, result_shapes(lowering, node), limit):
+        return None
+    try:
+        results = run_node(node_def_of(node), values)
+    except (UnsupportedError, OpError, ModelError):
+        # What is wrong with it is for its rule to say.
+        return None
+    if sum(result.nbytes for result in results) > limit:
+        return None
+    lowering.program.fates[lowering.name(node)] = "folded"
+    base = lowering.name(node)
+    return [
+        lowering.constant(f"{base}:{i}" if i else base, result, lowering.result_type(node, i))
+        for i, result in enumerate(results)
+    ]
+
+
+def _is_pure(node: Node) -> bool:
+    definition = op_defs().find(node.op)
+    return definition is not None and not definition.is_stateful
+
+
+def _fits(node: Node, values: Sequence[np.ndarray], shapes: Sequence[PartialShape], limit: int) -> bool:
+    """Whether the results can be made without taking far more memory than their operands."""
+    if node.op not in _SIZED_BY_VALUES:
+        return True
+    sizes = [math.prod(shape) for shape in shapes if shape is not None and -1 not in shape]
+    return len(sizes) == len(shapes) and 16 * sum(sizes) <= limit

@@ -1,0 +1,75 @@
+"""The nodes of a body that its results need, each after those it depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ...lite.errors import ModelError
+from ...schema.op_defs import op_defs
+from ..ir.node import TERMINATORS, Node, Value
+
+# Stateful ops that a model may leave out when nothing uses their results: they only read, make or
+# report something, or are random.
+_WITHOUT_EFFECTS = frozenset(
+    (
+        *("Placeholder", "PlaceholderV2", "VarHandleOp", "VariableV2", "ReadVariableOp", "Assert"),
+        *("Print", "PrintV2", "HashTable", "HashTableV2", "MutableHashTableV2", "VarIsInitializedOp"),
+        *("RandomUniform", "RandomStandardNormal", "RandomUniformInt", "Multinomial", "TruncatedNormal"),
+        *("LookupTableFindV2", "LookupTableSizeV2", "ScalarSummary", "HistogramSummary", "ImageSummary"),
+        *("AudioSummary", "IteratorV2", "ResourceGather", "ResourceGatherNd"),
+        *("_Arg", "If", "While", "Case", "StatefulPartitionedCall"),
+    )
+)
+_CALLS = frozenset(("If", "While", "Case", "StatefulPartitionedCall"))
+
+
+def has_effects(node: Node) -> bool:
+    """Whether the node's op changes something besides computing its results."""
+    if node.op in _WITHOUT_EFFECTS:
+        # A call may; its body's own nodes decide once it is lowered.
+        return node.op in _CALLS
+    definition = op_defs().find(node.op)
+    return definition is not None and definition.is_stateful
+
+
+def ordered(outputs: Iterable[Value], tokens: Iterable[Value], given: Collection[Value]) -> list[Node]:
+    """The nodes that the outputs need, and those with effects that must run before them.
+
+    tokens are control tokens that must have run as well. The search ends at given values.
+    ModelError on a cycle.
+    """
+    outputs = list(outputs)
+    reached = _depth_first([*outputs, *tokens], given)
+    needed: set[Node] = {v.owner for v in outputs if isinstance(v.owner, Node) and v not in given}
+    for node in reversed(reached):
+        if node in needed or has_effects(node):
+            needed.add(node)
+            needed.update(v.owner for v in node.operands if isinstance(v.owner, Node) and v not in given)
+    return [node for node in reached if node in needed]
+
+
+def _depth_first(roots: Iterable[Value], given: Collection[Value]) -> list[Node]:
+    """All nodes that the roots depend on by data or control, each after those it depends on."""
+    finished: dict[Node, bool] = {}
+    found: list[Node] = []
+    stack = [(v.owner, False) for v in reversed(list(roots)) if v not in given and isinstance(v.owner, Node)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            finished[node] = True
+            found.append(node)
+            continue
+        if node in finished:
+            continue
+        finished[node] = False
+        stack.append((node, True))
+        for value in reversed((*node.operands, *node.controls)):
+            source = value.owner
+            if value in given or not isinstance(source, Node) or finished.get(source) is True:
+                continue
+            # Begun but not finished: it is among those that wait for this one.
+            if finished.get(source) is False:
+                raise ModelError(f"node {node.name!r} ({node.op}) depends on itself")
+            stack.append((source, False))
+    assert not any(node.op in TERMINATORS for node in found)
+    return found
