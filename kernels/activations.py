@@ -31,7 +31,7 @@ from .lookup import (
     stored_values,
     type_range,
 )
-from .requantize import quantization_of, quantize_multiplier
+from .requantize import quantization_of, quantize_multiplier, scale_ratio
 
 _POINTERS = [("x", np.int64), ("y", np.int64), ("size", np.int64)]
 CLAMP = np.dtype([*_POINTERS, ("low", np.float32), ("high", np.float32)], align=True)
@@ -50,14 +50,13 @@ def _relu_table(operator: str, fused: int | None, x: Tensor, y: Tensor) -> np.nd
     """Source: LiteRT tflite/kernels/activations.cc, ReluPrepare and QuantizedReluX."""
     p, q = quantization_of(operator, x), quantization_of(operator, y)
     scaled = multiply_by_quantized_multiplier(
-        stored_values(x) - p.zero_point, *quantize_multiplier(p.scale / q.scale)
+        stored_values(x) - p.zero_point, *quantize_multiplier(scale_ratio(operator, x, y))
     )
     limits = type_range(y)
     if fused is None:
-        low, high = (
-            q.zero_point,
-            min(limits[1], q.zero_point + int(np.float32(1) / np.float32(q.scale) + 0.5)),
-        )
+        with np.errstate(over="ignore"):
+            steps = min(np.float32(1) / np.float32(q.scale) + 0.5, limits[1] - limits[0])
+        low, high = q.zero_point, min(limits[1], q.zero_point + int(steps))
     else:
         low, high = quantized_activation_range(operator, fused, q.scale, q.zero_point, *limits)
     return np.clip(scaled + q.zero_point, low, high)

@@ -91,7 +91,7 @@ def _cell_scale_log2(lstm: Lstm) -> int:
 
 
 def _intermediate(context: Context, node: Node, i: int) -> Tensor:
-    if i >= len(node.intermediates):
+    if i >= len(node.intermediates) or node.intermediates[i] < 0:
         raise PrepareError(
             f"{node.registration.name}: intermediate tensor {i} is missing, got {len(node.intermediates)}"
         )
@@ -130,7 +130,7 @@ def _fill_gates(context: Context, node: Node, lstm: Lstm, args: np.ndarray) -> N
         if gate.norm is not None:
             norm_scale = _scale(lstm, gate.norm)
             put("norm", k, norm_scale)
-            args["norm_variance_guard"][0, k] = max(1, int(_F32(10000) * norm_scale))
+            args["norm_variance_guard"][0, k] = max(1, int(min(_F32(10000) * norm_scale, _F32(2**30))))
 
 
 def _fill_output(context: Context, node: Node, lstm: Lstm, args: np.ndarray) -> None:
@@ -208,7 +208,7 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         check_constant(lstm.name, "projection weights", lstm.projection)
         check_constant(lstm.name, "projection bias", lstm.projection_bias)
         weights = np.ascontiguousarray(lstm.projection.array().T)
-        bias = None if lstm.projection_bias is None else lstm.projection_bias.array()
+        bias = None if lstm.projection_bias is None else lstm.projection_bias.array().reshape(-1)
         arrays["projection"] = weights
         arrays["projection_bias"] = _folded_bias(weights, int(args["hidden_zero_point"][0]), bias)
     for name, array in arrays.items():

@@ -24,7 +24,7 @@ from .lookup import (
     stored_values,
 )
 from .parallel import chunk_count
-from .requantize import quantization_of, quantize_multiplier
+from .requantize import quantization_of, quantize_multiplier, scale_ratio
 
 _POINTERS = [("x", np.int64), ("y", np.int64)]
 
@@ -123,8 +123,8 @@ def _byte_calls(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
     """
     p, q = quantization_of("QUANTIZE", x), quantization_of("QUANTIZE", y)
     offsets = stored_values(x) - p.zero_point
+    multiplier = quantize_multiplier(scale_ratio("QUANTIZE", x, y))
     ratio = np.float32(p.scale) / np.float32(q.scale)
-    multiplier = quantize_multiplier(p.scale / q.scale)
     by_reference = multiply_by_quantized_multiplier(offsets, *multiplier) + q.zero_point
     if context.numerics is Numerics.REFERENCE:
         return lookup_call(context, x, y, by_reference)
@@ -152,7 +152,7 @@ def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]
         return []
     args = np.zeros(1, REQUANTIZE)
     args["size"], args["x_zero"], args["y_zero"] = x.size, p.zero_point, q.zero_point
-    args["multiplier"], args["shift"] = quantize_multiplier(p.scale / q.scale)
+    args["multiplier"], args["shift"] = quantize_multiplier(scale_ratio("QUANTIZE", x, y))
     kernel = f"requantize_{_SUFFIXES[TensorType(x.type)]}_{_SUFFIXES[TensorType(y.type)]}"
     chunks = chunk_count(context, x.size)
     return [KernelCall("quantize_int", kernel, args, {"x": x, "y": y}, chunks)]

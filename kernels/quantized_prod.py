@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 
 from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError
 from ..lite.tensor import Tensor
 from .lookup import type_range
-from .requantize import quantization_of, quantize_multiplier
+from .requantize import quantization_of, quantize_multiplier, scale_ratio
+
+_MOST_SHIFT = 14
 
 
 def quantized_prod(
@@ -23,13 +28,18 @@ def quantized_prod(
     p, q = quantization_of("REDUCE_PROD", x), quantization_of("REDUCE_PROD", y)
     kept = tuple(axis for axis in range(len(x.shape)) if axis not in reduced)
     values = x.array().astype(np.int64).transpose(*kept, *reduced) - p.zero_point
-    rows = values.reshape(*(x.shape[axis] for axis in kept), -1)
-    count = rows.shape[-1]
+    count = prod(x.shape[axis] for axis in reduced)
+    rows = values.reshape(*(x.shape[axis] for axis in kept), count)
     if count == 1 and context.numerics is Numerics.DEFAULT:
         return x.array().reshape(y.shape)
     result = np.ones(rows.shape[:-1], np.int64)
     if count:
-        multiplier, shift = quantize_multiplier(p.scale / q.scale ** (1.0 / count))
+        multiplier, shift = quantize_multiplier(scale_ratio("REDUCE_PROD", x, y, 1.0 / count))
+        if shift > _MOST_SHIFT:
+            raise PrepareError(
+                f"REDUCE_PROD: the input's scale must be under 2**{_MOST_SHIFT} times the root of the "
+                f"output's, got {p.scale} and {q.scale}, of {count} elements"
+            )
         result = rows[..., 0]
         for k in range(1, count):
             result = _scaled(result * rows[..., k], multiplier, shift)

@@ -77,6 +77,14 @@ def quantization_of(operator: str, tensor: Tensor) -> Quantization:
     return tensor.quantization
 
 
+def scale_ratio(operator: str, x: Tensor, y: Tensor, root: float = 1.0) -> float:
+    """x's scale over the power `root` of y's; PrepareError unless y's is positive."""
+    x_scale, y_scale = quantization_of(operator, x).scale, quantization_of(operator, y).scale
+    if not y_scale > 0:
+        raise PrepareError(f"{operator}: the output's scale must be positive, got {y_scale} for {y!r}")
+    return float(x_scale / y_scale**root)
+
+
 def channel_requantization(
     operator: str, x: Tensor, w: Tensor, y: Tensor, channels: int, float_product: bool
 ) -> Requantization:

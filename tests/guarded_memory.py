@@ -8,7 +8,7 @@ import weakref
 
 import numpy as np
 from numlite.lite import interpreter_builder, memory, subgraph
-from numlite.lite.arena import ALIGNMENT
+from numlite.lite.arena import ALIGNMENT, check_room
 from numlite.lite.errors import PrepareError
 from numlite.lite.tensor import OVERREAD_BYTES
 
@@ -30,6 +30,7 @@ def install() -> None:
 
 def allocate(nbytes: int) -> np.ndarray:
     """Like numlite.lite.arena.allocate; the guard page begins less than 64 bytes after what may be read."""
+    check_room(nbytes)
     room = -(-(nbytes + OVERREAD_BYTES) // ALIGNMENT) * ALIGNMENT
     try:
         whole, start = _before_guard(room)

@@ -18,6 +18,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numlite
 from numlite.kernels.register import CUSTOM_REGISTRATIONS, REGISTRATIONS
-from numlite.lite import errors
+from numlite.lite import arena, errors
 from numlite.schema import tflite
 from numlite.schema.operator_code import builtin_code
 
@@ -49,7 +50,8 @@ OURS = (
 NAMES_A_PLACE = re.compile(r"node \d+ \(|tensor \d+|tensor '|subgraph \d+|operator \d+|buffer \d+|signature")
 MAX_ELEMENTS = 3_000_000
 MEMORY_BYTES = 5 << 30
-GROWTH_BYTES = 600 << 20
+AVAILABLE_BYTES = 512 << 20  # what the machine seems to have left
+GROWTH_BYTES = 2 * AVAILABLE_BYTES  # a kernel may need as much again for a moment
 EMPTY = b""
 
 Feed = Callable[[np.ndarray], np.ndarray]
@@ -199,7 +201,7 @@ def _run(trial: Trial, number: int) -> str:
         return "large"
     inputs = interpreter.get_input_details()
     for detail, x in zip(inputs, trial.inputs(inputs), strict=True):
-        if detail["dtype"] is not None:
+        with suppress(ValueError):  # resources cannot be set
             interpreter.set_tensor(detail["index"], x)
     interpreter.invoke()
     for detail in interpreter.get_output_details():
@@ -229,6 +231,7 @@ def judge(error: Exception) -> str:
 def work(first: int, last: int, every: int, only: str) -> None:
     """The child."""
     limit_memory(MEMORY_BYTES)
+    vars(arena)["available_bytes"] = lambda: AVAILABLE_BYTES
     guarded_memory.install()
     for number in range(first, last):
         report(number, partial(attempt, number * every, only))

@@ -50,6 +50,10 @@ class Place:
     subgraph: int
     operator: int
 
+    def __str__(self) -> str:
+        where = "" if self.subgraph == 0 else f"subgraph {self.subgraph} "
+        return where if self.operator == 0 else f"{where}node {self.operator} "
+
     def graph(self, model: tflite.ModelT) -> tflite.SubGraphT:
         graph: tflite.SubGraphT = model.subgraphs[self.subgraph]
         return graph
@@ -64,8 +68,8 @@ def mutations(model: tflite.ModelT) -> Iterator[tuple[str, Change]]:
     for s, graph in enumerate(model.subgraphs):
         for n, _ in enumerate(graph.operators or ()):
             place = Place(s, n)
-            yield from _operands(place, place.of(model))
-            yield from _options(place, place.of(model))
+            for name, change in (*_operands(place, place.of(model)), *_options(place, place.of(model))):
+                yield f"{place}{name}", change
         for t, tensor in enumerate(graph.tensors):
             yield from _tensors(s, t, tensor)
             yield from _contents(s, t, tensor, model)
