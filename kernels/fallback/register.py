@@ -10,7 +10,29 @@ from .registry import KernelRegistration, KernelRegistry
 # Family module: the ops in its KERNELS. A module is imported only for a graph that has one of its ops.
 FAMILIES: dict[str, tuple[str, ...]] = {
     "add_n": ("AddN",),
+    "arg_min_max": ("ArgMax", "ArgMin"),
+    "binary": (
+        *("Add", "AddV2", "Sub", "Mul", "Div", "SquaredDifference", "RealDiv", "DivNoNan", "MulNoNan"),
+        *("Xdivy", "Xlogy", "Xlog1py", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"),
+        *("Maximum", "Minimum", "Pow", "Atan2", "NextAfter", "ClipByValue", "LeftShift", "RightShift"),
+        *("BitwiseAnd", "BitwiseOr", "BitwiseXor"),
+    ),
+    "comparison": (
+        *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "ApproximateEqual"),
+        *("LogicalAnd", "LogicalOr"),
+    ),
+    "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
+    "einsum": ("Einsum",),
+    "elementwise": (
+        *("Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh", "Sinh", "Cosh", "Tan", "Tanh", "Sin", "Cos"),
+        *("Exp", "Expm1", "Log", "Log1p", "Sqrt", "Rsqrt", "Sigmoid", "Inv", "Reciprocal", "Ceil", "Floor"),
+        *("Rint", "IsNan", "IsInf", "IsFinite", "LogicalNot", "Abs", "Neg", "Round", "Sign", "Square"),
+        *("Invert", "PopulationCount", "Complex", "ComplexAbs", "Angle", "Real", "Imag", "Conj"),
+        *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
+    ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
+    "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
+    "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
         *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
         *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity"),

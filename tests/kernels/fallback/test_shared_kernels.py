@@ -81,8 +81,8 @@ def named_node(case: dict[str, Any], arrays: Any) -> tuple[NodeDef, list[np.ndar
     kinds = {attr.name: attr.type for attr in op_def.attr}
     for name, value in case["attrs"].items():
         node.attr[RENAMED.get(name, name)].CopyFrom(attribute(kinds[RENAMED.get(name, name)], value))
-    for argument in op_def.input_arg:
-        given = case["inputs_named"][argument.name]
+    # By place: raw_ops has names of its own for some inputs.
+    for argument, given in zip(op_def.input_arg, case["inputs_named"].values(), strict=True):
         values = [decoded(tensor, arrays) for tensor in (given if isinstance(given, list) else [given])]
         inputs += values
         if argument.type_attr:

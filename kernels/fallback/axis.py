@@ -1,0 +1,36 @@
+"""Axes and scalars that come as tensors, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .status import InvalidArgumentError
+
+
+def scalar(value: np.ndarray, what: str) -> int:
+    """The integer of a scalar (or, as TensorFlow takes it in old graphs, of one element)."""
+    if value.size != 1:
+        raise InvalidArgumentError(f"{what} must be a scalar, got {list(value.shape)}")
+    return int(value.reshape(-1)[0])
+
+
+def axis_of(value: int, rank: int, what: str = "axis") -> int:
+    """The axis, counted from the end when negative, as 0 to rank - 1."""
+    if not -rank <= value < rank:
+        raise InvalidArgumentError(f"{what} must be in [{-rank}, {rank}), got {value}")
+    return value % rank
+
+
+def axes_of(values: np.ndarray, rank: int, what: str = "axis") -> tuple[int, ...]:
+    """The axes, each 0 to rank - 1, none twice."""
+    axes = tuple(axis_of(int(value), rank, what) for value in values.reshape(-1))
+    if len(set(axes)) != len(axes):
+        raise InvalidArgumentError(f"{what} must not have one twice, got {list(axes)}")
+    return axes
+
+
+def vector(value: np.ndarray, what: str) -> tuple[int, ...]:
+    """The integers of a vector."""
+    if value.ndim != 1:
+        raise InvalidArgumentError(f"{what} must be a vector, got {list(value.shape)}")
+    return tuple(int(size) for size in value)

@@ -1,0 +1,142 @@
+"""Ops of one tensor, element by element. x is of any shape; the result has x's shape and type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, NUMBERS, QUANTIZED, SIGNED, STRING
+from .half_precision import in_float32
+from .registry import KernelRegistration, kernel
+
+
+def neg(x: np.ndarray) -> np.ndarray:
+    """-x; the least integer stays as it is."""
+    return np.asarray(0 - x) if x.dtype.kind in "iu" else -x
+
+
+def round_half_to_even(x: np.ndarray) -> np.ndarray:
+    """The nearest integer, an even one from halfway between two; integers stay."""
+    return x if x.dtype.kind in "iu" else np.rint(x)
+
+
+def inverse(x: np.ndarray) -> np.ndarray:
+    """1 / x."""
+    return np.asarray(np.ones((), x.dtype) / x)
+
+
+def rsqrt(x: np.ndarray) -> np.ndarray:
+    """1 / sqrt(x)."""
+    return np.asarray(np.ones((), x.dtype) / np.sqrt(x))
+
+
+def sign(x: np.ndarray) -> np.ndarray:
+    """-1, 0 or 1; of a complex number x / |x|, or 0. A NaN stays."""
+    return np.sign(x)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)), without overflow on the way."""
+    if x.dtype.kind == "c":
+        return np.asarray(1 / (1 + np.exp(-x)))
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x >= 0, 1 / (1 + small), small / (1 + small)).astype(x.dtype))
+
+
+def population_count(x: np.ndarray) -> np.ndarray:
+    """How many bits of each integer are set: uint8 of x's shape."""
+    return np.bitwise_count(x.view(x.dtype.str.replace("i", "u"))).astype(np.uint8)
+
+
+def complex_(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
+    """real + i imag, broadcast: complex64 of float, complex128 of double."""
+    made = np.empty(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real.dtype, np.complex64))
+    made.real, made.imag = real, imag
+    return made
+
+
+def sqrt_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """Gradient of y = sqrt(x): conj(0.5 / y) dy."""
+    half = y.dtype.type(0.5)
+    return np.asarray(dy * np.conj(half / y))
+
+
+def rsqrt_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """Gradient of y = 1 / sqrt(x): -0.5 dy conj(y)^3."""
+    held = np.conj(y)
+    return np.asarray(y.dtype.type(-0.5) * dy * held * held * held)
+
+
+def inv_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """Gradient of y = 1 / x: -dy conj(y)^2."""
+    held = np.conj(y)
+    return np.asarray(-dy * held * held)
+
+
+def ceil(x: np.ndarray) -> np.ndarray:
+    """The next integer upwards; what is too small to be normal counts as zero, as in all of TensorFlow."""
+    return np.ceil(np.where(np.abs(x) < np.finfo(x.dtype).tiny, x * 0, x))
+
+
+def zeros_like(x: np.ndarray) -> np.ndarray:
+    """Zeros, False or empty strings of x's shape."""
+    return np.full(x.shape, b"", object) if x.dtype.kind == "O" else np.zeros(x.shape, x.dtype)
+
+
+def ones_like(x: np.ndarray) -> np.ndarray:
+    return np.ones(x.shape, x.dtype)
+
+
+def _transcendental() -> list[KernelRegistration]:
+    wide, both = FLOATS, FLOATS | COMPLEX
+    functions: dict[str, Callable[..., np.ndarray]] = {
+        **{"Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Asinh": np.arcsinh},
+        **{"Acosh": np.arccosh, "Atanh": np.arctanh, "Sinh": np.sinh, "Cosh": np.cosh, "Tan": np.tan},
+        **{"Tanh": np.tanh, "Sin": np.sin, "Cos": np.cos, "Exp": np.exp, "Expm1": np.expm1},
+        **{"Log": np.log, "Log1p": np.log1p, "Sqrt": np.sqrt, "Rsqrt": rsqrt, "Sigmoid": sigmoid},
+        **{"Inv": inverse, "Reciprocal": inverse},
+    }
+    made = [kernel(op, in_float32(function), T=both) for op, function in functions.items()]
+    rounding: dict[str, Callable[..., np.ndarray]] = {"Ceil": ceil, "Floor": np.floor, "Rint": np.rint}
+    return made + [kernel(op, in_float32(function), T=wide) for op, function in rounding.items()]
+
+
+def _predicates() -> list[KernelRegistration]:
+    return [
+        kernel("IsNan", np.isnan, T=FLOATS),
+        kernel("IsInf", np.isinf, T=FLOATS),
+        kernel("IsFinite", np.isfinite, T=FLOATS),
+        kernel("LogicalNot", np.logical_not),
+    ]
+
+
+def to_bool(x: np.ndarray) -> np.ndarray:
+    """Of a scalar whether it is not zero or empty, of any other whether it has elements: bool []."""
+    return np.asarray(bool(x[()]) if x.ndim == 0 else x.size > 0)
+
+
+KERNELS = (
+    *_transcendental(),
+    *_predicates(),
+    kernel("Abs", np.abs, T=FLOATS | SIGNED),
+    kernel("Neg", neg, T=FLOATS | SIGNED | COMPLEX),
+    kernel("Round", round_half_to_even, T=NUMBERS),
+    kernel("Sign", sign, T=FLOATS | SIGNED | COMPLEX),
+    kernel("Square", np.square, T=NUMBERS),
+    kernel("Invert", np.invert, T=INTEGERS),
+    kernel("PopulationCount", population_count, T=INTEGERS),
+    kernel("Complex", complex_, T=FLOATS),
+    kernel("ComplexAbs", np.abs, T=COMPLEX),
+    kernel("Angle", np.angle, T=COMPLEX),
+    kernel("Real", np.real, T=COMPLEX),
+    kernel("Imag", np.imag, T=COMPLEX),
+    kernel("Conj", np.conj, T=COMPLEX),
+    kernel("SqrtGrad", in_float32(sqrt_grad), T=FLOATS | COMPLEX),
+    kernel("RsqrtGrad", in_float32(rsqrt_grad), T=FLOATS | COMPLEX),
+    kernel("InvGrad", in_float32(inv_grad), T=FLOATS | COMPLEX),
+    kernel("ReciprocalGrad", in_float32(inv_grad), T=FLOATS | COMPLEX),
+    kernel("ZerosLike", zeros_like, T=NUMBERS | BOOL | QUANTIZED | STRING),
+    kernel("OnesLike", ones_like, T=NUMBERS | BOOL),
+    kernel("ToBool", to_bool),
+)
