@@ -7,6 +7,7 @@ from ..lite.delegate import (
     DelegateParams,
     delegate_registration,
 )
+from ..lite.operator_profiler import profile_operator
 from ..lite.partition import PartitionMode
 from .graph_partition import GraphPartitionHelper
 from .loading import load_delegate
@@ -31,4 +32,5 @@ __all__ = [
     "load_delegate",
     "options_key",
     "prepare_replaced",
+    "profile_operator",
 ]

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .called_subgraph import CalledSubgraph
     from .kernel_call import KernelCall
     from .node import Node
+    from .operator_profiler import OperatorProfiler
     from .resources import Resources
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
@@ -34,6 +35,10 @@ class Context(Protocol):
 
     @property
     def num_threads(self) -> int: ...
+
+    @property
+    def operator_profiler(self) -> OperatorProfiler | None:
+        """Takes times of the operators that a delegate's node runs inside; None when nobody profiles."""
 
     @property
     def inputs(self) -> Sequence[int]:

@@ -26,6 +26,8 @@ class DelegateFlags(IntFlag):
     Without ALLOW_DYNAMIC_TENSORS it sees all shapes when it is prepared, is prepared anew after
     each resize, and is refused on a graph whose shapes are known only by running.
     REQUIRE_PROPAGATED_SHAPES has the shapes computed for a delegate that allows dynamic tensors.
+    With PER_OPERATOR_PROFILING its nodes have no rows of their own in a profile, but one for each
+    operator that their invoke times with profile_operator, or for each compiled kernel.
     With HINT_FULLY_DELEGATED_TO_SINGLE_DELEGATE it is an error to leave a node to others.
     """
 

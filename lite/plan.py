@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -124,13 +124,23 @@ class Plan:
     def segments(self) -> list[NativeSegment]:
         return [step for step in self.steps if isinstance(step, NativeSegment)]
 
-    def single_steps(self) -> list[tuple[Node, NativeSegment | None]]:
-        """Each node with a segment of its own, so that it can be timed; None where Python runs it."""
+    def single_steps(
+        self, by_call: Callable[[Node], bool] = lambda node: False
+    ) -> list[tuple[Node, NativeSegment | None]]:
+        """Each node with a segment of its own, so that it can be timed; None where Python runs it.
+
+        A node for which by_call holds is listed with each of its calls.
+        """
         steps: list[tuple[Node, NativeSegment | None]] = []
         end = 0
         for node in self.nodes:
             begin, end = end, end + len(node.calls or ())
-            steps.append((node, None if node.calls is None else self._segment(begin, end)))
+            if node.calls is None:
+                steps.append((node, None))
+            elif node.calls and by_call(node):
+                steps += [(node, self._segment(row, row + 1)) for row in range(begin, end)]
+            else:
+                steps.append((node, self._segment(begin, end)))
         return steps
 
     def _segment(self, begin: int, end: int) -> NativeSegment:

@@ -50,6 +50,7 @@ class Runtime:
         self.skippable: set[int] = set()  # subgraphs that are offered to no delegate
         self.delegate_clustering = True
         self.delegate_node_fusion = True
+        self.force_delegate_node_profiling = False  # rows also for nodes whose operators have rows
         self.metadata: Callable[[], dict[str, bytes]] = dict  # the model's, by name
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
         self._claimed = {0}

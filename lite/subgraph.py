@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .kernel_call import KernelCall
     from .native_plan import NativePlan
     from .node import Node
+    from .operator_profiler import OperatorProfiler
     from .resources import Resources
     from .runtime import Runtime
     from .tensor import Shape
@@ -85,6 +86,7 @@ class Subgraph:
         self.stages: list[Stage] = []
         self.owned = False  # by one node of another subgraph, the only one that runs it
         self.delegation: Delegation | None = None  # None until a delegate is applied
+        self.operator_profiler: OperatorProfiler | None = None  # while a node is profiled that wants it
         self.runtime = runtime
         self.callees = Callees(runtime)
         self._generation = 0  # of the resources, when the nodes were prepared
