@@ -13,6 +13,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from .blockwise import block_scales
 from .gather import GATHER_ARGS, OUT_OF_RANGE
 from .index_vector import check_counts, check_index_type, integers
 from .packed import PACKED_BITS, elements_of
@@ -21,7 +22,8 @@ from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 EMBEDDING_LOOKUP = 7  # the schema's BuiltinOperator
 
-# table is [rows, columns] of `bits` bits each; scales is one float32, or one a row (scale_step 1).
+# table is [rows, columns] of `bits` bits each; scales are float32 [blocks] for all rows (scale_step
+# 0), or [rows, blocks] (scale_step blocks), a block being of block_size columns.
 EMBEDDING_ARGS = np.dtype(
     [
         ("positions", np.int64),
@@ -33,6 +35,7 @@ EMBEDDING_ARGS = np.dtype(
         ("count", np.int64),
         ("rows", np.int64),
         ("columns", np.int64),
+        ("block_size", np.int64),
     ],
     align=True,
 )
@@ -53,13 +56,19 @@ def _operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor]:
     return positions, table, y
 
 
-def row_scales(table: Tensor) -> np.ndarray:
-    """The scale of a quantized table (float32 [1]), or those of its rows (float32 [rows])."""
+def row_scales(context: Context, table: Tensor) -> np.ndarray:
+    """The scales of a quantized table: float32 [1, 1], [rows, 1], or blockwise [rows, blocks]."""
     quantization = table.quantization
-    if quantization is None or quantization.block_size:
-        raise UnsupportedError(
-            f"EMBEDDING_LOOKUP: tables quantized per tensor or per row are built, got {table!r}"
-        )
+    if quantization is None or not (quantization.block_size or len(quantization.scales)):
+        raise PrepareError(f"EMBEDDING_LOOKUP: a table of integers must have a scale, got {table!r}")
+    if quantization.block_size:
+        columns = math.prod(table.shape[1:])
+        bits = quantization.block_size * _STORED_BITS[TensorType(table.type)]
+        if bits % 8 and quantization.block_size != columns:
+            raise UnsupportedError(
+                f"EMBEDDING_LOOKUP: blocks must be whole bytes, got {bits} bits ({table!r})"
+            )
+        return block_scales(context, "EMBEDDING_LOOKUP", table, table.shape[0], columns)
     if (np.asarray(quantization.zero_points[:1]) != 0).any():
         raise PrepareError(f"EMBEDDING_LOOKUP: the zero point must be 0, got {quantization.zero_point}")
     scales = np.ascontiguousarray(quantization.scales, np.float32)
@@ -67,7 +76,7 @@ def row_scales(table: Tensor) -> np.ndarray:
         raise PrepareError(
             f"EMBEDDING_LOOKUP: there must be one scale or one a row, got {len(scales)} for {table!r}"
         )
-    return scales
+    return scales[:, None]
 
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -77,18 +86,19 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         return _row_calls(context, positions, table, y)
     if table.type not in _STORED_BITS or y.type not in _FLOATS:
         raise UnsupportedError(f"EMBEDDING_LOOKUP: from {table!r} to {y!r} is not built")
-    scales = row_scales(table)
     if y.size == 0:
         return []
+    scales = row_scales(context, table)
     if y.type != TensorType.FLOAT32:
         return None
     args = np.zeros(1, EMBEDDING_ARGS)
     args["scales"] = scales.ctypes.data
-    args["scale_step"] = len(scales) > 1
+    args["scale_step"] = scales.shape[1] if len(scales) > 1 else 0
     args["bits"] = _STORED_BITS[TensorType(table.type)]
     args["count"] = positions.size
     args["rows"] = table.shape[0]
-    args["columns"] = math.prod(table.shape[1:])
+    args["columns"] = columns = math.prod(table.shape[1:])
+    args["block_size"] = columns // scales.shape[1]
     tensors = {"positions": positions, "table": table, "y": y}
     messages = {OUT_OF_RANGE: _range_message(table)}
     return [KernelCall("embedding", "embedding_lookup", args, tensors, 1, [scales], messages)]
@@ -128,10 +138,11 @@ def invoke(context: Context, node: Node) -> None:
     chosen = integers(positions)
     if any(not 0 <= at < table.shape[0] for at in chosen):
         raise InvokeError(f"{_range_message(table)}, got {chosen}")
-    scales = row_scales(table)
-    scale = scales[positions.array()] if len(scales) > 1 else np.full(len(chosen), scales[0])
+    scales = row_scales(context, table)
+    scale = scales if len(scales) == 1 else scales[positions.array()]
     with np.errstate(all="ignore"):
-        rows = _stored_rows(table, positions.array()).astype(np.float32) * scale[:, None]
+        rows = _stored_rows(table, positions.array()).astype(np.float32)
+        rows *= np.repeat(scale, rows.shape[1] // scale.shape[1], axis=1)
         y.array()[...] = rows.reshape(y.shape)
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..lite.context import Context, Numerics
-from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.tensor import Tensor, TensorType
+from ..lite.tensor import Tensor
 from .activation import float_activation_range
+from .blockwise import block_scales
 from .fully_connected import FullyConnectedGeometry
 from .gemm_q8 import address
 from .hybrid import quantized_rows
@@ -51,7 +51,7 @@ def calls(context: Context, node: Node, g: FullyConnectedGeometry) -> list[Kerne
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     assert w.quantization is not None
     block_size = w.quantization.block_size
-    scales = block_scales(context, w, g)
+    scales = _kept_scales(context, w, g)
     blocks = g.in_depth // block_size
     sums = w.array().reshape(g.out_depth, blocks, block_size).astype(np.int32).sum(axis=2)
     weight_sums = np.zeros(g.out_depth, np.float32)
@@ -74,29 +74,9 @@ def calls(context: Context, node: Node, g: FullyConnectedGeometry) -> list[Kerne
     return [rows.call, KernelCall(name, name, args, tensors, chunks, keep=(scales, weight_sums))]
 
 
-def block_scales(context: Context, w: Tensor, g: FullyConnectedGeometry) -> np.ndarray:
-    """float32 [units, blocks]; PrepareError when there is not one for each block of a row.
-
-    By DEFAULT they are rounded to bfloat16, half to even, as XNNPACK keeps them.
-    """
-    assert w.quantization is not None
-    block_size, index = w.quantization.block_size, w.quantization.scales_tensor
-    if block_size < 1 or g.in_depth % block_size or not w.is_constant:
-        raise PrepareError(
-            "FULLY_CONNECTED: constant weights must have a depth that is a multiple of the block size, "
-            f"got {g.in_depth} and {block_size}"
-        )
-    scales = context.tensor(index)
-    wanted = g.out_depth * (g.in_depth // block_size)
-    if (
-        scales.type not in (TensorType.FLOAT16, TensorType.FLOAT32)
-        or not scales.is_constant
-        or scales.size != wanted
-    ):
-        raise PrepareError(
-            f"FULLY_CONNECTED: weights must have {wanted} constant float16 scales, got {scales!r}"
-        )
-    values = np.ascontiguousarray(scales.array().reshape(g.out_depth, -1).astype(np.float32))
+def _kept_scales(context: Context, w: Tensor, g: FullyConnectedGeometry) -> np.ndarray:
+    """float32 [units, blocks]; by DEFAULT rounded to bfloat16, half to even, as XNNPACK keeps them."""
+    values = block_scales(context, "FULLY_CONNECTED", w, g.out_depth, g.in_depth)
     if context.numerics is Numerics.DEFAULT:
         bits = values.view(np.uint32)
         values = ((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32)
