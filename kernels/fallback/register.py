@@ -21,6 +21,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "ApproximateEqual"),
         *("LogicalAnd", "LogicalOr"),
     ),
+    "concatenation": (
+        *("Concat", "ConcatV2", "ConcatOffset", "Pack", "ParallelConcat", "Unpack", "Split", "SplitV"),
+    ),
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
     "einsum": ("Einsum",),
     "elementwise": (
@@ -30,8 +33,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Invert", "PopulationCount", "Complex", "ComplexAbs", "Angle", "Real", "Imag", "Conj"),
         *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
     ),
+    "fill": ("Const", "Fill", "Range", "LinSpace", "OneHot"),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
+    "pad": ("Pad", "PadV2", "MirrorPad", "MirrorPadGrad"),
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
         *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
@@ -41,6 +46,17 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("VarHandleOp", "_VarHandlesOp", "ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp"),
         *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
         *("DestroyResourceOp", "ResourceCountUpTo"),
+    ),
+    "reverse": ("Reverse", "ReverseV2", "ReverseSequence", "Roll", "Tile"),
+    "shape": (
+        *("Shape", "ShapeN", "Size", "Rank", "Reshape", "EnsureShape", "ExpandDims", "Squeeze"),
+        *("Transpose", "ConjugateTranspose", "InvertPermutation", "Bitcast", "BroadcastTo"),
+        *("BroadcastArgs", "BroadcastGradientArgs"),
+    ),
+    "slice": ("Slice", "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate"),
+    "space_batch": (
+        *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
+        *("DepthToSpace",),
     ),
 }
 

@@ -1,0 +1,70 @@
+"""Tensors reversed, rolled and repeated."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .axis import axes_of, axis_of, vector
+from .dtypes import ANY, INDICES
+from .kernel import checked_shape
+from .registry import kernel
+from .status import InvalidArgumentError
+
+
+def reverse(x: np.ndarray, dims: np.ndarray) -> np.ndarray:
+    """x with the axes reversed where dims, a bool for each, says so."""
+    if dims.shape != (x.ndim,):
+        raise InvalidArgumentError(f"Reverse: dims must be [{x.ndim}], got {list(dims.shape)}")
+    return np.flip(x, tuple(int(axis) for axis in np.flatnonzero(dims)))
+
+
+def reverse_v2(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """x with these axes reversed."""
+    return np.flip(x, axes_of(axis, x.ndim))
+
+
+def reverse_sequence(x: np.ndarray, seq_lengths: np.ndarray, *, seq_dim: int, batch_dim: int) -> np.ndarray:
+    """For each entry of the batch its first elements, seq_lengths of them, reversed along seq_dim."""
+    along, batch = axis_of(seq_dim, x.ndim, "seq_dim"), axis_of(batch_dim, x.ndim, "batch_dim")
+    lengths = vector(seq_lengths, "ReverseSequence: seq_lengths")
+    if along == batch or len(lengths) != x.shape[batch]:
+        message = f"must be one length for each of {x.shape[batch]} in another axis than {along}"
+        raise InvalidArgumentError(f"ReverseSequence: {message}, got {len(lengths)} in {batch}")
+    if any(not 0 <= length <= x.shape[along] for length in lengths):
+        message = f"lengths must be 0 to {x.shape[along]}, got {list(lengths)[:16]}"
+        raise InvalidArgumentError(f"ReverseSequence: {message}")
+    made = np.moveaxis(x.copy(), (batch, along), (0, 1))
+    source = np.moveaxis(x, (batch, along), (0, 1))
+    for entry, length in enumerate(lengths):
+        made[entry, :length] = source[entry, :length][::-1]
+    return np.moveaxis(made, (0, 1), (batch, along))
+
+
+def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
+    """x rolled by shift along axis: each a scalar, or vectors of one length."""
+    if shift.shape != axis.shape or shift.ndim > 1 or not x.ndim:
+        message = f"shift and axis must be scalars or vectors of one length, got {list(shift.shape)}"
+        raise InvalidArgumentError(f"Roll: {message} and {list(axis.shape)}")
+    axes = [axis_of(int(a), x.ndim) for a in axis.reshape(-1)]
+    for along, places in zip(axes, shift.reshape(-1), strict=True):
+        x = np.roll(x, int(places), along)
+    return x
+
+
+def tile(x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
+    """x repeated, multiples of times along each axis."""
+    counts = vector(multiples, "Tile: multiples")
+    if len(counts) != x.ndim or any(count < 0 for count in counts):
+        message = f"multiples must be {x.ndim} of 0 or more, got {list(counts)}"
+        raise InvalidArgumentError(f"Tile: {message}")
+    checked_shape([size * count for size, count in zip(x.shape, counts, strict=True)], x.dtype)
+    return np.tile(x, counts)
+
+
+KERNELS = (
+    kernel("Reverse", reverse, T=ANY),
+    kernel("ReverseV2", reverse_v2, T=ANY, Tidx=INDICES),
+    kernel("ReverseSequence", reverse_sequence, T=ANY, Tlen=INDICES),
+    kernel("Roll", roll, T=ANY),
+    kernel("Tile", tile, T=ANY, Tmultiples=INDICES),
+)
