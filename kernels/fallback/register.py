@@ -9,8 +9,14 @@ from .registry import KernelRegistration, KernelRegistry
 
 # Family module: the ops in its KERNELS. A module is imported only for a graph that has one of its ops.
 FAMILIES: dict[str, tuple[str, ...]] = {
+    "activation": (
+        *("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", "ReluGrad", "Relu6Grad"),
+        *("LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad", "SigmoidGrad"),
+        "TanhGrad",
+    ),
     "add_n": ("AddN",),
     "arg_min_max": ("ArgMax", "ArgMin"),
+    "bias": ("BiasAdd", "BiasAddV1", "BiasAddGrad"),
     "binary": (
         *("Add", "AddV2", "Sub", "Mul", "Div", "SquaredDifference", "RealDiv", "DivNoNan", "MulNoNan"),
         *("Xdivy", "Xlogy", "Xlog1py", "TruncateDiv", "FloorDiv", "FloorMod", "Mod", "TruncateMod"),
@@ -24,7 +30,17 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "concatenation": (
         *("Concat", "ConcatV2", "ConcatOffset", "Pack", "ParallelConcat", "Unpack", "Split", "SplitV"),
     ),
+    "conv": (
+        *("Conv2D", "Conv", "Conv3D", "Conv2DBackpropInput", "Conv2DBackpropInputV2"),
+        *("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2"),
+        *("Conv3DBackpropFilter", "Conv3DBackpropFilterV2"),
+    ),
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
+    "depthwise_conv": (
+        *("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput"),
+        "DepthwiseConv2dNativeBackpropFilter",
+    ),
+    "dilation": ("Dilation2D", "Dilation2DBackpropInput", "Dilation2DBackpropFilter"),
     "einsum": ("Einsum",),
     "elementwise": (
         *("Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh", "Sinh", "Cosh", "Tan", "Tanh", "Sin", "Cos"),

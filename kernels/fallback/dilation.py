@@ -1,0 +1,112 @@
+"""Dilation2D, grey-scale morphology, and its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .convolution import padded_zeros
+from .data_format import spatial
+from .dtypes import REAL
+from .half_precision import wide_type, widened
+from .registry import kernel
+from .status import InvalidArgumentError
+from .window import Window, inside, padded, sliding_window, tap_slices
+
+
+def _window(
+    op: str, x: np.ndarray, w: np.ndarray, strides: Sequence[int], rates: Sequence[int], padding: str
+) -> Window:
+    if x.ndim != 4 or w.ndim != 3 or x.shape[3] != w.shape[2]:
+        message = "input must be [N, H, W, C] and filter [KH, KW, C]"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(w.shape)}")
+    steps = spatial(op, "strides", strides, False, 4)
+    spread = spatial(op, "rates", rates, False, 4)
+    return sliding_window(op, x.shape[1:3], w.shape[:2], steps, spread, padding)
+
+
+def _lowest(dtype: np.dtype) -> object:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else dtype.type(-np.inf)
+
+
+def _highest(x: np.ndarray, w: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
+    """The greatest x + w under each window, and the number of the tap that it comes from.
+
+    Padding does not count. Of equals the first tap is it.
+    """
+    shape = (len(x), *window.output, x.shape[3])
+    best = np.full(shape, _lowest(x.dtype), x.dtype)
+    places = np.zeros(shape, np.int32)
+    whole = padded(x, window)
+    counts = padded(np.ones((1, *x.shape[1:3], 1), bool), window, False)
+    for number, (tap, slices) in enumerate(tap_slices(window)):
+        value = whole[slices] + w[tap]
+        better = (value > best) & counts[slices]
+        best = np.where(better, value, best)
+        places[better] = number
+    return best, places
+
+
+def dilation_2d(
+    x: np.ndarray, w: np.ndarray, *, strides: list[int], rates: list[int], padding: str
+) -> np.ndarray:
+    """max over the filter of x [N, H, W, C] + w [KH, KW, C].
+
+    Source: TensorFlow tensorflow/core/kernels/dilation_ops.cc.
+    """
+    return _highest(x, w, _window("Dilation2D", x, w, strides, rates, padding))[0]
+
+
+def _check_gradient(op: str, gradient: np.ndarray, x: np.ndarray, window: Window) -> None:
+    wanted = (len(x), *window.output, x.shape[3])
+    if gradient.shape != wanted:
+        raise InvalidArgumentError(f"{op}: out_backprop must be {list(wanted)}, got {list(gradient.shape)}")
+
+
+def dilation_2d_input_gradient(
+    x: np.ndarray,
+    w: np.ndarray,
+    gradient: np.ndarray,
+    *,
+    strides: list[int],
+    rates: list[int],
+    padding: str,
+) -> np.ndarray:
+    """gradient, given to the element of x that made each maximum."""
+    op = "Dilation2DBackpropInput"
+    window = _window(op, x, w, strides, rates, padding)
+    _check_gradient(op, gradient, x, window)
+    _, places = _highest(x, w, window)
+    dx, dy = padded_zeros(x.shape, window, wide_type(x.dtype)), widened(gradient)
+    for number, (_, slices) in enumerate(tap_slices(window)):
+        dx[slices] += np.where(places == number, dy, dy.dtype.type(0))
+    return dx[inside(window)].astype(x.dtype)
+
+
+def dilation_2d_filter_gradient(
+    x: np.ndarray,
+    w: np.ndarray,
+    gradient: np.ndarray,
+    *,
+    strides: list[int],
+    rates: list[int],
+    padding: str,
+) -> np.ndarray:
+    """gradient, given to the element of w that made each maximum."""
+    op = "Dilation2DBackpropFilter"
+    window = _window(op, x, w, strides, rates, padding)
+    _check_gradient(op, gradient, x, window)
+    _, places = _highest(x, w, window)
+    dw, dy = np.zeros(w.shape, wide_type(w.dtype)), widened(gradient)
+    for number, (tap, _) in enumerate(tap_slices(window)):
+        part = np.where(places == number, dy, dy.dtype.type(0))
+        dw[tap] = part.sum(axis=(0, 1, 2), dtype=dw.dtype)
+    return dw.astype(w.dtype)
+
+
+KERNELS = (
+    kernel("Dilation2D", dilation_2d, T=REAL),
+    kernel("Dilation2DBackpropInput", dilation_2d_input_gradient, T=REAL),
+    kernel("Dilation2DBackpropFilter", dilation_2d_filter_gradient, T=REAL),
+)
