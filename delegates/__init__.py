@@ -9,7 +9,7 @@ from ..lite.delegate import (
 )
 from ..lite.operator_profiler import profile_operator
 from ..lite.partition import PartitionMode
-from .graph_partition import GraphPartitionHelper
+from .graph_partition import FP16GraphPartitionHelper, GraphPartitionHelper, replace_groups
 from .loading import load_delegate
 from .replaced_node import prepare_replaced
 from .serialization import Serialization, SerializationEntry, SerializationParams, options_key
@@ -20,6 +20,7 @@ __all__ = [
     "DelegateContext",
     "DelegateFlags",
     "DelegateParams",
+    "FP16GraphPartitionHelper",
     "GraphPartitionHelper",
     "PartitionMode",
     "Serialization",
@@ -33,4 +34,5 @@ __all__ = [
     "options_key",
     "prepare_replaced",
     "profile_operator",
+    "replace_groups",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..lite.delegate import Delegate, SerializedPartition, delegate_registration
 from ..lite.errors import UnsupportedError
-from .graph_partition import GraphPartitionHelper
+from .graph_partition import GraphPartitionHelper, replace_groups
 
 if TYPE_CHECKING:
     from ..lite.context import Context
@@ -100,21 +100,27 @@ class SimpleDelegate(Delegate):
     def prepare(self, context: DelegateContext) -> None:
         self.initialize(context)
         options = self.options
-        helper = GraphPartitionHelper(context, self._takes, options.partition_mode)
+        helper = self.partition_helper(context)
         helper.partition()
-        nodes = helper.nodes_of_first_n_largest_partitions(
+        groups = helper.groups_of_first_n_largest_partitions(
             options.max_delegated_partitions, options.min_nodes_per_partition
         )
-        for n in set(helper.supported_nodes).difference(nodes):
+        for n in set(helper.supported_nodes).difference(*groups):
             self._reasons[context.index, n] = (
                 f"its partition is not among the {options.max_delegated_partitions or 'largest'} chosen, "
                 f"or has fewer than {options.min_nodes_per_partition} nodes"
             )
-        context.replace_node_subsets_with_delegate_kernels(
-            self._registration(), nodes, options.partition_mode
-        )
+        replace_groups(context, self._registration(), groups, options.partition_mode)
 
-    def _takes(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
+    def partition_helper(self, context: DelegateContext) -> GraphPartitionHelper:
+        """Chooses the partitions: override it with FP16GraphPartitionHelper, say.
+
+        It must ask self.takes_node.
+        """
+        return GraphPartitionHelper(context, self.takes_node, self.options.partition_mode)
+
+    def takes_node(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
+        """Whether the node is supported and the options let it be taken."""
         reason = self._listed_out(context, node, registration)
         if reason is None and not self.is_node_supported(context, node, registration):
             reason = self.why_not_supported(context, node, registration)
