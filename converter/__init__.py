@@ -5,13 +5,24 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .conversion import Conversion, convert, convert_graph
+    from .converter import Converter
     from .graph_file import read_graph
+    from .target_spec import OpsSet, TargetSpec
 
-__all__ = ["Conversion", "convert", "convert_graph", "read_graph"]
+# Name: module that has it. Nothing is imported before it is asked for.
+_HOMES = {
+    "Conversion": ".conversion",
+    "Converter": ".converter",
+    "OpsSet": ".target_spec",
+    "TargetSpec": ".target_spec",
+    "convert": ".conversion",
+    "convert_graph": ".conversion",
+    "read_graph": ".graph_file",
+}
+__all__ = ["Conversion", "Converter", "OpsSet", "TargetSpec", "convert", "convert_graph", "read_graph"]
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = ".graph_file" if name == "read_graph" else ".conversion"
-    return getattr(import_module(module, __name__), name)
+    return getattr(import_module(_HOMES[name], __name__), name)

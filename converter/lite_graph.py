@@ -36,6 +36,14 @@ class LiteTensor:
         self.quantization: QuantizationParametersT | None = None
         self.is_variable = False
 
+    def known(self) -> tuple[int, ...] | None:
+        """What is known of the elements, in order, where they are integers (-1 where one is not)."""
+        if self.data is None:
+            return self.sizes
+        if self.data.dtype.kind not in "iu" or self.data.ndim > 1:
+            return None
+        return tuple(int(number) for number in self.data.reshape(-1))
+
     def __repr__(self) -> str:
         sizes = "unknown" if self.shape is None else "x".join(map(str, self.shape)) or "scalar"
         return f"{self.name!r} {self.type.name.lower()} {sizes}"

@@ -10,6 +10,7 @@ from ..ir.node import Node, Value
 from ..lite_graph import LiteGraph, LiteTensor
 from .flex import as_tensorflow_op, setting_for
 from .folding import folded
+from .known_sizes import known_results
 from .lowering import Lowering
 from .order import ordered
 from .program import Program
@@ -120,7 +121,7 @@ def _note(lowering: Lowering, node: Node, reason: str) -> None:
 
 
 def _keep(lowering: Lowering, node: Node, results: LiteTensor | Sequence[LiteTensor]) -> None:
-    listed = [results] if isinstance(results, LiteTensor) else results
+    listed = known_results(lowering, node, [results] if isinstance(results, LiteTensor) else results)
     if len(listed) < len(node.results):
         raise ModelError(f"{_described(lowering, node)}: its rule gave {len(listed)} results")
     lowering.values.update(zip(node.results, listed, strict=False))
