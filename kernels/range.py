@@ -63,6 +63,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     operands, y = _operands(context, node), context.output(node, 0)
     if all(tensor.is_constant for tensor in operands):
         start, limit, delta = (tensor.array() for tensor in operands)
+        context.resize_tensor(y, (range_size(start, limit, delta),))
         set_known(context, y, numbers(start, limit, delta))
         return []
     context.set_dynamic(y)
@@ -72,9 +73,8 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
 def invoke(context: Context, node: Node) -> None:
     y = context.output(node, 0)
     start, limit, delta = (tensor.array() for tensor in _operands(context, node))
-    values = numbers(start, limit, delta)
-    context.resize_tensor(y, values.shape)
-    y.array()[...] = values
+    context.resize_tensor(y, (range_size(start, limit, delta),))
+    y.array()[...] = numbers(start, limit, delta)
 
 
 REGISTRATIONS = (Registration("RANGE", prepare, invoke, builtin_code=RANGE, max_version=2),)

@@ -54,12 +54,12 @@ def quantization_fault(type: int, quantization: Quantization) -> str | None:
     """What no integer of that type can be quantized by: scales that are no numbers, far zero points.
 
     A zero point a little outside of the type is let pass: some producers write such for tensors
-    whose values no kernel reads as reals. A scale of 0 is left to the kernels that divide by it.
+    whose values no kernel reads as reals. Scales of 0 and below are left to the kernels.
     """
     scales, zero_points = quantization.scales, quantization.zero_points
     small = type in _SMALL_TYPES
-    if small and len(scales) and not (scales.min() >= 0 and scales.max() < np.inf):
-        return f"scales must be finite and not negative, got {_some(scales)}"
+    if small and len(scales) and not (scales.min() > -np.inf and scales.max() < np.inf):
+        return f"scales must be finite, got {_some(scales)}"
     most = _MOST_ZERO_POINT if small else (1 << 31) - 1
     if len(zero_points) and not (zero_points.min() >= -most - 1 and zero_points.max() <= most):
         return f"zero points must be in [{-most - 1}, {most}], got {_some(zero_points)}"
