@@ -12,7 +12,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "activation": (
         *("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", "ReluGrad", "Relu6Grad"),
         *("LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad", "SigmoidGrad"),
-        "TanhGrad",
+        *("TanhGrad",),
     ),
     "add_n": ("AddN",),
     "arg_min_max": ("ArgMax", "ArgMin"),
@@ -23,12 +23,18 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Maximum", "Minimum", "Pow", "Atan2", "NextAfter", "ClipByValue", "LeftShift", "RightShift"),
         *("BitwiseAnd", "BitwiseOr", "BitwiseXor"),
     ),
+    "cast": ("Cast",),
     "comparison": (
         *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "ApproximateEqual"),
         *("LogicalAnd", "LogicalOr"),
     ),
     "concatenation": (
         *("Concat", "ConcatV2", "ConcatOffset", "Pack", "ParallelConcat", "Unpack", "Split", "SplitV"),
+    ),
+    "constant": ("Const", "HostConst", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault"),
+    "control_flow": (
+        *("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "If", "StatelessIf", "Case"),
+        *("StatelessCase", "While", "StatelessWhile", "For", "MapDefun", "SymbolicGradient"),
     ),
     "conv": (
         *("Conv2D", "Conv", "Conv3D", "Conv2DBackpropInput", "Conv2DBackpropInputV2"),
@@ -38,9 +44,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
     "depthwise_conv": (
         *("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput"),
-        "DepthwiseConv2dNativeBackpropFilter",
+        *("DepthwiseConv2dNativeBackpropFilter",),
     ),
     "dilation": ("Dilation2D", "Dilation2DBackpropInput", "Dilation2DBackpropFilter"),
+    "dynamic_partition": ("DynamicPartition", "DynamicStitch", "ParallelDynamicStitch"),
     "einsum": ("Einsum",),
     "elementwise": (
         *("Asin", "Acos", "Atan", "Asinh", "Acosh", "Atanh", "Sinh", "Cosh", "Tan", "Tanh", "Sin", "Cos"),
@@ -50,8 +57,18 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
     ),
     "fill": ("Const", "Fill", "Range", "LinSpace", "OneHot"),
+    "gather": ("Gather", "GatherV2", "GatherNd"),
+    "histogram": (
+        *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
+    ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
+    "matrix_diag": (
+        *("Diag", "DiagPart", "MatrixDiag", "BatchMatrixDiag", "MatrixDiagPart", "BatchMatrixDiagPart"),
+        *("MatrixSetDiag", "BatchMatrixSetDiag", "MatrixBandPart", "BatchMatrixBandPart"),
+        *("MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixSetDiagV2", "MatrixSetDiagV3", "MatrixDiagV2"),
+        *("MatrixDiagV3",),
+    ),
     "pad": ("Pad", "PadV2", "MirrorPad", "MirrorPadGrad"),
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
@@ -64,6 +81,16 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("DestroyResourceOp", "ResourceCountUpTo"),
     ),
     "reverse": ("Reverse", "ReverseV2", "ReverseSequence", "Roll", "Tile"),
+    "scatter": (
+        *("ScatterNd", "ScatterNdNonAliasingAdd", "TensorScatterUpdate", "TensorScatterAdd"),
+        *("TensorScatterSub", "TensorScatterMax", "TensorScatterMin", "InplaceUpdate", "InplaceAdd"),
+        *("InplaceSub",),
+    ),
+    "segment": (
+        *("SegmentSum", "SegmentProd", "SegmentMax", "SegmentMin", "SegmentMean", "UnsortedSegmentSum"),
+        *("UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin"),
+    ),
+    "select": ("Select", "SelectV2"),
     "shape": (
         *("Shape", "ShapeN", "Size", "Rank", "Reshape", "EnsureShape", "ExpandDims", "Squeeze"),
         *("Transpose", "ConjugateTranspose", "InvertPermutation", "Bitcast", "BroadcastTo"),
@@ -74,6 +101,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
         *("DepthToSpace",),
     ),
+    "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
+    "unique": ("Unique", "UniqueWithCounts", "UniqueV2", "UniqueWithCountsV2"),
+    "where": ("Where", "UnravelIndex", "ListDiff"),
 }
 
 _FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
