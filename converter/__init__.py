@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .conversion import Conversion, convert, convert_graph
     from .converter import Converter
+    from .execution.graph_runner import GraphRunner, run_graph
     from .graph_file import read_graph
     from .target_spec import OpsSet, TargetSpec
 
@@ -13,13 +14,25 @@ if TYPE_CHECKING:
 _HOMES = {
     "Conversion": ".conversion",
     "Converter": ".converter",
+    "GraphRunner": ".execution.graph_runner",
     "OpsSet": ".target_spec",
     "TargetSpec": ".target_spec",
     "convert": ".conversion",
     "convert_graph": ".conversion",
     "read_graph": ".graph_file",
+    "run_graph": ".execution.graph_runner",
 }
-__all__ = ["Conversion", "Converter", "OpsSet", "TargetSpec", "convert", "convert_graph", "read_graph"]
+__all__ = [
+    "Conversion",
+    "Converter",
+    "GraphRunner",
+    "OpsSet",
+    "TargetSpec",
+    "convert",
+    "convert_graph",
+    "read_graph",
+    "run_graph",
+]
 
 
 def __getattr__(name: str) -> object:

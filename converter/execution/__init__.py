@@ -1,0 +1,1 @@
+"""Execution of TensorFlow graphs by the fallback kernels, without TensorFlow."""

@@ -1,0 +1,53 @@
+"""Values that a caller feeds, as arrays of the types that the graph has for them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...kernels.fallback.attributes import PartialShape, read_attribute
+from ...kernels.fallback.dtypes import REFERENCE, numpy_dtype, type_name
+from ...kernels.fallback.kernel import KernelConstruction
+from ...kernels.fallback.status import InvalidArgumentError
+from ...kernels.fallback.variable import matches
+from ...lite.errors import ModelError
+from .body import BodyNode
+from .function_body import FunctionLibrary
+
+
+def fed_array(node: BodyNode, port: int, value: object, library: FunctionLibrary) -> np.ndarray:
+    """The value as an array of the output's type; arrays of another type are InvalidArgumentErrors.
+
+    Numbers and lists take the output's type; texts become bytes.
+    """
+    construction = KernelConstruction(library.metadata(node.op), node.definition.attr)
+    types = [type for output in construction.outputs for type in output.types]
+    if port >= len(types):
+        raise ModelError(f"{node}: output {port} is fed, but it has {len(types)}")
+    data_type = types[port] - REFERENCE if types[port] > REFERENCE else types[port]
+    dtype = numpy_dtype(data_type)
+    array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype)
+    if dtype.kind == "O":
+        array = _bytes(array)
+    if array.dtype != dtype:
+        raise InvalidArgumentError(f"{node}: must be fed {type_name(data_type)}, got {array.dtype}")
+    _check_shape(node, construction, array)
+    return array
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind not in "OSU":
+        return array
+    made = np.empty(array.shape, object)
+    flat = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1).tolist()]
+    made.reshape(-1)[:] = flat
+    return made
+
+
+def _check_shape(node: BodyNode, construction: KernelConstruction, array: np.ndarray) -> None:
+    # Before producer 24 an empty shape was one that is not known.
+    if not node.op.startswith("Placeholder") or "shape" not in construction.attributes:
+        return
+    shape: PartialShape = read_attribute(construction.attributes, "shape", PartialShape)  # type: ignore[arg-type]
+    if shape and not matches(array.shape, shape):
+        sizes = ["?" if size < 0 else size for size in shape]
+        raise InvalidArgumentError(f"{node}: must be fed a shape like {sizes}, got {list(array.shape)}")

@@ -1,0 +1,117 @@
+"""GraphRunner: a TensorFlow graph that runs, as often as wanted, by the fallback kernels."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from ...kernels.fallback.attributes import FunctionName
+from ...kernels.fallback.environment import Environment, ResourceManager
+from ...kernels.fallback.register import fallback_kernels
+from ...kernels.fallback.registry import KernelRegistry
+from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
+from ...kernels.fallback.variable import variable_of
+from ...lite.errors import UnsupportedError
+from .body import Endpoint, graph_body
+from .feeds import fed_array
+from .function_body import FunctionLibrary
+from .graph_source import GraphSource, graph_def_of
+from .operations import Flow
+from .plan import Plan
+from .plan_builder import PlanBuilder
+from .sequence import alive, run_in_order
+
+# Functions that call functions, and so on.
+_DEEPEST_CALL = 50
+
+
+class GraphRunner:
+    """Runs parts of a graph. What a run needs is planned once for the same feeds and fetches.
+
+    Variables, tables and queues live as long as the runner, as in a session. Runs of graphs without
+    such state are safe from several threads.
+    """
+
+    def __init__(self, graph: GraphSource, registry: KernelRegistry | None = None) -> None:
+        """ModelError when the graph is damaged: inputs that no node gives, names that are there twice."""
+        source = graph_def_of(graph)
+        registry = fallback_kernels() if registry is None else registry
+        self._library = FunctionLibrary(source.library.function, registry)
+        self._body = graph_body(source.node)
+        self._builder = PlanBuilder(self._library, registry)
+        self._producer = source.versions.producer
+        self._resources = ResourceManager()
+        self._plans: dict[tuple[object, ...], Plan] = {}
+        self._lock = threading.RLock()
+
+    def run(
+        self,
+        feeds: Mapping[str, object] | None = None,
+        fetches: Sequence[str] = (),
+        targets: Sequence[str] = (),
+    ) -> list[np.ndarray]:
+        """Values of the fetches ("node" or "node:1"), when outputs of nodes are what feeds gives for them.
+
+        targets are nodes that run for their effect. Strings are bytes in object arrays. Raises
+        UnsupportedError that names every op without a kernel, ModelError for a graph that makes no
+        sense, and OpError (kernels.fallback.status) where a kernel fails; all name the node.
+        """
+        given = {self._body.endpoint(name): value for name, value in (feeds or {}).items()}
+        results = [self._body.endpoint(name) for name in fetches]
+        plan = self._plan(tuple(given), tuple(results), targets)
+        arrays = [
+            fed_array(self._body.nodes[endpoint.node], endpoint.port, value, self._library)
+            for endpoint, value in given.items()
+        ]
+        flows = _run(plan, arrays, self._environment(0))
+        return [_result(flow, name, arrays) for flow, name in zip(flows, fetches, strict=True)]
+
+    def _plan(
+        self, given: tuple[Endpoint, ...], results: tuple[Endpoint, ...], targets: Sequence[str]
+    ) -> Plan:
+        places = tuple(self._body.endpoint(name.removeprefix("^")).node for name in targets)
+        key = given, results, places
+        with self._lock:
+            if key not in self._plans:
+                self._plans[key] = self._builder.plan(self._body, given, results, places)
+            return self._plans[key]
+
+    def _environment(self, depth: int) -> Environment:
+        return Environment(partial(self._call, depth + 1), self._producer, self._resources)
+
+    def _call(self, depth: int, function: FunctionName, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        if depth > _DEEPEST_CALL:
+            message = f"function {function.name!r}: calls must be at most {_DEEPEST_CALL} deep"
+            raise ResourceExhaustedError(f"{message}, got {depth}")
+        plan = self._builder.function_plan(function)
+        if len(inputs) != len(plan.given):
+            message = f"function {function.name!r}: must have {len(plan.given)} arguments, got {len(inputs)}"
+            raise InvalidArgumentError(message)
+        flows = _run(plan, inputs, self._environment(depth))
+        return [alive(flow, f"result {i} of function {function.name!r}") for i, flow in enumerate(flows)]
+
+
+def _run(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
+    if plan.has_loops:
+        raise UnsupportedError("graph: V1 loops (Enter, Exit, NextIteration) are not built; While would run")
+    flows = run_in_order(plan, given, environment)
+    for place in plan.references:
+        flow = flows[place]
+        if isinstance(flow, np.ndarray):
+            flows[place] = variable_of(flow).value
+    return flows
+
+
+def _result(flow: Flow, name: str, fed: Iterable[np.ndarray]) -> np.ndarray:
+    """A result as an array that nobody else holds."""
+    value = alive(flow, f"fetch {name!r}")
+    is_shared = value.base is not None or not value.flags.writeable or any(value is other for other in fed)
+    return value.copy() if is_shared else value
+
+
+def run_graph(graph: GraphSource, feeds: Mapping[str, object], fetches: Sequence[str]) -> list[np.ndarray]:
+    """Run a graph once, from a fresh state: values of the fetches for these feeds (see GraphRunner)."""
+    return GraphRunner(graph).run(feeds, fetches)

@@ -1,0 +1,88 @@
+"""Running a plan without loops: step after step, each value let go after its last use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from sys import getrefcount
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kernels.fallback.environment import Environment
+from ...kernels.fallback.variable import variable_of
+from ...lite.errors import InvokeError, ModelError, UnsupportedError
+from .operations import DEAD, Dead, Flow, Role, merged
+
+if TYPE_CHECKING:
+    from .plan import Plan, Step
+
+_NONE_FORWARDABLE: frozenset[int] = frozenset()
+# References to an array that nothing but a list holds, as getrefcount counts them: its argument is one.
+_ONLY_LISTED = 2
+
+
+def run_in_order(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
+    """The plan's results; dead ones where a branch was not taken."""
+    values: list[Flow] = [DEAD] * plan.value_count
+    for number, value in zip(plan.given, given, strict=True):
+        values[number] = value
+    died: set[int] = set()
+    for place, step in enumerate(plan.steps):
+        inputs = [values[number] for number in step.inputs]
+        for number in step.last_uses:
+            values[number] = DEAD
+        if plan.may_die and _is_dead(step, inputs, died):
+            died.add(place)
+            continue
+        # No variable for the outputs: it would keep an array from being forwarded.
+        _store(
+            values,
+            step.outputs,
+            merged(inputs) if step.operation.role is Role.MERGE else run_step(step, inputs, environment),
+        )
+    return [values[number] for number in plan.results]
+
+
+def _store(values: list[Flow], numbers: Sequence[int | None], outputs: Sequence[Flow]) -> None:
+    for number, output in zip(numbers, outputs, strict=True):
+        if number is not None:
+            values[number] = output
+
+
+def _is_dead(step: Step, inputs: Sequence[Flow], died: set[int]) -> bool:
+    """Whether a step does not run because of what its inputs, or the steps that it waits for, are."""
+    role = step.operation.role
+    if role is Role.TRIGGER:
+        return False
+    if role is Role.MERGE:
+        return all(value is DEAD for value in inputs)
+    return any(value is DEAD for value in inputs) or not died.isdisjoint(step.controls)
+
+
+def run_step(step: Step, inputs: list[Flow], environment: Environment) -> Sequence[Flow]:
+    """The outputs of a step whose inputs are alive; errors name the node."""
+    arrays: list[np.ndarray] = inputs  # type: ignore[assignment]  # none of them is dead
+    try:
+        for place in step.dereferenced:
+            arrays[place] = variable_of(arrays[place]).value
+        return step.operation.compute(arrays, environment, _forwardable(arrays))
+    except (InvokeError, ModelError, UnsupportedError) as error:
+        raise type(error)(f"{step.node}: {error}") from error
+
+
+def _forwardable(arrays: list[np.ndarray]) -> frozenset[int]:
+    """The inputs that nothing but this list holds: their memory may become an output's."""
+    # Counted by index: a loop's variable would be one more reference.
+    free = [
+        i
+        for i in range(len(arrays))
+        if getrefcount(arrays[i]) == _ONLY_LISTED and arrays[i].base is None and arrays[i].flags.writeable
+    ]
+    return frozenset(free) if free else _NONE_FORWARDABLE
+
+
+def alive(flow: Flow, name: str) -> np.ndarray:
+    """The value of a result; ModelError when its branch was not taken."""
+    if isinstance(flow, Dead):
+        raise InvokeError(f"{name}: it has no value, because its branch was not taken")
+    return flow
