@@ -30,6 +30,7 @@ _SUFFIXES = {
     TensorType.INT8: "i8",
     TensorType.BOOL: "bool",
     TensorType.FLOAT16: "f16",
+    TensorType.BFLOAT16: "bf16",
 }
 COMPILED_CASTS = (
     *(("f32", target) for target in ("i32", "i64", "u8", "i8", "bool")),
@@ -45,6 +46,8 @@ COMPILED_CASTS = (
     ("i32", "i8"),
     ("f32", "f16"),
     ("f16", "f32"),
+    ("f32", "bf16"),
+    ("bf16", "f32"),
 )
 # Lowest and highest value of the types that only floats are cast to.
 _PACKED_RANGE = {TensorType.INT4: (-8, 7), TensorType.UINT4: (0, 15), TensorType.INT2: (-2, 1)}

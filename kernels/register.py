@@ -6,6 +6,7 @@ from importlib import import_module
 
 from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
+from .half_precision import IN_FLOAT32, in_float32
 
 # Family module: the operators in its REGISTRATIONS. A module is imported only for a model that
 # has one of its operators, because start-up time counts.
@@ -179,7 +180,7 @@ _CUSTOM_FAMILY_OF = {name: family for family, names in CUSTOM_REGISTRATIONS.item
 def registrations(family: str) -> tuple[Registration, ...]:
     """What a family module registers."""
     found: tuple[Registration, ...] = import_module(f".{family}", __package__).REGISTRATIONS
-    return found
+    return tuple(in_float32(entry) if entry.name in IN_FLOAT32 else entry for entry in found)
 
 
 class BuiltinOpResolver(OpResolver):

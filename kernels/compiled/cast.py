@@ -34,6 +34,7 @@ _READ = {
     "i8": read_i8,
     "bool": read_u8,
     "f16": read_u16,
+    "bf16": read_u16,
 }
 _WRITE = {
     "f32": write_f32,
@@ -43,6 +44,7 @@ _WRITE = {
     "i8": write_i8,
     "bool": write_u8,
     "f16": write_i16,
+    "bf16": write_i16,
 }
 _TYPES = {
     "f32": types.float32,
@@ -118,6 +120,20 @@ def _from_half(x, p):
     return float_from_bits(np.int32(scaled | np.int32(x & 0x8000) << 16))
 
 
+def _to_bfloat16(x, p):
+    """The bits of the nearest bfloat16, half to even; NaNs keep their sign only."""
+    bits = np.int32(float_bits(x))
+    rounded = np.int64(bits) + 0x7FFF + (bits >> 16 & 1)
+    if np.int32(bits & 0x7FFFFFFF) > 0x7F800000:
+        rounded = np.int64(bits >> 16 & 0x8000 | 0x7FC0) << 16
+    return np.int16(rounded >> 16)
+
+
+def _from_bfloat16(x, p):
+    """The float32 that has the value of a bfloat16's bits."""
+    return float_from_bits(np.int32(np.int32(x) << 16))
+
+
 for _source, _target in COMPILED_CASTS:
     if _target == "bool":
         _function = _is_not_zero
@@ -125,6 +141,10 @@ for _source, _target in COMPILED_CASTS:
         _function = _to_half
     elif _source == "f16":
         _function = _from_half
+    elif _target == "bf16":
+        _function = _to_bfloat16
+    elif _source == "bf16":
+        _function = _from_bfloat16
     elif _source == "f32":
         _function = saturating(_target)
     else:

@@ -1,0 +1,175 @@
+"""Cases of float16 and bfloat16 tensors in operators whose arithmetic is float32's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numlite.schema import tflite
+from numlite.schema.objects import TableT
+from numlite.schema.tflite import BuiltinOperator, TensorType
+
+from ..model_builder import ModelBuilder
+from .case import Case, Close, Skip
+from .single_op import Kind
+
+_SHAPE = (3, 40)
+_NO_REFERENCE = Skip("LiteRT's reference kernel does not take float16")
+_NO_BFLOAT16 = Skip("LiteRT has no kernel of bfloat16")
+_NEAREST = Close(1e-3, 1e-6)
+_IN_HALF = Close(4e-3, 2e-4)  # XNNPACK rounds to float16 within the operator too
+
+
+class _Operator(NamedTuple):
+    """An operator of one or two inputs and perhaps constants; its function of float32 arrays."""
+
+    function: Callable[..., np.ndarray]
+    options: TableT | None = None
+    inputs: Sequence[tuple[int, ...]] = (_SHAPE,)
+    constants: Sequence[np.ndarray] = ()
+    positive: bool = False
+    near: bool = False  # XNNPACK's result, not the same
+    reference: bool = False  # LiteRT's reference has it
+
+
+def _softmax(x: np.ndarray) -> np.ndarray:
+    raised = np.exp(x - x.max(-1, keepdims=True))
+    return raised / raised.sum(-1, keepdims=True)
+
+
+_PAIR = (_SHAPE, (1, 40))
+_AXIS = (np.array([1], np.int32),)
+_POOL = tflite.Pool2DOptionsT(
+    padding=tflite.Padding.VALID, stride_w=2, stride_h=2, filter_width=2, filter_height=2
+)
+
+_OPERATORS = {
+    "ABS": _Operator(np.abs),
+    "NEG": _Operator(np.negative, reference=True),
+    "EXP": _Operator(np.exp, near=True),
+    "LOG": _Operator(np.log, positive=True, near=True),
+    "SQRT": _Operator(np.sqrt, positive=True, near=True),
+    "RSQRT": _Operator(lambda x: 1 / np.sqrt(x), positive=True, near=True),
+    "SIN": _Operator(np.sin, near=True, reference=True),
+    "COS": _Operator(np.cos, near=True, reference=True),
+    "SQUARE": _Operator(np.square),
+    "FLOOR": _Operator(np.floor, reference=True),
+    "CEIL": _Operator(np.ceil),
+    "ROUND": _Operator(np.rint),
+    "RELU": _Operator(lambda x: np.maximum(x, 0)),
+    "RELU6": _Operator(lambda x: np.clip(x, 0, 6)),
+    "RELU_N1_TO_1": _Operator(lambda x: np.clip(x, -1, 1)),
+    "LEAKY_RELU": _Operator(lambda x: np.where(x < 0, x / 2, x), tflite.LeakyReluOptionsT(alpha=0.5)),
+    "LOGISTIC": _Operator(lambda x: 1 / (1 + np.exp(-x)), near=True, reference=True),
+    "TANH": _Operator(np.tanh, near=True, reference=True),
+    "ELU": _Operator(lambda x: np.where(x < 0, np.expm1(x), x), near=True),
+    "HARD_SWISH": _Operator(lambda x: x * np.clip(x + 3, 0, 6) / 6, near=True),
+    "SUB": _Operator(np.subtract, tflite.SubOptionsT(), _PAIR),
+    "DIV": _Operator(np.divide, tflite.DivOptionsT(), _PAIR),
+    "SQUARED_DIFFERENCE": _Operator(lambda a, b: np.square(a - b), None, _PAIR, near=True),
+    "SUM": _Operator(lambda x, axis: x.sum(1), tflite.ReducerOptionsT(), constants=_AXIS),
+    "MEAN": _Operator(lambda x, axis: x.mean(1), tflite.ReducerOptionsT(), constants=_AXIS),
+    "REDUCE_MAX": _Operator(lambda x, axis: x.max(1), tflite.ReducerOptionsT(), constants=_AXIS),
+    "REDUCE_MIN": _Operator(lambda x, axis: x.min(1), tflite.ReducerOptionsT(), constants=_AXIS),
+    "AVERAGE_POOL_2D": _Operator(lambda x: x.reshape(1, 2, 2, 2, 2, 3).mean((2, 4)), _POOL, ((1, 4, 4, 3),)),
+    "BATCH_MATMUL": _Operator(np.matmul, tflite.BatchMatMulOptionsT(), ((4, 16), (16, 5))),
+}
+# Operators that LiteRT takes no half-precision inputs of at all.
+_BEYOND = {
+    "MAX_POOL_2D": _Operator(lambda x: x.reshape(1, 2, 2, 2, 2, 3).max((2, 4)), _POOL, ((1, 4, 4, 3),)),
+    "LOG_SOFTMAX": _Operator(lambda x: np.log(_softmax(x))),
+    "SOFTMAX": _Operator(_softmax, tflite.SoftmaxOptionsT(beta=1.0)),
+    "PRELU": _Operator(lambda x, slope: np.where(x < 0, x * slope, x), None, _PAIR),
+    "SIGN": _Operator(np.sign),
+    "FULLY_CONNECTED": _Operator(lambda x, w: x @ w.T, tflite.FullyConnectedOptionsT(), ((4, 16), (5, 16))),
+}
+
+
+def _values(id: str, operator: _Operator) -> list[np.ndarray]:
+    arrays = [Kind(shape).random(f"{id}{k}", 2.0) for k, shape in enumerate(operator.inputs)]
+    return [np.abs(x) + np.float32(0.25) for x in arrays] if operator.positive else arrays
+
+
+def _model(name: str, operator: _Operator, type_: TensorType, out: Sequence[int]) -> bytes:
+    """Inputs of float32 (for bfloat16) or float16, and outputs of that type."""
+    model, is_wide = ModelBuilder(), type_ != TensorType.FLOAT16
+    inputs = [model.tensor(shape, np.float32 if is_wide else type_) for shape in operator.inputs]
+    halves = [model.tensor(shape, type_) for shape in operator.inputs] if is_wide else inputs
+    y = model.tensor(out, type_)
+    if is_wide:
+        for x, half in zip(inputs, halves, strict=True):
+            model.op(BuiltinOperator.CAST, [x], [half], version=9)
+    constants = [model.constant(value) for value in operator.constants]
+    model.op(BuiltinOperator[name], [*halves, *constants], [y], operator.options)
+    if not is_wide:
+        return model.build(inputs, [y])
+    result = model.tensor(out)
+    model.op(BuiltinOperator.CAST, [y], [result], version=9)
+    return model.build(inputs, [result])
+
+
+def _float16_case(name: str, operator: _Operator, litert: Skip | None = None) -> Case:
+    id = f"{name}-float16-rounded"
+    inputs = [x.astype(np.float16) for x in _values(id, operator)]
+
+    def oracle(*inputs: np.ndarray) -> np.ndarray:
+        wide = [x.astype(np.float32) for x in inputs]
+        return operator.function(*wide, *operator.constants).astype(np.float16)
+
+    out = oracle(*inputs).shape
+    reference = None if operator.reference else _NO_REFERENCE
+    return Case(
+        id,
+        lambda: _model(name, operator, TensorType.FLOAT16, out),
+        inputs,
+        oracle,
+        closeness=_NEAREST,
+        litert_default=litert or (_IN_HALF if operator.near else None),
+        litert_reference=litert or reference,
+    )
+
+
+def bfloat16(x: np.ndarray) -> np.ndarray:
+    """The nearest values of 8 significant bits, as float32."""
+    mantissa, exponent = np.frexp(x.astype(np.float64))
+    return np.ldexp(np.rint(mantissa * 256), exponent - 8).astype(np.float32)
+
+
+def _bfloat16_case(name: str, operator: _Operator, litert: Skip | None = _NO_BFLOAT16) -> Case:
+    id = f"{name}-bfloat16-rounded"
+    inputs = _values(id, operator)
+
+    def oracle(*inputs: np.ndarray) -> np.ndarray:
+        halves = [bfloat16(x) for x in inputs]
+        return bfloat16(operator.function(*halves, *operator.constants))
+
+    out = oracle(*inputs).shape
+    return Case(
+        id,
+        lambda: _model(name, operator, TensorType.BFLOAT16, out),
+        inputs,
+        oracle,
+        closeness=Close(8e-3, 1e-6),
+        litert_default=litert,
+        litert_reference=litert,
+    )
+
+
+_PLAIN = {
+    "ADD": _Operator(np.add, tflite.AddOptionsT(), _PAIR),
+    "MUL": _Operator(np.multiply, tflite.MulOptionsT(), _PAIR),
+}
+_EXTREMA = {
+    "MAXIMUM": _Operator(np.maximum, None, _PAIR),
+    "MINIMUM": _Operator(np.minimum, None, _PAIR),
+}
+
+_NO_FLOAT16 = Skip("LiteRT has no kernel of float16, or rounds much within it")
+
+CASES = [
+    *(_float16_case(name, operator) for name, operator in _OPERATORS.items()),
+    *(_float16_case(name, operator, _NO_FLOAT16) for name, operator in _BEYOND.items()),
+    *(_bfloat16_case(name, operator) for name, operator in {**_OPERATORS, **_BEYOND, **_PLAIN}.items()),
+    *(_bfloat16_case(name, operator, None) for name, operator in _EXTREMA.items()),
+]
