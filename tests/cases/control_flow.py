@@ -15,6 +15,8 @@ _NO_ATTRIBUTES = b"\x00\x00\x01\x00\x00$\x01\x03$\x01"  # an empty map in FlexBu
 _OVERWRITES = Skip("LiteRT writes a value's next one over it before another value has taken it over")
 _NO_KERNEL = Skip("LiteRT's reference kernels lack STABLEHLO_CASE")
 
+_REFUSED = Skip("LiteRT has no kernel")
+
 _ADDEND = np.array([1, 0.5], np.float32)
 _X = np.array([[1.5, -2.0, 3.0]], np.float32)
 
@@ -60,7 +62,12 @@ def pass_through_model() -> bytes:
 Body = Callable[[SubgraphBuilder, list[int]], list[int]]
 
 
-def while_model(shapes: list[tuple[int, ...]], body_of: Body, signature: list[int] | None = None) -> bytes:
+def while_model(
+    shapes: list[tuple[int, ...]],
+    body_of: Body,
+    signature: list[int] | None = None,
+    code: BuiltinOperator = BuiltinOperator.WHILE,
+) -> bytes:
     """Counts i from its input up to 5; body_of makes the other values' next ones."""
     model = ModelBuilder()
 
@@ -78,8 +85,9 @@ def while_model(shapes: list[tuple[int, ...]], body_of: Body, signature: list[in
     body.op(BuiltinOperator.ADD, [inputs[0], body.constant([1])], [count], tflite.AddOptionsT())
     body.finish(inputs, [count, *body_of(body, inputs)])
     inputs, outputs = values(model), values(model)
-    options = tflite.WhileOptionsT(cond_subgraph_index=condition.index, body_subgraph_index=body.index)
-    model.op(BuiltinOperator.WHILE, inputs, outputs, options)
+    table = tflite.WhileOptionsT if code == BuiltinOperator.WHILE else tflite.StablehloWhileOptionsT
+    options = table(cond_subgraph_index=condition.index, body_subgraph_index=body.index)
+    model.op(code, inputs, outputs, options)
     return model.build(inputs, outputs)
 
 
@@ -174,6 +182,16 @@ def case_model() -> bytes:
     options = tflite.StablehloCaseOptionsT(branch_subgraph_indices=branches)
     model.op(BuiltinOperator.STABLEHLO_CASE, [index, x], [y], options)
     return model.build([index, x], [y])
+
+
+def call_model() -> bytes:
+    """Two calls of one subgraph, one after the other."""
+    model = ModelBuilder()
+    x, y, z = model.tensor((1, 3)), model.tensor((1, 3)), model.tensor((1, 3))
+    squared = unary_subgraph(model, BuiltinOperator.SQUARE, (1, 3))
+    model.op(BuiltinOperator.CALL, [x], [y], tflite.CallOptionsT(subgraph=squared))
+    model.op(BuiltinOperator.CALL, [y], [z], tflite.CallOptionsT(subgraph=squared))
+    return model.build([x], [y, z])
 
 
 def composite_model() -> bytes:
@@ -280,6 +298,25 @@ CASES = [
             litert_reference=_NO_KERNEL,
         )
         for index in (0, 1, 2, 3, -1)
+    ),
+    *(
+        Case(
+            f"STABLEHLO_WHILE-accumulate-{start}",
+            lambda: while_model([(1, 3), (1, 3)], _accumulate, code=BuiltinOperator.STABLEHLO_WHILE),
+            [_count(start), _X, 2 * _X],
+            _accumulate_oracle,
+            litert_default=_REFUSED,
+            litert_reference=_REFUSED,
+        )
+        for start in (0, 5)
+    ),
+    Case(
+        "CALL-twice",
+        call_model,
+        [_X],
+        lambda x: [x * x, x**4],
+        litert_default=_REFUSED,
+        litert_reference=_REFUSED,
     ),
     Case(
         "STABLEHLO_COMPOSITE-shared",

@@ -94,6 +94,19 @@ def _unary(name: str, dtype: type) -> Case:
     )
 
 
+def _convert(of: type, to: type) -> Case:
+    kind = Kind((3, 41), of)
+    id = f"STABLEHLO_CONVERT-{np.dtype(of).name}-{np.dtype(to).name}"
+    return Case(
+        id=id,
+        make=lambda: single_op(BuiltinOperator.STABLEHLO_CONVERT, [kind], Kind(kind.shape, to)),
+        inputs=[kind.random(id)],
+        oracle=lambda x: x.astype(to),
+        litert_default=_REFUSED,
+        litert_reference=_REFUSED,
+    )
+
+
 def _compare(direction: int, dtype: type) -> Case:
     kind = Kind((7, 9), dtype)
     id = f"STABLEHLO_COMPARE-{direction}-{np.dtype(dtype).name}"
@@ -145,6 +158,15 @@ CASES = [
     *(_binary("SHIFT_LEFT", dtype) for dtype in _INTEGERS),
     *(_unary(name, dtype) for name in _UNARY for dtype in (np.float16, np.float32, np.float64)),
     *(_unary(name, np.int32) for name in ("NEGATE", "ABS")),
+    *(
+        _convert(of, to)
+        for of, to in (
+            (np.float32, np.int32),
+            (np.int8, np.float16),
+            (np.int64, np.bool_),
+            (np.bool_, np.int16),
+        )
+    ),
     *(_compare(direction, dtype) for direction in range(6) for dtype in (np.float32, np.int8)),
     *(
         _ternary("SELECT", [Kind(shape, np.bool_), Kind((3, 41), dtype), Kind((3, 41), dtype)], np.where)
