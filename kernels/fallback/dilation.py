@@ -10,6 +10,7 @@ from .convolution import padded_zeros
 from .data_format import spatial
 from .dtypes import REAL
 from .half_precision import wide_type, widened
+from .pooling import lowest
 from .registry import kernel
 from .status import InvalidArgumentError
 from .window import Window, inside, padded, sliding_window, tap_slices
@@ -26,17 +27,13 @@ def _window(
     return sliding_window(op, x.shape[1:3], w.shape[:2], steps, spread, padding)
 
 
-def _lowest(dtype: np.dtype) -> object:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else dtype.type(-np.inf)
-
-
 def _highest(x: np.ndarray, w: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """The greatest x + w under each window, and the number of the tap that it comes from.
 
     Padding does not count. Of equals the first tap is it.
     """
     shape = (len(x), *window.output, x.shape[3])
-    best = np.full(shape, _lowest(x.dtype), x.dtype)
+    best = np.full(shape, lowest(x.dtype), x.dtype)
     places = np.zeros(shape, np.int32)
     whole = padded(x, window)
     counts = padded(np.ones((1, *x.shape[1:3], 1), bool), window, False)

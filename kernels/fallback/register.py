@@ -16,6 +16,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "add_n": ("AddN",),
     "arg_min_max": ("ArgMax", "ArgMin"),
+    "bessel": (
+        *("BesselI0", "BesselI0e", "BesselK0", "BesselK0e", "BesselJ0", "BesselY0", "BesselI1"),
+        *("BesselI1e", "BesselK1", "BesselK1e", "BesselJ1", "BesselY1"),
+    ),
     "bias": ("BiasAdd", "BiasAddV1", "BiasAddGrad"),
     "binary": (
         *("Add", "AddV2", "Sub", "Mul", "Div", "SquaredDifference", "RealDiv", "DivNoNan", "MulNoNan"),
@@ -57,11 +61,15 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
     ),
     "fill": ("Const", "Fill", "Range", "LinSpace", "OneHot"),
+    "fractional_pool": (
+        *("FractionalMaxPool", "FractionalAvgPool", "FractionalMaxPoolGrad", "FractionalAvgPoolGrad"),
+    ),
     "gather": ("Gather", "GatherV2", "GatherNd"),
     "histogram": (
         *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
     ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
+    "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
     "matrix_diag": (
         *("Diag", "DiagPart", "MatrixDiag", "BatchMatrixDiag", "MatrixDiagPart", "BatchMatrixDiagPart"),
@@ -70,6 +78,12 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("MatrixDiagV3",),
     ),
     "pad": ("Pad", "PadV2", "MirrorPad", "MirrorPadGrad"),
+    "pool": ("MaxPool", "MaxPoolV2", "MaxPool3D", "AvgPool", "AvgPool3D", "MaxPoolWithArgmax"),
+    "pool_gradient": (
+        *("MaxPoolGrad", "MaxPoolGradV2", "MaxPool3DGrad", "MaxPoolGradGrad", "MaxPoolGradGradV2"),
+        *("MaxPool3DGradGrad", "MaxPoolGradWithArgmax", "MaxPoolGradGradWithArgmax", "AvgPoolGrad"),
+        "AvgPool3DGrad",
+    ),
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
         *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
@@ -100,6 +114,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "space_batch": (
         *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
         *("DepthToSpace",),
+    ),
+    "special": (
+        *("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Zeta", "Polygamma", "Spence", "Dawsn"),
+        *("Expint", "FresnelSin", "FresnelCos"),
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unique": ("Unique", "UniqueWithCounts", "UniqueV2", "UniqueWithCountsV2"),

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .kernel import checked_shape
-from .status import InvalidArgumentError
+from .status import InvalidArgumentError, ResourceExhaustedError
 
 # A copy of all windows is made for as many output rows at once as keep it below this.
 _BLOCK_BYTES = 1 << 26
+# A padded array may have as many times the elements, and as many taps are walked through.
+_MOST_PADDING = 64
+_MOST_TAPS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -91,9 +95,16 @@ def padded(x: np.ndarray, window: Window, fill: object = 0) -> np.ndarray:
         return x
     sums = zip(window.input, window.before, window.after, strict=True)
     shape = (x.shape[0], *(n + low + high for n, low, high in sums), x.shape[-1])
-    made = np.full(checked_shape(shape, x.dtype), fill, x.dtype)
+    made = np.full(_not_far_larger(shape, x), fill, x.dtype)
     made[inside(window)] = x
     return made
+
+
+def _not_far_larger(shape: tuple[int, ...], x: np.ndarray) -> tuple[int, ...]:
+    """The shape; ResourceExhaustedError when an attribute has made a small input huge."""
+    if math.prod(shape) > _MOST_PADDING * x.size + _BLOCK_BYTES:
+        raise ResourceExhaustedError(f"padding must leave a size near {list(x.shape)}, got {list(shape)}")
+    return checked_shape(shape, x.dtype)
 
 
 def inside(window: Window) -> tuple[slice, ...]:
@@ -105,6 +116,8 @@ def inside(window: Window) -> tuple[slice, ...]:
 def tap_slices(window: Window) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...]]]:
     """For each place in the filter, row-major, what it meets in the padded array [N, spatial, C]:
     [N, output, C]."""
+    if math.prod(window.size) > _MOST_TAPS:
+        raise ResourceExhaustedError(f"a window must have at most {_MOST_TAPS} places, got {window.size}")
     for tap in itertools.product(*map(range, window.size)):
         axes = zip(tap, window.dilations, window.strides, window.output, strict=True)
         slices = (slice(k * d, k * d + (n - 1) * stride + 1 if n else 0, stride) for k, d, stride, n in axes)

@@ -1,0 +1,170 @@
+"""MaxPool, AvgPool and MaxPoolWithArgmax, in two and three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...schema import graph_def
+from .attributes import DataType
+from .data_format import channels_first, from_last, spatial, to_last
+from .dtypes import FLOATS, INDICES, REAL, numpy_dtype
+from .kernel import checked_shape
+from .pooling import first_greatest, greatest, mean
+from .registry import kernel
+from .status import InvalidArgumentError, UnimplementedError
+from .window import Window, sliding_window
+
+FLOAT_32 = frozenset((graph_def.DT_FLOAT, graph_def.DT_BFLOAT16))
+Shape = tuple[int, ...]
+
+
+def pool_window(
+    op: str,
+    x: Shape,
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    explicit: Sequence[int],
+    first: bool,
+) -> Window:
+    """The pool's window over [N, spatial, C]. Attributes are as in the node, in the layout's order."""
+    rank = len(x)
+    size = spatial(op, "ksize", ksize, first, rank)
+    steps = spatial(op, "strides", strides, first, rank)
+    pads = spatial(op, "explicit_paddings", explicit, first, rank, 2) if padding == "EXPLICIT" else ()
+    window = sliding_window(op, x[1:-1], size, steps, (1,) * (rank - 2), padding, pads)
+    low = [max(a, b) >= k for a, b, k in zip(window.before, window.after, size, strict=True)]
+    if padding == "EXPLICIT" and any(low):
+        message = f"explicit paddings must be smaller than the window {list(size)}"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(explicit)}")
+    checked_shape((x[0], *window.output, x[-1]), np.dtype(np.float64))
+    return window
+
+
+def check_rank(op: str, x: np.ndarray, rank: int) -> None:
+    if x.ndim != rank:
+        raise InvalidArgumentError(f"{op}: input must have {rank} dimensions, got {list(x.shape)}")
+
+
+def max_pool(
+    x: np.ndarray,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    explicit_paddings: list[int] = [],  # noqa: B006 (read only)
+    data_format: str = "NHWC",
+) -> np.ndarray:
+    """The greatest element under each window of x [N, H, W, C]; NCHW too.
+
+    A window over channels alone (ksize [1, 1, 1, k]) is possible as well.
+    Source: TensorFlow tensorflow/core/kernels/maxpooling_op.cc.
+    """
+    op = "MaxPool"
+    check_rank(op, x, 4)
+    first = channels_first(op, data_format)
+    if not first and len(ksize) == 4 and ksize[3] != 1:
+        return _max_over_channels(x, ksize, strides)
+    x = to_last(x, first)
+    window = pool_window(op, x.shape, ksize, strides, padding, explicit_paddings, first)
+    return from_last(greatest(x, window), first)
+
+
+def _max_over_channels(x: np.ndarray, ksize: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+    size = ksize[3]
+    if list(ksize[:3]) != [1, 1, 1] or list(strides) != [1, 1, 1, size]:
+        message = f"a window over channels must have size and stride [1, 1, 1, {size}]"
+        raise UnimplementedError(f"MaxPool: {message}, got {list(ksize)} and {list(strides)}")
+    if size < 1 or x.shape[3] % size:
+        raise UnimplementedError(f"MaxPool: {size} must divide the channels, got {list(x.shape)}")
+    return np.asarray(x.reshape(*x.shape[:3], -1, size).max(axis=-1))
+
+
+def attribute_of(op: str, what: str, values: np.ndarray) -> list[int]:
+    """ksize or strides, given as a tensor."""
+    if values.shape != (4,):
+        raise InvalidArgumentError(f"{op}: {what} must be of 4 elements, got {list(values.shape)}")
+    return [int(value) for value in values]
+
+
+def max_pool_v2(
+    x: np.ndarray, ksize: np.ndarray, strides: np.ndarray, *, padding: str, data_format: str
+) -> np.ndarray:
+    """MaxPool, ksize and strides being tensors."""
+    op = "MaxPoolV2"
+    size, steps = attribute_of(op, "ksize", ksize), attribute_of(op, "strides", strides)
+    return max_pool(x, ksize=size, strides=steps, padding=padding, data_format=data_format)
+
+
+def max_pool_3d(
+    x: np.ndarray, *, ksize: list[int], strides: list[int], padding: str, data_format: str
+) -> np.ndarray:
+    """The greatest element under each window of x [N, D, H, W, C]; NCDHW too."""
+    op = "MaxPool3D"
+    check_rank(op, x, 5)
+    first = channels_first(op, data_format)
+    x = to_last(x, first)
+    return from_last(greatest(x, pool_window(op, x.shape, ksize, strides, padding, (), first)), first)
+
+
+def avg_pool(
+    x: np.ndarray, *, ksize: list[int], strides: list[int], padding: str, data_format: str
+) -> np.ndarray:
+    """The mean under each window of x [N, H, W, C], padding not counted; NCHW too."""
+    op = "AvgPool"
+    check_rank(op, x, 4)
+    first = channels_first(op, data_format)
+    x = to_last(x, first)
+    return from_last(mean(x, pool_window(op, x.shape, ksize, strides, padding, (), first)), first)
+
+
+def avg_pool_3d(
+    x: np.ndarray, *, ksize: list[int], strides: list[int], padding: str, data_format: str
+) -> np.ndarray:
+    """The mean under each window of x [N, D, H, W, C], padding not counted; NCDHW too."""
+    op = "AvgPool3D"
+    check_rank(op, x, 5)
+    first = channels_first(op, data_format)
+    x = to_last(x, first)
+    return from_last(mean(x, pool_window(op, x.shape, ksize, strides, padding, (), first)), first)
+
+
+def max_pool_with_argmax(
+    x: np.ndarray,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    include_batch_in_index: bool,
+    Targmax: DataType,
+) -> tuple[np.ndarray, np.ndarray]:
+    """MaxPool of x [N, H, W, C], and where in x each comes from: (h W + w) C + c.
+
+    With include_batch_in_index, ((n H + h) W + w) C + c. Of equals it is the first.
+    """
+    op = "MaxPoolWithArgmax"
+    check_rank(op, x, 4)
+    window = pool_window(op, x.shape, ksize, strides, padding, (), False)
+    best, places = first_greatest(x, window)
+    height, width, channels = x.shape[1:]
+    taps_h, taps_w = np.divmod(places.astype(np.int64), window.size[1])
+    rows, columns = (
+        np.arange(n) * s - low for n, s, low in zip(window.output, window.strides, window.before, strict=True)
+    )
+    flat = (rows[:, None, None] + taps_h) * width + columns[:, None] + taps_w
+    flat = flat * channels + np.arange(channels)
+    if include_batch_in_index:
+        flat += (np.arange(len(x)) * height * width * channels)[:, None, None, None]
+    return best, flat.astype(numpy_dtype(Targmax))
+
+
+KERNELS = (
+    kernel("MaxPool", max_pool, T=REAL),
+    kernel("MaxPoolV2", max_pool_v2, T=REAL),
+    kernel("MaxPool3D", max_pool_3d, T=FLOAT_32),
+    kernel("AvgPool", avg_pool, T=FLOATS),
+    kernel("AvgPool3D", avg_pool_3d, T=FLOAT_32),
+    kernel("MaxPoolWithArgmax", max_pool_with_argmax, T=REAL, Targmax=INDICES),
+)
