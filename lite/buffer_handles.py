@@ -9,6 +9,7 @@ from .arena import allocate
 from .delegate import NULL_BUFFER_HANDLE, Delegate
 from .errors import StateError
 from .node import Node
+from .node_release import warn_of_failure
 from .registration import Registration
 from .tensor import Tensor
 
@@ -61,7 +62,14 @@ def written_from_outside(subgraph: Subgraph, tensor: Tensor) -> None:
     tensor.data_is_stale = False
     delegate = tensor.delegate
     if isinstance(delegate, Delegate) and tensor.buffer_handle != NULL_BUFFER_HANDLE:
-        delegate.copy_to_buffer_handle(subgraph, tensor.buffer_handle, tensor)
+        handle = tensor.buffer_handle
+        try:
+            delegate.copy_to_buffer_handle(subgraph, handle, tensor)
+        except Exception as error:
+            raise StateError(
+                f"tensor {tensor!r}: delegate {delegate.name} could not copy it to buffer handle "
+                f"{handle}: {error}"
+            ) from error
 
 
 def set_buffer_handle(subgraph: Subgraph, tensor: Tensor, handle: int, delegate: Delegate) -> None:
@@ -80,7 +88,20 @@ def free_handle(subgraph: Subgraph, tensor: Tensor) -> None:
     tensor.buffer_handle = NULL_BUFFER_HANDLE
     tensor.data_is_stale = False
     if isinstance(delegate, Delegate) and handle != NULL_BUFFER_HANDLE:
-        delegate.free_buffer_handle(subgraph, handle)
+        try:
+            delegate.free_buffer_handle(subgraph, handle)
+        except Exception as error:
+            warn_of_failure(f"delegate {delegate.name}, buffer handle {handle}", error)
+
+
+def replace_value(subgraph: Subgraph, tensor: Tensor) -> None:
+    """Let the delegate that holds the tensor have the value that its memory has got from the runtime."""
+    delegate = tensor.delegate
+    if isinstance(delegate, Delegate) and tensor.buffer_handle != NULL_BUFFER_HANDLE:
+        if type(delegate).copy_to_buffer_handle is Delegate.copy_to_buffer_handle:
+            free_handle(subgraph, tensor)  # it finds the value in the tensor's memory
+        else:
+            written_from_outside(subgraph, tensor)
 
 
 def with_copies(subgraph: Subgraph, nodes: Sequence[Node], ends_plan: bool) -> list[Node]:

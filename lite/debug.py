@@ -10,7 +10,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     from .node import Node
-    from .subgraph import Stage, Subgraph
+    from .stage import Stage
+    from .subgraph import Subgraph
     from .tensor import Tensor
 
 PLAN, NODES, TIMES, VALUES = 1, 2, 3, 4

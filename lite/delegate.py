@@ -126,7 +126,11 @@ class DelegateContext(Protocol):
         """
 
     def acquire_subgraph_context(self, index: int) -> DelegateContext:
-        """The same for another subgraph of the model, until this prepare ends."""
+        """The same for another subgraph of the model, until this prepare ends.
+
+        What is replaced there is replaced again after a resize, and is undone with this subgraph. A
+        subgraph that waits for its shapes has it done by its next allocation.
+        """
 
     def mark_subgraph_as_delegation_skippable(self, index: int) -> None:
         """Have this subgraph, which a node of the delegate runs, offered to no delegate."""
@@ -186,6 +190,16 @@ class Delegate:
     def why_left_out(self, subgraph: int, node: int) -> str | None:
         """Why prepare has not taken this node of this subgraph, where the delegate can tell."""
         return None
+
+    def check_handles(self, outputs: Iterable[Tensor]) -> None:
+        """StateError for a tensor that is stale, though nothing could bring its value."""
+        for tensor in outputs:
+            held = self.has_buffer_handles and tensor.buffer_handle != NULL_BUFFER_HANDLE
+            if tensor.data_is_stale and not held:
+                raise StateError(
+                    f"{self.name}: a stale tensor must have a buffer handle, and its delegate "
+                    f"copy_from_buffer_handle, got handle {tensor.buffer_handle} of {tensor!r}"
+                )
 
     @property
     def has_buffer_handles(self) -> bool:

@@ -8,7 +8,7 @@ from .buffer_handles import set_buffer_handle
 from .delegate import Delegate, DelegateFlags
 from .delegation import RESTORED, Delegation
 from .errors import DelegateError, StateError
-from .subgraph import State
+from .stage import State
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -24,9 +24,10 @@ def apply_delegate(runtime: Runtime, delegate: Delegate) -> None:
     """
     if not isinstance(delegate, Delegate):
         raise StateError(f"delegate: it must be a Delegate, got {delegate!r}")
-    if delegate in runtime.delegates:
+    if any(applied is delegate for applied in runtime.delegates):
         raise StateError(f"delegate {delegate.name}: it is applied already")
     ready = [s for s in runtime.subgraphs if s.state is State.INVOKABLE]
+    skippable = dict(runtime.skippable)
     before = list(runtime.delegates)
     runtime.delegates.append(delegate)
     try:
@@ -38,6 +39,7 @@ def apply_delegate(runtime: Runtime, delegate: Delegate) -> None:
     except StateError:
         # The delegate was refused before it touched this graph; others that it had are given back.
         runtime.delegates[:] = before
+        runtime.skippable = skippable
         _forget(runtime, delegate)
         for subgraph in ready:
             subgraph.allocate_tensors()
@@ -62,6 +64,7 @@ def _allocate(runtime: Runtime, delegate: Delegate, ready: list[Subgraph]) -> No
 
 def _remove_all(runtime: Runtime) -> None:
     runtime.delegates.clear()
+    runtime.skippable.clear()
     for subgraph in (*runtime.subgraphs, *runtime.copies):
         if subgraph.delegation is not None:
             subgraph.discard_stages()
@@ -70,11 +73,8 @@ def _remove_all(runtime: Runtime) -> None:
 
 def _forget(runtime: Runtime, delegate: Delegate) -> None:
     for subgraph in (*runtime.subgraphs, *runtime.copies):
-        delegation = subgraph.delegation
-        if delegation is not None and delegate in delegation.applied:
-            delegation.undo(subgraph)
-            delegation.applied.remove(delegate)
-            delegation.undone = bool(delegation.applied)
+        if subgraph.delegation is not None:
+            subgraph.delegation.forget(subgraph, delegate)
 
 
 def hold_tensor(subgraph: Subgraph, tensor: Tensor, handle: int, delegate: Delegate) -> None:
@@ -84,3 +84,6 @@ def hold_tensor(subgraph: Subgraph, tensor: Tensor, handle: int, delegate: Deleg
     if subgraph.delegation is None:
         subgraph.delegation = Delegation()
     set_buffer_handle(subgraph, tensor, handle, delegate)
+    subgraph.plan_again()
+    for caller in (*subgraph.runtime.subgraphs, *subgraph.runtime.copies):
+        caller.invalidate_if_it_calls(subgraph)

@@ -23,9 +23,16 @@ if TYPE_CHECKING:
 class SubgraphDelegateContext:
     """Implements DelegateContext. Closed when prepare ends: every call is a StateError from then on."""
 
-    def __init__(self, subgraph: Subgraph, delegate: Delegate, may_replace: bool = True) -> None:
+    def __init__(
+        self,
+        subgraph: Subgraph,
+        delegate: Delegate,
+        acquired_by: Subgraph | None = None,
+        may_replace: bool = True,
+    ) -> None:
         self._subgraph: Subgraph | None = subgraph
         self._delegate = delegate
+        self._acquired_by = acquired_by
         self._may_replace = may_replace
         self._acquired: list[SubgraphDelegateContext] = []
 
@@ -100,8 +107,12 @@ class SubgraphDelegateContext:
         self._open("resize_tensor").resize_tensor(tensor, shape)
 
     def acquire_subgraph_context(self, index: int) -> SubgraphDelegateContext:
-        other = self._open("acquire_subgraph_context").subgraph(index)
-        context = SubgraphDelegateContext(other, self._delegate, may_replace=False)
+        own = self._open("acquire_subgraph_context")
+        other = own.subgraph(index)
+        if other.index == own.index:
+            return self
+        acquired_by = self._acquired_by or own
+        context = SubgraphDelegateContext(other, self._delegate, acquired_by, self._may_replace)
         self._acquired.append(context)
         return context
 
@@ -111,7 +122,7 @@ class SubgraphDelegateContext:
             raise PrepareError(
                 f"a subgraph that is skipped must be one of 1 to {len(runtime.subgraphs) - 1}, got {index}"
             )
-        runtime.skippable.add(index)
+        runtime.skippable.setdefault(index, self._delegate)
 
     def preview_delegate_partitioning(
         self, nodes: Iterable[int], mode: PartitionMode | None = None
@@ -124,10 +135,10 @@ class SubgraphDelegateContext:
     ) -> None:
         subgraph = self._open("replace_node_subsets_with_delegate_kernels")
         if not self._may_replace:
-            raise StateError(
-                f"{self._delegate.name}: nodes of subgraph {subgraph.index} are replaced when the delegate "
-                "is prepared for it"
-            )
+            raise StateError(f"{self._delegate.name}: nodes may only be replaced in prepare")
+        if self._acquired_by is not None:
+            replace_elsewhere(self._acquired_by, subgraph.index, self._delegate, registration, nodes, mode)
+            return
         kernel = copy(registration)
         kernel.builtin_code = DELEGATE
         plan: list[int] = []
@@ -171,6 +182,23 @@ class SubgraphDelegateContext:
         fuse = runtime.delegate_node_fusion and not runtime.preserve_all_tensors
         how = mode or PartitionMode.GREEDY if runtime.delegate_clustering else PartitionMode.ORIGINAL_ORDER
         return partition(plan, subgraph.outputs, chosen, control_edges(subgraph), how, fuse)
+
+
+def replace_elsewhere(
+    own: Subgraph,
+    index: int,
+    delegate: Delegate,
+    registration: Registration,
+    nodes: Iterable[int],
+    mode: PartitionMode | None,
+) -> None:
+    """Replace nodes of another subgraph, and of its copies, for a delegate that is prepared for one's own."""
+    assert own.delegation is not None
+    chosen = tuple(nodes)
+    for other in own.runtime.instances(index):
+        if other.delegation is None:
+            other.delegation = type(own.delegation)()
+        other.delegation.replace(other, delegate, own.delegation, registration, chosen, mode)
 
 
 def control_edges(subgraph: Subgraph) -> list[ControlEdge]:

@@ -11,7 +11,7 @@ import numpy as np
 from .errors import StateError
 from .interpreter_builder import build_subgraphs
 from .runtime import Runtime
-from .subgraph import State
+from .stage import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from .node import Node
     from .plan import NativeSegment, Plan
-    from .subgraph import Stage, Subgraph
+    from .stage import Stage
+    from .subgraph import Subgraph
 
 
 @dataclass(frozen=True)

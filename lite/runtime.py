@@ -47,7 +47,7 @@ class Runtime:
         self.delegates: list[Delegate] = []
         self.offered_delegates: list[Delegate] = []  # these may run what a compiled model carries
         self.find_delegate: Callable[[str, Mapping[str, str]], Delegate | None] = no_delegates
-        self.skippable: set[int] = set()  # subgraphs that are offered to no delegate
+        self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
         self.delegate_clustering = True
         self.delegate_node_fusion = True
         self.force_delegate_node_profiling = False  # rows also for nodes whose operators have rows
@@ -74,6 +74,8 @@ class Runtime:
         copy.owned = True
         copy.init_nodes()
         self.copies.append(copy)
+        if listed.delegation is not None:
+            listed.delegation.hand_over(copy)
         for delegate in self.delegates:
             self.delegate_to(copy, delegate)
         return copy
@@ -86,8 +88,18 @@ class Runtime:
 
         if subgraph.delegation is None:
             subgraph.delegation = Delegation()
-        if delegate not in subgraph.delegation.applied:
+        if not any(applied is delegate for applied in subgraph.delegation.applied):
             subgraph.delegation.apply(subgraph, delegate)
+
+    def forget_idle_delegates(self) -> None:
+        """Forget delegates that no subgraph has any more, so that they may be applied again."""
+        delegations = [s.delegation for s in (*self.subgraphs, *self.copies) if s.delegation is not None]
+        busy = {id(delegate) for delegation in delegations for delegate in delegation.applied}
+        self.delegates = [delegate for delegate in self.delegates if id(delegate) in busy]
+
+    def instances(self, index: int) -> list[Subgraph]:
+        """The subgraph of that number, and its copies."""
+        return [self.subgraphs[index], *(copy for copy in self.copies if copy.index == index)]
 
     def pool(self) -> ThreadPool | None:
         """The threads that kernels may use besides the caller's."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from . import debug
@@ -12,9 +11,12 @@ from .callees import Callees
 from .errors import InvokeError, PrepareError, StateError, UnsupportedError
 from .memory import StageMemory
 from .node_errors import invoke_error, prepare_error
+from .node_release import free_node
 from .plan import NativeSegment, Plan, run_calls
 from .shape_check import check_strict, checked_shape
+from .stage import Stage, State
 from .tensor import AllocationType, Tensor, TensorType
+from .variables import kept_values, reset_variables, restore_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -35,29 +37,6 @@ _DYNAMIC = AllocationType.DYNAMIC
 _UINT8 = int(TensorType.UINT8)
 
 NOT_READY = "Invoke called on model that is not ready."
-
-
-class State(Enum):
-    """Whether the subgraph can run; the names are TFLite's."""
-
-    UNINVOKABLE = "uninvokable"
-    INVOKABLE = "invokable"
-
-
-class Stage:
-    """Nodes at positions first to last (inclusive) of the execution plan, ready to run.
-
-    A subgraph without dynamic tensors has one stage. Otherwise a stage ends with the node
-    whose output shapes are known only when it has run; the next one is prepared then.
-    """
-
-    __slots__ = ("first", "last", "memory", "plan")
-
-    def __init__(self, first: int, last: int, memory: StageMemory, plan: Plan) -> None:
-        self.first = first
-        self.last = last
-        self.memory = memory
-        self.plan = plan
 
 
 class Subgraph:
@@ -106,8 +85,7 @@ class Subgraph:
         if self.delegation is not None:
             self.delegation.release(self)
         for node in self.nodes:
-            if node.registration.free is not None:
-                node.registration.free(self, node)
+            free_node(self, node)
 
     # --- Context: what nodes may ask
 
@@ -281,10 +259,17 @@ class Subgraph:
         self.state = State.UNINVOKABLE
         self._entry = None
 
-    def propagate_shapes(self) -> None:
-        """Prepare nodes for their outputs' shapes, as far as these are known without running."""
+    def forget_tensors(self, count: int) -> None:
+        """Drop the tensors from this number on: scratch memory, and what delegates have added."""
+        del self.tensors[count:]
+        for owned in self._scratch.values():
+            owned[:] = [t for t in owned if t < count]
+
+    def propagate_shapes(self) -> bool:
+        """Prepare nodes for their outputs' shapes; False when these are not all known without running."""
         with suppress(UnsupportedError):
-            self._prepare_from(0)
+            return self._prepare_from(0) == len(self.execution_plan) - 1
+        return False
 
     def invalidate_if_it_calls(self, other: Subgraph) -> None:
         """Have allocate_tensors asked for again, because a subgraph that this one runs has changed."""
@@ -310,14 +295,25 @@ class Subgraph:
                 subgraph._entry = None
         memory = StageMemory(self, first, last, self.runtime.preserve_all_tensors)
         memory.acquire(self)
-        nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
-        if self.delegation is not None:
-            nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
-        plan = Plan(nodes, self.runtime.library, self.runtime.pool())
+        plan = self._plan(first, last)
         plan.blocks.bind()
         self.stages.append(Stage(first, last, memory, plan))
         self._choose_entry()
         debug.show_plan(self, self.stages[-1])
+
+    def _plan(self, first: int, last: int) -> Plan:
+        nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
+        if self.delegation is not None:
+            nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
+        return Plan(nodes, self.runtime.library, self.runtime.pool())
+
+    def plan_again(self) -> None:
+        """Make the plans anew for nodes as they are prepared: who holds a tensor has changed."""
+        for stage in self.stages:
+            stage.plan = self._plan(stage.first, stage.last)
+            if stage.memory.held:
+                stage.plan.blocks.bind()
+        self._choose_entry()
 
     def _prepare_from(self, first: int) -> int:
         """Prepare nodes up to the first with a dynamic output; returns its position, or the last."""
@@ -359,15 +355,7 @@ class Subgraph:
 
     def reset_variables(self) -> None:
         """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does."""
-        for t in self.variables:
-            tensor = self.tensors[t]
-            zero = (
-                tensor.quantization.zero_point
-                if tensor.type == TensorType.INT8 and tensor.quantization
-                else 0
-            )
-            if tensor.data is not None:
-                tensor.data[:] = zero & 0xFF
+        reset_variables(self)
 
     def release_nonpersistent_memory(self) -> None:
         """Give the arena back; allocate_tensors brings it back without preparing anew."""
@@ -454,12 +442,9 @@ class Subgraph:
 
     def _prepare_anew(self) -> None:
         """Prepare all nodes again; inputs and variables keep their values."""
-        tensors = [self.tensors[t] for t in (*self.inputs, *self.variables)]
-        values = [(tensor, tensor.data.copy()) for tensor in tensors if tensor.data is not None]
+        values = kept_values(self)
         self.allocate_tensors()
-        for tensor, value in values:
-            if tensor.data is not None:
-                tensor.data[:] = value
+        restore_values(self, values)
 
     def _continue_after(self, stage: Stage, number: int) -> None:
         """Prepare the nodes behind a dynamic tensor, unless that was done for the same shapes."""
@@ -487,6 +472,8 @@ class Subgraph:
         assert invoke is not None
         try:
             invoke(self, node)
+            if node.delegate is not None and any(self.tensors[t].data_is_stale for t in node.outputs):
+                node.delegate.check_handles(self.tensors[t] for t in node.outputs)
         except Exception as error:
             raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
 

@@ -1,0 +1,56 @@
+"""Variables and inputs of a subgraph: their values when it is reset, and when it is prepared anew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .tensor import Tensor, TensorType
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .subgraph import Subgraph
+
+
+def reset_variables(subgraph: Subgraph) -> None:
+    """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does."""
+    for t in subgraph.variables:
+        tensor = subgraph.tensors[t]
+        if tensor.data is not None:
+            tensor.data[:] = _zero(tensor) & 0xFF
+            _tell_delegate(subgraph, tensor)
+
+
+def _zero(tensor: Tensor) -> int | np.ndarray:
+    is_int8 = tensor.type == TensorType.INT8 and tensor.quantization is not None
+    return tensor.quantization.zero_point if is_int8 and tensor.quantization else 0
+
+
+def kept_values(subgraph: Subgraph) -> list[tuple[Tensor, np.ndarray]]:
+    """Copies of the present values of inputs and variables, wherever they are."""
+    found = []
+    for t in (*subgraph.inputs, *subgraph.variables):
+        tensor = subgraph.tensors[t]
+        if tensor.data is None:
+            continue
+        if tensor.data_is_stale:
+            from .buffer_handles import make_readable
+
+            make_readable(subgraph, tensor)
+        found.append((tensor, tensor.data.copy()))
+    return found
+
+
+def restore_values(subgraph: Subgraph, values: list[tuple[Tensor, np.ndarray]]) -> None:
+    """Write back what kept_values has copied."""
+    for tensor, value in values:
+        if tensor.data is not None:
+            tensor.data[:] = value
+            _tell_delegate(subgraph, tensor)
+
+
+def _tell_delegate(subgraph: Subgraph, tensor: Tensor) -> None:
+    if tensor.delegate is not None:
+        from .buffer_handles import replace_value
+
+        replace_value(subgraph, tensor)
