@@ -16,6 +16,11 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "add_n": ("AddN",),
     "arg_min_max": ("ArgMax", "ArgMin"),
+    "batch_norm": (
+        *("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGrad"),
+        *("FusedBatchNormGradV2", "FusedBatchNormGradV3", "BatchNormWithGlobalNormalization"),
+        "BatchNormWithGlobalNormalizationGrad",
+    ),
     "bessel": (
         *("BesselI0", "BesselI0e", "BesselK0", "BesselK0e", "BesselJ0", "BesselY0", "BesselI1"),
         *("BesselI1e", "BesselK1", "BesselK1e", "BesselJ1", "BesselY1"),
@@ -70,6 +75,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
+    "local_response_normalization": ("LRN", "LRNGrad"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
     "matrix_diag": (
         *("Diag", "DiagPart", "MatrixDiag", "BatchMatrixDiag", "MatrixDiagPart", "BatchMatrixDiagPart"),
@@ -111,6 +117,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("BroadcastArgs", "BroadcastGradientArgs"),
     ),
     "slice": ("Slice", "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate"),
+    "softmax": (
+        *("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"),
+        "L2Loss",
+    ),
     "space_batch": (
         *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
         *("DepthToSpace",),
