@@ -137,6 +137,9 @@ def main() -> None:
     parser.add_argument("--match", default="", help="only graphs with this in their name")
     parser.add_argument("--failures", action="store_true", help="print why graphs do not convert")
     parser.add_argument("--markdown", type=Path, help="write the whole table to this file")
+    parser.add_argument(
+        "--passing", type=Path, help="write the names of the graphs that both runtimes get right"
+    )
     arguments = parser.parse_args()
     settings = Settings(select=arguments.mode != "builtins", custom_ops=arguments.mode == "none")
     chosen = [
@@ -146,6 +149,9 @@ def main() -> None:
     rows = [measured(case, settings, litert) for case in chosen]
     if arguments.markdown:
         arguments.markdown.write_text(table(rows) + "\n")
+    if arguments.passing:
+        passing = [row.name for row in rows if row.is_right and (row.litert is None or row.litert <= 1)]
+        arguments.passing.write_text("\n".join(passing) + "\n")
     if arguments.failures:
         print("\n".join(f"{row.name}: {row.failure}" for row in rows if row.failure))
     print(summary(rows))

@@ -9,7 +9,7 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
-from .binary import arithmetic
+from .binary import binary
 from .lowering import Lowering, Rule, check_type
 
 
@@ -33,8 +33,8 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     addend = offset - mean * multiplier
     m = lowering.constant(lowering.name(node, "/multiplier"), multiplier.astype(np.float32))
     b = lowering.constant(lowering.name(node, "/addend"), addend.astype(np.float32))
-    scaled = arithmetic(lowering, node, BuiltinOperator.MUL, x, m, "/scaled")
-    y = arithmetic(lowering, node, BuiltinOperator.ADD, scaled, b)
+    scaled = binary(lowering, node, BuiltinOperator.MUL, x, m)
+    y = binary(lowering, node, BuiltinOperator.ADD, scaled, b)
     reserved = lowering.constant(lowering.name(node, "/reserved"), np.zeros(mean.shape, np.float32))
     last = lowering.constant(lowering.name(node, "/reserved_3"), np.zeros((), np.float32))
     return [y, lowering.input(node, 3), lowering.input(node, 4), reserved, reserved, last]

@@ -1,13 +1,34 @@
-"""Arithmetic of two tensors: Add, AddV2, Sub, Mul, BiasAdd."""
+"""Operators of two tensors that are broadcast: arithmetic, comparisons and logic."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.objects import TableT
-from ...schema.tflite import AddOptionsT, BuiltinOperator, MulOptionsT, SubOptionsT
+from ...schema.tflite import (
+    AddOptionsT,
+    BuiltinOperator,
+    DivOptionsT,
+    EqualOptionsT,
+    FloorDivOptionsT,
+    FloorModOptionsT,
+    GreaterEqualOptionsT,
+    GreaterOptionsT,
+    LessEqualOptionsT,
+    LessOptionsT,
+    LogicalAndOptionsT,
+    LogicalOrOptionsT,
+    MaximumMinimumOptionsT,
+    MulOptionsT,
+    NotEqualOptionsT,
+    PowOptionsT,
+    SquaredDifferenceOptionsT,
+    SubOptionsT,
+)
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import broadcast
@@ -15,25 +36,65 @@ from .lowering import Lowering, Rule, check_type
 
 _OPTIONS: dict[BuiltinOperator, type[TableT]] = {
     BuiltinOperator.ADD: AddOptionsT,
-    BuiltinOperator.SUB: SubOptionsT,
+    BuiltinOperator.DIV: DivOptionsT,
+    BuiltinOperator.EQUAL: EqualOptionsT,
+    BuiltinOperator.FLOOR_DIV: FloorDivOptionsT,
+    BuiltinOperator.FLOOR_MOD: FloorModOptionsT,
+    BuiltinOperator.GREATER: GreaterOptionsT,
+    BuiltinOperator.GREATER_EQUAL: GreaterEqualOptionsT,
+    BuiltinOperator.LESS: LessOptionsT,
+    BuiltinOperator.LESS_EQUAL: LessEqualOptionsT,
+    BuiltinOperator.LOGICAL_AND: LogicalAndOptionsT,
+    BuiltinOperator.LOGICAL_OR: LogicalOrOptionsT,
+    BuiltinOperator.MAXIMUM: MaximumMinimumOptionsT,
+    BuiltinOperator.MINIMUM: MaximumMinimumOptionsT,
     BuiltinOperator.MUL: MulOptionsT,
+    BuiltinOperator.NOT_EQUAL: NotEqualOptionsT,
+    BuiltinOperator.POW: PowOptionsT,
+    BuiltinOperator.SQUARED_DIFFERENCE: SquaredDifferenceOptionsT,
+    BuiltinOperator.SUB: SubOptionsT,
 }
+_COMPARISONS = frozenset(
+    (
+        *(BuiltinOperator.EQUAL, BuiltinOperator.NOT_EQUAL, BuiltinOperator.LESS),
+        *(BuiltinOperator.LESS_EQUAL, BuiltinOperator.GREATER, BuiltinOperator.GREATER_EQUAL),
+    )
+)
 
 
-def arithmetic(
-    lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor, b: LiteTensor, suffix: str = ""
-) -> LiteTensor:
-    """ADD, SUB or MUL with broadcasting."""
-    check_type(a, TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+def binary(lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor, b: LiteTensor) -> LiteTensor:
+    """An operator of two tensors of one type, with broadcasting; comparisons give bool."""
     if a.type != b.type:
         raise ModelError(f"operands must have the same type, got {a!r} and {b!r}")
+    options = _OPTIONS[code]() if code in _OPTIONS else None
+    type = TensorType.BOOL if code in _COMPARISONS else a.type
     shape = broadcast(code.name, a.shape, b.shape)
-    return lowering.operator(node, code, [a, b], shape, _OPTIONS[code](), suffix=suffix)
+    return lowering.operator(node, code, [a, b], shape, options, type=type)
 
 
 def _rule(code: BuiltinOperator) -> Rule:
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
-        return arithmetic(lowering, node, code, lowering.input(node, 0), lowering.input(node, 1))
+        return binary(lowering, node, code, lowering.input(node, 0), lowering.input(node, 1))
+
+    return rule
+
+
+def _equality(code: BuiltinOperator) -> Rule:
+    def rule(lowering: Lowering, node: Node) -> LiteTensor:
+        if not node.flag("incompatible_shape_error"):
+            raise UnsupportedError("operands that need not fit together (incompatible_shape_error is false)")
+        return binary(lowering, node, code, lowering.input(node, 0), lowering.input(node, 1))
+
+    return rule
+
+
+def _of_float(compute: Callable[[Lowering, Node, LiteTensor, LiteTensor], LiteTensor]) -> Rule:
+    """A rule for two float32 operands that is made of operators."""
+
+    def rule(lowering: Lowering, node: Node) -> LiteTensor:
+        a, b = lowering.input(node, 0), lowering.input(node, 1)
+        check_type(a, TensorType.FLOAT32)
+        return compute(lowering, node, a, b)
 
     return rule
 
@@ -47,13 +108,32 @@ def bias_add(lowering: Lowering, node: Node) -> LiteTensor:
             raise UnsupportedError("a bias in NCHW order must be constant")
         behind = (1,) * (len(x.shape) - 2)
         bias = lowering.constant(f"{bias.name}/channels", np.reshape(bias.data, (-1, *behind)))
-    return arithmetic(lowering, node, BuiltinOperator.ADD, x, bias)
+    return binary(lowering, node, BuiltinOperator.ADD, x, bias)
 
 
 RULES: dict[str, Rule] = {
     "Add": _rule(BuiltinOperator.ADD),
     "AddV2": _rule(BuiltinOperator.ADD),
-    "Sub": _rule(BuiltinOperator.SUB),
-    "Mul": _rule(BuiltinOperator.MUL),
+    "Atan2": _rule(BuiltinOperator.ATAN2),
     "BiasAdd": bias_add,
+    "BitwiseXor": _rule(BuiltinOperator.BITWISE_XOR),
+    "Div": _rule(BuiltinOperator.DIV),
+    "Equal": _equality(BuiltinOperator.EQUAL),
+    "FloorDiv": _rule(BuiltinOperator.FLOOR_DIV),
+    "FloorMod": _rule(BuiltinOperator.FLOOR_MOD),
+    "Greater": _rule(BuiltinOperator.GREATER),
+    "GreaterEqual": _rule(BuiltinOperator.GREATER_EQUAL),
+    "Less": _rule(BuiltinOperator.LESS),
+    "LessEqual": _rule(BuiltinOperator.LESS_EQUAL),
+    "LogicalAnd": _rule(BuiltinOperator.LOGICAL_AND),
+    "LogicalOr": _rule(BuiltinOperator.LOGICAL_OR),
+    "Maximum": _rule(BuiltinOperator.MAXIMUM),
+    "Minimum": _rule(BuiltinOperator.MINIMUM),
+    "Mul": _rule(BuiltinOperator.MUL),
+    "NotEqual": _equality(BuiltinOperator.NOT_EQUAL),
+    "Pow": _rule(BuiltinOperator.POW),
+    "RealDiv": _rule(BuiltinOperator.DIV),
+    "RightShift": _rule(BuiltinOperator.RIGHT_SHIFT),
+    "SquaredDifference": _rule(BuiltinOperator.SQUARED_DIFFERENCE),
+    "Sub": _rule(BuiltinOperator.SUB),
 }

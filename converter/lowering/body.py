@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ..ir.module import Function
 from ..ir.node import Node, Value
-from ..lite_graph import LiteGraph, LiteTensor
+from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from .flex import as_tensorflow_op, setting_for
 from .folding import folded
 from .known_sizes import known_results
@@ -105,7 +105,7 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
     if results is None:
         _note(lowering, node, reason)
         return False
-    _keep(lowering, node, results)
+    _keep(lowering, node, results, lowering.graph.operators[place:])
     return True
 
 
@@ -120,8 +120,20 @@ def _note(lowering: Lowering, node: Node, reason: str) -> None:
     lowering.program.failures.add(failure)
 
 
-def _keep(lowering: Lowering, node: Node, results: LiteTensor | Sequence[LiteTensor]) -> None:
-    listed = known_results(lowering, node, [results] if isinstance(results, LiteTensor) else results)
+def _keep(
+    lowering: Lowering,
+    node: Node,
+    results: LiteTensor | Sequence[LiteTensor],
+    operators: Sequence[LiteOperator],
+) -> None:
+    """Note the results; those that the node's own operators compute get the node's name."""
+    listed = [results] if isinstance(results, LiteTensor) else results
     if len(listed) < len(node.results):
         raise ModelError(f"{_described(lowering, node)}: its rule gave {len(listed)} results")
-    lowering.values.update(zip(node.results, listed, strict=False))
+    own = lowering.name(node)
+    computed = {id(t) for o in operators if o.sources[0] == own for t in o.outputs}
+    for i, result in enumerate(listed):
+        if id(result) in computed:
+            result.name = f"{own}:{i}" if i else own
+    known = known_results(lowering, node, listed[: len(node.results)])
+    lowering.values.update(zip(node.results, known, strict=True))

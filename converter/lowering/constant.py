@@ -60,6 +60,12 @@ RULES: dict[str, Rule] = {
     "PlaceholderV2": placeholder,
     "PlaceholderWithDefault": identity,
     "Const": const,
+    "CheckNumerics": identity,
+    "EnsureShape": identity,
     "Identity": identity,
+    "IdentityN": identity,
+    "PreventGradient": identity,
+    "Snapshot": identity,
+    "StopGradient": identity,
     "NoOp": nothing,
 }

@@ -67,7 +67,7 @@ def _with(lowering: Lowering, result: LiteTensor, known: np.ndarray | None) -> L
     return result
 
 
-def _of_shapes(lowering: Lowering, node: Node) -> list[np.ndarray | None]:
+def _of_shapes(lowering: Lowering, node: Node) -> list[np.ndarray | None] | None:
     found: list[np.ndarray | None] = []
     for x in lowering.inputs(node):
         if x.shape is None:

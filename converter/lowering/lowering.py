@@ -16,6 +16,8 @@ from ..ir.node import Node, Value
 from ..ir.types import ElementType
 from ..ir.types import TensorType as ValueType
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, PartialShape
+from ..operator_types import refused_operand
+from .result_shapes import result_shapes
 
 if TYPE_CHECKING:
     from .program import Program
@@ -35,6 +37,7 @@ class Lowering:
         # The function that the nodes are of, "" for the graph itself.
         self.scope = scope
         self.values: dict[Value, LiteTensor] = {}
+        self._shapes: dict[Node, list[PartialShape]] = {}
 
     def name(self, node: Node, suffix: str = "") -> str:
         """The name of what a node becomes."""
@@ -82,6 +85,12 @@ class Lowering:
             raise UnsupportedError(f"the type of result {index} is not known")
         return tensor_type(type.element.number)
 
+    def result_shape(self, node: Node, index: int = 0) -> PartialShape:
+        """What is known of the shape of one of the node's results, by the rules of TensorFlow's op."""
+        if node not in self._shapes:
+            self._shapes[node] = result_shapes(self, node)
+        return self._shapes[node][index]
+
     def operator(
         self,
         node: Node,
@@ -95,12 +104,13 @@ class Lowering:
     ) -> LiteTensor:
         """Add an operator with one result, of its first input's type unless another is given.
 
-        The result is named after the node, with the suffix where it is but a step to its result.
+        A result that is but a step to the node's own is named with the suffix, or with a number.
         """
         if type is None:
             assert inputs[0] is not None
             type = inputs[0].type
-        result = LiteTensor(self.name(node, suffix), type, shape)
+        name = self.name(node, suffix or f"/{len(self.graph.operators)}")
+        result = LiteTensor(name, type, shape)
         self.add(node, code, inputs, [result], options)
         return result
 
@@ -122,8 +132,14 @@ class Lowering:
         outputs: Sequence[LiteTensor],
         options: TableT | None = None,
     ) -> LiteOperator:
-        """Add an operator with the results that are given."""
+        """Add an operator with the results that are given.
+
+        UnsupportedError when it is not converted for its operands' types (operator_types.py).
+        """
         made = LiteOperator(code, list(inputs), list(outputs), options, (self.name(node),))
+        refused = refused_operand(made)
+        if refused is not None:
+            raise UnsupportedError(f"{code.name} does not take {refused.type.name.lower()}")
         self.graph.operators.append(made)
         return made
 

@@ -1,31 +1,49 @@
-"""Mean over axes."""
+"""Reductions over axes: Mean, Sum, Prod, Max, Min, Any, All."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from ...kernels.reduce import output_shape
-from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, ReducerOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
-from .lowering import Lowering, Rule, check_type
+from .cast import as_int32
+from .lowering import Lowering, Rule
 
 
-def mean(lowering: Lowering, node: Node) -> LiteTensor:
-    """MEAN over constant axes."""
-    x = lowering.input(node, 0)
-    check_type(x, TensorType.FLOAT32)
-    axes = [int(axis) for axis in np.ravel(lowering.constant_input(node, 1, "axes"))]
-    keep_dims = node.flag("keep_dims")
-    shape = inferred(lambda known: output_shape("MEAN", known, axes, keep_dims), x.shape)
+def reduced(
+    lowering: Lowering, node: Node, code: BuiltinOperator, x: LiteTensor, axes: Sequence[int], keep_dims: bool
+) -> LiteTensor:
+    """A reduction over constant axes."""
+    shape = inferred(lambda known: output_shape(code.name, known, axes, keep_dims), x.shape)
     if x.shape is not None:
         axes = sorted({axis % len(x.shape) for axis in axes})
-    over = lowering.constant(lowering.name(node, "/axes"), np.array(axes, np.int32))
-    return lowering.operator(
-        node, BuiltinOperator.MEAN, [x, over], shape, ReducerOptionsT(keep_dims=keep_dims)
-    )
+    over = lowering.integers(lowering.name(node, "/axes"), axes)
+    return lowering.operator(node, code, [x, over], shape, ReducerOptionsT(keep_dims=keep_dims))
 
 
-RULES: dict[str, Rule] = {"Mean": mean}
+def _rule(code: BuiltinOperator) -> Rule:
+    def rule(lowering: Lowering, node: Node) -> LiteTensor:
+        x, axes, keep_dims = lowering.input(node, 0), lowering.input(node, 1), node.flag("keep_dims")
+        if axes.data is not None:
+            return reduced(lowering, node, code, x, [int(axis) for axis in np.ravel(axes.data)], keep_dims)
+        shape = (-1,) * len(x.shape) if keep_dims and x.shape is not None else None
+        over = as_int32(lowering, node, axes)
+        return lowering.operator(node, code, [x, over], shape, ReducerOptionsT(keep_dims=keep_dims))
+
+    return rule
+
+
+RULES: dict[str, Rule] = {
+    "All": _rule(BuiltinOperator.REDUCE_ALL),
+    "Any": _rule(BuiltinOperator.REDUCE_ANY),
+    "Max": _rule(BuiltinOperator.REDUCE_MAX),
+    "Mean": _rule(BuiltinOperator.MEAN),
+    "Min": _rule(BuiltinOperator.REDUCE_MIN),
+    "Prod": _rule(BuiltinOperator.REDUCE_PROD),
+    "Sum": _rule(BuiltinOperator.SUM),
+}

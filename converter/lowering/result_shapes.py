@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ..ir.node import Node
 from ..lite_graph import PartialShape
-from .lowering import Lowering
+
+if TYPE_CHECKING:
+    from .lowering import Lowering
 
 
 def result_shapes(lowering: Lowering, node: Node) -> list[PartialShape]:

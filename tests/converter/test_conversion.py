@@ -146,7 +146,7 @@ def test_unknown_ops_are_listed_all_at_once() -> None:
 def test_unsupported_types_name_their_node() -> None:
     g = GraphBuilder()
     g.node("Relu", "r", g.placeholder("x", [2], data_type=2))
-    with pytest.raises(UnsupportedError, match=r"Relu: not built for float64 \(node 'r'\)"):
+    with pytest.raises(UnsupportedError, match=r"Relu: MAXIMUM does not take float64 \(node 'r'\)"):
         convert_graph(g.graph_def)
 
 

@@ -1,0 +1,77 @@
+"""Fill, ZerosLike, OnesLike and OneHot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, FillOptionsT, OneHotOptionsT, ShapeOptionsT, ZerosLikeOptionsT
+from ..element_types import numpy_dtype_of
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from ..partial_shape import is_known
+from .lowering import Lowering, Rule
+
+# A constant of more bytes than this is made when the model runs.
+_MOST_BYTES = 1 << 16
+
+
+def filled(
+    lowering: Lowering, node: Node, sizes: LiteTensor, value: LiteTensor, shape: tuple[int, ...] | None
+) -> LiteTensor:
+    """FILL."""
+    return lowering.operator(
+        node, BuiltinOperator.FILL, [sizes, value], shape, FillOptionsT(), type=value.type
+    )
+
+
+def fill(lowering: Lowering, node: Node) -> LiteTensor:
+    """FILL with a scalar."""
+    sizes, value = lowering.inputs(node)
+    return filled(lowering, node, sizes, value, lowering.result_shape(node))
+
+
+def zeros_like(lowering: Lowering, node: Node) -> LiteTensor:
+    """A constant where the shape is known, else ZEROS_LIKE."""
+    x = lowering.input(node, 0)
+    return _constant_like(lowering, node, x, 0) or lowering.operator(
+        node, BuiltinOperator.ZEROS_LIKE, [x], x.shape, ZerosLikeOptionsT()
+    )
+
+
+def ones_like(lowering: Lowering, node: Node) -> LiteTensor:
+    """A constant where the shape is known, else FILL of the operand's shape."""
+    x = lowering.input(node, 0)
+    made = _constant_like(lowering, node, x, 1)
+    if made is not None:
+        return made
+    sizes = lowering.operator(
+        node,
+        BuiltinOperator.SHAPE,
+        [x],
+        None if x.shape is None else (len(x.shape),),
+        ShapeOptionsT(out_type=TensorType.INT32),
+        type=TensorType.INT32,
+    )
+    return filled(lowering, node, sizes, lowering.scalar(lowering.name(node, "/one"), 1, x), x.shape)
+
+
+def _constant_like(lowering: Lowering, node: Node, x: LiteTensor, value: int) -> LiteTensor | None:
+    if x.shape is None or not is_known(x.shape):
+        return None
+    dtype = numpy_dtype_of(x.type)
+    if dtype.kind == "O" or int(np.prod(x.shape, dtype=np.int64)) * dtype.itemsize > _MOST_BYTES:
+        return None
+    return lowering.constant(lowering.name(node), np.full(x.shape, value, dtype), x.type)
+
+
+def one_hot(lowering: Lowering, node: Node) -> LiteTensor:
+    """ONE_HOT along an axis."""
+    options = OneHotOptionsT(axis=node.integer("axis"))
+    inputs = lowering.inputs(node)
+    return lowering.operator(
+        node, BuiltinOperator.ONE_HOT, inputs, lowering.result_shape(node), options, type=inputs[2].type
+    )
+
+
+RULES: dict[str, Rule] = {"Fill": fill, "OneHot": one_hot, "OnesLike": ones_like, "ZerosLike": zeros_like}

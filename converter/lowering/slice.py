@@ -1,0 +1,35 @@
+"""Slice and StridedSlice."""
+
+from __future__ import annotations
+
+from ...schema.tflite import BuiltinOperator, SliceOptionsT, StridedSliceOptionsT
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .cast import as_int32
+from .lowering import Lowering, Rule
+
+_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+
+
+def slice_rule(lowering: Lowering, node: Node) -> LiteTensor:
+    """SLICE from begin, of a size; -1 is up to the end."""
+    x, begin, size = lowering.inputs(node)
+    inputs = [x, as_int32(lowering, node, begin), as_int32(lowering, node, size)]
+    return lowering.operator(
+        node, BuiltinOperator.SLICE, inputs, lowering.result_shape(node), SliceOptionsT()
+    )
+
+
+def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
+    """STRIDED_SLICE with the node's masks."""
+    x, *bounds = lowering.inputs(node)
+    inputs = [x, *(as_int32(lowering, node, bound) for bound in bounds)]
+    options = StridedSliceOptionsT()
+    for mask in _MASKS:
+        setattr(options, mask, node.integer(mask))
+    return lowering.operator(
+        node, BuiltinOperator.STRIDED_SLICE, inputs, lowering.result_shape(node), options
+    )
+
+
+RULES: dict[str, Rule] = {"Slice": slice_rule, "StridedSlice": strided_slice}

@@ -1,0 +1,27 @@
+"""Tile and BroadcastTo."""
+
+from __future__ import annotations
+
+from ...schema.tflite import BroadcastToOptionsT, BuiltinOperator, TileOptionsT
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .lowering import Lowering, Rule
+
+
+def tile(lowering: Lowering, node: Node) -> LiteTensor:
+    """TILE."""
+    inputs = lowering.inputs(node)
+    return lowering.operator(node, BuiltinOperator.TILE, inputs, lowering.result_shape(node), TileOptionsT())
+
+
+def broadcast_to(lowering: Lowering, node: Node) -> LiteTensor:
+    """BROADCAST_TO; nothing where the shape is there already."""
+    x, sizes = lowering.inputs(node)
+    if x.shape is not None and -1 not in x.shape and sizes.known() == x.shape:
+        return x
+    return lowering.operator(
+        node, BuiltinOperator.BROADCAST_TO, [x, sizes], lowering.result_shape(node), BroadcastToOptionsT()
+    )
+
+
+RULES: dict[str, Rule] = {"BroadcastTo": broadcast_to, "Tile": tile}
