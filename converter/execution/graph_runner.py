@@ -14,9 +14,9 @@ from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
 from ...kernels.fallback.variable import variable_of
-from ...lite.errors import UnsupportedError
 from .body import Endpoint, graph_body
 from .feeds import fed_array
+from .frames import LoopRun
 from .function_body import FunctionLibrary
 from .graph_source import GraphSource, graph_def_of
 from .operations import Flow
@@ -95,9 +95,8 @@ class GraphRunner:
 
 
 def _run(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
-    if plan.has_loops:
-        raise UnsupportedError("graph: V1 loops (Enter, Exit, NextIteration) are not built; While would run")
-    flows = run_in_order(plan, given, environment)
+    run = LoopRun(plan, environment).run if plan.has_loops else partial(run_in_order, plan, environment)
+    flows = run(given)
     for place in plan.references:
         flow = flows[place]
         if isinstance(flow, np.ndarray):

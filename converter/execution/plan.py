@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ...kernels.fallback.dtypes import REFERENCE
 from ...lite.errors import ModelError
 from .body import Body, BodyNode, Endpoint
 from .operations import Operation, Role
+from .routes import Routes
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ class Plan:
         roles = {step.operation.role for step in self.steps}
         self.has_loops = not roles.isdisjoint((Role.ENTER, Role.EXIT, Role.NEXT_ITERATION))
         self.may_die = any(step.operation.kills for step in self.steps)
+
+    @cached_property
+    def routes(self) -> Routes:
+        return Routes(self.value_count, self.steps)
 
     def _number(self, endpoint: Endpoint) -> int:
         return self._number_of.setdefault(endpoint, len(self._number_of))

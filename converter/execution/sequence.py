@@ -21,7 +21,7 @@ _NONE_FORWARDABLE: frozenset[int] = frozenset()
 _ONLY_LISTED = 2
 
 
-def run_in_order(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
+def run_in_order(plan: Plan, environment: Environment, given: Sequence[np.ndarray]) -> list[Flow]:
     """The plan's results; dead ones where a branch was not taken."""
     values: list[Flow] = [DEAD] * plan.value_count
     for number, value in zip(plan.given, given, strict=True):
