@@ -11,7 +11,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
-from .decoded_constant import with_decoded_input
+from .decoded_constant import with_decoded_input, with_signed_weights
 from .padding import window
 
 CONV_2D = 3  # the schema's BuiltinOperator
@@ -119,7 +119,7 @@ def conv_geometry(options: WindowOptions, x: Shape, w: Shape) -> ConvGeometry:
 
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
-    context = with_decoded_input(context, node, 1)
+    context = with_signed_weights(with_decoded_input(context, node, 1), node)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if node.options is None:
         raise PrepareError("CONV_2D: strides must be at least 1, got a node without options")

@@ -9,6 +9,7 @@ import numpy as np
 from ..lite.context import Context, Numerics
 from ..lite.errors import UnsupportedError
 from ..lite.node import Node
+from ..lite.quantization import Quantization
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 
 # Packed types: bits of an element, and the type that holds its values.
@@ -104,4 +105,24 @@ def with_decoded_input(
     if numerics is Numerics.DEFAULT and not by_xnnpack:
         dense.allocation_type = AllocationType.CUSTOM
     changed: Any = _WithInput(context, node, i, dense, numerics)
+    return changed
+
+
+def with_signed_weights(context: Context, node: Node) -> Context:
+    """The context, or for float32 inputs and uint8 weights one in which the weights are int8.
+
+    Old converters called int8 weights of such nodes uint8; their zero point means nothing.
+    Source: LiteRT tflite/kernels/fully_connected.cc, EvalHybrid.
+    """
+    x, w = context.input(node, 0), context.input(node, 1)
+    is_old = x.type == TensorType.FLOAT32 and w.type == TensorType.UINT8 and w.is_constant
+    if not is_old or w.quantization is None:
+        return context
+    old = w.quantization
+    quantization = Quantization(old.scales, np.zeros(1, np.int64), old.quantized_dimension)
+    signed = Tensor(w.index, w.name, TensorType.INT8, w.shape, quantization)
+    signed.bind(w.data)
+    # Not called constant: XNNPACK does not take them, nor then must its arithmetic be chosen.
+    signed.allocation_type = AllocationType.CUSTOM
+    changed: Any = _WithInput(context, node, 1, signed, context.numerics)
     return changed

@@ -13,7 +13,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .conv import check_bias, check_types
-from .decoded_constant import PACKED_TYPES, with_decoded_input
+from .decoded_constant import PACKED_TYPES, with_decoded_input, with_signed_weights
 
 FULLY_CONNECTED = 9  # the schema's BuiltinOperator
 
@@ -65,6 +65,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     sparse = context.input(node, 1).sparsity is not None
     by_xnnpack = _xnnpack_takes_packed(context.input(node, 1))
     context = with_decoded_input(context, node, 1, by_xnnpack, by_reference=sparse)
+    context = with_signed_weights(context, node)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     bias = context.optional_input(node, 2)
     widens = x.type == w.type == TensorType.UINT8 and y.type == TensorType.INT16
