@@ -181,7 +181,8 @@ class SubgraphDelegateContext:
         ]
         fuse = runtime.delegate_node_fusion and not runtime.preserve_all_tensors
         how = mode or PartitionMode.GREEDY if runtime.delegate_clustering else PartitionMode.ORIGINAL_ORDER
-        return partition(plan, subgraph.outputs, chosen, control_edges(subgraph), how, fuse)
+        edges, variables = control_edges(subgraph), frozenset(subgraph.variables)
+        return partition(plan, subgraph.outputs, chosen, edges, how, fuse, variables)
 
 
 def replace_elsewhere(

@@ -56,11 +56,13 @@ def partition(
     control_edges: Iterable[ControlEdge] = (),
     mode: PartitionMode = PartitionMode.GREEDY,
     fuse: bool = True,
+    variables: Collection[int] = (),
 ) -> list[NodeSubset]:
     """Subsets of the plan in an order in which they can run, for a delegate that takes the chosen nodes.
 
     plan is in order of its data; outputs are the graph's. A control edge (a, b) has node a run
-    before node b. Without fuse every subset has one node. The time is linear in edges, and
+    before node b. Without fuse every subset has one node. Variables are outputs of whatever subset
+    writes them, since their values stay until the next run. The time is linear in edges, and
     n log n in nodes.
     Raises ModelError when the edges leave a node that can never run.
     Source: LiteRT tflite/graph_info.h, PartitionGraphIntoIndependentNodeSubsets.
@@ -74,7 +76,7 @@ def partition(
         groups = links.epochs(kinds, outside_first=mode is PartitionMode.FEWEST)
     if not fuse:
         groups = [[position] for group in groups for position in group]
-    return _subsets(plan, outputs, kinds, groups, links.producers)
+    return _subsets(plan, outputs, kinds, groups, links.producers, variables)
 
 
 class _Links:
@@ -182,6 +184,7 @@ def _subsets(
     kinds: Sequence[bool],
     groups: Sequence[Sequence[int]],
     producers: dict[int, int],
+    variables: Collection[int],
 ) -> list[NodeSubset]:
     group_of = [0] * len(plan)
     for number, group in enumerate(groups):
@@ -191,6 +194,8 @@ def _subsets(
     given: list[set[int]] = [set() for _ in groups]
     for number, group in enumerate(groups):
         for position in group:
+            if variables:
+                given[number].update(t for t in plan[position].outputs if t in variables)
             for t in plan[position].inputs:
                 producer = producers.get(t)
                 if producer is None or producer >= position:

@@ -184,3 +184,14 @@ def test_damaged_metadata(data: bytes) -> None:
 
 def test_chain() -> None:
     assert chain([1, 4, 9]) == [(1, 4), (4, 9)]
+
+
+def test_variables_are_outputs_of_what_writes_them() -> None:
+    """v += x twice, with a reader between: each subset that writes v gives it, and takes it."""
+    plan = [PlanNode(0, (9, 0), (9,)), PlanNode(1, (9,), (1,)), PlanNode(2, (9, 1), (9,))]
+    edges = [(0, 1), (1, 2)]
+    (alone,) = partition(plan, [1], {0, 1, 2}, edges, variables={9})
+    assert (alone.input_tensors, alone.output_tensors) == ((0, 9), (1, 9))
+    subsets = partition(plan, [1], {0, 2}, edges, variables={9})
+    assert [subset.output_tensors for subset in subsets] == [(9,), (1,), (9,)]
+    assert [subset.input_tensors for subset in subsets] == [(0, 9), (9,), (1, 9)]
