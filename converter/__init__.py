@@ -8,28 +8,36 @@ if TYPE_CHECKING:
     from .converter import Converter
     from .execution.graph_runner import GraphRunner, run_graph
     from .graph_file import read_graph
+    from .saved_model.frozen_graph import FrozenGraph
+    from .saved_model.loader import SavedModel, load_saved_model
     from .target_spec import OpsSet, TargetSpec
 
 # Name: module that has it. Nothing is imported before it is asked for.
 _HOMES = {
     "Conversion": ".conversion",
     "Converter": ".converter",
+    "FrozenGraph": ".saved_model.frozen_graph",
     "GraphRunner": ".execution.graph_runner",
     "OpsSet": ".target_spec",
+    "SavedModel": ".saved_model.loader",
     "TargetSpec": ".target_spec",
     "convert": ".conversion",
     "convert_graph": ".conversion",
+    "load_saved_model": ".saved_model.loader",
     "read_graph": ".graph_file",
     "run_graph": ".execution.graph_runner",
 }
 __all__ = [
     "Conversion",
     "Converter",
+    "FrozenGraph",
     "GraphRunner",
     "OpsSet",
+    "SavedModel",
     "TargetSpec",
     "convert",
     "convert_graph",
+    "load_saved_model",
     "read_graph",
     "run_graph",
 ]

@@ -1,0 +1,141 @@
+"""Which tensors of the checkpoint the variables and tables of a graph are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from google.protobuf.message import DecodeError
+
+from ...lite.errors import ModelError
+from ...schema.saved_model import MetaGraphDef, TrackableObjectGraph
+from ..ir.attributes import DenseAttr
+from ..ir.dense import is_splat
+from ..ir.import_graph import import_graph_def
+from ..ir.node import Node, Value
+from ..transforms.effects import HANDLES
+from ..transforms.inline import inline_calls
+from .checkpoint import Checkpoint
+from .reachable import node_name, reachable
+from .resources import ResourceName, resource_name
+from .stored_tensor import StoredTensor
+from .tensor_slice import parse_spec
+
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
+_RESTORES = frozenset(("RestoreV2", "Restore", "RestoreSlice"))
+_IMPORTS = frozenset(("LookupTableImportV2", "LookupTableImport"))
+
+
+@dataclass(frozen=True)
+class StoredPart:
+    """A tensor of the checkpoint, or the part of it that the text ("10 6 0,4:-") describes."""
+
+    name: str
+    part: str = ""
+
+    def read(self, checkpoint: Checkpoint) -> StoredTensor:
+        """The value; ModelError when the checkpoint does not have it."""
+        value = checkpoint.read(self.name)
+        if not self.part:
+            return value
+        shape, ranges = parse_spec(self.part)
+        if shape != value.shape:
+            raise ModelError(f"tensor '{self.name}': shape must be {list(shape)}, got {list(value.shape)}")
+        return value.part(ranges)
+
+
+def stored_parts(
+    meta_graph: MetaGraphDef, checkpoint: Checkpoint | None
+) -> dict[ResourceName, list[StoredPart]]:
+    """What the checkpoint has for each resource: a variable's value, or a table's keys and values.
+
+    Found as TensorFlow finds them, by the graph's own nodes that restore; a graph without those is
+    looked up in the checkpoint's description of its objects, then by name.
+    """
+    if checkpoint is None:
+        return {}
+    root = meta_graph.saver_def.restore_op_name
+    if root:
+        return _by_nodes(meta_graph, node_name(root))
+    by_name = {ResourceName(False, "", name): [StoredPart(name)] for name in checkpoint.tensors}
+    return by_name | _by_objects(checkpoint)
+
+
+def _by_objects(checkpoint: Checkpoint) -> dict[ResourceName, list[StoredPart]]:
+    """By the variables' names in the description that newer checkpoints hold."""
+    if OBJECT_GRAPH not in checkpoint.tensors:
+        return {}
+    content = checkpoint.read(OBJECT_GRAPH).elements
+    if not isinstance(content, tuple) or len(content) != 1:
+        raise ModelError(f"tensor '{OBJECT_GRAPH}': it must be one string")
+    try:
+        graph = TrackableObjectGraph.FromString(content[0])
+    except DecodeError as error:
+        raise ModelError(f"tensor '{OBJECT_GRAPH}': not an object graph ({error})") from error
+    return {
+        ResourceName(False, "", attribute.full_name): [StoredPart(attribute.checkpoint_key)]
+        for node in graph.nodes
+        for attribute in node.attributes
+        if attribute.name == "VARIABLE_VALUE" and attribute.full_name
+    }
+
+
+def _by_nodes(meta_graph: MetaGraphDef, root: str) -> dict[ResourceName, list[StoredPart]]:
+    module = import_graph_def(reachable(meta_graph.graph_def, [root]))
+    inline_calls(module)
+    assert module.graph is not None
+    found: dict[ResourceName, list[StoredPart]] = {}
+    for node in module.graph.body:
+        if node.op in _RESTORES:
+            for value in node.results:
+                for target, index in _targets(value):
+                    parts = found.setdefault(target, [])
+                    parts += [StoredPart("")] * (index - len(parts))
+                    parts[index - 1] = _part(node, value.index)
+    return found
+
+
+def _targets(value: Value) -> list[tuple[ResourceName, int]]:
+    """The resources that take a restored value, and as which operand."""
+    found = []
+    waiting = [value]
+    while waiting:
+        value = waiting.pop()
+        for user in dict.fromkeys(value.users):
+            if user.op == "Identity":
+                waiting.append(user.results[0])
+            elif user.op in _IMPORTS or user.op in ("AssignVariableOp", "Assign"):
+                owner = origin(user.operands[0])
+                if owner.op in HANDLES:
+                    index = next(i for i, operand in enumerate(user.operands) if operand is value)
+                    found.append((resource_name(owner), index))
+    return found
+
+
+def origin(value: Value) -> Node:
+    """The node that gives the value, seen through Identity."""
+    owner = value.owner
+    assert isinstance(owner, Node)
+    while owner.op == "Identity" and isinstance(owner.operands[0].owner, Node):
+        owner = owner.operands[0].owner
+    return owner
+
+
+def _part(node: Node, index: int) -> StoredPart:
+    what = f"node '{node.name}' ({node.op})"
+    if node.op == "RestoreV2":
+        return StoredPart(_string(node, 1, index, what), _string(node, 2, index, what))
+    part = _string(node, 2, 0, what) if node.op == "RestoreSlice" else ""
+    return StoredPart(_string(node, 1, 0, what), part)
+
+
+def _string(node: Node, operand: int, index: int, what: str) -> str:
+    """A string of a constant operand."""
+    dense = None
+    if operand < len(node.operands):
+        dense = origin(node.operands[operand]).attributes.get("value")
+    if not isinstance(dense, DenseAttr) or not isinstance(dense.elements, tuple):
+        raise ModelError(f"{what}: operand {operand} must be a constant of strings")
+    elements = dense.elements
+    if not index < dense.count:
+        raise ModelError(f"{what}: operand {operand} must have more than {index} strings, got {dense.count}")
+    return elements[0 if is_splat(dense) else index].decode(errors="surrogateescape")

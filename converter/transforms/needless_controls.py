@@ -1,0 +1,63 @@
+"""Control edges that order nothing."""
+
+from __future__ import annotations
+
+from ..ir.module import Graph
+from ..ir.node import Node
+from .effects import Effect, Effects
+from .purity import CONTROL_FLOW
+
+
+def drop_needless_controls(graph: Graph, effects: Effects) -> None:
+    """Drop control edges between nodes that nobody can see the order of.
+
+    Given:  c = Const(); n = NoOp() [^c]; y = Identity(x) [^n]
+    Result: c = Const(); n = NoOp(); y = Identity(x)
+
+    An edge stays where something before it changes state, or where something before it reads state and
+    something behind it changes state. A graph with control flow of the first version stays as it is: there
+    control edges say in which loop or branch a node runs.
+    """
+    nodes = list(graph.body)
+    if any(node.op in CONTROL_FLOW for node in nodes):
+        return
+    ordered = _sorted(nodes)
+    before = {node: effects.of(node) for node in nodes}
+    behind = dict(before)
+    for node in ordered:
+        for value in (*node.operands, *node.controls):
+            if isinstance(value.owner, Node):
+                before[node] = max(before[node], before[value.owner])
+    for node in reversed(ordered):
+        for value in (*node.operands, *node.controls):
+            if isinstance(value.owner, Node):
+                behind[value.owner] = max(behind[value.owner], behind[node])
+    for node in nodes:
+        if node.controls:
+            node.controls = [
+                token
+                for token in dict.fromkeys(node.controls)
+                if isinstance(token.owner, Node) and _orders(before[token.owner], behind[node])
+            ]
+
+
+def _orders(before: Effect, behind: Effect) -> bool:
+    return before == Effect.WRITES or (before == Effect.READS and behind == Effect.WRITES)
+
+
+def _sorted(nodes: list[Node]) -> list[Node]:
+    """The nodes, each after what it uses; those of a cycle are left out."""
+    waits = {node: 0 for node in nodes}
+    users: dict[Node, list[Node]] = {}
+    for node in nodes:
+        for value in (*node.operands, *node.controls):
+            if isinstance(value.owner, Node):
+                waits[node] += 1
+                users.setdefault(value.owner, []).append(node)
+    ready = [node for node in nodes if not waits[node]]
+    for node in ready:
+        for user in users.get(node, ()):
+            waits[user] -= 1
+            if not waits[user]:
+                ready.append(user)
+    return ready
