@@ -13,6 +13,7 @@ from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .elementwise import UNARY, unary_call
+from .float8 import FLOAT8_TYPES, float8_bytes, float8_values
 from .index_vector import check_counts
 from .packed import PACKED_BITS, packed, unpacked
 from .reshape import flat_copy_calls
@@ -54,7 +55,7 @@ _PACKED_RANGE = {TensorType.INT4: (-8, 7), TensorType.UINT4: (0, 15), TensorType
 
 
 def _check_types(x: Tensor, y: Tensor) -> None:
-    known = (*NUMPY_DTYPES, TensorType.BFLOAT16, *PACKED_BITS)
+    known = (*NUMPY_DTYPES, TensorType.BFLOAT16, *PACKED_BITS, *FLOAT8_TYPES)
     if x.type not in known or y.type not in known:
         raise UnsupportedError(f"CAST: from {x.type_name} to {y.type_name} is not built, got {x!r} and {y!r}")
 
@@ -73,7 +74,10 @@ def _prepare_cast(context: Context, node: Node) -> Sequence[KernelCall] | None:
 
 
 def values_of(tensor: Tensor) -> np.ndarray:
-    """A tensor's values in a type that NumPy has: bfloat16 as float32, packed integers as int8."""
+    """A tensor's values in a type that NumPy has: small floats as float32, packed integers as int8."""
+    if tensor.type in FLOAT8_TYPES:
+        stored = np.zeros(0, np.uint8) if tensor.data is None else tensor.data[: tensor.nbytes]
+        return float8_values(stored, tensor.type).reshape(tensor.shape)
     if tensor.type == TensorType.BFLOAT16:
         halves = (
             np.zeros(0, np.uint16) if tensor.data is None else tensor.data[: tensor.nbytes].view(np.uint16)
@@ -126,6 +130,8 @@ def _invoke_cast(context: Context, node: Node) -> None:
         return
     if y.type == TensorType.BFLOAT16:
         y.data[: y.nbytes] = bfloat16_bits(converted(values, np.dtype(np.float32))).reshape(-1).view(np.uint8)
+    elif y.type in FLOAT8_TYPES:
+        y.data[: y.nbytes] = float8_bytes(converted(values, np.dtype(np.float32)), y.type).reshape(-1)
     elif y.type in PACKED_BITS:
         low, high = _PACKED_RANGE[TensorType(y.type)]
         numbers = converted(values, np.dtype(np.float32))

@@ -7,9 +7,10 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder
-from .case import Case
+from .case import Case, Skip
 from .movement_case import movement_case
 
+_NO_FLOAT8 = Skip("LiteRT has no kernel of float8")
 _TYPES = (
     np.float16,
     np.float32,
@@ -81,7 +82,7 @@ def cast_case(source: type, target: type) -> Case:
     )
 
 
-def there_and_back_case(between: TensorType, oracle: np.ndarray) -> Case:
+def there_and_back_case(between: TensorType, oracle: np.ndarray, litert: Skip | None = None) -> Case:
     """float32 to a type that NumPy lacks, and back."""
     x = edge_values(np.float32)
 
@@ -92,13 +93,28 @@ def there_and_back_case(between: TensorType, oracle: np.ndarray) -> Case:
         model.op(BuiltinOperator.CAST, [middle], [target], version=9)
         return model.build([source], [target])
 
-    return Case(id=f"CAST-float32-{between.name}-float32", make=make, inputs=[x], oracle=lambda x: oracle)
+    return Case(
+        id=f"CAST-float32-{between.name}-float32",
+        make=make,
+        inputs=[x],
+        oracle=lambda x: oracle,
+        litert_default=litert,
+        litert_reference=litert,
+    )
 
 
 def _bfloat16(x: np.ndarray) -> np.ndarray:
     """The nearest values of 8 significant bits, even ones of two."""
     mantissa, exponent = np.frexp(x.astype(np.float64))
     return np.where(np.isfinite(x), np.ldexp(np.rint(mantissa * 256), exponent - 8), x).astype(np.float32)
+
+
+def _float8(x: np.ndarray, bits: int, least: int, greatest: float) -> np.ndarray:
+    """The nearest values of a few significant bits, even ones of two, in steps of at least 2**least."""
+    exponent = np.maximum(np.frexp(np.where(np.isfinite(x), x, 0).astype(np.float64))[1] - bits, least)
+    nearest = np.ldexp(np.rint(np.ldexp(x.astype(np.float64), -exponent)), exponent)
+    beyond = np.nan if greatest == 448 else np.copysign(np.inf, x)
+    return np.where(np.abs(nearest) > greatest, beyond, nearest).astype(np.float32)
 
 
 def _clipped(low: int, high: int) -> np.ndarray:
@@ -126,6 +142,8 @@ def bitcast_case(source: type, target: type, shape: tuple[int, ...]) -> Case:
 CASES = [
     *(cast_case(source, target) for source in _TYPES for target in _TYPES),
     there_and_back_case(TensorType.BFLOAT16, _bfloat16(edge_values(np.float32))),
+    there_and_back_case(TensorType.FLOAT8_E4M3FN, _float8(edge_values(np.float32), 4, -9, 448), _NO_FLOAT8),
+    there_and_back_case(TensorType.FLOAT8_E5M2, _float8(edge_values(np.float32), 3, -16, 57344), _NO_FLOAT8),
     there_and_back_case(TensorType.INT4, _clipped(-8, 7)),
     there_and_back_case(TensorType.UINT4, _clipped(0, 15)),
     there_and_back_case(TensorType.INT2, _clipped(-2, 1)),
