@@ -29,7 +29,12 @@ PRELU_Q8 = np.dtype(
     ],
     align=True,
 )
-_SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+_SUFFIXES = {
+    TensorType.FLOAT32: "f32",
+    TensorType.INT8: "i8",
+    TensorType.UINT8: "u8",
+    TensorType.INT16: "i16",
+}
 
 
 def _quantized_block(x: Tensor, slope: Tensor, y: Tensor) -> np.ndarray:
@@ -53,7 +58,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         raise PrepareError(f"PRELU: all tensors must have one type, got {x!r}, {slope!r} and {y!r}")
     suffix = _SUFFIXES.get(TensorType(x.type))
     if suffix is None:
-        raise UnsupportedError(f"PRELU: types built are float32, int8 and uint8, got {x.type_name}")
+        raise UnsupportedError(f"PRELU: types built are float32, int8, uint8 and int16, got {x.type_name}")
     if broadcast_shape("PRELU", x.shape, slope.shape) != x.shape:
         raise PrepareError(f"PRELU: the slope must broadcast to the input's shape, got {slope!r} and {x!r}")
     context.resize_tensor(y, x.shape)

@@ -155,6 +155,17 @@ def _quantized_block(context: Context, name: str, x: Tensor, y: Tensor, count: i
     return "sum_reference", args
 
 
+# Sums of bools are whether there is any, products whether all are.
+_OF_BOOLS = {
+    "SUM": "REDUCE_MAX",
+    "REDUCE_MAX": "REDUCE_MAX",
+    "REDUCE_ANY": "REDUCE_MAX",
+    "REDUCE_PROD": "REDUCE_MIN",
+    "REDUCE_MIN": "REDUCE_MIN",
+    "REDUCE_ALL": "REDUCE_MIN",
+}
+
+
 def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, str, np.ndarray]:
     """Family, kernel (less its kind and type) and block."""
     if x.type in TABLE_TYPES and name in ("MEAN", "SUM"):
@@ -163,7 +174,9 @@ def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tup
     args = np.zeros(1, REDUCE)
     args["count"] = count
     args["scale"] = 1 / count if name == "MEAN" and count else np.nan if name == "MEAN" else 1
-    kernel = {"REDUCE_ANY": "max", "REDUCE_ALL": "min"}.get(name, name.removeprefix("REDUCE_").lower())
+    if x.type == TensorType.BOOL:
+        name = _OF_BOOLS[name]
+    kernel = name.removeprefix("REDUCE_").lower()
     families = {
         TensorType.FLOAT32: "reduce_f32",
         TensorType.INT32: "reduce_int",
@@ -245,6 +258,8 @@ def _invoke(name: str, context: Context, node: Node) -> None:
 
         y.array()[...] = quantized_prod(context, x, y, reduced, _keep_dims(node))
         return
+    if x.type == TensorType.BOOL:
+        name = _OF_BOOLS[name]
     sums = name in ("MEAN", "SUM")
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
     initial = {"REDUCE_MAX": -np.inf, "REDUCE_MIN": np.inf}.get(name) if wide == np.float32 else None
@@ -275,10 +290,10 @@ def _registration(
 
 REGISTRATIONS = (
     _registration("MEAN", 40, 3, (*_NUMBERS, *TABLE_TYPES)),
-    _registration("SUM", 74, 2, (*_NUMBERS, *TABLE_TYPES)),
-    _registration("REDUCE_PROD", 81, 2, (*_NUMBERS, *TABLE_TYPES)),
-    _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *TABLE_TYPES)),
-    _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *TABLE_TYPES)),
+    _registration("SUM", 74, 2, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_PROD", 81, 2, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
     _registration("REDUCE_ANY", 91, 1, (TensorType.BOOL,)),
     _registration("REDUCE_ALL", 140, 1, (TensorType.BOOL,)),
 )

@@ -5,7 +5,7 @@ from numba import njit
 
 from ..prelu import PRELU, PRELU_Q8
 from .broadcast import broadcast_kernel
-from .elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
+from .elements import read_f32, read_i8, read_i16, read_u8, write_f32, write_i8, write_i16, write_u8
 from .family import KernelFamily
 from .requantize import multiply_by_quantized_multiplier
 
@@ -50,3 +50,6 @@ kernels.add(PRELU_Q8, "prelu_i8")(
     broadcast_kernel(read_i8, write_i8, _scales, _quantized(np.int8, -128, 127))
 )
 kernels.add(PRELU_Q8, "prelu_u8")(broadcast_kernel(read_u8, write_u8, _scales, _quantized(np.uint8, 0, 255)))
+kernels.add(PRELU_Q8, "prelu_i16")(
+    broadcast_kernel(read_i16, write_i16, _scales, _quantized(np.int16, -32768, 32767))
+)

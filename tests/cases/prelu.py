@@ -38,4 +38,8 @@ CASES = [
         Kind((1, 1, 37), np.uint8, 0.01, 124),
         Kind(_SHAPE, np.uint8, 0.06, 119),
     ),
+    *(
+        _case(Kind(_SHAPE, np.int16, 0.001), Kind(s, np.int16, 0.0005), Kind(_SHAPE, np.int16, 0.0012))
+        for s in ((1, 1, 37), (3, 1, 1))
+    ),
 ]

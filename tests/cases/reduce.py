@@ -26,6 +26,7 @@ _ONE_ELEMENT = Skip(
     "in the default, LiteRT's product of one element is the stored value, whatever the scales"
 )
 _STORED_EXTREMUM = Skip("in the default, LiteRT's extremum is the stored value, whatever the scales")
+_NO_BOOLS = Skip("LiteRT's default kernel does not take bools")
 _OTHER_SCALE = Skip("the reference refuses extrema of another scale")
 
 
@@ -60,6 +61,8 @@ def reduce_case(
 
     def oracle(stored: np.ndarray, _axes: np.ndarray | None = None) -> np.ndarray:
         real = _FUNCTIONS[name](x.real(stored), axis=counted, keepdims=keep_dims)
+        if dtype.kind == "b":
+            return np.asarray(real != 0)
         return y.stored(np.trunc(real) if dtype.kind == "i" and y.scale is None else real)
 
     whole = dtype.kind == "b" or y.scale is None or name in ("REDUCE_MAX", "REDUCE_MIN")
@@ -76,6 +79,7 @@ def reduce_case(
         ),
         inputs=[x.random(id, 1.0)] + ([] if constant else [np.array(axes, np.int32)]),
         oracle=oracle,
+        litert_default=_NO_BOOLS if dtype.kind == "b" and name in _NUMBERS else None,
         closeness=closeness or (sums if dtype.kind == "f" else EXACT if whole else Quanta(1)),
         litert_reference=_unlike_reference(name, dtype, closeness),
         num_threads=num_threads,
@@ -141,7 +145,11 @@ CASES = [
     ),
     *(reduce_case(name, Kind((3, 4, 5)), (0, 2), constant=False) for name in _NUMBERS),
     reduce_case("MEAN", Kind((3, 4, 5), np.int8, 0.05, 7), (1,), constant=False),
-    *(reduce_case(name, Kind((3, 4, 5), np.bool_), (1,)) for name in ("REDUCE_ANY", "REDUCE_ALL")),
+    *(
+        reduce_case(name, Kind((3, 4, 5), np.bool_), (1,), constant=constant)
+        for name in ("REDUCE_ANY", "REDUCE_ALL", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN")
+        for constant in (True, False)
+    ),
     reduce_case("MEAN", Kind((1, 64, 64, 512)), (1, 2), num_threads=2),
     reduce_case("SUM", Kind((64, 9000)), (1,), num_threads=2),
 ]
