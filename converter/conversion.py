@@ -20,6 +20,7 @@ from .lowering.lowering import Lowering
 from .lowering.program import Program
 from .named_values import NamedValues, Shapes
 from .target_spec import Settings
+from .transforms.raise_control_flow import raise_control_flow
 
 # The key under which a model without signatures of its own can be called.
 SIGNATURE = "serving_default"
@@ -117,6 +118,7 @@ def entry_of(
 
 def convert_module(module: Module, entries: Sequence[Entry], settings: Settings) -> Conversion:
     """Convert the parts of a graph that the entries name. See convert."""
+    raise_control_flow(module)
     program = Program(module, settings)
     values = NamedValues(module)
     signatures = [
