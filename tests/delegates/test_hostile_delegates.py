@@ -38,8 +38,6 @@ def failing_prepare(context: DelegateContext) -> None:
     """Fails after it has replaced nodes."""
     registration = delegate_registration("Half", _keep, invoke=_sine)
     context.replace_node_subsets_with_delegate_kernels(registration, [0])
-        delegate_registration("Half", _keep, invoke=_sine), [0]
-    )
     _fail()
 
 
@@ -458,3 +456,16 @@ def test_custom_operators_between_partitions() -> None:
     )
     for x_value in (X, X[:1], X):
         assert np.array_equal(run(interpreter, x_value), np.sin(2 * np.sin(x_value)))
+
+
+def test_an_acquired_subgraph_goes_back_with_the_one_that_took_it() -> None:
+    interpreter = Interpreter(
+        model_content=while_model(), experimental_delegates=[Elsewhere("SIN", skip=True)]
+    )
+    main, body = interpreter.core.subgraph(0), interpreter.core.subgraph(2)
+    interpreter.allocate_tensors()
+    assert body.execution_plan == [3, 1, 2] and main.delegation is not None
+    main.delegation.undo(main)
+    assert body.execution_plan == [0, 1, 2]
+    assert np.allclose(run(interpreter, LOOP_X), while_result(LOOP_X), rtol=1e-6)
+    assert body.execution_plan == [3, 1, 2]
