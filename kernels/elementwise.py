@@ -12,6 +12,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
+from .fixed_point import inverse_square_root
 from .index_vector import check_counts, output_of
 from .lookup import (
     function_table,
@@ -19,6 +20,7 @@ from .lookup import (
     lookup_call,
     multiply_by_quantized_multiplier,
     stored_values,
+    type_range,
 )
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier
@@ -110,6 +112,56 @@ def _abs_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
     return multiply_by_quantized_multiplier(magnitudes, *multiplier) + q.zero_point
 
 
+def _neg_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+    """Stored values negated, whatever their scale and zero point; the lowest stays.
+
+    Source: LiteRT tflite/kernels/neg.cc, Eval.
+    """
+    return (-stored_values(x)).astype(x.dtype)
+
+
+def _sqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+    """Quotients cut towards zero; of negative values, which LiteRT refuses, the zero point.
+
+    Source: LiteRT tflite/kernels/elementwise.cc, SqrtEvalQuantized.
+    """
+    p, q = quantization_of(name, x), quantization_of(name, y)
+    real = np.float32(p.scale) * (stored_values(x) - p.zero_point).astype(np.float32)
+    root = np.sqrt(np.maximum(real, 0)) / np.float32(q.scale)
+    return np.trunc(np.minimum(root, np.float32(2**30))).astype(np.int64) + q.zero_point
+
+
+def _rsqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+    """int8 in fixed point; the highest value for 0, and for negative values, which LiteRT refuses.
+
+    Source: LiteRT tflite/kernels/elementwise.cc, RsqrtEvalQuantizedInt8.
+    """
+    if x.type == TensorType.INT16:
+        return _interpolated_rsqrt(name, x, y)
+    p, q = quantization_of(name, x), quantization_of(name, y)
+    real = 1 / float(np.sqrt(np.float32(p.scale)) * np.float32(q.scale))
+    multiplier, shift = quantize_multiplier(real)
+    offsets = stored_values(x) - p.zero_point
+    results = np.full(offsets.shape, np.int64(type_range(y)[1]))
+    for at in np.flatnonzero(offsets > 0):
+        inverse, right = inverse_square_root(int(offsets[at]))
+        root = multiply_by_quantized_multiplier(np.array([1]), inverse, _RSQRT_SHIFT - right)
+        scaled = multiply_by_quantized_multiplier(root, multiplier, shift - _RSQRT_SHIFT)
+        results[at] = scaled[0] + q.zero_point
+    return results
+
+
+def _interpolated_rsqrt(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+    highest = np.float32(type_range(y)[1]) * np.float32(quantization_of(name, y).scale)
+
+    def function(values: np.ndarray) -> np.ndarray:
+        roots = np.sqrt(np.maximum(values, 0).astype(np.float32))
+        return np.where(values > 0, np.float32(1) / roots, highest).astype(np.float32)
+
+    return interpolated_table(name, x, y, function)
+
+
+_RSQRT_SHIFT = 20
 _INTEGERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 
 REGISTRATIONS = (
@@ -117,10 +169,10 @@ REGISTRATIONS = (
     _operator("COS", 108, 2, element_ns=5),
     _operator("EXP", 47, 2, table=_table_of(np.exp)),
     _operator("LOG", 73, 2, table=_table_of(np.log), element_ns=3),
-    _operator("SQRT", 75, 2),
-    _operator("RSQRT", 76, 3, table=_table_of(lambda x: 1 / np.sqrt(x))),
+    _operator("SQRT", 75, 2, table=_sqrt_table),
+    _operator("RSQRT", 76, 3, table=_rsqrt_table),
     _operator("SQUARE", 92, 1),
-    _operator("NEG", 59, 1, _INTEGERS),
+    _operator("NEG", 59, 1, _INTEGERS, table=_neg_table),
     _operator("ABS", 101, 5, _INTEGERS, table=_abs_table),
     _operator("FLOOR", 8, 1),
     _operator("CEIL", 104, 1),

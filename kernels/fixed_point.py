@@ -10,6 +10,8 @@ _INT32_MAX = (1 << 31) - 1
 _EXP_OF_POWERS = (1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242)
 _EXP_OF_MINUS_EIGHTH = 1895147668
 _THIRD = 715827883
+_HALF_OF_THREE = (1 << 28) + (1 << 27)  # with 3 integer bits
+_HALF_OF_ROOT_TWO = 1518500250
 
 
 def high_multiply(x: int, y: int) -> int:
@@ -67,3 +69,23 @@ def reciprocal(x: int) -> tuple[int, int]:
     """
     zeros = 32 - x.bit_length()
     return _reciprocal_of_one_plus((x << zeros) - (1 << 31)), 31 - zeros
+
+
+def inverse_square_root(x: int) -> tuple[int, int]:
+    """(multiplier, shift) with 1 / sqrt(x) = multiplier / 2**(31 + shift), for x in 1 .. 2**29 - 1.
+
+    Five steps of Newton's iteration with 3 integer bits.
+    Source: LiteRT tflite/kernels/internal/common.h, GetInvSqrtQuantizedMultiplierExp.
+    """
+    if x == 1:
+        return _INT32_MAX, 0
+    pairs = (31 - x.bit_length()) // 2 - 1
+    shift = 11 - pairs
+    half = divide_by_power(x << (2 * pairs) >> 1, 1)
+    root = 1 << 28
+    for _ in range(5):
+        cube = _saturate(high_multiply(high_multiply(root, root), root) << 6)
+        step = high_multiply(_HALF_OF_THREE, root) - high_multiply(half, cube)
+        root = _saturate(step << 3)
+    root = high_multiply(root, _HALF_OF_ROOT_TWO)
+    return (root << -shift, 0) if shift < 0 else (root, shift)

@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
-from ..lite.tensor import Tensor, TensorType
+from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .index_vector import check_counts
 from .parallel import chunk_count
@@ -51,9 +51,23 @@ def _quantized_block(x: Tensor, slope: Tensor, y: Tensor) -> np.ndarray:
     return args
 
 
+def _widened(slope: Tensor) -> Tensor:
+    """A constant int8 slope as the int16 one that the kernel reads."""
+    if not slope.is_constant:
+        raise UnsupportedError(f"PRELU: int8 slopes of int16 inputs are built as constants, got {slope!r}")
+    wide = Tensor(slope.index, slope.name, TensorType.INT16, slope.shape, slope.quantization)
+    memory = np.zeros(2 * slope.size + OVERREAD_BYTES, np.uint8)[: 2 * slope.size]
+    memory[:] = slope.array().astype(np.int16).reshape(-1).view(np.uint8)
+    wide.bind(memory)
+    wide.allocation_type = AllocationType.PERSISTENT_RO
+    return wide
+
+
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts("PRELU", node, 2)
     x, slope, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    if x.type == TensorType.INT16 and slope.type == TensorType.INT8:
+        slope = _widened(slope)
     if not x.type == slope.type == y.type:
         raise PrepareError(f"PRELU: all tensors must have one type, got {x!r}, {slope!r} and {y!r}")
     suffix = _SUFFIXES.get(TensorType(x.type))

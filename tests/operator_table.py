@@ -44,7 +44,10 @@ DIFFERENCES = """
   numlite computes the default path's values in both numerics.
 - RESIZE_BILINEAR of uint8 whose size is known only while running: reference arithmetic in both numerics;
   about 0.1 % of the elements differ by 1 from LiteRT's default.
-- RSQRT of int8: within 1.
+- SQRT and RSQRT of int8 and int16: LiteRT fails for negative values; numlite gives the zero point and the
+  highest value.
+- float16, default: XNNPACK rounds to float16 within operators such as EXP, LOGISTIC and SOFTMAX; numlite
+  computes in float32 and rounds once, so the last bits can differ.
 
 LiteRT's default REDUCE_MAX and REDUCE_MIN of int8 and uint8 give the stored extremum even where input and
 output have other scales, and its reference refuses these; numlite does the same in each numerics.

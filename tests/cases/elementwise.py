@@ -12,6 +12,7 @@ from .single_op import Kind, single_op
 
 # XNNPACK's polynomials are further from the exact value than ours.
 _NEAR = Close(rtol=2e-6, atol=5e-7)
+_STORED = Skip("LiteRT negates stored values, whatever their quantization")
 _NO_REFERENCE = Skip("LiteRT has no reference kernel")
 
 # Function, its inputs' magnitudes only, how close to the exact value, to LiteRT's reference.
@@ -49,22 +50,27 @@ def unary_case(name: str, kind: Kind, num_threads: int = 1) -> Case:
     )
 
 
-def stored_case(name: str, dtype: type, x: tuple[float, int], y: tuple[float, int], first: int) -> Case:
+def stored_case(
+    name: str,
+    dtype: type,
+    x: tuple[float, int],
+    y: tuple[float, int],
+    first: int,
+    closeness: Closeness | Skip | None = None,
+) -> Case:
     """Every stored value from `first` on."""
     limits = np.iinfo(dtype)
     values = np.arange(first, limits.max + 1).astype(dtype)
     source, result = Kind(values.shape, dtype, *x), Kind(values.shape, dtype, *y)
-    # LiteRT's int8 RSQRT works in integers.
-    litert = Quanta(1) if name == "RSQRT" and dtype is np.int8 else EXACT
     return Case(
-        id=f"{name}-{np.dtype(dtype).name}",
-        make=lambda: single_op(BuiltinOperator[name], [source], result, version=2),
+        id=f"{name}-{np.dtype(dtype).name}-{x[0]}",
+        make=lambda: single_op(BuiltinOperator[name], [source], result, version=1 if name == "NEG" else 2),
         inputs=[values],
         oracle=lambda stored: result.stored(_FUNCTIONS[name][0](source.real(stored))),
         # int16 interpolates between 513 samples.
-        closeness=Quanta(4 if dtype is np.int16 else 1),
-        litert_default=litert,
-        litert_reference=litert,
+        closeness=closeness or Quanta(4 if dtype is np.int16 else 1),
+        litert_default=EXACT,
+        litert_reference=EXACT,
     )
 
 
@@ -77,6 +83,16 @@ CASES = [
     stored_case("LOG", np.int8, (0.02, -128), (0.06, 5), -127),
     stored_case("ABS", np.int8, (0.02, 5), (0.015, -128), -128),
     stored_case("RSQRT", np.int8, (0.02, -128), (0.06, -128), -127),
+    *(
+        stored_case("RSQRT", np.int8, (scale, -100), (0.03 / scale**0.5, -120), -99)
+        for scale in (1e-5, 0.003, 0.1, 0.7, 50.0)
+    ),
+    stored_case("RSQRT", np.int16, (0.0001, 0), (0.002, 0), 1, Skip("1 / sqrt(x) is steep near 0")),
+    stored_case("SQRT", np.int8, (0.5, 3), (0.1, -5), 3),
+    stored_case("SQRT", np.int8, (0.02, -128), (0.009, -128), -128),
+    stored_case("SQRT", np.int16, (0.001, 0), (0.0002, 0), 0),
+    stored_case("NEG", np.int8, (0.5, 3), (0.25, -1), -128, _STORED),
+    stored_case("NEG", np.int16, (0.5, 0), (0.5, 0), -32767),
     stored_case("EXP", np.int16, (0.0001, 0), (0.001, 0), -32768),
     stored_case("ABS", np.int16, (0.0001, 0), (0.00012, 0), -32768),
 ]

@@ -5,21 +5,28 @@ from __future__ import annotations
 import numpy as np
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Quanta
+from .case import EXACT, Case, Quanta, Skip
 from .single_op import Kind, single_op
 
 
-def _case(x: Kind, slope: Kind, y: Kind) -> Case:
-    id = f"PRELU-{np.dtype(x.dtype).name}-{'x'.join(map(str, slope.shape))}"
+def _case(x: Kind, slope: Kind, y: Kind, constant: bool = False, litert: Skip | None = None) -> Case:
+    """The slope is an input of the model where it is not constant."""
+    names = [np.dtype(kind.dtype).name for kind in (x, slope)]
+    id = f"PRELU-{'-'.join(dict.fromkeys(names))}-{'x'.join(map(str, slope.shape))}"
+    slopes = slope.random(f"{id}s", 0.5)
 
-    def oracle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    def oracle(a: np.ndarray, b: np.ndarray = slopes) -> np.ndarray:
         real = x.real(a)
         return y.stored(np.where(real >= 0, real, real * slope.real(b)))
 
     return Case(
         id=id,
-        make=lambda: single_op(BuiltinOperator.PRELU, [x, slope], y),
-        inputs=[x.random(id), slope.random(f"{id}s", 0.5)],
+        make=lambda: single_op(
+            BuiltinOperator.PRELU, [x, slope], y, constants={1: slopes} if constant else None
+        ),
+        inputs=[x.random(id)] if constant else [x.random(id), slopes],
+        litert_default=litert,
+        litert_reference=litert,
         oracle=oracle,
         closeness=EXACT if y.scale is None else Quanta(1),
     )
@@ -39,7 +46,18 @@ CASES = [
         Kind(_SHAPE, np.uint8, 0.06, 119),
     ),
     *(
-        _case(Kind(_SHAPE, np.int16, 0.001), Kind(s, np.int16, 0.0005), Kind(_SHAPE, np.int16, 0.0012))
-        for s in ((1, 1, 37), (3, 1, 1))
+        _case(
+            Kind(_SHAPE, np.int16, 0.001),
+            Kind(s, np.int8, 0.01),
+            Kind(_SHAPE, np.int16, 0.0012),
+            constant=True,
+        )
+        for s in ((1, 1, 37), (3, 1, 1), _SHAPE)
+    ),
+    _case(
+        Kind(_SHAPE, np.int16, 0.001),
+        Kind((3, 1, 1), np.int16, 0.0005),
+        Kind(_SHAPE, np.int16, 0.0012),
+        litert=Skip("LiteRT reads int16 slopes as int8"),
     ),
 ]
