@@ -19,7 +19,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "batch_norm": (
         *("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGrad"),
         *("FusedBatchNormGradV2", "FusedBatchNormGradV3", "BatchNormWithGlobalNormalization"),
-        "BatchNormWithGlobalNormalizationGrad",
+        *("BatchNormWithGlobalNormalizationGrad",),
     ),
     "bessel": (
         *("BesselI0", "BesselI0e", "BesselK0", "BesselK0e", "BesselJ0", "BesselY0", "BesselI1"),
@@ -51,6 +51,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Conv3DBackpropFilter", "Conv3DBackpropFilterV2"),
     ),
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
+    "decode": (
+        *("DecodeRaw", "DecodePaddedRaw", "EncodeBase64", "DecodeBase64", "DecodeCompressed"),
+        *("ParseTensor", "SerializeTensor", "DecodeCSV"),
+    ),
     "depthwise_conv": (
         *("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput"),
         *("DepthwiseConv2dNativeBackpropFilter",),
@@ -88,13 +92,14 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "pool_gradient": (
         *("MaxPoolGrad", "MaxPoolGradV2", "MaxPool3DGrad", "MaxPoolGradGrad", "MaxPoolGradGradV2"),
         *("MaxPool3DGradGrad", "MaxPoolGradWithArgmax", "MaxPoolGradGradWithArgmax", "AvgPoolGrad"),
-        "AvgPool3DGrad",
+        *("AvgPool3DGrad",),
     ),
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
         *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
         *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity"),
     ),
+    "regex": ("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
     "resource_variable": (
         *("VarHandleOp", "_VarHandlesOp", "ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp"),
         *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
@@ -119,7 +124,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "slice": ("Slice", "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate"),
     "softmax": (
         *("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"),
-        "L2Loss",
+        *("L2Loss",),
     ),
     "space_batch": (
         *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
@@ -129,7 +134,17 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Zeta", "Polygamma", "Spence", "Dawsn"),
         *("Expint", "FresnelSin", "FresnelCos"),
     ),
+    "string": (
+        *("StringJoin", "StringLower", "StringUpper", "StringStrip", "StringLength", "Substr"),
+        *("StringSplit", "StringSplitV2", "ReduceJoin", "UnsortedSegmentJoin", "StringNGrams"),
+        *("ShardedFilename", "ShardedFilespec", "StringToNumber"),
+    ),
+    "string_format": ("AsString", "StringFormat"),
+    "string_hash": (
+        *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "Fingerprint"),
+    ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
+    "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),
     "unique": ("Unique", "UniqueWithCounts", "UniqueV2", "UniqueWithCountsV2"),
     "where": ("Where", "UnravelIndex", "ListDiff"),
 }

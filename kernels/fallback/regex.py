@@ -1,0 +1,100 @@
+"""Regular expressions in RE2's syntax, over strings read as UTF-8."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from .each_string import each_string, mapped_strings, scalar_string
+from .registry import kernel
+from .status import InvalidArgumentError
+
+# What Python has and RE2 refuses: looking around, references back, atomic and possessive parts.
+_REFUSED = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=)|\\[1-9]|[*+?}]\+")
+# What RE2 has and Python lacks.
+_MISSING = re.compile(r"\\[pPCQE]|\[\[:|\(\?[a-zA-Z]*U")
+
+
+@lru_cache(256)
+def compiled(pattern: bytes) -> re.Pattern[str]:
+    """The pattern; InvalidArgumentError when RE2 would refuse it, UnsupportedError for what is not built.
+
+    Classes such as \\d and \\w are those of ASCII.
+    """
+    text = pattern.decode(errors="surrogateescape")
+    # Escaped backslashes must not be taken for the start of an escape.
+    plain = text.replace("\\\\", "")
+    if _REFUSED.search(plain):
+        raise InvalidArgumentError(f"Invalid pattern: {text}, error: invalid perl operator")
+    if _MISSING.search(plain):
+        raise UnsupportedError(f"regular expression {text!r}: Unicode and POSIX classes are not built")
+    try:
+        return re.compile(text.replace("\\z", "\\Z"), re.ASCII)
+    except re.error as error:
+        raise InvalidArgumentError(f"Invalid pattern: {text}, error: {error}") from error
+
+
+def _rewritten(found: re.Match[str], rewrite: str) -> str:
+    r"""The rewrite with \0 to \9 replaced by what the groups matched."""
+    return re.sub(r"\\(\d|\\)", lambda m: "\\" if m[1] == "\\" else found.group(int(m[1])) or "", rewrite)
+
+
+def _replaced(x: np.ndarray, pattern: bytes, rewrite: bytes, replace_global: bool) -> np.ndarray:
+    expression, text = compiled(pattern), rewrite.decode(errors="surrogateescape")
+    named = [int(number) for number in re.findall(r"\\(\d)", text.replace("\\\\", ""))]
+    if max(named, default=0) > expression.groups:
+        message = f"Invalid rewrite: it names group {max(named)} of {expression.groups}"
+        raise InvalidArgumentError(message)
+
+    def replace(value: bytes) -> bytes:
+        held = value.decode(errors="surrogateescape")
+        count = 0 if replace_global else 1
+        made = expression.sub(lambda found: _rewritten(found, text), held, count=count)
+        return made.encode(errors="surrogateescape")
+
+    return mapped_strings(replace, x)
+
+
+def regex_replace(
+    x: np.ndarray, pattern: np.ndarray, rewrite: np.ndarray, *, replace_global: bool
+) -> np.ndarray:
+    """What the pattern matches in each string, all of it or the first, rewritten."""
+    expression = scalar_string(pattern, "RegexReplace: pattern")
+    return _replaced(x, expression, scalar_string(rewrite, "RegexReplace: rewrite"), replace_global)
+
+
+def static_regex_replace(
+    x: np.ndarray, *, pattern: bytes, rewrite: bytes, replace_global: bool
+) -> np.ndarray:
+    """What the pattern matches in each string, all of it or the first, rewritten."""
+    return _replaced(x, pattern, rewrite, replace_global)
+
+
+def _matched(x: np.ndarray, pattern: bytes) -> np.ndarray:
+    expression = compiled(pattern)
+
+    def matches(value: bytes) -> bool:
+        return expression.fullmatch(value.decode(errors="surrogateescape")) is not None
+
+    return np.array(each_string(matches, x), np.bool_).reshape(x.shape)
+
+
+def regex_full_match(x: np.ndarray, pattern: np.ndarray) -> np.ndarray:
+    """Whether the pattern matches the whole of each string."""
+    return _matched(x, scalar_string(pattern, "RegexFullMatch: pattern"))
+
+
+def static_regex_full_match(x: np.ndarray, *, pattern: bytes) -> np.ndarray:
+    """Whether the pattern matches the whole of each string."""
+    return _matched(x, pattern)
+
+
+KERNELS = (
+    kernel("RegexReplace", regex_replace),
+    kernel("StaticRegexReplace", static_regex_replace),
+    kernel("RegexFullMatch", regex_full_match),
+    kernel("StaticRegexFullMatch", static_regex_full_match),
+)

@@ -1,0 +1,98 @@
+"""Numbers as strings, one by one or as whole tensors in a text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .attributes import DataType
+from .dtypes import ANY
+from .each_string import mapped_strings, string_array
+from .registry import kernel
+from .status import InvalidArgumentError
+
+_FILLS = ("", " ", "+", "-", "0", "#")
+
+
+def as_string(
+    x: np.ndarray, *, precision: int, scientific: bool, shortest: bool, width: int, fill: str
+) -> np.ndarray:
+    """Each element as C's printf writes it: %d, or %f, %e (scientific), %g (shortest).
+
+    width, precision and the flag fill count where they are given (-1 and "" are not).
+    """
+    if fill not in _FILLS or (scientific and shortest):
+        raise InvalidArgumentError(f"AsString: fill must be one of {_FILLS}, got {fill!r}")
+    if precision > -1 and x.dtype.kind in "iub":
+        raise InvalidArgumentError(f"AsString: precision is for floats, got {precision} for {x.dtype}")
+    if x.dtype.kind == "b":
+        return mapped_strings(lambda value: b"true" if value else b"false", x)
+    flags = f"%{fill}{width if width > -1 else ''}"
+    if x.dtype.kind == "O":
+        return mapped_strings(lambda value: f"{flags}s".encode() % value, x)
+    form = flags + (f".{precision}" if precision > -1 else "")
+    form += "d" if x.dtype.kind in "iu" else "g" if shortest else "e" if scientific else "f"
+    if x.dtype.kind == "c":
+        return mapped_strings(lambda value: f"({form},{form})".encode() % (value.real, value.imag), x)
+    wide = x if x.dtype.kind in "iuf" else x.astype(np.float32)
+    return mapped_strings(lambda value: form.encode() % value, wide)
+
+
+def _real(value: float, short: int, long: int) -> str:
+    """The few digits if they say the number, else as many as always do."""
+    text = f"{value:.{short}g}"
+    return text if float(text) == value else f"{value:.{long}g}"
+
+
+def _written(dtype: np.dtype) -> Callable[[object], str]:
+    if dtype.kind == "b":
+        return lambda value: "1" if value else "0"
+    if dtype.kind == "O":
+        return lambda value: f'"{value.decode(errors="replace")}"'  # type: ignore[attr-defined]
+    if dtype.kind in "iu":
+        return str
+    if dtype == np.float64:
+        return lambda value: _real(float(value), 15, 17)  # type: ignore[arg-type]
+    return lambda value: _short_float(float(value))  # type: ignore[arg-type]
+
+
+def _short_float(value: float) -> str:
+    text = f"{value:.6g}"
+    return text if np.float32(text) == np.float32(value) else f"{value:.9g}"
+
+
+def summary(x: np.ndarray, most: int) -> str:
+    """The tensor in brackets: at most the first and last `most` of each axis, all when that is -1."""
+    write = _written(x.dtype)
+
+    def part(value: np.ndarray, depth: int) -> str:
+        if value.ndim == 0:
+            return write(value[()])
+        items = [part(item, depth + 1) for item in (value if most < 0 else _ends(value, most))]
+        if 0 <= 2 * most < len(value):
+            items.insert(most, "...")
+        between = " " if value.ndim == 1 else "\n" * (value.ndim - 1) + " " * (depth + 1)
+        return "[" + between.join(items) + "]"
+
+    return part(x, 0)
+
+
+def _ends(value: np.ndarray, most: int) -> list[np.ndarray]:
+    rows = [value[i, ...] for i in range(len(value))] if len(value) <= 2 * most else []
+    return rows or [value[i, ...] for i in (*range(most), *range(len(value) - most, len(value)))]
+
+
+def string_format(
+    inputs: list[np.ndarray], *, template: str, placeholder: str, summarize: int, T: list[DataType]
+) -> np.ndarray:
+    """The template with each placeholder replaced by an input's summary: string []."""
+    parts = template.split(placeholder) if placeholder else [template]
+    if len(parts) != len(inputs) + 1:
+        message = f"template must have {len(inputs)} placeholders, got {len(parts) - 1}"
+        raise InvalidArgumentError(f"StringFormat: {message}")
+    text = parts[0] + "".join(summary(x, summarize) + rest for x, rest in zip(inputs, parts[1:], strict=True))
+    return string_array([text.encode(errors="surrogateescape")], ())
+
+
+KERNELS = (kernel("AsString", as_string, T=ANY), kernel("StringFormat", string_format))
