@@ -14,9 +14,9 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
+from . import quantized_div
 from .activation import NONE, float_activation_range, quantized_activation_range
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
-from .fixed_point import divide_by_power, high_multiply, reciprocal
 from .index_vector import check_counts, quantization_pair
 from .lookup import type_range
 from .parallel import chunk_count
@@ -56,9 +56,6 @@ SUM_Q8_REFERENCE = np.dtype(
 PRODUCT_Q8_REFERENCE = np.dtype(
     [*_OPERANDS, *_int32_fields("a_zero b_zero multiplier shift zero low high")], align=True
 )
-
-# out = table[256 * a + b], of bytes
-BINARY_TABLE = np.dtype([*_OPERANDS, ("table", np.int64)], align=True)
 
 DIVISION_BY_ZERO = 1  # a status of the integer division kernels
 _MESSAGES = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
@@ -178,37 +175,6 @@ def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
     return _Choice(family, kernel, args)
 
 
-def _shifted(x: int, exponent: int) -> int:
-    """x / 2**exponent as LiteRT's uint8 DIV has it on x86, whose shifts count modulo 32."""
-    if exponent <= 31:
-        return divide_by_power(x, exponent)
-    return (x >> (exponent & 31)) + (x >= 0)
-
-
-def _quotient_table(a: Tensor, b: Tensor, out: Tensor, fused: int) -> np.ndarray:
-    """Results of a uint8 DIV for every pair of stored values; the lowest one where b stands for 0.
-
-    Source: LiteRT tflite/kernels/internal/reference/div.h, of uint8; div.cc, Prepare.
-    """
-    p, q, r = (quantization_of("DIV", tensor) for tensor in (a, b, out))
-    real = np.float32(p.scale) / (np.float32(q.scale) * np.float32(r.scale))
-    multiplier, shift = quantize_multiplier(float(real))
-    low, high = quantized_activation_range("DIV", fused, r.scale, r.zero_point, *type_range(out))
-    table = np.full((256, 256), low, np.int64)
-    for stored in range(256):
-        divisor = stored - q.zero_point
-        if divisor == 0:
-            continue
-        inverse, inverse_shift = reciprocal(abs(divisor))
-        for dividend in range(256):
-            value = (dividend - p.zero_point) * (1 if divisor > 0 else -1)
-            headroom = 31 - (value if value >= 0 else ~value).bit_length()
-            quotient = high_multiply(value << headroom, inverse)
-            scaled = _shifted(high_multiply(quotient, multiplier), headroom + inverse_shift - shift)
-            table[dividend, stored] = r.zero_point + scaled
-    return np.clip(table, low, high).astype(np.uint8)
-
-
 def _arithmetic_call(context: Context, name: str, fused: int, a: Tensor, b: Tensor, out: Tensor) -> _Choice:
     """Family, kernel and block of an operator by its type; UnsupportedError for types not built."""
     kernel = name.lower()
@@ -231,14 +197,9 @@ def _arithmetic_call(context: Context, name: str, fused: int, a: Tensor, b: Tens
         and name != "DIV"
     ):
         return _quantized_call(context, name, fused, a, b, out)
-    if name == "DIV" and out.type == TensorType.UINT8:
-        args = np.zeros(1, BINARY_TABLE)
-        table = _quotient_table(a, b, out, fused)
-        args["table"] = table.ctypes.data
-        return _Choice("binary_table", "table_u8", args, (table,))
     raise UnsupportedError(
-        f"{name}: types built are float32, int32, int64 and, for ADD, SUB, MUL and SQUARED_DIFFERENCE, "
-        f"quantized int8, uint8 and int16, got {out.type_name}"
+        f"{name}: types built are float32, int32, int64 and quantized int8, uint8 and int16, "
+        f"got {out.type_name}"
     )
 
 
@@ -275,15 +236,23 @@ _NUMPY: dict[str, tuple[Callable[..., np.ndarray], tuple[TensorType, ...]]] = {
 
 
 def _runs_in_numpy(name: str, tensor: Tensor) -> bool:
-    return name in _NUMPY and tensor.type in _NUMPY[name][1]
+    return _is_quantized_div(name, tensor) or (name in _NUMPY and tensor.type in _NUMPY[name][1])
+
+
+def _is_quantized_div(name: str, tensor: Tensor) -> bool:
+    return name == "DIV" and tensor.type in quantized_div.TYPES
 
 
 def _invoke(name: str, context: Context, node: Node) -> None:
-    a, b, out = context.input(node, 0).array(), context.input(node, 1).array(), context.output(node, 0)
+    a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    fused = getattr(node.options, "fused_activation_function", NONE)
+    if _is_quantized_div(name, out):
+        out.array()[...] = quantized_div.quotients(a, b, out, fused)
+        return
     with np.errstate(all="ignore"):
-        values = _NUMPY[name][0](a, b)
+        values = _NUMPY[name][0](a.array(), b.array())
     if out.type == TensorType.FLOAT16:
-        low, high = float_activation_range(name, getattr(node.options, "fused_activation_function", NONE))
+        low, high = float_activation_range(name, fused)
         values = np.clip(values, np.float16(low), np.float16(high))
     out.array()[...] = values
 
@@ -298,9 +267,11 @@ def _prepare(
     shape = broadcast_shape(name, a.shape, b.shape)
     loops = collapse(name, a.shape, b.shape)
     context.resize_tensor(out, shape)
+    fused = getattr(node.options, "fused_activation_function", NONE)
+    if _is_quantized_div(name, out):
+        quantized_div.check(a, b, out, fused)
     if _runs_in_numpy(name, out):
         return None
-    fused = getattr(node.options, "fused_activation_function", NONE)
     family, kernel, args, keep = choose(context, name, fused, a, b, out)
     if prod(shape) == 0:
         return []

@@ -108,11 +108,25 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     return compare_calls(context, name, a, b, out)
 
 
+def _invoke(name: str, context: Context, node: Node) -> None:
+    """Of int16, EQUAL and NOT_EQUAL compare what quantized values stand for, the others stored values.
+
+    Source: LiteRT tflite/kernels/comparisons.cc, EqualEval and LessEval.
+    """
+    a, b = context.input(node, 0), context.input(node, 1)
+    quantized = all(t.quantization is not None and len(t.quantization.scales) > 0 for t in (a, b))
+    if a.type != TensorType.INT16 or name not in ("EQUAL", "NOT_EQUAL") or not quantized:
+        invoke_function(name, _FUNCTIONS[name], context, node)
+        return
+    tables = [_comparable(t)[t.array().view(np.uint16)] for t in (a, b)]
+    context.output(node, 0).array()[...] = _FUNCTIONS[name](*tables)
+
+
 def _registration(name: str, builtin_code: int, max_version: int) -> Registration:
     return Registration(
         name,
         lambda context, node: _prepare(name, context, node),
-        lambda context, node: invoke_function(name, _FUNCTIONS[name], context, node),
+        lambda context, node: _invoke(name, context, node),
         builtin_code=builtin_code,
         max_version=max_version,
     )

@@ -137,12 +137,17 @@ CASES = [
         for a, b in SHAPES[1:4]
     ),
     binary_case("DIV", Kind((3, 7), np.int32), Kind((7,), np.int32)),
-    binary_case(
-        "DIV",
-        Kind((3, 70), np.uint8, 0.05, 120),
-        Kind((70,), np.uint8, 0.11, 0),
-        (0.02, 110),
-        closeness=Skip("LiteRT, and so numlite, shifts quotients near 0 by more than 31 bits, modulo 32"),
+    *(
+        binary_case(
+            "DIV",
+            Kind((3, 70), dtype, 0.05, zero and zero - 8),
+            Kind(shape, dtype, 0.11, low),
+            (0.02, zero),
+            fused=fused,
+            closeness=Skip("LiteRT, and so numlite, shifts quotients near 0 by more than 31 bits, modulo 32"),
+        )
+        for dtype, zero, low in ((np.uint8, 118, 0), (np.int8, -5, 0), (np.int16, 0, 0))
+        for shape, fused in (((70,), NONE), ((3, 70), RELU6))
     ),
     *(_complex_product(a, b) for a, b in SHAPES[:4]),
     binary_case("SQUARED_DIFFERENCE", Kind((3, 7), np.int32), Kind((7,), np.int32)),

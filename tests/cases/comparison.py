@@ -29,7 +29,7 @@ def _case(name: str, a: Kind, b: Kind, inputs: tuple[np.ndarray, np.ndarray] | N
     x, y = inputs or (a.random(id, 1), b.random(id + "b", 1))
     if inputs is None and np.dtype(a.dtype).kind in "iu" and a.scale is None:
         x, y = x % 5, y % 5
-    litert = _NO_KERNEL if (name, a.dtype) == ("NOT_EQUAL", np.int16) else None
+    litert = _NO_KERNEL if (name, a.dtype, a.scale) == ("NOT_EQUAL", np.int16, None) else None
     return Case(
         id=id,
         make=lambda: single_op(BuiltinOperator[name], [a, b], out, None, 2),
@@ -58,6 +58,15 @@ CASES = [
             (_BYTES[:, None], _BYTES[None]),
         )
         for name in _FUNCTIONS
+    ),
+    *(
+        _case(
+            name,
+            Kind((16, 1), np.int16, 0.5),
+            Kind((1, 16), np.int16, 0.25),
+            (np.arange(-8, 8)[:, None], np.arange(-8, 8)[None]),
+        )
+        for name in ("EQUAL", "NOT_EQUAL")
     ),
     *(_case(name, Kind((3, 70), np.uint8, 0.125, 7), Kind((70,), np.uint8, 0.125, 7)) for name in _FUNCTIONS),
     *(_case(name, Kind((5, 9), np.bool_), Kind((), np.bool_)) for name in ("EQUAL", "NOT_EQUAL")),
