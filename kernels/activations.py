@@ -55,7 +55,7 @@ def _relu_table(operator: str, fused: int | None, x: Tensor, y: Tensor) -> np.nd
     limits = type_range(y)
     if fused is None:
         with np.errstate(over="ignore"):
-            steps = min(np.float32(1) / np.float32(q.scale) + 0.5, limits[1] - limits[0])
+            steps = min(float(np.float32(1) / np.float32(q.scale) + 0.5), float(limits[1] - limits[0]))
         low, high = q.zero_point, min(limits[1], q.zero_point + int(steps))
     else:
         low, high = quantized_activation_range(operator, fused, q.scale, q.zero_point, *limits)
