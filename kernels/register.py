@@ -7,6 +7,7 @@ from importlib import import_module
 from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
 from .half_precision import IN_FLOAT32, in_float32
+from .packed_movement import IN_BYTES, in_bytes
 
 # Family module: the operators in its REGISTRATIONS. A module is imported only for a model that
 # has one of its operators, because start-up time counts.
@@ -180,7 +181,13 @@ _CUSTOM_FAMILY_OF = {name: family for family, names in CUSTOM_REGISTRATIONS.item
 def registrations(family: str) -> tuple[Registration, ...]:
     """What a family module registers."""
     found: tuple[Registration, ...] = import_module(f".{family}", __package__).REGISTRATIONS
-    return tuple(in_float32(entry) if entry.name in IN_FLOAT32 else entry for entry in found)
+    return tuple(_with_small_types(entry) for entry in found)
+
+
+def _with_small_types(entry: Registration) -> Registration:
+    if entry.name in IN_FLOAT32:
+        return in_float32(entry)
+    return in_bytes(entry) if entry.name in IN_BYTES else entry
 
 
 class BuiltinOpResolver(OpResolver):
