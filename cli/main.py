@@ -18,6 +18,8 @@ COMMANDS = {
     "inspect": ("inspect", "Show a model's signatures, operators, tensors and memory."),
     "compile": ("compile", "Compile what a delegate can run of a model ahead of time."),
     "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
+    "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
+    "select-ops": ("select_ops", "List the operators and kernels that models need."),
     "warmup": ("warmup", "Compile all kernels now, so that no model has to wait."),
     "demo": ("demo", "Convert a small classifier, run it, and show how it did."),
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tracemalloc
 from itertools import pairwise
 from pathlib import Path
@@ -295,7 +294,6 @@ def test_mutated_and_truncated_checkpoints(tmp_path: Path) -> None:
     write_floats(tmp_path / "c", {f"v{i}": np.full(i, i, np.float32) for i in range(20)})
     index, data = tmp_path / "c.index", tmp_path / "c.data-00000-of-00001"
     good = {index: index.read_bytes(), data: data.read_bytes()}
-    start = time.monotonic()
     for _ in range(300):
         path = random.choice([index, data])
         content = bytearray(good[path])
@@ -312,7 +310,6 @@ def test_mutated_and_truncated_checkpoints(tmp_path: Path) -> None:
         except (ModelError, UnsupportedError):
             pass
         path.write_bytes(good[path])
-    assert time.monotonic() - start < 60
 
 
 SAVED_MODELS = sorted((SHARED / "convert" / "savedmodels").glob("*/index.json"))

@@ -1,0 +1,138 @@
+"""`numlite graph`: what a TensorFlow graph holds, its texts, differences and pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .output_file import check_output
+
+if TYPE_CHECKING:
+    from ..converter.ir.module import Function, Graph, Module
+
+_SHOWS = ("text", "to_pbtxt", "dot", "svg", "diff")
+
+
+@click.command("graph")
+@click.argument("graph", type=click.Path(exists=True, path_type=Path))
+@click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, with commas between the tags.")
+@click.option("--signature", metavar="NAME", help="Freeze this signature of a SavedModel first.")
+@click.option("--function", metavar="NAME", help="Show only this function of the graph.")
+@click.option("--text", is_flag=True, help="Print the graph IR's text.")
+@click.option("--to-pbtxt", is_flag=True, help="Print the GraphDef in text form.")
+@click.option("--dot", is_flag=True, help="Print a picture for Graphviz.")
+@click.option("--svg", is_flag=True, help="Print a picture as SVG.")
+@click.option(
+    "--diff",
+    metavar="OTHER",
+    type=click.Path(exists=True, path_type=Path),
+    help="Show what OTHER has that GRAPH has not, and the reverse. The status is 1 where they differ.",
+)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead."
+)
+def command(
+    graph: Path,
+    tags: str | None,
+    signature: str | None,
+    function: str | None,
+    text: bool,
+    to_pbtxt: bool,
+    dot: bool,
+    svg: bool,
+    diff: Path | None,
+    output: Path | None,
+) -> None:
+    """Show what GRAPH holds: signatures, inputs and outputs, ops, functions, variables.
+
+    GRAPH is a GraphDef (.pb or .pbtxt), a text of the graph IR (tfg), or the folder of a SavedModel.
+    """
+    chosen = [name for name, asked in zip(_SHOWS, (text, to_pbtxt, dot, svg, diff), strict=True) if asked]
+    if len(chosen) > 1:
+        raise click.UsageError(f"only one of --{' and --'.join(chosen).replace('_', '-')} can be shown")
+    if output is not None:
+        check_output(output, graph=graph)
+    if not chosen:
+        from .graph_summary import summary
+
+        _give(summary(graph, _tags(tags), signature, function), output)
+        return
+    module = _module(graph, _tags(tags), signature, function)
+    if diff is None:
+        _give(_shown(chosen[0], module, function), output)
+        return
+    from .graph_diff import differences
+
+    lines = differences(module, _module(diff, _tags(tags), signature, function))
+    _give("\n".join(lines) if lines else "no difference", output)
+    if lines:
+        raise click.exceptions.Exit(1)
+
+
+def _tags(text: str | None) -> list[str] | None:
+    return None if text is None else [tag.strip() for tag in text.split(",") if tag.strip()]
+
+
+def _module(path: Path, tags: list[str] | None, signature: str | None, function: str | None) -> Module:
+    """The graph of a file, or the module of one function of it."""
+    from ..converter.ir.module import Module
+
+    module = load(path, tags, signature)
+    return module if function is None else Module([named_function(module, function)])
+
+
+def load(path: Path, tags: list[str] | None, signature: str | None) -> Module:
+    """The graph of a file, frozen for a signature where one is asked for."""
+    from ..converter.saved_model.loader import load_saved_model
+    from ..converter.source_file import FileKind, file_kind, load_graph
+
+    is_model = file_kind(path) == FileKind.SAVED_MODEL
+    if not is_model and (tags is not None or signature is not None):
+        raise click.UsageError(f"--tags and --signature are for SavedModels, {path} is none")
+    if signature is None:
+        return load_graph(path, tags)
+    return load_saved_model(path if path.is_dir() else path.parent, tags).freeze(signature).module
+
+
+def named_function(module: Module, name: str) -> Function:
+    """The function of that name; UsageError lists some of those that are there."""
+    functions = module.functions
+    if name not in functions:
+        known = ", ".join(list(functions)[:20]) or "none"
+        raise click.UsageError(f"--function: the graph has no {name!r}; there are: {known}")
+    return functions[name]
+
+
+def _shown(what: str, module: Module, function: str | None) -> str:
+    if what == "text":
+        from ..converter.ir.text_printer import print_module
+
+        return print_module(module)
+    if what == "to_pbtxt":
+        from google.protobuf import text_format
+
+        from ..converter.ir.export_graph import export_graph_def
+
+        return text_format.MessageToString(export_graph_def(module)).rstrip("\n")
+    body: Graph | Function | None = module.graph if function is None else module.functions[function]
+    if body is None:
+        raise click.UsageError("the file has no graph, only functions: choose one with --function")
+    if what == "dot":
+        from .graph_dot import dot
+
+        return dot(body)
+    from .graph_svg import svg
+
+    return svg(body)
+
+
+def _give(text: str, output: Path | None) -> None:
+    if output is None:
+        click.echo(text)
+        return
+    from .convert_model import write_file
+
+    write_file(output, (text + "\n").encode(errors="surrogateescape"))
+    click.echo(f"{output}: {len(text) + 1:,} bytes")
