@@ -32,7 +32,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Maximum", "Minimum", "Pow", "Atan2", "NextAfter", "ClipByValue", "LeftShift", "RightShift"),
         *("BitwiseAnd", "BitwiseOr", "BitwiseXor"),
     ),
+    "bounding_boxes": ("DrawBoundingBoxes", "DrawBoundingBoxesV2"),
     "cast": ("Cast",),
+    "color": ("RGBToHSV", "HSVToRGB", "AdjustHue", "AdjustSaturation", "AdjustContrastv2", "AdjustContrast"),
     "comparison": (
         *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "ApproximateEqual"),
         *("LogicalAnd", "LogicalOr"),
@@ -50,6 +52,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Conv2DBackpropFilter", "Conv2DBackpropFilterV2", "Conv3DBackpropInput", "Conv3DBackpropInputV2"),
         *("Conv3DBackpropFilter", "Conv3DBackpropFilterV2"),
     ),
+    "crop_and_resize": ("CropAndResize", "CropAndResizeGradImage", "CropAndResizeGradBoxes"),
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
     "decode": (
         *("DecodeRaw", "DecodePaddedRaw", "EncodeBase64", "DecodeBase64", "DecodeCompressed"),
@@ -74,6 +77,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("FractionalMaxPool", "FractionalAvgPool", "FractionalMaxPoolGrad", "FractionalAvgPoolGrad"),
     ),
     "gather": ("Gather", "GatherV2", "GatherNd"),
+    "glimpse": ("ExtractGlimpse", "ExtractGlimpseV2"),
     "histogram": (
         *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
     ),
@@ -87,12 +91,22 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixSetDiagV2", "MatrixSetDiagV3", "MatrixDiagV2"),
         *("MatrixDiagV3",),
     ),
+    "non_max_suppression": (
+        *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4"),
+        *("NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps", "CombinedNonMaxSuppression"),
+    ),
     "pad": ("Pad", "PadV2", "MirrorPad", "MirrorPadGrad"),
+    "patches": ("ExtractImagePatches", "ExtractVolumePatches"),
     "pool": ("MaxPool", "MaxPoolV2", "MaxPool3D", "AvgPool", "AvgPool3D", "MaxPoolWithArgmax"),
     "pool_gradient": (
         *("MaxPoolGrad", "MaxPoolGradV2", "MaxPool3DGrad", "MaxPoolGradGrad", "MaxPoolGradGradV2"),
         *("MaxPool3DGradGrad", "MaxPoolGradWithArgmax", "MaxPoolGradGradWithArgmax", "AvgPoolGrad"),
         *("AvgPool3DGrad",),
+    ),
+    "projective_transform": ("ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
+    "random": (
+        *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle"),
+        *("Multinomial",),
     ),
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
@@ -100,12 +114,17 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity"),
     ),
     "regex": ("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
+    "resize": (
+        *("ResizeBilinear", "ResizeBicubic", "ResizeArea", "ResizeNearestNeighbor"),
+        *("ResizeNearestNeighborGrad", "ResizeBilinearGrad", "ResizeBicubicGrad"),
+    ),
     "resource_variable": (
         *("VarHandleOp", "_VarHandlesOp", "ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp"),
         *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
         *("DestroyResourceOp", "ResourceCountUpTo"),
     ),
     "reverse": ("Reverse", "ReverseV2", "ReverseSequence", "Roll", "Tile"),
+    "scale_and_translate": ("ScaleAndTranslate", "ScaleAndTranslateGrad"),
     "scatter": (
         *("ScatterNd", "ScatterNdNonAliasingAdd", "TensorScatterUpdate", "TensorScatterAdd"),
         *("TensorScatterSub", "TensorScatterMax", "TensorScatterMin", "InplaceUpdate", "InplaceAdd"),
@@ -133,6 +152,13 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "special": (
         *("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Zeta", "Polygamma", "Spence", "Dawsn"),
         *("Expint", "FresnelSin", "FresnelCos"),
+    ),
+    "stateless_random": (
+        *("StatelessRandomUniform", "StatelessRandomUniformV2", "StatelessRandomNormal"),
+        *("StatelessRandomNormalV2", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
+        *("StatelessRandomUniformFullInt", "StatelessRandomUniformFullIntV2", "StatelessRandomUniformInt"),
+        *("StatelessRandomUniformIntV2", "StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"),
+        *("StatelessRandomGetAlg", "StatelessMultinomial", "StatelessShuffle"),
     ),
     "string": (
         *("StringJoin", "StringLower", "StringUpper", "StringStrip", "StringLength", "Substr"),
