@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .kernels.compiled.library import Library
-from .kernels.register import BuiltinOpResolver
+from .kernels.register import BuiltinOpResolver as OpResolver
 from .lite.context import Numerics
 from .lite.custom_op import register_custom_op
 from .lite.errors import StateError
@@ -24,6 +24,7 @@ from .lite.tensor_details import operator_details, tensor_details
 
 if TYPE_CHECKING:
     from .lite.delegate import Delegate as PythonDelegate
+    from .lite.kernel_call import KernelLibrary
     from .lite.memory_report import MemoryReport
     from .lite.profiler import OpProfile
 
@@ -31,6 +32,7 @@ __all__ = [
     "Delegate",
     "Interpreter",
     "InterpreterWithCustomOps",
+    "OpResolver",
     "OpResolverType",
     "SignatureRunner",
     "load_delegate",
@@ -48,8 +50,6 @@ _PRESERVE_ALL_WARNING = (
 
 # The wrapper is held by the interpreter; getrefcount's own argument counts as well.
 _NO_VIEWS = 2
-
-_library = Library()
 
 
 @enum.unique
@@ -105,6 +105,7 @@ class Interpreter:
     """
 
     _custom_op_registerers: Sequence[Any] = ()
+    _library: KernelLibrary = Library()
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class Interpreter:
         model_content: bytes | bytearray | memoryview | None = None,
         experimental_delegates: Sequence[Any] | None = None,
         num_threads: int | None = None,
-        experimental_op_resolver_type: OpResolverType = OpResolverType.AUTO,
+        experimental_op_resolver_type: OpResolverType | OpResolver = OpResolverType.AUTO,
         experimental_preserve_all_tensors: bool = False,
         experimental_disable_delegate_clustering: bool = False,
         experimental_default_delegate_latest_features: bool = False,
@@ -129,6 +130,7 @@ class Interpreter:
         experimental_disable_delegate_node_fusion gives them one node at a time, and
         experimental_force_delegate_node_profiling gives their nodes rows of their own in profile()
         also where they tell the times of the operators inside.
+        experimental_op_resolver_type may also be an OpResolver, OpResolver.from_selection(path) say.
         Raises ValueError when the model cannot be read or an argument is wrong, RuntimeError when
         a delegate cannot be applied.
         """
@@ -138,13 +140,17 @@ class Interpreter:
             warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
         _check_num_threads(num_threads)
         model = _open(model_path, model_content)
-        resolver = BuiltinOpResolver()
+        resolver = (
+            experimental_op_resolver_type
+            if isinstance(experimental_op_resolver_type, OpResolver)
+            else OpResolver()
+        )
         for registerer in self._custom_op_registerers:
             register_custom_op(resolver, registerer)
         self._core = CoreInterpreter(
             model,
             resolver,
-            _library,
+            self._library,
             numerics,
             int(num_threads or 1),
             bool(experimental_preserve_all_tensors),
@@ -339,6 +345,8 @@ def _installed_delegate(name: str, options: Mapping[str, str]) -> PythonDelegate
 
 
 def _numerics(resolver_type: object) -> Numerics:
+    if isinstance(resolver_type, OpResolver):
+        return Numerics.DEFAULT
     if not isinstance(resolver_type, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
     return _NUMERICS[resolver_type]

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
+from typing import TYPE_CHECKING
 
+from ..lite.errors import UnsupportedError
 from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
 from .half_precision import IN_FLOAT32, in_float32
+
+if TYPE_CHECKING:
+    from .selection import Selection
 from .packed_movement import IN_BYTES, in_bytes
 
 # Family module: the operators in its REGISTRATIONS. A module is imported only for a model that
@@ -196,8 +202,34 @@ class BuiltinOpResolver(OpResolver):
     def __init__(self) -> None:
         super().__init__()
         self._imported: set[str] = set()
+        self.selection: Selection | None = None  # the only operators to offer, besides a user's own
+        self._own: set[int | str] = set()
+
+    @classmethod
+    def from_selection(cls, path: str | os.PathLike[str]) -> BuiltinOpResolver:
+        """Offers only what a file of `numlite select-ops` lists; ModelError when it is none."""
+        from .selection import read_selection
+
+        resolver = cls()
+        resolver.selection = read_selection(path)
+        return resolver
+
+    def add_builtin(self, registration: Registration) -> None:
+        self._own.add(registration.builtin_code)
+        super().add_builtin(registration)
+
+    def add_custom(self, name: str, registration: Registration) -> None:
+        self._own.add(name)
+        super().add_custom(name, registration)
 
     def find_builtin(self, code: int, version: int, name: str) -> Registration:
+        if self.selection is not None and code not in self._own:
+            least, greatest = self.selection.builtin.get(name, (0, -1))
+            if not least <= version <= greatest:
+                raise UnsupportedError(
+                    f"Didn't find op for builtin opcode '{name}' version '{version}' in the selection; "
+                    "numlite select-ops with this model makes one that has it"
+                )
         family = _FAMILY_OF.get(name)
         if family is not None and family not in self._imported:
             self._imported.add(family)
@@ -207,6 +239,8 @@ class BuiltinOpResolver(OpResolver):
         return super().find_builtin(code, version, name)
 
     def find_custom(self, name: str) -> Registration | None:
+        if self.selection is not None and name not in self.selection.custom | self._own:
+            return None
         family = _CUSTOM_FAMILY_OF.get(name)
         if family is not None and name not in self._custom:
             for registration in registrations(family):

@@ -25,4 +25,4 @@ def warmup(families: Sequence[str] | None = None) -> None:
         raise ValueError(
             f"warmup: families must be among {', '.join(known)}, got {', '.join(sorted(unknown))}"
         )
-    Library().load({family: set() for family in families or known})
+    Library().load({family: set() for family in (known if families is None else families)})

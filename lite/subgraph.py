@@ -281,10 +281,14 @@ class Subgraph:
         return self.state is State.INVOKABLE
 
     @property
+    def is_planned(self) -> bool:
+        """Whether all nodes of an allocated subgraph are prepared, which may take a run."""
+        return bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
+
+    @property
     def outputs_known(self) -> bool:
         """Whether an allocated subgraph has output shapes that no run will change."""
-        whole = bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
-        return whole and not any(self.tensors[t].is_dynamic for t in self.outputs)
+        return self.is_planned and not any(self.tensors[t].is_dynamic for t in self.outputs)
 
     def _add_stage(self, first: int) -> None:
         generation = self.resources.generation
@@ -394,8 +398,7 @@ class Subgraph:
     @property
     def _native_segment(self) -> NativeSegment | None:
         steps = [step for stage in self.stages for step in stage.plan.steps]
-        whole = bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
-        if whole and len(steps) == 1 and isinstance(steps[0], NativeSegment):
+        if self.is_planned and len(steps) == 1 and isinstance(steps[0], NativeSegment):
             return steps[0]
         return None
 

@@ -11,5 +11,5 @@ def test_warmup(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[s
     called: list[tuple[object, ...]] = []
     monkeypatch.setattr(warmup, "warmup", lambda *families: called.append(families))
     assert run_command(cli, ["warmup"]) == 0
-    assert called == [()]
+    assert called == [(None,)]
     assert f"{len(warmup.compiled_families())} kernel families" in capsys.readouterr().out
