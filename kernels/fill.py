@@ -124,7 +124,7 @@ def _one_hot_operands(context: Context, node: Node) -> tuple[list[Tensor], int]:
     y = output_of(context, node, "ONE_HOT", on)
     check_same_type("ONE_HOT", off, y)
     check_index_type("ONE_HOT", "indices", indices)
-    check_index_type("ONE_HOT", "depth", depth, (TensorType.INT32,))
+    check_index_type("ONE_HOT", "depth", depth)
     for tensor in (depth, on, off):
         if tensor.size != 1:
             raise PrepareError(f"ONE_HOT: depth, on and off must have one element each, got {tensor!r}")

@@ -25,6 +25,7 @@ from .lookup import (
 )
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
+from .reshape import flat_copy_calls
 
 _POINTERS = [("x", np.int64), ("y", np.int64)]
 
@@ -166,6 +167,9 @@ def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | No
         return None
     if x.type != TensorType.FLOAT32:
         return _requantize_call(context, x, y)
+    if y.type == TensorType.FLOAT32:
+        # Between float types, of which those of 16 bits are widened outside.
+        return flat_copy_calls(context, x, y, x.nbytes)
     if y.type not in _STORED_TYPES:
         raise UnsupportedError(f"QUANTIZE: outputs built are int8, uint8 and int16, got {y.type_name}")
     per_channel = quantization_of("QUANTIZE", y).per_channel

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.tensor import Shape, TensorType
+from ..lite.tensor import Shape
 from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, integers, normalized_axis, output_of
 from .strided_copy import StridedCopy, row_major_strides
@@ -25,7 +25,7 @@ def _movement(context: Context, node: Node) -> Movement:
     check_counts("TRANSPOSE", node, 2)
     x, perm = context.input(node, 0), context.input(node, 1)
     y = output_of(context, node, "TRANSPOSE", x)
-    check_index_type("TRANSPOSE", "perm", perm, (TensorType.INT32,))
+    check_index_type("TRANSPOSE", "perm", perm)
     axes = permutation(integers(perm), len(x.shape))
     shape = tuple(x.shape[axis] for axis in axes)
     item_bytes = item_bytes_of(x, "TRANSPOSE")

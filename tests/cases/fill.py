@@ -31,10 +31,18 @@ def zeros_like_case(shape: tuple[int, ...], dtype: type) -> Case:
 
 
 def one_hot_case(
-    indices: np.ndarray, depth: int, axis: int, dtype: type = np.float32, constant: bool = True
+    indices: np.ndarray,
+    depth: int,
+    axis: int,
+    dtype: type = np.float32,
+    constant: bool = True,
+    depth_type: type = np.int32,
 ) -> Case:
+    """The name tells depth's type where it is not int32."""
+    wide = "" if depth_type is np.int32 else f"-{np.dtype(depth_type).name}"
     id = (
         f"ONE_HOT-{np.dtype(dtype).name}-{indices.dtype.name}-{list(indices.shape)}-{depth}-{axis}-{constant}"
+        f"{wide}"
     )
 
     def oracle(indices: np.ndarray, depth: np.ndarray, on: np.ndarray, off: np.ndarray) -> np.ndarray:
@@ -44,7 +52,7 @@ def one_hot_case(
     return movement_case(
         id,
         BuiltinOperator.ONE_HOT,
-        [indices, np.array(depth, np.int32), np.array(5, dtype), np.array(2, dtype)],
+        [indices, np.array(depth, depth_type), np.array(5, dtype), np.array(2, dtype)],
         oracle,
         tflite.OneHotOptionsT(axis=axis),
         constants=(1,) if constant else (),
@@ -54,6 +62,7 @@ def one_hot_case(
 _CLASSES = np.array([[0, 2, 4], [-1, 1, 7]], np.int32)
 
 CASES = [
+    one_hot_case(_CLASSES, 5, -1, depth_type=np.int64),
     *(fill_case((2, 35), dtype) for dtype in EVERY_SIZE),
     fill_case((), np.float32),
     fill_case((3, 0), np.float32),

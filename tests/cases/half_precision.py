@@ -11,7 +11,7 @@ from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder
-from .case import Case, Close, Skip
+from .case import EXACT, Case, Close, Quanta, Skip
 from .single_op import Kind
 
 _SHAPE = (3, 40)
@@ -165,9 +165,32 @@ _EXTREMA = {
     "MINIMUM": _Operator(np.minimum, None, _PAIR),
 }
 
+
+def _quantize_case(target: TensorType, dtype: type, litert: Skip | None) -> Case:
+    """QUANTIZE of float16 to a type of its own scale, or to float32 without one."""
+    x = Kind(_SHAPE).random("quantize", 2.0).astype(np.float16)
+    scale = None if target == TensorType.FLOAT32 else 0.05
+
+    def make() -> bytes:
+        model = ModelBuilder()
+        source, y = model.tensor(_SHAPE, TensorType.FLOAT16), model.tensor(_SHAPE, target, scale=scale)
+        model.op(BuiltinOperator.QUANTIZE, [source], [y], tflite.QuantizeOptionsT())
+        return model.build([source], [y])
+
+    def oracle(x: np.ndarray) -> np.ndarray:
+        if scale is None:
+            return x.astype(dtype)
+        return np.clip(np.rint(x.astype(np.float64) / scale), -128, 127).astype(dtype)
+
+    id = f"QUANTIZE-float16-{np.dtype(dtype).name}"
+    return Case(id, make, [x], oracle, Quanta(1) if scale else EXACT, litert, _NO_REFERENCE)
+
+
 _NO_FLOAT16 = Skip("LiteRT has no kernel of float16, or rounds much within it")
 
 CASES = [
+    _quantize_case(TensorType.INT8, np.int8, None),
+    _quantize_case(TensorType.FLOAT32, np.float32, None),
     *(_float16_case(name, operator) for name, operator in _OPERATORS.items()),
     *(_float16_case(name, operator, _NO_FLOAT16) for name, operator in _BEYOND.items()),
     *(_bfloat16_case(name, operator) for name, operator in {**_OPERATORS, **_BEYOND, **_PLAIN}.items()),

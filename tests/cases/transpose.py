@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import Case
+from .case import Case, Skip
 from .movement_case import EVERY_SIZE, index, movement_case, random_array
 
 
@@ -26,6 +26,23 @@ def transpose_case(
     )
 
 
+_READ_AS_INT32 = Skip("LiteRT reads every perm as int32")
+
+
+def _wide_case() -> Case:
+    """perm of int64."""
+    axes = np.array([2, 0, 1])
+    return movement_case(
+        "TRANSPOSE-int64-perm",
+        BuiltinOperator.TRANSPOSE,
+        [random_array("perm", (2, 3, 5), np.float32), axes],
+        lambda x, axes: np.ascontiguousarray(x.transpose(axes)),
+        constants=(1,),
+        litert_default=_READ_AS_INT32,
+        litert_reference=_READ_AS_INT32,
+    )
+
+
 CASES = [
     *(transpose_case((37, 70), (1, 0), dtype) for dtype in EVERY_SIZE),
     *(transpose_case((3, 5, 19), axes, np.float32) for axes in permutations(range(3))),
@@ -34,5 +51,6 @@ CASES = [
     transpose_case((2, 3, 1, 2, 1, 2, 2, 3), (7, 6, 5, 4, 3, 2, 1, 0), np.int8),
     transpose_case((4, 3, 2), (-1, 0, 1), np.float32, constant=False),
     transpose_case((0, 3), (1, 0), np.float32),
+    _wide_case(),
     transpose_case((700, 500), (1, 0), np.float32, num_threads=2),
 ]
