@@ -30,8 +30,8 @@ def inline_calls(module: Module, keep: Container[str] = ()) -> None:
     Nodes take the call's name as a prefix. What runs, in which order, and what is dead in a loop or
     branch of the first version stays as it was. Functions in keep are called as before, and so are
     those that attributes name otherwise (branches, loop bodies). The functions stay in the module.
-    ModelError when functions call themselves, a call does not fit its function, or the result would
-    have more than MOST_NODES nodes.
+    ModelError when functions call themselves, a call does not fit its function, or all bodies together
+    would have more than MOST_NODES nodes.
     """
     _Inliner(module, keep).run()
 
@@ -43,32 +43,46 @@ class _Inliner:
         self.instances = Instances(module)
         self.functions = self.instances.functions
         self.effects = Effects(self.functions)
-        self.room = MOST_NODES
-        self.done: set[int] = set()
 
     def run(self) -> None:
-        for body in list(typed_bodies(self.module)):
-            self._with_callees(body)
-
-    def _with_callees(self, root: Body) -> None:
-        """Inline in a body, after all functions that it calls."""
-        if id(root) in self.done:
-            return
-        path: list[Body] = [root]
-        waiting: list[list[Function]] = [self._callees(root)]
-        while path:
-            if waiting[-1]:
-                callee = waiting[-1].pop()
-                if any(callee is body for body in path):
-                    raise ModelError(f"function '{callee.name}' calls itself")
-                if id(callee) not in self.done:
-                    path.append(callee)
-                    waiting.append(self._callees(callee))
-                continue
-            waiting.pop()
-            body = path.pop()
-            self.done.add(id(body))
+        order = self._order()
+        self._check_growth(order)
+        for body in order:
             self._inline_in(body)
+
+    def _check_growth(self, order: list[Body]) -> None:
+        sizes: dict[int, int] = {}
+        for body in order:
+            sizes[id(body)] = len(body.body) + sum(sizes[id(callee)] for callee in self._callees(body))
+        if sum(sizes.values()) > MOST_NODES:
+            raise ModelError(
+                f"functions: with their calls inlined they would have more than {MOST_NODES} nodes"
+            )
+
+    def _order(self) -> list[Body]:
+        """All bodies, each after the functions that it calls."""
+        order: list[Body] = []
+        done: set[int] = set()
+        for root in typed_bodies(self.module):
+            if id(root) in done:
+                continue
+            path: dict[int, Body] = {id(root): root}
+            waiting = [(root, self._callees(root))]
+            while waiting:
+                body, callees = waiting[-1]
+                if not callees:
+                    waiting.pop()
+                    del path[id(body)]
+                    done.add(id(body))
+                    order.append(body)
+                    continue
+                callee = callees.pop()
+                if id(callee) in path:
+                    raise ModelError(f"function '{callee.name}' calls itself")
+                if id(callee) not in done:
+                    path[id(callee)] = callee
+                    waiting.append((callee, self._callees(callee)))
+        return order
 
     def _callees(self, body: Body) -> list[Function]:
         return [callee for node in body.body.walk() if (callee := self._callee(node)) is not None]
@@ -90,9 +104,6 @@ class _Inliner:
         for node in list(body.body.walk()):
             callee = self._callee(node)
             if callee is not None:
-                self.room -= len(callee.body)
-                if self.room < 0:
-                    raise ModelError(f"call '{node.name}': functions would grow beyond {MOST_NODES} nodes")
                 _Call(node, callee, self.effects, names).inline()
 
 
