@@ -125,7 +125,8 @@ class Interpreter:
 
         experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after
         invoke; it does not change any result. experimental_delegates are Delegate objects of
-        numlite.delegates, or what load_delegate returned; they are applied in this order.
+        numlite.delegates, or what load_delegate returned; they are applied in this order, and after
+        them the flex delegate where TensorFlow ops (Flex...) are left.
         experimental_disable_delegate_clustering keeps the order of the nodes for them,
         experimental_disable_delegate_node_fusion gives them one node at a time, and
         experimental_force_delegate_node_profiling gives their nodes rows of their own in profile()
@@ -165,6 +166,10 @@ class Interpreter:
         self._delegates: list[PythonDelegate | Delegate] = []
         for delegate in experimental_delegates or ():
             self.modify_graph_with_delegate(delegate)
+        if self._core.has_flex_operators:
+            from .delegates.flex import FlexDelegate
+
+            self.modify_graph_with_delegate(FlexDelegate())
 
     @property
     def core(self) -> CoreInterpreter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -131,11 +132,24 @@ def _operator_name(model: Model, operator: Any) -> tuple[str, int]:
     code = model.root.operator_codes[operator.opcode_index]
     builtin = builtin_code(code)
     if builtin == tflite.BuiltinOperator.CUSTOM:
-        return f"CUSTOM {code.custom_code}", code.version
+        return _custom_name(code.custom_code or "", model.custom_options(operator)), code.version
     try:
         return tflite.BuiltinOperator(builtin).name, code.version
     except ValueError:
         return f"builtin {builtin}", code.version
+
+
+def _custom_name(custom_code: str, custom_options: bytes) -> str:
+    """The custom code; for a TensorFlow op its name, which is in the options."""
+    from ..lite.errors import ModelError
+    from ..lite.unresolved import FLEX_PREFIX
+
+    if custom_code.startswith(FLEX_PREFIX):
+        from ..delegates.flex.options import node_def_of
+
+        with suppress(ModelError):
+            return f"TensorFlow {node_def_of(bytes(custom_options)).op}"
+    return f"CUSTOM {custom_code}"
 
 
 def _type_name(type: int) -> str:

@@ -14,6 +14,7 @@ from .runtime import Runtime
 from .stage import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
+from .unresolved import UnresolvedOperator
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,6 +65,13 @@ class Interpreter:
         self.runtime.subgraphs.clear()
         self.runtime.build = None
         self.runtime.copies.clear()
+
+    @property
+    def has_flex_operators(self) -> bool:
+        """Whether TensorFlow ops are left that no delegate has taken."""
+        plans = ((subgraph.nodes, subgraph.execution_plan) for subgraph in self.subgraphs)
+        left = (nodes[n].registration for nodes, plan in plans for n in plan)
+        return any(isinstance(found, UnresolvedOperator) and found.is_flex for found in left)
 
     def subgraph(self, index: int = 0) -> Subgraph:
         """ValueError when there is none of that index."""

@@ -11,21 +11,20 @@ from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import check_graph
 from .node import Node
 from .quantization import Quantization, quantization_fault
-from .registration import Registration
 from .subgraph import Subgraph, checked_shape
 from .tensor import AllocationType, Tensor
+from .unresolved import UnresolvedOperator
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from .context import Context
     from .model import Model
     from .op_resolver import OpResolver
+    from .registration import Registration
     from .runtime import Runtime
 
 CUSTOM = 32
 CUSTOM_CODE_PREFIX = "numlite-delegate:"  # of operators in compiled models; a delegate's name follows
-_FLEX_PREFIX = "Flex"
 
 
 def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> list[Subgraph]:
@@ -60,7 +59,7 @@ def _resolve(code: tflite.OperatorCode, resolver: OpResolver) -> tuple[Registrat
 
 def _without_resolver(custom_code: str) -> Registration:
     if not custom_code.startswith(CUSTOM_CODE_PREFIX):
-        return unresolved_custom_operator(custom_code)
+        return UnresolvedOperator(custom_code)
     from .compiled_partition import compiled_registration
 
     return compiled_registration(custom_code)
@@ -71,23 +70,6 @@ def operator_name(builtin: int) -> str:
         if value == builtin:
             return name
     return f"UNKNOWN_{builtin}"
-
-
-def unresolved_custom_operator(name: str) -> Registration:
-    """Stands for a custom operator until a delegate takes it; preparing it is an error."""
-
-    def prepare(context: Context, node: Node) -> None:
-        if name.startswith(_FLEX_PREFIX):
-            raise UnsupportedError(
-                f"Encountered unresolved custom op: {name}. It is a TensorFlow operator, which needs "
-                "the flex delegate; this version of numlite has none"
-            )
-        raise UnsupportedError(
-            f"Encountered unresolved custom op: {name}. Register it with "
-            "InterpreterWithCustomOps(custom_op_registerers=[...])"
-        )
-
-    return Registration(name, prepare)
 
 
 def _build(

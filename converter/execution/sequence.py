@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from sys import getrefcount
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...kernels.fallback.environment import Environment
+from ...kernels.fallback.forwarding import forwardable
 from ...kernels.fallback.variable import variable_of
 from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from .operations import DEAD, Dead, Flow, Role, merged
 
 if TYPE_CHECKING:
     from .plan import Plan, Step
-
-_NONE_FORWARDABLE: frozenset[int] = frozenset()
-# References to an array that nothing but a list holds, as getrefcount counts them: its argument is one.
-_ONLY_LISTED = 2
 
 
 def run_in_order(plan: Plan, environment: Environment, given: Sequence[np.ndarray]) -> list[Flow]:
@@ -65,20 +61,9 @@ def run_step(step: Step, inputs: list[Flow], environment: Environment) -> Sequen
     try:
         for place in step.dereferenced:
             arrays[place] = variable_of(arrays[place]).value
-        return step.operation.compute(arrays, environment, _forwardable(arrays))
+        return step.operation.compute(arrays, environment, forwardable(arrays))
     except (InvokeError, ModelError, UnsupportedError) as error:
         raise type(error)(f"{step.node}: {error}") from error
-
-
-def _forwardable(arrays: list[np.ndarray]) -> frozenset[int]:
-    """The inputs that nothing but this list holds: their memory may become an output's."""
-    # Counted by index: a loop's variable would be one more reference.
-    free = [
-        i
-        for i in range(len(arrays))
-        if getrefcount(arrays[i]) == _ONLY_LISTED and arrays[i].base is None and arrays[i].flags.writeable
-    ]
-    return frozenset(free) if free else _NONE_FORWARDABLE
 
 
 def alive(flow: Flow, name: str) -> np.ndarray:

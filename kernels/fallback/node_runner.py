@@ -26,7 +26,8 @@ class NodeRunner:
         found = registry.find(self.construction)
         self.stateful = found.stateful
         self._kernel = found.factory(self.construction)
-        self._input_types = [type for argument in self.construction.inputs for type in argument.types]
+        self.input_types = [type for argument in self.construction.inputs for type in argument.types]
+        self.output_types = [type for argument in self.construction.outputs for type in argument.types]
 
     def __call__(
         self,
@@ -49,7 +50,7 @@ class NodeRunner:
         return context.results()
 
     def _check(self, inputs: Sequence[np.ndarray]) -> None:
-        op, types = self.construction.op, self._input_types
+        op, types = self.construction.op, self.input_types
         if len(inputs) != len(types):
             raise ModelError(f"{op}: must have {len(types)} inputs, got {len(inputs)}")
         for index, (value, type) in enumerate(zip(inputs, types, strict=True)):

@@ -64,8 +64,8 @@ def array_of(proto: TensorProto) -> np.ndarray:
         raise ModelError(f"constant: {list(shape)} has {count} elements, got {len(values)} values")
     if len(values) <= 1:
         # A view: a splat may stand for more elements than memory has.
-        return np.broadcast_to(values[0] if len(values) else _zero(dtype), shape)
-    rest = np.broadcast_to(values[-1], count - len(values))
+        return np.broadcast_to(values.reshape(()) if len(values) else _zero(dtype), shape)
+    rest = np.broadcast_to(values[-1:], count - len(values))
     return _frozen(np.concatenate([values, rest]).reshape(shape))
 
 

@@ -9,6 +9,7 @@ import pytest
 from numlite.cli.main import cli, run_command
 from numlite.schema import tflite
 
+from ..delegates.flex.flex_models import add_flex
 from ..model_builder import ModelBuilder
 
 
@@ -29,6 +30,18 @@ def test_model_that_cannot_run(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert run_command(cli, ["inspect", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "CUSTOM Mystery" in shown and "memory: not planned" in shown
+
+
+def test_tensorflow_ops_have_their_own_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    x, y, z = (builder.tensor((2,), np.float32) for _ in range(3))
+    add_flex(builder, "Identity", [x], [y], T="f32")
+    builder.op(tflite.BuiltinOperator.CUSTOM, [y], [z], custom_code="FlexDamaged")
+    path = tmp_path / "model.tflite"
+    path.write_bytes(builder.build([x], [z]))
+    assert run_command(cli, ["inspect", str(path), "--nodes"]) == 0
+    shown = capsys.readouterr().out
+    assert "TensorFlow Identity" in shown and "CUSTOM FlexDamaged" in shown
 
 
 def test_a_damaged_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

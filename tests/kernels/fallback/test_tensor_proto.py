@@ -67,3 +67,10 @@ def test_wrong_content(proto: TensorProto) -> None:
 def test_types_without_values() -> None:
     with pytest.raises(UnsupportedError, match="constants of resource"):
         array_of(TensorProto(dtype=graph_def.DT_RESOURCE))
+
+
+@pytest.mark.parametrize("values", [[b"a\0"], [b"x", b"a\0"]])
+def test_the_last_string_is_repeated_as_it_is(values: list[bytes]) -> None:
+    found = array_of(TensorProto(dtype=graph_def.DT_STRING, tensor_shape=shape(3), string_val=values))
+    assert found.dtype == object
+    assert found.tolist() == values + [b"a\0"] * (3 - len(values))
