@@ -83,6 +83,14 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
+    "linear_algebra": (
+        *("Cholesky", "BatchCholesky", "CholeskyGrad", "BatchCholeskyGrad", "MatrixDeterminant"),
+        *("BatchMatrixDeterminant", "LogMatrixDeterminant", "MatrixInverse", "BatchMatrixInverse"),
+        *("MatrixSolve", "BatchMatrixSolve", "MatrixSolveLs", "BatchMatrixSolveLs"),
+        *("MatrixTriangularSolve", "BatchMatrixTriangularSolve", "BandedTriangularSolve", "Qr", "Svd"),
+        *("BatchSvd", "SelfAdjointEig", "BatchSelfAdjointEig", "SelfAdjointEigV2", "BatchSelfAdjointEigV2"),
+        *("Eig", "Lu"),
+    ),
     "local_response_normalization": ("LRN", "LRNGrad"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
     "matrix_diag": (
@@ -90,6 +98,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("MatrixSetDiag", "BatchMatrixSetDiag", "MatrixBandPart", "BatchMatrixBandPart"),
         *("MatrixDiagPartV2", "MatrixDiagPartV3", "MatrixSetDiagV2", "MatrixSetDiagV3", "MatrixDiagV2"),
         *("MatrixDiagV3",),
+    ),
+    "matrix_function": (
+        *("MatrixExponential", "MatrixSquareRoot", "MatrixLogarithm", "TridiagonalMatMul"),
+        *("TridiagonalSolve",),
     ),
     "non_max_suppression": (
         *("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3", "NonMaxSuppressionV4"),

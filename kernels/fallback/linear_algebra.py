@@ -1,0 +1,235 @@
+"""Factors, inverses and solutions of matrices in the last two axes, all computed in double."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from .attributes import DataType
+from .dtypes import COMPLEX, FLOATS, INDICES, numpy_dtype
+from .registry import KernelRegistration, kernel
+from .status import InvalidArgumentError
+
+_TYPES = FLOATS | COMPLEX
+
+
+def _wide(x: np.ndarray) -> np.ndarray:
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def _adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def _matrices(x: np.ndarray, square: bool = True) -> np.ndarray:
+    """In double; InvalidArgumentError unless they are (square) matrices."""
+    if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
+        kind = "square matrices" if square else "matrices"
+        raise InvalidArgumentError(f"input must be {kind}, got {list(x.shape)}")
+    return _wide(x)
+
+
+def _solved(call: Callable[..., np.ndarray], *inputs: np.ndarray) -> np.ndarray:
+    try:
+        return call(*inputs)
+    except np.linalg.LinAlgError as error:
+        raise InvalidArgumentError(f"Input matrix is not invertible ({error})") from None
+
+
+def cholesky(x: np.ndarray) -> np.ndarray:
+    """The lower triangle L with L adjoint(L) = x; x's lower triangle is read."""
+    held = _matrices(x)
+    lower = np.tril(held)
+    whole = lower + _adjoint(np.tril(held, -1))
+    try:
+        return np.linalg.cholesky(whole).astype(x.dtype)
+    except np.linalg.LinAlgError:
+        message = "Cholesky decomposition was not successful. The input might not be valid."
+        raise InvalidArgumentError(message) from None
+
+
+def cholesky_grad(l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741
+    """Gradient by x of its Cholesky factor l: symmetric, half of it in each triangle.
+
+    Source: Murray, Differentiation of the Cholesky decomposition.
+    """
+    lower = np.tril(_matrices(l))
+    middle = np.tril(_adjoint(lower) @ np.tril(_matrices(grad)))
+    diagonal = np.arange(l.shape[-1])
+    middle[..., diagonal, diagonal] /= 2
+    inverse = _solved(np.linalg.inv, lower)
+    product = _adjoint(inverse) @ middle @ inverse
+    return ((product + _adjoint(product)) / 2).astype(l.dtype)
+
+
+def matrix_determinant(x: np.ndarray) -> np.ndarray:
+    """Determinants; 1 of empty matrices."""
+    return np.asarray(np.linalg.det(_matrices(x))).astype(x.dtype)
+
+
+def log_matrix_determinant(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Signs of the determinants and logarithms of their sizes."""
+    sign, logarithm = np.linalg.slogdet(_matrices(x))
+    return np.asarray(sign).astype(x.dtype), np.asarray(logarithm).astype(x.dtype)
+
+
+def matrix_inverse(x: np.ndarray, *, adjoint: bool) -> np.ndarray:
+    """Inverses, of the adjoints if asked."""
+    held = _matrices(x)
+    return _solved(np.linalg.inv, _adjoint(held) if adjoint else held).astype(x.dtype)
+
+
+def matrix_solve(matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
+    """y with matrix y = rhs, adjoint(matrix) if asked: rhs is [..., M, K]."""
+    held = _matrices(matrix)
+    _check_rows(matrix, rhs)
+    return _solved(np.linalg.solve, _adjoint(held) if adjoint else held, _wide(rhs)).astype(rhs.dtype)
+
+
+def _check_rows(matrix: np.ndarray, rhs: np.ndarray, axis: int = -2) -> None:
+    if rhs.ndim < 2 or rhs.shape[-2] != matrix.shape[axis]:
+        message = f"matrix and rhs must have as many rows, got {list(matrix.shape)}"
+        raise InvalidArgumentError(f"{message} and {list(rhs.shape)}")
+
+
+def matrix_solve_ls(
+    matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: np.ndarray, *, fast: bool
+) -> np.ndarray:
+    """The y with the least |matrix y - rhs|^2 + l2_regularizer |y|^2 (the regularizer counts when fast)."""
+    held = _matrices(matrix, square=False)
+    _check_rows(matrix, rhs)
+    if not fast:
+        return (np.linalg.pinv(held) @ _wide(rhs)).astype(rhs.dtype)
+    ridge = float(l2_regularizer.reshape(-1)[0])
+    if ridge < 0:
+        raise InvalidArgumentError(f"l2_regularizer must not be negative, got {ridge}")
+    rows, columns = matrix.shape[-2:]
+    if rows >= columns:
+        gram = _adjoint(held) @ held + ridge * np.eye(columns)
+        return _solved(np.linalg.solve, gram, _adjoint(held) @ _wide(rhs)).astype(rhs.dtype)
+    gram = held @ _adjoint(held) + ridge * np.eye(rows)
+    return (_adjoint(held) @ _solved(np.linalg.solve, gram, _wide(rhs))).astype(rhs.dtype)
+
+
+def matrix_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool, adjoint: bool) -> np.ndarray:
+    """y with T y = rhs, T being matrix's lower or upper triangle, or its adjoint; batches broadcast."""
+    held = _matrices(matrix)
+    _check_rows(matrix, rhs)
+    return _substituted(_adjoint(held) if adjoint else held, _wide(rhs), lower != adjoint).astype(rhs.dtype)
+
+
+def _substituted(triangle: np.ndarray, rhs: np.ndarray, lower: bool) -> np.ndarray:
+    """Row after row, from the shortest on; a zero on the diagonal gives infinities, as in TensorFlow."""
+    batch = np.broadcast_shapes(triangle.shape[:-2], rhs.shape[:-2])
+    made = np.broadcast_to(rhs, (*batch, *rhs.shape[-2:])).copy()
+    size = triangle.shape[-1]
+    for row in range(size) if lower else reversed(range(size)):
+        made[..., row, :] /= triangle[..., row, row][..., None]
+        rest = slice(row + 1, None) if lower else slice(0, row)
+        made[..., rest, :] -= triangle[..., rest, row][..., None] * made[..., row, None, :]
+    return made
+
+
+def banded_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool, adjoint: bool) -> np.ndarray:
+    """y with T y = rhs; row i of matrix is a diagonal of T: the main one first (last when upper)."""
+    if matrix.ndim < 2:
+        raise InvalidArgumentError(f"matrix must have two axes, got {list(matrix.shape)}")
+    _check_rows(matrix, rhs, -1)
+    bands, size = matrix.shape[-2:]
+    if not 0 < bands <= size:
+        raise InvalidArgumentError(f"there must be 1 to {size} bands, got {bands}")
+    whole = np.zeros((*matrix.shape[:-2], size, size), _wide(matrix).dtype)
+    for band in range(bands):
+        offset = -band if lower else bands - 1 - band
+        places = np.arange(size - abs(offset))
+        values = matrix[..., band, abs(offset) :] if lower else matrix[..., band, : size - offset]
+        whole[..., places + max(-offset, 0), places + max(offset, 0)] = values
+    return _substituted(_adjoint(whole) if adjoint else whole, _wide(rhs), lower != adjoint).astype(rhs.dtype)
+
+
+def qr(x: np.ndarray, *, full_matrices: bool) -> tuple[np.ndarray, np.ndarray]:
+    """q with orthogonal columns and the upper triangle r with q r = x."""
+    q, r = np.linalg.qr(_matrices(x, square=False), "complete" if full_matrices else "reduced")
+    return q.astype(x.dtype), r.astype(x.dtype)
+
+
+def svd(x: np.ndarray, *, compute_uv: bool, full_matrices: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Singular values, and u and v with u diag(s) adjoint(v) = x (empty unless asked for)."""
+    held = _matrices(x, square=False)
+    if not compute_uv:
+        s = np.linalg.svd(held, compute_uv=False)
+        nothing = np.zeros(0, x.dtype)
+        return s.astype(x.dtype), nothing, nothing
+    u, s, vh = np.linalg.svd(held, full_matrices=full_matrices)
+    return s.astype(x.dtype), u.astype(x.dtype), _adjoint(vh).astype(x.dtype)
+
+
+def self_adjoint_eig_v2(x: np.ndarray, *, compute_v: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Eigenvalues, rising, and eigenvectors as columns (empty unless asked for); of the lower triangle."""
+    held = _matrices(x)
+    if not compute_v:
+        return np.linalg.eigvalsh(held).astype(x.dtype), np.zeros(0, x.dtype)
+    e, v = np.linalg.eigh(held)
+    return e.astype(x.dtype), v.astype(x.dtype)
+
+
+def self_adjoint_eig(x: np.ndarray) -> np.ndarray:
+    """Eigenvalues as the first row, and below them eigenvectors as columns: [..., M + 1, M]."""
+    e, v = self_adjoint_eig_v2(x, compute_v=True)
+    return np.concatenate([e[..., None, :], v], -2)
+
+
+def eig(x: np.ndarray, *, compute_v: bool, Tout: DataType) -> tuple[np.ndarray, np.ndarray]:
+    """Complex eigenvalues, and eigenvectors as columns (empty unless asked for)."""
+    out, held = numpy_dtype(Tout), _matrices(x)
+    if not compute_v:
+        return np.linalg.eigvals(held).astype(out), np.zeros((), out)
+    e, v = np.linalg.eig(held)
+    return e.astype(out), v.astype(out)
+
+
+def lu(x: np.ndarray, *, output_idx_type: DataType) -> tuple[np.ndarray, np.ndarray]:
+    """l (ones on its diagonal left out) and u in one matrix, and p: row i of l u is row p[i] of x."""
+    work = _matrices(x).copy()
+    size = x.shape[-1]
+    flat = work.reshape(-1, size, size)
+    orders = np.tile(np.arange(size), (len(flat), 1))
+    for matrix, order in zip(flat, orders, strict=True):
+        _eliminate(matrix, order)
+    return work.astype(x.dtype), orders.reshape(x.shape[:-1]).astype(numpy_dtype(output_idx_type))
+
+
+def _eliminate(matrix: np.ndarray, order: np.ndarray) -> None:
+    """Gauss's steps in place, each with the largest pivot."""
+    for step in range(len(matrix)):
+        pivot = step + int(np.argmax(np.abs(matrix[step:, step])))
+        if matrix[pivot, step] == 0:
+            raise InvalidArgumentError("Input is not invertible.")
+        matrix[[step, pivot]] = matrix[[pivot, step]]
+        order[[step, pivot]] = order[[pivot, step]]
+        matrix[step + 1 :, step] /= matrix[step, step]
+        matrix[step + 1 :, step + 1 :] -= np.outer(matrix[step + 1 :, step], matrix[step, step + 1 :])
+
+
+def _named(ops: Iterable[str], function: Callable[..., object]) -> list[KernelRegistration]:
+    return [kernel(op, function, T=_TYPES) for op in ops]
+
+
+KERNELS = (
+    *_named(("Cholesky", "BatchCholesky"), cholesky),
+    *_named(("CholeskyGrad", "BatchCholeskyGrad"), cholesky_grad),
+    *_named(("MatrixDeterminant", "BatchMatrixDeterminant"), matrix_determinant),
+    *_named(("LogMatrixDeterminant",), log_matrix_determinant),
+    *_named(("MatrixInverse", "BatchMatrixInverse"), matrix_inverse),
+    *_named(("MatrixSolve", "BatchMatrixSolve"), matrix_solve),
+    *_named(("MatrixSolveLs", "BatchMatrixSolveLs"), matrix_solve_ls),
+    *_named(("MatrixTriangularSolve", "BatchMatrixTriangularSolve"), matrix_triangular_solve),
+    *_named(("BandedTriangularSolve",), banded_triangular_solve),
+    *_named(("Qr",), qr),
+    *_named(("Svd", "BatchSvd"), svd),
+    *_named(("SelfAdjointEig", "BatchSelfAdjointEig"), self_adjoint_eig),
+    *_named(("SelfAdjointEigV2", "BatchSelfAdjointEigV2"), self_adjoint_eig_v2),
+    *_named(("Eig",), eig),
+    kernel("Lu", lu, T=_TYPES, output_idx_type=INDICES),
+)
