@@ -123,17 +123,15 @@ class _Rewriter:
         place: dict[int, int] = {}
         for n in subgraph.execution_plan:
             node = subgraph.nodes[n]
-            if n < len(before):
-                place[n] = len(operators)
-                operators.append(before[n])
+            replaced = (n,) if n < len(before) else _model_nodes(subgraph, node)
+            if n >= len(before) and node.delegate is self._delegate:
+                place.update(dict.fromkeys(replaced, len(operators)))
+                operators.append(self._operator(subgraph, node, len(operators), replaced))
                 continue
-            if node.delegate is not self._delegate:
-                raise UnsupportedError(
-                    f"compile: the delegate must be the only one, but {node.registration.name} has node {n}"
-                )
-            replaced = _model_nodes(subgraph, node)
-            place.update(dict.fromkeys(replaced, len(operators)))
-            operators.append(self._operator(subgraph, node, len(operators), replaced))
+            # What other delegates have taken stays as it was, for them to take again.
+            for original in replaced:
+                place[original] = len(operators)
+                operators.append(before[original])
         table.operators = operators
         if self._control_edges:
             moved = ((place[a], place[b]) for a, b in self._control_edges[subgraph.index])

@@ -13,13 +13,14 @@ from numlite.cli.main import cli, run_command
 from numlite.delegates import Delegate, DelegateFlags, SimpleDelegateOptions
 from numlite.delegates import loading as loading_module
 from numlite.delegates.compile import CompiledModel, compile_model
-from numlite.interpreter import Interpreter
+from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.lite import partition_program
 from numlite.lite.control_edges import METADATA_NAME as CONTROL_EDGES
 from numlite.lite.control_edges import parse_control_dependencies, serialize_control_dependencies
 from numlite.lite.errors import ModelError, PrepareError, StateError, UnsupportedError
 from numlite.lite.model import Model
 from numlite.lite.partition_program import METADATA_NAME, pack_program, parse_compilations, unpack_program
+from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
@@ -342,11 +343,15 @@ def test_several_delegates_one_after_another() -> None:
     assert np.array_equal(run(interpreter, X), sine(X))
 
 
-def test_two_delegates_at_once_are_refused() -> None:
-    first, second = NumpyDelegate("SIN"), NumpyDelegate("ADD")
+def test_what_other_delegates_have_stays_as_it_was() -> None:
+    first, second = NumpyDelegate("SIN"), NumpyDelegate("ADD", "MUL")
     interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[first, second])
-    with pytest.raises(UnsupportedError, match="must be the only one"):
-        compile_model(interpreter.core, first)
+    assert {name for name, _ in ran(interpreter)} == {"NumpyDelegate"}
+    for delegate, names in ((first, [CODE, "ADD", "MUL", CODE, "ADD"]), (second, ["SIN", CODE, "SIN", CODE])):
+        result = compile_model(interpreter.core, delegate, "numpy")
+        assert operator_names(result.content) == names
+        running = Interpreter(model_content=result.content, experimental_delegates=[NumpyDelegate("NONE")])
+        assert np.allclose(run(running, X), sine(X), rtol=0, atol=1e-6)
 
 
 def test_what_cannot_be_compiled() -> None:
@@ -392,3 +397,56 @@ def test_options_limit_what_is_compiled() -> None:
     delegate = NumpyDelegate(options=SimpleDelegateOptions(deny_nodes=(1,), max_delegated_partitions=1))
     result = compiled(sine_model(), delegate)
     assert [report.replaced for report in result.partitions] == [("SIN", "MUL", "SIN")]
+
+
+def test_data_behind_the_tables_are_brought_in() -> None:
+    """Files beyond 2 GB keep data at offsets from their start, which a new file does not have."""
+    graph = ModelBuilder()
+    values = np.float32([1, 2, 3, 4])
+    x, constant, y = graph.tensor((4,)), graph.constant(values), graph.tensor((4,))
+    graph.op(Op.CUSTOM, [unary(graph, Op.SIN, x, (4,))], [y], custom_code="Optioned")
+    graph.model.buffers[1] = tflite.BufferT(offset=4096, size=values.nbytes)
+    operator = graph.subgraph.operators[1]
+    operator.large_custom_options_offset, operator.large_custom_options_size = 4096 + 16, 7
+    content = graph.build([x], [y, add(graph, constant, x, (4,))])
+    content = content.ljust(4096, b"\0") + values.tobytes() + b"options" + bytes(128)
+    nothing: Any = lambda context, node: None  # noqa: E731
+    delegate = NumpyDelegate("SIN")
+    source: Any = InterpreterWithCustomOps(
+        [("Optioned", Registration("Optioned", nothing, nothing))],
+        model_content=content,
+        experimental_delegates=[delegate],
+    )
+    model = Model(compile_model(source.core, delegate).content)
+    operators = list(model.root.subgraphs[0].operators)
+    assert b"options" in [model.custom_options(each) for each in operators]
+    assert all(not each.large_custom_options_offset for each in operators)
+    buffer = model.root.subgraphs[0].tensors[constant].buffer
+    assert model.root.buffers[buffer].offset == 0
+    data = model.buffer(buffer)
+    assert data is not None and np.array_equal(data.view(np.float32), values)
+
+
+def test_side_effects_stay_in_order() -> None:
+    graph = ModelBuilder()
+    x = graph.tensor(X.shape)
+    y = graph.tensor(X.shape)
+    graph.op(Op.CUSTOM, [x], [y], custom_code="Noted")
+    content = graph.build([x], [y])
+
+    def registerer(resolver: Any) -> None:
+        nothing: Any = lambda context, node: None  # noqa: E731
+        noted = Registration("Noted", nothing, nothing, side_effects=True)
+        resolver.add_custom("Noted", noted)
+
+    delegate = Device("Noted")
+    delegate.serialize_partition = lambda context, params, user_data: (b"", params.input_tensors)  # type: ignore
+    source: Any = InterpreterWithCustomOps(
+        [registerer], model_content=content, experimental_delegates=[delegate]
+    )
+    result = compile_model(source.core, delegate, "device")
+    (node,) = Interpreter(model_content=result.content).core.subgraph().nodes
+    assert node.registration.side_effects
+    plain = compiled(sine_model(), NumpyDelegate()).content
+    (node,) = Interpreter(model_content=plain).core.subgraph().nodes
+    assert not node.registration.side_effects

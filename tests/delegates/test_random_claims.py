@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numlite.delegates import Delegate, PartitionMode, SimpleDelegateOptions
+from numlite.delegates.compile import compile_model
 from numlite.interpreter import Interpreter
 from numlite.lite.control_edges import METADATA_NAME, serialize_control_dependencies
 from numlite.schema import tflite
@@ -88,4 +89,23 @@ def test_delegated_result_is_the_plain_one(
     with np.errstate(over="ignore", invalid="ignore"):
         plain, delegated = results(content, [], outputs), results(content, delegates, outputs)
     for expected, got in zip(plain, delegated, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), graphs(), st.booleans())
+def test_compiled_result_is_the_plain_one(
+    data: Any, graph: tuple[list[Step], list[int], list[tuple[int, int]]], explicit: bool
+) -> None:
+    steps, outputs, edges = graph
+    content = build(steps, outputs, edges if explicit else None)
+    delegate = NumpyDelegate(options=data.draw(claims(len(steps))))
+    source = Interpreter(model_content=content, experimental_delegates=[delegate])
+    compiled = compile_model(source.core, delegate, "numpy")
+    replaced = [name for report in compiled.partitions for name in report.replaced]
+    assert len(replaced) == len(delegate.options.allow_nodes or ())
+    with np.errstate(over="ignore", invalid="ignore"):
+        plain = results(content, [], outputs)
+        outcome = results(compiled.content, [NumpyDelegate("NONE")], outputs)
+    for expected, got in zip(plain, outcome, strict=True):
         np.testing.assert_array_equal(got, expected)
