@@ -34,16 +34,24 @@ def _table(graph: SubgraphBuilder, keys: str, values: str) -> int:
     return table
 
 
-def _model(keys: str, values: str) -> bytes:
-    """The values of some keys, and the size, of a table that is filled once."""
+def _fill(graph: SubgraphBuilder, keys: str, values: str) -> None:
+    filled = [_table(graph, keys, values), _constant(graph, _VALUES[keys]), _constant(graph, _VALUES[values])]
+    graph.op(BuiltinOperator.HASHTABLE_IMPORT, filled, [], tflite.HashtableImportOptionsT())
+
+
+def _model(keys: str, values: str, once: bool) -> bytes:
+    """The values of some keys, and the size, of a table that is filled by CALL_ONCE or by the model."""
     model = ModelBuilder()
-    start = model.add_subgraph("start")
-    filled = [_table(start, keys, values), _constant(start, _VALUES[keys]), _constant(start, _VALUES[values])]
-    start.op(BuiltinOperator.HASHTABLE_IMPORT, filled, [], tflite.HashtableImportOptionsT())
-    start.finish([], [])
+    if once:
+        start = model.add_subgraph("start")
+        _fill(start, keys, values)
+        start.finish([], [])
+        options = tflite.CallOnceOptionsT(init_subgraph_index=start.index)
+        model.op(BuiltinOperator.CALL_ONCE, [], [], options)
+    else:
+        _fill(model, keys, values)
     x, y = model.tensor((2, 2), _TYPES[keys]), model.tensor((2, 2), _TYPES[values])
     size = model.tensor((1,), np.int64)
-    model.op(BuiltinOperator.CALL_ONCE, [], [], tflite.CallOnceOptionsT(init_subgraph_index=start.index))
     table = _table(model, keys, values)
     default = _constant(model, _DEFAULTS[values])
     model.op(BuiltinOperator.HASHTABLE_FIND, [table, x, default], [y], tflite.HashtableFindOptionsT())
@@ -59,11 +67,12 @@ def _found(x: np.ndarray, keys: str, values: str) -> list[np.ndarray]:
 
 CASES = [
     Case(
-        f"hashtable-{keys}-{values}",
-        lambda keys=keys, values=values: _model(keys, values),
+        f"hashtable-{keys}-{values}-{once}",
+        lambda keys=keys, values=values, once=once: _model(keys, values, once),
         [_KEYS[keys]],
         lambda x, keys=keys, values=values: _found(x, keys, values),
         litert_reference=Skip("LiteRT has no reference kernel"),
     )
     for keys, values in (("int", "text"), ("text", "int"))
+    for once in (True, False)
 ]
