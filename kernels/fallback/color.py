@@ -1,0 +1,129 @@
+"""RGBToHSV, HSVToRGB, and images adjusted in contrast, hue and saturation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...schema import graph_def
+from .dtypes import FLOATS
+from .half_precision import widened
+from .registry import kernel
+from .status import InvalidArgumentError
+
+_FLOAT = frozenset((graph_def.DT_FLOAT,))
+_OLD_CONTRAST = frozenset(
+    (
+        *(graph_def.DT_FLOAT, graph_def.DT_DOUBLE, graph_def.DT_UINT8),
+        *(graph_def.DT_INT8, graph_def.DT_INT16, graph_def.DT_INT32),
+    )
+)
+
+
+def _check_channels(op: str, x: np.ndarray, rank: int) -> None:
+    if x.ndim < rank or x.shape[-1] != 3:
+        message = f"images must have {rank} dimensions or more, the last of 3 channels"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)}")
+
+
+def _check_scalar(op: str, what: str, value: np.ndarray) -> np.generic:
+    if value.ndim:
+        raise InvalidArgumentError(f"{op}: {what} must be a scalar, got {list(value.shape)}")
+    scalar: np.generic = value.flat[0]
+    return scalar
+
+
+def _hsv_of_rgb(x: np.ndarray) -> np.ndarray:
+    """Hue, saturation and value, hue and saturation from 0 to 1."""
+    red, green, blue = np.moveaxis(x, -1, 0)
+    value = x.max(axis=-1)
+    span = value - x.min(axis=-1)
+    one = x.dtype.type(1)
+    norm = one / (x.dtype.type(6) * span)
+    third = x.dtype.type(1 / 3)
+    hue = np.where(
+        red == value,
+        norm * (green - blue),
+        np.where(green == value, norm * (blue - red) + third, norm * (red - green) + third * 2),
+    )
+    hue = np.where(span > 0, hue, 0)
+    hue = np.where(hue < 0, hue + one, hue)
+    saturation = np.where(value > 0, span / value, 0)
+    return np.stack([hue, saturation, value], axis=-1).astype(x.dtype)
+
+
+def _pure(hue: np.ndarray) -> np.ndarray:
+    """Red, green and blue, from 0 to 1, of a hue at full saturation and value."""
+    sixth = hue * hue.dtype.type(6)
+    parts = (np.abs(sixth - 3) - 1, 2 - np.abs(sixth - 2), 2 - np.abs(sixth - 4))
+    return np.clip(np.stack(parts, axis=-1), 0, 1)
+
+
+def _rgb_of_hsv(x: np.ndarray) -> np.ndarray:
+    hue, saturation, value = np.moveaxis(x, -1, 0)
+    grey = (1 - saturation)[..., np.newaxis]
+    return ((grey + saturation[..., np.newaxis] * _pure(hue)) * value[..., np.newaxis]).astype(x.dtype)
+
+
+def rgb_to_hsv(x: np.ndarray) -> np.ndarray:
+    """Red, green and blue in the last axis as hue (0 to 1), saturation and value.
+
+    Source: TensorFlow tensorflow/core/kernels/image/colorspace_op.h.
+    """
+    _check_channels("RGBToHSV", x, 1)
+    return _hsv_of_rgb(widened(x)).astype(x.dtype)
+
+
+def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
+    """RGBToHSV undone."""
+    _check_channels("HSVToRGB", x, 1)
+    return _rgb_of_hsv(widened(x)).astype(x.dtype)
+
+
+def adjust_hue(x: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """RGB images with delta added to their hue, a full circle being 1."""
+    _check_channels("AdjustHue", x, 3)
+    shift = _check_scalar("AdjustHue", "delta", delta)
+    hue = np.mod(_hsv_of_rgb(x)[..., 0] + shift, x.dtype.type(1))
+    # Not by saturation, which colours below 0 do not have.
+    low, high = x.min(axis=-1, keepdims=True), x.max(axis=-1, keepdims=True)
+    return np.asarray(low + (high - low) * _pure(hue))
+
+
+def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """RGB images with their saturation multiplied by scale, at most 1 after."""
+    _check_channels("AdjustSaturation", x, 3)
+    hsv = _hsv_of_rgb(x)
+    factor = _check_scalar("AdjustSaturation", "scale", scale)
+    hsv[..., 1] = np.clip(hsv[..., 1] * factor, 0, 1)
+    return _rgb_of_hsv(hsv)
+
+
+def _away_from_mean(op: str, x: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    if x.ndim < 3:
+        raise InvalidArgumentError(f"{op}: images must have 3 dimensions or more, got {list(x.shape)}")
+    wide = x.astype(np.float32)
+    count = np.float32(x.shape[-3] * x.shape[-2])
+    mean = wide.sum(axis=(-3, -2), keepdims=True, dtype=np.float64).astype(np.float32) / count
+    return np.asarray((wide - mean) * _check_scalar(op, "contrast_factor", factor) + mean)
+
+
+def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """Each channel of each image moved away from its mean: (x - mean) factor + mean."""
+    return _away_from_mean("AdjustContrastv2", x, factor)
+
+
+def adjust_contrast_v1(x: np.ndarray, factor: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """AdjustContrastv2 of images of any numbers, between low and high, float32."""
+    op = "AdjustContrast"
+    limits = _check_scalar(op, "min_value", low), _check_scalar(op, "max_value", high)
+    return np.minimum(np.maximum(_away_from_mean(op, x, factor), limits[0]), limits[1])
+
+
+KERNELS = (
+    kernel("RGBToHSV", rgb_to_hsv, T=FLOATS),
+    kernel("HSVToRGB", hsv_to_rgb, T=FLOATS),
+    kernel("AdjustHue", adjust_hue, T=_FLOAT),
+    kernel("AdjustSaturation", adjust_saturation, T=_FLOAT),
+    kernel("AdjustContrastv2", adjust_contrast, T=_FLOAT),
+    kernel("AdjustContrast", adjust_contrast_v1, T=_OLD_CONTRAST),
+)

@@ -1,0 +1,41 @@
+"""Colours of images."""
+
+from __future__ import annotations
+
+import colorsys
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+
+from .nodes import run
+
+COLORS = np.random.default_rng(2).uniform(0, 1, (3, 4, 3))
+COLORS[0, 0], COLORS[0, 1], COLORS[0, 2] = 0, 1, 0.5
+
+
+def test_hsv_is_the_standard_librarys() -> None:
+    wanted = np.array([colorsys.rgb_to_hsv(*color) for color in COLORS.reshape(-1, 3)])
+    (hsv,) = run("RGBToHSV", [COLORS], T="f64")
+    np.testing.assert_allclose(hsv.reshape(-1, 3), wanted, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(run("HSVToRGB", [hsv], T="f64")[0], COLORS, rtol=1e-9, atol=1e-12)
+
+
+def test_a_third_of_hue_turns_red_to_green() -> None:
+    red = np.zeros((1, 1, 3), np.float32)
+    red[..., 0] = 1
+    (y,) = run("AdjustHue", [red, np.float32(1 / 3)], T="f32")
+    np.testing.assert_allclose(y[0, 0], [0, 1, 0], atol=1e-6)
+
+
+def test_saturation_zero_is_grey_and_contrast_zero_is_the_mean() -> None:
+    x = COLORS.astype(np.float32)
+    (grey,) = run("AdjustSaturation", [x, np.float32(0)], T="f32")
+    np.testing.assert_allclose(grey, np.repeat(x.max(axis=2, keepdims=True), 3, axis=2), atol=1e-6)
+    (flat,) = run("AdjustContrastv2", [x, np.float32(0)], T="f32")
+    np.testing.assert_allclose(flat, np.broadcast_to(x.mean(axis=(0, 1)), x.shape), atol=1e-6)
+
+
+def test_other_channels_are_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="3 channels"):
+        run("RGBToHSV", [np.zeros((2, 4), np.float32)], T="f32")

@@ -1,0 +1,66 @@
+"""Boxes suppressed by better ones, and boxes drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+
+from .nodes import run
+
+# The second box overlaps the first by 0.6, the third by nothing; the fourth is the third turned round.
+BOXES = np.array([[0, 0, 1, 1], [0, 0.25, 1, 1.25], [2, 2, 3, 3], [3, 3, 2, 2]], np.float32)
+SCORES = np.array([0.8, 0.9, 0.3, 0.5], np.float32)
+TYPES = {"T": "f32", "T_threshold": "f32"}
+
+
+def limits(most: int, *numbers: float) -> list[object]:
+    return [np.int32(most), *map(np.float32, numbers)]
+
+
+@pytest.mark.parametrize(
+    ("most", "overlap", "least", "wanted"),
+    [
+        (4, 0.5, 0.0, [1, 3]),
+        (4, 0.7, 0.0, [1, 0, 3]),
+        (1, 0.5, 0.0, [1]),
+        (4, 0.5, 0.6, [1]),
+        (0, 0.5, 0.0, []),
+    ],
+)
+def test_the_best_are_chosen(most: int, overlap: float, least: float, wanted: list[int]) -> None:
+    inputs = [BOXES, SCORES, *limits(most, overlap, least)]
+    assert run("NonMaxSuppressionV3", inputs, **TYPES)[0].tolist() == wanted
+    padded, valid = run("NonMaxSuppressionV4", inputs, **TYPES, pad_to_max_output_size="bool$true")
+    assert padded.tolist() == wanted + [0] * (most - len(wanted)) and valid == len(wanted)
+
+
+def test_soft_suppression_lowers_scores() -> None:
+    inputs = [BOXES, SCORES, *limits(4, 1.0, 0.0, 0.5)]
+    chosen, scores, valid = run("NonMaxSuppressionV5", inputs, T="f32")
+    assert chosen.tolist() == [1, 0, 3, 2] and valid == 4
+    np.testing.assert_allclose(scores, [0.9, 0.8 * np.exp(-(0.6**2)), 0.5, 0.3 * np.exp(-1)], rtol=1e-5)
+
+
+def test_classes_are_suppressed_apart() -> None:
+    scores = np.stack([SCORES, SCORES[::-1]], axis=1)[None]
+    inputs = [BOXES[None, :, None], scores, *limits(2), *limits(3, 0.5, 0.0)]
+    boxes, best, classes, valid = run("CombinedNonMaxSuppression", inputs, clip_boxes="bool$false")
+    assert valid.tolist() == [3] and classes.tolist() == [[0, 1, 0]]
+    np.testing.assert_allclose(best, [[0.9, 0.9, 0.5]])
+    np.testing.assert_array_equal(boxes[0], BOXES[[1, 2, 3]])
+
+
+@pytest.mark.parametrize("overlap", [-0.1, 1.5, np.nan])
+def test_thresholds_that_cannot_be_are_refused(overlap: float) -> None:
+    with pytest.raises(InvalidArgumentError, match="iou_threshold"):
+        run("NonMaxSuppressionV3", [BOXES, SCORES, *limits(4, overlap, 0.0)], **TYPES)
+
+
+def test_borders_are_drawn() -> None:
+    image = np.zeros((1, 5, 5, 1), np.float32)
+    (y,) = run("DrawBoundingBoxes", [image, np.array([[[0.25, 0.25, 0.75, 2]]], np.float32)], T="f32")
+    wanted = np.zeros((5, 5))
+    wanted[[1, 3], 1:] = 1
+    wanted[1:4, 1] = 1
+    np.testing.assert_array_equal(y[0, :, :, 0], wanted)

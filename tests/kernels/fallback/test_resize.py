@@ -1,0 +1,76 @@
+"""Images resized, against interpolations that are easily written."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError, OpError
+
+from .nodes import run
+
+RANDOM = np.random.default_rng(5)
+
+
+def modes(align_corners: bool, half_pixel_centers: bool) -> dict[str, str]:
+    names = {"align_corners": align_corners, "half_pixel_centers": half_pixel_centers}
+    return {name: f"bool${str(value).lower()}" for name, value in names.items()}
+
+
+@pytest.mark.parametrize(("align", "half"), [(False, False), (True, False), (False, True)])
+def test_bilinear_is_interpolation_by_rows_and_columns(align: bool, half: bool) -> None:
+    x = RANDOM.normal(size=(1, 4, 5, 2)).astype(np.float32)
+    wanted = (7, 9)
+    (y,) = run("ResizeBilinear", [x, np.array(wanted, np.int32)], T="f32", **modes(align, half))
+    places = []
+    for size, out in zip((4, 5), wanted, strict=True):
+        scale = (size - 1) / (out - 1) if align else size / out
+        shift = 0.5 if half else 0
+        places.append(np.clip((np.arange(out) + shift) * scale - shift, 0, size - 1))
+    for channel in range(2):
+        rows = np.stack([np.interp(places[1], np.arange(5), row) for row in x[0, :, :, channel]])
+        both = np.stack([np.interp(places[0], np.arange(4), column) for column in rows.T]).T
+        np.testing.assert_allclose(y[0, :, :, channel], both, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor"])
+def test_gradients_are_the_adjoints(op: str) -> None:
+    x = RANDOM.normal(size=(2, 4, 5, 2)).astype(np.float32)
+    (y,) = run(op, [x, np.array([6, 3], np.int32)], T="f32", **modes(False, True))
+    dy = RANDOM.normal(size=y.shape).astype(np.float32)
+    of = np.array([4, 5], np.int32) if op == "ResizeNearestNeighbor" else x
+    (dx,) = run(f"{op}Grad", [dy, of], T="f32", **modes(False, True))
+    np.testing.assert_allclose(np.sum(dx * x), np.sum(dy * y), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("op", ["ResizeBilinear", "ResizeBicubic", "ResizeNearestNeighbor", "ResizeArea"])
+def test_the_same_size_is_the_same_image(op: str) -> None:
+    x = RANDOM.integers(0, 255, (1, 3, 4, 1)).astype(np.uint8)
+    half = {} if op == "ResizeArea" else modes(False, True)
+    np.testing.assert_allclose(run(op, [x, np.array([3, 4], np.int32)], T="u8", **half)[0], x, rtol=1e-5)
+
+
+def test_area_means_what_it_covers() -> None:
+    x = RANDOM.normal(size=(1, 6, 6, 1)).astype(np.float32)
+    (y,) = run("ResizeArea", [x, np.array([3, 2], np.int32)], T="f32")
+    wanted = x.reshape(1, 3, 2, 2, 3, 1).mean(axis=(2, 4))
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_scale_and_translate_moves_by_pixels() -> None:
+    x = RANDOM.normal(size=(1, 4, 4, 1)).astype(np.float32)
+    inputs = [x, np.array([4, 4], np.int32), np.ones(2, np.float32), np.array([1, -2], np.float32)]
+    (y,) = run("ScaleAndTranslate", inputs, T="f32", kernel_type="string$triangle")
+    np.testing.assert_allclose(y[0, 1:, :2], x[0, :3, 2:], rtol=1e-5)
+    assert not y[0, 0].any() and not y[0, :, 2:].any()
+
+
+@pytest.mark.parametrize("size", [[0, 3], [-1, 3], [3], [1 << 30, 1 << 30]])
+def test_sizes_that_cannot_be_are_refused(size: list[int]) -> None:
+    with pytest.raises(OpError):
+        run("ResizeBilinear", [np.zeros((1, 2, 2, 1), np.float32), np.array(size, np.int32)], T="f32")
+
+
+def test_scale_of_zero_is_refused() -> None:
+    inputs = [np.zeros((1, 2, 2, 1), np.float32), np.array([2, 2], np.int32)]
+    with pytest.raises(InvalidArgumentError, match="positive"):
+        run("ScaleAndTranslate", [*inputs, np.zeros(2, np.float32), np.zeros(2, np.float32)], T="f32")
