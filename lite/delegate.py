@@ -191,15 +191,13 @@ class Delegate:
         """Why prepare has not taken this node of this subgraph, where the delegate can tell."""
         return None
 
-    def check_handles(self, outputs: Iterable[Tensor]) -> None:
-        """StateError for a tensor that is stale, though nothing could bring its value."""
-        for tensor in outputs:
-            held = self.has_buffer_handles and tensor.buffer_handle != NULL_BUFFER_HANDLE
-            if tensor.data_is_stale and not held:
-                raise StateError(
-                    f"{self.name}: a stale tensor must have a buffer handle, and its delegate "
-                    f"copy_from_buffer_handle, got handle {tensor.buffer_handle} of {tensor!r}"
-                )
+    def check_handle(self, stale: Tensor) -> None:
+        """StateError for a stale tensor whose value nothing could bring."""
+        if not self.has_buffer_handles or stale.buffer_handle == NULL_BUFFER_HANDLE:
+            raise StateError(
+                f"{self.name}: a stale tensor must have a buffer handle, and its delegate "
+                f"copy_from_buffer_handle, got handle {stale.buffer_handle} of {stale!r}"
+            )
 
     @property
     def has_buffer_handles(self) -> bool:

@@ -475,8 +475,10 @@ class Subgraph:
         assert invoke is not None
         try:
             invoke(self, node)
-            if node.delegate is not None and any(self.tensors[t].data_is_stale for t in node.outputs):
-                node.delegate.check_handles(self.tensors[t] for t in node.outputs)
+            if node.delegate is not None:
+                for t in node.outputs:
+                    if self.tensors[t].data_is_stale:
+                        node.delegate.check_handle(self.tensors[t])
         except Exception as error:
             raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
 
