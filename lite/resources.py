@@ -50,10 +50,14 @@ class Variable:
         data = np.zeros(0, np.uint8) if data is None else data
         if x.has_fixed_size:
             data = data[: x.nbytes]
-        if self.memory is None or len(self.memory) != len(data):
-            self.reserve(len(data))
-        assert self.memory is not None
-        self.memory[:] = data
+        if data.dtype == object:
+            # A variant's object, which kernels cannot see.
+            self.memory = data.copy()
+        else:
+            if self.memory is None or self.memory.dtype == object or len(self.memory) != len(data):
+                self.reserve(len(data))
+            assert self.memory is not None
+            self.memory[:] = data
         self.words[ASSIGNED] = 1
         self.type, self.shape = x.type, x.shape
 

@@ -7,6 +7,7 @@ import pytest
 from numlite.interpreter import Interpreter
 from numlite.kernels.tensor_list import TensorList
 from numlite.lite.errors import InvokeError, PrepareError
+from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..cases.tensor_list import from_tensor, list_op, read_op, reserve, stack
@@ -140,3 +141,15 @@ def test_items_of_another_type() -> None:
     item = model.constant(np.array([1], np.int32))
     with pytest.raises(InvokeError, match="TensorListPushBack"):
         run(model.build([], [list_op(model, "TensorListPushBack", [held, item])]))
+
+
+def test_a_variable_holds_a_list() -> None:
+    model = ModelBuilder()
+    x, handle = model.tensor((3, 2)), model.tensor((), TensorType.RESOURCE)
+    held, read = from_tensor(model, x, _ANY), model.tensor((), TensorType.VARIANT)
+    options = tflite.VarHandleOptionsT(container="", shared_name="lists")
+    model.op(BuiltinOperator.VAR_HANDLE, [], [handle], options)
+    model.op(BuiltinOperator.ASSIGN_VARIABLE, [handle, held], [])
+    model.op(BuiltinOperator.READ_VARIABLE, [handle], [read])
+    content = model.build([x], [stack(model, read)])
+    np.testing.assert_array_equal(run(content, _X)[0], _X)
