@@ -102,8 +102,23 @@ def _table_of(function: Function) -> Table:
     return table
 
 
+def _log_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
+    """Of 0 and of negative values y's lowest, which the samples of int16 tables take part in too.
+
+    Source: LiteRT tflite/kernels/elementwise.cc, LogLUTPrepare.
+    """
+    q = quantization_of(name, y)
+    lowest = np.float32(q.scale) * np.float32(np.iinfo(y.dtype).min - q.zero_point)
+    return _table_of(lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1)), lowest))(name, x, y)
+
+
 def _abs_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """Source: LiteRT tflite/kernels/elementwise.cc, AbsPrepare and AbsEvalQuantized."""
+    """Of int16 without a scale the magnitudes as they are, but the lowest value stays.
+
+    Source: LiteRT tflite/kernels/elementwise.cc, AbsPrepare, AbsInt16EvalImpl and AbsEvalQuantized.
+    """
+    if x.type == TensorType.INT16 and (x.quantization is None or not len(x.quantization.scales)):
+        return np.abs(stored_values(x)).astype(np.int16)
     p, q = quantization_of(name, x), quantization_of(name, y)
     magnitudes = np.abs(stored_values(x) - p.zero_point)
     if p.scale == q.scale:
@@ -168,7 +183,7 @@ REGISTRATIONS = (
     _operator("SIN", 66, 2, element_ns=5),
     _operator("COS", 108, 2, element_ns=5),
     _operator("EXP", 47, 2, table=_table_of(np.exp)),
-    _operator("LOG", 73, 2, table=_table_of(np.log), element_ns=3),
+    _operator("LOG", 73, 2, table=_log_table, element_ns=3),
     _operator("SQRT", 75, 2, table=_sqrt_table),
     _operator("RSQRT", 76, 3, table=_rsqrt_table),
     _operator("SQUARE", 92, 1),

@@ -77,8 +77,11 @@ def _arguments(context: Context, name: str, fused: int, x: Tensor, y: Tensor) ->
         args["low"], args["high"] = float_activation_range(name, fused)
         return args
     _check_same_quantization(name, x, y)
-    q = quantization_of(name, y)
     args = np.zeros(1, POOL_Q8)
+    if quantization_pair(y)[0] == 0 and float_activation_range(name, fused) == (-np.inf, np.inf):
+        args["low"], args["high"] = type_range(y)  # stored values do without a scale
+        return args
+    q = quantization_of(name, y)
     args["low"], args["high"] = quantized_activation_range(
         name,
         fused,

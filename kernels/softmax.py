@@ -24,6 +24,7 @@ _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int6
 SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], align=True)
 # exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d.
 SOFTMAX_Q8 = np.dtype([*_ROWS, ("exponentials", np.int64)], align=True)
+# Elements more than `furthest` below their row's largest have the lowest result.
 LOG_SOFTMAX_Q8 = np.dtype(
     [
         *_ROWS,
@@ -31,6 +32,7 @@ LOG_SOFTMAX_Q8 = np.dtype(
         ("x_scale", np.float32),
         ("y_scale", np.float32),
         ("zero", np.int32),
+        ("furthest", np.int32),
     ],
     align=True,
 )
@@ -64,16 +66,27 @@ def float_exponentials(scale: float, beta: float) -> np.ndarray:
     return np.exp((step * differences).astype(np.float64)).astype(np.float32)
 
 
+def _difference_multiplier(scale: float, beta: float) -> tuple[int, int]:
+    """From differences of stored values to fixed point with _DIFFERENCE_INTEGER_BITS."""
+    fraction_bits = 31 - _DIFFERENCE_INTEGER_BITS
+    return quantize_multiplier(min(beta * scale * (1 << fraction_bits), (1 << 31) - 1.0))
+
+
+def _largest_difference(scale: float, beta: float) -> int:
+    """What fits that fixed point."""
+    fraction_bits = 31 - _DIFFERENCE_INTEGER_BITS
+    _, shift = _difference_multiplier(scale, beta)
+    return int(((1 << _DIFFERENCE_INTEGER_BITS) - 1) * 2.0 ** (fraction_bits - shift))
+
+
 def fixed_exponentials(scale: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
     """(exponentials, terms) of SOFTMAX_Q8_REFERENCE, each int32 [256].
 
     Source: LiteRT tflite/kernels/internal/reference/softmax.h and quantization_util.cc,
     PreprocessSoftmaxScaling and CalculateInputRadius.
     """
-    fraction_bits = 31 - _DIFFERENCE_INTEGER_BITS
-    real = min(beta * scale * (1 << fraction_bits), (1 << 31) - 1.0)
-    multiplier, shift = quantize_multiplier(real)
-    largest = int(((1 << _DIFFERENCE_INTEGER_BITS) - 1) * 2.0 ** (fraction_bits - shift))
+    multiplier, shift = _difference_multiplier(scale, beta)
+    largest = _largest_difference(scale, beta)
     exponentials, terms = np.zeros(256, np.int32), np.zeros(256, np.int32)
     for difference in range(min(largest, 255) + 1):
         value = exp_of_negative(high_multiply(-difference << max(shift, 0), multiplier))
@@ -182,9 +195,10 @@ def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
-    """In float32 with the table of exponentials, in both numerics.
+    """In float32 with the table of exponentials, in both numerics; the reference knows no far elements.
 
-    Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, LogSoftmax of 8-bit types.
+    Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, LogSoftmax of 8-bit types;
+    tflite/kernels/internal/quantization_util.cc, CalculateInputRadius (REFERENCE).
     """
     p, q = quantization_of("LOG_SOFTMAX", x), quantization_of("LOG_SOFTMAX", y)
     highest = BYTE_RANGES[TensorType(y.type)][1]
@@ -197,6 +211,9 @@ def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCal
     table = float_exponentials(p.scale, 1.0)
     args["exponentials"] = table.ctypes.data
     args["x_scale"], args["y_scale"], args["zero"] = p.scale, q.scale, q.zero_point
+    args["furthest"] = 255
+    if context.numerics is Numerics.REFERENCE:
+        args["furthest"] = min(255, _largest_difference(p.scale, 1.0))
     kernel = f"log_softmax_{_SUFFIXES[TensorType(x.type)]}"
     return _call(context, "softmax_q8", kernel, x, y, args, [table])
 

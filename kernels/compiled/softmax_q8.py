@@ -73,7 +73,8 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
             for c in range(depth):
                 value = np.float32(read(x, start + c)) * scale - offset
                 whole = np.int32(np.int32(np.rint(value)) + a.zero)
-                whole = low if whole < low else whole
+                if whole < low or largest - read(x, start + c) > a.furthest:
+                    whole = low
                 write(y, start + c, high if whole > high else whole)
         return 0
 

@@ -13,6 +13,7 @@ from .single_op import Kind, single_op
 # XNNPACK's polynomials are further from the exact value than ours.
 _NEAR = Close(rtol=2e-6, atol=5e-7)
 _STORED = Skip("LiteRT negates stored values, whatever their quantization")
+_LOWEST = Skip("the logarithm of what is not positive is LiteRT's to choose")
 _NO_REFERENCE = Skip("LiteRT has no reference kernel")
 
 # Function, its inputs' magnitudes only, how close to the exact value, to LiteRT's reference.
@@ -81,6 +82,8 @@ CASES = [
     unary_case("SIN", Kind((600, 601)), num_threads=2),
     stored_case("EXP", np.int8, (0.02, 5), (0.06, -128), -128),
     stored_case("LOG", np.int8, (0.02, -128), (0.06, 5), -127),
+    stored_case("LOG", np.int8, (0.05, -100), (0.0625, 3), -128, _LOWEST),
+    stored_case("LOG", np.int16, (0.05, 0), (0.002, 0), -32768, _LOWEST),
     stored_case("ABS", np.int8, (0.02, 5), (0.015, -128), -128),
     stored_case("RSQRT", np.int8, (0.02, -128), (0.06, -128), -127),
     *(
@@ -94,5 +97,11 @@ CASES = [
     stored_case("NEG", np.int8, (0.5, 3), (0.25, -1), -128, _STORED),
     stored_case("NEG", np.int16, (0.5, 0), (0.5, 0), -32767),
     stored_case("EXP", np.int16, (0.0001, 0), (0.001, 0), -32768),
+    Case(
+        id="ABS-int16-stored",
+        make=lambda: single_op(BuiltinOperator.ABS, [Kind((4,), np.int16)], Kind((4,), np.int16), version=2),
+        inputs=[np.array([-32768, -5, 0, 7], np.int16)],
+        oracle=np.abs,
+    ),
     stored_case("ABS", np.int16, (0.0001, 0), (0.00012, 0), -32768),
 ]

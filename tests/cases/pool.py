@@ -99,5 +99,9 @@ CASES = [
     *_cases(np.uint8, (0.037, 120)),
     *_cases(np.int16, (0.002, 0)),
     pool_case("AVERAGE_POOL_2D", Kind((1, 300, 300, 16)), (3, 3), (1, 1), SAME, num_threads=2),
+    *(
+        pool_case("MAX_POOL_2D", Kind((2, 7, 6, 5), dtype), (2, 2), (2, 2), VALID)
+        for dtype in (np.int8, np.uint8, np.int16)
+    ),
     pool_case("MAX_POOL_2D", Kind((0, 4, 4, 3)), (2, 2), (2, 2), VALID),
 ]
