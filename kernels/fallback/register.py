@@ -72,10 +72,20 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Invert", "PopulationCount", "Complex", "ComplexAbs", "Angle", "Real", "Imag", "Conj"),
         *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
     ),
+    "fake_quant": (
+        *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVars"),
+        *("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsPerChannel"),
+        "FakeQuantWithMinMaxVarsPerChannelGradient",
+    ),
+    "fft": (
+        *("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "RFFT", "RFFT2D", "RFFT3D", "IRFFT"),
+        *("IRFFT2D", "IRFFT3D"),
+    ),
     "fill": ("Const", "Fill", "Range", "LinSpace", "OneHot"),
     "fractional_pool": (
         *("FractionalMaxPool", "FractionalAvgPool", "FractionalMaxPoolGrad", "FractionalAvgPoolGrad"),
     ),
+    "fused_conv": ("_FusedConv2D", "_FusedMatMul", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
     "gather": ("Gather", "GatherV2", "GatherNd"),
     "glimpse": ("ExtractGlimpse", "ExtractGlimpseV2"),
     "histogram": (
@@ -161,6 +171,22 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
         *("DepthToSpace",),
     ),
+    "sparse": (
+        *("SparseToDense", "SparseReshape", "SparseReorder", "SparseFillEmptyRows"),
+        *("SparseFillEmptyRowsGrad", "SparseConcat", "SparseSlice", "SparseSliceGrad", "SparseSplit"),
+        *("SparseTensorDenseMatMul", "SparseTensorDenseAdd"),
+    ),
+    "sparse_arithmetic": (
+        *("SparseAdd", "SparseAddGrad", "SparseSparseMaximum", "SparseSparseMinimum"),
+        *("SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv", "SparseSoftmax"),
+        *("SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"),
+    ),
+    "sparse_segment": (
+        *("SparseSegmentSum", "SparseSegmentSumWithNumSegments", "SparseSegmentSumGrad"),
+        *("SparseSegmentSumGradV2", "SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),
+        *("SparseSegmentMeanGrad", "SparseSegmentMeanGradV2", "SparseSegmentSqrtN"),
+        *("SparseSegmentSqrtNWithNumSegments", "SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"),
+    ),
     "special": (
         *("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Zeta", "Polygamma", "Spence", "Dawsn"),
         *("Expint", "FresnelSin", "FresnelCos"),
@@ -180,6 +206,16 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "string_format": ("AsString", "StringFormat"),
     "string_hash": (
         *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "Fingerprint"),
+    ),
+    "tensor_list": (
+        *("EmptyTensorList", "TensorListReserve", "TensorListGetItem", "TensorListSetItem"),
+        *("TensorListPushBack", "TensorListPushBackBatch", "TensorListPopBack", "TensorListLength"),
+        *("TensorListElementShape", "TensorListResize", "TensorListConcatLists"),
+    ),
+    "tensor_list_stack": (
+        *("TensorListStack", "TensorListGather", "TensorListFromTensor", "TensorListScatter"),
+        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit"),
+        *("TensorListConcat", "TensorListConcatV2"),
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),

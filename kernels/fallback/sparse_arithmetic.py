@@ -1,0 +1,178 @@
+"""Arithmetic and reductions of sparse tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from .axis import axis_of
+from .dtypes import FLOATS, NUMBERS, REAL
+from .kernel import checked_shape
+from .registry import kernel
+from .sparse_tensor import SparseTensor
+from .status import InvalidArgumentError
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _union(a: SparseTensor, b: SparseTensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Flat places of both, in order and once each, and both tensors' elements there (zero for none)."""
+    if a.shape != b.shape:
+        raise InvalidArgumentError(f"a and b must have one shape, got {list(a.shape)} and {list(b.shape)}")
+    left, right = a.flat(), b.flat()
+    places = np.union1d(left, right)
+    values = [np.zeros(len(places), a.values.dtype) for _ in range(2)]
+    values[0][np.searchsorted(places, left)] = a.values
+    values[1][np.searchsorted(places, right)] = b.values
+    return places, values[0], values[1]
+
+
+def sparse_add(
+    a_indices: np.ndarray,
+    a_values: np.ndarray,
+    a_shape: np.ndarray,
+    b_indices: np.ndarray,
+    b_values: np.ndarray,
+    b_shape: np.ndarray,
+    thresh: np.ndarray,
+) -> Parts:
+    """a + b; sums of two elements that are smaller than thresh are left out, and single ones too."""
+    a, b = SparseTensor.of(a_indices, a_values, a_shape), SparseTensor.of(b_indices, b_values, b_shape)
+    places, left, right = _union(a, b)
+    total = left + right
+    kept = np.abs(total) >= thresh[()]
+    return SparseTensor.of_flat(places[kept], total[kept], a.shape).parts()
+
+
+def sparse_add_grad(
+    backprop_val_grad: np.ndarray, a_indices: np.ndarray, b_indices: np.ndarray, sum_indices: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients by the values of a and of b: the sum's at the same places, zero where it has none."""
+    grads = dict(zip(map(tuple, sum_indices.tolist()), backprop_val_grad, strict=True))
+    zero = backprop_val_grad.dtype.type(0)
+    found = [
+        np.array([grads.get(tuple(row), zero) for row in rows.tolist()], backprop_val_grad.dtype)
+        for rows in (a_indices, b_indices)
+    ]
+    return found[0], found[1]
+
+
+def _extreme(ufunc: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    def combined(
+        a_indices: np.ndarray,
+        a_values: np.ndarray,
+        a_shape: np.ndarray,
+        b_indices: np.ndarray,
+        b_values: np.ndarray,
+        b_shape: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        a, b = SparseTensor.of(a_indices, a_values, a_shape), SparseTensor.of(b_indices, b_values, b_shape)
+        places, left, right = _union(a, b)
+        return SparseTensor.of_flat(places, ufunc(left, right), a.shape).parts()[:2]
+
+    combined.__doc__ = f"The {ufunc.__name__} of both at every place where one has an element."
+    return combined
+
+
+def _with_dense(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
+    def combined(
+        sp_indices: np.ndarray, sp_values: np.ndarray, sp_shape: np.ndarray, dense: np.ndarray
+    ) -> np.ndarray:
+        held = SparseTensor.of(sp_indices, sp_values, sp_shape)
+        try:
+            whole = np.broadcast_to(dense, held.shape)
+        except ValueError:
+            message = f"got {list(dense.shape)} and {list(held.shape)}"
+            raise InvalidArgumentError(f"dense must be broadcast to the sparse shape, {message}") from None
+        return np.asarray(ufunc(sp_values, whole[tuple(held.indices.T)]))
+
+    combined.__doc__ = f"The {ufunc.__name__} of each element with the dense one at its place."
+    return combined
+
+
+def sparse_softmax(sp_indices: np.ndarray, sp_values: np.ndarray, sp_shape: np.ndarray) -> np.ndarray:
+    """The softmax of the elements of each row, along the last axis."""
+    held = SparseTensor.of(sp_indices, sp_values, sp_shape)
+    if len(held.shape) < 2:
+        raise InvalidArgumentError(f"SparseSoftmax: shape must have two axes or more, got {list(held.shape)}")
+    _, rows = np.unique(held.indices[:, :-1], axis=0, return_inverse=True)
+    rows = rows.reshape(-1)
+    largest = np.full(len(sp_values), -np.inf)
+    np.maximum.at(largest, rows, sp_values)
+    powers = np.exp(sp_values - largest[rows])
+    sums = np.zeros(len(sp_values))
+    np.add.at(sums, rows, powers)
+    return (powers / sums[rows]).astype(sp_values.dtype)
+
+
+def _reduced(
+    ufunc: np.ufunc, held: SparseTensor, reduction_axes: np.ndarray, keep_dims: bool
+) -> tuple[SparseTensor, tuple[int, ...]]:
+    """Elements combined along axes, or along all when none is named, and the dense result's shape."""
+    rank = len(held.shape)
+    named = [axis_of(int(axis), rank, "reduction_axes") for axis in reduction_axes.reshape(-1)]
+    gone = set(named) if named else set(range(rank))
+    kept = [axis for axis in range(rank) if axis not in gone]
+    inner = SparseTensor(held.indices[:, kept], held.values, tuple(held.shape[axis] for axis in kept))
+    places, which = np.unique(inner.flat(), return_inverse=True)
+    start = 0 if ufunc is np.add else _lowest(held.values.dtype)
+    values = np.full(len(places), start, held.values.dtype)
+    ufunc.at(values, which.reshape(-1), held.values)
+    sizes = tuple(1 if axis in gone else n for axis, n in enumerate(held.shape)) if keep_dims else inner.shape
+    return SparseTensor.of_flat(places, values, sizes), sizes
+
+
+def _lowest(dtype: np.dtype) -> float | int:
+    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+
+
+def _to_dense(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
+    def reduced(
+        input_indices: np.ndarray,
+        input_values: np.ndarray,
+        input_shape: np.ndarray,
+        reduction_axes: np.ndarray,
+        *,
+        keep_dims: bool,
+    ) -> np.ndarray:
+        held = SparseTensor.of(input_indices, input_values, input_shape)
+        found, sizes = _reduced(ufunc, held, reduction_axes, keep_dims)
+        made = np.zeros(checked_shape(sizes, input_values.dtype), input_values.dtype)
+        made[tuple(found.indices.T)] = found.values if sizes else found.values[: made.size].sum()
+        return made
+
+    reduced.__doc__ = f"Elements combined by {ufunc.__name__} along axes; zeros where there are none."
+    return reduced
+
+
+def _to_sparse(ufunc: np.ufunc) -> Callable[..., Parts]:
+    def reduced(
+        input_indices: np.ndarray,
+        input_values: np.ndarray,
+        input_shape: np.ndarray,
+        reduction_axes: np.ndarray,
+        *,
+        keep_dims: bool,
+    ) -> Parts:
+        held = SparseTensor.of(input_indices, input_values, input_shape)
+        return _reduced(ufunc, held, reduction_axes, keep_dims)[0].parts()
+
+    reduced.__doc__ = f"Elements combined by {ufunc.__name__} along axes, as a sparse tensor."
+    return reduced
+
+
+KERNELS = (
+    kernel("SparseAdd", sparse_add, T=NUMBERS),
+    kernel("SparseAddGrad", sparse_add_grad, T=NUMBERS),
+    kernel("SparseSparseMaximum", _extreme(np.maximum), T=REAL),
+    kernel("SparseSparseMinimum", _extreme(np.minimum), T=REAL),
+    kernel("SparseDenseCwiseAdd", _with_dense(np.add), T=NUMBERS),
+    kernel("SparseDenseCwiseMul", _with_dense(np.multiply), T=NUMBERS),
+    kernel("SparseDenseCwiseDiv", _with_dense(np.true_divide), T=FLOATS),
+    kernel("SparseSoftmax", sparse_softmax, T=FLOATS),
+    kernel("SparseReduceSum", _to_dense(np.add), T=NUMBERS),
+    kernel("SparseReduceMax", _to_dense(np.maximum), T=REAL),
+    kernel("SparseReduceSumSparse", _to_sparse(np.add), T=NUMBERS),
+    kernel("SparseReduceMaxSparse", _to_sparse(np.maximum), T=REAL),
+)
