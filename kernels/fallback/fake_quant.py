@@ -1,0 +1,162 @@
+"""FakeQuantWithMinMaxArgs, Vars and VarsPerChannel, and their gradients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .registry import kernel
+from .status import InvalidArgumentError
+
+
+@dataclass(frozen=True)
+class _Nudged:
+    """A range moved so that 0 is one of its steps, and the size of these; scalars or by channel.
+
+    empty where the range is 0 to 0: everything is 0 then.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    scale: np.ndarray
+    empty: np.ndarray
+
+
+def _nudged(op: str, low: np.ndarray, high: np.ndarray, num_bits: int, narrow_range: bool) -> _Nudged:
+    """Source: TensorFlow tensorflow/core/kernels/fake_quant_ops_functor.h, Nudge."""
+    if not 2 <= num_bits <= 16:
+        raise InvalidArgumentError(f"{op}: num_bits must be from 2 to 16, got {num_bits}")
+    if np.any(~(low <= high)):
+        raise InvalidArgumentError(f"{op}: min must not be above max, got {low.tolist()} and {high.tolist()}")
+    least, most = np.float32(narrow_range), np.float32((1 << num_bits) - 1)
+    scale = (high - low) / (most - least)
+    zero = least - low / scale
+    rounded = np.clip(np.floor(zero + np.float32(0.5)), least, most)
+    return _Nudged((least - rounded) * scale, (most - rounded) * scale, scale, (low == 0) & (high == 0))
+
+
+def _quantized(x: np.ndarray, nudged: _Nudged) -> np.ndarray:
+    inverse = 1 / nudged.scale
+    half = np.float32(0.5)
+    zero = np.floor(-nudged.low * inverse + half)
+    shifted = np.clip(x, nudged.low, nudged.high) - nudged.low
+    steps = np.floor(shifted * inverse - zero + half)
+    return np.where(nudged.empty, np.float32(0), steps * nudged.scale)
+
+
+def _scalars(op: str, low: np.ndarray, high: np.ndarray) -> None:
+    if low.ndim or high.ndim:
+        message = "min and max must be scalars"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(low.shape)} and {list(high.shape)}")
+
+
+def _channels(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    if x.ndim < 1 or low.shape != x.shape[-1:] or high.shape != x.shape[-1:]:
+        message = "min and max must have an element for each channel"
+        shapes = f"{list(low.shape)} and {list(high.shape)} for {list(x.shape)}"
+        raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
+
+
+def _attributes(op: str, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
+    if not low < high:
+        raise InvalidArgumentError(f"{op}: min must be below max, got {low} and {high}")
+    return np.array(low, np.float32), np.array(high, np.float32)
+
+
+def fake_quant_args(
+    x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
+) -> np.ndarray:
+    """x as if quantized to so many bits from min to max and back, float32."""
+    op = "FakeQuantWithMinMaxArgs"
+    return _quantized(x, _nudged(op, *_attributes(op, min, max), num_bits, narrow_range))
+
+
+def fake_quant_vars(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, num_bits: int, narrow_range: bool
+) -> np.ndarray:
+    """x as if quantized to so many bits from low to high, scalars, and back."""
+    op = "FakeQuantWithMinMaxVars"
+    _scalars(op, low, high)
+    return _quantized(x, _nudged(op, low, high, num_bits, narrow_range))
+
+
+def fake_quant_per_channel(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, num_bits: int, narrow_range: bool
+) -> np.ndarray:
+    """x as if quantized and back, each channel, the last axis, from low to high of its own."""
+    op = "FakeQuantWithMinMaxVarsPerChannel"
+    _channels(op, x, low, high)
+    return _quantized(x, _nudged(op, low, high, num_bits, narrow_range))
+
+
+def _check_gradient(op: str, gradient: np.ndarray, x: np.ndarray) -> None:
+    if gradient.shape != x.shape:
+        message = "gradients and inputs must have one shape"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
+
+
+def _gradients(
+    gradient: np.ndarray, x: np.ndarray, nudged: _Nudged, axes: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """gradient within the range; what is below and above it, summed over the axes."""
+    none = np.float32(0)
+    inside = (x >= nudged.low) & (x <= nudged.high)
+    dx = np.where(inside | nudged.empty, gradient, none)
+    below = np.where((x < nudged.low) & ~nudged.empty, gradient, none)
+    above = np.where((x > nudged.high) & ~nudged.empty, gradient, none)
+    return dx, np.asarray(below.sum(axis=axes)), np.asarray(above.sum(axis=axes))
+
+
+def fake_quant_args_gradient(
+    gradient: np.ndarray, x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
+) -> np.ndarray:
+    """gradient where x is from min to max, else 0."""
+    op = "FakeQuantWithMinMaxArgsGradient"
+    _check_gradient(op, gradient, x)
+    nudged = _nudged(op, *_attributes(op, min, max), num_bits, narrow_range)
+    return _gradients(gradient, x, nudged, ())[0]
+
+
+def fake_quant_vars_gradient(
+    gradient: np.ndarray,
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    num_bits: int,
+    narrow_range: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradients of x, low and high."""
+    op = "FakeQuantWithMinMaxVarsGradient"
+    _check_gradient(op, gradient, x)
+    _scalars(op, low, high)
+    nudged = _nudged(op, low, high, num_bits, narrow_range)
+    return _gradients(gradient, x, nudged, tuple(range(x.ndim)))
+
+
+def fake_quant_per_channel_gradient(
+    gradient: np.ndarray,
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    *,
+    num_bits: int,
+    narrow_range: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradients of x, low and high, the latter by channel."""
+    op = "FakeQuantWithMinMaxVarsPerChannelGradient"
+    _check_gradient(op, gradient, x)
+    _channels(op, x, low, high)
+    nudged = _nudged(op, low, high, num_bits, narrow_range)
+    return _gradients(gradient, x, nudged, tuple(range(x.ndim - 1)))
+
+
+KERNELS = (
+    kernel("FakeQuantWithMinMaxArgs", fake_quant_args),
+    kernel("FakeQuantWithMinMaxArgsGradient", fake_quant_args_gradient),
+    kernel("FakeQuantWithMinMaxVars", fake_quant_vars),
+    kernel("FakeQuantWithMinMaxVarsGradient", fake_quant_vars_gradient),
+    kernel("FakeQuantWithMinMaxVarsPerChannel", fake_quant_per_channel),
+    kernel("FakeQuantWithMinMaxVarsPerChannelGradient", fake_quant_per_channel_gradient),
+)

@@ -1,0 +1,171 @@
+"""Ops that TensorFlow's optimizer makes of several: convolutions and products with what follows them,
+convolutions of padded or resized images."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from ...schema import graph_def
+from .activation import elu, leaky_relu, relu, relu6
+from .batch_norm import fused_batch_norm
+from .bias import bias_add
+from .conv import conv_2d
+from .dtypes import FLOATS
+from .half_precision import widened
+from .kernel import checked_shape
+from .registry import kernel
+from .resize import resize_bilinear
+from .status import InvalidArgumentError
+
+_FLOAT_16_32_64 = frozenset((graph_def.DT_HALF, graph_def.DT_FLOAT, graph_def.DT_DOUBLE))
+_ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "Relu": relu,
+    "Relu6": relu6,
+    "Elu": elu,
+    "Tanh": lambda x: np.tanh(widened(x)).astype(x.dtype),
+    "Sigmoid": lambda x: (1 / (1 + np.exp(-widened(x)))).astype(x.dtype),
+    "GeluApproximate": lambda x: _gelu_approximate(widened(x)).astype(x.dtype),
+}
+
+
+def _gelu_approximate(x: np.ndarray) -> np.ndarray:
+    inner = x.dtype.type(np.sqrt(2 / np.pi)) * (x + x.dtype.type(0.044715) * x * x * x)
+    return np.asarray(x.dtype.type(0.5) * x * (1 + np.tanh(inner)))
+
+
+def _followed(
+    op: str,
+    x: np.ndarray,
+    fused_ops: list[str],
+    args: list[np.ndarray],
+    epsilon: float,
+    alpha: float,
+    data_format: str,
+) -> np.ndarray:
+    """x, the product, and then the fused ops in turn, which take their further inputs from args."""
+    rest = list(args)
+    for name in fused_ops:
+        if name == "BiasAdd" and rest:
+            x = bias_add(x, rest.pop(0), data_format=data_format)
+        elif name == "FusedBatchNorm" and len(rest) >= 4:
+            scale, offset, mean, variance = (rest.pop(0) for _ in range(4))
+            x, *_ = fused_batch_norm(
+                x,
+                scale,
+                offset,
+                mean,
+                variance,
+                epsilon=epsilon,
+                exponential_avg_factor=1.0,
+                data_format=data_format,
+                is_training=False,
+            )
+        elif name == "LeakyRelu":
+            x = leaky_relu(x, alpha=alpha)
+        elif name in _ACTIVATIONS:
+            x = _ACTIVATIONS[name](x)
+        else:
+            message = f"fused op {name!r} with {len(args)} further inputs is not built"
+            raise UnsupportedError(f"{op}: {message}; the graph before optimization runs")
+    return x
+
+
+def fused_conv_2d(
+    x: np.ndarray,
+    w: np.ndarray,
+    args: list[np.ndarray],
+    host_args: list[np.ndarray],
+    *,
+    strides: list[int],
+    padding: str,
+    explicit_paddings: list[int],
+    data_format: str,
+    dilations: list[int],
+    fused_ops: list[str],
+    epsilon: float,
+    leakyrelu_alpha: float,
+) -> np.ndarray:
+    """Conv2D, then BiasAdd or FusedBatchNorm, then an activation, as fused_ops says."""
+    if host_args:
+        raise UnsupportedError(f"_FusedConv2D: must have no host_args on the CPU, got {len(host_args)}")
+    y = conv_2d(
+        x,
+        w,
+        strides=strides,
+        padding=padding,
+        explicit_paddings=explicit_paddings,
+        data_format=data_format,
+        dilations=dilations,
+    )
+    return _followed("_FusedConv2D", y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
+
+
+def fused_matmul(
+    a: np.ndarray,
+    b: np.ndarray,
+    args: list[np.ndarray],
+    *,
+    transpose_a: bool,
+    transpose_b: bool,
+    fused_ops: list[str],
+    epsilon: float,
+    leakyrelu_alpha: float,
+) -> np.ndarray:
+    """a b of matrices, then BiasAdd, then an activation, as fused_ops says."""
+    left, right = a.T if transpose_a else a, b.T if transpose_b else b
+    if a.ndim != 2 or b.ndim != 2 or left.shape[1] != right.shape[0]:
+        message = "a and b must be matrices that can be multiplied"
+        raise InvalidArgumentError(f"_FusedMatMul: {message}, got {list(left.shape)} and {list(right.shape)}")
+    product = (widened(left) @ widened(right)).astype(a.dtype)
+    return _followed("_FusedMatMul", product, fused_ops, args, epsilon, leakyrelu_alpha, "NHWC")
+
+
+def _mirrored(op: str, x: np.ndarray, paddings: np.ndarray, mode: str) -> np.ndarray:
+    """x [N, H, W, C] with its height and width padded by their own reflections."""
+    if x.ndim != 4 or paddings.shape != (4, 2) or np.any(paddings < 0):
+        message = "input must have 4 dimensions and paddings be [4, 2], not negative"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {paddings.tolist()}")
+    edge = {"REFLECT": 1, "SYMMETRIC": 0}.get(mode)
+    if edge is None:
+        raise InvalidArgumentError(f"{op}: mode must be REFLECT or SYMMETRIC, got {mode!r}")
+    if np.any(paddings[[0, 3]]) or np.any(paddings[1:3].max(axis=1) > np.array(x.shape[1:3]) - edge):
+        message = f"paddings must be of height and width alone and at most the size less {edge}"
+        raise InvalidArgumentError(f"{op}: {message}, got {paddings.tolist()} for {list(x.shape)}")
+    pads = [(int(low), int(high)) for low, high in paddings]
+    checked_shape([n + low + high for n, (low, high) in zip(x.shape, pads, strict=True)], x.dtype)
+    return np.pad(x, pads, mode="reflect" if edge else "symmetric")
+
+
+def fused_pad_conv_2d(
+    x: np.ndarray, paddings: np.ndarray, w: np.ndarray, *, mode: str, strides: list[int], padding: str
+) -> np.ndarray:
+    """Conv2D of MirrorPad."""
+    return conv_2d(_mirrored("FusedPadConv2D", x, paddings, mode), w, strides=strides, padding=padding)
+
+
+def fused_resize_and_pad_conv_2d(
+    x: np.ndarray,
+    size: np.ndarray,
+    paddings: np.ndarray,
+    w: np.ndarray,
+    *,
+    resize_align_corners: bool,
+    mode: str,
+    strides: list[int],
+    padding: str,
+) -> np.ndarray:
+    """Conv2D of MirrorPad of ResizeBilinear."""
+    resized = resize_bilinear(x, size, align_corners=resize_align_corners, half_pixel_centers=False)
+    whole = _mirrored("FusedResizeAndPadConv2D", resized.astype(x.dtype), paddings, mode)
+    return conv_2d(whole, w, strides=strides, padding=padding)
+
+
+KERNELS = (
+    kernel("_FusedConv2D", fused_conv_2d, T=FLOATS),
+    kernel("_FusedMatMul", fused_matmul, T=FLOATS - {graph_def.DT_DOUBLE}),
+    kernel("FusedPadConv2D", fused_pad_conv_2d, T=FLOATS),
+    kernel("FusedResizeAndPadConv2D", fused_resize_and_pad_conv_2d, T=_FLOAT_16_32_64),
+)

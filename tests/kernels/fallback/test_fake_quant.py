@@ -1,0 +1,41 @@
+"""Fake quantization: on a grid that contains 0."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+
+from .nodes import run
+
+X = np.array([-9, -1.26, -0.2, 0, 0.3, 1.1, 9], np.float32)
+
+
+def test_values_lie_on_the_nudged_grid() -> None:
+    """-1 to 1.5 in 4 bits: steps of 1/6, and 0 is the sixth of them."""
+    options = {"num_bits": "i64$4", "narrow_range": "bool$false"}
+    (y,) = run("FakeQuantWithMinMaxVars", [X, np.float32(-1), np.float32(1.5)], **options)
+    wanted = np.clip(np.floor(X * 6 + 0.5), -6, 9) / 6
+    np.testing.assert_allclose(y, wanted, rtol=1e-6, atol=1e-7)
+    (same,) = run("FakeQuantWithMinMaxArgs", [X], min="f32$-1.0", max="f32$1.5", **options)
+    np.testing.assert_array_equal(same, y)
+    low, high = np.full(7, -1, np.float32), np.full(7, 1.5, np.float32)
+    np.testing.assert_array_equal(run("FakeQuantWithMinMaxVarsPerChannel", [X, low, high], **options)[0], y)
+
+
+def test_gradient_goes_to_what_limits() -> None:
+    gradient = np.arange(1, 8, dtype=np.float32)
+    dx, low, high = run("FakeQuantWithMinMaxVarsGradient", [gradient, X, np.float32(-1), np.float32(1.5)])
+    np.testing.assert_array_equal(dx, [0, 0, 3, 4, 5, 6, 0])
+    assert low == 1 + 2 and high == 7
+
+
+def test_a_range_of_nothing_gives_zeros() -> None:
+    zero = np.float32(0)
+    assert not run("FakeQuantWithMinMaxVars", [X, zero, zero])[0].any()
+
+
+@pytest.mark.parametrize(("bits", "low"), [(1, -1), (17, -1), (8, 2)])
+def test_ranges_that_cannot_be_are_refused(bits: int, low: float) -> None:
+    with pytest.raises(InvalidArgumentError):
+        run("FakeQuantWithMinMaxVars", [X, np.float32(low), np.float32(1)], num_bits=f"i64${bits}")

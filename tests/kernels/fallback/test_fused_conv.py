@@ -1,0 +1,52 @@
+"""Fused ops against the ops that they are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.node_runner import run_node
+from numlite.kernels.fallback.status import InvalidArgumentError
+from numlite.lite.errors import UnsupportedError
+
+from .nodes import node, run
+
+RANDOM = np.random.default_rng(6)
+X = RANDOM.normal(size=(1, 5, 6, 2)).astype(np.float32)
+W = RANDOM.normal(size=(3, 3, 2, 4)).astype(np.float32)
+STRIDES = {"strides": "list(i64)$1,1,1,1", "padding": "string$VALID"}
+
+
+def fused(op: str, inputs: list[np.ndarray], ops: list[bytes], **attributes: str) -> np.ndarray:
+    made = node(op, T="f32", **attributes)
+    made.attr["fused_ops"].list.s.extend(ops)
+    made.attr["num_args"].i = len(inputs) - 2
+    if op == "_FusedConv2D":
+        made.attr["TArgs"].list.type.extend([1] * (len(inputs) - 2))
+    return run_node(made, inputs)[0]
+
+
+def test_convolution_with_bias_and_activation() -> None:
+    bias = RANDOM.normal(size=4).astype(np.float32)
+    wanted = np.clip(run("Conv2D", [X, W], T="f32", **STRIDES)[0] + bias, 0, 6)
+    np.testing.assert_allclose(fused("_FusedConv2D", [X, W, bias], [b"BiasAdd", b"Relu6"], **STRIDES), wanted)
+
+
+def test_product_with_bias_and_activation() -> None:
+    a, b, bias = (RANDOM.normal(size=size).astype(np.float32) for size in ((3, 4), (4, 2), 2))
+    wanted = np.tanh(a @ b + bias)
+    found = fused("_FusedMatMul", [a, b, bias], [b"BiasAdd", b"Tanh"])
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_unknown_fusions_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="Sin"):
+        fused("_FusedMatMul", [np.ones((1, 1), np.float32)] * 3, [b"Sin"])
+
+
+def test_padded_convolution_is_the_convolution_of_the_padded() -> None:
+    paddings = np.array([[0, 0], [2, 1], [0, 3], [0, 0]], np.int32)
+    (y,) = run("FusedPadConv2D", [X, paddings, W], T="f32", mode="string$REFLECT", **STRIDES)
+    wanted = run("Conv2D", [np.pad(X, paddings, mode="reflect"), W], T="f32", **STRIDES)[0]
+    np.testing.assert_array_equal(y, wanted)
+    with pytest.raises(InvalidArgumentError, match="paddings"):
+        run("FusedPadConv2D", [X, paddings * 3, W], T="f32", mode="string$REFLECT", **STRIDES)
