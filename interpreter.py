@@ -169,7 +169,7 @@ class Interpreter:
         if self._core.has_flex_operators:
             from .delegates.flex import FlexDelegate
 
-            self.modify_graph_with_delegate(FlexDelegate())
+            self.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
 
     @property
     def core(self) -> CoreInterpreter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from struct import error as StructError
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,16 +13,12 @@ from ..kernels.compiled.library import Library
 from ..lite.errors import ModelError, StateError
 from ..lite.interpreter_builder import CUSTOM, operator_name
 from ..lite.model import Model
+from ..lite.unresolved import FLEX_PREFIX
 from ..schema.operator_code import builtin_code
 
 if TYPE_CHECKING:
     from ..kernels.selection import Selection
     from ..lite.interpreter import Interpreter as CoreInterpreter
-
-_FLEX_PREFIX = "Flex"
-
-# What reading a damaged flexbuffer may raise.
-_DAMAGED = (AssertionError, IndexError, OverflowError, StructError, TypeError, ValueError)
 
 
 class _Recorder(Library):
@@ -66,24 +61,15 @@ def _add_operators(selection: Selection, model: Model) -> None:
             builtin, custom = builtin_code(code), code.custom_code or ""
             if builtin != CUSTOM:
                 selection.add_builtin(operator_name(builtin), code.version)
-            elif custom.startswith(_FLEX_PREFIX):
-                selection.fallback.add(_flex_op(f"node {number} ({custom})", model.custom_options(operator)))
+            elif custom.startswith(FLEX_PREFIX):
+                from ..delegates.flex.options import node_def_of
+
+                try:
+                    selection.fallback.add(node_def_of(model.custom_options(operator)).op)
+                except ModelError as error:
+                    raise ModelError(f"node {number} ({custom}): {error}") from error
             else:
                 selection.custom.add(custom)
-
-
-def _flex_op(where: str, options: bytes) -> str:
-    """The TensorFlow op that a flex operator stands for: the options name it, not the custom code."""
-    from flatbuffers import flexbuffers
-
-    try:
-        op: str = flexbuffers.GetRoot(bytearray(options)).AsVector[0].AsString
-    except _DAMAGED as error:
-        raise ModelError(
-            f"{where}: custom options must be a flexbuffer vector of an op's name and a NodeDef, "
-            f"got {type(error).__name__}: {error}"
-        ) from error
-    return op
 
 
 def _prepare(path: str | Path, recorder: _Recorder) -> None:

@@ -12,6 +12,7 @@ from ..lite.registration import Registration
 from .half_precision import IN_FLOAT32, in_float32
 
 if TYPE_CHECKING:
+    from .fallback.registry import KernelRegistry
     from .selection import Selection
 from .packed_movement import IN_BYTES, in_bytes
 
@@ -213,6 +214,14 @@ class BuiltinOpResolver(OpResolver):
         resolver = cls()
         resolver.selection = read_selection(path)
         return resolver
+
+    def fallback_kernels(self) -> KernelRegistry | None:
+        """The TensorFlow kernels to offer, None for all."""
+        if self.selection is None:
+            return None
+        from .fallback.selected import SelectedKernels
+
+        return SelectedKernels(self.selection.fallback)
 
     def add_builtin(self, registration: Registration) -> None:
         self._own.add(registration.builtin_code)

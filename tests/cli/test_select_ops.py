@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flatbuffers import flexbuffers
 from numlite import OpResolver
 from numlite.cli.main import cli, run_command
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
@@ -19,6 +18,7 @@ from numlite.lite.custom_op import custom_registration
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import tflite
 
+from ..delegates.flex.flex_models import flex_options
 from ..model_builder import ModelBuilder
 
 Op = tflite.BuiltinOperator
@@ -112,19 +112,28 @@ def test_custom_operators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     ).allocate_tensors()
 
 
-def flex_options(op: str) -> bytes:
-    """The op is what stands before the NodeDef, whatever the custom code says."""
-    builder = flexbuffers.Builder()
-    with builder.Vector():
-        builder.String(op)
-        builder.String("the node")
-    return bytes(builder.Finish())
-
-
 def test_tensorflow_ops_are_named_by_their_options(tmp_path: Path) -> None:
-    path = custom_model(tmp_path / "flex.tflite", "FlexSomething", flex_options("Sinh"))
+    options = flex_options("Sinh", T="f32")
+    path = custom_model(tmp_path / "flex.tflite", "FlexSomething", options)
     selection = selected(tmp_path / "ops.json", path)
-    assert selection.fallback == {"Sinh"} and not selection.custom
+    assert selection.fallback == {"Sinh"} and not selection.custom and not selection.incomplete
+
+
+def test_fallback_kernels_of_a_selection(tmp_path: Path) -> None:
+    path = custom_model(tmp_path / "sinh.tflite", "FlexSinh", flex_options("Sinh", T="f32"))
+    other = custom_model(tmp_path / "cosh.tflite", "FlexCosh", flex_options("Cosh", T="f32"))
+    selected(tmp_path / "ops.json", path)
+    resolver = OpResolver.from_selection(tmp_path / "ops.json")
+    interpreter = Interpreter(path, experimental_op_resolver_type=resolver)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.float32([0, 1]))
+    interpreter.invoke()
+    assert np.allclose(interpreter.get_tensor(1), np.sinh([0, 1]))
+    with pytest.raises(RuntimeError, match="Cosh: it is not in the selection; numlite select-ops"):
+        Interpreter(other, experimental_op_resolver_type=resolver).allocate_tensors()
+    Interpreter(other).allocate_tensors()
+    kernels = resolver.fallback_kernels()
+    assert kernels is not None and kernels.ops() == ["Sinh"] and OpResolver().fallback_kernels() is None
 
 
 def test_damaged_flex_options(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
