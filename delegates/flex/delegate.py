@@ -15,7 +15,7 @@ from ...kernels.fallback.register import fallback_kernels
 from ...lite.delegate import DelegateFlags
 from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...lite.unresolved import UnresolvedOperator
-from ...schema.graph_def import NodeDef
+from ...schema.graph_def import DT_RESOURCE, DT_VARIANT, NodeDef
 from ..simple import SimpleDelegate, SimpleDelegateKernel
 from .options import node_def_of
 from .tensors import array_of, give
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ...lite.registration import Registration
 
 _MOST_KERNELS = 1024
+_OBJECTS = (DT_RESOURCE, DT_VARIANT)
 
 
 class FlexDelegate(SimpleDelegate):
@@ -113,6 +114,11 @@ def _stateless_runner(content: bytes) -> NodeRunner | None:
     return None if runner.stateful else runner
 
 
+def keeps_inputs(runner: NodeRunner) -> bool:
+    """Whether the kernel may hold on to its inputs after it has run."""
+    return runner.stateful or any(type in _OBJECTS for type in (*runner.input_types, *runner.output_types))
+
+
 @dataclass(frozen=True)
 class _Step:
     """One node: the tensors it reads and writes (None for what nobody reads), and reads as the last one."""
@@ -132,6 +138,8 @@ class FlexKernel(SimpleDelegateKernel):
         self._steps: list[_Step] = []
         # TensorFlow's type of each tensor that comes from outside.
         self._types: dict[int, int] = {}
+        # Whether kernels may hold on to what they are given: in lists, variables, queues.
+        self._keeps_inputs = False
 
     def init(self, context: DelegateContext, params: DelegateParams) -> None:
         kept = set(params.output_tensors)
@@ -141,6 +149,7 @@ class FlexKernel(SimpleDelegateKernel):
             if runner is None:
                 continue
             self._types.update(zip(node.inputs, runner.input_types, strict=True))
+            self._keeps_inputs |= keeps_inputs(runner)
             outputs = tuple(t if t in kept else None for t in node.outputs)
             last_uses = tuple(set(node.inputs) - kept)
             kept.update(node.inputs)
@@ -154,9 +163,12 @@ class FlexKernel(SimpleDelegateKernel):
             context.set_dynamic(context.tensor(t))
 
     def invoke(self, context: Context, node: Node) -> None:
-        values: dict[int | None, np.ndarray] = {
-            t: array_of(context.tensor(t), self._types[t]) for t in node.inputs
-        }
+        values: dict[int | None, np.ndarray] = {}
+        for t in node.inputs:
+            tensor = context.tensor(t)
+            value = array_of(tensor, self._types[t])
+            # The tensor's memory is written anew in the next run.
+            values[t] = value.copy() if self._keeps_inputs and not tensor.is_constant else value
         for step in self._steps:
             inputs = [values[t] for t in step.inputs]
             for t in step.last_uses:

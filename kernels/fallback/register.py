@@ -214,8 +214,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "tensor_list_stack": (
         *("TensorListStack", "TensorListGather", "TensorListFromTensor", "TensorListScatter"),
-        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit"),
-        *("TensorListConcat", "TensorListConcatV2"),
+        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit", "TensorListConcat"),
+        *("TensorListConcatV2",),
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),

@@ -107,7 +107,7 @@ class Wrap(OpKernel):
 
     def compute(self, context: KernelContext) -> None:
         handle = np.empty((), object)
-        handle[()] = ("wrapped", context.input(0).copy())
+        handle[()] = ("wrapped", context.input(0))
         context.set_output(0, handle)
 
 
@@ -159,6 +159,23 @@ def test_objects_go_from_partition_to_partition_and_into_subgraphs(kind: str) ->
     found = [run(interpreter, given, np.array(taken))[0].tolist() for taken in (True, True, False, True)]
     # Each branch has a kernel with a state of its own.
     assert found == [[1, 2], [2, 3], [1, 2], [3, 4]]
+
+
+def test_what_a_kernel_keeps_stays_as_it_was() -> None:
+    """x is wrapped, and the memory that it lay in is then another tensor's."""
+    graph = ModelBuilder()
+    x, handle, y = graph.tensor((2,)), graph.tensor((), tflite.TensorType.VARIANT), graph.tensor((2,))
+    doubled = add(graph, x, x, (2,))
+    add_flex(graph, "Wrap", [doubled], [handle])
+    last = doubled
+    for _ in range(4):
+        last = add(graph, last, x, (2,))
+    taken = graph.tensor((2,), bool)
+    graph.op(Op.GREATER, [last, x], [taken])
+    add_flex(graph, "Unwrap", [handle], [y])
+    delegates = [FlexDelegate(wrapping_registry("variant"))]
+    interpreter = Interpreter(model_content=graph.build([x], [y, taken]), experimental_delegates=delegates)
+    np.testing.assert_array_equal(run(interpreter, np.float32([1, 2]))[0], [2, 4])
 
 
 def test_tensorflow_ops_run_in_the_body_of_a_loop() -> None:
