@@ -122,10 +122,11 @@ def interpolation_samples(
 
 
 def interpolate(samples: np.ndarray, stored: np.ndarray) -> np.ndarray:
-    """Values between the samples, at int16 positions (given as int64)."""
+    """Values between the samples, at int16 positions (given as int64); they wrap as int16 do."""
     index, offset = 256 + (stored >> 7), stored & 0x7F
     slope = (samples[index + 1] - samples[index]).astype(np.int16).astype(np.int64)
-    return samples[index] + ((slope * offset + 64) >> 7)
+    values = samples[index] + ((slope * offset + 64) >> 7)
+    return values.astype(np.int16).astype(np.int64)
 
 
 def multiply_by_quantized_multiplier(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:

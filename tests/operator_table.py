@@ -46,6 +46,10 @@ DIFFERENCES = """
   about 0.1 % of the elements differ by 1 from LiteRT's default.
 - SQRT and RSQRT of int8 and int16: LiteRT fails for negative values; numlite gives the zero point and the
   highest value.
+- MATRIX_DIAG and MATRIX_SET_DIAG of float16, float64, complex64, uint16 and uint64: LiteRT moves elements of
+  the wrong size. GATHER of packed rows that are no whole bytes: LiteRT begins at a byte.
+- PRELU of int16 with int16 slopes: LiteRT reads them as int8. ATAN2 of operands that broadcast: LiteRT reads
+  behind the smaller one.
 - float16, default: XNNPACK rounds to float16 within operators such as EXP, LOGISTIC and SOFTMAX; numlite
   computes in float32 and rounds once, so the last bits can differ.
 

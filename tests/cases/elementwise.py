@@ -96,6 +96,7 @@ CASES = [
     stored_case("SQRT", np.int16, (0.001, 0), (0.0002, 0), 0),
     stored_case("NEG", np.int8, (0.5, 3), (0.25, -1), -128, _STORED),
     stored_case("NEG", np.int16, (0.5, 0), (0.5, 0), -32767),
+    stored_case("EXP", np.int16, (0.5, 0), (0.5, 0), -32768, Skip("513 samples do not follow it")),
     stored_case("EXP", np.int16, (0.0001, 0), (0.001, 0), -32768),
     Case(
         id="ABS-int16-stored",
