@@ -54,7 +54,7 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
     path, kind = Path(path), file_kind(path)
     if kind == FileKind.SAVED_MODEL:
         folder = path if path.is_dir() else path.parent
-        return import_graph_def(load_saved_model(folder, tags).meta_graph.graph_def)
+        return load_saved_model(folder, tags).module()
     if kind == FileKind.GRAPH_TEXT:
         try:
             return parse_module(path.read_text(encoding="utf-8"))

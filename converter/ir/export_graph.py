@@ -87,7 +87,7 @@ class _Signatures:
 
     def __init__(self, module: Module) -> None:
         self.functions = module.functions
-        self._known: dict[str, Signature] = {}
+        self._known = {op_def.name: Signature.of(op_def) for op_def in module.op_defs}
 
     def __call__(self, op: str) -> Signature | None:
         found = registered(op) or self._known.get(op)

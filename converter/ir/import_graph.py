@@ -35,7 +35,8 @@ def _module(graph_def: GraphDef, options: ImportOptions) -> Module:
     version = VersionAttr(versions.producer, versions.min_consumer, tuple(versions.bad_consumers))
     graph = Graph(version)
     module = Module([graph])
-    signatures = Signatures(graph_def.library.function)
+    module.op_defs = options.op_defs
+    signatures = Signatures(graph_def.library.function, options.op_defs)
     BodyImporter(graph.body, signatures, options).add(graph_def.node)
     if options.check_nodes:
         check_body(graph.body, signatures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ...schema.graph_def import FunctionDef
+from ...schema.graph_def import FunctionDef, OpDef
 from .signature import Signature, registered
 
 
@@ -26,24 +26,30 @@ class ImportOptions:
     allow_unknown_ops: bool = True
     # Inputs, attributes and cycles are checked against the ops' definitions.
     check_nodes: bool = True
+    # Definitions of ops that TensorFlow does not have; those that it has go first.
+    op_defs: tuple[OpDef, ...] = ()
 
 
 TENSORFLOW = ImportOptions(True, True, False, False)
 
 
 class Signatures:
-    """Signatures by op: TensorFlow's ops, then the functions of the library."""
+    """Signatures by op: TensorFlow's ops, then the functions of the library, then others' ops."""
 
-    def __init__(self, functions: Iterable[FunctionDef]) -> None:
+    def __init__(self, functions: Iterable[FunctionDef], op_defs: Iterable[OpDef] = ()) -> None:
         self.functions: dict[str, FunctionDef] = {}
         for function in functions:
             self.functions.setdefault(function.signature.name, function)
-        self._of_functions: dict[str, Signature] = {}
+        self._defined = {op_def.name: op_def for op_def in op_defs}
+        self._known: dict[str, Signature] = {}
 
     def find(self, op: str) -> Signature | None:
         found = registered(op)
-        if found is not None or op not in self.functions:
+        if found is not None:
             return found
-        if op not in self._of_functions:
-            self._of_functions[op] = Signature.of(self.functions[op].signature)
-        return self._of_functions[op]
+        if op not in self._known:
+            op_def = self.functions[op].signature if op in self.functions else self._defined.get(op)
+            if op_def is None:
+                return None
+            self._known[op] = Signature.of(op_def)
+        return self._known[op]

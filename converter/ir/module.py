@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...schema.graph_def import OpDef
 from .attributes import Attribute, Attributes, VersionAttr
 from .node import Block, Node, Value
 from .types import CONTROL, Type
@@ -74,6 +75,8 @@ class Module:
     def __init__(self, ops: Iterable[Graph | Function | Module] = ()) -> None:
         self.attributes: Attributes = {}
         self.ops: list[Graph | Function | Module] = list(ops)
+        # Definitions of ops that TensorFlow does not have. The text has no place for them.
+        self.op_defs: tuple[OpDef, ...] = ()
         self.line = 0
 
     @property

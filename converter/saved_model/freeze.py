@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from ...lite.errors import ModelError
 from ..ir.attributes import ShapeAttr
 from ..ir.dense import dense_attr
-from ..ir.import_graph import import_graph_def
 from ..ir.module import Module
 from ..ir.node import Node, Value
 from ..ir.types import ElementType, TensorType, element_type, unranked
@@ -18,7 +17,7 @@ from ..transforms.inline import fresh_name, inline_calls
 from ..transforms.needless_controls import drop_needless_controls
 from ..transforms.unused_functions import drop_unused_functions, privatize
 from .frozen_graph import FrozenGraph
-from .reachable import node_name, reachable
+from .reachable import import_part, node_name
 from .restore import stored_parts
 from .session import Session
 from .signature import Signature, SignatureTensor
@@ -33,12 +32,11 @@ _HOLDER = "NoOp"
 
 def freeze(model: SavedModel, chosen: Signature, others: Sequence[Signature]) -> FrozenGraph:
     """The graph of a signature. See SavedModel.freeze."""
-    graph_def = model.meta_graph.graph_def
     tensors = [*chosen.inputs.values(), *chosen.outputs.values()]
     tensors += [tensor for other in others for tensor in other.outputs.values()]
     init = node_name(model.init_op)
     roots = dict.fromkeys(node_name(tensor.tensor) for tensor in tensors)
-    module = import_graph_def(reachable(graph_def, [*roots, *([init] if init else [])]))
+    module = import_part(model.meta_graph, [*roots, *([init] if init else [])])
     nodes = _Nodes(module)
     _fill_assets(model, nodes)
     outputs = nodes.holder([nodes.value(t.tensor) for t in chosen.outputs.values()])

@@ -12,8 +12,10 @@ from google.protobuf.message import DecodeError
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema import saved_model as messages
 from ...schema.saved_model import AssetFileDef, CollectionDef, MetaGraphDef
+from ..ir.module import Module
 from .checkpoint import Checkpoint, TensorInfo, load_checkpoint
 from .frozen_graph import FrozenGraph
+from .reachable import import_part
 from .signature import Signature, signature_of
 
 SERVE = "serve"
@@ -87,6 +89,10 @@ class SavedModel:
         """The collection, empty when there is none of that name."""
         found = (entry.value for entry in self.meta_graph.collection_def if entry.key == name)
         return next(found, CollectionDef())
+
+    def module(self) -> Module:
+        """The whole graph as it is, with calls and variables."""
+        return import_part(self.meta_graph)
 
     def freeze(self, signature: str | None = None, together: Sequence[str] | None = None) -> FrozenGraph:
         """The graph of a signature, complete in itself.

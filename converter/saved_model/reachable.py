@@ -6,6 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import AttrValue, FunctionDef, GraphDef, NodeDef
+from ...schema.saved_model import MetaGraphDef
+from ..ir.import_graph import import_graph_def
+from ..ir.import_options import ImportOptions
+from ..ir.module import Module
+from ..ir.signature import registered
 
 
 def reachable(graph: GraphDef, roots: Iterable[str]) -> GraphDef:
@@ -31,6 +36,14 @@ def reachable(graph: GraphDef, roots: Iterable[str]) -> GraphDef:
     found.library.function.extend(f for f in graph.library.function if f.signature.name in functions)
     found.library.gradient.extend(g for g in graph.library.gradient if g.function_name in functions)
     return found
+
+
+def import_part(meta_graph: MetaGraphDef, roots: Iterable[str] | None = None) -> Module:
+    """What the roots need, or all, as a module; ops of others are known where the model defines them."""
+    op_defs = meta_graph.meta_info_def.stripped_op_list.op
+    others = tuple(op_def for op_def in op_defs if registered(op_def.name) is None)
+    graph = meta_graph.graph_def if roots is None else reachable(meta_graph.graph_def, roots)
+    return import_graph_def(graph, ImportOptions(op_defs=others))
 
 
 def node_name(text: str) -> str:

@@ -12,6 +12,9 @@ from ..ir.node import RETURN, Block, Node, Value
 from ..ir.signature import registered
 from ..transforms.effects import HANDLES
 
+# The shared name of variables that share nothing.
+# Source: TensorFlow core/framework/resource_handle.h, ANONYMOUS_NAME.
+_ANONYMOUS = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
 VARIABLE_OPS = frozenset(("VarHandleOp", "VariableV2", "Variable"))
 TABLE_OPS = HANDLES - VARIABLE_OPS
 # Ops that give on what they are given.
@@ -46,6 +49,8 @@ def resource_name(node: Node) -> ResourceName:
     """The resource of a node that makes a handle: by its shared name, else by its own."""
     shared = text_attribute(node.attributes.get("shared_name"))
     container = text_attribute(node.attributes.get("container"))
+    if shared == _ANONYMOUS:
+        shared = ""
     return ResourceName(node.op in TABLE_OPS, container, shared or node.name)
 
 

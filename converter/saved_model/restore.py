@@ -10,12 +10,11 @@ from ...lite.errors import ModelError
 from ...schema.saved_model import MetaGraphDef, TrackableObjectGraph
 from ..ir.attributes import DenseAttr
 from ..ir.dense import is_splat
-from ..ir.import_graph import import_graph_def
 from ..ir.node import Node, Value
 from ..transforms.effects import HANDLES
 from ..transforms.inline import inline_calls
 from .checkpoint import Checkpoint
-from .reachable import node_name, reachable
+from .reachable import import_part, node_name
 from .resources import ResourceName, resource_name
 from .stored_tensor import StoredTensor
 from .tensor_slice import parse_spec
@@ -80,7 +79,7 @@ def _by_objects(checkpoint: Checkpoint) -> dict[ResourceName, list[StoredPart]]:
 
 
 def _by_nodes(meta_graph: MetaGraphDef, root: str) -> dict[ResourceName, list[StoredPart]]:
-    module = import_graph_def(reachable(meta_graph.graph_def, [root]))
+    module = import_part(meta_graph, [root])
     inline_calls(module)
     assert module.graph is not None
     found: dict[ResourceName, list[StoredPart]] = {}

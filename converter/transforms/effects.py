@@ -40,7 +40,9 @@ _READERS = frozenset(
         *("ParameterizedTruncatedNormal", "StatefulRandomBinomial", "RandomCrop"),
     )
 )
-# They only tell the variable how to be saved.
+# Functions in functions are looked at so far; what is further down may do anything.
+_DEEPEST = 100
+# Handles, and what only tells a variable how to be saved.
 _WITHOUT_EFFECT = HANDLES | {"DisableCopyOnRead"}
 
 
@@ -51,6 +53,7 @@ class Effects:
         self.functions = functions
         # Of a function that is being looked at: nothing yet, so that recursion ends.
         self._of_functions: dict[str, Effect] = {}
+        self._depth = 0
 
     def of(self, node: Node) -> Effect:
         """The most that the node does; ops that nobody knows may do anything."""
@@ -70,10 +73,12 @@ class Effects:
         if name in self._of_functions:
             return self._of_functions[name]
         function = self.functions.get(name)
-        if function is None:
+        if function is None or self._depth > _DEEPEST:
             return Effect.WRITES
         self._of_functions[name] = Effect.NONE
+        self._depth += 1
         found = max((self.of(node) for node in function.body), default=Effect.NONE)
+        self._depth -= 1
         self._of_functions[name] = found
         return found
 

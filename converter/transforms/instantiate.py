@@ -20,6 +20,7 @@ class Instances:
 
     def __init__(self, module: Module) -> None:
         self.functions = module.functions
+        self.op_defs = module.op_defs
         self._made: dict[bytes, Function] = {}
 
     def find(self, called: FuncAttr) -> Function | None:
@@ -56,7 +57,7 @@ class Instances:
         for node in proto.node_def:
             for name in list(node.attr):
                 _fill(node.attr[name], attributes, f"function '{function.name}', node '{node.name}'")
-        known = Signatures(())
+        known = Signatures((), self.op_defs)
         for name in self.functions:
             known.functions[name] = FunctionDef(signature=signature_of(self.functions[name]))
         return import_function(proto, known, ImportOptions())
