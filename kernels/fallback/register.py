@@ -63,6 +63,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("DepthwiseConv2dNativeBackpropFilter",),
     ),
     "dilation": ("Dilation2D", "Dilation2DBackpropInput", "Dilation2DBackpropFilter"),
+    "distance": ("EditDistance", "NearestNeighbors", "IsotonicRegression"),
     "dynamic_partition": ("DynamicPartition", "DynamicStitch", "ParallelDynamicStitch"),
     "einsum": ("Einsum",),
     "elementwise": (
@@ -75,7 +76,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "fake_quant": (
         *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVars"),
         *("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsPerChannel"),
-        "FakeQuantWithMinMaxVarsPerChannelGradient",
+        *("FakeQuantWithMinMaxVarsPerChannelGradient",),
     ),
     "fft": (
         *("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "RFFT", "RFFT2D", "RFFT3D", "IRFFT"),
@@ -93,6 +94,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
+    "layout": ("DataFormatDimMap", "DataFormatVecPermute"),
     "linear_algebra": (
         *("Cholesky", "BatchCholesky", "CholeskyGrad", "BatchCholeskyGrad", "MatrixDeterminant"),
         *("BatchMatrixDeterminant", "LogMatrixDeterminant", "MatrixInverse", "BatchMatrixInverse"),
@@ -126,6 +128,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("AvgPool3DGrad",),
     ),
     "projective_transform": ("ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
+    "ragged": (
+        *("RaggedRange", "RaggedGather", "RaggedTensorToSparse", "RaggedTensorToTensor"),
+        *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
+    ),
     "random": (
         *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle"),
         *("Multinomial",),
@@ -157,6 +163,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("UnsortedSegmentProd", "UnsortedSegmentMax", "UnsortedSegmentMin"),
     ),
     "select": ("Select", "SelectV2"),
+    "sets": (
+        *("DenseToDenseSetOperation", "DenseToSparseSetOperation", "SparseToSparseSetOperation", "SetSize"),
+    ),
     "shape": (
         *("Shape", "ShapeN", "Size", "Rank", "Reshape", "EnsureShape", "ExpandDims", "Squeeze"),
         *("Transpose", "ConjugateTranspose", "InvertPermutation", "Bitcast", "BroadcastTo"),
@@ -214,12 +223,16 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "tensor_list_stack": (
         *("TensorListStack", "TensorListGather", "TensorListFromTensor", "TensorListScatter"),
-        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit", "TensorListConcat"),
-        *("TensorListConcatV2",),
+        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit"),
+        *("TensorListConcat", "TensorListConcatV2"),
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),
     "unique": ("Unique", "UniqueWithCounts", "UniqueV2", "UniqueWithCountsV2"),
+    "value_counts": (
+        *("SparseBincount", "RaggedBincount", "DenseCountSparseOutput", "SparseCountSparseOutput"),
+        *("RaggedCountSparseOutput",),
+    ),
     "where": ("Where", "UnravelIndex", "ListDiff"),
 }
 

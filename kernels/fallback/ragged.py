@@ -1,0 +1,182 @@
+"""Ragged tensors: rows of different lengths, as values and the splits between the rows."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+
+import numpy as np
+
+from .attributes import DataType
+from .axis import scalar, vector
+from .dtypes import ANY, INDICES, NUMBERS, REAL, numpy_dtype
+from .gather import check_indices
+from .kernel import checked_shape
+from .registry import kernel
+from .sparse import fill_empty_rows_grad
+from .status import InvalidArgumentError
+
+
+def checked_splits(splits: np.ndarray, count: int | None, what: str = "splits") -> list[int]:
+    """The splits: they rise from 0 to count (to anything where that is not known)."""
+    found = list(vector(splits, what))
+    last = count if count is not None else found[-1] if found else 0
+    if not found or found[0] != 0 or found[-1] != last or any(b < a for a, b in pairwise(found)):
+        raise InvalidArgumentError(f"{what} must rise from 0 to {last}, got {found[:16]}")
+    return found
+
+
+def ragged_range(
+    starts: np.ndarray, limits: np.ndarray, deltas: np.ndarray, *, Tsplits: DataType
+) -> tuple[np.ndarray, np.ndarray]:
+    """A row start, start + delta ... for each entry; scalars serve all rows."""
+    try:
+        rows = np.broadcast_arrays(*(np.atleast_1d(x) for x in (starts, limits, deltas)))
+    except ValueError:
+        raise InvalidArgumentError("RaggedRange: starts, limits and deltas must have one length") from None
+    if any(x.ndim > 1 for x in (starts, limits, deltas)):
+        raise InvalidArgumentError("RaggedRange: starts, limits and deltas must be scalars or vectors")
+    parts, total = [], 0
+    for start, limit, delta in zip(*rows, strict=True):
+        if delta == 0:
+            raise InvalidArgumentError("RaggedRange: deltas must not be 0")
+        count = max(int(np.ceil((limit.item() - start.item()) / delta.item())), 0)
+        total += count
+        checked_shape([total], starts.dtype)
+        parts.append(start + np.arange(count).astype(starts.dtype) * delta)
+    ends = np.cumsum([0, *map(len, parts)])
+    values = np.concatenate([np.zeros(0, starts.dtype), *parts])
+    return ends.astype(numpy_dtype(Tsplits)), values.astype(starts.dtype)
+
+
+def ragged_gather(
+    params_nested_splits: list[np.ndarray], params_dense_values: np.ndarray, indices: np.ndarray
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Rows of a ragged tensor at indices; axes of indices beyond the first become splits of one length."""
+    check_indices(indices, len(params_nested_splits[0]) - 1)
+    outer = [
+        np.arange(prod(indices.shape[:axis]) + 1) * indices.shape[axis] for axis in range(1, indices.ndim)
+    ]
+    rows = [(int(i), int(i) + 1) for i in indices.reshape(-1)]
+    made: list[np.ndarray] = []
+    sizes = [len(splits) - 1 for splits in params_nested_splits[1:]] + [len(params_dense_values)]
+    for splits, below in zip(params_nested_splits, sizes, strict=True):
+        held = checked_splits(splits, below)
+        # Every row at this level, and where its own rows lie in the next.
+        spans = [(held[i], held[i + 1]) for start, end in rows for i in range(start, end)]
+        made.append(np.cumsum([0, *(end - start for start, end in spans)]))
+        rows = spans
+    pieces = [params_dense_values[start:end] for start, end in rows]
+    values = np.concatenate([params_dense_values[:0], *pieces])
+    dtype = params_nested_splits[0].dtype
+    return [splits.astype(dtype) for splits in (*outer, *made)], values
+
+
+def ragged_tensor_to_sparse(
+    rt_nested_splits: list[np.ndarray], rt_dense_values: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every element with its place: indices [n, rank], values [n] and the smallest shape that holds all."""
+    inner = rt_dense_values.shape[1:]
+    sizes = [len(splits) - 1 for splits in rt_nested_splits[1:]] + [len(rt_dense_values)]
+    places = np.arange(max(len(rt_nested_splits[0]) - 1, 0))[:, None]
+    shape = [len(places)]
+    for splits, below in zip(rt_nested_splits, sizes, strict=True):
+        lengths = np.diff(checked_splits(splits, below))
+        steps = np.concatenate([np.zeros(0, np.int64), *(np.arange(n) for n in lengths)])
+        places = np.concatenate([np.repeat(places, lengths, 0), steps[:, None]], 1)
+        shape.append(int(lengths.max(initial=0)))
+    grid = np.indices(inner).reshape(len(inner), prod(inner)).T
+    rows = np.concatenate([np.repeat(places, len(grid), 0), np.tile(grid, (len(places), 1))], 1)
+    return rows.astype(np.int64), rt_dense_values.reshape(-1), np.array([*shape, *inner], np.int64)
+
+
+def ragged_fill_empty_rows(
+    value_rowids: np.ndarray, values: np.ndarray, nrows: np.ndarray, default_value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """default_value in every row that has none; which rows those were; where each value has gone."""
+    rows = scalar(nrows, "nrows")
+    checked_shape([rows], np.dtype(np.int64))
+    check_indices(value_rowids, rows, "value_rowids")
+    empty = np.ones(rows, np.bool_)
+    empty[value_rowids] = False
+    ids = np.concatenate([value_rowids, np.flatnonzero(empty).astype(value_rowids.dtype)])
+    filled = np.concatenate([values, np.full(int(empty.sum()), default_value[()], values.dtype)])
+    order = np.argsort(ids, kind="stable")
+    places = np.empty(len(ids), np.int64)
+    places[order] = np.arange(len(ids))
+    return ids[order], filled[order], empty, places[: len(values)]
+
+
+def ragged_tensor_to_tensor(
+    shape: np.ndarray,
+    values: np.ndarray,
+    default_value: np.ndarray,
+    row_partition_tensors: list[np.ndarray],
+    *,
+    row_partition_types: list[str],
+) -> np.ndarray:
+    """The rows as a dense tensor: longer ones are cut to the shape, shorter ones filled up.
+
+    -1 in the shape is as long as the longest. Partitions are ROW_SPLITS, VALUE_ROWIDS, or first
+    FIRST_DIM_SIZE. Source: TensorFlow tensorflow/core/kernels/ragged_tensor_to_tensor_op.cc.
+    """
+    partitions = list(zip(row_partition_types, row_partition_tensors, strict=True))
+    first_size: int | None = None
+    if partitions and partitions[0][0] == "FIRST_DIM_SIZE":
+        first_size = scalar(partitions.pop(0)[1], "FIRST_DIM_SIZE")
+    sizes = [len(tensor) - 1 if kind == "ROW_SPLITS" else 0 for kind, tensor in partitions]
+    rows_at = first_size if first_size is not None else sizes[0] if sizes else len(values)
+    inner = values.shape[1:]
+    wanted = [int(size) for size in shape] if shape.ndim else [-1] * (1 + len(partitions) + len(inner))
+    if len(wanted) != 1 + len(partitions) + len(inner):
+        raise InvalidArgumentError(f"shape must have {1 + len(partitions) + len(inner)} sizes, got {wanted}")
+    # Where in the result each row of the level at hand goes; -1 for those that are cut off.
+    found = [wanted[0] if wanted[0] >= 0 else rows_at]
+    places = np.arange(rows_at)
+    places = np.where(places < found[0], places, -1)
+    for level, (kind, tensor) in enumerate(partitions):
+        parents, steps = _rows(kind, tensor, len(places))
+        longest = int(steps.max(initial=-1)) + 1
+        found.append(wanted[level + 1] if wanted[level + 1] >= 0 else longest)
+        kept = (places[parents] >= 0) & (steps < found[-1])
+        places = np.where(kept, places[parents] * found[-1] + steps, -1)
+    if len(places) != len(values):
+        raise InvalidArgumentError(f"partitions must be of {len(values)} values, got {len(places)}")
+    sizes_in = [w if w >= 0 else n for w, n in zip(wanted[len(found) :], inner, strict=True)]
+    if tuple(sizes_in) != inner:
+        raise InvalidArgumentError(f"shape must end in {list(inner)}, got {wanted}")
+    checked_shape([*found, *inner], values.dtype)
+    made = np.empty((prod(found), *inner), values.dtype)
+    made[...] = default_value
+    made[places[places >= 0]] = values[places >= 0]
+    return made.reshape(*found, *inner)
+
+
+def _rows(kind: str, tensor: np.ndarray, parents: int) -> tuple[np.ndarray, np.ndarray]:
+    """The row that each element belongs to, and its place there."""
+    if kind == "ROW_SPLITS":
+        splits = checked_splits(tensor, None)
+        if len(splits) - 1 != parents:
+            raise InvalidArgumentError(f"there must be {parents + 1} splits, got {len(splits)}")
+        lengths = np.diff(splits)
+        ids = np.repeat(np.arange(parents), lengths)
+    elif kind == "VALUE_ROWIDS":
+        ids = np.array(vector(tensor, "VALUE_ROWIDS"), np.int64)
+        check_indices(ids, parents, "VALUE_ROWIDS")
+        if np.any(np.diff(ids) < 0):
+            raise InvalidArgumentError("VALUE_ROWIDS must not fall")
+        lengths = np.bincount(ids, minlength=parents)
+    else:
+        raise InvalidArgumentError(f"row_partition_types: {kind!r} is not built")
+    starts = np.cumsum([0, *lengths[:-1]]) if parents else np.zeros(0, np.int64)
+    return ids, np.arange(len(ids)) - (starts[ids] if len(ids) else 0)
+
+
+KERNELS = (
+    kernel("RaggedRange", ragged_range, T=REAL, Tsplits=INDICES),
+    kernel("RaggedGather", ragged_gather, Tvalues=ANY, Tsplits=INDICES),
+    kernel("RaggedTensorToSparse", ragged_tensor_to_sparse, T=ANY, Tsplits=INDICES),
+    kernel("RaggedTensorToTensor", ragged_tensor_to_tensor, T=ANY),
+    kernel("RaggedFillEmptyRows", ragged_fill_empty_rows, T=ANY),
+    kernel("RaggedFillEmptyRowsGrad", fill_empty_rows_grad, T=NUMBERS),
+)

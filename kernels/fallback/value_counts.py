@@ -1,0 +1,163 @@
+"""How often each value comes in each row of dense, sparse and ragged tensors."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .attributes import DataType
+from .axis import scalar
+from .dtypes import INDICES, NUMBERS, numpy_dtype
+from .kernel import checked_shape
+from .ragged import checked_splits
+from .registry import kernel
+from .sparse_tensor import SparseTensor
+from .status import InvalidArgumentError
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def _dense_counts(
+    rows: np.ndarray, count: int, values: np.ndarray, bins: int, weights: np.ndarray, binary: bool
+) -> np.ndarray:
+    """Counts [count, bins] of values that belong to rows; values from bins on are left out."""
+    if bins < 0 or np.any(values < 0):
+        raise InvalidArgumentError("size and values must not be negative")
+    _check_weights(values, weights)
+    made = np.zeros(checked_shape([count, bins], weights.dtype), weights.dtype)
+    kept = values < bins
+    places = (rows[kept], values[kept])
+    if binary:
+        made[places] = 1
+    else:
+        np.add.at(made, places, weights[kept] if weights.size else made.dtype.type(1))
+    return made
+
+
+def _check_weights(values: np.ndarray, weights: np.ndarray) -> None:
+    if weights.size and weights.shape != values.shape:
+        message = f"weights must be empty or {list(values.shape)}, got {list(weights.shape)}"
+        raise InvalidArgumentError(message)
+
+
+def sparse_bincount(
+    indices: np.ndarray,
+    values: np.ndarray,
+    dense_shape: np.ndarray,
+    size: np.ndarray,
+    weights: np.ndarray,
+    *,
+    binary_output: bool,
+) -> np.ndarray:
+    """How often each of 0 to size - 1 comes, in all of a vector or in each row of a matrix."""
+    held, bins = SparseTensor.of(indices, values, dense_shape), scalar(size, "size")
+    if len(held.shape) not in (1, 2):
+        raise InvalidArgumentError(f"SparseBincount: must have one or two axes, got {list(held.shape)}")
+    rows = held.indices[:, 0] if len(held.shape) == 2 else np.zeros(len(values), np.int64)
+    made = _dense_counts(
+        rows, held.shape[0] if len(held.shape) == 2 else 1, values, bins, weights, binary_output
+    )
+    return made if len(held.shape) == 2 else made[0]
+
+
+def ragged_bincount(
+    splits: np.ndarray, values: np.ndarray, size: np.ndarray, weights: np.ndarray, *, binary_output: bool
+) -> np.ndarray:
+    """How often each of 0 to size - 1 comes in each row."""
+    lengths = np.diff(checked_splits(splits, len(values)))
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    return _dense_counts(rows, len(lengths), values, scalar(size, "size"), weights, binary_output)
+
+
+def _sparse_counts(
+    rows: np.ndarray,
+    count: int | None,
+    values: np.ndarray,
+    weights: np.ndarray,
+    limits: tuple[int, int],
+    binary: bool,
+    out: np.dtype,
+) -> Parts:
+    """Values that come, with how often: indices [n, 2] (or [n, 1] for no rows), counts and shape."""
+    if np.any(values < 0):
+        raise InvalidArgumentError("values must not be negative")
+    _check_weights(values, weights)
+    least, most = limits
+    kept = values < most if most >= 0 else np.ones(values.shape, np.bool_)
+    width = max(int(values[kept].max(initial=-1)) + 1, max(least, 0))
+    width = most if most >= 0 else width
+    pairs = np.stack([rows[kept], values[kept].astype(np.int64)], -1)
+    found, which = np.unique(pairs, axis=0, return_inverse=True)
+    made = np.zeros(len(found), out)
+    if binary:
+        made[:] = 1
+    else:
+        np.add.at(made, which.reshape(-1), weights[kept].astype(out) if weights.size else out.type(1))
+    if count is None:
+        return found[:, 1:], made, np.array([width], np.int64)
+    return found, made, np.array([count, width], np.int64)
+
+
+def dense_count_sparse_output(
+    values: np.ndarray,
+    weights: np.ndarray,
+    *,
+    minlength: int,
+    maxlength: int,
+    binary_output: bool,
+    output_type: DataType,
+) -> Parts:
+    """Counts of a vector's values, or of each row's."""
+    if values.ndim not in (1, 2):
+        raise InvalidArgumentError(f"values must be a vector or a matrix, got {list(values.shape)}")
+    count = len(values) if values.ndim == 2 else None
+    rows = np.repeat(np.arange(count or 1), values.shape[-1])
+    _check_weights(values, weights)
+    limits, out = (minlength, maxlength), numpy_dtype(output_type)
+    return _sparse_counts(rows, count, values.reshape(-1), weights.reshape(-1), limits, binary_output, out)
+
+
+def sparse_count_sparse_output(
+    indices: np.ndarray,
+    values: np.ndarray,
+    dense_shape: np.ndarray,
+    weights: np.ndarray,
+    *,
+    minlength: int,
+    maxlength: int,
+    binary_output: bool,
+    output_type: DataType,
+) -> Parts:
+    """Counts of a sparse vector's values, or of each row's."""
+    held = SparseTensor.of(indices, values, dense_shape)
+    if len(held.shape) not in (1, 2):
+        raise InvalidArgumentError(f"must have one or two axes, got {list(held.shape)}")
+    count = held.shape[0] if len(held.shape) == 2 else None
+    rows = held.indices[:, 0] if count is not None else np.zeros(len(values), np.int64)
+    limits, out = (minlength, maxlength), numpy_dtype(output_type)
+    return _sparse_counts(rows, count, values, weights, limits, binary_output, out)
+
+
+def ragged_count_sparse_output(
+    splits: np.ndarray,
+    values: np.ndarray,
+    weights: np.ndarray,
+    *,
+    minlength: int,
+    maxlength: int,
+    binary_output: bool,
+    output_type: DataType,
+) -> Parts:
+    """Counts of each row's values."""
+    lengths = np.diff(checked_splits(splits, len(values)))
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    limits, out = (minlength, maxlength), numpy_dtype(output_type)
+    return _sparse_counts(rows, len(lengths), values, weights, limits, binary_output, out)
+
+
+KERNELS = (
+    kernel("SparseBincount", sparse_bincount, T=NUMBERS, Tidx=INDICES),
+    kernel("RaggedBincount", ragged_bincount, T=NUMBERS, Tidx=INDICES),
+    kernel("DenseCountSparseOutput", dense_count_sparse_output, T=INDICES),
+    kernel("SparseCountSparseOutput", sparse_count_sparse_output, T=INDICES),
+    kernel("RaggedCountSparseOutput", ragged_count_sparse_output, T=INDICES),
+)
