@@ -149,13 +149,12 @@ def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _shift_left(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a << b in 32 bits, of which b's last five count, as on x86; in 64 bits, 0 for b beyond the type.
+    """0 where b is not in [0, bits of the type), which LiteRT leaves to the processor for int32.
 
-    Source: LiteRT tflite/kernels/stablehlo_shift_left.cc.
+    Source: the StableHLO specification, shift_left.
     """
-    if a.dtype.itemsize < 8:
-        return np.left_shift(a.astype(np.int64), b.astype(np.int64) & 31).astype(a.dtype)
-    return np.where((b < 0) | (b > 63), 0, np.left_shift(a, b & np.asarray(63, b.dtype)))
+    bits = 8 * a.dtype.itemsize
+    return np.where((b < 0) | (b >= bits), 0, np.left_shift(a, b & np.asarray(bits - 1, b.dtype)))
 
 
 def _binary(

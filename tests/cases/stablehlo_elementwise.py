@@ -12,6 +12,7 @@ from .case import EXACT, Case, Close, Skip
 from .single_op import Kind, single_op
 
 _REFUSED = Skip("LiteRT has no kernel")
+_PROCESSOR = Skip("LiteRT leaves such shifts to the compiler and the processor")
 _NO_REFERENCE = Skip("LiteRT's reference resolver has no kernel")
 
 
@@ -74,6 +75,28 @@ def _binary(name: str, dtype: type) -> Case:
         closeness=Close(atol=0) if name == "POWER" and np.dtype(dtype).kind == "f" else EXACT,
         litert_default=None if runs else _REFUSED,
         litert_reference=None if referenced else _NO_REFERENCE,
+    )
+
+
+def _beyond(dtype: type) -> Case:
+    """Shifts by less than 0 and by more than there are bits."""
+    counts = np.array([0, 1, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, -1, -7, -64], np.int64).astype(dtype)
+    kind = Kind(counts.shape, dtype)
+    bits = 8 * np.dtype(dtype).itemsize
+
+    def oracle(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        shifted = [int(a) << int(b) if 0 <= b < bits else 0 for a, b in zip(x, y, strict=True)]
+        return np.array([value & (2**bits - 1) for value in shifted], np.uint64).astype(dtype)
+
+    return Case(
+        id=f"STABLEHLO_SHIFT_LEFT-beyond-{np.dtype(dtype).name}",
+        make=lambda: single_op(
+            BuiltinOperator.STABLEHLO_SHIFT_LEFT, [kind, kind], kind, tflite.StablehloShiftLeftOptionsT()
+        ),
+        inputs=[np.full(counts.shape, 3, dtype), counts],
+        oracle=oracle,
+        litert_default=_PROCESSOR,
+        litert_reference=_PROCESSOR,
     )
 
 
@@ -156,6 +179,7 @@ CASES = [
     ),
     *(_binary(name, dtype) for name in ("AND", "OR") for dtype in (np.bool_, *_INTEGERS)),
     *(_binary("SHIFT_LEFT", dtype) for dtype in _INTEGERS),
+    *(_beyond(dtype) for dtype in (np.int8, np.int16, np.int32, np.int64)),
     *(_unary(name, dtype) for name in _UNARY for dtype in (np.float16, np.float32, np.float64)),
     *(_unary(name, np.int32) for name in ("NEGATE", "ABS")),
     *(
