@@ -61,10 +61,16 @@ class DelegationReport:
 def delegation_report(subgraph: Subgraph, delegate: Delegate) -> DelegationReport:
     """What the delegate, which has been applied, does with the subgraph."""
     plan = [subgraph.nodes[n] for n in subgraph.execution_plan]
-    partitions = tuple(_partition(subgraph, node, delegate) for node in plan if node.delegate is delegate)
-    left_out = tuple(_left_out(subgraph, node, delegate) for node in plan if node.delegate is not delegate)
-    total = sum(node.delegate is None for node in subgraph.nodes)
+    taken = {node.index for node in plan if node.delegate is delegate and _is_replacement(node)}
+    partitions = tuple(_partition(subgraph, node, delegate) for node in plan if node.index in taken)
+    left_out = tuple(_left_out(subgraph, node, delegate) for node in plan if node.index not in taken)
+    total = sum(not _is_replacement(node) for node in subgraph.nodes)
     return DelegationReport(total, partitions, left_out)
+
+
+def _is_replacement(node: Node) -> bool:
+    """Whether a delegate has put the node into the model, which may have nodes compiled for it, too."""
+    return isinstance(node.options, DelegateParams) and bool(node.options.nodes_to_replace)
 
 
 def _partition(subgraph: Subgraph, node: Node, delegate: Delegate) -> PartitionReport:

@@ -37,9 +37,10 @@ class SubgraphDelegateContext:
         self._acquired: list[SubgraphDelegateContext] = []
 
     def close(self) -> None:
-        self._subgraph = None
+        self._subgraph = self._acquired_by = None
         for other in self._acquired:
             other.close()
+        self._acquired.clear()
 
     def _open(self, call: str) -> Subgraph:
         if self._subgraph is None:

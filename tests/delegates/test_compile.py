@@ -13,6 +13,7 @@ from numlite.cli.main import cli, run_command
 from numlite.delegates import Delegate, DelegateFlags, SimpleDelegateOptions
 from numlite.delegates import loading as loading_module
 from numlite.delegates.compile import CompiledModel, compile_model
+from numlite.delegates.report import delegation_report
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.lite import partition_program
 from numlite.lite.control_edges import METADATA_NAME as CONTROL_EDGES
@@ -24,6 +25,7 @@ from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
+from .flex.flex_models import add_flex
 from .graphs import Op, add, sine, sine_model, unary, while_model, while_result
 from .numpy_delegate import NumpyDelegate
 from .test_application import X, ran, run
@@ -450,3 +452,41 @@ def test_side_effects_stay_in_order() -> None:
     plain = compiled(sine_model(), NumpyDelegate()).content
     (node,) = Interpreter(model_content=plain).core.subgraph().nodes
     assert not node.registration.side_effects
+
+
+def test_a_delegate_that_comes_late() -> None:
+    interpreter = Interpreter(model_content=compiled(sine_model(), NumpyDelegate("SIN")).content)
+    with pytest.raises(UnsupportedError, match="which is needed to run it"):
+        interpreter.allocate_tensors()
+    delegate = NumpyDelegate("ADD")
+    interpreter.modify_graph_with_delegate(delegate)
+    assert np.array_equal(run(interpreter, X), sine(X))
+    assert [name for name, _ in ran(interpreter)] == [CODE, "MUL", CODE, "NumpyDelegate"]
+    report = delegation_report(interpreter.core.subgraph(), delegate)
+    assert (report.total_nodes, report.delegated_nodes, len(report.partitions)) == (5, 2, 1)
+    assert [entry.operator for entry in report.left_out] == [CODE, "MUL", CODE]
+    x = X[:1]
+    with pytest.raises(RuntimeError, match="compile the model for these shapes"):
+        run(interpreter, x)
+
+
+def test_flex_operators_are_left_to_the_flex_delegate() -> None:
+    graph = ModelBuilder()
+    x, y = graph.tensor(X.shape), graph.tensor(X.shape)
+    add_flex(graph, "Sinh", [unary(graph, Op.SIN, x, X.shape)], [y], T="f32")
+    content = graph.build([x], [unary(graph, Op.SIN, y, X.shape)])
+
+    class Dynamic(NumpyDelegate):
+        flags = DelegateFlags.ALLOW_DYNAMIC_TENSORS
+
+        def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
+            kernel = super().load_partition(context, node, program)
+            kernel.prepare = lambda context, node: context.resize_tensor(  # type: ignore[method-assign]
+                context.output(node, 0), context.input(node, 0).shape
+            )
+            return kernel
+
+    result = compiled(content, Dynamic("SIN"))
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[Dynamic("NONE")])
+    assert np.allclose(run(interpreter, X), np.sin(np.sinh(np.sin(X))), atol=1e-6)
+    assert [name for name, _ in ran(interpreter)] == [CODE, "FlexDelegate", CODE]

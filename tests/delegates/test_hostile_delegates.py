@@ -469,3 +469,49 @@ def test_an_acquired_subgraph_goes_back_with_the_one_that_took_it() -> None:
     assert body.execution_plan == [0, 1, 2]
     assert np.allclose(run(interpreter, LOOP_X), while_result(LOOP_X), rtol=1e-6)
     assert body.execution_plan == [3, 1, 2]
+
+
+class LoopTaker(Delegate):
+    """Runs a whole WHILE itself, so that nobody need look at its subgraphs."""
+
+    def prepare(self, context: DelegateContext) -> None:
+        loops = [n for n in context.execution_plan if context.node_and_registration(n)[1].name == "WHILE"]
+        registration = delegate_registration("LoopTaker", _keep, invoke=run_loop)
+        context.replace_node_subsets_with_delegate_kernels(registration, loops)
+        for index in (1, 2) if loops else ():
+            context.mark_subgraph_as_delegation_skippable(index)
+
+
+def run_loop(context: Context, node: Node) -> None:
+    context.output(node, 0).array()[...] = while_result(context.input(node, 0).array())
+
+
+def test_a_delegate_that_takes_a_loop() -> None:
+    delegates = [LoopTaker(), NumpyDelegate()]
+    interpreter = Interpreter(model_content=while_model(), experimental_delegates=delegates)
+    for count in (3, 5):
+        assert np.allclose(run(interpreter, loop_x(count)), while_result(loop_x(count)))
+    assert [row.op for row in interpreter.profile(1)] == ["LoopTaker"]
+    for subgraph in interpreter.core.subgraphs[1:]:
+        assert all(node.delegate is None for node in subgraph.nodes)
+
+
+def test_contexts_that_are_kept_hold_no_subgraph() -> None:
+    kept: list[DelegateContext] = []
+
+    class Keeping(Elsewhere):
+        def prepare(self, context: DelegateContext) -> None:
+            kept.append(context)
+            if context.index == 0:
+                kept.append(context.acquire_subgraph_context(2))
+            super().prepare(context)
+
+    interpreter = Interpreter(model_content=while_model(), experimental_delegates=[Keeping("SIN")])
+    assert np.allclose(run(interpreter, LOOP_X), while_result(LOOP_X), rtol=1e-6)
+    subgraphs = [weakref.ref(subgraph) for subgraph in interpreter.core.subgraphs]
+    for context in kept:
+        with pytest.raises(StateError, match="while the delegate is being prepared"):
+            context.execution_plan  # noqa: B018
+    del interpreter
+    gc.collect()
+    assert not any(subgraph() for subgraph in subgraphs)
