@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numlite import delegates
 from numlite.cli.main import cli, run_command
 from numlite.delegates import (
     Delegate,
@@ -221,3 +222,11 @@ def test_kernel_sees_its_params() -> None:
     seen: list[tuple[int, ...]] = []
     Interpreter(model_content=sine_model(), experimental_delegates=[Watching("SIN", "MUL")])
     assert seen == [(0, 2, 3)]
+
+
+def test_public_names() -> None:
+    homes = [name for names in delegates._HOMES.values() for name in names]
+    assert sorted(homes) == sorted(delegates.__all__)
+    assert all(getattr(delegates, name).__module__.startswith("numlite.") for name in delegates.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        delegates.nothing  # noqa: B018
