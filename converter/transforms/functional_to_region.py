@@ -10,7 +10,7 @@ from ..ir.attributes import Attribute, Attributes, FuncAttr, RegionAttrs
 from ..ir.module import Function, Module
 from ..ir.node import CONDITION, YIELD, Block, Node, Value
 from ..ir.types import CONTROL
-from .bodies import token_of, typed_bodies
+from .bodies import Body, token_of, typed_bodies
 from .clone import clone_function, clone_nodes
 from .functional_ops import (
     CASE_OPS,
@@ -23,7 +23,7 @@ from .functional_ops import (
 )
 
 # A few functions that call each other twice would otherwise become any number of nodes.
-MOST_INLINED = 1 << 20
+MOST_NODES = 1 << 19
 # Functions in functions, which recursion would make endless.
 DEEPEST = 50
 _MARKED = ("tf._xla_compile_id", "tf._tpu_replicate", "tf._XlaMustCompile")
@@ -40,7 +40,7 @@ def functional_to_region(module: Module) -> None:
     results said is kept in the region's attributes, so that region_to_functional finds the function
     again. A node whose functions are not all known, or are generic, have a gradient or are compiled as a
     whole, stays; so does a call of a function inside itself. UnsupportedError when the regions would
-    hold more than MOST_INLINED nodes.
+    hold more than MOST_NODES nodes.
     Source: TensorFlow core/transforms/functional_to_region.
     """
     functions = module.functions
@@ -51,6 +51,7 @@ def functional_to_region(module: Module) -> None:
             converter.functions[name] = clone_function(functions[name])
     for body in typed_bodies(module):
         own = (body.name,) if isinstance(body, Function) else ()
+        converter.check_size(body, own)
         converter.convert(body.body, own)
 
 
@@ -81,7 +82,9 @@ class _Converter:
     def __init__(self) -> None:
         # Copies of functions as they were before any was converted.
         self.functions: dict[str, Function] = {}
-        self.inlined = 0
+        self.sizes: dict[str, int] = {}
+        self.expected = 0
+        self.copied = 0
 
     def convert(self, block: Block, inside: tuple[str, ...]) -> None:
         """All functional ops of the block; inside are the functions whose bodies it is a part of."""
@@ -121,7 +124,9 @@ class _Converter:
         made.regions = [Block(made) for _ in functions]
         for i, function in enumerate(functions):
             rename = partial(_inlined_name, made.name, i)
-            self.count(function)
+            # Where functions call each other in circles there may be more than was expected.
+            self.copied += len(function.body)
+            _check_count(self.copied)
             if chooses:
                 _fill_branch(made.regions[i], function, node.operands[1:], rename)
             else:
@@ -130,13 +135,31 @@ class _Converter:
         node.erase()
         return made
 
-    def count(self, function: Function) -> None:
-        self.inlined += len(function.body)
-        if self.inlined > MOST_INLINED:
-            raise UnsupportedError(
-                f"function '{function.name}': regions must hold at most {MOST_INLINED} nodes in all, "
-                f"got {self.inlined}; keep the functions"
-            )
+    def check_size(self, body: Body, inside: tuple[str, ...]) -> None:
+        """UnsupportedError when the body and all that would be copied into it are too many nodes."""
+        self.expected += self.size(body, inside)
+        _check_count(self.expected)
+
+    def size(self, body: Body, inside: tuple[str, ...]) -> int:
+        """Nodes of the body with those of the functions in it, each as often as it is called."""
+        if isinstance(body, Function) and body.name in self.sizes:
+            return self.sizes[body.name]
+        found = len(body.body)
+        for func in _called(body.body):
+            function = self.functions.get(func.name)
+            if function is not None and func.name not in inside and len(inside) < DEEPEST:
+                found += self.size(function, (*inside, func.name))
+        if isinstance(body, Function):
+            self.sizes[body.name] = found
+        return found
+
+
+def _check_count(count: int) -> None:
+    if count > MOST_NODES:
+        raise UnsupportedError(
+            f"functions in functions: regions must hold at most {MOST_NODES} nodes in all, "
+            f"got {count}; keep the functions"
+        )
 
 
 def _inlined_name(op_name: str, region: int, name: str) -> str:

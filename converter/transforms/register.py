@@ -22,6 +22,7 @@ from .passthrough_iter_args import eliminate_passthrough_iter_args
 from .prepare_attrs import prepare_attrs
 from .prune import prune_unused
 from .region_to_functional import region_to_functional
+from .shape_inference import infer_shapes
 from .toposort import toposort
 from .unused_functions import drop_unused_functions, privatize
 
@@ -53,6 +54,7 @@ TRANSFORMS = (
     Transform("tfg-consolidate-attrs", consolidate_attrs),
     Transform("tfg-lift-graph-to-func", lift_graph_to_func),
     Transform("tfg-add-default-attrs", _of_bodies(add_default_attrs)),
+    Transform("tfg-shape-inference", infer_shapes),
     Transform("tfg-functional-to-region", functional_to_region),
     Transform("tfg-eliminate-passthrough-iter-args", _of_bodies(eliminate_passthrough_iter_args)),
     Transform("canonicalize", _of_bodies(prune_unused)),

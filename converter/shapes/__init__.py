@@ -1,0 +1,1 @@
+"""Shapes of the results of TensorFlow's ops, from what is known of their inputs."""

@@ -1,0 +1,53 @@
+"""Constants, feeds and sequences."""
+
+from __future__ import annotations
+
+import math
+
+from ..ir.attributes import DenseAttr, TensorProtoAttr
+from .context import Results, ShapeContext, ShapeFunction
+from .dimensions import ANY
+
+
+def const(c: ShapeContext) -> Results:
+    value = c.attributes.get("value")
+    if not isinstance(value, DenseAttr | TensorProtoAttr):
+        raise c.fault("attribute 'value' must be a tensor")
+    return [value.type.shape]
+
+
+def placeholder(c: ShapeContext) -> Results:
+    """Placeholder and its kin: what the shape attribute says, if it is there."""
+    return [c.shape("shape") if "shape" in c.attributes else None]
+
+
+def with_default(c: ShapeContext) -> Results:
+    """PlaceholderWithDefault: the fed value may be of any shape that the attribute allows."""
+    return [c.shape("shape")]
+
+
+def range_(c: ShapeContext) -> Results:
+    start, limit, delta = (c.value(i) for i in range(3))
+    if start is None or limit is None or delta is None:
+        return [(ANY,)]
+    first, last, step = (x.reshape(-1)[0].item() for x in (start, limit, delta))
+    if step == 0 or (last - first) * step < 0:
+        raise c.fault(f"delta must lead from start to limit, got {first}, {last} and {step}")
+    if isinstance(first, int) and isinstance(last, int) and isinstance(step, int):
+        return [(len(range(first, last, step)),)]
+    return [(math.ceil(abs((last - first) / step)),)]
+
+
+def linspace(c: ShapeContext) -> Results:
+    count = c.number(2)
+    return [(ANY if count is None else count,)]
+
+
+FUNCTIONS: dict[str, ShapeFunction] = {
+    **dict.fromkeys(("Const", "HostConst"), const),
+    **dict.fromkeys(("Placeholder", "PlaceholderV2"), placeholder),
+    "PlaceholderWithDefault": with_default,
+    "Range": range_,
+    "LinSpace": linspace,
+    "ImmutableConst": placeholder,
+}

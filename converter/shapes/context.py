@@ -1,0 +1,135 @@
+"""What a shape function sees of a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from ...lite.errors import ModelError
+from ..ir.attribute_access import AttributeAccess
+from ..ir.attributes import Attribute
+from ..ir.signature import Signature, registered
+from ..ir.types import ElementType, TensorType
+from .dimensions import ANY, PartialShape, merged, shape_text
+
+# Stands for an element of an integer value that is not known.
+UNKNOWN = int(np.iinfo(np.int64).min)
+# Shapes and axes are small; the values of larger tensors are no one's shape.
+MOST_ELEMENTS = 1 << 12
+
+
+class ShapeContext(AttributeAccess):
+    """An op's attributes, with its defaults, and what is known of its data inputs.
+
+    inputs and elements are their shapes and element types, lists one after another. values are their
+    elements where known (int64 with UNKNOWN among them, float64 or bool), None where not. held are the
+    tensors that a resource or variant refers to. given are the types that the results have so far.
+    """
+
+    __slots__ = ("attributes", "elements", "given", "held", "inputs", "op", "signature", "values")
+
+    def __init__(
+        self,
+        op: str,
+        attributes: Mapping[str, Attribute],
+        inputs: Sequence[TensorType],
+        values: Sequence[np.ndarray | None] = (),
+        given: Sequence[TensorType] = (),
+    ) -> None:
+        self.op = op
+        self.signature: Signature | None = registered(op)
+        defaults = self.signature.defaults if self.signature else {}
+        self.attributes = {**defaults, **attributes}
+        self.inputs: list[PartialShape] = [type.shape for type in inputs]
+        self.elements = [_element(type) for type in inputs]
+        self.held = [element.subtypes for element in self.elements]
+        self.values = [*values, *[None] * (len(inputs) - len(values))]
+        self.given = list(given)
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def fault(self, message: str) -> ModelError:
+        return ModelError(f"{self.op}: {message}")
+
+    def shape_of(self, index: int) -> PartialShape:
+        """An input's shape; ModelError when there is no such input."""
+        if index >= len(self.inputs):
+            raise self.fault(f"input {index} is missing, got {len(self.inputs)} inputs")
+        return self.inputs[index]
+
+    def ranked(self, index: int, rank: int) -> tuple[int, ...]:
+        """An input's shape, which must be of the rank; all unknown when it is."""
+        shape = self.shape_of(index)
+        if shape is None:
+            return (ANY,) * rank
+        if len(shape) != rank:
+            raise self.fault(f"input {index} must have rank {rank}, got {shape_text(shape)}")
+        return shape
+
+    def at_least(self, index: int, rank: int) -> PartialShape:
+        """An input's shape, which must not be of a lower rank."""
+        shape = self.shape_of(index)
+        if shape is not None and len(shape) < rank:
+            raise self.fault(f"input {index} must have rank {rank} or more, got {shape_text(shape)}")
+        return shape
+
+    def merged(self, *shapes: PartialShape) -> PartialShape:
+        """The shape that is all of them."""
+        found: PartialShape = None
+        for shape in shapes:
+            found = merged(found, shape)
+        return found
+
+    def numbers(self, index: int) -> list[int | None] | None:
+        """An input's integers, None for one not known; None when not even their count is known."""
+        value = self.values[index] if index < len(self.values) else None
+        if value is not None and value.dtype == np.int64 and value.ndim <= 1:
+            return [None if number == UNKNOWN else int(number) for number in value.reshape(-1)]
+        shape = self.shape_of(index)
+        if shape is not None and len(shape) == 1 and 0 <= shape[0] <= MOST_ELEMENTS:
+            return [None] * shape[0]
+        return None
+
+    def known_numbers(self, index: int) -> list[int] | None:
+        """An input's integers when all are known."""
+        numbers = self.numbers(index)
+        if numbers is None or None in numbers:
+            return None
+        return [number for number in numbers if number is not None]
+
+    def number(self, index: int) -> int | None:
+        """The integer that an input is, if it is known and one."""
+        value = self.values[index] if index < len(self.values) else None
+        if value is None or value.size != 1 or value.dtype != np.int64:
+            return None
+        number = int(value.reshape(-1)[0])
+        return None if number == UNKNOWN else number
+
+    def value(self, index: int) -> np.ndarray | None:
+        """An input's elements when all are known."""
+        value = self.values[index] if index < len(self.values) else None
+        if value is None or (value.dtype == np.int64 and (value == UNKNOWN).any()):
+            return None
+        return value
+
+    def span(self, argument: str) -> range:
+        """Places of the inputs that the op's definition gives one name."""
+        assert self.signature is not None
+        start = 0
+        for one in self.signature.inputs:
+            count = len(one.types(self.attributes))
+            if one.name == argument:
+                return range(start, min(start + count, len(self)))
+            start += count
+        raise self.fault(f"has no input '{argument}'")
+
+
+def _element(type: TensorType) -> ElementType:
+    return type.element if isinstance(type.element, ElementType) else ElementType("variant")
+
+
+Results = Sequence[PartialShape]
+# Shapes of all results. ValueError and ModelError say that the inputs do not fit.
+ShapeFunction = Callable[[ShapeContext], Results]

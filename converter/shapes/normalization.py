@@ -1,0 +1,70 @@
+"""Normalization and losses."""
+
+from __future__ import annotations
+
+from .context import Results, ShapeContext, ShapeFunction
+from .dimensions import ANY
+from .window import Layout
+
+
+def fused_batch_norm(c: ShapeContext) -> Results:
+    """The result, then statistics, one for each channel; V3 has reserved space of any size."""
+    x = c.ranked(0, 5 if c.text("data_format") in ("NDHWC", "NCDHW") else 4)
+    layout = Layout(c, len(x))
+    shapes = [c.ranked(i, 1) for i in range(1, 3)]
+    channels = c.merged((x[layout.channels],), *shapes)
+    assert channels is not None
+    sizes = list(x)
+    sizes[layout.channels] = channels[0]
+    statistics = [channels] * 4
+    return [tuple(sizes), *statistics, None][: max(len(c.given), 1)]
+
+
+def fused_batch_norm_gradient(c: ShapeContext) -> Results:
+    y = c.shape_of(0)
+    channels = c.merged(c.ranked(2, 1))
+    return [c.merged(y, c.shape_of(1)), channels, channels, None, None]
+
+
+def softmax_loss(c: ShapeContext) -> Results:
+    """A loss for each row of the logits, and the gradient."""
+    x = c.at_least(0, 2)
+    labels = c.shape_of(1)
+    if c.op.startswith("Sparse"):
+        x = c.ranked(0, 2)
+        rows = c.ranked(1, 1)
+        return [c.merged(rows, x[:1]), x]
+    if x is None or labels is None:
+        return [(ANY,), (ANY, ANY)]
+    whole = tuple(b if a == 1 else a for a, b in zip(x, labels, strict=True))
+    return [whole[:1], whole]
+
+
+def local_response_gradient(c: ShapeContext) -> Results:
+    return [c.merged(*(c.ranked(i, 4) for i in range(3)))]
+
+
+def bias_gradient(c: ShapeContext) -> Results:
+    shape = c.shape_of(0)
+    if shape is None:
+        return [(ANY,)]
+    channel = 1 if c.text("data_format") == "NCHW" and len(shape) > 2 else len(shape) - 1
+    return [(shape[channel],)]
+
+
+def in_top_k(c: ShapeContext) -> Results:
+    x, targets = c.ranked(0, 2), c.ranked(1, 1)
+    return [c.merged(x[:1], targets)]
+
+
+FUNCTIONS: dict[str, ShapeFunction] = {
+    **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), fused_batch_norm),
+    "_FusedBatchNormEx": fused_batch_norm,
+    **dict.fromkeys(
+        ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), fused_batch_norm_gradient
+    ),
+    **dict.fromkeys(("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"), softmax_loss),
+    "LRNGrad": local_response_gradient,
+    "BiasAddGrad": bias_gradient,
+    **dict.fromkeys(("InTopK", "InTopKV2"), in_top_k),
+}

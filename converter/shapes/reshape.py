@@ -1,0 +1,98 @@
+"""The same elements in another shape."""
+
+from __future__ import annotations
+
+from .axes import axes_of
+from .context import Results, ShapeContext, ShapeFunction
+from .dimensions import ANY, PartialShape, is_known, product, shape_of_sizes, times
+
+
+def reshape(c: ShapeContext) -> Results:
+    """-1 among the sizes is what the others leave."""
+    sizes = c.numbers(1)
+    if sizes is None:
+        return [None]
+    shape = shape_of_sizes(sizes)
+    # A size of -1 is computed; one that is not known could be -1 or any other.
+    open_sizes = sum(size == -1 or size is None for size in sizes)
+    if sum(size == -1 for size in sizes) > 1:
+        raise c.fault(f"at most one size may be -1, got {sizes}")
+    whole = product(c.shape_of(0))
+    if open_sizes == 1:
+        return [_completed(c, shape, whole)]
+    if open_sizes == 0 and whole != ANY and times(*shape) != whole:
+        raise c.fault(f"sizes must hold {whole} elements, got {list(shape)}")
+    return [shape]
+
+
+def _completed(c: ShapeContext, shape: tuple[int, ...], whole: int) -> PartialShape:
+    """The shape with its one open size, which the number of elements gives."""
+    others = times(*(size for size in shape if size != ANY))
+    if whole == ANY or not others:
+        return shape
+    if whole % others:
+        raise c.fault(f"sizes must hold {whole} elements, got {list(shape)}")
+    return tuple(whole // others if size == ANY else size for size in shape)
+
+
+def expand_dims(c: ShapeContext) -> Results:
+    shape = c.shape_of(0)
+    axis = c.number(1)
+    if shape is None:
+        return [None]
+    rank = len(shape) + 1
+    if axis is None:
+        return [(ANY,) * rank]
+    if not -rank <= axis < rank:
+        raise c.fault(f"axis must be in [{-rank}, {rank}), got {axis}")
+    axis %= rank
+    return [(*shape[:axis], 1, *shape[axis:])]
+
+
+def squeeze(c: ShapeContext) -> Results:
+    shape = c.shape_of(0)
+    if shape is None:
+        return [None]
+    axes = axes_of(c, c.integers("squeeze_dims"), len(shape))
+    if axes:
+        wrong = [shape[axis] for axis in sorted(axes) if shape[axis] not in (1, ANY)]
+        if wrong:
+            raise c.fault(f"squeezed sizes must be 1, got {wrong}")
+        return [tuple(size for i, size in enumerate(shape) if i not in axes)]
+    if not is_known(shape):
+        return [None]
+    return [tuple(size for size in shape if size != 1)]
+
+
+def ensure_shape(c: ShapeContext) -> Results:
+    return [c.merged(c.shape_of(0), c.shape("shape"))]
+
+
+_BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8, "ui8": 1}
+_BYTES |= {"ui16": 2, "ui32": 4, "ui64": 8, "complex<f32>": 8, "complex<f64>": 16, "i1": 1}
+_BYTES |= {"qint8": 1, "quint8": 1, "qint16": 2, "quint16": 2, "qint32": 4}
+
+
+def bitcast(c: ShapeContext) -> Results:
+    """Larger elements swallow the last axis, smaller ones add one."""
+    shape = c.shape_of(0)
+    result = c.attributes.get("type")
+    old, new = _BYTES.get(c.elements[0].name), _BYTES.get(getattr(result, "name", ""))
+    if shape is None or old is None or new is None:
+        return [None]
+    if old == new:
+        return [shape]
+    if old > new:
+        return [(*shape, old // new)]
+    if not shape or shape[-1] not in (new // old, ANY):
+        raise c.fault(f"last size must be {new // old}, got {list(shape)}")
+    return [shape[:-1]]
+
+
+FUNCTIONS: dict[str, ShapeFunction] = {
+    "Reshape": reshape,
+    "ExpandDims": expand_dims,
+    "Squeeze": squeeze,
+    "EnsureShape": ensure_shape,
+    "Bitcast": bitcast,
+}

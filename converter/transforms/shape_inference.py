@@ -1,0 +1,150 @@
+"""Types of values, as precise as constants, feeds and shapes make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+
+import numpy as np
+
+from ...lite.errors import ModelError
+from ..ir.module import Function, Module
+from ..ir.node import Block, Node, Value
+from ..ir.types import ElementType, TensorType, Type, compatible
+from ..shapes.dimensions import PartialShape, either
+from ..shapes.infer import Inferred, infer
+from .bodies import Body, typed_bodies
+from .consolidate_attrs import OUTPUT_SHAPES
+from .refined_types import listed_shapes, merged_shape, reshaped_type
+from .toposort import topological_order
+
+# Rounds over loops, after which nothing is taken for sure of a value that still changes.
+MOST_ROUNDS = 8
+
+
+def infer_shapes(module: Module, graph_version: int = 0) -> None:
+    """Refine the types of all results by the shape functions of their ops.
+
+    Given:  c = Const {value = dense<1> : tensor<2xf32>}; y = Add(c, x: tensor<2x2xf32>) : tensor<*xf32>
+    Result: y = Add(c, x) : tensor<2x2xf32>
+
+    Functions are seen by themselves: their arguments are as their types and `_output_shapes` say, their
+    results become what they return. A type that contradicts what is inferred gives way. A node whose
+    operands do not fit its op keeps its types: it may be one that never runs. What a loop of a V1 graph
+    carries has the shape that is the same in all rounds. graph_version is the
+    producer's; no shape function depends on it. Generic functions stay as they are.
+    """
+    del graph_version
+    for body in typed_bodies(module):
+        ShapeInference(body).run()
+
+
+class ShapeInference:
+    """Inference for one graph or function.
+
+    types are those found of results, values their elements where known, for whoever wants them after.
+    """
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.types: dict[Value, TensorType] = {}
+        self.values: dict[Value, np.ndarray] = {}
+        # What is taken to be sure of the data of a loop's Merge.
+        self._assumed: dict[Node, PartialShape] = {}
+
+    def run(self) -> None:
+        """Refine the types of the body."""
+        if isinstance(self.body, Function):
+            _refine_arguments(self.body)
+        nodes = list(_ordered(self.body.body))
+        loops = [node for node in nodes if _begins_loop(node)]
+        rounds = 0
+        while True:
+            for node in nodes:
+                self._visit(node)
+            rounds += 1
+            if not self._weaken(loops, rounds):
+                break
+        for value, type in self.types.items():
+            value.type = type
+        if isinstance(self.body, Function):
+            end = self.body.terminator
+            if end is not None and len(end.operands) == len(self.body.result_types):
+                self.body.result_types = [value.type for value in end.operands]
+
+    def _type(self, value: Value) -> Type:
+        return self.types.get(value, value.type)
+
+    def _visit(self, node: Node) -> None:
+        inputs = [type for value in node.operands if isinstance(type := self._type(value), TensorType)]
+        given = [value.type for value in node.results if isinstance(value.type, TensorType)]
+        if len(inputs) != len(node.operands) or len(given) != len(node.results) or not given:
+            return
+        if _begins_loop(node):
+            inputs = self._loop_inputs(node, inputs)
+        known = [self.values.get(value) for value in node.operands]
+        try:
+            found = infer(node.op, node.attributes, inputs, given, known)
+        except ModelError:
+            found = Inferred(given, [None] * len(given))
+        for value, old, type, elements in zip(node.results, given, found.types, found.values, strict=True):
+            self.types[value] = _refined(old, type)
+            self.values.pop(value, None)
+            if elements is not None:
+                self.values[value] = elements
+
+    def _loop_inputs(self, node: Node, inputs: list[TensorType]) -> list[TensorType]:
+        """Types of a Merge's inputs: at first that of what enters the loop, then what was found sure."""
+        if node in self._assumed:
+            return [TensorType(type.element, self._assumed[node]) for type in inputs]
+        entering = [
+            type for type, value in zip(inputs, node.operands, strict=True) if not _is_back_edge(value)
+        ]
+        return entering or inputs
+
+    def _weaken(self, loops: list[Node], rounds: int) -> bool:
+        """Take less for sure where a later round of a loop gives something else; whether there was any."""
+        changed = False
+        for node in loops:
+            result = self._type(node.results[0])
+            shapes = [type.shape for v in node.operands if isinstance(type := self._type(v), TensorType)]
+            if not isinstance(result, TensorType) or not shapes:
+                continue
+            sure = reduce(either, shapes)
+            if sure != result.shape and either(sure, result.shape) != result.shape:
+                self._assumed[node] = either(sure, result.shape) if rounds < MOST_ROUNDS else None
+                changed = True
+        return changed
+
+
+def _begins_loop(node: Node) -> bool:
+    return node.op in ("Merge", "RefMerge") and any(map(_is_back_edge, node.operands))
+
+
+def _is_back_edge(value: Value) -> bool:
+    return isinstance(value.owner, Node) and value.owner.op in ("NextIteration", "RefNextIteration")
+
+
+def _ordered(block: Block) -> Iterator[Node]:
+    """Each node after what it uses, the nodes of its regions before it."""
+    for node in topological_order(block):
+        for region in node.regions:
+            yield from _ordered(region)
+        yield node
+
+
+def _refine_arguments(function: Function) -> None:
+    for value, attributes in zip(function.arguments, function.argument_attributes, strict=True):
+        shapes = listed_shapes(attributes.get(OUTPUT_SHAPES), 1)
+        if shapes:
+            value.type = reshaped_type(value.type, shapes[0])
+
+
+def _refined(old: TensorType, new: TensorType) -> TensorType:
+    """The inferred type with what the old one knows beyond it."""
+    element = new.element
+    if isinstance(old.element, ElementType) and isinstance(element, ElementType) and not element.subtypes:
+        element = old.element
+    if not compatible(TensorType(element, old.shape), TensorType(element, new.shape)):
+        return TensorType(element, new.shape)
+    return TensorType(element, merged_shape(new.shape, old.shape))
