@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from google.protobuf.message import Message
 
 from ..lite.errors import ModelError
 from ..schema.graph_def import GraphDef
+from ..schema.tflite import BuiltinOperator, CallOnceOptionsT
 from .flatbuffer import ModelFile
 from .fusing.register import optimize
 from .graph_file import parse_binary
 from .ir.import_graph import ImportOptions, import_graph_def
 from .ir.module import Module
-from .lite_graph import LiteGraph, LiteModel, LiteSignature
+from .ir.node import Node
+from .lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature
 from .lowering.body import BodyFailedError, lower_body
 from .lowering.lowering import Lowering
 from .lowering.program import Program
 from .named_values import NamedValues, Shapes
 from .target_spec import Settings
+from .transforms.bodies import typed_bodies
+from .transforms.default_attrs import add_default_attrs
 from .transforms.raise_control_flow import raise_control_flow
 
 # The key under which a model without signatures of its own can be called.
@@ -28,17 +32,19 @@ SIGNATURE = "serving_default"
 
 @dataclass(frozen=True)
 class Entry:
-    """A part of the graph that becomes a signature of the model.
+    """A part of a graph that becomes a signature of the model.
 
     inputs and outputs are values of the graph ("x" or "x:1") by the names that callers use.
     shapes replace the graph's for inputs, by value; None or -1 in a shape is a size known only when
-    the model runs.
+    the model runs. initializers are nodes that run once, before the first call.
     """
 
+    module: Module
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
     key: str = SIGNATURE
     shapes: Shapes = field(default_factory=dict)
+    initializers: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def convert(
     """
     module = import_for_conversion(graph_def)
     entry = entry_of(module, input_arrays, output_arrays, input_shapes)
-    return convert_module(module, [entry], settings or Settings())
+    return convert_entries([entry], settings or Settings())
 
 
 def import_for_conversion(graph_def: Message | bytes) -> Module:
@@ -112,43 +118,72 @@ def entry_of(
     if not outputs:
         raise ModelError("graph: it has no outputs, name them with output_arrays")
     inputs = values.default_inputs(outputs) if input_arrays is None else list(input_arrays)
-    names = [{name: text for name, text in zip(texts, texts, strict=True)} for texts in (inputs, outputs)]
-    return Entry(names[0], names[1], shapes=dict(input_shapes or {}))
+    names = [dict(zip(texts, texts, strict=True)) for texts in (inputs, outputs)]
+    return Entry(module, names[0], names[1], shapes=dict(input_shapes or {}))
 
 
-def convert_module(module: Module, entries: Sequence[Entry], settings: Settings) -> Conversion:
-    """Convert the parts of a graph that the entries name. See convert."""
-    raise_control_flow(module)
-    program = Program(module, settings)
-    values = NamedValues(module)
-    signatures = [
-        LiteSignature(entry.key, graph, list(entry.inputs), list(entry.outputs))
-        for entry in entries
-        if (graph := _lowered(program, values, entry)) is not None
-    ]
+def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
+    """Convert parts of graphs to the signatures of one model. See convert."""
+    program = Program(settings)
+    prepared: set[Module] = set()
+    signatures = []
+    for entry in entries:
+        if entry.module not in prepared:
+            prepared.add(entry.module)
+            _prepare(entry.module)
+        graph = _lowered(program, entry)
+        signatures.append(LiteSignature(entry.key, graph, list(entry.inputs), list(entry.outputs)))
+    lite = LiteModel(signatures)
+    graphs = lite.graphs()
+    # Those of functions that could not be converted are in no model, but their faults count.
+    graphs += [graph for graph in program.unfinished if graph not in graphs]
+    for graph in graphs:
+        if not graph.outputs:
+            graph.outputs = graph.unused()
+        optimize(graph)
+        for operator in graph.operators:
+            if operator.refusal is not None:
+                program.failures.add(operator.refusal)
     error = program.failures.error()
     if error is not None:
         raise error
-    lite = LiteModel(signatures)
-    for graph in lite.graphs():
-        optimize(graph)
-    return Conversion(ModelFile(lite), lite, tuple(_fates(module, lite, program)))
+    return Conversion(ModelFile(lite), lite, tuple(_fates(prepared, lite, program)))
 
 
-def _lowered(program: Program, values: NamedValues, entry: Entry) -> LiteGraph | None:
-    """The entry's graph, None when nodes of it failed."""
+def _prepare(module: Module) -> None:
+    for body in typed_bodies(module):
+        add_default_attrs(body)
+    raise_control_flow(module)
+
+
+def _lowered(program: Program, entry: Entry) -> LiteGraph:
+    """The entry's graph, without outputs when nodes of it failed."""
+    program.functions = entry.module.functions
     graph = LiteGraph("main" if entry.key == SIGNATURE else entry.key)
+    values = NamedValues(entry.module)
     lowering = Lowering(program, graph)
     outputs = [values.find(text, "output") for text in entry.outputs.values()]
     fed = values.input_tensors(list(entry.inputs.values()), entry.shapes)
     lowering.values.update(fed)
     graph.inputs = list(fed.values())
     try:
+        if entry.initializers:
+            _call_once(lowering, [values.node(name) for name in entry.initializers])
         graph.outputs = lower_body(lowering, outputs, [])
     except BodyFailedError:
-        return None
+        return graph
     program.fates.update({tensor.name: "input" for tensor in graph.inputs})
     return graph
+
+
+def _call_once(lowering: Lowering, nodes: Sequence[Node]) -> None:
+    """CALL_ONCE of a subgraph that does what the nodes do."""
+    first = LiteGraph("initialize")
+    lower_body(Lowering(lowering.program, first), [], [node.control for node in nodes])
+    if first.operators:
+        call = LiteOperator(BuiltinOperator.CALL_ONCE, [], [], CallOnceOptionsT(), (nodes[0].name,))
+        call.callees, call.option_fields = (first,), ("init_subgraph_index",)
+        lowering.graph.operators.append(call)
 
 
 def _own_message(graph_def: Message | bytes) -> GraphDef:
@@ -158,18 +193,19 @@ def _own_message(graph_def: Message | bytes) -> GraphDef:
     return parse_binary(content)
 
 
-def _fates(module: Module, lite: LiteModel, program: Program) -> list[Fate]:
-    """What became of each node of the graph, in its order."""
+def _fates(modules: Iterable[Module], lite: LiteModel, program: Program) -> list[Fate]:
+    """What became of each node of the graphs, in their order."""
     own: dict[str, list[str]] = {}
     joined: dict[str, str] = {}
-    for graph in lite.graphs():
-        for operator in graph.operators:
+    for lite_graph in lite.graphs():
+        for operator in lite_graph.operators:
             main, *others = operator.sources
             name = operator.custom_code or operator.code.name
             own.setdefault(main, []).append(name)
             joined |= {other: f"fused into {name}" for other in others}
     fates = []
-    for node in () if module.graph is None else module.graph.body:
+    graphs = (module.graph for module in modules)
+    for node in (node for graph in graphs if graph is not None for node in graph.body):
         name = node.name
         if name in own:
             became = " + ".join(own[name])

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
+from typing import TYPE_CHECKING
 
 from google.protobuf.message import Message
 
+from ..lite.errors import ModelError
 from .conversion import (
     Conversion,
     Entry,
     Shapes,
-    convert_module,
+    convert_entries,
     entry_of,
     import_for_conversion,
 )
 from .graph_file import read_graph
-from .ir.module import Module
 from .target_spec import Settings, TargetSpec
+
+if TYPE_CHECKING:
+    from .saved_model.frozen_graph import FrozenGraph
 
 
 class Converter:
@@ -27,10 +31,9 @@ class Converter:
     Made by one of the from_ methods. target_spec and allow_custom_ops may be changed before convert().
     """
 
-    def __init__(self, module: Module, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[Entry]) -> None:
         self.target_spec = TargetSpec()
         self.allow_custom_ops = False
-        self._module = module
         self._entries = list(entries)
 
     @classmethod
@@ -48,7 +51,7 @@ class Converter:
         if isinstance(graph_def, str | PathLike):
             graph_def = read_graph(graph_def)
         module = import_for_conversion(graph_def)
-        return cls(module, [entry_of(module, input_arrays, output_arrays, input_shapes)])
+        return cls([entry_of(module, input_arrays, output_arrays, input_shapes)])
 
     @classmethod
     def from_frozen_graph(
@@ -62,12 +65,31 @@ class Converter:
         return cls.from_graph_def(os.fspath(graph_def_file), input_arrays, output_arrays, input_shapes)
 
     @classmethod
+    def from_saved_model(
+        cls,
+        saved_model_dir: str | PathLike[str],
+        signature_keys: Sequence[str] | None = None,
+        tags: Iterable[str] | None = None,
+        input_shapes: Shapes | None = None,
+    ) -> Converter:
+        """Of a SavedModel's signatures, all or those named, in that order; tags choose among its graphs.
+
+        input_shapes replace those of inputs, by the names that the signatures give them.
+        """
+        from .saved_model.loader import load_saved_model
+
+        model = load_saved_model(saved_model_dir, tags)
+        keys = list(model.signatures) if signature_keys is None else list(signature_keys)
+        if not keys:
+            raise ModelError(f"{os.fspath(saved_model_dir)}: it has no signatures, and none is named")
+        return cls([_entry_of_signature(model.freeze(key), key, input_shapes or {}) for key in keys])
+
+    @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:
         """Of TensorFlow's concrete functions, whose variables become constants. Needs TensorFlow."""
-        from .tensorflow_functions import frozen_functions
+        from .tensorflow_functions import frozen_function
 
-        graph_def, entries = frozen_functions(functions, trackable_obj)
-        return cls(import_for_conversion(graph_def), entries)
+        return cls([frozen_function(functions, trackable_obj)])
 
     @classmethod
     def from_keras_model(cls, model: object) -> Converter:
@@ -87,4 +109,14 @@ class Converter:
     def conversion(self) -> Conversion:
         """The model and what became of each node."""
         settings = Settings.of(self.target_spec, self.allow_custom_ops)
-        return convert_module(self._module, self._entries, settings)
+        return convert_entries(self._entries, settings)
+
+
+def _entry_of_signature(frozen: FrozenGraph, key: str, given: Shapes) -> Entry:
+    """A signature's graph; an input's shape is the given one, else as the signature says."""
+    shapes = {tensor.tensor: given.get(name, tensor.shape) for name, tensor in frozen.inputs.items()}
+    inputs, outputs = (
+        {name: tensor.tensor for name, tensor in tensors.items()}
+        for tensors in (frozen.inputs, frozen.outputs)
+    )
+    return Entry(frozen.module, inputs, outputs, key, shapes, frozen.initializers)

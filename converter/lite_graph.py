@@ -54,12 +54,13 @@ class LiteOperator:
 
     sources are the graph's nodes it does the work of, its own first. callees are the graphs that it
     runs (IF, WHILE, CALL_ONCE); option_fields name the fields of options that hold their indices.
-    A custom operator has a custom_code, and custom_options.
+    A custom operator has a custom_code, and custom_options; a model may hold one with a refusal only
+    until the passes have run, one of which may take it in.
     """
 
     __slots__ = (
         *("callees", "code", "custom_code", "custom_options", "inputs", "option_fields", "options"),
-        *("outputs", "sources"),
+        *("outputs", "refusal", "sources"),
     )
 
     def __init__(
@@ -79,6 +80,7 @@ class LiteOperator:
         self.option_fields: tuple[str, ...] = ()
         self.custom_code: str | None = None
         self.custom_options = b""
+        self.refusal: Failure | None = None
 
     def __repr__(self) -> str:
         return f"{self.outputs} = {self.custom_code or self.code.name}({self.inputs})"
@@ -92,6 +94,21 @@ _WITH_EFFECTS = frozenset(
         BuiltinOperator.HASHTABLE_IMPORT,
     )
 )
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A node for which there is no way into the model.
+
+    scope is the function that it is of ("" for the graph itself), reason why its rule declined it
+    ("" where the op has none), setting what would take it ("" where nothing would).
+    """
+
+    name: str
+    op: str
+    scope: str
+    reason: str
+    setting: str
 
 
 class LiteGraph:
@@ -125,6 +142,13 @@ class LiteGraph:
         for tensor in self.outputs:
             counts[id(tensor)] = counts.get(id(tensor), 0) + 1
         return counts
+
+    def unused(self) -> list[LiteTensor]:
+        """The results that no operator uses."""
+        uses = self.uses()
+        return [
+            tensor for operator in self.operators for tensor in operator.outputs if id(tensor) not in uses
+        ]
 
     def remove(self, operators: Iterable[LiteOperator]) -> None:
         """Take operators out."""

@@ -41,6 +41,12 @@ class NamedValues:
             raise ModelError(f"{role} {text!r}: the node has no such result")
         return node.results[edge.number]
 
+    def node(self, name: str) -> Node:
+        """The node; ModelError when the graph has none of the name."""
+        if name not in self._nodes:
+            raise ModelError(f"node {name!r}: the graph has no such node")
+        return self._nodes[name]
+
     def _is_opaque(self, node: Node) -> bool:
         """Whether nobody knows the op, nor how many results it has, and no node uses one."""
         return not node.results and node.op not in self._functions and registered(node.op) is None

@@ -125,7 +125,7 @@ _TYPES: dict[str, tuple[str, int]] = {
     "SELECT_V2": ("f32 bool i8 i16 i32 i64 u32", 1),
     "SIGN": ("f32 f64 i32", 0),
     "SIN": ("f32", 0),
-    "SLICE": ("f32 i32 i64 i8 u8 u32 bool str", 0),
+    "SLICE": ("f32 f16 i32 i64 i8 u8 u32 bool str", 0),
     "SOFTMAX": ("f32", 0),
     "SPACE_TO_BATCH_ND": ("f32 i32 i64", 0),
     "SPACE_TO_DEPTH": ("f32 i32 i64", 0),

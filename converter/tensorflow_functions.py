@@ -7,15 +7,13 @@ from importlib import import_module
 from typing import Any
 
 from ..lite.errors import UnsupportedError
-from ..schema.graph_def import GraphDef
-from .conversion import SIGNATURE, Entry
-from .graph_file import parse_binary
+from .conversion import SIGNATURE, Entry, import_for_conversion
 
 _RESOURCE = "resource"
 
 
-def frozen_functions(functions: Sequence[object], owner: object) -> tuple[GraphDef, list[Entry]]:
-    """The graph of concrete functions with their variables as constants, and how they are called.
+def frozen_function(functions: Sequence[object], owner: object) -> Entry:
+    """The graph of a concrete function with its variables as constants, and how it is called.
 
     owner holds the variables alive, as TensorFlow's converter wants it; it may be None.
     """
@@ -31,7 +29,8 @@ def frozen_functions(functions: Sequence[object], owner: object) -> tuple[GraphD
     frozen = convert_to_constants(functions[0], lower_control_flow=False)
     inputs = {_argument_name(t): t.name for t in frozen.inputs if t.dtype.name != _RESOURCE}
     outputs = {name: t.name for name, t in _named_outputs(functions[0], frozen.outputs)}
-    return parse_binary(frozen.graph.as_graph_def().SerializeToString()), [Entry(inputs, outputs, SIGNATURE)]
+    module = import_for_conversion(frozen.graph.as_graph_def().SerializeToString())
+    return Entry(module, inputs, outputs, SIGNATURE)
 
 
 def keras_function(model: Any) -> object:

@@ -56,7 +56,7 @@ class ShareConstants:
         changed = 0
         for operator in graph.operators:
             for i, tensor in enumerate(operator.inputs):
-                if tensor is None or tensor.data is None:
+                if tensor is None or tensor.data is None or tensor.data.dtype.kind == "O":
                     continue
                 if id(tensor) not in kept:
                     key = (tensor.type, tensor.data.shape, tensor.data.tobytes())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lite_graph import LiteGraph
+from ..lite_graph import LiteGraph, has_effects
 
 
 class RemoveDeadCode:
@@ -17,7 +17,7 @@ class RemoveDeadCode:
         needed = {id(tensor) for tensor in graph.outputs}
         dead = []
         for operator in reversed(graph.operators):
-            if any(id(tensor) in needed for tensor in operator.outputs):
+            if any(id(tensor) in needed for tensor in operator.outputs) or has_effects(operator):
                 needed.update(id(tensor) for tensor in operator.inputs if tensor is not None)
             else:
                 dead.append(operator)

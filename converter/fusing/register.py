@@ -10,6 +10,9 @@ from .batch_norm import FoldBatchNorm
 from .bias import FuseBias
 from .constants import FoldConstants, ShareConstants
 from .dead_code import RemoveDeadCode
+from .duplicates import ShareResults
+from .gelu import FuseGelu
+from .hard_swish import FuseHardSwish
 from .padding import FusePadding
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
 
@@ -24,6 +27,9 @@ class Pass(Protocol):
 PASSES: tuple[Pass, ...] = (
     RemoveDeadCode(),
     FoldConstants(),
+    ShareResults(),
+    FuseGelu(),
+    FuseHardSwish(),
     MergeReshapes(),
     FoldBatchNorm(),
     FuseBias(),

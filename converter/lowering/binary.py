@@ -111,6 +111,38 @@ def bias_add(lowering: Lowering, node: Node) -> LiteTensor:
     return binary(lowering, node, BuiltinOperator.ADD, x, bias)
 
 
+def _zero_where(
+    zero_at: int, code: BuiltinOperator, of_second: Callable[[Lowering, Node, LiteTensor], LiteTensor] | None
+) -> Rule:
+    """code(a, f(b)), but 0 wherever the operand at a place is 0, whatever the other is."""
+
+    def compute(lowering: Lowering, node: Node, a: LiteTensor, b: LiteTensor) -> LiteTensor:
+        from .select import selected
+
+        zero = lowering.scalar(lowering.name(node, "/zero"), 0, a)
+        is_zero = binary(lowering, node, BuiltinOperator.EQUAL, (a, b)[zero_at], zero)
+        second = b if of_second is None else of_second(lowering, node, b)
+        return selected(lowering, node, is_zero, zero, binary(lowering, node, code, a, second))
+
+    return _of_float(compute)
+
+
+def _log(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
+    return lowering.operator(node, BuiltinOperator.LOG, [x], x.shape)
+
+
+def _log1p(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
+    one = lowering.scalar(lowering.name(node, "/one"), 1, x)
+    return _log(lowering, node, binary(lowering, node, BuiltinOperator.ADD, x, one))
+
+
+def truncate_div(lowering: Lowering, node: Node) -> LiteTensor:
+    """DIV of integers, which truncates."""
+    a, b = lowering.input(node, 0), lowering.input(node, 1)
+    check_type(a, TensorType.INT32)
+    return binary(lowering, node, BuiltinOperator.DIV, a, b)
+
+
 RULES: dict[str, Rule] = {
     "Add": _rule(BuiltinOperator.ADD),
     "AddV2": _rule(BuiltinOperator.ADD),
@@ -118,6 +150,7 @@ RULES: dict[str, Rule] = {
     "BiasAdd": bias_add,
     "BitwiseXor": _rule(BuiltinOperator.BITWISE_XOR),
     "Div": _rule(BuiltinOperator.DIV),
+    "DivNoNan": _zero_where(1, BuiltinOperator.DIV, None),
     "Equal": _equality(BuiltinOperator.EQUAL),
     "FloorDiv": _rule(BuiltinOperator.FLOOR_DIV),
     "FloorMod": _rule(BuiltinOperator.FLOOR_MOD),
@@ -130,10 +163,15 @@ RULES: dict[str, Rule] = {
     "Maximum": _rule(BuiltinOperator.MAXIMUM),
     "Minimum": _rule(BuiltinOperator.MINIMUM),
     "Mul": _rule(BuiltinOperator.MUL),
+    "MulNoNan": _zero_where(1, BuiltinOperator.MUL, None),
     "NotEqual": _equality(BuiltinOperator.NOT_EQUAL),
     "Pow": _rule(BuiltinOperator.POW),
     "RealDiv": _rule(BuiltinOperator.DIV),
     "RightShift": _rule(BuiltinOperator.RIGHT_SHIFT),
     "SquaredDifference": _rule(BuiltinOperator.SQUARED_DIFFERENCE),
     "Sub": _rule(BuiltinOperator.SUB),
+    "TruncateDiv": truncate_div,
+    "Xdivy": _zero_where(0, BuiltinOperator.DIV, None),
+    "Xlog1py": _zero_where(0, BuiltinOperator.MUL, _log1p),
+    "Xlogy": _zero_where(0, BuiltinOperator.MUL, _log),
 }

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ..ir.module import Function
 from ..ir.node import Node, Value
-from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
-from .flex import as_tensorflow_op, setting_for
+from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
+from .flex import FUSED_OPS, as_tensorflow_op, refused_for_now, setting_for
 from .folding import folded
 from .known_sizes import known_results
 from .lowering import Lowering
 from .order import ordered
 from .program import Program
 from .register import is_structural, rule_of
-from .unsupported import Failure
 
 # Calls within calls: more come from a function that calls itself.
 _MOST_CALLS = 64
@@ -80,7 +79,7 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
     rule = rule_of(node.op, lowering)
     if any(operand not in lowering.values for operand in node.operands):
         if rule is None and not is_structural(node.op):
-            _note(lowering, node, "")
+            lowering.program.failures.add(_failure(lowering, node, ""))
         return False
     reason = ""
     results: LiteTensor | Sequence[LiteTensor] | None = None
@@ -102,8 +101,10 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
             results = as_tensorflow_op(lowering, node)
     except UnsupportedError as error:
         reason = reason or str(error)
+    if results is None and node.op in FUSED_OPS:
+        results = refused_for_now(lowering, node, _failure(lowering, node, reason))
     if results is None:
-        _note(lowering, node, reason)
+        lowering.program.failures.add(_failure(lowering, node, reason))
         return False
     _keep(lowering, node, results, lowering.graph.operators[place:])
     return True
@@ -114,10 +115,9 @@ def _described(lowering: Lowering, node: Node) -> str:
     return f"node {lowering.name(node)!r} ({node.op}){within}"
 
 
-def _note(lowering: Lowering, node: Node, reason: str) -> None:
+def _failure(lowering: Lowering, node: Node, reason: str) -> Failure:
     setting = "" if is_structural(node.op) else setting_for(lowering, node.op)
-    failure = Failure(lowering.name(node), node.op, lowering.scope, reason, setting)
-    lowering.program.failures.add(failure)
+    return Failure(lowering.name(node), node.op, lowering.scope, reason, setting)
 
 
 def _keep(

@@ -14,9 +14,10 @@ from ..fusing.dead_code import RemoveDeadCode
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..lite_graph import LiteGraph, LiteTensor
-from ..partial_shape import joined
+from ..partial_shape import is_known, joined
 from .body import function_named, lower_function
 from .lowering import Lowering, Rule
+from .tensor_list import ReservedList
 
 # After this many rounds a loop's shapes that still change are given up.
 _MOST_ROUNDS = 4
@@ -193,9 +194,12 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
         not (is_same and operand.data is not None) for is_same, operand in zip(same, operands, strict=True)
     ]
     shapes = [operand.shape for operand in operands]
-    for round_ in range(_MOST_ROUNDS + 1):
+    for round_ in range(_MOST_ROUNDS + len(operands) + 1):
         graph = _loop_graph(lowering, node, body, "body", operands, shapes, carried)
         _check_types(graph.outputs, operands)
+        if _lists_are_told(lowering, operands, graph.outputs):
+            shapes = [operand.shape for operand in operands]
+            continue
         wider = [joined(shape, y.shape) for shape, y in zip(shapes, graph.outputs, strict=True)]
         if wider == shapes:
             break
@@ -206,6 +210,16 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
     test = _loop_graph(lowering, node, condition, "cond", operands, shapes, carried)
     _check_condition(test)
     return _while(lowering, node, test, graph, operands, carried, same)
+
+
+def _lists_are_told(lowering: Lowering, operands: list[LiteTensor], results: Sequence[LiteTensor]) -> bool:
+    """Make the lists whose elements' shape the body tells; whether there was one."""
+    told = False
+    for i, (operand, y) in enumerate(zip(operands, results, strict=True)):
+        if isinstance(operand, ReservedList) and y.shape and is_known(y.shape[1:]):
+            operands[i] = operand.of(lowering, y.shape[1:])
+            told = True
+    return told
 
 
 def _while(

@@ -11,11 +11,13 @@ from ..ir.attribute_export import write_attributes
 from ..ir.attributes import Attribute
 from ..ir.node import Node
 from ..ir.types import ElementType
-from ..lite_graph import LiteTensor
+from ..lite_graph import Failure, LiteTensor
 from .lowering import Lowering
-from .result_shapes import result_shapes
 
 ALLOWLIST_FILE = Path(__file__).with_name("flex_ops.txt")
+
+# Ops that have no operator of their own, but that passes know as part of one.
+FUSED_OPS = frozenset(("Erf", "Erfc"))
 
 
 @lru_cache(1)
@@ -47,6 +49,15 @@ def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     if settings.custom_ops:
         return _custom(lowering, node, node.op, _custom_options(node))
     return None
+
+
+def refused_for_now(lowering: Lowering, node: Node, failure: Failure) -> list[LiteTensor]:
+    """The node as a custom operator that the model must not hold in the end."""
+    results = _custom(lowering, node, node.op, b"")
+    lowering.graph.operators[-1].refusal = failure
+    if lowering.graph not in lowering.program.unfinished:
+        lowering.program.unfinished.append(lowering.graph)
+    return results
 
 
 def node_def_of(node: Node) -> NodeDef:
@@ -105,7 +116,9 @@ def _plain(value: Attribute) -> bool | int | float | str:
 
 def _custom(lowering: Lowering, node: Node, code: str, options: bytes) -> list[LiteTensor]:
     types = [lowering.result_type(node, i) for i in range(len(node.results))]
-    results = lowering.results(node, result_shapes(lowering, node), types)
+    results = lowering.results(
+        node, [lowering.result_shape(node, i) for i in range(len(node.results))], types
+    )
     operator = lowering.add(node, BuiltinOperator.CUSTOM, lowering.inputs(node), results)
     operator.custom_code = code
     operator.custom_options = options

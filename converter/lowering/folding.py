@@ -11,12 +11,12 @@ from ...kernels.fallback.node_runner import run_node
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.status import OpError
 from ...lite.errors import ModelError, UnsupportedError
+from ...lite.tensor import TensorType
 from ...schema.op_defs import op_defs
 from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from .flex import node_def_of
 from .lowering import Lowering
-from .result_shapes import result_shapes
 
 # A result larger than this is folded only when it is not much larger than what it is made from.
 _SMALL_BYTES = 1 << 20
@@ -24,6 +24,9 @@ _MOST_OPERAND_BYTES = 1 << 27
 _GROWTH = 2
 # Ops whose results are as large as the values of their operands say.
 _SIZED_BY_VALUES = frozenset(("Fill", "Tile", "BroadcastTo", "Range", "LinSpace", "OneHot", "Empty", "Pad"))
+
+# What stands for something that a model cannot hold as a constant.
+_HANDLES = (TensorType.RESOURCE, TensorType.VARIANT)
 
 
 def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
@@ -35,11 +38,13 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     values = [tensor.data for tensor in tensors if tensor.data is not None]
     if not values or len(values) != len(tensors) or not _is_pure(node):
         return None
+    if any(lowering.result_type(node, i) in _HANDLES for i in range(len(node.results))):
+        return None
     operand_bytes = sum(value.nbytes for value in values)
     if operand_bytes > _MOST_OPERAND_BYTES or not fallback_kernels().registrations(node.op):
         return None
     limit = max(_SMALL_BYTES, _GROWTH * operand_bytes)
-    if not _fits(node, values, result_shapes(lowering, node), limit):
+    if not _fits(node, values, [lowering.result_shape(node, i) for i in range(len(node.results))], limit):
         return None
     try:
         results = run_node(node_def_of(node), values)

@@ -17,7 +17,8 @@ from ..ir.types import ElementType
 from ..ir.types import TensorType as ValueType
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, PartialShape
 from ..operator_types import refused_operand
-from .result_shapes import result_shapes
+from ..shapes.infer import Inferred
+from .result_shapes import inferred_results
 
 if TYPE_CHECKING:
     from .program import Program
@@ -37,7 +38,7 @@ class Lowering:
         # The function that the nodes are of, "" for the graph itself.
         self.scope = scope
         self.values: dict[Value, LiteTensor] = {}
-        self._shapes: dict[Node, list[PartialShape]] = {}
+        self._inferred: dict[Node, Inferred] = {}
 
     def name(self, node: Node, suffix: str = "") -> str:
         """The name of what a node becomes."""
@@ -87,9 +88,14 @@ class Lowering:
 
     def result_shape(self, node: Node, index: int = 0) -> PartialShape:
         """What is known of the shape of one of the node's results, by the rules of TensorFlow's op."""
-        if node not in self._shapes:
-            self._shapes[node] = result_shapes(self, node)
-        return self._shapes[node][index]
+        type = self.inferred(node).types[index]
+        return type.shape
+
+    def inferred(self, node: Node) -> Inferred:
+        """What TensorFlow's shape rules say of the node's results; ModelError when its inputs do not fit."""
+        if node not in self._inferred:
+            self._inferred[node] = inferred_results(self, node)
+        return self._inferred[node]
 
     def operator(
         self,

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from ..ir.module import Function, Module
+from ..ir.module import Function
+from ..lite_graph import LiteGraph
 from ..target_spec import Settings
 from .unsupported import Failures
 
 
 class Program:
-    """The functions, the settings, and what became of the nodes so far."""
+    """The settings, the functions of the module at hand, and what became of the nodes so far."""
 
-    def __init__(self, module: Module, settings: Settings) -> None:
-        self.functions: dict[str, Function] = module.functions
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.functions: dict[str, Function] = {}
         self.failures = Failures()
         # Name: what became of a node that is no operator's source.
         self.fates: dict[str, str] = {}
+        # Graphs with operators that a model must not hold, unless a pass takes them in.
+        self.unfinished: list[LiteGraph] = []
         # The functions whose bodies are being lowered, outermost first.
         self.calls: list[str] = []

@@ -3,24 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ...lite.errors import UnsupportedError
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A node for which there is no way into the model.
-
-    scope is the function that it is of ("" for the graph itself), reason why its rule declined it
-    ("" where the op has none), setting what would take it ("" where nothing would).
-    """
-
-    name: str
-    op: str
-    scope: str
-    reason: str
-    setting: str
+from ..lite_graph import Failure
 
 
 class Failures:
@@ -33,7 +18,8 @@ class Failures:
         self._found.setdefault((failure.name, failure.op), failure)
 
     def __iter__(self) -> Iterator[Failure]:
-        return iter(self._found.values())
+        """By op."""
+        return iter(sorted(self._found.values(), key=lambda failure: failure.op))
 
     def error(self) -> UnsupportedError | None:
         """One error that lists every op, its reason, its nodes and what would take it; None without any."""

@@ -113,20 +113,30 @@ def test_an_output_is_a_user() -> None:
 
 def test_shared_weights_are_scaled_once_only() -> None:
     net = Net()
-    again = net.node("Conv2D", "again", "x", "filters", strides=(1, 1, 1, 1), padding="VALID")
+    negative = net.node("Neg", "negative", "x")
+    again = net.node("Conv2D", "again", negative, "filters", strides=(1, 1, 1, 1), padding="VALID")
     net.node("Sub", "y", net.node("Mul", "m", net.conv, net.constant("c", FACTORS)), again)
-    check(net, ["CONV_2D", "CONV_2D", "SUB"], convolved() * FACTORS - convolved())
+    check(net, ["CONV_2D", "NEG", "CONV_2D", "SUB"], convolved() * FACTORS + convolved())
 
 
 def test_equal_constants_are_stored_once() -> None:
     net = Net()
     # The same values twice, as two constants.
     other = net.constant("filters_2", FILTERS)
-    again = net.node("Conv2D", "again", "x", other, strides=(1, 1, 1, 1), padding="VALID")
+    negative = net.node("Neg", "negative", "x")
+    again = net.node("Conv2D", "again", negative, other, strides=(1, 1, 1, 1), padding="VALID")
     net.node("AddV2", "y", net.node("Relu", "r", net.conv), again)
-    model = check(net, ["CONV_2D", "CONV_2D", "ADD"], np.maximum(convolved(), 0) + convolved())
+    model = check(net, ["CONV_2D", "NEG", "CONV_2D", "ADD"], np.maximum(convolved(), 0) - convolved())
     sizes = [len(buffer.data) for buffer in tflite.read(model).buffers]
     assert sizes.count(FILTERS.nbytes) == 1
+
+
+def test_equal_operators_are_one() -> None:
+    net = Net()
+    other = net.constant("filters_2", FILTERS)
+    again = net.node("Conv2D", "again", "x", other, strides=(1, 1, 1, 1), padding="VALID")
+    net.node("AddV2", "y", net.conv, again)
+    check(net, ["CONV_2D", "ADD"], 2 * convolved())
 
 
 def test_constants_are_folded() -> None:

@@ -1,0 +1,69 @@
+"""Operators that compute the same as another."""
+
+from __future__ import annotations
+
+from ...schema.objects import TableT
+from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects
+
+# Two of these are not the same, though they have the same operands.
+_UNLIKE = frozenset(("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "READ_VARIABLE"))
+
+
+class ShareResults:
+    """Keeps one operator of those with equal operands and options.
+
+    Given:  p = EXP(x); q = EXP(x)
+    Result: p = EXP(x), and p wherever q was used
+
+    Constants count as equal when they are the same tensor, or small ones with equal bytes.
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many operators went."""
+        first: dict[object, LiteOperator] = {}
+        replaced: dict[int, LiteTensor] = {}
+        outputs = {id(tensor) for tensor in graph.outputs}
+        gone = []
+        for operator in graph.operators:
+            operator.inputs = [
+                None if tensor is None else replaced.get(id(tensor), tensor) for tensor in operator.inputs
+            ]
+            key = _key(operator)
+            if key is None:
+                continue
+            other = first.setdefault(key, operator)
+            if other is operator or any(id(tensor) in outputs for tensor in operator.outputs):
+                continue
+            pairs = zip(operator.outputs, other.outputs, strict=True)
+            replaced |= {id(mine): theirs for mine, theirs in pairs}
+            gone.append(operator)
+        graph.remove(gone)
+        return len(gone)
+
+
+# Larger constants are the same only when they are one tensor; ShareConstants sees to the others.
+_SMALL_BYTES = 1024
+
+
+def _key(operator: LiteOperator) -> object:
+    """What two operators that compute the same have in common; None for one that is like no other."""
+    if operator.callees or operator.code.name in _UNLIKE or has_effects(operator) or operator.custom_code:
+        return None
+    inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operator.inputs)
+    types = tuple((tensor.type, tensor.shape) for tensor in operator.outputs)
+    if any(tensor.quantization is not None for tensor in operator.outputs):
+        return None
+    return operator.code, inputs, types, _options_key(operator.options)
+
+
+def _operand_key(tensor: LiteTensor) -> object:
+    if tensor.data is None or tensor.data.nbytes > _SMALL_BYTES or tensor.data.dtype.kind == "O":
+        return id(tensor)
+    return tensor.type, tensor.data.shape, tensor.data.tobytes()
+
+
+def _options_key(options: TableT | None) -> object:
+    if options is None:
+        return None
+    values = (getattr(options, field.name) for field in options.fields)
+    return type(options).__name__, tuple(tuple(v) if isinstance(v, list) else str(v) for v in values)

@@ -1,0 +1,160 @@
+"""Einsum of one or two operands: BATCH_MATMUL between transposes and reshapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .lowering import Lowering, Rule
+from .reduce import reduced
+from .reshape import reshaped
+
+# No letters, so that no equation has them.
+_OTHER_LABELS = "01234567"
+
+
+class _Operand(NamedTuple):
+    """A tensor and the label of each of its axes."""
+
+    tensor: LiteTensor
+    labels: str
+
+
+def einsum(lowering: Lowering, node: Node) -> LiteTensor:
+    """Labels of both operands and the result are batches, of both only are summed over."""
+    inputs = lowering.inputs(node)
+    operands, result = _parsed(node.text("equation"), inputs)
+    elsewhere = [set(result).union(*(o.labels for o in operands if o is not each)) for each in operands]
+    summed = [_summed(lowering, node, o, kept) for o, kept in zip(operands, elsewhere, strict=True)]
+    if len(summed) == 1:
+        return _arranged(lowering, node, summed[0], result).tensor
+    return _product(lowering, node, summed[0], summed[1], result)
+
+
+def _parsed(equation: str, tensors: Sequence[LiteTensor]) -> tuple[list[_Operand], str]:
+    """Operands with a label for each axis, and the result's labels."""
+    left, arrow, result = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if not arrow or len(terms) != len(tensors):
+        raise ModelError(f"equation must have a term for each of {len(tensors)} operands, got {equation!r}")
+    if len(tensors) > 2:
+        raise UnsupportedError("more than two operands")
+    result, terms = _without_ellipsis(result, terms, tensors)
+    operands = []
+    for term, tensor in zip(terms, tensors, strict=True):
+        if tensor.shape is None:
+            raise UnsupportedError("the ranks of the operands must be known")
+        if len(term) != len(tensor.shape):
+            raise ModelError(f"equation must have a label for each axis, got {equation!r} for {tensor!r}")
+        if len(set(term)) != len(term):
+            raise UnsupportedError("a label twice in one operand")
+        operands.append(_Operand(tensor, term))
+    return operands, result
+
+
+def _without_ellipsis(
+    result: str, terms: Sequence[str], tensors: Sequence[LiteTensor]
+) -> tuple[str, list[str]]:
+    """The terms with a label of its own for each axis of an ellipsis, the last ones in common."""
+    counts = []
+    for term, tensor in zip(terms, tensors, strict=True):
+        if "..." in term and tensor.shape is not None:
+            counts.append(max(len(tensor.shape) - len(term) + 3, 0))
+    most = max(counts, default=0)
+    if most > len(_OTHER_LABELS):
+        raise ModelError(f"equation: an ellipsis stands for {most} axes, {len(_OTHER_LABELS)} are the most")
+    labels = _OTHER_LABELS[:most]
+    found = []
+    for term, tensor in zip(terms, tensors, strict=True):
+        count = 0 if tensor.shape is None else max(len(tensor.shape) - len(term) + 3, 0)
+        found.append(term.replace("...", labels[most - count :] if "..." in term else ""))
+    return result.replace("...", labels), found
+
+
+def _summed(lowering: Lowering, node: Node, operand: _Operand, kept: set[str]) -> _Operand:
+    """Without the axes that nothing else has."""
+    axes = [i for i, label in enumerate(operand.labels) if label not in kept]
+    if not axes:
+        return operand
+    tensor = reduced(lowering, node, BuiltinOperator.SUM, operand.tensor, axes, False)
+    return _Operand(tensor, "".join(label for label in operand.labels if label in kept))
+
+
+def _arranged(lowering: Lowering, node: Node, operand: _Operand, labels: str) -> _Operand:
+    """With its axes in another order."""
+    if operand.labels == labels:
+        return operand
+    order = [operand.labels.index(label) for label in labels]
+    name = f"/{operand.labels}_{labels}"
+    return _Operand(lowering.transposed(node, operand.tensor, order, name), labels)
+
+
+def _product(lowering: Lowering, node: Node, a: _Operand, b: _Operand, result: str) -> LiteTensor:
+    sizes = _sizes(a, b)
+    batch = "".join(label for label in result if label in a.labels and label in b.labels)
+    inner = "".join(label for label in a.labels if label in b.labels and label not in result)
+    rows = "".join(label for label in a.labels if label not in b.labels)
+    columns = "".join(label for label in b.labels if label not in a.labels)
+    x, adj_x = _matrices(lowering, node, a, batch, rows, inner, sizes)
+    y, adj_y = _matrices(lowering, node, b, batch, inner, columns, sizes)
+    shape = (*(sizes[label] for label in batch), _whole(rows, sizes), _whole(columns, sizes))
+    options = BatchMatMulOptionsT(adj_x=adj_x, adj_y=adj_y)
+    z = lowering.operator(node, BuiltinOperator.BATCH_MATMUL, [x, y], shape, options)
+    labels = batch + rows + columns
+    spread = _reshaped(lowering, node, z, tuple(sizes[label] for label in labels))
+    return _arranged(lowering, node, _Operand(spread, labels), result).tensor
+
+
+def _sizes(a: _Operand, b: _Operand) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for operand in (a, b):
+        assert operand.tensor.shape is not None
+        for label, size in zip(operand.labels, operand.tensor.shape, strict=True):
+            known = sizes.setdefault(label, size)
+            if -1 in (known, size):
+                sizes[label] = max(known, size)
+            elif known != size:
+                raise ModelError(f"label {label!r} must have one size, got {known} and {size}")
+    return sizes
+
+
+def _whole(labels: str, sizes: dict[str, int]) -> int:
+    """The size of several axes made one."""
+    size = 1
+    for label in labels:
+        size = -1 if -1 in (size, sizes[label]) else size * sizes[label]
+    return size
+
+
+def _matrices(
+    lowering: Lowering,
+    node: Node,
+    operand: _Operand,
+    batch: str,
+    first: str,
+    second: str,
+    sizes: dict[str, int],
+) -> tuple[LiteTensor, bool]:
+    """The operand as [batch ..., first, second], or with the last two swapped where that is its order."""
+    swapped = operand.labels == batch + second + first
+    labels = operand.labels if swapped else batch + first + second
+    tensor = _arranged(lowering, node, operand, labels).tensor
+    ends = (second, first) if swapped else (first, second)
+    shape = (*(sizes[label] for label in batch), *(_whole(end, sizes) for end in ends))
+    return _reshaped(lowering, node, tensor, shape), swapped
+
+
+def _reshaped(lowering: Lowering, node: Node, x: LiteTensor, shape: tuple[int, ...]) -> LiteTensor:
+    if x.shape == shape:
+        return x
+    made = reshaped(lowering, node, x, shape)
+    if made is None:
+        raise UnsupportedError("all sizes but one must be known")
+    return made
+
+
+RULES: dict[str, Rule] = {"Einsum": einsum}

@@ -1,0 +1,61 @@
+"""Hash tables: their making, filling, size, and looking up."""
+
+from __future__ import annotations
+
+import zlib
+
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, HashtableOptionsT
+from ..element_types import tensor_type
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .lowering import Lowering, Rule
+
+# Keys and values that runtimes have tables of.
+_BUILT = ((TensorType.STRING, TensorType.INT64), (TensorType.INT64, TensorType.STRING))
+
+
+def hash_table(lowering: Lowering, node: Node) -> LiteTensor:
+    """HASHTABLE, known by a number that its shared name gives."""
+    types = tensor_type(node.type("key_dtype")), tensor_type(node.type("value_dtype"))
+    if types not in _BUILT:
+        raise UnsupportedError(f"a table of {types[1].name.lower()} by {types[0].name.lower()}")
+    name = node.text("shared_name") or lowering.name(node)
+    table_id = zlib.crc32(name.encode()) & 0x7FFFFFFF
+    options = HashtableOptionsT(table_id=table_id, key_dtype=types[0], value_dtype=types[1])
+    return lowering.operator(node, BuiltinOperator.HASHTABLE, [], (), options, type=TensorType.RESOURCE)
+
+
+def find(lowering: Lowering, node: Node) -> LiteTensor:
+    """HASHTABLE_FIND; the default where a key is not there."""
+    inputs = lowering.inputs(node)
+    return lowering.operator(
+        node, BuiltinOperator.HASHTABLE_FIND, inputs, inputs[1].shape, type=inputs[2].type
+    )
+
+
+def fill(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """HASHTABLE_IMPORT."""
+    lowering.add(node, BuiltinOperator.HASHTABLE_IMPORT, lowering.inputs(node), [])
+    return []
+
+
+def size(lowering: Lowering, node: Node) -> LiteTensor:
+    """HASHTABLE_SIZE."""
+    table = lowering.input(node, 0)
+    return lowering.operator(node, BuiltinOperator.HASHTABLE_SIZE, [table], (), type=TensorType.INT64)
+
+
+RULES: dict[str, Rule] = {
+    "HashTable": hash_table,
+    "HashTableV2": hash_table,
+    "InitializeTable": fill,
+    "InitializeTableV2": fill,
+    "LookupTableFind": find,
+    "LookupTableFindV2": find,
+    "LookupTableImport": fill,
+    "LookupTableImportV2": fill,
+    "LookupTableSize": size,
+    "LookupTableSizeV2": size,
+}

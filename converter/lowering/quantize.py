@@ -1,0 +1,203 @@
+"""Fake quantization: values on a grid, as training for integers makes them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, QuantizationParametersT
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .binary import binary
+from .elementwise import unary
+from .lowering import Lowering, Rule, check_type
+from .reduce import reduced
+
+
+class _Grid(NamedTuple):
+    """Integers from low to high stand for (q - zero_point) * scale; one scale or one for each channel."""
+
+    low: int
+    high: int
+    scale: np.ndarray
+    zero_point: np.ndarray
+
+
+def _grid(minimum: np.ndarray, maximum: np.ndarray, bits: int, narrow: bool) -> _Grid:
+    """The grid whose zero is exact.
+
+    Source: TensorFlow core/kernels/fake_quant_ops_functor.h, Nudge.
+    """
+    if not 2 <= bits <= 16:
+        raise ModelError(f"num_bits must be in [2, 16], got {bits}")
+    if np.any(minimum > 0) or np.any(maximum < 0) or np.any(minimum >= maximum):
+        raise UnsupportedError(f"a range without zero, from {minimum.tolist()} to {maximum.tolist()}")
+    low, high = int(narrow), (1 << bits) - 1
+    scale = ((maximum - minimum) / np.float32(high - low)).astype(np.float32)
+    from_minimum = np.float32(low) - minimum / scale
+    # As std::round does: halves go away from zero.
+    rounded = np.floor(from_minimum + np.float32(0.5))
+    return _Grid(low, high, scale, np.clip(rounded, low, high).astype(np.int64))
+
+
+def _on_grid(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid, axis: int = 0) -> LiteTensor:
+    """QUANTIZE to uint8 and DEQUANTIZE; what uint8 has beyond the grid is cut off before."""
+    check_type(x, TensorType.FLOAT32)
+    if grid.high > np.iinfo(np.uint8).max:
+        return _computed(lowering, node, x, grid)
+    if grid.low > 0 or grid.high < np.iinfo(np.uint8).max:
+        x = _clamped(lowering, node, x, grid)
+    parameters = QuantizationParametersT(
+        scale=grid.scale.reshape(-1), zero_point=grid.zero_point.reshape(-1), quantized_dimension=axis
+    )
+    q = lowering.operator(node, BuiltinOperator.QUANTIZE, [x], x.shape, type=TensorType.UINT8)
+    q.quantization = parameters
+    return lowering.operator(node, BuiltinOperator.DEQUANTIZE, [q], x.shape, type=TensorType.FLOAT32)
+
+
+def _ends(grid: _Grid) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest value on the grid."""
+    low, high = ((end - grid.zero_point) * grid.scale for end in (grid.low, grid.high))
+    return low.astype(np.float32), high.astype(np.float32)
+
+
+def _clamped(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid) -> LiteTensor:
+    low, high = (
+        lowering.constant(lowering.name(node, f"/{name}"), end)
+        for name, end in zip(("low", "high"), _ends(grid), strict=True)
+    )
+    return binary(
+        lowering, node, BuiltinOperator.MINIMUM, binary(lowering, node, BuiltinOperator.MAXIMUM, x, low), high
+    )
+
+
+def _computed(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid) -> LiteTensor:
+    """floor((clamp(x) - low) / scale + 0.5) * scale + low, for grids finer than a byte."""
+    low, _ = _ends(grid)
+    names = {"start": low, "steps": np.float32(1) / grid.scale, "half": np.float32(0.5), "scale": grid.scale}
+    start, steps, half, scale = (
+        lowering.constant(lowering.name(node, f"/{name}"), np.asarray(value, np.float32))
+        for name, value in names.items()
+    )
+    x = _clamped(lowering, node, x, grid)
+    steps_up = binary(
+        lowering, node, BuiltinOperator.MUL, binary(lowering, node, BuiltinOperator.SUB, x, start), steps
+    )
+    whole = unary(
+        lowering, node, BuiltinOperator.FLOOR, binary(lowering, node, BuiltinOperator.ADD, steps_up, half)
+    )
+    return binary(
+        lowering, node, BuiltinOperator.ADD, binary(lowering, node, BuiltinOperator.MUL, whole, scale), start
+    )
+
+
+def fake_quant_args(lowering: Lowering, node: Node) -> LiteTensor:
+    """The range is of the node's attributes."""
+    ends = [np.array(node.real(name), np.float32) for name in ("min", "max")]
+    grid = _grid(ends[0], ends[1], node.integer("num_bits"), node.flag("narrow_range"))
+    return _on_grid(lowering, node, lowering.input(node, 0), grid)
+
+
+def fake_quant_vars(lowering: Lowering, node: Node) -> LiteTensor:
+    """The range is constant inputs."""
+    low, high = (lowering.constant_input(node, i, "the range") for i in (1, 2))
+    grid = _grid(low, high, node.integer("num_bits"), node.flag("narrow_range"))
+    return _on_grid(lowering, node, lowering.input(node, 0), grid)
+
+
+def fake_quant_per_channel(lowering: Lowering, node: Node) -> LiteTensor:
+    """A range for each channel, which is the last axis."""
+    x = lowering.input(node, 0)
+    if x.shape is None:
+        raise UnsupportedError("the rank must be known")
+    low, high = (lowering.constant_input(node, i, "the ranges") for i in (1, 2))
+    grid = _grid(low, high, node.integer("num_bits"), node.flag("narrow_range"))
+    return _on_grid(lowering, node, x, grid, len(x.shape) - 1)
+
+
+def quantize_and_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
+    """round(clamp(x) * scale) / scale, with a scale that makes the range's larger end exact.
+
+    Source: TensorFlow core/kernels/quantize_and_dequantize_op.h.
+    """
+    x = lowering.input(node, 0)
+    check_type(x, TensorType.FLOAT32)
+    if node.integer("axis") != -1:
+        raise UnsupportedError("a range for each slice")
+    if not node.flag("range_given"):
+        return _by_own_range(lowering, node, x)
+    low, high = (float(lowering.constant_input(node, i, "the range")) for i in (1, 2))
+    low, high, scale = _symmetric(low, high, node)
+    values = {"low": low, "high": high, "scale": scale, "step": 1 / scale}
+    least, most, factor, step = (
+        lowering.scalar(lowering.name(node, f"/{name}"), value, x) for name, value in values.items()
+    )
+    x = binary(lowering, node, BuiltinOperator.MAXIMUM, x, least)
+    x = binary(lowering, node, BuiltinOperator.MINIMUM, x, most)
+    x = binary(lowering, node, BuiltinOperator.MUL, x, factor)
+    return binary(lowering, node, BuiltinOperator.MUL, _rounded(lowering, node, x), step)
+
+
+def _by_own_range(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
+    """The range is that of the values: no clamping, but of what an unsigned grid cannot hold."""
+    if x.shape is None:
+        raise UnsupportedError("the rank must be known")
+    least, most = _integer_ends(node)
+    axes = list(range(len(x.shape)))
+    # More than 0, for a range of nothing but zeros.
+    tiny = lowering.scalar(lowering.name(node, "/tiny"), float(np.finfo(np.float32).tiny), x)
+    if least == 0:
+        x = binary(
+            lowering, node, BuiltinOperator.MAXIMUM, x, lowering.scalar(lowering.name(node, "/zero"), 0, x)
+        )
+    step = tiny
+    for code, end in ((BuiltinOperator.REDUCE_MAX, most), (BuiltinOperator.REDUCE_MIN, least)):
+        if end:
+            share = lowering.scalar(lowering.name(node, f"/{code.name}"), 1 / end, x)
+            reach = reduced(lowering, node, code, x, axes, False)
+            of_end = binary(lowering, node, BuiltinOperator.MUL, reach, share)
+            step = binary(lowering, node, BuiltinOperator.MAXIMUM, step, of_end)
+    whole = _rounded(lowering, node, binary(lowering, node, BuiltinOperator.DIV, x, step))
+    return binary(lowering, node, BuiltinOperator.MUL, whole, step)
+
+
+def _rounded(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
+    """ROUND takes halves to even numbers; HALF_UP is floor(x + 0.5)."""
+    mode = node.text("round_mode")
+    if mode == "HALF_TO_EVEN":
+        return unary(lowering, node, BuiltinOperator.ROUND, x)
+    if mode != "HALF_UP":
+        raise UnsupportedError(f"round_mode {mode} is not built")
+    half = lowering.scalar(lowering.name(node, "/half"), 0.5, x)
+    return unary(lowering, node, BuiltinOperator.FLOOR, binary(lowering, node, BuiltinOperator.ADD, x, half))
+
+
+def _integer_ends(node: Node) -> tuple[int, int]:
+    bits, signed = node.integer("num_bits"), node.flag("signed_input")
+    if not 1 <= bits - signed <= 24:
+        raise ModelError(f"num_bits must be in [{1 + signed}, {24 + signed}], got {bits}")
+    if not signed:
+        return 0, (1 << bits) - 1
+    return -(1 << (bits - 1)) + node.flag("narrow_range"), (1 << (bits - 1)) - 1
+
+
+def _symmetric(low: float, high: float, node: Node) -> tuple[float, float, float]:
+    """The range that the integers cover, and how many integers there are to 1."""
+    least, most = _integer_ends(node)
+    limit = float(np.finfo(np.float32).max)
+    from_low = least / low if least * low > 0 else limit
+    from_high = most / high if most * high > 0 else limit
+    if from_low < from_high:
+        return low, most / from_low, from_low
+    return least / from_high, high, from_high
+
+
+RULES: dict[str, Rule] = {
+    "FakeQuantWithMinMaxArgs": fake_quant_args,
+    "FakeQuantWithMinMaxVars": fake_quant_vars,
+    "FakeQuantWithMinMaxVarsPerChannel": fake_quant_per_channel,
+    "QuantizeAndDequantizeV2": quantize_and_dequantize,
+}

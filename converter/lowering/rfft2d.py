@@ -1,0 +1,81 @@
+"""RFFT and RFFT2D."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .lowering import Lowering, Rule, check_type
+from .reshape import reshaped
+
+# Of more samples the table of sines would be too large.
+_MOST_LENGTH = 1024
+
+
+def _is_power_of_two(length: int) -> bool:
+    return length > 0 and not length & (length - 1)
+
+
+def rfft(lowering: Lowering, node: Node) -> LiteTensor:
+    """RFFT2D over the last axis and one of size 1; a product with sines for lengths that it does not take."""
+    x = lowering.input(node, 0)
+    [length] = lowering.integers_input(node, 1, "the length")
+    if x.shape is None or x.shape.count(-1) > 1:
+        raise UnsupportedError("all sizes but one must be known")
+    check_type(x, TensorType.FLOAT32)
+    if not _is_power_of_two(length):
+        return _by_sines(lowering, node, x, length)
+    lengths = lowering.integers(lowering.name(node, "/lengths"), [1, length])
+    rows = _reshaped(lowering, node, x, (*x.shape[:-1], 1, x.shape[-1]))
+    spread = (*x.shape[:-1], 1, length // 2 + 1)
+    complex64 = TensorType.COMPLEX64
+    y = lowering.operator(node, BuiltinOperator.RFFT2D, [rows, lengths], spread, type=complex64)
+    return _reshaped(lowering, node, y, (*x.shape[:-1], length // 2 + 1))
+
+
+def _by_sines(lowering: Lowering, node: Node, x: LiteTensor, length: int) -> LiteTensor:
+    """FULLY_CONNECTED to real and imaginary parts in turns, and BITCAST of these pairs."""
+    assert x.shape is not None
+    samples = x.shape[-1]
+    if not 1 <= length <= _MOST_LENGTH or not 1 <= samples <= _MOST_LENGTH:
+        raise UnsupportedError(
+            f"a length of {length} for {samples} samples: RFFT2D takes powers of two, and products of sines "
+            f"are built up to {_MOST_LENGTH}"
+        )
+    count = length // 2 + 1
+    angles = 2 * np.pi / length * (np.outer(np.arange(count), np.arange(samples)) % length)
+    weights = np.stack([np.cos(angles), -np.sin(angles)], 1).reshape(2 * count, samples)
+    # Samples past the length are left out, missing ones are zeros.
+    weights[:, length:] = 0
+    sines = lowering.constant(lowering.name(node, "/sines"), weights.astype(np.float32))
+    flat = (*x.shape[:-1], 2 * count)
+    options = FullyConnectedOptionsT(keep_num_dims=True)
+    parts = lowering.operator(node, BuiltinOperator.FULLY_CONNECTED, [x, sines, None], flat, options)
+    pairs = _reshaped(lowering, node, parts, (*x.shape[:-1], count, 2))
+    return lowering.operator(
+        node, BuiltinOperator.BITCAST, [pairs], (*x.shape[:-1], count), type=TensorType.COMPLEX64
+    )
+
+
+def _reshaped(lowering: Lowering, node: Node, x: LiteTensor, shape: tuple[int, ...]) -> LiteTensor:
+    made = reshaped(lowering, node, x, shape)
+    if made is None:
+        raise UnsupportedError("all sizes but one must be known")
+    return made
+
+
+def rfft2d(lowering: Lowering, node: Node) -> LiteTensor:
+    """RFFT2D."""
+    inputs = lowering.inputs(node)
+    for length in lowering.integers_input(node, 1, "the lengths"):
+        if not _is_power_of_two(length):
+            raise UnsupportedError(f"RFFT2D takes lengths that are powers of two, got {length}")
+    shape = lowering.result_shape(node)
+    return lowering.operator(node, BuiltinOperator.RFFT2D, inputs, shape, type=TensorType.COMPLEX64)
+
+
+RULES: dict[str, Rule] = {"RFFT": rfft, "RFFT2D": rfft2d}

@@ -1,0 +1,198 @@
+"""Tensor lists: a list of N tensors of one shape is one tensor with a first axis of N."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.tflite import (
+    BuiltinOperator,
+    ConcatenationOptionsT,
+    FillOptionsT,
+    GatherOptionsT,
+    PackOptionsT,
+    ReshapeOptionsT,
+)
+from ..element_types import numpy_dtype_of, tensor_type
+from ..ir.node import Node
+from ..lite_graph import LiteTensor, PartialShape
+from ..partial_shape import is_known
+from .cast import as_int32
+from .lowering import Lowering, Rule
+from .reshape import reshaped
+
+# A list of more bytes is filled when the model runs.
+_MOST_BYTES = 1 << 16
+
+
+def _element_type(node: Node) -> TensorType:
+    return tensor_type(node.type("element_dtype"))
+
+
+def _element_shape(lowering: Lowering, node: Node, index: int) -> PartialShape:
+    """The shape of each element, as far as an input tells it."""
+    sizes = lowering.input(node, index)
+    known = sizes.known()
+    if known is None or sizes.shape == ():
+        return None
+    return tuple(known)
+
+
+def from_tensor(lowering: Lowering, node: Node) -> LiteTensor:
+    """The tensor itself."""
+    return lowering.input(node, 0)
+
+
+def reserve(lowering: Lowering, node: Node) -> LiteTensor:
+    """Zeros, as many as the list is to hold."""
+    shape, count = _element_shape(lowering, node, 0), lowering.input(node, 1)
+    made = ReservedList(lowering.name(node), _element_type(node), node, count)
+    return made if shape is None or not is_known(shape) else made.of(lowering, shape)
+
+
+class ReservedList(LiteTensor):
+    """A list of elements whose shape is not known yet: the first one that is put in tells."""
+
+    __slots__ = ("count", "node")
+
+    def __init__(self, name: str, type: TensorType, node: Node, count: LiteTensor) -> None:
+        super().__init__(name, type, None)
+        self.node = node
+        self.count = count
+
+    def of(self, lowering: Lowering, shape: tuple[int, ...]) -> LiteTensor:
+        """Zeros for elements of a known shape."""
+        count = self.count.known()
+        whole = (count[0] if count else -1, *shape)
+        return _zeros(lowering, self.node, whole, self.count, self.type)
+
+
+def _zeros(
+    lowering: Lowering, node: Node, shape: tuple[int, ...], count: LiteTensor, type: TensorType
+) -> LiteTensor:
+    dtype = numpy_dtype_of(type)
+    if shape[0] != -1 and int(np.prod(shape, dtype=np.int64)) * dtype.itemsize <= _MOST_BYTES:
+        return lowering.constant(lowering.name(node), np.zeros(shape, dtype), type)
+    zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), dtype), type)
+    if shape[0] == -1:
+        parts = [lowering.integers(lowering.name(node, "/sizes"), shape[1:])]
+        first = _vector(lowering, node, as_int32(lowering, node, count))
+        sizes = _concatenated(lowering, node, [first, *parts], (len(shape),))
+    else:
+        sizes = lowering.integers(lowering.name(node, "/sizes"), shape)
+    return lowering.operator(node, BuiltinOperator.FILL, [sizes, zero], shape, FillOptionsT(), type=type)
+
+
+def empty(lowering: Lowering, node: Node) -> LiteTensor:
+    """A list of nothing, which grows."""
+    shape = _element_shape(lowering, node, 0)
+    if shape is None or not is_known(shape):
+        raise UnsupportedError("the shape of the list's elements must be known")
+    type = _element_type(node)
+    return lowering.constant(lowering.name(node), np.zeros((0, *shape), numpy_dtype_of(type)), type)
+
+
+def get_item(lowering: Lowering, node: Node) -> LiteTensor:
+    """GATHER of the element."""
+    held, index = lowering.input(node, 0), lowering.input(node, 1)
+    shape = None if held.shape is None else held.shape[1:]
+    return lowering.operator(node, BuiltinOperator.GATHER, [held, index], shape, GatherOptionsT())
+
+
+def gather(lowering: Lowering, node: Node) -> LiteTensor:
+    """GATHER of some elements."""
+    held, places = lowering.input(node, 0), lowering.input(node, 1)
+    shape: PartialShape = None
+    if held.shape is not None and places.shape is not None:
+        shape = (*places.shape, *held.shape[1:])
+    return lowering.operator(node, BuiltinOperator.GATHER, [held, places], shape, GatherOptionsT())
+
+
+def set_item(lowering: Lowering, node: Node) -> LiteTensor:
+    """DYNAMIC_UPDATE_SLICE at the element's place."""
+    held, index, item = lowering.inputs(node)
+    if item.shape is None:
+        raise UnsupportedError("the rank of the list's elements must be known")
+    if isinstance(held, ReservedList):
+        if not is_known(item.shape):
+            raise UnsupportedError("the shape of the list's elements must be known")
+        held = held.of(lowering, item.shape)
+    row = _row(lowering, node, item)
+    zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), np.int32))
+    starts = [as_int32(lowering, node, index), *[zero] * len(item.shape)]
+    rank = len(starts)
+    options = PackOptionsT(values_count=rank, axis=0)
+    start = lowering.operator(node, BuiltinOperator.PACK, starts, (rank,), options)
+    whole = (-1, *item.shape) if held.shape is None else held.shape
+    return lowering.operator(node, BuiltinOperator.DYNAMIC_UPDATE_SLICE, [held, row, start], whole)
+
+
+def push_back(lowering: Lowering, node: Node) -> LiteTensor:
+    """CONCATENATION with the new element."""
+    held, item = lowering.inputs(node)
+    row = _row(lowering, node, item)
+    shape = row.shape
+    if held.shape is not None and row.shape is not None:
+        shape = (-1 if held.shape[0] == -1 else held.shape[0] + 1, *row.shape[1:])
+    return _concatenated(lowering, node, [held, row], shape)
+
+
+def stack(lowering: Lowering, node: Node) -> LiteTensor:
+    """The tensor itself."""
+    held = lowering.input(node, 0)
+    if isinstance(held, ReservedList):
+        raise UnsupportedError("the shape of the list's elements must be known")
+    return held
+
+
+def length(lowering: Lowering, node: Node) -> LiteTensor:
+    """The first size."""
+    from .shape import shape_of
+
+    held = lowering.input(node, 0)
+    if held.shape is not None and held.shape[0] != -1:
+        return lowering.constant(lowering.name(node), np.array(held.shape[0], np.int32))
+    sizes = shape_of(lowering, node, held, TensorType.INT32)
+    first = lowering.constant(lowering.name(node, "/first"), np.zeros((), np.int32))
+    return lowering.operator(node, BuiltinOperator.GATHER, [sizes, first], (), GatherOptionsT())
+
+
+def _row(lowering: Lowering, node: Node, item: LiteTensor) -> LiteTensor:
+    """The element with an axis of 1 before its own."""
+    if item.shape is None:
+        raise UnsupportedError("the rank of the list's elements must be known")
+    made = reshaped(lowering, node, item, (1, *item.shape))
+    if made is not None:
+        return made
+    axis = lowering.constant(lowering.name(node, "/axis"), np.zeros((), np.int32))
+    return lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [item, axis], (1, *item.shape))
+
+
+def _vector(lowering: Lowering, node: Node, scalar: LiteTensor) -> LiteTensor:
+    if scalar.shape not in ((), None):
+        raise ModelError(f"the count must be a scalar, got {scalar!r}")
+    one = lowering.integers(lowering.name(node, "/one"), [1])
+    options = ReshapeOptionsT(new_shape=[1])
+    return lowering.operator(node, BuiltinOperator.RESHAPE, [scalar, one], (1,), options)
+
+
+def _concatenated(
+    lowering: Lowering, node: Node, parts: Sequence[LiteTensor], shape: PartialShape
+) -> LiteTensor:
+    return lowering.operator(node, BuiltinOperator.CONCATENATION, parts, shape, ConcatenationOptionsT())
+
+
+RULES: dict[str, Rule] = {
+    "EmptyTensorList": empty,
+    "TensorListFromTensor": from_tensor,
+    "TensorListGather": gather,
+    "TensorListGetItem": get_item,
+    "TensorListLength": length,
+    "TensorListPushBack": push_back,
+    "TensorListReserve": reserve,
+    "TensorListSetItem": set_item,
+    "TensorListStack": stack,
+}
