@@ -105,6 +105,11 @@ def _counts(window: Window, dtype: np.dtype) -> np.ndarray:
     return _sums(padded(np.ones((1, *window.input, 1), dtype), window), window)
 
 
+def summed(x: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
+    """The sum of what each window sees of x [N, spatial, C], and of how many elements it is."""
+    return _sums(padded(x, window), window), _counts(window, x.dtype)
+
+
 def mean(x: np.ndarray, window: Window) -> np.ndarray:
     """The mean of what each window sees of x [N, spatial, C], padding not counted."""
     total = _sums(widened(padded(x, window)), window)

@@ -105,6 +105,15 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Eig", "Lu"),
     ),
     "local_response_normalization": ("LRN", "LRNGrad"),
+    "lookup_table": (
+        *("HashTable", "HashTableV2", "AnonymousHashTable", "MutableHashTable", "MutableHashTableV2"),
+        *("AnonymousMutableHashTable", "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2"),
+        *("AnonymousMutableHashTableOfTensors", "MutableDenseHashTable", "MutableDenseHashTableV2"),
+        *("AnonymousMutableDenseHashTable", "LookupTableFind", "LookupTableFindV2", "LookupTableInsert"),
+        *("LookupTableInsertV2", "LookupTableImport", "LookupTableImportV2", "LookupTableExport"),
+        *("LookupTableExportV2", "LookupTableSize", "LookupTableSizeV2", "InitializeTable"),
+        *("InitializeTableV2", "LookupTableRemoveV2"),
+    ),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
     "matrix_diag": (
         *("Diag", "DiagPart", "MatrixDiag", "BatchMatrixDiag", "MatrixDiagPart", "BatchMatrixDiagPart"),
@@ -148,6 +157,22 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("AvgPool3DGrad",),
     ),
     "projective_transform": ("ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
+    "quantize": (
+        *("QuantizeV2", "Dequantize", "QuantizeAndDequantize", "QuantizeAndDequantizeV2"),
+        *("QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "QuantizeAndDequantizeV4Grad"),
+    ),
+    "quantized_arithmetic": (
+        *("QuantizedAdd", "QuantizedBiasAdd", "QuantizedMul", "QuantizedMatMul", "QuantizedConv2D"),
+        *("QuantizedRelu", "QuantizedRelu6", "QuantizedReshape", "QuantizedMaxPool", "QuantizedAvgPool"),
+        *("QuantizedConcat", "QuantizedInstanceNorm", "QuantizedResizeBilinear"),
+    ),
+    "queue": (
+        *("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "PriorityQueue"),
+        *("PriorityQueueV2", "QueueEnqueue", "QueueEnqueueV2", "QueueEnqueueMany", "QueueEnqueueManyV2"),
+        *("QueueDequeue", "QueueDequeueV2", "QueueDequeueMany", "QueueDequeueManyV2", "QueueDequeueUpTo"),
+        *("QueueDequeueUpToV2", "QueueClose", "QueueCloseV2", "QueueIsClosed", "QueueIsClosedV2"),
+        *("QueueSize", "QueueSizeV2"),
+    ),
     "ragged": (
         *("RaggedRange", "RaggedGather", "RaggedTensorToSparse", "RaggedTensorToTensor"),
         *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
@@ -162,6 +187,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity"),
     ),
     "regex": ("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
+    "requantize": (
+        *("Requantize", "RequantizationRange", "QuantizeDownAndShrinkRange", "RequantizePerChannel"),
+        "RequantizationRangePerChannel",
+    ),
     "resize": (
         *("ResizeBilinear", "ResizeBicubic", "ResizeArea", "ResizeNearestNeighbor"),
         *("ResizeNearestNeighborGrad", "ResizeBilinearGrad", "ResizeBicubicGrad"),
@@ -249,8 +278,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "tensor_list_stack": (
         *("TensorListStack", "TensorListGather", "TensorListFromTensor", "TensorListScatter"),
-        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit"),
-        *("TensorListConcat", "TensorListConcatV2"),
+        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit", "TensorListConcat"),
+        *("TensorListConcatV2",),
     ),
     "tensor_map": (
         *("EmptyTensorMap", "TensorMapInsert", "TensorMapLookup", "TensorMapErase", "TensorMapHasKey"),
@@ -258,6 +287,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),
+    "uniform_quantize": (
+        *("UniformQuantize", "UniformDequantize", "UniformRequantize", "UniformQuantizedAdd"),
+        *("UniformQuantizedClipByValue", "UniformQuantizedDot"),
+    ),
     "unique": ("Unique", "UniqueWithCounts", "UniqueV2", "UniqueWithCountsV2"),
     "value_counts": (
         *("SparseBincount", "RaggedBincount", "DenseCountSparseOutput", "SparseCountSparseOutput"),

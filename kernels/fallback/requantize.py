@@ -1,0 +1,149 @@
+"""Requantize and its kin: 32-bit integers brought to a smaller range."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .attributes import DataType
+from .dtypes import QUANTIZED, numpy_dtype
+from .quantized_range import checked_range, floats, limits, number, quantized, scalar
+from .registry import kernel
+from .status import InvalidArgumentError
+
+# Binary places of the fixed-point numbers.
+_PLACES = 16
+
+
+def _requantized(
+    x: np.ndarray, old: tuple[float, float], new: tuple[float, float], dtype: np.dtype
+) -> np.ndarray:
+    """x, integers that stand for the old range, as integers of the type that stand for the new one.
+
+    32 to 8 bits unsigned is done in fixed point.
+    Source: TensorFlow tensorflow/core/kernels/quantization_utils.h, RequantizeManyInNewRange.
+    """
+    if x.dtype != np.int32 or dtype != np.uint8:
+        return quantized(floats(x, *old), *new, dtype)
+    width = np.float32(new[1]) - np.float32(new[0])
+    if width == 0:
+        return np.zeros(x.shape, dtype)
+    low, high = np.float32(old[0]), np.float32(old[1])
+    inverse = np.float32(255.0 / float(width))
+    middle = np.float32((float(low) + float(high)) / 2)
+    scale = int(255.0 * (1 << _PLACES) * float(high - low) / float(width))
+    offset = int(float(middle * inverse * np.float32(1 << _PLACES)))
+    start = round_half_away(float(new[0]) * 255.0 * (1 << _PLACES) / float(width))
+    wide = x.astype(np.int64)
+    fixed = ((wide * scale) >> 32) + offset - start + (1 << (_PLACES - 1))
+    return np.clip(fixed >> _PLACES, 0, 255).astype(dtype)
+
+
+def round_half_away(value: float) -> int:
+    """To the nearest whole number, halves away from zero."""
+    return int(np.copysign(np.floor(abs(value) + 0.5), value))
+
+
+def requantize(
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    new_low: np.ndarray,
+    new_high: np.ndarray,
+    *,
+    out_type: DataType,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x in another range, which contains 0; and that range."""
+    op = "Requantize"
+    old = checked_range(op, low, high)
+    new = scalar(op, "requested_output_min", new_low), scalar(op, "requested_output_max", new_high)
+    if not new[0] <= 0 <= new[1] or new[0] == new[1]:
+        raise InvalidArgumentError(f"{op}: the output range must contain 0, got {new[0]} to {new[1]}")
+    return _requantized(x, old, new, numpy_dtype(out_type)), number(new[0]), number(new[1])
+
+
+def _used_range(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
+    """From the least to the greatest of what x stands for, and 0."""
+    ends = checked_range(op, low, high)
+    if not x.size:
+        return 0.0, 0.0
+    used = floats(np.array([x.min(), x.max()], x.dtype), *ends)
+    return min(float(used[0]), 0.0), float(used[1])
+
+
+def requantization_range(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The range that x, integers that stand for low to high, really uses."""
+    least, most = _used_range("RequantizationRange", x, low, high)
+    return number(least), number(most)
+
+
+def quantize_down(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, out_type: DataType
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x in the range that it really uses, and that range."""
+    op = "QuantizeDownAndShrinkRange"
+    used = _used_range(op, x, low, high)
+    y = _requantized(x, checked_range(op, low, high), used, numpy_dtype(out_type))
+    return y, number(used[0]), number(used[1])
+
+
+def _channel_scales(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """What an integer of each channel is worth, float32."""
+    if x.ndim < 1 or low.shape != high.shape or low.reshape(-1).shape not in ((1,), x.shape[-1:]):
+        message = "input_min and input_max must have an element for each channel, or one"
+        shapes = f"{list(low.shape)} and {list(high.shape)} for {list(x.shape)}"
+        raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
+    reach = np.maximum(np.abs(low), np.abs(high)).reshape(-1).astype(np.float32)
+    return np.asarray(reach / np.float32(1 << 31))
+
+
+def requantization_range_per_channel(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, clip_value_max: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """One range for all channels, from 0 or symmetric, at most clip_value_max wide.
+
+    Source: TensorFlow tensorflow/core/kernels/mkl/mkl_requantization_range_per_channel_op.cc.
+    """
+    op = "RequantizationRangePerChannel"
+    scales = _channel_scales(op, x, low, high)
+    if not x.size:
+        return number(0), number(0)
+    axes = tuple(range(x.ndim - 1))
+    least, most = x.min(axis=axes).astype(np.float32), x.max(axis=axes).astype(np.float32)
+    reach = float(np.max(np.maximum(np.abs(least), np.abs(most)) * scales))
+    widest = min(reach, clip_value_max)
+    return number(0.0 if least.min() >= 0 else -widest), number(widest)
+
+
+def requantize_per_channel(
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    new_low: np.ndarray,
+    new_high: np.ndarray,
+    *,
+    out_type: DataType,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """x, each channel in a range of its own, in one range for all; 0 stays 0.
+
+    Source: TensorFlow tensorflow/core/kernels/mkl/mkl_requantize_per_channel_op.cc.
+    """
+    op = "RequantizePerChannel"
+    scales = _channel_scales(op, x, low, high)
+    least, most = scalar(op, "requested_output_min", new_low), scalar(op, "requested_output_max", new_high)
+    dtype = numpy_dtype(out_type)
+    lowest, highest = limits(dtype)
+    reach = np.float32(max(abs(least), abs(most)))
+    if not reach > 0 or not np.isfinite(reach):
+        raise InvalidArgumentError(f"{op}: the output range must not be empty, got {least} to {most}")
+    factor = scales * (np.float32(highest) / reach)
+    steps = np.rint(x.astype(np.float32) * factor).astype(np.float64)
+    return np.clip(steps, lowest, highest).astype(dtype), number(least), number(most)
+
+
+KERNELS = (
+    kernel("Requantize", requantize, Tinput=QUANTIZED, out_type=QUANTIZED),
+    kernel("RequantizationRange", requantization_range, Tinput=QUANTIZED),
+    kernel("QuantizeDownAndShrinkRange", quantize_down, Tinput=QUANTIZED, out_type=QUANTIZED),
+    kernel("RequantizePerChannel", requantize_per_channel, T=QUANTIZED, out_type=QUANTIZED),
+    kernel("RequantizationRangePerChannel", requantization_range_per_channel, T=QUANTIZED),
+)

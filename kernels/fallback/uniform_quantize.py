@@ -1,0 +1,190 @@
+"""UniformQuantize, UniformDequantize, UniformRequantize, and arithmetic of uniformly quantized tensors.
+
+An integer q stands for (q - zero_point) scale; scales and zero points are scalars, or one for each
+slice along an axis.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...schema import graph_def
+from .attributes import DataType
+from .dtypes import numpy_dtype
+from .quantized_range import rounded
+from .registry import kernel
+from .status import InvalidArgumentError
+
+_FLOAT = frozenset((graph_def.DT_FLOAT,))
+_BYTES = frozenset((graph_def.DT_QINT8,))
+_WIDE = frozenset((graph_def.DT_QINT32,))
+# Binary places of a multiplier from 0.5 to 1.
+_PLACES = 31
+
+
+def _parameters(
+    op: str, shape: tuple[int, ...], scales: np.ndarray, zero_points: np.ndarray, axis: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scales, float32, and zero points, int64, made to go with a tensor of the shape."""
+    if not -1 <= axis < len(shape):
+        raise InvalidArgumentError(f"{op}: quantization axis must be -1 or one of {len(shape)}, got {axis}")
+    wanted = () if axis == -1 else (shape[axis],)
+    if scales.shape != wanted or zero_points.shape != wanted:
+        found = f"{list(scales.shape)} and {list(zero_points.shape)}"
+        raise InvalidArgumentError(f"{op}: scales and zero points must be {list(wanted)}, got {found}")
+    if not np.all((scales > 0) & np.isfinite(scales)):
+        raise InvalidArgumentError(f"{op}: scales must be positive and finite, got {scales.tolist()}")
+    spread = () if axis == -1 else (-1, *(1,) * (len(shape) - 1 - axis))
+    return scales.reshape(spread), zero_points.astype(np.int64).reshape(spread)
+
+
+def _multiplied(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
+    """x, int64, times positive float64 factors, in fixed point, halves up.
+
+    Source: TensorFlow tensorflow/core/kernels/uniform_quant_ops/math_utils.h.
+    """
+    fraction, exponent = np.frexp(factor)
+    multiplier = np.rint(fraction * (1 << _PLACES)).astype(np.int64)
+    shift = np.clip(_PLACES - exponent.astype(np.int64), 1, 62)
+    return (x * multiplier + (np.int64(1) << (shift - 1))) >> shift
+
+
+def _clamped(x: np.ndarray, low: int, high: int, dtype: np.dtype) -> np.ndarray:
+    return np.clip(x, low, high).astype(dtype)
+
+
+def uniform_quantize(
+    x: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    *,
+    Tout: DataType,
+    quantization_axis: int,
+    quantization_min_val: int,
+    quantization_max_val: int,
+) -> np.ndarray:
+    """x / scale + zero_point, rounded to the nearest integer and kept within the limits."""
+    scale, zero = _parameters("UniformQuantize", x.shape, scales, zero_points, quantization_axis)
+    steps = rounded(x * (1 / scale).astype(np.float32) + zero.astype(np.float32)).astype(np.float64)
+    return _clamped(steps, quantization_min_val, quantization_max_val, numpy_dtype(Tout))
+
+
+def uniform_dequantize(
+    x: np.ndarray, scales: np.ndarray, zero_points: np.ndarray, *, quantization_axis: int
+) -> np.ndarray:
+    """(x - zero_point) scale, float32."""
+    scale, zero = _parameters("UniformDequantize", x.shape, scales, zero_points, quantization_axis)
+    return np.asarray((x.astype(np.int64) - zero).astype(np.float32) * scale)
+
+
+def uniform_requantize(
+    x: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    new_scales: np.ndarray,
+    new_zero_points: np.ndarray,
+    *,
+    Tout: DataType,
+    input_quantization_axis: int,
+    output_quantization_axis: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+) -> np.ndarray:
+    """x with other scales and zero points."""
+    op = "UniformRequantize"
+    scale, zero = _parameters(op, x.shape, scales, zero_points, input_quantization_axis)
+    new, at = _parameters(op, x.shape, new_scales, new_zero_points, output_quantization_axis)
+    y = _multiplied(x.astype(np.int64) - zero, (scale / new).astype(np.float64)) + at
+    limits = output_quantization_min_val, output_quantization_max_val
+    return _clamped(y, *limits, numpy_dtype(Tout))
+
+
+def uniform_quantized_add(
+    x: np.ndarray,
+    y: np.ndarray,
+    x_scales: np.ndarray,
+    x_zero_points: np.ndarray,
+    y_scales: np.ndarray,
+    y_zero_points: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    *,
+    lhs_quantization_axis: int,
+    rhs_quantization_axis: int,
+    output_quantization_axis: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+) -> np.ndarray:
+    """x + y with broadcasting, in the output's scale and zero point."""
+    op = "UniformQuantizedAdd"
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    scale, zero = _parameters(op, shape, scales, zero_points, output_quantization_axis)
+    total = np.zeros(shape, np.int64)
+    for value, its_scales, its_zeros, axis in (
+        (x, x_scales, x_zero_points, lhs_quantization_axis),
+        (y, y_scales, y_zero_points, rhs_quantization_axis),
+    ):
+        own, at = _parameters(op, value.shape, its_scales, its_zeros, axis)
+        total += _multiplied(value.astype(np.int64) - at, (own / scale).astype(np.float64))
+    limits = output_quantization_min_val, output_quantization_max_val
+    return _clamped(total + zero, *limits, x.dtype)
+
+
+def uniform_quantized_clip(
+    x: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    *,
+    quantization_axis: int,
+) -> np.ndarray:
+    """x kept from low to high, which are quantized as x is."""
+    op = "UniformQuantizedClipByValue"
+    _parameters(op, x.shape, scales, zero_points, quantization_axis)
+    if low.shape != scales.shape or high.shape != scales.shape:
+        message = f"min and max must be {list(scales.shape)}"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(low.shape)} and {list(high.shape)}")
+    spread = () if quantization_axis == -1 else (-1, *(1,) * (x.ndim - 1 - quantization_axis))
+    return np.minimum(np.maximum(x, low.reshape(spread)), high.reshape(spread))
+
+
+def uniform_quantized_dot(
+    x: np.ndarray,
+    y: np.ndarray,
+    x_scales: np.ndarray,
+    x_zero_points: np.ndarray,
+    y_scales: np.ndarray,
+    y_zero_points: np.ndarray,
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    *,
+    Tout: DataType,
+    rhs_quantization_axis: int,
+    output_quantization_axis: int,
+    output_quantization_min_val: int,
+    output_quantization_max_val: int,
+) -> np.ndarray:
+    """x y of matrices, y quantized as a whole or by column, in the output's scale and zero point."""
+    op = "UniformQuantizedDot"
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
+        message = "lhs and rhs must be matrices that can be multiplied"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(y.shape)}")
+    shape = (x.shape[0], y.shape[1])
+    left, left_zero = _parameters(op, x.shape, x_scales, x_zero_points, -1)
+    right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
+    scale, zero = _parameters(op, shape, scales, zero_points, output_quantization_axis)
+    sums = (x.astype(np.int64) - left_zero) @ (y.astype(np.int64) - right_zero)
+    factor = ((left * right).astype(np.float32) / scale).astype(np.float64)
+    limits = output_quantization_min_val, output_quantization_max_val
+    return _clamped(_multiplied(sums, factor) + zero, *limits, numpy_dtype(Tout))
+
+
+KERNELS = (
+    kernel("UniformQuantize", uniform_quantize, Tin=_FLOAT, Tout=_BYTES | _WIDE),
+    kernel("UniformDequantize", uniform_dequantize, Tin=_BYTES | _WIDE, Tout=_FLOAT),
+    kernel("UniformRequantize", uniform_requantize, Tin=_BYTES | _WIDE, Tout=_BYTES | _WIDE),
+    kernel("UniformQuantizedAdd", uniform_quantized_add, T=_WIDE),
+    kernel("UniformQuantizedClipByValue", uniform_quantized_clip, T=_WIDE),
+    kernel("UniformQuantizedDot", uniform_quantized_dot, Tin=_BYTES, Tout=_WIDE),
+)

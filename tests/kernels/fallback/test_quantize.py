@@ -1,0 +1,82 @@
+"""Quantized tensors: what they stand for must be what floats give, within a step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+
+from .nodes import run
+
+RANDOM = np.random.default_rng(12)
+X = RANDOM.uniform(-1.9, 2.9, (3, 4)).astype(np.float32)
+LOW, HIGH = np.float32(-2), np.float32(3)
+STEP = 5 / 255
+
+
+def values(x: np.ndarray, low: object, high: object, type: str) -> np.ndarray:
+    """What a quantized tensor stands for."""
+    return run("Dequantize", [x, low, high], T=type, mode="string$MIN_FIRST")[0]
+
+
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST", "SCALED"])
+@pytest.mark.parametrize("type", ["qint8", "quint8"])
+def test_quantizing_is_undone_within_a_step(mode: str, type: str) -> None:
+    if (mode, type) == ("SCALED", "quint8"):
+        pytest.skip("holds nothing below 0")
+    y, low, high = run("QuantizeV2", [X, LOW, HIGH], T=type, mode=f"string${mode}")
+    (back,) = run("Dequantize", [y, low, high], T=type, mode=f"string${mode}")
+    np.testing.assert_allclose(back, X, atol=2 * STEP)
+
+
+def test_quantized_and_back_at_once() -> None:
+    options = {"T": "f32", "num_bits": "i64$8", "range_given": "bool$true"}
+    (y,) = run("QuantizeAndDequantizeV2", [X, LOW, HIGH], **options)
+    step = 3 / 127
+    np.testing.assert_allclose(y, np.rint(X / step) * step, rtol=1e-5, atol=1e-6)
+
+
+def quantized(x: np.ndarray) -> np.ndarray:
+    inputs = [x.astype(np.float32), LOW, HIGH]
+    return run("QuantizeV2", inputs, T="quint8", mode="string$MIN_FIRST")[0]
+
+
+def test_arithmetic_is_that_of_floats() -> None:
+    a, b = quantized(X), quantized(X[::-1])
+    x, y = (values(q, LOW, HIGH, "quint8") for q in (a, b))
+    ranges = [LOW, HIGH, LOW, HIGH]
+    for op, wanted in (("QuantizedAdd", x + y), ("QuantizedMul", x * y)):
+        total, low, high = run(op, [a, b, *ranges], Toutput="qint32", T1="quint8", T2="quint8")
+        np.testing.assert_allclose(values(total, low, high, "qint32"), wanted, atol=0.05)
+    inputs = [a, b.T.copy(), *ranges]
+    product, low, high = run("QuantizedMatMul", inputs, Toutput="qint32", T1="quint8", T2="quint8")
+    np.testing.assert_allclose(values(product, low, high, "qint32"), x @ y.T, atol=0.1)
+
+
+def test_convolution_is_that_of_floats_and_shrinks_to_bytes() -> None:
+    x, w = quantized(RANDOM.uniform(-2, 3, (1, 4, 4, 2))), quantized(RANDOM.uniform(-2, 3, (2, 2, 2, 3)))
+    options = {"strides": "list(i64)$1,1,1,1", "padding": "string$SAME"}
+    inputs = [x, w, LOW, HIGH, LOW, HIGH]
+    types = {"Tinput": "quint8", "Tfilter": "quint8", "out_type": "qint32"}
+    y, low, high = run("QuantizedConv2D", inputs, **types, **options)
+    floats = [values(q, LOW, HIGH, "quint8") for q in (x, w)]
+    wanted = run("Conv2D", floats, T="f32", **options)[0]
+    np.testing.assert_allclose(values(y, low, high, "qint32"), wanted, atol=0.3)
+    small, low, high = run("QuantizeDownAndShrinkRange", [y, low, high], Tinput="qint32", out_type="quint8")
+    assert small.min() <= 1 and small.max() >= 254
+    np.testing.assert_allclose(values(small, low, high, "quint8"), wanted, atol=0.5)
+
+
+def test_uniform_quantization_by_axis() -> None:
+    scales, zeros = np.array([0.1, 0.2, 0.05, 0.1], np.float32), np.array([0, 3, -5, 1], np.int32)
+    limits = {"quantization_min_val": "i64$-128", "quantization_max_val": "i64$127"}
+    ends = {"quantization_axis": "i64$1", **limits}
+    (q,) = run("UniformQuantize", [X, scales, zeros], Tin="f32", Tout="qint8", **ends)
+    (back,) = run("UniformDequantize", [q, scales, zeros], Tin="qint8", Tout="f32", **ends)
+    np.testing.assert_allclose(back, X, atol=0.1001)
+
+
+@pytest.mark.parametrize(("low", "high"), [(1, -1), (np.nan, 1), (-np.inf, 1)])
+def test_ranges_that_cannot_be_are_refused(low: float, high: float) -> None:
+    with pytest.raises(InvalidArgumentError):
+        run("QuantizeV2", [X, np.float32(low), np.float32(high)], T="quint8", mode="string$MIN_FIRST")
