@@ -154,7 +154,8 @@ def _rsqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
     if x.type == TensorType.INT16:
         return _interpolated_rsqrt(name, x, y)
     p, q = quantization_of(name, x), quantization_of(name, y)
-    real = 1 / float(np.sqrt(np.float32(p.scale)) * np.float32(q.scale))
+    with np.errstate(all="ignore"):
+        real = float(1 / np.float64(np.sqrt(np.float32(p.scale)) * np.float32(q.scale)))
     multiplier, shift = quantize_multiplier(real)
     offsets = stored_values(x) - p.zero_point
     results = np.full(offsets.shape, np.int64(type_range(y)[1]))

@@ -70,11 +70,11 @@ def check_same_quantization(operator: str, x: Tensor, y: Tensor) -> None:
 
 
 def quantization_pair(tensor: Tensor) -> tuple[float, int]:
-    """(scale, zero point) of a tensor; (0, 0) when it has none."""
+    """(scale, zero point) of a tensor, the first of several; (0, 0) when it has none."""
     quantization = tensor.quantization
     if quantization is None or not len(quantization.scales):
         return 0.0, 0
-    return quantization.scale, quantization.zero_point
+    return float(quantization.scales[0]), quantization.zero_point
 
 
 def output_of(context: Context, node: Node, operator: str, x: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.tensor import Tensor, TensorType
 from .parallel import chunk_count
-from .requantize import quantization_of
+from .requantize import quantization_of, scale_ratio
 
 # Elements first to first + size are mapped; table holds 256 bytes or 65536 int16, indexed by the
 # operand read as unsigned.
@@ -62,6 +62,7 @@ def function_table(
     Source: XNNPACK src/operators/unary-elementwise-nc.c; LiteRT
     tflite/kernels/internal/common.h, LUTPopulate.
     """
+    scale_ratio(operator, x, y)  # for its check
     x_quantization, y_quantization = quantization_of(operator, x), quantization_of(operator, y)
     offsets = (stored_values(x) - x_quantization.zero_point).astype(np.float32)
     with np.errstate(all="ignore"):
@@ -89,6 +90,7 @@ def interpolated_table(
     Samples are moved by half the error in the middle of the segment that they begin.
     Source: LiteRT tflite/kernels/internal/common.h, LUTPopulateInt16 and LUTLookup.
     """
+    scale_ratio(operator, x, y)
     p, q = quantization_of(operator, x), quantization_of(operator, y)
     x_scale, y_scale = np.float32(p.scale), np.float32(q.scale)
     first = x_scale * np.float32(-(1 << 15) - p.zero_point)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .errors import UnsupportedError
 from .tensor import TensorType
 
 
@@ -35,7 +36,15 @@ class Quantization:
 
     @property
     def scale(self) -> float:
-        """The single scale, as the float32 value in the file; 0 where there is none."""
+        """The single scale, as the float32 value in the file; 0 where there is none.
+
+        UnsupportedError when there are several: who reads one would take it for all.
+        """
+        if len(self.scales) > 1:
+            raise UnsupportedError(
+                f"this tensor must have one scale, got {len(self.scales)} along dimension "
+                f"{self.quantized_dimension}; a tensor of one scale would run"
+            )
         return float(self.scales[0]) if len(self.scales) else 0.0
 
     @property
