@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -24,6 +25,8 @@ def check_output(output: Path, **sources: str | Path) -> None:
 
 def write_atomically(path: Path, content: bytes | bytearray) -> None:
     """Write a file under a temporary name beside it and rename it: it is there whole or not at all."""
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "the folder must exist", str(path.parent))
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -165,9 +165,9 @@ class _Rewriter:
         )
 
     def _check_inputs(self, subgraph: Subgraph, node: Node, inputs: tuple[int, ...]) -> None:
-        strangers = [t for t in inputs if t not in node.inputs]
-        missing = [t for t in node.inputs if t not in inputs and not subgraph.tensors[t].is_constant]
-        if strangers or missing:
+        missing = set(node.inputs).difference(inputs)
+        varying = [t for t in missing if not subgraph.tensors[t].is_constant]
+        if varying or not set(node.inputs).issuperset(inputs):
             raise StateError(
                 f"{self._delegate.name}: a program must read all inputs of its partition but constants, "
                 f"{node.inputs}, got {tuple(inputs)}"

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
-from numlite.delegates import Delegate, DelegateFlags, SimpleDelegateOptions
+from numlite.delegates import (
+    Delegate,
+    DelegateFlags,
+    SimpleDelegateOptions,
+)
 from numlite.delegates import loading as loading_module
 from numlite.delegates.compile import CompiledModel, compile_model
 from numlite.delegates.report import delegation_report
