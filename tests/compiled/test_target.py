@@ -44,7 +44,9 @@ def test_a_wider_processor_than_this_is_refused(cpu: pytest.MonkeyPatch) -> None
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/cpuinfo")
 def test_the_host_is_as_llvm_sees_it() -> None:
-    assert module._flags_from_llvm() & PROCESSORS["znver4"] == module.host_flags() & PROCESSORS["znver4"]
+    # Linux withdraws rdseed where a processor's is faulty; LLVM does not ask Linux.
+    compared = PROCESSORS["znver4"] - {"rdseed"}
+    assert module._flags_from_llvm() & compared == module.host_flags() & compared
 
 
 def test_the_host_description_does_not_change() -> None:
