@@ -8,14 +8,16 @@ from pathlib import Path
 from ...lite.errors import ModelError
 from ..ir.attributes import DenseAttr, TensorProtoAttr
 from ..ir.module import Function, Module
-from ..ir.node import Node, Value
+from ..ir.node import Block, Node, Value
 from ..ir.types import ElementType, TensorType
 from ..transforms.bodies import token_of
-from ..transforms.effects import Effects
+from ..transforms.clone import clone_node
+from ..transforms.effects import called_names
 from ..transforms.inline import fresh_name
 from ..transforms.purity import is_pure
 from .checkpoint import Checkpoint
 from .constant_variable import constant_node, make_constant
+from .first_contents import restoring_node
 from .resources import ResourceName, Uses, is_read, resources, uses_of
 from .restore import StoredPart, origin
 from .vocabulary import TEXT_INITIALIZERS, read_vocabulary
@@ -37,13 +39,13 @@ class Session:
         self.functions: dict[str, Function] = module.functions
         self.stored = stored
         self.checkpoint = checkpoint
-        self.effects = Effects(self.functions)
         bodies = [self.graph.body, *(f.body for f in self.functions.values() if not f.generic)]
         self.handles = resources(node for body in bodies for node in body.walk())
         self.uses: dict[ResourceName, Uses] = {
             name: uses_of(nodes, self.functions) for name, nodes in self.handles.items()
         }
         self.shared = self._shared()
+        self.callers = self._callers()
         self.names = {node.name for node in self.graph.body}
         self.reads: list[Node] = []
         self.values: dict[StoredPart, DenseAttr | TensorProtoAttr] = {}
@@ -70,11 +72,26 @@ class Session:
         for node, index in uses.leaves:
             if is_read(node, index):
                 continue
-            if node.block is self.graph.body:
-                if node in among:
-                    yield node
-            else:
-                yield from (n for n in uses.functional if n.block is self.graph.body and n in among)
+            yield from (home for home in self._homes(node) if home in among)
+
+    def _homes(self, node: Node) -> Iterable[Node]:
+        """The node, or those of the graph that lead to the function that it is in."""
+        return (node,) if node.block is self.graph.body else self.callers.get(node.block, ())
+
+    def _callers(self) -> dict[Block | None, list[Node]]:
+        """For each function's body the nodes of the graph that call it, also through others."""
+        found: dict[Block | None, list[Node]] = {}
+        for node in self.graph.body:
+            waiting = called_names(node, self.functions)
+            seen = set()
+            while waiting:
+                function = self.functions.get(waiting.pop())
+                if function is not None and function.name not in seen:
+                    seen.add(function.name)
+                    found.setdefault(function.body, []).append(node)
+                    for inner in function.body:
+                        waiting += called_names(inner, self.functions)
+        return found
 
     def settle(self, active: Container[Node], start: Container[Node], written: set[ResourceName]) -> None:
         """Make every variable a constant that is never assigned to, or only once at the start.
@@ -95,7 +112,7 @@ class Session:
         """Put the checkpoint's value in the place of a variable."""
         parts = self.stored.get(name, [])
         if len(parts) != 1:
-            if any(node in active for node in self.handles[name]):
+            if any(home in active for node in self.handles[name] for home in self._homes(node)):
                 raise ModelError(
                     f"variable '{name.name}' has no value: neither the checkpoint nor the model's "
                     "initialization gives it one"
@@ -105,13 +122,15 @@ class Session:
         pairs = []
         for handle in self.handles[name]:
             assert handle.block is not None
-            node = handle.block.insert_before(handle, constant_node(self._fresh(handle), value))
+            node = handle.block.insert_before(
+                handle, constant_node(self._fresh(f"{handle.name}/value"), value)
+            )
             pairs.append((handle, node.results[0]))
         self.reads += make_constant(pairs, self.uses[name], self.functions)
         return True
 
-    def _fresh(self, handle: Node) -> str:
-        return fresh_name(f"{handle.name}/value", self.names)
+    def _fresh(self, name: str) -> str:
+        return fresh_name(name, self.names)
 
     def _value(self, part: StoredPart) -> DenseAttr | TensorProtoAttr:
         if part not in self.values:
@@ -166,33 +185,27 @@ class Session:
         """The resources whose handles are among the nodes, or in functions that those call."""
         return {
             name
-            for name, uses in self.uses.items()
-            if any(node in nodes for node in (*self.handles[name], *uses.functional))
+            for name in self.uses
+            if any(home in nodes for node in self.handles[name] for home in self._homes(node))
             and any(value.users for handle in self.handles[name] for value in handle.results)
         }
 
     def _first_contents(self, name: ResourceName) -> Node | None:
         """A node that gives a resource what the checkpoint has for it, None when that is nothing."""
         parts = self.stored.get(name, [])
-        handle = self.handles[name][0]
-        if not parts or handle.block is not self.graph.body:
+        if not parts or self.checkpoint is None:
             return None
-        values = []
-        for part in parts:
-            constant = constant_node(self._fresh(handle), self._value(part))
-            values.append(self.graph.body.append(constant).results[0])
-        types = [value.type.element for value in values if isinstance(value.type, TensorType)]
-        if name.is_table:
-            node = Node("LookupTableImportV2")
-            node.attributes = dict(zip(("Tin", "Tout"), types, strict=True))
-        elif handle.op == "VarHandleOp":
-            node = Node("AssignVariableOp", attributes={"dtype": types[0]})
-        else:
-            node = Node("Assign", result_types=[handle.results[0].type], attributes={"T": types[0]})
-        node.name = fresh_name(f"{handle.name}/restore", self.names)
-        self.graph.body.append(node)
-        node.operands = (handle.results[0], *values)
-        return node
+        tensors = [part.read(self.checkpoint) for part in parts]
+        return restoring_node(self.graph.body, self._handle(name), tensors, self._fresh)
+
+    def _handle(self, name: ResourceName) -> Node:
+        """A node of the graph that makes the resource's handle, a new one where only functions have it."""
+        for node in self.handles[name]:
+            if node.block is self.graph.body:
+                return node
+        copy = clone_node(self.handles[name][0], self._fresh)
+        copy.attributes["shared_name"] = name.name.encode(errors="surrogateescape")
+        return self.graph.body.append(copy)
 
     def _read_file(self, node: Node) -> None:
         """Make a node that fills a table from a file one that fills it from constants."""
@@ -210,7 +223,7 @@ class Session:
         constants = []
         columns = read_vocabulary(Path(path), node.attributes, key, value, what)
         for name, column in zip(("keys", "values"), columns, strict=True):
-            constant = constant_node(fresh_name(f"{node.name}/{name}", self.names), column)
+            constant = constant_node(self._fresh(f"{node.name}/{name}"), column)
             constants.append(self.graph.body.append(constant).results[0])
         node.op = TEXT_INITIALIZERS[node.op]
         node.attributes = {"Tkey": key, "Tval": value}

@@ -61,7 +61,7 @@ class Effects:
             return Effect.NONE
         if node.op in _READERS:
             return Effect.READS
-        called = list(_called(node, self.functions))
+        called = called_names(node, self.functions)
         if called:
             return max(self.of_function(name) for name in called)
         if node.regions:
@@ -83,8 +83,8 @@ class Effects:
         return found
 
 
-def _called(node: Node, functions: Mapping[str, Function]) -> list[str]:
-    """Names of the functions in a node's attributes, or its op, that are there."""
+def called_names(node: Node, functions: Mapping[str, Function]) -> list[str]:
+    """Names of the functions in a node's attributes, or its op where that is one that is there."""
     found: list[str] = []
     stack: list[Attribute] = list(node.attributes.values())
     while stack:

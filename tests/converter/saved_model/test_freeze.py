@@ -290,6 +290,62 @@ def test_variables_of_the_initialization(tmp_path: Path) -> None:
     assert running()["sum"].tolist() == running()["sum"].tolist()
 
 
+@pytest.mark.parametrize("op", ["MutableHashTableV2", "MutableDenseHashTableV2"])
+def test_tables_of_the_checkpoint(tmp_path: Path, op: str) -> None:
+    """A dense table stores all its places, whose keys are 0 where empty and -1 where deleted."""
+    meta_graph, graph = new_model()
+    constant(graph, "empty", 0.0)
+    constant(graph, "deleted", -1.0)
+    marks = ("empty", "deleted") if "Dense" in op else ()
+    add(graph, op, "table", *marks, key_dtype=FLOAT, value_dtype=FLOAT)
+    if marks:
+        graph.node[-1].attr["value_shape"].shape.SetInParent()
+    constant(graph, "none", -5.0)
+    add(graph, "Placeholder", "k", dtype=FLOAT)
+    add(graph, "LookupTableFindV2", "find", "table", "k", "none", Tin=FLOAT, Tout=FLOAT)
+    signature(meta_graph, "run", {"k": "k:0"}, {"v": "find:0"})
+    restores(meta_graph, {}, {})
+    constant(graph, "names", [b"keys", b"values"], STRING)
+    constant(graph, "parts", [b"", b""], STRING)
+    add(graph, "RestoreV2", "read", "save/file", "names", "parts", dtypes=[FLOAT, FLOAT])
+    add(graph, "LookupTableImportV2", "import", "table", "read", "read:1", Tin=FLOAT, Tout=FLOAT)
+    next(node for node in graph.node if node.name == "save/all").input.append("^import")
+    keys, values = np.float32([[0], [3], [-1], [7]]), np.float32([[0], [30], [1], [70]])
+    if not marks:
+        keys, values = keys[1::2, 0], values[1::2, 0]
+    frozen = loaded(tmp_path, meta_graph, tensors={"keys": keys, "values": values}).freeze()
+    nodes = {node.name: node for node in frozen.graph_def().node}
+    made = nodes[frozen.initializers[0]]
+    assert made.op == ("LookupTableInsertV2" if marks else "LookupTableImportV2")
+    contents = [nodes[name].attr["value"].tensor for name in made.input[1:]]
+    assert [np.frombuffer(c.tensor_content, np.float32).tolist() for c in contents] == [[3, 7], [30, 70]]
+
+
+def test_a_handle_inside_a_loop(tmp_path: Path) -> None:
+    """The loop's body makes the handle of a counter by itself."""
+    meta_graph, graph = new_model()
+    cond = function(graph, "cond", {"i": INT}, {"r": (BOOL, "less:z:0")})
+    constant(cond, "limit", 3, INT)
+    add(cond, "Less", "less", "i", "limit:output:0", T=INT)
+    body = function(graph, "body", {"i": INT}, {"r": (INT, "add:z:0")}, ["count"])
+    add(body, "VarHandleOp", "v", dtype=FLOAT, shape=(), shared_name="v")
+    constant(body, "two", 2.0)
+    add(body, "AssignAddVariableOp", "count", "v:resource:0", "two:output:0", dtype=FLOAT)
+    constant(body, "one", 1, INT)
+    add(body, "AddV2", "add", "i", "one:output:0", "^count", T=INT)
+    constant(graph, "zero", 0, INT)
+    add(graph, "While", "loop", "zero", cond=Func("cond"), body=Func("body"), T=[INT])
+    variable(graph, "v")
+    add(graph, "ReadVariableOp", "read", "v", "^loop", dtype=FLOAT)
+    signature(meta_graph, "run", {}, {"v": "read:0"})
+    signature(meta_graph, "loop", {}, {"i": "loop:0"})
+    restores(meta_graph, {"v": "v"})
+    model = loaded(tmp_path, meta_graph, tensors={"v": np.float32(4)})
+    assert Running(model.freeze("run"))()["v"] == 10
+    alone = model.freeze("loop", together=["loop"])
+    assert alone.initializers == ("v/restore",) and Running(alone)()["i"] == 3
+
+
 def test_inputs_inside_the_graph(tmp_path: Path) -> None:
     meta_graph = linear()
     signature(meta_graph, "inner", {"m": "mul:0"}, {"y": "y:0"})
