@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from heapq import heapify, heappop, heappush
 
 from ...lite.errors import ModelError
 from .body import Body, Endpoint
@@ -12,36 +13,47 @@ from .operations import Role, role_of
 def ordered(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> list[int]:
     """Places of the wanted nodes and of all that they need, when some outputs are given.
 
-    A node comes after the nodes that it reads from or waits for. What a NextIteration gives is read in
+    A node comes after the nodes that it reads from or waits for; where that leaves a choice, in the
+    order of the file, which is that of the program that wrote it. What a NextIteration gives is read in
     the next round of its loop, so that its node may come later. ModelError for any other circle.
     """
+    needed = _needed(body, given, wanted)
+    followers: dict[int, list[int]] = {place: [] for place in needed}
+    waits = dict.fromkeys(needed, 0)
+    for place in needed:
+        for source in _sources(body, place, given):
+            if role_of(body.nodes[source].op) is not Role.NEXT_ITERATION:
+                followers[source].append(place)
+                waits[place] += 1
+    ready = [place for place, count in waits.items() if not count]
+    heapify(ready)
     order: list[int] = []
-    # False while the nodes that a node needs are looked at, True when its place in the order is known.
-    done: dict[int, bool] = {}
-    roots = list(dict.fromkeys(wanted))
-    for root in roots:
-        if root in done:
-            continue
-        done[root] = False
-        stack = [(root, _needed(body, root, given))]
-        while stack:
-            place, needed = stack[-1]
-            following = next(needed, None)
-            if following is None:
-                stack.pop()
-                done[place] = True
-                order.append(place)
-            elif role_of(body.nodes[following].op) is Role.NEXT_ITERATION:
-                roots.append(following)
-            elif following not in done:
-                done[following] = False
-                stack.append((following, _needed(body, following, given)))
-            elif not done[following]:
-                raise ModelError(f"{body.nodes[following]}: a circle must go through a NextIteration")
+    while ready:
+        place = heappop(ready)
+        order.append(place)
+        for follower in followers[place]:
+            waits[follower] -= 1
+            if not waits[follower]:
+                heappush(ready, follower)
+    if len(order) < len(needed):
+        stuck = min(place for place, count in waits.items() if count)
+        raise ModelError(f"{body.nodes[stuck]}: a circle must go through a NextIteration")
     return order
 
 
-def _needed(body: Body, place: int, given: Collection[Endpoint]) -> Iterator[int]:
+def _needed(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> set[int]:
+    found: set[int] = set()
+    waiting = list(wanted)
+    while waiting:
+        place = waiting.pop()
+        if place not in found:
+            found.add(place)
+            waiting.extend(_sources(body, place, given))
+    return found
+
+
+def _sources(body: Body, place: int, given: Collection[Endpoint]) -> Iterator[int]:
+    """The nodes that a node reads from or waits for."""
     node = body.nodes[place]
     yield from node.controls
     for endpoint in node.inputs:
