@@ -252,12 +252,20 @@ class Subgraph:
             self.delegation.undo(self)
 
     def discard_stages(self) -> None:
-        """Take the tensors out of memory, because the execution plan is about to change."""
+        """Take the tensors out of memory, because the execution plan is about to change.
+
+        So do the subgraphs that run this one: their plans hold this one's address. One that is being
+        prepared or run is about to ask for it.
+        """
         for stage in self.stages:
             stage.memory.release()
         self.stages.clear()
         self.state = State.UNINVOKABLE
         self._entry = None
+        for caller in (*self.runtime.subgraphs, *self.runtime.copies):
+            idle = not caller._preparing and not caller._running
+            if idle and caller.stages and caller.callees.include(self):
+                caller.discard_stages()
 
     def forget_tensors(self, count: int) -> None:
         """Drop the tensors from this number on: scratch memory, and what delegates have added."""

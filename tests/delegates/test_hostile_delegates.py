@@ -515,3 +515,35 @@ def test_contexts_that_are_kept_hold_no_subgraph() -> None:
     del interpreter
     gc.collect()
     assert not any(subgraph() for subgraph in subgraphs)
+
+
+def test_a_subgraph_that_is_left_alone_calls_one_that_is_changed() -> None:
+    """main calls outer, which nobody may take, and outer calls inner: NEG, SIN."""
+    graph = ModelBuilder()
+    x, y = graph.tensor((4,)), graph.tensor((4,))
+    outer, inner = graph.add_subgraph("outer"), graph.add_subgraph("inner")
+    graph.op(Op.CALL, [x], [y], tflite.CallOptionsT(subgraph=outer.index))
+    v, w = outer.tensor((4,)), outer.tensor((4,))
+    outer.op(Op.CALL, [v], [w], tflite.CallOptionsT(subgraph=inner.index))
+    outer.finish([v], [w])
+    v = inner.tensor((4,))
+    inner.finish([v], [unary(inner, Op.SIN, unary(inner, Op.NEG, v, (4,)), (4,))])
+
+    class Skipping(NumpyDelegate):
+        def prepare(self, context: DelegateContext) -> None:
+            if context.index == 0:
+                context.mark_subgraph_as_delegation_skippable(outer.index)
+
+    interpreter = Interpreter(model_content=graph.build([x], [y]), experimental_delegates=[Skipping()])
+    value = loop_x(4)
+    assert np.allclose(run(interpreter, value), np.sin(-value), atol=1e-6)
+    for operator in ("SIN", "NEG"):
+        interpreter.modify_graph_with_delegate(NumpyDelegate(operator))
+        gc.collect()
+        assert np.array_equal(run(interpreter, value), np.sin(-value))
+    failing = Hooks("SIN", prepare=_fail)
+    failing.prepare = lambda context: _fail()  # type: ignore[method-assign]
+    with pytest.raises(DelegateError):
+        interpreter.modify_graph_with_delegate(failing)
+    gc.collect()
+    assert np.allclose(run(interpreter, value), np.sin(-value), atol=1e-6)
