@@ -158,7 +158,7 @@ def _prepare(module: Module) -> None:
 
 def _lowered(program: Program, entry: Entry) -> LiteGraph:
     """The entry's graph, without outputs when nodes of it failed."""
-    program.functions = entry.module.functions
+    program.use(entry.module)
     graph = LiteGraph("main" if entry.key == SIGNATURE else entry.key)
     values = NamedValues(entry.module)
     lowering = Lowering(program, graph)

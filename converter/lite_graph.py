@@ -54,13 +54,13 @@ class LiteOperator:
 
     sources are the graph's nodes it does the work of, its own first. callees are the graphs that it
     runs (IF, WHILE, CALL_ONCE); option_fields name the fields of options that hold their indices.
-    A custom operator has a custom_code, and custom_options; a model may hold one with a refusal only
-    until the passes have run, one of which may take it in.
+    A custom operator has a custom_code, custom_options, and perhaps effects beside its results; a model
+    may hold one with a refusal only until the passes have run, one of which may take it in.
     """
 
     __slots__ = (
-        *("callees", "code", "custom_code", "custom_options", "inputs", "option_fields", "options"),
-        *("outputs", "refusal", "sources"),
+        *("callees", "code", "custom_code", "custom_options", "has_effects", "inputs", "option_fields"),
+        *("options", "outputs", "refusal", "sources"),
     )
 
     def __init__(
@@ -80,6 +80,7 @@ class LiteOperator:
         self.option_fields: tuple[str, ...] = ()
         self.custom_code: str | None = None
         self.custom_options = b""
+        self.has_effects = False
         self.refusal: Failure | None = None
 
     def __repr__(self) -> str:
@@ -195,6 +196,6 @@ class LiteModel:
 
 def has_effects(operator: LiteOperator) -> bool:
     """Whether the operator must run though nothing uses its results."""
-    if operator.code in _WITH_EFFECTS:
+    if operator.code in _WITH_EFFECTS or operator.has_effects:
         return True
     return any(has_effects(inner) for graph in operator.callees for inner in graph.operators)

@@ -14,6 +14,7 @@ from .ir.signature import registered
 from .ir.types import OPAQUE, ElementType, TensorType
 from .lite_graph import LiteTensor, PartialShape
 from .lowering.order import ordered
+from .transforms.effects import Effects
 
 Shapes = Mapping[str, Sequence[int | None] | None]
 # Nodes whose results no one asks for by leaving them unused.
@@ -59,7 +60,8 @@ class NamedValues:
 
     def default_inputs(self, outputs: Sequence[str]) -> list[str]:
         """The placeholders that the outputs depend on, in the graph's order."""
-        needed = set(ordered([self.find(text, "output") for text in outputs], (), ()))
+        values = [self.find(text, "output") for text in outputs]
+        needed = set(ordered(values, (), (), Effects(self._functions)))
         return [node.name for node in self._nodes.values() if node in needed and node.op == "Placeholder"]
 
     def input_tensors(self, names: Sequence[str], shapes: Shapes) -> dict[Value, LiteTensor]:

@@ -31,7 +31,7 @@ def lower_body(lowering: Lowering, outputs: Sequence[Value], tokens: Sequence[Va
     failed, ModelError for a node that breaks its op's rules.
     """
     failed = False
-    for node in ordered(outputs, tokens, lowering.values):
+    for node in ordered(outputs, tokens, lowering.values, lowering.program.effects):
         if not _lower_node(lowering, node):
             failed = True
     if failed:

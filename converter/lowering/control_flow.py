@@ -14,7 +14,7 @@ from ..fusing.dead_code import RemoveDeadCode
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..lite_graph import LiteGraph, LiteTensor
-from ..partial_shape import is_known, joined
+from ..partial_shape import joined
 from .body import function_named, lower_function
 from .lowering import Lowering, Rule
 from .tensor_list import ReservedList
@@ -207,6 +207,8 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
             new if new == old or round_ < _MOST_ROUNDS - 1 else None
             for new, old in zip(wider, shapes, strict=True)
         ]
+    if any(isinstance(operand, ReservedList) for operand in operands):
+        raise UnsupportedError("the rank of a list's elements must be known")
     test = _loop_graph(lowering, node, condition, "cond", operands, shapes, carried)
     _check_condition(test)
     return _while(lowering, node, test, graph, operands, carried, same)
@@ -216,7 +218,7 @@ def _lists_are_told(lowering: Lowering, operands: list[LiteTensor], results: Seq
     """Make the lists whose elements' shape the body tells; whether there was one."""
     told = False
     for i, (operand, y) in enumerate(zip(operands, results, strict=True)):
-        if isinstance(operand, ReservedList) and y.shape and is_known(y.shape[1:]):
+        if isinstance(operand, ReservedList) and y.shape:
             operands[i] = operand.of(lowering, y.shape[1:])
             told = True
     return told

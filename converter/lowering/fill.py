@@ -10,7 +10,7 @@ from ..element_types import numpy_dtype_of
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import is_known
-from .lowering import Lowering, Rule
+from .lowering import Lowering, Rule, check_type
 
 # A constant of more bytes than this is made when the model runs.
 _MOST_BYTES = 1 << 16
@@ -69,6 +69,7 @@ def one_hot(lowering: Lowering, node: Node) -> LiteTensor:
     """ONE_HOT along an axis."""
     options = OneHotOptionsT(axis=node.integer("axis"))
     inputs = lowering.inputs(node)
+    check_type(inputs[0], TensorType.INT32, TensorType.INT64)
     return lowering.operator(
         node, BuiltinOperator.ONE_HOT, inputs, lowering.result_shape(node), options, type=inputs[2].type
     )

@@ -12,7 +12,9 @@ from ..ir.attributes import Attribute
 from ..ir.node import Node
 from ..ir.types import ElementType
 from ..lite_graph import Failure, LiteTensor
+from .flexbuffer import vector_of_strings
 from .lowering import Lowering
+from .order import changes_state
 
 ALLOWLIST_FILE = Path(__file__).with_name("flex_ops.txt")
 
@@ -61,21 +63,16 @@ def refused_for_now(lowering: Lowering, node: Node, failure: Failure) -> list[Li
 
 
 def node_def_of(node: Node) -> NodeDef:
-    """The node's op and attributes, without its name, inputs and device."""
-    node_def = NodeDef(op=node.op)
+    """The node's op and attributes and as many nameless inputs as it has, without its name and device."""
+    node_def = NodeDef(op=node.op, input=[""] * len(node.operands))
     write_attributes({k: v for k, v in node.attributes.items() if not k.startswith("_")}, node_def.attr)
     return node_def
 
 
 def _flex_options(node: Node) -> bytes:
     """A flexbuffer vector of the op's name and the serialized NodeDef."""
-    from flatbuffers import flexbuffers
-
-    builder = flexbuffers.Builder()
-    with builder.Vector():
-        builder.String(node.op)
-        builder.String(node_def_of(node).SerializeToString(deterministic=True))
-    return bytes(builder.Finish())
+    serialized = node_def_of(node).SerializeToString(deterministic=True)
+    return vector_of_strings([node.op.encode(), serialized])
 
 
 def _custom_options(node: Node) -> bytes:
@@ -122,4 +119,5 @@ def _custom(lowering: Lowering, node: Node, code: str, options: bytes) -> list[L
     operator = lowering.add(node, BuiltinOperator.CUSTOM, lowering.inputs(node), results)
     operator.custom_code = code
     operator.custom_options = options
+    operator.has_effects = changes_state(node, lowering.program.effects)
     return results

@@ -5,35 +5,27 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ...lite.errors import ModelError
-from ...schema.op_defs import op_defs
 from ..ir.node import TERMINATORS, Node, Value
+from ..transforms.effects import Effect, Effects
 
-# Stateful ops that a model may leave out when nothing uses their results: they only read, make or
-# report something, or are random.
-_WITHOUT_EFFECTS = frozenset(
+# What a model leaves out: checks and reports.
+_LEFT_OUT = frozenset(
     (
-        *("Placeholder", "PlaceholderV2", "VarHandleOp", "VariableV2", "ReadVariableOp", "Assert"),
-        *("Print", "PrintV2", "HashTable", "HashTableV2", "MutableHashTableV2", "VarIsInitializedOp"),
-        *("RandomUniform", "RandomStandardNormal", "RandomUniformInt", "Multinomial", "TruncatedNormal"),
-        *("LookupTableFindV2", "LookupTableSizeV2", "ScalarSummary", "HistogramSummary", "ImageSummary"),
-        *("AudioSummary", "IteratorV2", "ResourceGather", "ResourceGatherNd"),
-        *("_Arg", "If", "While", "Case", "StatefulPartitionedCall"),
+        *("Assert", "Print", "PrintV2", "Placeholder", "PlaceholderV2", "ScalarSummary", "HistogramSummary"),
+        *("ImageSummary", "AudioSummary", "TensorSummary", "TensorSummaryV2", "Abort"),
     )
 )
-_CALLS = frozenset(("If", "While", "Case", "StatefulPartitionedCall"))
 
 
-def has_effects(node: Node) -> bool:
-    """Whether the node's op changes something besides computing its results."""
-    if node.op in _WITHOUT_EFFECTS:
-        # A call may; its body's own nodes decide once it is lowered.
-        return node.op in _CALLS
-    definition = op_defs().find(node.op)
-    return definition is not None and definition.is_stateful
+def changes_state(node: Node, effects: Effects) -> bool:
+    """Whether the node must run though nothing uses its results."""
+    return node.op not in _LEFT_OUT and effects.of(node) is Effect.WRITES
 
 
-def ordered(outputs: Iterable[Value], tokens: Iterable[Value], given: Collection[Value]) -> list[Node]:
-    """The nodes that the outputs need, and those with effects that must run before them.
+def ordered(
+    outputs: Iterable[Value], tokens: Iterable[Value], given: Collection[Value], effects: Effects
+) -> list[Node]:
+    """The nodes that the outputs need, and those that change state and must run before them.
 
     tokens are control tokens that must have run as well. The search ends at given values.
     ModelError on a cycle.
@@ -42,7 +34,7 @@ def ordered(outputs: Iterable[Value], tokens: Iterable[Value], given: Collection
     reached = _depth_first([*outputs, *tokens], given)
     needed: set[Node] = {v.owner for v in outputs if isinstance(v.owner, Node) and v not in given}
     for node in reversed(reached):
-        if node in needed or has_effects(node):
+        if node in needed or changes_state(node, effects):
             needed.add(node)
             needed.update(v.owner for v in node.operands if isinstance(v.owner, Node) and v not in given)
     return [node for node in reached if node in needed]

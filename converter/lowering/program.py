@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..ir.module import Function
+from ..ir.module import Function, Module
 from ..lite_graph import LiteGraph
 from ..target_spec import Settings
+from ..transforms.effects import Effects
 from .unsupported import Failures
 
 
@@ -14,6 +15,7 @@ class Program:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.functions: dict[str, Function] = {}
+        self.effects = Effects(self.functions)
         self.failures = Failures()
         # Name: what became of a node that is no operator's source.
         self.fates: dict[str, str] = {}
@@ -21,3 +23,8 @@ class Program:
         self.unfinished: list[LiteGraph] = []
         # The functions whose bodies are being lowered, outermost first.
         self.calls: list[str] = []
+
+    def use(self, module: Module) -> None:
+        """Go on with another module's functions."""
+        self.functions = module.functions
+        self.effects = Effects(self.functions)

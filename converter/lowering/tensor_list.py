@@ -9,20 +9,24 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import (
+    AddOptionsT,
     BuiltinOperator,
     ConcatenationOptionsT,
     FillOptionsT,
     GatherOptionsT,
     PackOptionsT,
     ReshapeOptionsT,
+    StridedSliceOptionsT,
 )
 from ..element_types import numpy_dtype_of, tensor_type
 from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from ..partial_shape import is_known
+from .binary import binary
 from .cast import as_int32
 from .lowering import Lowering, Rule
 from .reshape import reshaped
+from .select import selected
 
 # A list of more bytes is filled when the model runs.
 _MOST_BYTES = 1 << 16
@@ -64,8 +68,9 @@ class ReservedList(LiteTensor):
         self.count = count
 
     def of(self, lowering: Lowering, shape: tuple[int, ...]) -> LiteTensor:
-        """Zeros for elements of a known shape."""
+        """Zeros for elements of a shape; where a size is not known, one that stretches to what is put in."""
         count = self.count.known()
+        shape = tuple(1 if size == -1 else size for size in shape)
         whole = (count[0] if count else -1, *shape)
         return _zeros(lowering, self.node, whole, self.count, self.type)
 
@@ -117,10 +122,12 @@ def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     if item.shape is None:
         raise UnsupportedError("the rank of the list's elements must be known")
     if isinstance(held, ReservedList):
-        if not is_known(item.shape):
-            raise UnsupportedError("the shape of the list's elements must be known")
         held = held.of(lowering, item.shape)
     row = _row(lowering, node, item)
+    if node.flag("resize_if_index_out_of_bounds") and not _holds(held, index):
+        return _set_or_append(lowering, node, held, index, row)
+    if held.shape is not None and (held.shape[1:] != item.shape or not is_known(item.shape)):
+        return _chosen(lowering, node, held, index, row)
     zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), np.int32))
     starts = [as_int32(lowering, node, index), *[zero] * len(item.shape)]
     rank = len(starts)
@@ -128,6 +135,53 @@ def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     start = lowering.operator(node, BuiltinOperator.PACK, starts, (rank,), options)
     whole = (-1, *item.shape) if held.shape is None else held.shape
     return lowering.operator(node, BuiltinOperator.DYNAMIC_UPDATE_SLICE, [held, row, start], whole)
+
+
+def _chosen(
+    lowering: Lowering, node: Node, held: LiteTensor, index: LiteTensor, row: LiteTensor
+) -> LiteTensor:
+    """The new element at its place and the list elsewhere, both stretched to one shape."""
+    assert held.shape is not None
+    if held.shape[0] == -1:
+        raise UnsupportedError("the length of a list of elements whose shape is not known must be known")
+    count = held.shape[0]
+    places = lowering.constant(lowering.name(node, "/places"), np.arange(count, dtype=np.int32))
+    is_place = binary(lowering, node, BuiltinOperator.EQUAL, places, as_int32(lowering, node, index))
+    mask = reshaped(lowering, node, is_place, (count, *[1] * (len(held.shape) - 1)))
+    assert mask is not None
+    return selected(lowering, node, mask, row, held)
+
+
+def _holds(held: LiteTensor, index: LiteTensor) -> bool:
+    """Whether the list is known to have an element there."""
+    known = index.known()
+    return bool(held.shape and known and 0 <= known[0] < held.shape[0])
+
+
+def _set_or_append(
+    lowering: Lowering, node: Node, held: LiteTensor, index: LiteTensor, row: LiteTensor
+) -> LiteTensor:
+    """What is before the place, the new element, and what is behind it; the place may be the end."""
+    shape = None if row.shape is None else (-1, *row.shape[1:])
+    none, one = (lowering.integers(lowering.name(node, f"/{n}"), [n]) for n in (0, 1))
+    place = _vector(lowering, node, as_int32(lowering, node, index))
+    following = lowering.operator(node, BuiltinOperator.ADD, [place, one], (1,), AddOptionsT())
+    # The masks leave out that the slices have no begin, and no end.
+    before = lowering.operator(
+        node,
+        BuiltinOperator.STRIDED_SLICE,
+        [held, none, place, one],
+        shape,
+        StridedSliceOptionsT(begin_mask=1),
+    )
+    behind = lowering.operator(
+        node,
+        BuiltinOperator.STRIDED_SLICE,
+        [held, following, none, one],
+        shape,
+        StridedSliceOptionsT(end_mask=1),
+    )
+    return _concatenated(lowering, node, [before, row, behind], shape)
 
 
 def push_back(lowering: Lowering, node: Node) -> LiteTensor:

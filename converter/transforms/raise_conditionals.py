@@ -12,6 +12,7 @@ from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Block, Node, Value
 from ..ir.types import unranked
+from .effects import Effect, Effects
 from .slice_function import append, captured, elements_of, slice_function, stand_in, unique_name
 from .toposort import topological_order
 
@@ -116,20 +117,31 @@ def _raise(
 
     ways = [[_operand(merge, predicate, way, conditions) for merge in merges] for way in (0, 1)]
     needed: dict[Value, None] = {}
+    effects = Effects(module.functions)
+    inside = [_inside(block, choice, way, conditions) for way in (0, 1)]
     for way, results in enumerate(ways):
-        needed.update(dict.fromkeys(captured(results, stands_for, partial(is_inside, way))))
+        used = [v for n in inside[way] if effects.of(n) is Effect.WRITES for v in n.operands]
+        needed.update(dict.fromkeys(captured([*results, *used], stands_for, partial(is_inside, way))))
     arguments = list(needed)
     base = merges[0].name.rpartition("/")[0] or merges[0].name
     made = []
-    for results, kind in zip(ways, ("false", "true"), strict=True):
+    for way, (results, kind) in enumerate(zip(ways, ("false", "true"), strict=True)):
         name = unique_name(f"{base}_{kind}", module.functions)
-        made.append(slice_function(name, results, [], arguments, stands_for))
+        changing = [node for node in inside[way] if effects.of(node) is Effect.WRITES]
+        made.append(slice_function(name, results, changing, arguments, stands_for))
         module.ops.append(made[-1])
     node = _if(block, base, predicate, arguments, merges, made)
     conditions[node] = choice.around
     for merge, value in zip(merges, node.results, strict=True):
         _replace(block, merge, value, choice, conditions)
     return made
+
+
+def _inside(block: Block, choice: _Choice, way: int, conditions: dict[Node, _Conditions]) -> list[Node]:
+    """The nodes that run just when the predicate goes a way, in the conditional itself."""
+    wanted = choice.around | {_Case(choice.predicate, way)}
+    flow = (*_MERGES, *_SWITCHES, "Assert")
+    return [node for node in block if conditions.get(node) == wanted and node.op not in flow]
 
 
 def _operand(merge: Node, predicate: Value, way: int, conditions: dict[Node, _Conditions]) -> Value:

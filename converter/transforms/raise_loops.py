@@ -8,6 +8,7 @@ from ...lite.errors import ModelError
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Block, Node, Value
+from .effects import Effect, Effects
 from .slice_function import append, elements_of, slice_function, stand_in, unique_name
 
 # A frame's name within the frame around it; the graph's own is the empty one.
@@ -15,6 +16,7 @@ FrameKey = tuple[str, ...]
 _EXITS = ("Exit", "RefExit")
 _ENTERS = ("Enter", "RefEnter")
 _MERGES = ("Merge", "RefMerge")
+_FLOW = frozenset(("Enter", "Exit", "Merge", "Switch", "NextIteration", "LoopCond", "Assert"))
 _SWITCHES = ("Switch", "RefSwitch")
 
 
@@ -117,7 +119,9 @@ def _raise(module: Module, block: Block, frame: _Frame) -> list[Function]:
         unique_name(f"{base}_cond", taken), [loop_cond.operands[0]], [], arguments, stands_for
     )
     following = [*(v.following for v in variables), *invariants]
-    body = slice_function(unique_name(f"{base}_body", taken), following, [], arguments, stands_for)
+    effects = Effects(module.functions)
+    changing = [node for node in nodes if node.op not in _FLOW and effects.of(node) is Effect.WRITES]
+    body = slice_function(unique_name(f"{base}_body", taken), following, changing, arguments, stands_for)
     module.ops += [cond, body]
     loop = _while(block, base, [v.enter for v in variables] + constants, cond, body)
     for variable, value in zip(variables, loop.results, strict=False):
