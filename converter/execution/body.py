@@ -84,8 +84,9 @@ def places_of(definitions: Iterable[NodeDef], where: str) -> dict[str, int]:
     """Each node's place by its name."""
     places: dict[str, int] = {}
     for definition in definitions:
-        if places.setdefault(definition.name, len(places)) != len(places) - 1:
+        if definition.name in places:
             raise ModelError(f"{where}: node names must be unique, got {definition.name!r} twice")
+        places[definition.name] = len(places)
     return places
 
 
