@@ -128,6 +128,8 @@ def _kernel_of(t: _Tensors, activation: int) -> str:
             f"got input {t.x!r} and weights {t.features!r}"
         )
     kernel, types = found
+    if kernel == "svdf_hybrid" and t.time_weights.type == _F32:
+        types = (_F32, *types[1:])  # whose meaning is plain, though LiteRT takes them for zeros
     for tensor, type_ in zip((t.time_weights, t.bias, t.state, t.y), types, strict=True):
         if tensor is not None and tensor.type != type_:
             raise PrepareError(f"{_NAME}: this tensor must be {type_.name.lower()}, got {tensor!r}")
@@ -135,6 +137,15 @@ def _kernel_of(t: _Tensors, activation: int) -> str:
         raise PrepareError(f"{_NAME}: the activation of int8 must be RELU, got {activation}")
     check_activation(_NAME, activation)
     return kernel
+
+
+def _float_time_weights(tensor: Tensor) -> np.ndarray:
+    """Time weights of a hybrid node as float32."""
+    if tensor.type == _F32:
+        return tensor.array().astype(np.float32)
+    scale = np.float32(quantization_of(_NAME, tensor).scale)
+    weights: np.ndarray = tensor.array().view(np.int8).astype(np.float32) * scale
+    return weights
 
 
 def _fill_q8(t: _Tensors, args: np.ndarray, arrays: dict[str, np.ndarray]) -> None:
@@ -183,8 +194,7 @@ def prepare(context: Context, node: Node) -> list[KernelCall]:
         arrays["features"] = packed_matrices([t.features], filters)
     if kernel == "svdf_hybrid":
         args["scale"] = quantization_of(_NAME, t.features).scale
-        time_scale = np.float32(quantization_of(_NAME, t.time_weights).scale)
-        arrays["time_weights"] = t.time_weights.array().view(np.int8).astype(np.float32) * time_scale
+        arrays["time_weights"] = _float_time_weights(t.time_weights)
         del tensors["time_weights"]
         args["asymmetric"] = bool(getattr(node.options, "asymmetric_quantize_inputs", False))
         arrays["row_sums"] = arrays["features"].sum(axis=0, dtype=np.int32)
