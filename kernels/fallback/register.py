@@ -149,6 +149,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("ResourceSparseApplyKerasMomentum",),
     ),
     "pad": ("Pad", "PadV2", "MirrorPad", "MirrorPadGrad"),
+    "parse_example": (
+        *("ParseExample", "ParseExampleV2", "ParseSingleExample", "ParseSingleSequenceExample"),
+        *("DecodeJSONExample",),
+    ),
     "patches": ("ExtractImagePatches", "ExtractVolumePatches"),
     "pool": ("MaxPool", "MaxPoolV2", "MaxPool3D", "AvgPool", "AvgPool3D", "MaxPoolWithArgmax"),
     "pool_gradient": (
@@ -189,7 +193,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "regex": ("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
     "requantize": (
         *("Requantize", "RequantizationRange", "QuantizeDownAndShrinkRange", "RequantizePerChannel"),
-        "RequantizationRangePerChannel",
+        *("RequantizationRangePerChannel",),
     ),
     "resize": (
         *("ResizeBilinear", "ResizeBicubic", "ResizeArea", "ResizeNearestNeighbor"),
@@ -266,6 +270,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "string_hash": (
         *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "Fingerprint"),
     ),
+    "summary": ("HistogramSummary", "ScalarSummary", "MergeSummary"),
     "tensor_array": (
         *("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape", "TensorArrayWriteV3"),
         *("TensorArrayReadV3", "TensorArrayGatherV3", "TensorArrayScatterV3", "TensorArraySizeV3"),
@@ -278,8 +283,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     ),
     "tensor_list_stack": (
         *("TensorListStack", "TensorListGather", "TensorListFromTensor", "TensorListScatter"),
-        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit", "TensorListConcat"),
-        *("TensorListConcatV2",),
+        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit"),
+        *("TensorListConcat", "TensorListConcatV2"),
     ),
     "tensor_map": (
         *("EmptyTensorMap", "TensorMapInsert", "TensorMapLookup", "TensorMapErase", "TensorMapHasKey"),
