@@ -60,9 +60,26 @@ def _show_file(console: Console, path: str, model: Model) -> None:
     root = model.root
     about = f", {model.description}" if model.description else ""
     console.print(f"{path}: {model.nbytes:,} bytes, schema version {root.version}{about}")
-    names = ", ".join(model.metadata())
-    if names:
-        console.print(f"metadata: {names}")
+    metadata = model.metadata()
+    if metadata:
+        console.print(f"metadata: {', '.join(metadata)}")
+    _show_compilations(console, metadata)
+
+
+def _show_compilations(console: Console, metadata: dict[str, bytes]) -> None:
+    from ..lite.errors import ModelError
+    from ..lite.partition_program import METADATA_NAME, parse_compilations
+
+    try:
+        entries = parse_compilations(metadata.get(METADATA_NAME, b"[]"))
+    except ModelError as error:
+        console.print(str(error))
+        return
+    for entry in entries:
+        console.print(
+            f"compiled for delegate {entry.delegate!r}, version {entry.version} ({entry.class_path}), "
+            f"from the model of digest {entry.source_digest}"
+        )
 
 
 def _show_signatures(console: Console, model: Model) -> None:

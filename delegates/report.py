@@ -62,7 +62,9 @@ def delegation_report(subgraph: Subgraph, delegate: Delegate) -> DelegationRepor
     """What the delegate, which has been applied, does with the subgraph."""
     plan = [subgraph.nodes[n] for n in subgraph.execution_plan]
     taken = {node.index for node in plan if node.delegate is delegate and _is_replacement(node)}
-    partitions = tuple(_partition(subgraph, node, delegate) for node in plan if node.index in taken)
+    outside = {t for node in plan if node.delegate is not delegate for t in node.inputs}
+    read = outside.union(subgraph.outputs)
+    partitions = tuple(_partition(subgraph, node, delegate, read) for node in plan if node.index in taken)
     left_out = tuple(_left_out(subgraph, node, delegate) for node in plan if node.index not in taken)
     total = sum(not _is_replacement(node) for node in subgraph.nodes)
     return DelegationReport(total, partitions, left_out)
@@ -73,13 +75,13 @@ def _is_replacement(node: Node) -> bool:
     return isinstance(node.options, DelegateParams) and bool(node.options.nodes_to_replace)
 
 
-def _partition(subgraph: Subgraph, node: Node, delegate: Delegate) -> PartitionReport:
+def _partition(subgraph: Subgraph, node: Node, delegate: Delegate, read_outside: set[int]) -> PartitionReport:
     assert isinstance(node.options, DelegateParams)
     tensors, replaced = subgraph.tensors, node.options.nodes_to_replace
     inputs = tuple(t for t in node.inputs if not tensors[t].is_constant)
     kept = delegate.has_buffer_handles
     into = [t for t in inputs if not (kept and tensors[t].delegate is delegate)]
-    out = [t for t in node.outputs if not kept or _is_read_outside(subgraph, t, delegate)]
+    out = [t for t in node.outputs if not kept or t in read_outside]
     return PartitionReport(
         node.index,
         replaced,
@@ -88,13 +90,6 @@ def _partition(subgraph: Subgraph, node: Node, delegate: Delegate) -> PartitionR
         node.outputs,
         _nbytes(subgraph, into),
         _nbytes(subgraph, out),
-    )
-
-
-def _is_read_outside(subgraph: Subgraph, tensor: int, delegate: Delegate) -> bool:
-    readers = (subgraph.nodes[n] for n in subgraph.execution_plan)
-    return tensor in subgraph.outputs or any(
-        tensor in node.inputs for node in readers if node.delegate is not delegate
     )
 
 

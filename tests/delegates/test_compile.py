@@ -394,6 +394,8 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     assert "subgraph 0, operator 3: SIN" in shown and "2 partitions" in shown
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compiled.tflite", "model.tflite"]
     assert np.array_equal(run(Interpreter(output), X), sine(X))
+    assert run_command(cli, ["inspect", str(output)]) == 0
+    assert "compiled for delegate 'numpy', version 1 (" in capsys.readouterr().out
     assert run_command(cli, [*arguments[:-1], str(model)]) != 0
     assert run_command(cli, [*arguments, "--option", "operators=COS"]) == 1
     assert "takes none of its operators" in capsys.readouterr().err
