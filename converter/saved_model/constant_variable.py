@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from ...lite.errors import ModelError
 from ..ir.attributes import DenseAttr, ShapeAttr, TensorProtoAttr
@@ -28,14 +28,18 @@ def constant_node(name: str, value: DenseAttr | TensorProtoAttr) -> Node:
 
 
 def make_constant(
-    handles: Iterable[tuple[Node, Value]], uses: Uses, functions: Mapping[str, Function]
+    handles: Iterable[tuple[Node, Value]],
+    uses: Uses,
+    functions: Mapping[str, Function],
+    fresh: Callable[[str], str],
 ) -> list[Node]:
     """Use values in the place of handles of one variable; returns the reads, which are Identity now.
 
     Given:  v = VarHandleOp(); y = ReadVariableOp(v); z = While(v) {body = @f}, where @f reads its argument
     Result: y = Identity(c); z = While(c) {body = @f}, where @f takes the value
 
-    All uses must be reads. ModelError when one reads another type than the value has.
+    All uses must be reads; fresh makes names that are not taken. ModelError when a use reads another
+    type than the value has.
     """
     pairs = list(handles)
     value_type = pairs[0][1].type
@@ -48,7 +52,7 @@ def make_constant(
         _retype_owner(value)
     for node in uses.functional:
         _retype_call(node, uses, shape, functions)
-    return [node for node, _ in uses.leaves if _read(node, value_type)]
+    return [node for node, _ in uses.leaves if _read(node, value_type, fresh)]
 
 
 def _shape(value: Value) -> ShapeAttr:
@@ -107,7 +111,7 @@ def _retype_call(node: Node, uses: Uses, shape: ShapeAttr, functions: Mapping[st
                 function.result_attributes[i].pop("tfg.handle_data", None)
 
 
-def _read(node: Node, type: object) -> bool:
+def _read(node: Node, type: object, fresh: Callable[[str], str]) -> bool:
     """Make a use of the handle one of the value; whether it only gives it on now."""
     element = _element(type)
     _check(node, element)
@@ -115,7 +119,7 @@ def _read(node: Node, type: object) -> bool:
         node.op, node.attributes = "Identity", {"T": element}
         return True
     if node.op == "ResourceGather":
-        _gather(node, element)
+        _gather(node, element, fresh)
     elif node.op == "ResourceGatherNd":
         indices = _element(node.operands[1].type)
         node.op, node.attributes = "GatherNd", {"Tparams": element, "Tindices": indices}
@@ -137,13 +141,13 @@ def _check(node: Node, element: ElementType) -> None:
         raise ModelError(f"node '{node.name}' ({node.op}): it reads {dtype}, but the variable is {element}")
 
 
-def _gather(node: Node, element: ElementType) -> None:
+def _gather(node: Node, element: ElementType, fresh: Callable[[str], str]) -> None:
     """The dimension that is gathered from comes as an operand."""
     batch = node.attributes.get("batch_dims", 0)
     assert node.block is not None and isinstance(batch, int)
     i32 = ElementType("i32")
     axis = DenseAttr(TensorType(i32, ()), (batch & 0xFFFFFFFF).to_bytes(4, "little"))
-    operand = node.block.insert_before(node, constant_node(f"{node.name}/axis", axis))
+    operand = node.block.insert_before(node, constant_node(fresh(f"{node.name}/axis"), axis))
     operand.controls = node.controls
     indices = _element(node.operands[1].type)
     node.operands = (*node.operands, operand.results[0])

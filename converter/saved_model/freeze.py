@@ -11,7 +11,7 @@ from ..ir.dense import dense_attr
 from ..ir.module import Module
 from ..ir.node import Node, Value
 from ..ir.types import ElementType, TensorType, element_type, unranked
-from ..transforms.bodies import bodies
+from ..transforms.bodies import bodies, typed_bodies
 from ..transforms.effects import Effects
 from ..transforms.inline import fresh_name, inline_calls
 from ..transforms.needless_controls import drop_needless_controls
@@ -53,7 +53,9 @@ def freeze(model: SavedModel, chosen: Signature, others: Sequence[Signature]) ->
     initializers = session.initializers(_before(outputs), _before(start))
     start.drop_operands()
     _keep(module, [outputs, inputs], initializers)
-    drop_needless_controls(nodes.graph, Effects(module.functions))
+    effects = Effects(module.functions)
+    for body in typed_bodies(module):
+        drop_needless_controls(body, effects)
     session.elide_reads([value for holder in (outputs, inputs) for value in holder.operands])
     _keep(module, [outputs, inputs], initializers)
     given = {

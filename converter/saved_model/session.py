@@ -46,7 +46,7 @@ class Session:
         }
         self.shared = self._shared()
         self.callers = self._callers()
-        self.names = {node.name for node in self.graph.body}
+        self.names = {node.name for body in bodies for node in body.walk()}
         self.reads: list[Node] = []
         self.values: dict[StoredPart, DenseAttr | TensorProtoAttr] = {}
 
@@ -93,18 +93,28 @@ class Session:
                         waiting += called_names(inner, self.functions)
         return found
 
-    def settle(self, active: Container[Node], start: Container[Node], written: set[ResourceName]) -> None:
+    def _is_among(self, name: ResourceName, nodes: Container[Node]) -> bool:
+        """Whether one of the nodes, or a function that one leads to, makes the resource's handle."""
+        return any(home in nodes for node in self.handles[name] for home in self._homes(node))
+
+    def settle(self, active: Iterable[Node], start: Iterable[Node], written: set[ResourceName]) -> None:
         """Make every variable a constant that is never assigned to, or only once at the start.
 
         active are the nodes that the signature needs, start those that run before.
         """
-        waiting = [name for name in self.uses if not name.is_table and name not in written | self.shared]
+        active, start = dict.fromkeys(active), dict.fromkeys(start)
+        near = active | start
+        waiting = [
+            name
+            for name in self.uses
+            if not name.is_table and name not in written | self.shared and self._is_among(name, near)
+        ]
         progress = True
         while progress:
             progress = False
             for name in list(waiting):
                 writers = list(dict.fromkeys(self._writers(name, start)))
-                if self._assigned_once(name, writers) if writers else self._restored(name, active):
+                if self._assigned_once(name, writers, start) if writers else self._restored(name, active):
                     waiting.remove(name)
                     progress = True
 
@@ -112,7 +122,7 @@ class Session:
         """Put the checkpoint's value in the place of a variable."""
         parts = self.stored.get(name, [])
         if len(parts) != 1:
-            if any(home in active for node in self.handles[name] for home in self._homes(node)):
+            if self._is_among(name, active):
                 raise ModelError(
                     f"variable '{name.name}' has no value: neither the checkpoint nor the model's "
                     "initialization gives it one"
@@ -126,7 +136,7 @@ class Session:
                 handle, constant_node(self._fresh(f"{handle.name}/value"), value)
             )
             pairs.append((handle, node.results[0]))
-        self.reads += make_constant(pairs, self.uses[name], self.functions)
+        self.reads += make_constant(pairs, self.uses[name], self.functions, self._fresh)
         return True
 
     def _fresh(self, name: str) -> str:
@@ -138,7 +148,7 @@ class Session:
             self.values[part] = part.read(self.checkpoint).attribute()
         return self.values[part]
 
-    def _assigned_once(self, name: ResourceName, writers: list[Node]) -> bool:
+    def _assigned_once(self, name: ResourceName, writers: list[Node], start: Container[Node]) -> bool:
         """Put what is assigned at the start in the place of a variable, where it is the same each time."""
         uses = self.uses[name]
         if len(writers) != 1 or writers[0].op not in _ASSIGNS or uses.functional:
@@ -149,11 +159,15 @@ class Session:
             return False
         if not _computable(value) or not isinstance(value.type, TensorType):
             return False
-        uses.leaves = [(node, index) for node, index in uses.leaves if node is not writer]
+        others = [(node, index) for node, index in uses.leaves if node is not writer]
+        if any(node in start and writer not in _with_ancestors(node) for node, _ in others):
+            # It is read at the start too, perhaps before it is assigned to.
+            return False
+        uses.leaves = others
         writer.op, writer.operands, writer.attributes = "NoOp", (), {}
         writer.controls = dict.fromkeys((*writer.controls, token_of(value)))
         pairs = [(handle, value) for handle in self.handles[name]]
-        self.reads += make_constant(pairs, uses, self.functions)
+        self.reads += make_constant(pairs, uses, self.functions, self._fresh)
         return True
 
     def initializers(self, active: Iterable[Node], start: Iterable[Node]) -> list[Node]:
@@ -186,7 +200,7 @@ class Session:
         return {
             name
             for name in self.uses
-            if any(home in nodes for node in self.handles[name] for home in self._homes(node))
+            if self._is_among(name, nodes)
             and any(value.users for handle in self.handles[name] for value in handle.results)
         }
 

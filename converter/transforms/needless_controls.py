@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from ..ir.module import Graph
-from ..ir.node import Node
+from ..ir.node import TERMINATORS, Node
+from .bodies import Body
 from .effects import Effect, Effects
 from .purity import CONTROL_FLOW
 
 
-def drop_needless_controls(graph: Graph, effects: Effects) -> None:
+def drop_needless_controls(body: Body, effects: Effects) -> None:
     """Drop control edges between nodes that nobody can see the order of.
 
     Given:  c = Const(); n = NoOp() [^c]; y = Identity(x) [^n]
     Result: c = Const(); n = NoOp(); y = Identity(x)
 
     An edge stays where something before it changes state, or where something before it reads state and
-    something behind it changes state. A graph with control flow of the first version stays as it is: there
-    control edges say in which loop or branch a node runs.
+    something behind it changes state. A body with control flow of the first version stays as it is: there
+    control edges say in which loop or branch a node runs. What a function ends with stays too.
     """
-    nodes = list(graph.body)
+    nodes = list(body.body)
     if any(node.op in CONTROL_FLOW for node in nodes):
         return
     ordered = _sorted(nodes)
@@ -33,7 +33,7 @@ def drop_needless_controls(graph: Graph, effects: Effects) -> None:
             if isinstance(value.owner, Node):
                 behind[value.owner] = max(behind[value.owner], behind[node])
     for node in nodes:
-        if node.controls:
+        if node.controls and node.op not in TERMINATORS:
             node.controls = [
                 token
                 for token in dict.fromkeys(node.controls)

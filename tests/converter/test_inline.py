@@ -267,3 +267,17 @@ def test_calls_that_do_not_fit() -> None:
     call(graph, "y", "twice", "x", types=(INT,))
     with pytest.raises(ModelError, match="operand 0 must be tensor"):
         inlined(graph)
+
+
+def test_controls_in_functions_and_of_what_writes() -> None:
+    graph = GraphDef()
+    counter(graph)
+    f = function(graph, "branch", {"v": RESOURCE, "a": FLOAT}, {"r": (FLOAT, "late:output:0")}, ["plain"])
+    constant(f, "plain", 1.0)
+    add(f, "AssignAddVariableOp", "write", "v", "a", "^plain", dtype=FLOAT)
+    add(f, "NoOp", "both", "^plain", "^write")
+    add(f, "Identity", "late", "a", "^both", "^plain", T=FLOAT)
+    module = import_graph_def(graph)
+    drop_needless_controls(module.functions["branch"], Effects(module.functions))
+    controls = {node.name: [v.owner.name for v in node.controls] for node in module.functions["branch"].body}
+    assert controls == {"plain": [], "write": [], "both": ["write"], "late": ["both"], "": ["plain"]}

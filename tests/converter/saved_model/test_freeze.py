@@ -343,7 +343,7 @@ def test_a_handle_inside_a_loop(tmp_path: Path) -> None:
     model = loaded(tmp_path, meta_graph, tensors={"v": np.float32(4)})
     assert Running(model.freeze("run"))()["v"] == 10
     alone = model.freeze("loop", together=["loop"])
-    assert alone.initializers == ("v/restore",) and Running(alone)()["i"] == 3
+    assert alone.initializers == ("v_1/restore",) and Running(alone)()["i"] == 3
 
 
 def test_inputs_inside_the_graph(tmp_path: Path) -> None:
