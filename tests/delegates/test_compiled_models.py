@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from numlite.cli.main import cli, run_command
 from numlite.delegates import SimpleDelegate, SimpleDelegateKernel, compile_model
 from numlite.interpreter import Interpreter
 from numlite.lite.interpreter_builder import operator_name
 from numlite.lite.model import Model
+from numlite.schema import tflite
 from numlite.schema.operator_code import builtin_code
 
 from ..conftest import SHARED_MODELS
+from .graphs import sine_model
 
 
 class ReshapeKernel(SimpleDelegateKernel):
@@ -80,3 +84,13 @@ def test_real_models(name: str) -> None:
             assert data is None, t
         else:
             assert np.array_equal(data, copied), t
+
+
+def test_inspect_of_damaged_metadata(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = tflite.unpack(tflite.read(sine_model()))
+    tables.buffers.append(tflite.BufferT(data=b"{]"))
+    tables.metadata = [tflite.MetadataT(name="numlite_compiled", buffer=len(tables.buffers) - 1)]
+    path = tmp_path / "model.tflite"
+    path.write_bytes(tflite.pack(tables))
+    assert run_command(cli, ["inspect", str(path)]) == 0
+    assert "metadata 'numlite_compiled': it must list compilations" in capsys.readouterr().out
