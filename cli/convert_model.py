@@ -1,4 +1,4 @@
-"""convert-model: a frozen TensorFlow graph becomes a .tflite file."""
+"""convert-model: a TensorFlow graph or SavedModel becomes a .tflite file."""
 
 from __future__ import annotations
 
@@ -15,21 +15,39 @@ from .output_file import check_output
 
 if TYPE_CHECKING:
     from ..converter.conversion import Fate
-    from ..schema.graph_def import GraphDef
+    from ..converter.converter import Converter
 
 # How many nodes of a kind the table names.
 _NAMED = 3
 
 
 @click.command(name="convert-model")
-@click.argument("graph", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("source", required=False, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--graph-def",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A GraphDef file: .pb, or .pbtxt.",
+)
+@click.option(
+    "--saved-model-dir",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A SavedModel's folder.",
+)
 @click.option(
     "-o",
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The .tflite file to write.",
+    help="The file to write.",
 )
+@click.option(
+    "--signature",
+    "signatures",
+    multiple=True,
+    metavar="KEY",
+    help="A SavedModel's signature; may be repeated.",
+)
+@click.option("--tags", metavar="NAMES", help="Tags of a SavedModel's graph, with commas between them.")
 @click.option("--input-arrays", metavar="NAMES", help="Values that are fed, with commas between them.")
 @click.option("--output-arrays", metavar="NAMES", help="Values that are wanted, with commas between them.")
 @click.option(
@@ -37,33 +55,116 @@ _NAMED = 3
     metavar="SHAPES",
     help="A shape for each input, with colons between them: 1,224,224,3:1,10. ? is a size not known yet.",
 )
+@click.option("--select-tf-ops", is_flag=True, help="Ops without a builtin operator become flex operators.")
+@click.option("--no-builtins", is_flag=True, help="With --select-tf-ops: all ops become flex operators.")
+@click.option("--allow-custom-ops", is_flag=True, help="Unknown ops become custom operators.")
+@click.option(
+    "--verify",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Compare with the graph on N random inputs.",
+)
+@click.option(
+    "--report",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page (HTML) of what became of each node.",
+)
 @click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
 def command(
-    graph: Path,
+    source: Path | None,
+    graph_def: Path | None,
+    saved_model_dir: Path | None,
     output: Path,
+    signatures: tuple[str, ...],
+    tags: str | None,
     input_arrays: str | None,
     output_arrays: str | None,
     input_shapes: str | None,
+    select_tf_ops: bool,
+    no_builtins: bool,
+    allow_custom_ops: bool,
+    verify: int | None,
+    page: Path | None,
     debug: bool,
 ) -> None:
-    """Converts GRAPH, a frozen GraphDef (.pb, or .pbtxt), and shows what became of each op.
+    """Converts SOURCE, a GraphDef file or a SavedModel's folder, and shows what became of each op.
 
-    By default the inputs are the graph's placeholders, and the outputs the results that no node uses.
+    By default a graph's inputs are its placeholders, its outputs the results that no node uses, and all of
+    a SavedModel's signatures are converted.
     """
-    from ..converter.conversion import convert
-    from ..converter.graph_file import read_graph
+    from ..converter.target_spec import OpsSet, TargetSpec
 
-    check_output(output, graph=graph)
-    graph_def = read_graph(graph)
-    outputs = _names(output_arrays)
-    inputs = _names(input_arrays)
-    shapes = None
-    if input_shapes is not None:
-        shapes = _shapes(input_shapes, inputs or _default_inputs(graph_def, outputs))
-    conversion = convert(graph_def, inputs, outputs, shapes)
-    write_file(output, conversion.model)
+    path = _only_one(source, graph_def, saved_model_dir)
+    check_output(output, graph=path)
+    if no_builtins and not select_tf_ops:
+        raise click.UsageError("--no-builtins: only with --select-tf-ops")
+    if path.is_dir():
+        if input_arrays or output_arrays:
+            raise click.UsageError("--input-arrays, --output-arrays: a SavedModel has signatures")
+        converter = _of_saved_model(path, signatures, tags, input_shapes)
+    else:
+        if signatures or tags:
+            raise click.UsageError("--signature, --tags: only a SavedModel has them")
+        converter = _of_graph(path, _names(input_arrays), _names(output_arrays), input_shapes)
+    sets = [
+        *([] if no_builtins else [OpsSet.TFLITE_BUILTINS]),
+        *([OpsSet.SELECT_TF_OPS] if select_tf_ops else []),
+    ]
+    converter.target_spec = TargetSpec(supported_ops=sets)
+    converter.allow_custom_ops = allow_custom_ops
+    _convert(converter, output, page, verify)
+
+
+def _convert(converter: Converter, output: Path, page: Path | None, verify: int | None) -> None:
+    conversion = converter.conversion()
+    model = conversion.model
+    write_file(output, model)
     _show(conversion.fates)
-    click.echo(f"{output}: {len(conversion.model):,} bytes")
+    click.echo(f"{output}: {len(model):,} bytes")
+    if page is not None:
+        from .conversion_report import report
+
+        write_file(page, report(output.name, conversion, len(model)).encode())
+        click.echo(f"{page}: what became of each node")
+    if verify is not None:
+        from .conversion_check import differences
+
+        for difference in differences(model, converter.entries, verify):
+            click.echo(str(difference))
+
+
+def _only_one(*paths: Path | None) -> Path:
+    given = [path for path in paths if path is not None]
+    if len(given) != 1:
+        raise click.UsageError(
+            f"one of SOURCE, --graph-def and --saved-model-dir must be given, got {len(given)}"
+        )
+    return given[0]
+
+
+def _of_saved_model(
+    path: Path, signatures: Sequence[str], tags: str | None, input_shapes: str | None
+) -> Converter:
+    from ..converter.converter import Converter
+
+    converter = Converter.from_saved_model(path, signatures or None, _names(tags))
+    if input_shapes is None:
+        return converter
+    names = list(dict.fromkeys(name for entry in converter.entries for name in entry.inputs))
+    shapes = _shapes(input_shapes, names)
+    return Converter.from_saved_model(path, signatures or None, _names(tags), shapes)
+
+
+def _of_graph(
+    path: Path, inputs: list[str] | None, outputs: list[str] | None, input_shapes: str | None
+) -> Converter:
+    from ..converter.converter import Converter
+
+    if input_shapes is None:
+        return Converter.from_graph_def(path, inputs, outputs)
+    names = inputs or list(Converter.from_graph_def(path, None, outputs).entries[0].inputs)
+    return Converter.from_graph_def(path, inputs, outputs, _shapes(input_shapes, names))
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -83,12 +184,6 @@ def write_file(path: Path, content: bytes) -> None:
 
 def _names(text: str | None) -> list[str] | None:
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _default_inputs(graph_def: GraphDef, outputs: Sequence[str] | None) -> list[str]:
-    from ..converter.conversion import entry_of, import_for_conversion
-
-    return list(entry_of(import_for_conversion(graph_def), None, outputs).inputs)
 
 
 def _shapes(text: str, inputs: Sequence[str]) -> dict[str, tuple[int, ...]]:

@@ -172,7 +172,8 @@ def _lowered(program: Program, entry: Entry) -> LiteGraph:
         graph.outputs = lower_body(lowering, outputs, [])
     except BodyFailedError:
         return graph
-    program.fates.update({tensor.name: "input" for tensor in graph.inputs})
+    owners = (value.owner for value in fed)
+    program.fates.update({owner.name: "input" for owner in owners if isinstance(owner, Node)})
     return graph
 
 

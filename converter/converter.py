@@ -29,12 +29,13 @@ class Converter:
     """Converts a graph, part by part, to the signatures of one model.
 
     Made by one of the from_ methods. target_spec and allow_custom_ops may be changed before convert().
+    entries are the parts that become signatures.
     """
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.target_spec = TargetSpec()
         self.allow_custom_ops = False
-        self._entries = list(entries)
+        self.entries = list(entries)
 
     @classmethod
     def from_graph_def(
@@ -109,7 +110,7 @@ class Converter:
     def conversion(self) -> Conversion:
         """The model and what became of each node."""
         settings = Settings.of(self.target_spec, self.allow_custom_ops)
-        return convert_entries(self._entries, settings)
+        return convert_entries(self.entries, settings)
 
 
 def _entry_of_signature(frozen: FrozenGraph, key: str, given: Shapes) -> Entry:

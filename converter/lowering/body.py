@@ -131,6 +131,8 @@ def _keep(
     if len(listed) < len(node.results):
         raise ModelError(f"{_described(lowering, node)}: its rule gave {len(listed)} results")
     own = lowering.name(node)
+    if not operators:
+        lowering.program.fates.setdefault(own, "folded")
     computed = {id(t) for o in operators if o.sources[0] == own for t in o.outputs}
     for i, result in enumerate(listed):
         if id(result) in computed:

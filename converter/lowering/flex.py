@@ -38,9 +38,10 @@ def is_flex_op(lowering: Lowering, op: str) -> bool:
 
 def setting_for(lowering: Lowering, op: str) -> str:
     """The setting that would take the op, in words; "" when none would."""
-    if is_flex_op(lowering, op):
+    settings = lowering.program.settings
+    if is_flex_op(lowering, op) and not settings.select:
         return "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops)"
-    return "allow_custom_ops (--allow-custom-ops)"
+    return "" if settings.custom_ops else "allow_custom_ops (--allow-custom-ops)"
 
 
 def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:

@@ -91,3 +91,41 @@ def test_the_graph_is_never_overwritten(graph: Path, capsys: pytest.CaptureFixtu
         assert run_command(command, [str(graph), "-o", str(output)]) == 2
         assert "--output: it is the graph itself" in capsys.readouterr().err
     assert graph.read_bytes() == content and link.is_symlink()
+
+
+def test_flex_and_custom_operators(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [2])
+    g.node("Frobnicate", "y", g.node("Erfinv", "e", x))
+    path, output = tmp_path / "graph.pb", tmp_path / "model.tflite"
+    path.write_bytes(g.graph_def.SerializeToString())
+    assert run_command(command, [str(path), "-o", str(output)]) == 1
+    error = capsys.readouterr().err
+    assert "Erfinv (node 'e')" in error and "--allow-custom-ops" in error and not output.exists()
+    flags = ["--select-tf-ops", "--allow-custom-ops"]
+    assert run_command(command, ["--graph-def", str(path), "-o", str(output), *flags]) == 1
+    assert "the type of result 0 is not known" in capsys.readouterr().err
+
+
+def test_verify_and_report(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output, page = graph.with_name("model.tflite"), graph.with_name("report.html")
+    assert run_command(command, [str(graph), "-o", str(output), "--verify", "3", "--report", str(page)]) == 0
+    assert "serving_default y: 0 at most, values up to" in capsys.readouterr().out
+    text = page.read_text()
+    assert "<td>ADD" in text and "<td>fused into ADD" in text and "&#x27;x&#x27; float32 -1x3" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--graph-def", "{graph}"], "one of SOURCE, --graph-def and --saved-model-dir must be given, got 2"),
+        (["--no-builtins"], "--no-builtins: only with --select-tf-ops"),
+        (["--signature", "f"], "--signature, --tags: only a SavedModel has them"),
+    ],
+)
+def test_wrong_usage(
+    graph: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    given = [argument.format(graph=graph) for argument in arguments]
+    assert run_command(command, [str(graph), "-o", str(graph.with_name("m.tflite")), *given]) == 2
+    assert message in " ".join(capsys.readouterr().err.split())
