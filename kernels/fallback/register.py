@@ -54,6 +54,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Conv3DBackpropFilter", "Conv3DBackpropFilterV2"),
     ),
     "crop_and_resize": ("CropAndResize", "CropAndResizeGradImage", "CropAndResizeGradBoxes"),
+    "ctc_decoder": ("CTCGreedyDecoder", "CTCBeamSearchDecoder"),
+    "ctc_loss": ("CTCLoss",),
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
     "decode": (
         *("DecodeRaw", "DecodePaddedRaw", "EncodeBase64", "DecodeBase64", "DecodeCompressed"),
@@ -90,6 +92,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "fused_conv": ("_FusedConv2D", "_FusedMatMul", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
     "gather": ("Gather", "GatherV2", "GatherNd"),
     "glimpse": ("ExtractGlimpse", "ExtractGlimpseV2"),
+    "gru_block": ("GRUBlockCell", "GRUBlockCellGrad"),
     "histogram": (
         *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
     ),
@@ -114,6 +117,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("LookupTableExportV2", "LookupTableSize", "LookupTableSizeV2", "InitializeTable"),
         *("InitializeTableV2", "LookupTableRemoveV2"),
     ),
+    "lstm_block": ("LSTMBlockCell", "LSTMBlockCellGrad", "BlockLSTM", "BlockLSTMV2"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
     "matrix_diag": (
         *("Diag", "DiagPart", "MatrixDiag", "BatchMatrixDiag", "MatrixDiagPart", "BatchMatrixDiagPart"),

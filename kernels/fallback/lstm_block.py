@@ -1,0 +1,212 @@
+"""LSTMBlockCell and its gradient, BlockLSTM and BlockLSTMV2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...schema import graph_def
+from .half_precision import widened
+from .kernel import checked_shape
+from .registry import kernel
+from .status import InvalidArgumentError
+
+_TYPES = frozenset((graph_def.DT_FLOAT, graph_def.DT_HALF))
+Arrays = tuple[np.ndarray, ...]
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """A cell's weights, and where its gates lie in the columns of w.
+
+    w is [inputs + cells, 4 cells]; wci, wcf, wco and b are vectors. Peepholes are None where unused.
+    """
+
+    w: np.ndarray
+    b: np.ndarray
+    peepholes: Arrays | None
+    forget_bias: float
+    cell_clip: float
+    forget_last: bool
+
+    def step(self, x: np.ndarray, cs_prev: np.ndarray, h_prev: np.ndarray) -> Arrays:
+        """i, cs, f, o, ci, co and h, [batch, cells] each."""
+        gates = np.concatenate([x, h_prev], axis=1) @ self.w + self.b
+        # In the older layout the cell's input comes before the forget gate.
+        i, second, third, o = np.split(gates, 4, axis=1)
+        ci, f = (second, third) if self.forget_last else (third, second)
+        f = f + x.dtype.type(self.forget_bias)
+        if self.peepholes is not None:
+            i, f = i + cs_prev * self.peepholes[0], f + cs_prev * self.peepholes[1]
+        i, f, ci = sigmoid(i), sigmoid(f), np.tanh(ci)
+        cs = ci * i + cs_prev * f
+        if self.cell_clip > 0:
+            cs = np.clip(cs, -self.cell_clip, self.cell_clip)
+        if self.peepholes is not None:
+            o = o + cs * self.peepholes[2]
+        o, co = sigmoid(o), np.tanh(cs)
+        return i, cs, f, o, ci, co, co * o
+
+
+def _check(op: str, x: np.ndarray, state: Arrays, w: np.ndarray, vectors: Arrays, b: np.ndarray) -> None:
+    """InvalidArgumentError unless x [..., batch, inputs] goes with the state and the weights."""
+    cells = state[0].shape[1] if state[0].ndim == 2 else -1
+    good = cells >= 0 and all(value.shape == (x.shape[-2], cells) for value in state)
+    good = good and w.shape == (x.shape[-1] + cells, 4 * cells) and b.shape == (4 * cells,)
+    if not good or any(vector.shape != (cells,) for vector in vectors):
+        shapes = [list(value.shape) for value in (x, *state, w, *vectors, b)]
+        message = "x, cs_prev, h_prev, w, wci, wcf, wco and b must fit each other"
+        raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
+
+
+def lstm_block_cell(
+    x: np.ndarray,
+    cs_prev: np.ndarray,
+    h_prev: np.ndarray,
+    w: np.ndarray,
+    wci: np.ndarray,
+    wcf: np.ndarray,
+    wco: np.ndarray,
+    b: np.ndarray,
+    *,
+    forget_bias: float,
+    cell_clip: float,
+    use_peephole: bool,
+) -> Arrays:
+    """One step of an LSTM: i, cs, f, o, ci, co and h, [batch, cells] each. Gates lie as i, ci, f, o.
+
+    Source: TensorFlow tensorflow/core/kernels/rnn/lstm_ops.cc.
+    """
+    op = "LSTMBlockCell"
+    if x.ndim != 2:
+        raise InvalidArgumentError(f"{op}: x must be [batch, inputs], got {list(x.shape)}")
+    _check(op, x, (cs_prev, h_prev), w, (wci, wcf, wco), b)
+    peepholes = tuple(map(widened, (wci, wcf, wco))) if use_peephole else None
+    cell = _Cell(widened(w), widened(b), peepholes, forget_bias, cell_clip, True)
+    found = cell.step(widened(x), widened(cs_prev), widened(h_prev))
+    return tuple(value.astype(x.dtype) for value in found)
+
+
+def lstm_block_cell_gradient(
+    x: np.ndarray,
+    cs_prev: np.ndarray,
+    h_prev: np.ndarray,
+    w: np.ndarray,
+    wci: np.ndarray,
+    wcf: np.ndarray,
+    wco: np.ndarray,
+    b: np.ndarray,
+    i: np.ndarray,
+    cs: np.ndarray,
+    f: np.ndarray,
+    o: np.ndarray,
+    ci: np.ndarray,
+    co: np.ndarray,
+    cs_gradient: np.ndarray,
+    h_gradient: np.ndarray,
+    *,
+    use_peephole: bool,
+) -> Arrays:
+    """Gradients of cs_prev, of the gates before their functions (i, ci, f, o), and of the peepholes."""
+    op = "LSTMBlockCellGrad"
+    if x.ndim != 2:
+        raise InvalidArgumentError(f"{op}: x must be [batch, inputs], got {list(x.shape)}")
+    state = (cs_prev, h_prev, i, cs, f, o, ci, co, cs_gradient, h_gradient)
+    _check(op, x, state, w, (wci, wcf, wco), b)
+    cs_prev, h_prev, i, cs, f, o, ci, co, dcs, dh = map(widened, state)
+    do = o * (1 - o) * dh * co
+    dcs = (1 - co * co) * dh * o + dcs
+    if use_peephole:
+        dcs = dcs + do * widened(wco)
+    di, dci, df = i * (1 - i) * dcs * ci, (1 - ci * ci) * dcs * i, f * (1 - f) * dcs * cs_prev
+    before = dcs * f
+    zero = np.zeros(wci.shape, before.dtype)
+    peepholes = (zero, zero, zero)
+    if use_peephole:
+        before = before + di * widened(wci) + df * widened(wcf)
+        peepholes = ((di * cs_prev).sum(axis=0), (df * cs_prev).sum(axis=0), (do * cs).sum(axis=0))
+    found = (before, np.concatenate([di, dci, df, do], axis=1), *peepholes)
+    return tuple(value.astype(x.dtype) for value in found)
+
+
+def _block(
+    op: str,
+    length: np.ndarray,
+    x: np.ndarray,
+    state: Arrays,
+    vectors: Arrays,
+    cell: _Cell,
+) -> Arrays:
+    """All steps of x [time, batch, inputs], each output [time, batch, cells]; zeros after length."""
+    if x.ndim != 3 or length.size != 1:
+        message = "x must be [time, batch, inputs] and seq_len_max one number"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(length.shape)}")
+    _check(op, x, state, cell.w, vectors, cell.b)
+    steps = int(length.reshape(-1)[0])
+    if not 0 <= steps <= len(x):
+        raise InvalidArgumentError(f"{op}: seq_len_max must be from 0 to {len(x)}, got {steps}")
+    shape = checked_shape((len(x), *state[0].shape), x.dtype)
+    outputs = tuple(np.zeros(shape, x.dtype) for _ in range(7))
+    cs, h = (widened(value) for value in state)
+    for step in range(steps):
+        found = cell.step(widened(x[step]), cs, h)
+        for output, value in zip(outputs, found, strict=True):
+            output[step] = value
+        cs, h = found[1], found[6]
+    return outputs
+
+
+def block_lstm(
+    length: np.ndarray,
+    x: np.ndarray,
+    cs_prev: np.ndarray,
+    h_prev: np.ndarray,
+    w: np.ndarray,
+    wci: np.ndarray,
+    wcf: np.ndarray,
+    wco: np.ndarray,
+    b: np.ndarray,
+    *,
+    forget_bias: float,
+    cell_clip: float,
+    use_peephole: bool,
+) -> Arrays:
+    """LSTMBlockCell for each step of x [time, batch, inputs], as far as length."""
+    vectors = (wci, wcf, wco)
+    peepholes = tuple(map(widened, vectors)) if use_peephole else None
+    cell = _Cell(widened(w), widened(b), peepholes, forget_bias, cell_clip, True)
+    return _block("BlockLSTM", length, x, (cs_prev, h_prev), vectors, cell)
+
+
+def block_lstm_v2(
+    length: np.ndarray,
+    x: np.ndarray,
+    cs_prev: np.ndarray,
+    h_prev: np.ndarray,
+    w: np.ndarray,
+    wci: np.ndarray,
+    wcf: np.ndarray,
+    wco: np.ndarray,
+    b: np.ndarray,
+    *,
+    cell_clip: float,
+    use_peephole: bool,
+) -> Arrays:
+    """BlockLSTM without a forget bias, its gates as i, f, ci, o."""
+    vectors = (wci, wcf, wco)
+    peepholes = tuple(map(widened, vectors)) if use_peephole else None
+    cell = _Cell(widened(w), widened(b), peepholes, 0.0, cell_clip, False)
+    return _block("BlockLSTMV2", length, x, (cs_prev, h_prev), vectors, cell)
+
+
+KERNELS = (
+    kernel("LSTMBlockCell", lstm_block_cell, T=_TYPES),
+    kernel("LSTMBlockCellGrad", lstm_block_cell_gradient, T=_TYPES),
+    kernel("BlockLSTM", block_lstm, T=_TYPES),
+    kernel("BlockLSTMV2", block_lstm_v2, T=_TYPES),
+)
