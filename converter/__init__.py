@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .graph_file import read_graph
     from .saved_model.frozen_graph import FrozenGraph
     from .saved_model.loader import SavedModel, load_saved_model
+    from .source_file import load_graph
     from .target_spec import OpsSet, TargetSpec
 
 # Name: module that has it. Nothing is imported before it is asked for.
@@ -23,6 +24,7 @@ _HOMES = {
     "TargetSpec": ".target_spec",
     "convert": ".conversion",
     "convert_graph": ".conversion",
+    "load_graph": ".source_file",
     "load_saved_model": ".saved_model.loader",
     "read_graph": ".graph_file",
     "run_graph": ".execution.graph_runner",
@@ -37,6 +39,7 @@ __all__ = [
     "TargetSpec",
     "convert",
     "convert_graph",
+    "load_graph",
     "load_saved_model",
     "read_graph",
     "run_graph",

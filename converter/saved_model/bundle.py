@@ -130,6 +130,8 @@ class Bundle:
         if not 0 <= entry.shard_id < self.shards:
             raise ModelError(f"{what}: data file {entry.shard_id} of {self.shards} does not exist")
         path = self.prefix.with_name(f"{self.prefix.name}.data-{entry.shard_id:05}-of-{self.shards:05}")
+        if not path.is_file():
+            raise ModelError(f"{what}: its data file {path.name} is missing")
         with open(path, "rb") as file:
             size = file.seek(0, 2)
             if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > size:

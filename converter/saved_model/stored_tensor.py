@@ -51,6 +51,10 @@ _NUMPY = {
 }
 
 
+# NumPy's limit.
+_MOST_DIMENSIONS = 64
+
+
 @dataclass(frozen=True)
 class StoredTensor:
     """A tensor of a checkpoint: TensorFlow's number of its type, and its elements.
@@ -114,6 +118,6 @@ def shape_of(proto: TensorShapeProto, what: str) -> Shape:
     shape = tuple(dim.size for dim in proto.dim)
     if proto.unknown_rank or any(size < 0 for size in shape):
         raise ModelError(f"{what}: shape must be known, got {list(shape)}")
-    if len(shape) > 254 or math.prod(max(size, 1) for size in shape) >= 1 << 62:
+    if len(shape) > _MOST_DIMENSIONS or math.prod(max(size, 1) for size in shape) >= 1 << 62:
         raise ModelError(f"{what}: too many elements or dimensions, shape {list(shape)[:10]}")
     return shape

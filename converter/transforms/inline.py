@@ -102,25 +102,27 @@ class _Inliner:
         return self.instances.find(called)
 
     def _inline_in(self, body: Body) -> None:
-        names = {node.name for node in body.body.walk()}
-        for node in list(body.body.walk()):
+        nodes = list(body.body.walk())
+        names = {node.name for node in nodes}
+        # In a loop or branch of the first version all nodes must know where the call stood.
+        framed = {node.block for node in nodes if node.op in CONTROL_FLOW}
+        for node in nodes:
             callee = self._callee(node)
             if callee is not None:
-                _Call(node, callee, self.effects, names).inline()
+                _Call(node, callee, self.effects, names, node.block in framed).inline()
 
 
 class _Call:
     """One call on its way to be inlined."""
 
-    def __init__(self, node: Node, callee: Function, effects: Effects, names: set[str]) -> None:
+    def __init__(self, node: Node, callee: Function, effects: Effects, names: set[str], framed: bool) -> None:
         assert node.block is not None
         self.node = node
         self.block = node.block
         self.callee = callee
         self.effects = effects
         self.names = names
-        # In a loop or branch of the first version all nodes must know where the call stood.
-        self.framed = any(other.op in CONTROL_FLOW for other in self.block)
+        self.framed = framed
 
     def inline(self) -> None:
         end = self.callee.terminator
@@ -223,14 +225,12 @@ class _Call:
 
     def _effects(self, values: dict[Value, Value]) -> list[Value]:
         """Tokens of the nodes that change state, where a result may not wait for them by itself."""
-        writers = [node for node in self.callee.body if self.effects.of(node) == Effect.WRITES]
-        if not writers:
-            return []
+        writers = {node for node in self.callee.body if self.effects.of(node) == Effect.WRITES}
         end = self.callee.terminator
-        before = [_ancestors(value) for value in (end.operands if end is not None else ())]
-        if before and all(all(node in nodes for node in writers) for nodes in before):
+        results = end.operands if end is not None else ()
+        if results and all(_waits_for(value, writers) for value in results):
             return []
-        return [values[node.control] for node in writers]
+        return [values[node.control] for node in self.callee.body if node in writers]
 
     def _exit(self, tokens: list[Value]) -> Value:
         if len(tokens) == 1:
@@ -269,13 +269,14 @@ def _value_type(value: Value) -> Type:
     return type
 
 
-def _ancestors(value: Value) -> set[Node]:
-    """The nodes that have to run before the value is there."""
-    found: set[Node] = set()
-    stack = [value.owner]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Node) and node not in found:
-            found.add(node)
-            stack += [operand.owner for operand in (*node.operands, *node.controls)]
-    return found
+def _waits_for(value: Value, nodes: set[Node]) -> bool:
+    """Whether all of the nodes have to run before the value is there."""
+    missing, seen, waiting = set(nodes), set(), [value.owner]
+    while missing and waiting:
+        node = waiting.pop()
+        if isinstance(node, Node) and node not in seen:
+            seen.add(node)
+            missing.discard(node)
+            # Controls come last and are looked at first: they lead to effects straight.
+            waiting += [operand.owner for operand in (*node.operands, *node.controls)]
+    return not missing

@@ -248,6 +248,7 @@ def change(tmp_path: Path, **fields: object) -> Path:
         ({"sizes": [HUGE, HUGE]}, "too many elements"),
         ({"sizes": [HUGE, HUGE, 0]}, "too many elements"),
         ({"sizes": [-1]}, "shape must be known"),
+        ({"sizes": [1] * 65}, "too many elements or dimensions"),
         ({"dtype": graph_def.DT_STRING, "sizes": [HUGE]}, "strings do not fit"),
         ({"dtype": graph_def.DT_STRING}, "its strings need|a number does not end"),
     ],
@@ -287,6 +288,13 @@ def test_what_is_not_there(tmp_path: Path) -> None:
     write_floats(tmp_path / "c", {"x": np.float32([1])})
     with pytest.raises(ModelError, match="no tensor 'y'"):
         load_checkpoint(tmp_path / "c").read("y")
+
+
+def test_a_data_file_that_is_missing(tmp_path: Path) -> None:
+    write_floats(tmp_path / "c", {"x": np.float32([1])})
+    (tmp_path / "c.data-00000-of-00001").unlink()
+    with pytest.raises(ModelError, match=r"c\.data-00000-of-00001 is missing"):
+        load_checkpoint(tmp_path / "c").read("x")
 
 
 def test_mutated_and_truncated_checkpoints(tmp_path: Path) -> None:
