@@ -1,7 +1,7 @@
 """TensorFlow's graphs and select-TF models that run, and the ops whose kernels the others wait for.
 
     python benchmarks/missing_kernels.py            # all
-    python benchmarks/missing_kernels.py models     # one of graphs, small, models
+    python benchmarks/missing_kernels.py models     # one of graphs, small, savedmodels, models
 
 Needs ../shared/convert.
 """
@@ -18,10 +18,16 @@ from tests.tensorflow_replays import (
     graph_replays,
     kernel_graph_replays,
     outcome_of,
+    saved_model_replays,
     select_tf_replays,
 )
 
-REPLAYS = {"graphs": graph_replays, "small": kernel_graph_replays, "models": select_tf_replays}
+REPLAYS = {
+    "graphs": graph_replays,
+    "small": kernel_graph_replays,
+    "savedmodels": saved_model_replays,
+    "models": select_tf_replays,
+}
 
 
 def main() -> None:

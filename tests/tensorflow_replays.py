@@ -20,6 +20,7 @@ from .shared_arrays import CONVERT, decoded, difference
 
 GRAPHS = CONVERT / "graphs"
 KERNEL_GRAPHS = CONVERT / "kernels" / "graphs"
+SAVED_MODELS = CONVERT / "savedmodels"
 
 
 @dataclass(frozen=True)
@@ -114,16 +115,28 @@ def select_tf_replays() -> Iterator[Replay]:
             )
 
 
+def saved_model_replays() -> Iterator[Replay]:
+    """Every signature of the SavedModels."""
+    for folder in sorted(path.parent for path in SAVED_MODELS.glob("*/index.json")):
+        d = json.loads((folder / "index.json").read_text())
+        for key, signature in d["signatures"].items():
+            feeds = _tensors(signature["inputs"], folder / d["inputs_file"])
+            wanted = _tensors(signature["outputs"], folder / d["expected_file"])
+            run = _graph_run(folder / d["dir"], signature, feeds, key)
+            expected = list(zip(signature["outputs"], wanted, strict=True))
+            yield Replay(f"{folder.name}-{key}", run, expected, d["tol"])
+
+
 def _expected(d: dict[str, Any]) -> list[tuple[dict[str, Any], np.ndarray]]:
     wanted = _tensors(d["outputs"], GRAPHS / d["expected_file"])
     return list(zip(d["outputs"], wanted, strict=True))
 
 
 def _graph_run(
-    graph: Path | bytes, d: dict[str, Any], feeds: Sequence[np.ndarray]
+    graph: Path | bytes, d: dict[str, Any], feeds: Sequence[np.ndarray], signature: str | None = None
 ) -> Callable[[], Sequence[np.ndarray]]:
     given = {tensor["name"]: value for tensor, value in zip(d["inputs"], feeds, strict=True)}
-    return lambda: run_graph(graph, given, [tensor["name"] for tensor in d["outputs"]])
+    return lambda: run_graph(graph, given, [tensor["name"] for tensor in d["outputs"]], signature)
 
 
 def _model_run(

@@ -14,11 +14,12 @@ from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
 from ...kernels.fallback.variable import variable_of
+from ...lite.errors import ModelError
 from .body import Endpoint, graph_body
 from .feeds import fed_array
 from .frames import LoopRun
 from .function_body import FunctionLibrary
-from .graph_source import GraphSource, graph_def_of
+from .graph_source import GraphSource, runnable
 from .operations import Flow
 from .plan import Plan
 from .plan_builder import PlanBuilder
@@ -35,14 +36,23 @@ class GraphRunner:
     such state are safe from several threads.
     """
 
-    def __init__(self, graph: GraphSource, registry: KernelRegistry | None = None) -> None:
-        """ModelError when the graph is damaged: inputs that no node gives, names that are there twice."""
-        source = graph_def_of(graph)
+    def __init__(
+        self, graph: GraphSource, registry: KernelRegistry | None = None, signature: str | None = None
+    ) -> None:
+        """Of a SavedModel runs the signature, which may be left out when it is the only one.
+
+        ModelError when the graph is damaged: inputs that no node gives, names that are there twice.
+        """
+        source = runnable(graph, signature)
+        definition = source.definition
         registry = fallback_kernels() if registry is None else registry
-        self._library = FunctionLibrary(source.library.function, registry)
-        self._body = graph_body(source.node)
+        # The graph's tensors by the signature's names.
+        self.inputs, self.outputs = source.inputs, source.outputs
+        self._initializers = source.initializers
+        self._library = FunctionLibrary(definition.library.function, registry)
+        self._body = graph_body(definition.node)
         self._builder = PlanBuilder(self._library, registry)
-        self._producer = source.versions.producer
+        self._producer = definition.versions.producer
         self._resources = ResourceManager()
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._lock = threading.RLock()
@@ -53,30 +63,51 @@ class GraphRunner:
         fetches: Sequence[str] = (),
         targets: Sequence[str] = (),
     ) -> list[np.ndarray]:
-        """Values of the fetches ("node" or "node:1"), when outputs of nodes are what feeds gives for them.
+        """Values of the fetches, when outputs of nodes are what feeds gives for them.
 
-        targets are nodes that run for their effect. Strings are bytes in object arrays. Raises
-        UnsupportedError that names every op without a kernel, ModelError for a graph that makes no
-        sense, and OpError (kernels.fallback.status) where a kernel fails; all name the node.
+        Names are those of a SavedModel's signature, or "node" and "node:1"; targets are nodes that run
+        for their effect. Strings are bytes in object arrays. Raises UnsupportedError that names every
+        op without a kernel, ModelError for a graph that makes no sense, and OpError
+        (kernels.fallback.status) where a kernel fails; all name the node.
         """
-        given = {self._body.endpoint(name): value for name, value in (feeds or {}).items()}
-        results = [self._body.endpoint(name) for name in fetches]
-        plan = self._plan(tuple(given), tuple(results), targets)
+        given = {self._endpoint(name, self.inputs): value for name, value in (feeds or {}).items()}
+        if len(given) < len(feeds or ()):
+            raise ModelError(f"feeds: each must be of another tensor, got {sorted(feeds or ())}")
+        results = tuple(self._endpoint(name, self.outputs) for name in fetches)
+        places = tuple(self._body.endpoint(name.removeprefix("^")).node for name in targets)
+        self._initialize()
+        flows, arrays = self._run(given, results, places)
+        return [_result(flow, name, arrays) for flow, name in zip(flows, fetches, strict=True)]
+
+    def _endpoint(self, name: str, known: Mapping[str, str]) -> Endpoint:
+        return self._body.endpoint(known.get(name, name))
+
+    def _initialize(self) -> None:
+        """Give variables and tables of a SavedModel their first contents, once."""
+        if not self._initializers:
+            return
+        with self._lock:
+            names, self._initializers = self._initializers, ()
+            self._run({}, (), tuple(self._body.endpoint(name).node for name in names))
+
+    def _run(
+        self, given: Mapping[Endpoint, object], results: tuple[Endpoint, ...], targets: tuple[int, ...]
+    ) -> tuple[list[Flow], list[np.ndarray]]:
+        """The results, and what was fed."""
+        plan = self._plan(tuple(given), results, targets)
         arrays = [
             fed_array(self._body.nodes[endpoint.node], endpoint.port, value, self._library)
             for endpoint, value in given.items()
         ]
-        flows = _run(plan, arrays, self._environment(0))
-        return [_result(flow, name, arrays) for flow, name in zip(flows, fetches, strict=True)]
+        return _flows(plan, arrays, self._environment(0)), arrays
 
     def _plan(
-        self, given: tuple[Endpoint, ...], results: tuple[Endpoint, ...], targets: Sequence[str]
+        self, given: tuple[Endpoint, ...], results: tuple[Endpoint, ...], targets: tuple[int, ...]
     ) -> Plan:
-        places = tuple(self._body.endpoint(name.removeprefix("^")).node for name in targets)
-        key = given, results, places
+        key = given, results, targets
         with self._lock:
             if key not in self._plans:
-                self._plans[key] = self._builder.plan(self._body, given, results, places)
+                self._plans[key] = self._builder.plan(self._body, given, results, targets)
             return self._plans[key]
 
     def _environment(self, depth: int) -> Environment:
@@ -90,11 +121,11 @@ class GraphRunner:
         if len(inputs) != len(plan.given):
             message = f"function {function.name!r}: must have {len(plan.given)} arguments, got {len(inputs)}"
             raise InvalidArgumentError(message)
-        flows = _run(plan, inputs, self._environment(depth))
+        flows = _flows(plan, inputs, self._environment(depth))
         return [alive(flow, f"result {i} of function {function.name!r}") for i, flow in enumerate(flows)]
 
 
-def _run(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
+def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
     run = LoopRun(plan, environment).run if plan.has_loops else partial(run_in_order, plan, environment)
     flows = run(given)
     for place in plan.references:
@@ -111,6 +142,14 @@ def _result(flow: Flow, name: str, fed: Iterable[np.ndarray]) -> np.ndarray:
     return value.copy() if is_shared else value
 
 
-def run_graph(graph: GraphSource, feeds: Mapping[str, object], fetches: Sequence[str]) -> list[np.ndarray]:
-    """Run a graph once, from a fresh state: values of the fetches for these feeds (see GraphRunner)."""
-    return GraphRunner(graph).run(feeds, fetches)
+def run_graph(
+    graph: GraphSource,
+    feeds: Mapping[str, object],
+    fetches: Sequence[str],
+    signature: str | None = None,
+) -> list[np.ndarray]:
+    """Run a graph or a SavedModel once, from a fresh state: values of the fetches for these feeds.
+
+    See GraphRunner.
+    """
+    return GraphRunner(graph, signature=signature).run(feeds, fetches)

@@ -1,20 +1,57 @@
-"""What run_graph takes as a graph, as a GraphDef."""
+"""What run_graph takes as a graph, as a GraphDef with names for its tensors."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from os import PathLike
+from pathlib import Path
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import GraphDef
 from ..ir.graph_def_file import graph_def_of_bytes, read_graph_def
 from ..ir.module import Module
+from ..saved_model.frozen_graph import FrozenGraph
+from ..saved_model.loader import SavedModel, load_saved_model
 
-# A GraphDef, its serialized form, its file (.pb or .pbtxt), or a module of the graph IR.
-GraphSource = GraphDef | bytes | str | PathLike[str] | Module
+# A GraphDef, its serialized form or file (.pb or .pbtxt), a module of the graph IR; a SavedModel, its
+# folder, or one of its signatures frozen.
+GraphSource = GraphDef | bytes | str | PathLike[str] | Module | SavedModel | FrozenGraph
 
 
-def graph_def_of(graph: GraphSource) -> GraphDef:
-    """The graph; ModelError when it holds none."""
+@dataclass(frozen=True)
+class RunnableGraph:
+    """A graph, its tensors by the names that a signature has for them, and nodes that make it ready."""
+
+    definition: GraphDef
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    initializers: tuple[str, ...] = ()
+
+
+def runnable(graph: GraphSource, signature: str | None = None) -> RunnableGraph:
+    """The graph; of a SavedModel that of the signature, which may be left out when it is the only one.
+
+    ModelError when there is no graph, or no such signature.
+    """
+    if isinstance(graph, str | PathLike):
+        graph = load_saved_model(graph) if Path(graph).is_dir() else read_graph_def(graph)
+    if isinstance(graph, SavedModel):
+        return _frozen(graph.freeze(signature))
+    if signature is not None:
+        raise ModelError(f"graph: signatures are a SavedModel's, got '{signature}' for a graph")
+    if isinstance(graph, FrozenGraph):
+        return _frozen(graph)
+    return RunnableGraph(_graph_def(graph))
+
+
+def _frozen(graph: FrozenGraph) -> RunnableGraph:
+    inputs = {name: tensor.tensor for name, tensor in graph.inputs.items()}
+    outputs = {name: tensor.tensor for name, tensor in graph.outputs.items()}
+    return RunnableGraph(graph.graph_def(), inputs, outputs, graph.initializers)
+
+
+def _graph_def(graph: object) -> GraphDef:
     if isinstance(graph, GraphDef):
         return graph
     if isinstance(graph, bytes):
@@ -23,6 +60,5 @@ def graph_def_of(graph: GraphSource) -> GraphDef:
         from ..ir.export_graph import export_graph_def
 
         return export_graph_def(graph)
-    if isinstance(graph, str | PathLike):
-        return read_graph_def(graph)
-    raise ModelError(f"graph: must be a GraphDef, its bytes, a path or a Module, got {type(graph).__name__}")
+    message = "must be a GraphDef, its bytes, a path, a Module or a SavedModel"
+    raise ModelError(f"graph: {message}, got {type(graph).__name__}")
