@@ -10,6 +10,7 @@ from .bodies import bodies
 from .cf_sink import sink_into_branches
 from .consolidate_attrs import consolidate_attrs
 from .const_dedupe_hoist import dedupe_and_hoist_constants
+from .constant_folding import fold_constants
 from .cse import common_subexpressions
 from .default_attrs import add_default_attrs, strip_default_attrs
 from .drop_output_shapes import drop_output_shapes
@@ -56,6 +57,7 @@ TRANSFORMS = (
     Transform("tfg-add-default-attrs", _of_bodies(add_default_attrs)),
     Transform("tfg-shape-inference", infer_shapes),
     Transform("tfg-functional-to-region", functional_to_region),
+    Transform("tfg-constant-folding", fold_constants),
     Transform("tfg-eliminate-passthrough-iter-args", _of_bodies(eliminate_passthrough_iter_args)),
     Transform("canonicalize", _of_bodies(prune_unused)),
     Transform("tfg-cse", _of_bodies(common_subexpressions)),

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 _BLANKS = re.compile(r"[ \t]+")
-_PARTS = re.compile(r"\{\{(.+?)\}\}(?!\})|\[\[(\$?\w+)(?:\]\]|:(.*?)\]\](?!\]))")
+_PARTS = re.compile(r"\{\{(.+?)\}\}(?!\})|\[\[(\$?\w+)(?:\]\]|:((?:\[[^\]]*\]|[^\]\[]|\](?!\]))*)\]\])")
 
 
 class CheckError(AssertionError):

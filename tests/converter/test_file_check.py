@@ -6,7 +6,7 @@ import pytest
 
 from .file_check import CheckError, directives_of, file_check
 
-OUTPUT = "head\n  %a = Add(%x,  %y)\n  %b = Mul(%a, %x)\n\ntail one\ntail two\n"
+OUTPUT = "head\n  %a = Add(%x,  %y)\n  %b = Mul(%a, %x)\n\n[%c1] tail one\ntail two\nc1 three\nd4 d4\n"
 
 MET = [
     "CHECK: Add\nCHECK-NEXT: Mul",
@@ -18,6 +18,8 @@ MET = [
     "CHECK-COUNT-2: tail",
     "CHECK-LABEL: tail one\nCHECK-LABEL: tail two",
     "CHECK: [[W:tail]] one\nCHECK-NEXT: [[W]] two",
+    "CHECK: Add\nCHECK: [%[[C:.*]]] tail one\nCHECK-NEXT: tail two\nCHECK-NEXT: [[C]] three",
+    "CHECK: [[D:[a-z]+[0-9]]] [[D]]",
 ]
 NOT_MET = [
     "CHECK: Sub",

@@ -1,0 +1,1 @@
+"""Rules of constant folding: each looks at one node, and changes the graph if it applies."""

@@ -1,0 +1,149 @@
+"""GraphEditor: nodes made in the place of others, and what must wait for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...ir.attributes import Attribute, Attributes, DenseAttr
+from ...ir.module import Function, Graph
+from ...ir.node import Block, Node, Value
+from ...ir.types import ElementType, TensorType, Type
+from ..bodies import block_of, token_of
+from ..purity import is_reference
+
+_SWITCHES = ("Switch", "RefSwitch", "_SwitchN")
+# Attributes that a node keeps whatever its op becomes start with this.
+_OWN = "_"
+_REFERENCES = {"halfref": "f16", "bfloat16ref": "bf16", "boolref": "i1"} | {
+    f"{name}{bits}ref": f"{short}{bits}"
+    for name, short in (("int", "i"), ("uint", "ui"))
+    for bits in (8, 16, 32, 64)
+}
+
+
+class GraphEditor:
+    """Changes one graph or function. `changed` are nodes to look at again."""
+
+    def __init__(self, body: Graph | Function) -> None:
+        self.body = body
+        self.changed: list[Node] = []
+
+    def is_kept(self, node: Node) -> bool:
+        """Whether the node must run as what it is: it is a control result of the function."""
+        return any(user.op == "return" for user in node.control.users)
+
+    def wait_for(self, value: Value) -> Value:
+        """A token that is there when the value is.
+
+        A Switch gives one of its results only: an Identity of the result has the token.
+        """
+        owner = value.owner
+        if not isinstance(owner, Node) or owner.op not in _SWITCHES:
+            return token_of(value)
+        for user in value.users:
+            if user.op == "Identity" and not user.results[0].users:
+                return user.control
+        name = f"{owner.name}/ControlDependencyCtrl_{value.index}" if owner.name else ""
+        attributes: Attributes = {"T": owner.attributes["T"]} if "T" in owner.attributes else {}
+        anchor = Node("Identity", name, [value.type], attributes, owner.device, owner.assigned_device)
+        self._insert(owner, anchor)
+        anchor.operands = [value]
+        return anchor.control
+
+    def waits_for_operands(self, node: Node, but: Value | None = None) -> list[Value]:
+        """Tokens of all operands but one, then those that the node waits for."""
+        return [*(self.wait_for(value) for value in node.operands if value is not but), *node.controls]
+
+    def constant(
+        self, before: Node, name: str, value: DenseAttr, controls: Iterable[Value], like: Node | None = None
+    ) -> Node:
+        """A new Const in front of a node, on the node's device."""
+        like = before if like is None else like
+        attributes: Attributes = {key: held for key, held in like.attributes.items() if key.startswith(_OWN)}
+        attributes |= {"dtype": value.type.element, "value": value}
+        made = Node("Const", name, [value.type], attributes, like.device, like.assigned_device)
+        self._insert(before, made)
+        made.controls = controls
+        return made
+
+    def replace_with_constant(self, node: Node, value: DenseAttr) -> None:
+        """The constant has the node's name and waits for its operands."""
+        made = self.constant(node, node.name, value, self.waits_for_operands(node))
+        self.replace(node, made)
+
+    def replace_with_operand(self, node: Node, index: int) -> None:
+        """An Identity of the operand, which waits for the others."""
+        kept = node.operands[index]
+        made = self.node(node, "Identity", [kept], {"T": data_type(kept.type)})
+        made.results[0].type = value_type(kept.type)
+        made.controls = self.waits_for_operands(node, kept)
+        self.replace(node, made)
+
+    def node(self, node: Node, op: str, operands: Iterable[Value], attributes: Attributes) -> Node:
+        """A new node before the node, with its name, device, result types and own attributes."""
+        held = {key: value for key, value in node.attributes.items() if key.startswith(_OWN)} | attributes
+        types = [value.type for value in node.results]
+        made = Node(op, node.name, types, held, node.device, node.assigned_device)
+        made.location, made.line = node.location, node.line
+        self._insert(node, made)
+        made.operands = operands
+        made.controls = node.controls
+        return made
+
+    def replace(self, node: Node, made: Node) -> None:
+        """The node's uses become the new one's; results beyond the new one's must be unused."""
+        for old, new in zip(node.results, made.results, strict=False):
+            self.replace_value(old, new)
+        self.changed += node.control.users
+        node.control.replace_all_uses_with(made.control)
+        self.changed += [v.owner for v in node.operands if isinstance(v.owner, Node)]
+        self.changed.append(made)
+        node.erase()
+
+    def replace_value(self, old: Value, new: Value) -> None:
+        self.changed += old.users
+        old.replace_all_uses_with(new)
+
+    def _insert(self, before: Node, node: Node) -> None:
+        assert before.block is not None
+        before.block.insert_before(before, node)
+        self.changed.append(node)
+
+    def same_block(self, node: Node, value: Value) -> bool:
+        """Whether the value is made where the node is."""
+        home: Block | None = block_of(value)
+        return home is node.block
+
+
+def value_type(type: Type) -> Type:
+    """The type without its reference: what is read from a variable."""
+    if not isinstance(type, TensorType) or not is_reference(type):
+        return type
+    return TensorType(data_type(type), type.shape)
+
+
+def data_type(type: Type) -> ElementType:
+    """A tensor's element type without a reference."""
+    assert isinstance(type, TensorType) and isinstance(type.element, ElementType)
+    if not is_reference(type):
+        return type.element
+    name = type.element.name
+    return ElementType(_REFERENCES.get(name, name.removesuffix("ref")))
+
+
+def shape_of(value: Value) -> tuple[int, ...] | None:
+    """The value's shape when every size is known."""
+    if not isinstance(value.type, TensorType) or value.type.shape is None or -1 in value.type.shape:
+        return None
+    return value.type.shape
+
+
+def rank_of(value: Value) -> int | None:
+    shape = value.type.shape if isinstance(value.type, TensorType) else None
+    return None if shape is None else len(shape)
+
+
+def flag(node: Node, name: str) -> bool:
+    """A truth attribute, false when it is missing."""
+    held: Attribute | None = node.attributes.get(name)
+    return held is True
