@@ -22,6 +22,15 @@ GRAPHS = CONVERT / "graphs"
 KERNEL_GRAPHS = CONVERT / "kernels" / "graphs"
 SAVED_MODELS = CONVERT / "savedmodels"
 
+# Graphs of half and bfloat16 whose last digit is another: TensorFlow rounds at other steps there.
+ROUNDED_OTHERWISE = frozenset(
+    f"op_{op}_2a"
+    for op in (
+        *("LogSoftmax", "Rsqrt", "Selu", "Sigmoid", "SoftmaxCrossEntropyWithLogits", "Softmax", "Softplus"),
+        *("Softsign", "SparseSoftmaxCrossEntropyWithLogits", "SquaredDifference", "Xlog1py", "Xlogy"),
+    )
+)
+
 
 @dataclass(frozen=True)
 class Replay:
@@ -129,7 +138,12 @@ def saved_model_replays() -> Iterator[Replay]:
 
 def _expected(d: dict[str, Any]) -> list[tuple[dict[str, Any], np.ndarray]]:
     wanted = _tensors(d["outputs"], GRAPHS / d["expected_file"])
-    return list(zip(d["outputs"], wanted, strict=True))
+    described = [dict(tensor) for tensor in d["outputs"]]
+    if d["name"].startswith("op_FusedBatchNorm"):
+        # For inference TensorFlow leaves the memory of the reserved outputs as it finds it.
+        for tensor, value in zip(described[3:], wanted[3:], strict=True):
+            tensor["ignore"] = not np.any(value)
+    return list(zip(described, wanted, strict=True))
 
 
 def _graph_run(

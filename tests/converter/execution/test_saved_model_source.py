@@ -15,7 +15,7 @@ X = np.float32([1, 2])
 
 
 def counting_model(path: Path) -> Path:
-    """total: a variable, 10 in the checkpoint, to which each run adds x; y: x itself, by another signature."""
+    """total: a variable, 10 in the checkpoint, to which each run adds x; y: x, by another signature."""
     meta_graph, graph = new_model()
     add(graph, "Placeholder", "x_node", dtype=FLOAT)
     variable(graph, "v", 2)
