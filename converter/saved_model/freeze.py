@@ -13,7 +13,7 @@ from ..ir.node import Node, Value
 from ..ir.types import ElementType, TensorType, element_type, unranked
 from ..transforms.bodies import bodies, typed_bodies
 from ..transforms.effects import Effects
-from ..transforms.inline import fresh_name, inline_calls
+from ..transforms.inline import inline_calls
 from ..transforms.needless_controls import drop_needless_controls
 from ..transforms.unused_functions import drop_unused_functions, privatize
 from .frozen_graph import FrozenGraph
@@ -48,7 +48,7 @@ def freeze(model: SavedModel, chosen: Signature, others: Sequence[Signature]) ->
     session = Session(module, stored_parts(model.meta_graph, model.checkpoint), model.checkpoint)
     written = session.written([*_before(outputs), *_before(alongside)])
     alongside.drop_operands()
-    fed = _feed(inputs, chosen, nodes)
+    fed = _feed(inputs, chosen, nodes, session)
     session.settle(_before(outputs), _before(start), written)
     initializers = session.initializers(_before(outputs), _before(start))
     start.drop_operands()
@@ -77,10 +77,8 @@ class _Nodes:
     def value(self, tensor: str) -> Value:
         """A tensor by its name, "n" or "n:1"."""
         node = self.nodes[node_name(tensor)]
-        _, _, number = tensor.partition(":")
-        index = (
-            int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1 if number else 0
-        )
+        digits = tensor.partition(":")[2] or "0"
+        index = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else -1
         if not 0 <= index < len(node.results):
             raise ModelError(f"tensor '{tensor}': node '{node.name}' has {len(node.results)} results")
         return node.results[index]
@@ -117,15 +115,14 @@ def _before(*holders: Node) -> dict[Node, None]:
     return found
 
 
-def _feed(inputs: Node, signature: Signature, nodes: _Nodes) -> dict[str, SignatureTensor]:
+def _feed(inputs: Node, signature: Signature, nodes: _Nodes, session: Session) -> dict[str, SignatureTensor]:
     """Make every input a Placeholder, also where the signature feeds what the graph computes."""
-    names = {node.name for node in nodes.graph.body}
     found: dict[str, SignatureTensor] = {}
     for (name, tensor), value in zip(signature.inputs.items(), inputs.operands, strict=True):
         node = value.owner
         assert isinstance(node, Node)
         if node.op != "Placeholder":
-            taken = fresh_name(f"{node.name}/{name}", names)
+            taken = session.fresh(f"{node.name}/{name}")
             placeholder = Node("Placeholder", taken, [unranked(tensor.dtype)])
             placeholder.attributes = {"dtype": element_type(tensor.dtype), "shape": ShapeAttr(tensor.shape)}
             nodes.graph.body.append(placeholder)

@@ -46,7 +46,7 @@ class Session:
         }
         self.shared = self._shared()
         self.callers = self._callers()
-        self.names = {node.name for body in bodies for node in body.walk()}
+        self.names = dict.fromkeys((node.name for body in bodies for node in body.walk()), 0)
         self.reads: list[Node] = []
         self.values: dict[StoredPart, DenseAttr | TensorProtoAttr] = {}
 
@@ -133,13 +133,14 @@ class Session:
         for handle in self.handles[name]:
             assert handle.block is not None
             node = handle.block.insert_before(
-                handle, constant_node(self._fresh(f"{handle.name}/value"), value)
+                handle, constant_node(self.fresh(f"{handle.name}/value"), value)
             )
             pairs.append((handle, node.results[0]))
-        self.reads += make_constant(pairs, self.uses[name], self.functions, self._fresh)
+        self.reads += make_constant(pairs, self.uses[name], self.functions, self.fresh)
         return True
 
-    def _fresh(self, name: str) -> str:
+    def fresh(self, name: str) -> str:
+        """A name that no node has, from this one."""
         return fresh_name(name, self.names)
 
     def _value(self, part: StoredPart) -> DenseAttr | TensorProtoAttr:
@@ -167,7 +168,7 @@ class Session:
         writer.op, writer.operands, writer.attributes = "NoOp", (), {}
         writer.controls = dict.fromkeys((*writer.controls, token_of(value)))
         pairs = [(handle, value) for handle in self.handles[name]]
-        self.reads += make_constant(pairs, uses, self.functions, self._fresh)
+        self.reads += make_constant(pairs, uses, self.functions, self.fresh)
         return True
 
     def initializers(self, active: Iterable[Node], start: Iterable[Node]) -> list[Node]:
@@ -210,14 +211,14 @@ class Session:
         if not parts or self.checkpoint is None:
             return None
         tensors = [part.read(self.checkpoint) for part in parts]
-        return restoring_node(self.graph.body, self._handle(name), tensors, self._fresh)
+        return restoring_node(self.graph.body, self._handle(name), tensors, self.fresh)
 
     def _handle(self, name: ResourceName) -> Node:
         """A node of the graph that makes the resource's handle, a new one where only functions have it."""
         for node in self.handles[name]:
             if node.block is self.graph.body:
                 return node
-        copy = clone_node(self.handles[name][0], self._fresh)
+        copy = clone_node(self.handles[name][0], self.fresh)
         copy.attributes["shared_name"] = name.name.encode(errors="surrogateescape")
         return self.graph.body.append(copy)
 
@@ -237,7 +238,7 @@ class Session:
         constants = []
         columns = read_vocabulary(Path(path), node.attributes, key, value, what)
         for name, column in zip(("keys", "values"), columns, strict=True):
-            constant = constant_node(self._fresh(f"{node.name}/{name}"), column)
+            constant = constant_node(self.fresh(f"{node.name}/{name}"), column)
             constants.append(self.graph.body.append(constant).results[0])
         node.op = TEXT_INITIALIZERS[node.op]
         node.attributes = {"Tkey": key, "Tval": value}

@@ -32,7 +32,7 @@ def unshare(module: Module) -> None:
     functions = module.functions
     room = MOST_COPIED
     _check_growth(module.graph, functions)
-    names = set(functions)
+    names = dict.fromkeys(functions, 0)
     used: set[str] = set()
     waiting: list[tuple[Body, frozenset[str]]] = [(module.graph, frozenset())]
 

@@ -103,7 +103,7 @@ class _Inliner:
 
     def _inline_in(self, body: Body) -> None:
         nodes = list(body.body.walk())
-        names = {node.name for node in nodes}
+        names = dict.fromkeys((node.name for node in nodes), 0)
         # In a loop or branch of the first version all nodes must know where the call stood.
         framed = {node.block for node in nodes if node.op in CONTROL_FLOW}
         for node in nodes:
@@ -115,7 +115,9 @@ class _Inliner:
 class _Call:
     """One call on its way to be inlined."""
 
-    def __init__(self, node: Node, callee: Function, effects: Effects, names: set[str], framed: bool) -> None:
+    def __init__(
+        self, node: Node, callee: Function, effects: Effects, names: dict[str, int], framed: bool
+    ) -> None:
         assert node.block is not None
         self.node = node
         self.block = node.block
@@ -251,13 +253,16 @@ class _Call:
         return fresh_name(f"{self.node.name}/{name}", self.names)
 
 
-def fresh_name(name: str, names: set[str]) -> str:
-    """The name, or the first of name_1, name_2 ... that is not among the names; it is added to them."""
-    found, count = name, 0
+def fresh_name(name: str, names: dict[str, int]) -> str:
+    """The name, or the first of name_1, name_2 ... that is not among the names; it is added to them.
+
+    The names remember how far they were counted up.
+    """
+    found = name
     while found in names:
-        count += 1
-        found = f"{name}_{count}"
-    names.add(found)
+        names[name] += 1
+        found = f"{name}_{names[name]}"
+    names[found] = 0
     return found
 
 
