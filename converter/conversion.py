@@ -102,8 +102,10 @@ def convert(
 
 
 def import_for_conversion(graph_def: Message | bytes) -> Module:
-    """The graph with every attribute that its ops have."""
-    return import_graph_def(_own_message(graph_def), ImportOptions(add_defaults=True))
+    """The graph with every attribute that its ops have, and with functional control flow only."""
+    module = import_graph_def(_own_message(graph_def), ImportOptions(add_defaults=True))
+    raise_control_flow(module)
+    return module
 
 
 def entry_of(

@@ -47,7 +47,7 @@ class GraphBuilder:
         at = 0
         for argument in signature.inputs:
             # At most one argument of the ops that are built by hand is a list.
-            count = len(types) - single + 1 if argument.number_attr or argument.type_list_attr else 1
+            count = len(types) - single if argument.number_attr or argument.type_list_attr else 1
             _tell(node, argument, types[at : at + count])
             at += count
         held = {**signature.defaults, **attributes_of(node.attr)}

@@ -106,7 +106,7 @@ def _is_grouped(operator: LiteOperator) -> bool:
 
 
 def _without_bias(operator: LiteOperator) -> bool:
-    return _input(operator, 2) is None
+    return len(operator.inputs) == 2
 
 
 def _quantized(operator: LiteOperator) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from pathlib import Path
 
+from ...delegates.flex.options import options_of
 from ...schema.graph_def import NodeDef
 from ...schema.tflite import BuiltinOperator
 from ..ir.attribute_export import write_attributes
@@ -12,7 +13,6 @@ from ..ir.attributes import Attribute
 from ..ir.node import Node
 from ..ir.types import ElementType
 from ..lite_graph import Failure, LiteTensor
-from .flexbuffer import vector_of_strings
 from .lowering import Lowering
 from .order import changes_state
 
@@ -48,7 +48,7 @@ def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     """The node as a flex operator where those are allowed, else as a custom one, else None."""
     settings = lowering.program.settings
     if settings.select and is_flex_op(lowering, node.op):
-        return _custom(lowering, node, f"Flex{node.op}", _flex_options(node))
+        return _custom(lowering, node, f"Flex{node.op}", options_of(node_def_of(node)))
     if settings.custom_ops:
         return _custom(lowering, node, node.op, _custom_options(node))
     return None
@@ -68,12 +68,6 @@ def node_def_of(node: Node) -> NodeDef:
     node_def = NodeDef(op=node.op, input=[""] * len(node.operands))
     write_attributes({k: v for k, v in node.attributes.items() if not k.startswith("_")}, node_def.attr)
     return node_def
-
-
-def _flex_options(node: Node) -> bytes:
-    """A flexbuffer vector of the op's name and the serialized NodeDef."""
-    serialized = node_def_of(node).SerializeToString(deterministic=True)
-    return vector_of_strings([node.op.encode(), serialized])
 
 
 def _custom_options(node: Node) -> bytes:

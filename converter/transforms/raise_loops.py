@@ -103,8 +103,8 @@ def _raise(module: Module, block: Block, frame: _Frame) -> list[Function]:
     loop_cond = next((node for node in nodes if node.op == "LoopCond"), None)
     if loop_cond is None:
         raise ModelError(f"loop {'/'.join(frame.key)!r}: it has no LoopCond")
-    variables = [_variable(enter, loop_cond) for enter in enters if not enter.flag("is_constant")]
-    constants = [enter for enter in enters if enter.flag("is_constant")]
+    variables = [_variable(enter, loop_cond) for enter in enters if not _is_constant(enter)]
+    constants = [enter for enter in enters if _is_constant(enter)]
     starts = [v.merge.results[0] for v in variables]
     invariants = [enter.results[0] for enter in constants]
     guarded = {v.switch.results[1]: v.merge.results[0] for v in variables if v.switch is not None}
@@ -128,6 +128,10 @@ def _raise(module: Module, block: Block, frame: _Frame) -> list[Function]:
         _replace_exits(block, variable, value)
     _remove(block, [*nodes, *frame.exits])
     return [cond, body]
+
+
+def _is_constant(enter: Node) -> bool:
+    return "is_constant" in enter.attributes and enter.flag("is_constant")
 
 
 def _variable(enter: Node, loop_cond: Node) -> _Variable:

@@ -39,6 +39,13 @@ def run_litert(model: bytes, *inputs: np.ndarray) -> list[np.ndarray]:
     return run(litert.Interpreter(model_content=model), *inputs)
 
 
+def run_numlite(model: bytes, *inputs: np.ndarray) -> list[np.ndarray]:
+    """The outputs by numlite."""
+    from numlite.interpreter import Interpreter
+
+    return run(Interpreter(model_content=model), *inputs)
+
+
 def run(interpreter: object, *inputs: np.ndarray) -> list[np.ndarray]:
     """The outputs by an interpreter of LiteRT's interface."""
     details = interpreter.get_input_details()

@@ -1,0 +1,106 @@
+"""Ops that stay TensorFlow's: flex operators, custom operators, and what is said where neither is allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from flatbuffers import flexbuffers
+from numlite.converter import Converter, OpsSet, TargetSpec, convert
+from numlite.converter.graph_builder import GraphBuilder
+from numlite.converter.lowering.flex import ALLOWLIST_FILE, allowlist
+from numlite.converter.target_spec import Settings
+from numlite.lite.errors import UnsupportedError
+from numlite.schema import tflite
+from numlite.schema.graph_def import AttrValue, NodeDef
+
+from ..graphs import checked, run_numlite
+
+
+def mixed_graph() -> GraphBuilder:
+    """y = Tan(relu(x))."""
+    g = GraphBuilder()
+    g.node("Tan", "y", g.node("Relu", "r", g.placeholder("x", [3])))
+    return g
+
+
+def custom_codes(model: bytes) -> list[str | None]:
+    read = tflite.read(model)
+    return [read.operator_codes[o.opcode_index].custom_code for o in read.subgraphs[0].operators]
+
+
+def test_only_ops_without_a_rule_become_flex_operators() -> None:
+    model = checked(convert(mixed_graph().graph_def, settings=Settings(select=True)).model)
+    assert custom_codes(model) == [None, "FlexTan"]
+    [y] = run_numlite(model, np.array([-1, 0, 0.5], np.float32))
+    np.testing.assert_allclose(y, np.tan([0, 0, 0.5]), rtol=1e-6)
+
+
+def test_select_alone_makes_all_ops_flex_operators() -> None:
+    converter = Converter.from_graph_def(mixed_graph().graph_def)
+    converter.target_spec = TargetSpec(supported_ops=[OpsSet.SELECT_TF_OPS])
+    assert custom_codes(checked(converter.convert())) == ["FlexRelu", "FlexTan"]
+
+
+def test_the_options_are_the_ops_name_and_its_node() -> None:
+    model = tflite.read(convert(mixed_graph().graph_def, settings=Settings(select=True)).model)
+    vector = flexbuffers.GetRoot(bytearray(model.subgraphs[0].operators[1].custom_options)).AsVector
+    assert len(vector) == 2 and vector[0].AsString == "Tan"
+    # The node as TensorFlow's converter writes it, but for an empty debug info.
+    node = NodeDef(op="Tan", input=[""], attr={"T": AttrValue(type=1)}).SerializeToString()
+    assert bytes(vector[1].AsStringBytes) == node == b"\x12\x03Tan\x1a\x00*\x07\n\x01T\x12\x020\x01"
+
+
+def test_custom_operators_have_a_map_of_their_attributes() -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [2])
+    g.node("DebugIdentity", "y", x, tensor_name="t", gated_grpc=True)
+    model = tflite.read(checked(convert(g.graph_def, settings=Settings(custom_ops=True)).model))
+    [operator] = model.subgraphs[0].operators
+    assert custom_codes(convert(g.graph_def, settings=Settings(custom_ops=True)).model) == ["DebugIdentity"]
+    options = flexbuffers.GetRoot(bytes(operator.custom_options)).AsMap
+    assert options["tensor_name"].AsString == "t" and options["gated_grpc"].AsBool
+    assert options["T"].AsInt == 1
+
+
+def test_what_would_take_an_op() -> None:
+    graph = mixed_graph()
+    graph.node("DebugIdentity", "z", "x")
+    with pytest.raises(UnsupportedError) as caught:
+        convert(graph.graph_def)
+    assert str(caught.value) == (
+        "2 nodes cannot be converted: DebugIdentity (node 'z'); Tan (node 'y'). "
+        "allow_custom_ops (--allow-custom-ops) would take DebugIdentity. "
+        "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops) would take Tan"
+    )
+
+
+def test_user_ops_are_flex_operators_where_they_are_named() -> None:
+    g = GraphBuilder()
+    g.node("DebugIdentity", "y", g.placeholder("x", [2]))
+    converter = Converter.from_graph_def(g.graph_def)
+    converter.target_spec.supported_ops = [OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS]
+    with pytest.raises(UnsupportedError):
+        converter.convert()
+    converter.target_spec.experimental_select_user_tf_ops = ["DebugIdentity"]
+    assert custom_codes(converter.convert()) == ["FlexDebugIdentity"]
+
+
+def test_erf_is_flex_unless_a_pass_takes_it_in() -> None:
+    g = GraphBuilder()
+    g.node("Erf", "y", g.placeholder("x", [2]))
+    with pytest.raises(UnsupportedError, match=r"1 node cannot be converted: Erf \(node 'y'\)"):
+        convert(g.graph_def)
+    assert custom_codes(convert(g.graph_def, settings=Settings(select=True)).model) == ["FlexErf"]
+
+
+def test_the_allowlist_is_sorted_and_without_doubles() -> None:
+    names = ALLOWLIST_FILE.read_text().split()
+    assert names == sorted(set(names)) and len(allowlist()) == len(names) == 770
+
+
+@pytest.mark.parametrize("sets", [[], ["TFLITE_BUILTINS"]])
+def test_wrong_target_specs(sets: list[object]) -> None:
+    converter = Converter.from_graph_def(mixed_graph().graph_def)
+    converter.target_spec.supported_ops = sets
+    with pytest.raises(ValueError, match="supported_ops: must be of TFLITE_BUILTINS, SELECT_TF_OPS"):
+        converter.convert()
