@@ -128,7 +128,8 @@ class DelegateContext(Protocol):
     def acquire_subgraph_context(self, index: int) -> DelegateContext:
         """The same for another subgraph of the model, until this prepare ends.
 
-        What is replaced there is replaced again after a resize, and is undone with this subgraph. A
+        Nodes there may be replaced while the delegate is prepared for subgraph 0, which no other one
+        runs. They are replaced again after a resize, and come back with this subgraph's. A
         subgraph that waits for its shapes has it done by its next allocation.
         """
 

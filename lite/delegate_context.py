@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from copy import copy
 from typing import TYPE_CHECKING
 
@@ -137,6 +137,11 @@ class SubgraphDelegateContext:
         subgraph = self._open("replace_node_subsets_with_delegate_kernels")
         if not self._may_replace:
             raise StateError(f"{self._delegate.name}: nodes may only be replaced in prepare")
+        if self._acquired_by is not None and self._acquired_by.index:
+            raise StateError(
+                f"{self._delegate.name}: nodes of other subgraphs may be replaced while it is prepared for "
+                f"subgraph 0, got subgraph {self._acquired_by.index}, which one of them may run"
+            )
         if self._acquired_by is not None:
             replace_elsewhere(self._acquired_by, subgraph.index, self._delegate, registration, nodes, mode)
             return
@@ -173,9 +178,7 @@ class SubgraphDelegateContext:
         self, subgraph: Subgraph, nodes: Iterable[int], mode: PartitionMode | None
     ) -> list[NodeSubset]:
         chosen = set(nodes)
-        strangers = chosen.difference(subgraph.execution_plan)
-        if strangers:
-            raise PrepareError(f"nodes to replace must be in the execution plan, got {min(strangers)}")
+        check_in_plan(subgraph, chosen)
         runtime = subgraph.runtime
         plan = [
             PlanNode(n, subgraph.nodes[n].inputs, subgraph.nodes[n].outputs) for n in subgraph.execution_plan
@@ -184,6 +187,13 @@ class SubgraphDelegateContext:
         how = mode or PartitionMode.GREEDY if runtime.delegate_clustering else PartitionMode.ORIGINAL_ORDER
         edges, variables = control_edges(subgraph), frozenset(subgraph.variables)
         return partition(plan, subgraph.outputs, chosen, edges, how, fuse, variables)
+
+
+def check_in_plan(subgraph: Subgraph, nodes: Collection[int]) -> None:
+    """PrepareError when a node is not in the subgraph's present plan."""
+    strangers = set(nodes).difference(subgraph.execution_plan)
+    if strangers:
+        raise PrepareError(f"nodes to replace must be in the execution plan, got {min(strangers)}")
 
 
 def replace_elsewhere(
@@ -197,6 +207,7 @@ def replace_elsewhere(
     """Replace nodes of another subgraph, and of its copies, for a delegate that is prepared for one's own."""
     assert own.delegation is not None
     chosen = tuple(nodes)
+    check_in_plan(own.runtime.subgraphs[index], chosen)
     for other in own.runtime.instances(index):
         if other.delegation is None:
             other.delegation = type(own.delegation)()

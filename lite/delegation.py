@@ -125,6 +125,9 @@ class Delegation:
 
     def _replay(self, subgraph: Subgraph, replacement: Replacement, shapes: _Shapes) -> None:
         _, _, _, registration, nodes, mode = replacement
+        # Another delegate, or this one for another instance, may have taken some meanwhile.
+        present = set(subgraph.execution_plan)
+        nodes = tuple(n for n in nodes if n in present)
         self._let(
             subgraph,
             replacement.delegate,

@@ -185,3 +185,30 @@ def test_a_subgraph_that_is_left_alone_calls_one_that_is_changed() -> None:
         interpreter.modify_graph_with_delegate(failing)
     gc.collect()
     assert np.allclose(run(interpreter, value), np.sin(-value), atol=1e-6)
+
+
+def test_only_the_main_subgraph_takes_nodes_of_others() -> None:
+    class Upwards(NumpyDelegate):
+        def prepare(self, context: DelegateContext) -> None:
+            if context.index == 2:
+                main = context.acquire_subgraph_context(0)
+                assert main.execution_plan == (0,)
+                main.replace_node_subsets_with_delegate_kernels(self._registration(), [0])
+
+    interpreter = Interpreter(model_content=while_model())
+    with pytest.raises(DelegateError, match="prepared for subgraph 0, got subgraph 2"):
+        interpreter.modify_graph_with_delegate(Upwards())
+    assert np.allclose(run(interpreter, LOOP_X), while_result(LOOP_X), rtol=1e-6)
+
+
+def test_wrong_nodes_of_an_acquired_subgraph() -> None:
+    class Wrong(NumpyDelegate):
+        def prepare(self, context: DelegateContext) -> None:
+            if context.index == 0:
+                body = context.acquire_subgraph_context(2)
+                body.replace_node_subsets_with_delegate_kernels(self._registration(), [7])
+
+    interpreter = Interpreter(model_content=while_model())
+    with pytest.raises(DelegateError, match="must be in the execution plan, got 7"):
+        interpreter.modify_graph_with_delegate(Wrong())
+    assert np.allclose(run(interpreter, LOOP_X), while_result(LOOP_X), rtol=1e-6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from numlite.interpreter import Interpreter
 from numlite.lite.context import Context
 from numlite.lite.errors import DelegateError
 from numlite.lite.node import Node
+from numlite.schema import tflite
 
-from .graphs import while_model, while_result
+from ..model_builder import ModelBuilder
+from .graphs import Op, add, unary, while_model, while_result
 from .numpy_delegate import NumpyDelegate, NumpyKernel
-from .test_buffer_handles import DeviceKernel
+from .test_buffer_handles import Device, DeviceKernel
 from .test_random_claims import ClaimingDevice, Step, build, graphs
 
 
@@ -163,3 +166,88 @@ def test_histories_of_a_loop(actions: list[tuple[Any, Any]]) -> None:
         interpreter.set_tensor(0, x)
         interpreter.invoke()
         np.testing.assert_allclose(interpreter.get_tensor(1), while_result(x), rtol=1e-6)
+
+
+def nested_model() -> bytes:
+    """main: NEG, then outer twice; outer: SIN, then inner; inner: x + SIN x, NEG."""
+    graph = ModelBuilder()
+    shape = (3,)
+    x = graph.tensor(shape)
+    outer, inner = graph.add_subgraph("outer"), graph.add_subgraph("inner")
+    t = unary(graph, Op.NEG, x, shape)
+    for _ in range(2):
+        y = graph.tensor(shape)
+        graph.op(Op.CALL, [t], [y], tflite.CallOptionsT(subgraph=outer.index))
+        t = y
+    v, w = outer.tensor(shape), outer.tensor(shape)
+    outer.op(Op.CALL, [unary(outer, Op.SIN, v, shape)], [w], tflite.CallOptionsT(subgraph=inner.index))
+    outer.finish([v], [w])
+    v = inner.tensor(shape)
+    total = add(inner, v, unary(inner, Op.SIN, v, shape), shape)
+    inner.finish([v], [unary(inner, Op.NEG, total, shape)])
+    return graph.build([x], [t])
+
+
+def nested_result(x: np.ndarray) -> np.ndarray:
+    x = -x
+    for _ in range(2):
+        x = np.sin(x)
+        x = -(x + np.sin(x))
+    return x
+
+
+class Meddling(NumpyDelegate):
+    """Takes nodes of a subgraph from its prepare for the main one, and has another one skipped."""
+
+    def __init__(self, operators: tuple[str, ...], acquired: int, skipped: int, fails: bool) -> None:
+        super().__init__(*operators)
+        self.acquired, self.skipped, self.fails = acquired, skipped, fails
+
+    def prepare(self, context: DelegateContext) -> None:
+        if context.index == 0:
+            other = context.acquire_subgraph_context(self.acquired)
+            plan = [(n, *other.node_and_registration(n)) for n in other.execution_plan]
+            free = [n for n, node, kind in plan if node.delegate is None and kind.name in self.operators]
+            other.replace_node_subsets_with_delegate_kernels(self._registration(), free)
+            if self.skipped:
+                context.mark_subgraph_as_delegation_skippable(self.skipped)
+            if self.fails:
+                raise RuntimeError("out of memory")
+        super().prepare(context)
+
+
+OPERATORS = st.lists(st.sampled_from(["SIN", "NEG", "ADD"]), min_size=1, unique=True).map(tuple)
+INDEX = st.integers(0, 2)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.tuples(st.just("rows"), st.integers(1, 5)),
+            st.tuples(st.just("device"), OPERATORS),
+            st.tuples(st.just("plain"), OPERATORS),
+            st.builds(Meddling, OPERATORS, INDEX, INDEX, st.booleans()).map(lambda d: ("meddle", d)),
+        ),
+        max_size=8,
+    )
+)
+def test_histories_of_nested_subgraphs(actions: list[tuple[str, Any]]) -> None:
+    interpreter = Interpreter(model_content=nested_model())
+    for what, argument in [*actions, ("rows", 2), ("rows", 3)]:
+        if what == "rows":
+            x = np.linspace(0, 1, argument, dtype=np.float32)
+            interpreter.resize_tensor_input(0, x.shape)
+            interpreter.allocate_tensors()
+            interpreter.set_tensor(0, x)
+            interpreter.invoke()
+            output = interpreter.get_output_details()[0]["index"]
+            np.testing.assert_allclose(interpreter.get_tensor(output), nested_result(x), atol=1e-6)
+            continue
+        if what != "meddle":
+            kind: Any = Device if what == "device" else NumpyDelegate
+            interpreter.modify_graph_with_delegate(kind(*argument))
+            continue
+        with pytest.raises(DelegateError, match="out of memory") if argument.fails else nullcontext():
+            interpreter.modify_graph_with_delegate(argument)
+            interpreter.allocate_tensors()
