@@ -15,6 +15,7 @@ from ...schema.saved_model import AssetFileDef, CollectionDef, MetaGraphDef
 from ..ir.module import Module
 from .checkpoint import Checkpoint, TensorInfo, load_checkpoint
 from .frozen_graph import FrozenGraph
+from .object_graph import OBJECT_GRAPH
 from .reachable import import_part
 from .signature import Signature, signature_of
 
@@ -51,7 +52,7 @@ class SavedModel:
     def variables(self) -> dict[str, TensorInfo]:
         """The checkpoint's tensors by name, without what describes the Python objects."""
         tensors = {} if self.checkpoint is None else self.checkpoint.tensors
-        return {name: info for name, info in tensors.items() if name != "_CHECKPOINTABLE_OBJECT_GRAPH"}
+        return {name: info for name, info in tensors.items() if name != OBJECT_GRAPH}
 
     @property
     def assets(self) -> dict[str, Path]:

@@ -49,9 +49,12 @@ def resource_name(node: Node) -> ResourceName:
     """The resource of a node that makes a handle: by its shared name, else by its own."""
     shared = text_attribute(node.attributes.get("shared_name"))
     container = text_attribute(node.attributes.get("container"))
-    if shared == _ANONYMOUS:
-        shared = ""
-    return ResourceName(node.op in TABLE_OPS, container, shared or node.name)
+    return shared_resource(node.op in TABLE_OPS, container, shared, node.name)
+
+
+def shared_resource(is_table: bool, container: str, shared: str, node: str) -> ResourceName:
+    """The resource of a handle with that shared name, which a node of that name makes."""
+    return ResourceName(is_table, container, node if shared in ("", _ANONYMOUS) else shared)
 
 
 @dataclass

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from google.protobuf.message import DecodeError
-
 from ...lite.errors import ModelError
-from ...schema.saved_model import MetaGraphDef, TrackableObjectGraph
+from ...schema.saved_model import MetaGraphDef
 from ..ir.attributes import DenseAttr
 from ..ir.dense import is_splat
 from ..ir.node import Node, Value
 from ..transforms.effects import HANDLES
 from ..transforms.inline import inline_calls
 from .checkpoint import Checkpoint
+from .object_graph import tensors_of_objects
 from .reachable import import_part, node_name
 from .resources import ResourceName, resource_name
 from .stored_tensor import StoredTensor
 from .tensor_slice import parse_spec
 
-OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 _RESTORES = frozenset(("RestoreV2", "Restore", "RestoreSlice"))
 _IMPORTS = frozenset(("LookupTableImportV2", "LookupTableImport"))
 
@@ -47,35 +45,16 @@ def stored_parts(
 ) -> dict[ResourceName, list[StoredPart]]:
     """What the checkpoint has for each resource: a variable's value, or a table's keys and values.
 
-    Found as TensorFlow finds them, by the graph's own nodes that restore; a graph without those is
-    looked up in the checkpoint's description of its objects, then by name.
+    Found by the graph's own nodes that restore. For what these leave out there is the checkpoint's
+    description of its objects, and for a graph without such nodes the variables' own names.
     """
     if checkpoint is None:
         return {}
     root = meta_graph.saver_def.restore_op_name
-    if root:
-        return _by_nodes(meta_graph, node_name(root))
-    by_name = {ResourceName(False, "", name): [StoredPart(name)] for name in checkpoint.tensors}
-    return by_name | _by_objects(checkpoint)
-
-
-def _by_objects(checkpoint: Checkpoint) -> dict[ResourceName, list[StoredPart]]:
-    """By the variables' names in the description that newer checkpoints hold."""
-    if OBJECT_GRAPH not in checkpoint.tensors:
-        return {}
-    content = checkpoint.read(OBJECT_GRAPH).elements
-    if not isinstance(content, tuple) or len(content) != 1:
-        raise ModelError(f"tensor '{OBJECT_GRAPH}': it must be one string")
-    try:
-        graph = TrackableObjectGraph.FromString(content[0])
-    except DecodeError as error:
-        raise ModelError(f"tensor '{OBJECT_GRAPH}': not an object graph ({error})") from error
-    return {
-        ResourceName(False, "", attribute.full_name): [StoredPart(attribute.checkpoint_key)]
-        for node in graph.nodes
-        for attribute in node.attributes
-        if attribute.name == "VARIABLE_VALUE" and attribute.full_name
-    }
+    names = {} if root else {ResourceName(False, "", name): name for name in checkpoint.tensors}
+    names |= tensors_of_objects(meta_graph, checkpoint)
+    found = {name: [StoredPart(tensor)] for name, tensor in names.items()}
+    return found | (_by_nodes(meta_graph, node_name(root)) if root else {})
 
 
 def _by_nodes(meta_graph: MetaGraphDef, root: str) -> dict[ResourceName, list[StoredPart]]:

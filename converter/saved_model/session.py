@@ -70,9 +70,9 @@ class Session:
         """Nodes of the graph that do more with a resource than to look at it."""
         uses = self.uses[name]
         for node, index in uses.leaves:
-            if is_read(node, index):
-                continue
-            yield from (home for home in self._homes(node) if home in among)
+            homes = [home for home in self._homes(node) if home in among]
+            if homes and not is_read(node, index):
+                yield from homes
 
     def _homes(self, node: Node) -> Iterable[Node]:
         """The node, or those of the graph that lead to the function that it is in."""

@@ -106,9 +106,27 @@ def write_bundle(
 
 def write_floats(prefix: Path, tensors: Mapping[str, np.ndarray]) -> None:
     """A checkpoint of float32 tensors."""
+    entries, data = _floats(tensors)
+    write_bundle(prefix, entries, [data])
+
+
+def write_objects(prefix: Path, tensors: Mapping[str, np.ndarray], objects: bytes) -> None:
+    """A checkpoint of float32 tensors and of the description of the objects that had them."""
+    entries, data = _floats(tensors)
+    size = len(objects).to_bytes(4, "little")
+    checksum = slow_masked(size).to_bytes(4, "little")
+    content = number(len(objects)) + checksum + objects
+    made = entry(graph_def.DT_STRING, [], content, len(data))
+    made.crc32c = slow_masked(size + checksum + objects)
+    prefix.parent.mkdir(parents=True, exist_ok=True)
+    write_bundle(prefix, {**entries, b"_CHECKPOINTABLE_OBJECT_GRAPH": made}, [data + content])
+
+
+def _floats(tensors: Mapping[str, np.ndarray]) -> tuple[dict[bytes, BundleEntryProto], bytes]:
+    """What the index says of float32 tensors, and their bytes."""
     entries, data = {}, bytearray()
     for name, value in tensors.items():
         content = value.astype("<f4").tobytes()
         entries[name.encode()] = entry(FLOAT, value.shape, content, len(data))
         data += content
-    write_bundle(prefix, entries, [bytes(data)])
+    return entries, bytes(data)

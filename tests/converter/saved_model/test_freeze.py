@@ -12,9 +12,10 @@ from numlite.converter import load_saved_model
 from numlite.converter.ir import verify
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema.graph_def import GraphDef
-from numlite.schema.saved_model import MetaGraphDef
+from numlite.schema.saved_model import MetaGraphDef, TrackableObjectGraph
 
 from ..shared_files import SHARED
+from .checkpoint_files import write_objects
 from .saved_models import (
     BOOL,
     FLOAT,
@@ -34,6 +35,7 @@ from .saved_models import (
     restores,
     signature,
     variable,
+    write_model,
 )
 
 
@@ -158,6 +160,47 @@ def branching(meta_graph: MetaGraphDef, graph: GraphDef) -> None:
         made.attr["output_shapes"].list.shape.add()
     add(graph, "Neg", "y", "loop:1", T=FLOAT)
     signature(meta_graph, "run", {"x": "x:0"}, {"y": "y:0"})
+
+
+def test_variables_by_their_objects(tmp_path: Path) -> None:
+    """Two variables of one name; the objects that the function holds on to tell them apart."""
+    meta_graph, graph = new_model()
+    for name in ("a", "b"):
+        variable(graph, name, shared_name=f"v_{name}")
+    f = function(graph, "f", {"x": FLOAT, "a": RESOURCE, "b": RESOURCE}, {"y": (FLOAT, "sub:z:0")})
+    for name in ("a", "b"):
+        add(f, "ReadVariableOp", f"read_{name}", name, dtype=FLOAT)
+    add(f, "Mul", "mul", "x", "read_a:value:0", T=FLOAT)
+    add(f, "Sub", "sub", "mul:z:0", "read_b:value:0", T=FLOAT)
+    add(graph, "Placeholder", "x", dtype=FLOAT)
+    types = {"Tin": [FLOAT, RESOURCE, RESOURCE], "Tout": [FLOAT]}
+    add(graph, "StatefulPartitionedCall", "y", "x", "a", "b", f=Func("f"), **types)
+    signature(meta_graph, "run", {"x": "x:0"}, {"y": "y:0"})
+    saved = meta_graph.object_graph_def
+    objects = TrackableObjectGraph()
+    # The checkpoint counts its objects in another order.
+    for nodes, order in ((saved.nodes, (1, 2)), (objects.nodes, (2, 1))):
+        root = nodes.add()
+        for name, number in zip("ab", order, strict=True):
+            root.children.add(node_id=number, local_name=name)
+    for _ in range(2):
+        saved.nodes.add().variable.dtype = FLOAT.number
+    for name in ("b", "a"):
+        value = objects.nodes.add().attributes.add(name="VARIABLE_VALUE", full_name="Variable")
+        value.checkpoint_key = f"{name}/value"
+    saved.concrete_functions["f"].bound_inputs.extend([1, 2])
+    path = write_model(tmp_path, meta_graph)
+    tensors = {"a/value": np.float32(3), "b/value": np.float32(1)}
+    write_objects(path / "variables" / "variables", tensors, objects.SerializeToString())
+    assert Running(load_saved_model(path).freeze())(x=np.float32(2))["y"] == 5
+
+
+def test_a_reference_that_is_an_output(tmp_path: Path) -> None:
+    meta_graph = linear()
+    signature(meta_graph, "other", {}, {"b": "b:0"})
+    model = loaded(tmp_path, meta_graph, tensors=TENSORS)
+    assert Running(model.freeze("other"))()["b"].tolist() == [10, 20, 30]
+    assert Running(model.freeze("run"))(x=np.float32([0, 0, 0]))["y"].tolist() == [10, 20, 30]
 
 
 def test_variables_in_loops_and_branches(tmp_path: Path) -> None:
