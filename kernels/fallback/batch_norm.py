@@ -65,7 +65,9 @@ def fused_batch_norm(
         return x, nothing, nothing, nothing, nothing
     if not is_training:
         y = (wide - mean) * (scale / np.sqrt(variance + np.float32(epsilon))) + offset
-        return from_last(y.astype(x.dtype), first), mean, variance, mean, variance
+        # Nobody reads what only the gradient of training needs: TensorFlow leaves it as it is.
+        unused = np.zeros_like(mean)
+        return from_last(y.astype(x.dtype), first), mean, variance, unused, unused
     found, spread, count = _moments(wide)
     y = (wide - found) * (scale / np.sqrt(spread + np.float32(epsilon))) + offset
     kept_mean, kept_variance = found, spread * np.float32(count / max(count - 1, 1))
