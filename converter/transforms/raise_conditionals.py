@@ -1,12 +1,11 @@
-"""V1 conditionals (Switch and Merge) become If nodes."""
+"""V1 conditionals (Switch and Merge) become If and Case nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import NamedTuple
 
-from ...lite.errors import ModelError
+from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
@@ -17,14 +16,16 @@ from .slice_function import append, captured, elements_of, slice_function, stand
 from .toposort import topological_order
 
 _MERGES = ("Merge", "RefMerge")
-_SWITCHES = ("Switch", "RefSwitch")
+# Switch goes by a bool, _SwitchN by an index.
+_SWITCHES = ("Switch", "RefSwitch", "_SwitchN")
 
 
 class _Case(NamedTuple):
-    """A predicate and the way that it went: 1 for true."""
+    """A predicate and the way that it went, of so many: 1 of 2 for true."""
 
     predicate: Value
     way: int
+    ways: int
 
 
 # Under which predicates a node runs.
@@ -32,19 +33,24 @@ _Conditions = frozenset[_Case]
 
 
 class _Choice(NamedTuple):
-    """The predicate that a Merge's operands differ in, and under what else the Merge runs."""
+    """The predicate that a Merge's operands differ in, its ways, and under what else the Merge runs."""
 
     predicate: Value
+    ways: int
     around: _Conditions
+
+    def case(self, way: int) -> _Case:
+        return _Case(self.predicate, way, self.ways)
 
 
 def raise_conditionals(module: Module, block: Block) -> list[Function]:
-    """Replace the Merges of the block by If nodes, one for each predicate; returns the functions made.
+    """Replace the Merges of a block by Ifs and Cases, one for each predicate; returns the functions made.
 
     Given:  s = Switch(x, p); y = Merge(f(s:0), g(s:1))
     Result: y = If(p, x, then = g, else = f)
 
-    The functions are added to the module. Nested conditionals become Ifs within the functions' bodies.
+    _SwitchN and a Merge of its N results become a Case. The functions are added to the module. Nested
+    conditionals become nodes within the functions' bodies.
     """
     if not any(node.op in _MERGES for node in block):
         return []
@@ -84,53 +90,75 @@ def _of_value(value: Value, conditions: dict[Node, _Conditions]) -> _Conditions:
         return frozenset()
     own = conditions.get(value.owner, frozenset())
     if value.owner.op in _SWITCHES and not value.is_control:
-        return own | {_Case(_predicate(value.owner), value.index)}
+        return own | {_Case(_predicate(value.owner), value.index, len(value.owner.results))}
     return own
 
 
 def _choice(merge: Node, conditions: dict[Node, _Conditions]) -> _Choice:
     sets = [_of_value(value, conditions) for value in merge.operands]
-    if len(sets) == 2:
-        for case in sets[0] - sets[1]:
-            if _Case(case.predicate, 1 - case.way) in sets[1]:
-                return _Choice(case.predicate, sets[0] & sets[1])
-    raise ModelError(f"node {merge.name!r} ({merge.op}): its operands must be the two ways of one Switch")
+    for case in sets[0] if sets else ():
+        all_ways = {_Case(case.predicate, way, case.ways) for way in range(case.ways)}
+        found = [all_ways & each for each in sets]
+        if (
+            len(sets) == case.ways
+            and all(len(each) == 1 for each in found)
+            and frozenset().union(*found) == all_ways
+        ):
+            return _Choice(case.predicate, case.ways, frozenset.intersection(*sets))
+    raise ModelError(f"node {merge.name!r} ({merge.op}): its operands must be the ways of one Switch")
+
+
+class _Way:
+    """One way of a choice: what its values stand for, and which nodes run in it."""
+
+    def __init__(
+        self, choice: _Choice, way: int, merges: Sequence[Node], conditions: dict[Node, _Conditions]
+    ) -> None:
+        self.case = choice.case(way)
+        self.merges = set(merges)
+        self.conditions = conditions
+        self.results = [self._operand(merge) for merge in merges]
+
+    def stands_for(self, value: Value) -> Value:
+        """Past the choice's own Switches, and past its Merges to what comes this way."""
+        while isinstance(value.owner, Node) and not value.is_control:
+            node = value.owner
+            if node.op in _SWITCHES and _predicate(node) is self.case.predicate:
+                value = node.operands[0]
+            elif node in self.merges and value.index == 0:
+                value = self._operand(node)
+            else:
+                break
+        return value
+
+    def is_inside(self, value: Value) -> bool:
+        return isinstance(value.owner, Node) and self.case in self.conditions.get(value.owner, ())
+
+    def _operand(self, merge: Node) -> Value:
+        return next(v for v in merge.operands if self.case in _of_value(v, self.conditions))
 
 
 def _raise(
     module: Module, block: Block, choice: _Choice, merges: Sequence[Node], conditions: dict[Node, _Conditions]
 ) -> list[Function]:
-    predicate = choice.predicate
-
-    def stands_for(value: Value) -> Value:
-        while (
-            isinstance(value.owner, Node)
-            and value.owner.op in _SWITCHES
-            and _predicate(value.owner) is predicate
-            and not value.is_control
-        ):
-            value = value.owner.operands[0]
-        return value
-
-    def is_inside(way: int, value: Value) -> bool:
-        return isinstance(value.owner, Node) and _Case(predicate, way) in conditions.get(value.owner, ())
-
-    ways = [[_operand(merge, predicate, way, conditions) for merge in merges] for way in (0, 1)]
-    needed: dict[Value, None] = {}
     effects = Effects(module.functions)
-    inside = [_inside(block, choice, way, conditions) for way in (0, 1)]
-    for way, results in enumerate(ways):
-        used = [v for n in inside[way] if effects.of(n) is Effect.WRITES for v in n.operands]
-        needed.update(dict.fromkeys(captured([*results, *used], stands_for, partial(is_inside, way))))
+    ways = [_Way(choice, way, merges, conditions) for way in range(choice.ways)]
+    changing = [
+        [node for node in _inside(block, choice, i, conditions) if effects.of(node) is Effect.WRITES]
+        for i in range(choice.ways)
+    ]
+    needed: dict[Value, None] = {}
+    for way, nodes in zip(ways, changing, strict=True):
+        used = [value for node in nodes for value in node.operands]
+        needed.update(dict.fromkeys(captured([*way.results, *used], way.stands_for, way.is_inside)))
     arguments = list(needed)
     base = merges[0].name.rpartition("/")[0] or merges[0].name
     made = []
-    for way, (results, kind) in enumerate(zip(ways, ("false", "true"), strict=True)):
-        name = unique_name(f"{base}_{kind}", module.functions)
-        changing = [node for node in inside[way] if effects.of(node) is Effect.WRITES]
-        made.append(slice_function(name, results, changing, arguments, stands_for))
+    for i, (way, nodes) in enumerate(zip(ways, changing, strict=True)):
+        name = unique_name(f"{base}_way{i}", module.functions)
+        made.append(slice_function(name, way.results, nodes, arguments, way.stands_for))
         module.ops.append(made[-1])
-    node = _if(block, base, predicate, arguments, merges, made)
+    node = _functional(block, base, choice, arguments, merges, made)
     conditions[node] = choice.around
     for merge, value in zip(merges, node.results, strict=True):
         _replace(block, merge, value, choice, conditions)
@@ -139,37 +167,39 @@ def _raise(
 
 def _inside(block: Block, choice: _Choice, way: int, conditions: dict[Node, _Conditions]) -> list[Node]:
     """The nodes that run just when the predicate goes a way, in the conditional itself."""
-    wanted = choice.around | {_Case(choice.predicate, way)}
+    wanted = choice.around | {choice.case(way)}
     flow = (*_MERGES, *_SWITCHES, "Assert")
     return [node for node in block if conditions.get(node) == wanted and node.op not in flow]
 
 
-def _operand(merge: Node, predicate: Value, way: int, conditions: dict[Node, _Conditions]) -> Value:
-    """The Merge's operand for a way of the predicate."""
-    case = _Case(predicate, way)
-    return next(value for value in merge.operands if case in _of_value(value, conditions))
-
-
-def _if(
+def _functional(
     block: Block,
     name: str,
-    predicate: Value,
+    choice: _Choice,
     arguments: Sequence[Value],
     merges: Sequence[Node],
     functions: Sequence[Function],
 ) -> Node:
+    """The If, or the Case where the predicate is an index."""
     types = [merge.results[0].type for merge in merges]
     attributes: Attributes = {
-        "Tcond": unranked(DT_BOOL).element,
         "Tin": elements_of(value.type for value in arguments),
         "Tout": elements_of(types),
-        "else_branch": FuncAttr(functions[0].name, {}),
         "output_shapes": (),
-        "then_branch": FuncAttr(functions[1].name, {}),
     }
-    node = Node("If", name, types, attributes)
+    called = [FuncAttr(function.name, {}) for function in functions]
+    is_bool = choice.predicate.type == unranked(DT_BOOL)
+    if is_bool:
+        attributes |= {
+            "Tcond": unranked(DT_BOOL).element,
+            "else_branch": called[0],
+            "then_branch": called[1],
+        }
+    else:
+        attributes["branches"] = tuple(called)
+    node = Node("If" if is_bool else "Case", name, types, attributes)
     append(block, node)
-    node.operands = [predicate, *arguments]
+    node.operands = [choice.predicate, *arguments]
     return node
 
 
@@ -179,19 +209,32 @@ def _replace(
     """Uses of the Merge become uses of the If's result; its second result says which operand came."""
     conditions[stand_in(block, merge, value)] = choice.around
     if len(merge.results) > 1 and merge.results[1].users:
-        first_is_true = _Case(choice.predicate, 1) in _of_value(merge.operands[0], conditions)
-        came = choice.predicate
-        if first_is_true:
-            came = _unary(block, "LogicalNot", f"{merge.name}/came", came, DT_BOOL, {})
+        _replace_index(block, merge, choice, conditions)
+    merge.drop_operands()
+    block.remove(merge)
+
+
+def _replace_index(block: Block, merge: Node, choice: _Choice, conditions: dict[Node, _Conditions]) -> None:
+    """The place of the operand that came: the predicate as a number, where the operands are in its order."""
+    ways = [
+        next(case.way for case in _of_value(v, conditions) if case.predicate is choice.predicate)
+        for v in merge.operands
+    ]
+    came = choice.predicate
+    if choice.ways == 2 and ways == [1, 0]:
+        came = _unary(block, "LogicalNot", f"{merge.name}/came", came, DT_BOOL, {})
+    elif ways != sorted(ways):
+        raise UnsupportedError(
+            f"node {merge.name!r} ({merge.op}): operands in another order than the index has"
+        )
+    if choice.predicate.type == unranked(DT_BOOL):
         attributes: Attributes = {
             "SrcT": unranked(DT_BOOL).element,
             "DstT": unranked(DT_INT32).element,
             "Truncate": False,
         }
-        number = _unary(block, "Cast", f"{merge.name}/value_index", came, DT_INT32, attributes)
-        merge.results[1].replace_all_uses_with(number)
-    merge.drop_operands()
-    block.remove(merge)
+        came = _unary(block, "Cast", f"{merge.name}/value_index", came, DT_INT32, attributes)
+    merge.results[1].replace_all_uses_with(came)
 
 
 def _unary(block: Block, op: str, name: str, x: Value, type: int, attributes: Attributes) -> Value:

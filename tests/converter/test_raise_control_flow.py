@@ -9,6 +9,7 @@ from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.ir import import_graph_def
 from numlite.converter.transforms.raise_control_flow import raise_control_flow
 from numlite.lite.errors import ModelError
+from numlite.schema.graph_def import AttrValue
 
 from .graphs import checked, run_litert, run_numlite
 
@@ -106,6 +107,33 @@ def test_conditional_in_a_conditional(run, outer: bool, inner: bool) -> None:
 
 
 @RUNTIMES
+@pytest.mark.parametrize("which", [True, False])
+def test_conditionals_of_one_predicate_after_each_other(run, which: bool) -> None:
+    g = GraphBuilder()
+    p, x, z = g.placeholder("p", [], 10), g.placeholder("x", [2]), g.placeholder("z", [2])
+    first = conditional(g, "first", p, ("Mul", x, z), ("Sub", x, z))
+    y = conditional(g, "second", p, ("AddV2", first, x), ("Mul", first, first))
+    model = checked(convert_graph(g.graph_def, ["p", "x", "z"], [y]))
+    a, b = np.array([3, 4], np.float32), np.array([5, 7], np.float32)
+    [result] = run(model, np.array(which), a, b)
+    np.testing.assert_array_equal(result, a * b + a if which else (a - b) ** 2)
+
+
+@RUNTIMES
+@pytest.mark.parametrize("index", [0, 1, 2])
+def test_choice_by_an_index(run, index: int) -> None:
+    g = GraphBuilder()
+    i, x = g.placeholder("i", [], INT), g.placeholder("x", [2])
+    switch = g.node("_SwitchN", "switch", x, i, num_outs=3, T=AttrValue(type=1))
+    ways = [g.node(op, op.lower(), f"{switch}:{k}") for k, op in enumerate(("Neg", "Square", "Exp"))]
+    g.node("Merge", "y", *ways, T=AttrValue(type=1), N=3)
+    model = checked(convert_graph(g.graph_def, ["i", "x"], ["y"]))
+    given = np.array([1, -2], np.float32)
+    [result] = run(model, scalar(index, np.int32), given)
+    np.testing.assert_allclose(result, [-given, given**2, np.exp(given)][index], rtol=1e-6)
+
+
+@RUNTIMES
 def test_loop_in_a_loop(run) -> None:
     g = GraphBuilder()
     limit, x = g.placeholder("n", [], INT), g.placeholder("x", [2])
@@ -162,7 +190,7 @@ def damaged(change: str) -> GraphBuilder:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("no Switch", "node 'm' (Merge): its operands must be the two ways of one Switch"),
+        ("no Switch", "node 'm' (Merge): its operands must be the ways of one Switch"),
         ("no LoopCond", "loop 'while': it has no LoopCond"),
         ("no NextIteration", "node 'while/merge_x' (Merge): a loop's Merge must have a NextIteration"),
         ("no Enter", "node 'while/exit_x' (Exit): it leaves no loop"),
