@@ -57,6 +57,12 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "ctc_decoder": ("CTCGreedyDecoder", "CTCBeamSearchDecoder"),
     "ctc_loss": ("CTCLoss",),
     "cumsum": ("Cumsum", "Cumprod", "CumulativeLogsumexp"),
+    "dataset": (
+        *("RangeDataset", "TensorDataset", "TensorSliceDataset", "MapDataset", "FlatMapDataset"),
+        *("FilterDataset", "BatchDatasetV2", "RepeatDataset", "TakeDataset", "SkipDataset", "ShardDataset"),
+        *("ZipDataset", "ConcatenateDataset", "ModelDataset", "OptionsDataset", "PrefetchDataset"),
+        *("RewriteDataset", "ReduceDataset"),
+    ),
     "decode": (
         *("DecodeRaw", "DecodePaddedRaw", "EncodeBase64", "DecodeBase64", "DecodeCompressed"),
         *("ParseTensor", "SerializeTensor", "DecodeCSV"),
@@ -76,6 +82,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Invert", "PopulationCount", "Complex", "ComplexAbs", "Angle", "Real", "Imag", "Conj"),
         *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
     ),
+    "empty": ("Empty", "DeepCopy"),
     "fake_quant": (
         *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVars"),
         *("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsPerChannel"),
@@ -152,6 +159,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("ResourceSparseApplyProximalGradientDescent", "ResourceSparseApplyRMSProp"),
         *("ResourceSparseApplyKerasMomentum",),
     ),
+    "optional": (
+        *("OptionalFromValue", "OptionalNone", "OptionalHasValue", "OptionalGetValue", "CompressElement"),
+        *("UncompressElement",),
+    ),
     "pad": ("Pad", "PadV2", "MirrorPad", "MirrorPadGrad"),
     "parse_example": (
         *("ParseExample", "ParseExampleV2", "ParseSingleExample", "ParseSingleSequenceExample"),
@@ -184,6 +195,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "ragged": (
         *("RaggedRange", "RaggedGather", "RaggedTensorToSparse", "RaggedTensorToTensor"),
         *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
+    ),
+    "ragged_variant": (
+        *("RaggedTensorToVariant", "RaggedTensorFromVariant", "RaggedTensorToVariantGradient"),
     ),
     "random": (
         *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle"),
@@ -295,6 +309,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("TensorMapSize", "TensorMapStackKeys"),
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
+    "unary_ops_composition": ("_UnaryOpsComposition",),
     "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),
     "uniform_quantize": (
         *("UniformQuantize", "UniformDequantize", "UniformRequantize", "UniformQuantizedAdd"),
@@ -314,10 +329,21 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("ResourceScatterNdMin", "ResourceGather", "ResourceGatherNd", "StridedSliceAssign"),
         *("ResourceStridedSliceAssign",),
     ),
+    "variant_math": ("AddN", "ZerosLike"),
     "where": ("Where", "UnravelIndex", "ListDiff"),
 }
 
-_FAMILY_OF = {op: family for family, ops in FAMILIES.items() for op in ops}
+
+def _families_by_op() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for family, ops in FAMILIES.items():
+        for op in ops:
+            found.setdefault(op, []).append(family)
+    return found
+
+
+# Several families may have kernels for one op, each for other types.
+_FAMILIES_OF = _families_by_op()
 
 
 def registrations(family: str) -> tuple[KernelRegistration, ...]:
@@ -334,15 +360,15 @@ class FallbackKernels(KernelRegistry):
         self._imported: set[str] = set()
 
     def registrations(self, op: str) -> list[KernelRegistration]:
-        family = _FAMILY_OF.get(op)
-        if family is not None and family not in self._imported:
-            self._imported.add(family)
-            for registration in registrations(family):
-                self._kernels.setdefault(registration.op, []).append(registration)
+        for family in _FAMILIES_OF.get(op, ()):
+            if family not in self._imported:
+                self._imported.add(family)
+                for registration in registrations(family):
+                    self._kernels.setdefault(registration.op, []).append(registration)
         return super().registrations(op)
 
     def ops(self) -> list[str]:
-        return sorted({*_FAMILY_OF, *self._kernels})
+        return sorted({*_FAMILIES_OF, *self._kernels})
 
 
 @lru_cache(1)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numlite.kernels.fallback.attributes import FunctionName
 from numlite.kernels.fallback.environment import Environment
 from numlite.kernels.fallback.node_runner import run_node
 
@@ -12,10 +13,13 @@ from .nodes import node
 
 
 class Session:
-    """Runs nodes that share resources; values may be lists and numbers of the wanted type."""
+    """Runs nodes that share resources; their functions are Python's."""
 
-    def __init__(self) -> None:
-        self.environment = Environment()
+    def __init__(self, **functions: Callable[..., Sequence[np.ndarray]]) -> None:
+        def call(function: FunctionName, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+            return list(functions[function.name](*inputs))
+
+        self.environment = Environment(call)
 
     def all(self, op: str, inputs: Sequence[object] = (), **attributes: str) -> list[np.ndarray]:
         arrays = [np.asarray(value) for value in inputs]
