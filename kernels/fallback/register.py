@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from importlib import import_module
+from threading import RLock
 
 from .registry import KernelRegistration, KernelRegistry
 
@@ -17,6 +18,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "add_n": ("AddN",),
     "arg_min_max": ("ArgMax", "ArgMin"),
     "assertion": ("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2"),
+    "audio": ("DecodeWav", "EncodeWav", "AudioSpectrogram", "Mfcc"),
     "batch_norm": (
         *("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGrad"),
         *("FusedBatchNormGradV2", "FusedBatchNormGradV3", "BatchNormWithGlobalNormalization"),
@@ -92,7 +94,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "RFFT", "RFFT2D", "RFFT3D", "IRFFT"),
         *("IRFFT2D", "IRFFT3D"),
     ),
-    "fill": ("Const", "Fill", "Range", "LinSpace", "OneHot"),
+    "fill": ("Fill", "Range", "LinSpace", "OneHot"),
     "fractional_pool": (
         *("FractionalMaxPool", "FractionalAvgPool", "FractionalMaxPoolGrad", "FractionalAvgPoolGrad"),
     ),
@@ -104,6 +106,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
     ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
+    "image_codec": ("DecodePng", "DecodeBmp", "DecodeGif", "DecodeImage", "EncodePng"),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
     "layout": ("DataFormatDimMap", "DataFormatVecPermute"),
     "linear_algebra": (
@@ -353,19 +356,26 @@ def registrations(family: str) -> tuple[KernelRegistration, ...]:
 
 
 class FallbackKernels(KernelRegistry):
-    """Knows every op of the table, behind what a user has registered."""
+    """Knows every op of the table, behind what a user has registered. Safe from several threads."""
 
     def __init__(self) -> None:
         super().__init__()
         self._imported: set[str] = set()
+        self._lock = RLock()
 
     def registrations(self, op: str) -> list[KernelRegistration]:
-        for family in _FAMILIES_OF.get(op, ()):
+        # Looked at before the lock is taken: nearly always all is there.
+        if not self._imported.issuperset(_FAMILIES_OF.get(op, ())):
+            with self._lock:
+                self._import(op)
+        return super().registrations(op)
+
+    def _import(self, op: str) -> None:
+        for family in _FAMILIES_OF[op]:
             if family not in self._imported:
-                self._imported.add(family)
                 for registration in registrations(family):
                     self._kernels.setdefault(registration.op, []).append(registration)
-        return super().registrations(op)
+                self._imported.add(family)
 
     def ops(self) -> list[str]:
         return sorted({*_FAMILIES_OF, *self._kernels})
