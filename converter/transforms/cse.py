@@ -20,7 +20,8 @@ def common_subexpressions(body: Body) -> None:
     Result: a = Add(x, x); y = Mul(a, a)
 
     A node of a region is merged with its equal around the region. Only ops that TensorFlow knows, and
-    that have no state, are merged; device, attributes, types and control operands must be equal.
+    that have no state, are merged; device, attributes, types and control operands must be equal. The
+    first one's name is kept: a graph whose nodes are fetched by name is lifted to a function before.
     """
     _merge(body.body, {})
 

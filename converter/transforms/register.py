@@ -23,6 +23,7 @@ from .passthrough_iter_args import eliminate_passthrough_iter_args
 from .prepare_attrs import prepare_attrs
 from .prune import prune_unused
 from .region_to_functional import region_to_functional
+from .remapper import remap
 from .shape_inference import infer_shapes
 from .toposort import toposort
 from .unused_functions import drop_unused_functions, privatize
@@ -62,6 +63,7 @@ TRANSFORMS = (
     Transform("canonicalize", _of_bodies(prune_unused)),
     Transform("tfg-cse", _of_bodies(common_subexpressions)),
     Transform("tfg-cf-sink", _of_bodies(sink_into_branches)),
+    Transform("tfg-remapper", remap),
     Transform("tfg-dedupe-hoist-constant", dedupe_and_hoist_constants),
     Transform("tfg-region-to-functional", region_to_functional),
     Transform("tfg-strip-default-attrs", _of_bodies(strip_default_attrs)),

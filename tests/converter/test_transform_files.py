@@ -12,18 +12,8 @@ from .file_check import CheckError
 from .run_lines import check, parts_of, printed, runs_of, transformed
 from .shared_files import TFG, needs_tfg, tfg_files
 
-FOLDING = "there is no tfg-constant-folding"
-REMAPPER = "there is no tfg-remapper"
 # File: why it does not hold. A file that is not here must hold, and one that is here must not.
-NOT_COVERED: dict[str, str] = {
-    "transforms/remapper/contraction.mlir": REMAPPER,
-    "transforms/remapper/fusedbatchnormEx_test.mlir": REMAPPER,
-    "transforms/remapper/onednn_contraction.mlir": REMAPPER,
-    "transforms/remapper/onednn_fusedbatchnormEx_test.mlir": REMAPPER,
-    "transforms/remapper/onednn_mish.mlir": REMAPPER,
-    "transforms/remapper/onednn_remapper.mlir": REMAPPER,
-    "transforms/remapper/tensor_to_hashbucket.mlir": REMAPPER,
-}
+NOT_COVERED: dict[str, str] = {}
 _EXPECTED = re.compile(r"expected-error@\+(\d+) \{\{(.*?)\}\}")
 
 

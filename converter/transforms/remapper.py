@@ -1,0 +1,37 @@
+"""Remapper: several nodes become one of TensorFlow's fused ops."""
+
+from __future__ import annotations
+
+from ..ir.module import Module
+from .bodies import typed_bodies
+from .remapping.batch_norm import fuse_batch_norm
+from .remapping.contraction import fuse_activation, fuse_bias
+from .remapping.gated_activation import fuse_mish, fuse_swish
+from .remapping.hash_bucket import fuse_hash_bucket
+from .toposort import topological_order
+
+# Each gives the fused node, or None when it does not apply.
+RULES = (fuse_bias, fuse_activation, fuse_batch_norm, fuse_swish, fuse_mish, fuse_hash_bucket)
+# The rules that TensorFlow writes as declarative patterns.
+_DECLARATIVE = (fuse_swish,)
+
+
+def remap(
+    module: Module, enable_onednn_patterns: bool = False, verify_pdll_patterns_only: bool = False
+) -> None:
+    """Fuse contractions with bias and activation, and what else the rules in remapping/ know.
+
+    Given:  c = MatMul(x, w); d = BiasAdd(c, b); y = Relu(d)
+    Result: c = ..; d = ..; y = _FusedMatMul(x, w, b) {fused_ops = ["BiasAdd", "Relu"]}
+
+    Devices say which fusions there are: a node without one is not fused. enable_onednn_patterns adds
+    those of CPUs with oneDNN. Fused nodes that nothing needs any more stay: canonicalize drops them.
+    Source: TensorFlow core/transforms/remapper.
+    """
+    rules = _DECLARATIVE if verify_pdll_patterns_only else RULES
+    onednn = enable_onednn_patterns or verify_pdll_patterns_only
+    for body in typed_bodies(module):
+        for node in topological_order(body.body):
+            for rule in rules:
+                if node.block is not None and rule(node, onednn) is not None:
+                    break

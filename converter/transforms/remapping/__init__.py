@@ -1,0 +1,1 @@
+"""Rules of the remapper: several nodes that one fused op does."""

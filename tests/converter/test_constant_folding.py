@@ -1,0 +1,160 @@
+"""Constant folding: single rules on small graphs, and graphs that compute the same afterwards."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numlite.converter import run_graph
+from numlite.converter.ir import (
+    export_graph_def,
+    import_graph_def,
+    parse_module,
+    print_module,
+    read_graph_def,
+    verify,
+)
+from numlite.converter.transforms import transform
+from numlite.lite.errors import UnsupportedError
+
+from .file_check import file_check
+from .test_transforms import GRAPHS
+
+
+def folded(body: str, **options: object) -> str:
+    """The text of a function of x: 2x2 and n: 2x2 integers after folding."""
+    text = f"""tfg.func @f(%x: tensor<2x2xf32> {{tfg.name = "x"}}, %n: tensor<2x2xi32> {{tfg.name = "n"}}) {{
+      {body}
+      return
+    }}"""
+    module = parse_module(text)
+    verify(module)
+    transform("tfg-constant-folding").run(module, **options)
+    verify(module)
+    return print_module(module)
+
+
+def const(name: str, value: str, type: str = "tensor<f32>") -> str:
+    element = type.removesuffix(">").rpartition("x")[2].removeprefix("tensor<")
+    attributes = f"{{dtype = {element}, value = dense<{value}> : {type}}}"
+    return f'%{name}, %c{name} = Const name("{name}") {attributes} : () -> ({type})'
+
+
+def pair(name: str, op: str, a: str, b: str, type: str = "tensor<2x2xf32>") -> str:
+    element = type.removesuffix(">").rpartition("x")[2]
+    types = {"x": "tensor<2x2xf32>", "n": "tensor<2x2xi32>"}
+    sides = ", ".join(types.get(v, type if v.startswith("t") else f"tensor<{element}>") for v in (a, b))
+    return f'%{name}, %c{name} = {op}(%{a}, %{b}) name("{name}") {{T = {element}}} : ({sides}) -> ({type})'
+
+
+# Child and parent with constants a = 8 and b = 2; the op and operands of the parent, and the new constant.
+CHAINS = [
+    ("Add", "x", "a", "Add", "t", "b", "Add(%Const_", 10),
+    ("Add", "a", "x", "Add", "b", "t", "Add(%x, %Const_", 10),
+    ("Sub", "x", "a", "Add", "t", "b", "Add(%x, ", -6),
+    ("Sub", "a", "x", "Add", "t", "b", "Sub(%Const_", 10),
+    ("Add", "x", "a", "Sub", "t", "b", "Add(%x, ", 6),
+    ("Add", "x", "a", "Sub", "b", "t", "Sub(%Const_", -6),
+    ("Sub", "x", "a", "Sub", "t", "b", "Sub(%x, ", 10),
+    ("Sub", "a", "x", "Sub", "t", "b", "Sub(%Const_", 6),
+    ("Sub", "x", "a", "Sub", "b", "t", "Sub(%Const_", 10),
+    ("Sub", "a", "x", "Sub", "b", "t", "AddV2(%x, ", -6),
+    ("Mul", "x", "a", "Mul", "t", "b", "Mul(", 16),
+    ("RealDiv", "x", "a", "Mul", "t", "b", "Mul(%x, ", 0.25),
+    ("RealDiv", "a", "x", "Mul", "t", "b", "RealDiv(%Const_", 16),
+    ("Mul", "x", "a", "RealDiv", "b", "t", "RealDiv(%Const_", 0.25),
+    ("RealDiv", "x", "a", "RealDiv", "b", "t", "RealDiv(%Const_", 16),
+    ("RealDiv", "a", "x", "RealDiv", "b", "t", "Mul(%x, ", 0.25),
+]
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: f"{c[0]}-{c[1]}{c[2]}-{c[3]}-{c[4]}{c[5]}")
+def test_constants_of_a_chain_come_together(chain: tuple[str, str, str, str, str, str, str, float]) -> None:
+    op, p, q, outer, r, s, parent, number = chain
+    body = [const("a", "8.0"), const("b", "2.0"), pair("t", op, p, q), pair("y", outer, r, s)]
+    printed = folded("\n".join(body))
+    y = next(line for line in printed.split("\n") if 'name("y")' in line)
+    assert parent in y, printed
+    t = next(line for line in printed.split("\n") if 'name("t")' in line)
+    assert f"value = dense<{number:e}" in t, printed
+
+
+def test_integers_are_not_divided_together() -> None:
+    i32 = "tensor<2x2xi32>"
+    lines = [const("a", "8", "tensor<i32>"), const("b", "2", "tensor<i32>")]
+    printed = folded("\n".join([*lines, pair("t", "Div", "n", "a", i32), pair("y", "Mul", "t", "b", i32)]))
+    file_check(printed, 'CHECK: Div{{.*}} name("t")\nCHECK: Mul{{.*}} name("y")')
+
+
+def test_a_child_that_others_use_stays() -> None:
+    body = [const("a", "8.0"), const("b", "2.0"), pair("t", "Add", "x", "a"), pair("y", "Add", "t", "b")]
+    printed = folded("\n".join([*body, pair("z", "Mul", "t", "x")]))
+    file_check(printed, 'CHECK: Add(%x{{.*}} name("t")\nCHECK: Add({{.*}} name("y")')
+
+
+def test_large_results_and_failures_stay() -> None:
+    size = const("s", "[400, 400]", "tensor<2xi32>")
+    fill = '%z, %cz = RandomUniform(%s) name("z") {T = i32, dtype = f32} : (tensor<2xi32>) -> (tensor<*xf32>)'
+    file_check(folded(size + "\n" + fill), 'CHECK: RandomUniform{{.*}} name("z")')
+    tile = '%z, %cz = Tile(%a, %s) name("z") {T = f32, Tmultiples = i32}'
+    tile += " : (tensor<1x1xf32>, tensor<2xi32>) -> (tensor<*xf32>)"
+    one = const("a", "1.0", "tensor<1x1xf32>")
+    file_check(folded("\n".join([size, one, tile])), 'CHECK: Tile{{.*}} name("z")')
+    wrong = '%z, %cz = Reshape(%s, %s) name("z") {T = i32, Tshape = i32}'
+    wrong += " : (tensor<2xi32>, tensor<2xi32>) -> (tensor<*xi32>)"
+    file_check(folded(size + "\n" + wrong), 'CHECK: Reshape{{.*}} name("z")')
+
+
+def test_categories() -> None:
+    product = '%k, %ck = Mul(%a, %a) name("k") {T = f32} : (tensor<f32>, tensor<f32>) -> (tensor<f32>)'
+    body = "\n".join([const("a", "8.0"), const("o", "0.0"), pair("y", "Add", "x", "o"), product])
+    computed, simplified = (folded(body, pattern_category=category) for category in (1, 2))
+    assert "Snapshot" not in computed
+    assert "Mul(" not in computed
+    assert "Snapshot" in simplified
+    assert "Mul(" in simplified
+
+
+@pytest.mark.skipif(not GRAPHS.is_dir(), reason="needs ../shared/convert/graphs")
+@pytest.mark.parametrize("part", range(4))
+def test_folded_graphs_compute_the_same(part: int) -> None:
+    """A fifth of the graphs; folding may use other sums, so real numbers are close, all others equal."""
+    compared = 0
+    for entry in json.loads((GRAPHS / "index.json").read_text(encoding="utf-8"))[part::20]:
+        path = GRAPHS / entry["graph"]
+        if path.suffix != ".pb" or path.stat().st_size > 100_000:
+            continue
+        compared += _same_results(entry)
+    assert compared > 20
+
+
+def _same_results(entry: dict[str, object]) -> bool:
+    graph = read_graph_def(GRAPHS / str(entry["graph"]))
+    with np.load(GRAPHS / str(entry["inputs_file"])) as arrays:
+        described = json.loads((GRAPHS / f"{entry['name']}.json").read_text(encoding="utf-8"))
+        if any(tensor["enc"] != "raw" for tensor in described["inputs"]):
+            return False
+        feeds = {tensor["name"]: arrays[tensor["key"]] for tensor in described["inputs"]}
+    fetches = [tensor["name"] for tensor in described["outputs"]]
+    try:
+        expected = run_graph(graph, feeds, fetches)
+    except UnsupportedError:
+        return False
+    module = import_graph_def(graph)
+    transform("tfg-shape-inference").run(module)
+    transform("tfg-constant-folding").run(module)
+    assert module.graph is not None
+    # A node that only a token of is used cannot be fed.
+    if any(
+        node.op == "Placeholder" and not node.results[0].users and node.used for node in module.graph.body
+    ):
+        return False
+    found = run_graph(export_graph_def(module), feeds, fetches)
+    for a, b in zip(found, expected, strict=True):
+        assert a.dtype == b.dtype, entry["name"]
+        if a.dtype.kind in "fc":
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+        else:
+            np.testing.assert_array_equal(a, b)
+    return True
