@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numlite.converter import GraphRunner
-from numlite.converter.ir import export_graph_def, import_graph_def, verify
+from numlite.converter.ir import ImportOptions, export_graph_def, import_graph_def, verify
 from numlite.converter.transforms.effects import Effects
 from numlite.converter.transforms.inline import inline_calls
 from numlite.converter.transforms.needless_controls import drop_needless_controls
@@ -281,3 +281,27 @@ def test_controls_in_functions_and_of_what_writes() -> None:
     drop_needless_controls(module.functions["branch"], Effects(module.functions))
     controls = {node.name: [v.owner.name for v in node.controls] for node in module.functions["branch"].body}
     assert controls == {"plain": [], "write": [], "both": ["write"], "late": ["both"], "": ["plain"]}
+
+
+def test_effects_are_looked_up_through_functions() -> None:
+    graph = GraphDef()
+    counter(graph)
+    f = function(graph, "reads", {"v": RESOURCE}, {"r": (FLOAT, "read:value:0")})
+    add(f, "ReadVariableOp", "read", "v", dtype=FLOAT)
+    twice(graph, "pure")
+    add(graph, "Placeholder", "p", dtype=BOOL)
+    constant(graph, "c", 1.0)
+    for name, callee, inputs in (
+        ("writes", "count", ("v", "c")),
+        ("looks", "reads", ("v",)),
+        ("plain", "pure", ("c",)),
+        ("unknown", "absent", ("c",)),
+    ):
+        types = [RESOURCE if text == "v" else FLOAT for text in inputs]
+        branches = {"then_branch": Func(callee), "else_branch": Func(callee)}
+        add(graph, "If", name, "p", *inputs, Tcond=BOOL, Tin=types, Tout=[FLOAT], **branches)
+    module = import_graph_def(graph, ImportOptions(check_nodes=False))
+    assert module.graph is not None
+    effects = Effects(module.functions)
+    found = {node.name: effects.of(node).name for node in module.graph.body if node.op == "If"}
+    assert found == {"writes": "WRITES", "looks": "READS", "plain": "NONE", "unknown": "WRITES"}
