@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from .dtypes import COMPLEX, FLOATS, REAL
+from .elementwise import of_one_size
 from .half_precision import widened
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -147,6 +148,6 @@ KERNELS = (
     kernel("SeluGrad", selu_gradient, T=FLOATS),
     kernel("SoftplusGrad", softplus_gradient, T=FLOATS),
     kernel("SoftsignGrad", softsign_gradient, T=FLOATS),
-    kernel("SigmoidGrad", sigmoid_gradient, T=_FLOATS_AND_COMPLEX),
-    kernel("TanhGrad", tanh_gradient, T=_FLOATS_AND_COMPLEX),
+    kernel("SigmoidGrad", of_one_size(sigmoid_gradient), T=_FLOATS_AND_COMPLEX),
+    kernel("TanhGrad", of_one_size(tanh_gradient), T=_FLOATS_AND_COMPLEX),
 )

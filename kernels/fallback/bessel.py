@@ -28,6 +28,12 @@ def _scaled_i(order: int) -> Callable[[np.ndarray], np.ndarray]:
         far = np.maximum(held, _FAR)
         tail = _series(far, order, -1.0) / np.sqrt(2 * np.pi * far)
         result = np.where(held < _FAR, waves.mean(-1), tail)
+        if order:
+            # The mean has lost its digits near 0.
+            half = np.where(held < 0.5, held / 2, 0)
+            square = half * half
+            power = half * (1 + square / 2 * (1 + square / 6 * (1 + square / 12 * (1 + square / 20))))
+            result = np.where(held < 0.5, power * np.exp(-held), result)
         return np.where(np.isnan(x), np.nan, np.copysign(result, x) if order else result)
 
     return value
@@ -51,14 +57,15 @@ def _scaled_k(order: int) -> Callable[[np.ndarray], np.ndarray]:
     """exp(x) K(x): the integral of exp(-x (cosh t - 1)) cosh(order t) from 0 on; inf up to 0."""
 
     def value(x: np.ndarray) -> np.ndarray:
-        held = np.where((x > 0) & np.isfinite(x), x, 1.0)
+        held = np.where((x > 0) & (x < _FAR), x, 1.0)
         # Beyond this angle the integrand is below all digits.
         last = np.arccosh(1 + 60 / held)
         angles = last[..., None] * (np.arange(256) / 256)
         waves = np.exp(-held[..., None] * (np.cosh(angles) - 1)) * np.cosh(order * angles)
         waves[..., 0] /= 2
         result = waves.sum(-1) * last / 256
-        result = np.where(np.isinf(x), 0.0, result)
+        far = np.maximum(x, _FAR)
+        result = np.where(x < _FAR, result, _series(far, order, 1.0) * np.sqrt(np.pi / 2 / far))
         return np.where(x > 0, result, np.where(np.isnan(x), np.nan, np.inf))
 
     return value

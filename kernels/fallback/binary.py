@@ -7,14 +7,14 @@ from collections.abc import Callable
 import numpy as np
 
 from .dtypes import COMPLEX, FLOATS, INTEGERS, NUMBERS, REAL, SIGNED, STRING
-from .half_precision import in_float32
+from .half_precision import in_float32, widened
 from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 
 
 def add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x + y; strings are joined."""
-    return np.asarray(x + y)
+    return np.asarray(x + y, x.dtype)
 
 
 def _no_zero(y: np.ndarray) -> None:
@@ -34,13 +34,18 @@ def truncate_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iu":
         # The quotient that leaves fmod's remainder is exact.
         return np.floor_divide(x - np.fmod(x, y), y)
-    return np.trunc(x / y)
+    return np.trunc(_quotient(x, y))
+
+
+def _quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x / y as a number of x's type, which may round it up to a whole one."""
+    return np.asarray(np.asarray(widened(x) / widened(y)).astype(x.dtype))
 
 
 def floor_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x / y, rounded down."""
     _no_zero(y)
-    return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(x / y)
+    return np.floor_divide(x, y) if x.dtype.kind in "iu" else np.floor(_quotient(x, y))
 
 
 def floor_mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -98,7 +103,7 @@ def squared_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def pow_(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x to the y; integers wrap around, and may not have negative powers."""
-    if x.dtype.kind == "i" and np.any(y < 0):
+    if x.dtype.kind == "i" and x.size and np.any(y < 0):
         raise InvalidArgumentError("Integers to negative integer powers are not allowed")
     return np.asarray(np.power(x, y))
 
@@ -118,7 +123,7 @@ def right_shift(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def clip_by_value(t: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """max(min(t, high), low); low and high have t's shape or are scalars.
+    """max(min(t, high), low), of complex numbers part by part; low and high have t's shape or are scalars.
 
     Raises InvalidArgumentError for any other shape.
     """
@@ -126,7 +131,12 @@ def clip_by_value(t: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
         if bound.ndim and bound.shape != t.shape:
             message = f"bounds must be scalars or have the shape {list(t.shape)}, got {list(bound.shape)}"
             raise InvalidArgumentError(f"ClipByValue: {message}")
-    return np.asarray(np.maximum(np.minimum(t, high), low))
+    if t.dtype.kind != "c":
+        return np.asarray(np.maximum(np.minimum(t, high), low))
+    made = np.empty_like(t)
+    made.real = np.maximum(np.minimum(t.real, high.real), low.real)
+    made.imag = np.maximum(np.minimum(t.imag, high.imag), low.imag)
+    return made
 
 
 def next_after(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -143,7 +153,9 @@ KERNELS = (
     kernel("SquaredDifference", in_float32(squared_difference), T=NUMBERS),
     *_each({"RealDiv": np.true_divide, "DivNoNan": div_no_nan, "MulNoNan": mul_no_nan}, FLOATS | COMPLEX),
     *_each({"Xdivy": xdivy, "Xlogy": xlogy, "Xlog1py": xlog1py}, FLOATS | COMPLEX),
-    *_each({"TruncateDiv": truncate_div, "FloorDiv": floor_div, "FloorMod": floor_mod}, REAL),
+    kernel("TruncateDiv", truncate_div, T=REAL),
+    kernel("FloorDiv", floor_div, T=REAL),
+    kernel("FloorMod", in_float32(floor_mod), T=REAL),
     *_each({"Mod": truncate_mod, "TruncateMod": truncate_mod}, REAL),
     *_each({"Maximum": np.maximum, "Minimum": np.minimum}, REAL),
     kernel("Pow", in_float32(pow_), T=FLOATS | SIGNED | COMPLEX),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .dtypes import ANY
+from .elementwise import zeros
 from .gather import check_indices
 from .kernel import checked_shape
 from .registry import kernel
@@ -37,7 +38,7 @@ def dynamic_stitch(indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndar
             raise InvalidArgumentError(f"DynamicStitch: {message}")
     count = max((int(places.max()) + 1 for places in indices if places.size), default=0)
     checked_shape([count, *rest], data[0].dtype)
-    made = np.zeros((count, *rest), data[0].dtype)
+    made = zeros((count, *rest), data[0].dtype)
     for places, rows in zip(indices, data, strict=True):
         check_indices(places, count)
         made[places.reshape(-1)] = rows.reshape(-1, *rest)

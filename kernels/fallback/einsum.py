@@ -29,19 +29,16 @@ def einsum(inputs: list[np.ndarray], *, equation: str) -> np.ndarray:
         named = len(term.replace("...", ""))
         if value.ndim < named or (value.ndim > named and "..." not in term):
             raise InvalidArgumentError(f"Einsum: {term!r} does not fit the shape {list(value.shape)}")
-    if result is None:
-        return np.asarray(in_float32(lambda *held: np.einsum(equation, *held, optimize=True))(*inputs))
     return np.asarray(in_float32(lambda *held: _summed(terms, result, held))(*inputs))
 
 
-def _terms(equation: str) -> tuple[list[str], str | None]:
-    text = equation.replace(" ", "")
-    left, arrow, result = text.partition("->")
+def _terms(equation: str) -> tuple[list[str], str]:
+    left, arrow, result = equation.partition("->")
     terms = left.split(",")
     for term in (*terms, result):
-        if _TERM.fullmatch(term) is None:
+        if not arrow or _TERM.fullmatch(term) is None:
             raise InvalidArgumentError(f"Einsum: {equation!r} is no equation")
-    return terms, result if arrow else None
+    return terms, result
 
 
 def _summed(terms: list[str], result: str, inputs: tuple[np.ndarray, ...]) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from .dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, NUMBERS, QUANTIZED, SIGNED, STRING
 from .half_precision import in_float32
 from .registry import KernelRegistration, kernel
+from .status import InvalidArgumentError
 
 
 def neg(x: np.ndarray) -> np.ndarray:
@@ -56,6 +57,19 @@ def complex_(real: np.ndarray, imag: np.ndarray) -> np.ndarray:
     return made
 
 
+def of_one_size(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """The function for two tensors of as many elements; the result has the first's shape."""
+
+    def checked(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
+        if y.size != dy.size:
+            shapes = f"{list(y.shape)} and {list(dy.shape)}"
+            raise InvalidArgumentError(f"tensors must have as many elements, got {shapes}")
+        return function(y, dy.reshape(y.shape))
+
+    checked.__doc__ = function.__doc__
+    return checked
+
+
 def sqrt_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
     """Gradient of y = sqrt(x): conj(0.5 / y) dy."""
     half = y.dtype.type(0.5)
@@ -79,9 +93,14 @@ def ceil(x: np.ndarray) -> np.ndarray:
     return np.ceil(np.where(np.abs(x) < np.finfo(x.dtype).tiny, x * 0, x))
 
 
+def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    """Zeros, False or empty strings."""
+    return np.full(shape, b"", object) if dtype.kind == "O" else np.zeros(shape, dtype)
+
+
 def zeros_like(x: np.ndarray) -> np.ndarray:
     """Zeros, False or empty strings of x's shape."""
-    return np.full(x.shape, b"", object) if x.dtype.kind == "O" else np.zeros(x.shape, x.dtype)
+    return zeros(x.shape, x.dtype)
 
 
 def ones_like(x: np.ndarray) -> np.ndarray:
@@ -132,10 +151,10 @@ KERNELS = (
     kernel("Real", np.real, T=COMPLEX),
     kernel("Imag", np.imag, T=COMPLEX),
     kernel("Conj", np.conj, T=COMPLEX),
-    kernel("SqrtGrad", in_float32(sqrt_grad), T=FLOATS | COMPLEX),
-    kernel("RsqrtGrad", in_float32(rsqrt_grad), T=FLOATS | COMPLEX),
-    kernel("InvGrad", in_float32(inv_grad), T=FLOATS | COMPLEX),
-    kernel("ReciprocalGrad", in_float32(inv_grad), T=FLOATS | COMPLEX),
+    kernel("SqrtGrad", of_one_size(in_float32(sqrt_grad)), T=FLOATS | COMPLEX),
+    kernel("RsqrtGrad", of_one_size(in_float32(rsqrt_grad)), T=FLOATS | COMPLEX),
+    kernel("InvGrad", of_one_size(in_float32(inv_grad)), T=FLOATS | COMPLEX),
+    kernel("ReciprocalGrad", of_one_size(in_float32(inv_grad)), T=FLOATS | COMPLEX),
     kernel("ZerosLike", zeros_like, T=NUMBERS | BOOL | QUANTIZED | STRING),
     kernel("OnesLike", ones_like, T=NUMBERS | BOOL),
     kernel("ToBool", to_bool),

@@ -68,7 +68,9 @@ def _both(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     upper = np.where(by_series, 1 - p, q)
     edge = np.where(np.isinf(a), 0.0, np.where(x == 0, 0.0, 1.0))
     lower, upper = np.where(inner, lower, edge), np.where(inner, upper, 1 - edge)
-    return np.where(valid, lower, np.nan), np.where(valid, upper, np.nan)
+    lower = np.where(valid, lower, np.nan)
+    # TensorFlow looks at x = 0 first, whatever a is.
+    return np.where((x == 0) & ~np.isnan(a), 0.0, lower), np.where(valid, upper, np.nan)
 
 
 def igamma(a: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -92,14 +94,15 @@ def igamma_grad_a(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     low, place = np.where(far, a, 1.0), np.where(far, x, 3.0)
     step = 1e-5 * np.minimum(low, 1 + np.sqrt(low))
     difference = _fraction(low - step, place) - _fraction(low + step, place)
-    edge = np.where((a >= 0) & (x >= 0), 0.0, np.nan)
+    edge = np.where((x == 0) & ~np.isnan(a) | (a > 0) & (x > 0), 0.0, np.nan)
     return np.where(far, difference / (2 * step), np.where(inner, near, edge))
 
 
 def random_gamma_grad(alpha: np.ndarray, sample: np.ndarray) -> np.ndarray:
     """How a sample of the gamma distribution moves with alpha: minus dP/dalpha over dP/dx."""
     density = np.exp((alpha - 1) * np.log(sample) - sample - lgamma(alpha))
-    return np.where(sample == 0, 0.0, -igamma_grad_a(alpha, sample) / density)
+    slope = -igamma_grad_a(alpha, sample)
+    return np.where(slope == 0, 0.0, slope / density)
 
 
 def betainc(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:

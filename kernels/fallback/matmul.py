@@ -31,13 +31,21 @@ def mat_mul(a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b: boo
 
 
 def batch_mat_mul(x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool) -> np.ndarray:
+    """x y for matrices in the last two axes, the axes before alike; adj is conjugate transposed."""
+    if x.shape[:-2] != y.shape[:-2]:
+        message = f"must agree but in the last two axes, got {list(x.shape)} and {list(y.shape)}"
+        raise InvalidArgumentError(f"BatchMatMul: {message}")
+    return batch_mat_mul_v2(x, y, adj_x=adj_x, adj_y=adj_y)
+
+
+def batch_mat_mul_v2(x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool) -> np.ndarray:
     """x y for matrices in the last two axes, the axes before broadcast; adj is conjugate transposed."""
     _check_ranks(x, y)
     return _product(_adjoint(x, adj_x), _adjoint(y, adj_y))
 
 
 def batch_mat_mul_v3(x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool, Tout: DataType) -> np.ndarray:
-    """As batch_mat_mul, with products and sums in the type Tout; x and y may be of two types."""
+    """As batch_mat_mul_v2, with products and sums in the type Tout; x and y may be of two types."""
     _check_ranks(x, y)
     out = numpy_dtype(Tout)
     inner = np.dtype(np.float32) if out.itemsize == 2 and out.kind != "i" else out
@@ -67,7 +75,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 KERNELS = (
     kernel("MatMul", mat_mul, T=NUMBERS),
     kernel("BatchMatMul", batch_mat_mul, T=NUMBERS),
-    kernel("BatchMatMulV2", batch_mat_mul, T=NUMBERS),
+    kernel("BatchMatMulV2", batch_mat_mul_v2, T=NUMBERS),
     kernel("BatchMatMulV3", batch_mat_mul_v3, Ta=NUMBERS, Tb=NUMBERS, Tout=NUMBERS),
     kernel("SparseMatMul", sparse_mat_mul),
     kernel("Cross", in_float32(cross), T=REAL),

@@ -17,6 +17,7 @@ _ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 def diag(diagonal: np.ndarray) -> np.ndarray:
     """The tensor of twice the axes with diagonal at [i..., i...], zeros elsewhere."""
+    _needs_axes(diagonal, 1)
     checked_shape(diagonal.shape * 2, diagonal.dtype)
     return np.diag(diagonal.reshape(-1)).reshape(diagonal.shape * 2)
 
@@ -24,7 +25,7 @@ def diag(diagonal: np.ndarray) -> np.ndarray:
 def diag_part(x: np.ndarray) -> np.ndarray:
     """x[i..., i...] of a tensor whose second half of axes repeats the first."""
     half = x.ndim // 2
-    if not x.ndim or x.ndim % 2 or x.shape[:half] != x.shape[half:]:
+    if x.ndim % 2 or x.shape[:half] != x.shape[half:]:
         message = f"the second half of the axes must repeat the first, got {list(x.shape)}"
         raise InvalidArgumentError(f"DiagPart: {message}")
     count = math.prod(x.shape[:half])
@@ -86,6 +87,12 @@ def _band(k: np.ndarray) -> tuple[int, int]:
     return values[0], values[-1]
 
 
+def _within(rows: int, columns: int, band: tuple[int, int]) -> None:
+    low, high = band
+    if not -rows < low <= high < columns and not (low == high == 0 and 0 in (rows, columns)):
+        raise InvalidArgumentError(f"k must be within ({-rows}, {columns}), got {low} to {high}")
+
+
 def _places(
     rows: int, columns: int, band: tuple[int, int], align: str
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -95,15 +102,13 @@ def _places(
     whose first word is for those above the main one, the second for those below.
     """
     low, high = band
-    if not -rows < low <= high < columns and not (low == high == 0 and 0 in (rows, columns)):
-        raise InvalidArgumentError(f"k must be within ({-rows}, {columns}), got {low} to {high}")
     if align not in _ALIGNMENTS:
         raise InvalidArgumentError(f"align must be one of {', '.join(_ALIGNMENTS)}, got {align!r}")
     above, below = align.split("_")
     width = min(rows + min(high, 0), columns - max(low, 0))
     found = []
     for number, offset in enumerate(range(high, low - 1, -1)):
-        length = min(rows + min(offset, 0), columns - max(offset, 0))
+        length = max(min(rows + min(offset, 0), columns - max(offset, 0)), 0)
         side = above if offset >= 0 else below
         start = width - length if side == "RIGHT" else 0
         i = np.arange(length)
@@ -119,6 +124,7 @@ def matrix_diag_part_v3(x: np.ndarray, k: np.ndarray, padding_value: np.ndarray,
     """
     _needs_axes(x, 2)
     band = _band(k)
+    _within(x.shape[-2], x.shape[-1], band)
     width, row, column, number, place = _places(x.shape[-2], x.shape[-1], band, align)
     made = np.full((*x.shape[:-2], band[1] - band[0] + 1, width), padding_value[()], x.dtype)
     made[..., number, place] = x[..., row, column]
@@ -144,6 +150,7 @@ def matrix_set_diag_v3(x: np.ndarray, diagonal: np.ndarray, k: np.ndarray, *, al
     """x with the diagonals k, stored as matrix_diag_part_v3 gives them."""
     _needs_axes(x, 2)
     band = _band(k)
+    _within(x.shape[-2], x.shape[-1], band)
     width, row, column, number, place = _places(x.shape[-2], x.shape[-1], band, align)
     held = _diagonals(diagonal, band)
     if held.shape[-1] != width or held.shape[:-2] != x.shape[:-2]:

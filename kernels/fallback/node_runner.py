@@ -24,6 +24,7 @@ class NodeRunner:
         registry = fallback_kernels() if registry is None else registry
         self.construction = KernelConstruction(registry.metadata(node.op), node.attr, node.name)
         found = registry.find(self.construction)
+        self.construction.metadata.check(self.construction.attributes)
         self.stateful = found.stateful
         self._kernel = found.factory(self.construction)
         self.input_types = [type for argument in self.construction.inputs for type in argument.types]

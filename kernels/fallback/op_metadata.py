@@ -11,7 +11,8 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import AttrValue, OpDef
 from ...schema.op_defs import op_defs
 from .attributes import DataType, read_attribute
-from .dtypes import REFERENCE, data_type_named
+from .dtypes import REFERENCE, data_type_named, type_name
+from .status import InvalidArgumentError
 
 # A damaged attribute must not make a node of a billion outputs.
 _MOST_TENSORS = 1 << 20
@@ -53,6 +54,12 @@ class OpMetadata:
         """The attributes, and the op's defaults for those that are not there."""
         return {**self._defaults, **attributes}
 
+    def check(self, attributes: Mapping[str, AttrValue]) -> None:
+        """InvalidArgumentError when an attribute is not among the values that the op's definition allows."""
+        for attr in self.op_def.attr:
+            if attr.name in attributes:
+                _check_attribute(self.name, attr, attributes[attr.name])
+
     def inputs(self, attributes: Mapping[str, AttrValue]) -> tuple[ArgumentTypes, ...]:
         return tuple(_types_of(argument, attributes) for argument in self.op_def.input_arg)
 
@@ -65,6 +72,31 @@ def tensorflow_op(name: str) -> OpMetadata | None:
     """One of TensorFlow's own ops, None when it has no such op."""
     found = op_defs().find(name)
     return None if found is None else OpMetadata(found)
+
+
+def _check_attribute(op: str, attr: OpDef.AttrDef, value: AttrValue) -> None:
+    allowed = attr.allowed_values.list
+    for item in value.list.s if attr.type == "list(string)" else [value.s] * (attr.type == "string"):
+        if allowed.s and item not in allowed.s:
+            names = ", ".join(name.decode() for name in allowed.s)
+            text = item.decode(errors="replace")
+            raise InvalidArgumentError(f"{op}: attribute {attr.name!r} must be one of {names}, got {text!r}")
+    for type in value.list.type if attr.type == "list(type)" else [value.type] * (attr.type == "type"):
+        if allowed.type and type not in allowed.type:
+            names = ", ".join(map(type_name, allowed.type))
+            raise InvalidArgumentError(
+                f"{op}: attribute {attr.name!r} must be one of {names}, got {type_name(type)}"
+            )
+    if attr.has_minimum:
+        found = value.i if attr.type == "int" else _length(value.list)
+        if found < attr.minimum:
+            what = "" if attr.type == "int" else " long"
+            message = f"attribute {attr.name!r} must be at least {attr.minimum}{what}, got {found}"
+            raise InvalidArgumentError(f"{op}: {message}")
+
+
+def _length(held: AttrValue.ListValue) -> int:
+    return max(len(items) for _, items in held.ListFields()) if held.ListFields() else 0
 
 
 def _types_of(argument: OpDef.ArgDef, attributes: Mapping[str, AttrValue]) -> ArgumentTypes:

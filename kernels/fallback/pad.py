@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .dtypes import ANY, INDICES
-from .elementwise import zeros_like
+from .elementwise import zeros
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -24,8 +24,7 @@ def _paddings(x: np.ndarray, paddings: np.ndarray) -> list[tuple[int, int]]:
 
 def pad(x: np.ndarray, paddings: np.ndarray) -> np.ndarray:
     """x with zeros around: paddings is [rank, 2], how many before and after each axis."""
-    zero = zeros_like(np.empty((), x.dtype))
-    return pad_v2(x, paddings, zero)
+    return pad_v2(x, paddings, zeros((), x.dtype))
 
 
 def pad_v2(x: np.ndarray, paddings: np.ndarray, constant_values: np.ndarray) -> np.ndarray:

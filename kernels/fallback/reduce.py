@@ -35,13 +35,13 @@ def _prod(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
 
 
 def _mean(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
-    """The mean: of integers rounded towards zero, of no elements NaN (integers: 0)."""
+    """The mean: of integers rounded towards zero, of no elements NaN (integers and complex numbers: 0)."""
     total = _sum(x, axes, keep)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
+    if count == 0 and x.dtype.kind in "iuc":
+        return total
     if x.dtype.kind not in "iu":
         return np.asarray(total / x.dtype.type(count))
-    if count == 0:
-        return total
     quotient = np.abs(total.astype(object)) // count
     return np.asarray(np.where(total < 0, -quotient, quotient)).astype(x.dtype)
 

@@ -25,7 +25,10 @@ def reverse_v2(x: np.ndarray, axis: np.ndarray) -> np.ndarray:
 
 def reverse_sequence(x: np.ndarray, seq_lengths: np.ndarray, *, seq_dim: int, batch_dim: int) -> np.ndarray:
     """For each entry of the batch its first elements, seq_lengths of them, reversed along seq_dim."""
-    along, batch = axis_of(seq_dim, x.ndim, "seq_dim"), axis_of(batch_dim, x.ndim, "batch_dim")
+    along, batch = seq_dim, batch_dim
+    if not (0 <= along < x.ndim and 0 <= batch < x.ndim):
+        message = f"seq_dim and batch_dim must be in [0, {x.ndim}), got {seq_dim} and {batch_dim}"
+        raise InvalidArgumentError(f"ReverseSequence: {message}")
     lengths = vector(seq_lengths, "ReverseSequence: seq_lengths")
     if along == batch or len(lengths) != x.shape[batch]:
         message = f"must be one length for each of {x.shape[batch]} in another axis than {along}"

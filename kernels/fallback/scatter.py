@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from .axis import vector
-from .dtypes import ANY, INDICES, NUMBERS, REAL, SIGNED
+from .dtypes import ANY, BOOL, INDICES, NUMBERS, REAL, SIGNED
+from .elementwise import zeros
 from .gather import check_indices, nd_index
 from .kernel import checked_shape
 from .registry import KernelRegistration, kernel
@@ -28,14 +29,25 @@ def _with(ufunc: np.ufunc) -> _Update:
     return update
 
 
+def _extreme(ufunc: np.ufunc) -> _Update:
+    def update(target: np.ndarray, index: tuple[np.ndarray, ...], updates: np.ndarray) -> None:
+        # A NaN is never the greater one: it stays in the target, and no update brings it there.
+        held = np.isnan(target) if target.dtype.kind not in "iu" else None
+        ufunc.at(target, index, updates)
+        if held is not None:
+            target[held] = np.nan
+
+    return update
+
+
 UPDATES: dict[str, _Update] = {
     "Update": _assign,
     "Add": _with(np.add),
     "Sub": _with(np.subtract),
     "Mul": _with(np.multiply),
     "Div": _with(np.true_divide),
-    "Max": _with(np.maximum),
-    "Min": _with(np.minimum),
+    "Max": _extreme(np.fmax),
+    "Min": _extreme(np.fmin),
 }
 
 
@@ -67,15 +79,18 @@ def scatter_into(how: str, target: np.ndarray, indices: np.ndarray, updates: np.
 
 
 def scatter_nd(indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
-    """Zeros of the shape, with updates added at the places that rows of indices name."""
+    """Zeros (empty strings) of the shape, with updates added at the places that rows of indices name."""
     sizes = checked_shape(vector(shape, "ScatterNd: shape"), updates.dtype)
-    made = np.full(sizes, b"", object) if updates.dtype.kind == "O" else np.zeros(sizes, updates.dtype)
-    _no_rows_of_nothing(indices, updates, made)
-    scatter_nd_into("Update" if updates.dtype.kind == "O" else "Add", made, indices, updates)
+    made = zeros(sizes, updates.dtype)
+    _check_rows(indices, updates, made)
+    scatter_nd_into("Add", made, indices, updates)
     return made
 
 
-def _no_rows_of_nothing(indices: np.ndarray, updates: np.ndarray, target: np.ndarray) -> None:
+def _check_rows(indices: np.ndarray, updates: np.ndarray, target: np.ndarray) -> None:
+    if not indices.ndim or not updates.ndim or not indices.shape[-1]:
+        message = f"must have axes, got {list(indices.shape)} and {list(updates.shape)}"
+        raise InvalidArgumentError(f"indices, with rows of one or more, and updates {message}")
     if target.size == 0 and (indices.size or updates.size):
         raise InvalidArgumentError(f"indices and updates must be empty for the shape {list(target.shape)}")
 
@@ -83,7 +98,7 @@ def _no_rows_of_nothing(indices: np.ndarray, updates: np.ndarray, target: np.nda
 def _tensor_scatter(how: str) -> Callable[..., np.ndarray]:
     def scattered(tensor: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         made = tensor.copy()
-        _no_rows_of_nothing(indices, updates, made)
+        _check_rows(indices, updates, made)
         scatter_nd_into(how, made, indices, updates)
         return made
 
@@ -94,6 +109,7 @@ def _tensor_scatter(how: str) -> Callable[..., np.ndarray]:
 def scatter_nd_non_aliasing_add(x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
     """x with updates added at the places that rows of indices name."""
     made = x.copy()
+    _check_rows(indices, updates, made)
     scatter_nd_into("Add", made, indices, updates)
     return made
 
@@ -122,7 +138,7 @@ def _tensor_scatters() -> list[KernelRegistration]:
 
 KERNELS = (
     kernel("ScatterNd", scatter_nd, T=ANY, Tindices=SIGNED),
-    kernel("ScatterNdNonAliasingAdd", scatter_nd_non_aliasing_add, T=NUMBERS, Tindices=INDICES),
+    kernel("ScatterNdNonAliasingAdd", scatter_nd_non_aliasing_add, T=NUMBERS | BOOL, Tindices=INDICES),
     *_tensor_scatters(),
     kernel("InplaceUpdate", _inplace("Update"), T=ANY),
     kernel("InplaceAdd", _inplace("Add"), T=NUMBERS),

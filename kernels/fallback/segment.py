@@ -13,6 +13,10 @@ from .kernel import checked_shape
 from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 
+# When a row leaves what a segment holds. A NaN is neither less nor greater: the last one replaces what
+# was before it, and is replaced by what follows, as in Eigen's reducers.
+_KEEPS: dict[np.ufunc, np.ufunc] = {np.maximum: np.greater, np.minimum: np.less}
+
 
 def _extreme(dtype: np.dtype, largest: bool) -> int | float:
     """The type's largest or least finite number."""
@@ -30,7 +34,12 @@ def _reduced(data: np.ndarray, ids: np.ndarray, count: int, ufunc: np.ufunc, sta
     """Rows of data combined by id, 16-bit floats in float32; segments without rows keep start."""
     wide = wide_type(data.dtype)
     made = np.full((count, *data.shape[1:]), start, wide)
-    ufunc.at(made, ids, data.astype(wide, copy=False))
+    rows = data.astype(wide, copy=False)
+    if ufunc in _KEEPS and wide.kind == "f" and np.isnan(rows).any():
+        for segment, row in zip(ids, rows, strict=True):
+            made[segment] = np.where(_KEEPS[ufunc](made[segment], row), made[segment], row)
+    else:
+        ufunc.at(made, ids, rows)
     return made.astype(data.dtype)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from .axis import vector
 from .dtypes import ANY, INDICES
+from .elementwise import zeros
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -96,10 +97,10 @@ def _one_axis(size: int, place: int, entry: list[int], masks: Masks) -> tuple[sl
         return taken, [len(range(*taken.indices(size)))]
     if stride < 0:
         raise InvalidArgumentError("only stride 1 allowed on non-range indexing.")
-    at = 0 if masks.begin >> place & 1 else begin
-    if not -size <= at < size:
-        raise InvalidArgumentError(f"slice index {at} of dimension {place} out of bounds.")
-    return at % size, []
+    # One element: TensorFlow does not look at the masks of begin and end here.
+    if not -size <= begin < size:
+        raise InvalidArgumentError(f"slice index {begin} of dimension {place} out of bounds.")
+    return begin % size, []
 
 
 def strided_slice(
@@ -117,7 +118,8 @@ def strided_slice(
     """x[begin:end:strides], with NumPy's meaning of each entry and of the masks."""
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     found = strided_index(x.shape, begin, end, strides, masks)
-    return x[found.index].reshape(found.shape)
+    # With an ellipsis NumPy gives an array of one string, too, not the string.
+    return x[(*found.index, ...)].reshape(found.shape)
 
 
 def strided_slice_grad(
@@ -135,8 +137,12 @@ def strided_slice_grad(
 ) -> np.ndarray:
     """Zeros of the shape, with dy where the slice would have read."""
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    made = np.zeros(checked_shape(vector(shape, "StridedSliceGrad: shape"), dy.dtype), dy.dtype)
-    write_slice(made, strided_index(made.shape, begin, end, strides, masks), dy)
+    made = zeros(checked_shape(vector(shape, "StridedSliceGrad: shape"), dy.dtype), dy.dtype)
+    taken = strided_index(made.shape, begin, end, strides, masks)
+    if dy.shape != taken.shape:
+        message = f"dy must be {list(taken.shape)}, got {list(dy.shape)}"
+        raise InvalidArgumentError(f"StridedSliceGrad: {message}")
+    write_slice(made, taken, dy)
     return made
 
 
@@ -167,7 +173,7 @@ def write_slice(target: np.ndarray, taken: StridedIndex, value: np.ndarray) -> N
     except ValueError:
         message = f"value must fit the slice {list(taken.shape)}, got {list(value.shape)}"
         raise InvalidArgumentError(message) from None
-    target[taken.index] = spread.reshape(np.shape(target[taken.index]))
+    target[taken.index] = spread.reshape(target[(*taken.index, ...)].shape)
 
 
 KERNELS = (

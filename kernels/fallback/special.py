@@ -115,7 +115,9 @@ def zeta(x: np.ndarray, q: np.ndarray) -> np.ndarray:
     pole = (q <= 0) & (q == np.floor(q))
     unreal = (q < 0) & (x != np.floor(x))
     result = np.where(pole, np.where(np.mod(x, 2) == 0, np.inf, np.nan), np.where(unreal, np.nan, total))
-    result = np.where(pole & (q == 0), np.inf, result)
+    # What is far in the exponent has only its first term.
+    first = np.where(q > 1, 0.0, np.where(q == 1, 1.0, np.inf))
+    result = np.where((x > 1e8) & ~pole & ~unreal & ~np.isnan(q), first, result)
     return np.where(x == 1, np.inf, np.where(x < 1, np.nan, result))
 
 
@@ -160,9 +162,14 @@ def dawsn(x: np.ndarray) -> np.ndarray:
     total = np.zeros_like(held)
     for n in range(-41, 42, 2):
         total = total + np.exp(-((rest - n * step) ** 2)) / (n + nearest)
+    low = np.where(np.abs(x) < 0.2, x * x, 0)
+    near = np.abs(x)
+    for odd in range(11, 1, -2):
+        near = np.abs(x) - low * 2 / odd * near
     square = 1 / (x * x)
     far = (1 + square * (0.5 + square * (0.75 + square * (1.875 + square * 6.5625)))) / (2 * np.abs(x))
-    return np.copysign(np.where(np.abs(x) < 12, total / math.sqrt(math.pi), far), x)
+    middle = np.where(np.abs(x) < 0.2, near, total / math.sqrt(math.pi))
+    return np.copysign(np.where(np.abs(x) < 12, middle, far), x)
 
 
 def expint(x: np.ndarray) -> np.ndarray:
@@ -191,8 +198,8 @@ def _fresnel(x: np.ndarray, sine: bool) -> np.ndarray:
     integral = (wave(np.pi / 2 * t * t) * weights).sum(-1) * near / 2
     far = np.where(np.abs(x) > 6, np.abs(x), 6)
     u = np.pi * far * far
-    f = (1 - 3 / u**2 + 105 / u**4 - 10395 / u**6) / (np.pi * far)
-    g = (1 - 15 / u**2 + 945 / u**4) / (np.pi * far * u)
+    f = (1 - 3 / u**2 + 105 / u**4 - 10395 / u**6 + 2027025 / u**8) / (np.pi * far)
+    g = (1 - 15 / u**2 + 945 / u**4 - 135135 / u**6) / (np.pi * far * u)
     phase = np.pi / 2 * np.mod(far * far, 4)
     tail = -f * np.cos(phase) - g * np.sin(phase) if sine else f * np.sin(phase) - g * np.cos(phase)
     result = np.where(np.abs(x) <= 6, integral, 0.5 + np.where(np.isinf(far), 0, tail))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .attributes import DataType
@@ -59,7 +61,8 @@ def _along(x: np.ndarray, axis: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     if len(axes) > 1 or (not axes and x.ndim != 1):
         raise InvalidArgumentError(f"axis must be one, or none for a vector, got {list(axes)}")
     along = axes[0] if axes else 0
-    rows = np.moveaxis(x, along, 0).reshape(x.shape[along], -1)
+    moved = np.moveaxis(x, along, 0)
+    rows = moved.reshape(len(moved), math.prod(moved.shape[1:]))
     places, which, counts = _firsts(rows)
     return np.take(x, places, along), which, counts
 
