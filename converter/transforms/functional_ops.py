@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..ir.attributes import Attribute, FuncAttr
+from ..ir.node import Node
+
 IF_OPS = ("If", "StatelessIf", "StatefulIf")
 CASE_OPS = ("Case", "StatelessCase", "StatefulCase")
 WHILE_OPS = ("While", "StatelessWhile", "StatefulWhile")
@@ -52,3 +55,15 @@ def region_op(op: str) -> str:
 def functional_op(op: str) -> str:
     """The functional op of a region op."""
     return op.removesuffix("Region")
+
+
+def branches_of(node: Node) -> list[FuncAttr] | None:
+    """The functions of a functional op in the order of the regions; None when it lacks one."""
+    found: tuple[Attribute | None, ...]
+    if node.op in CASE_OPS:
+        held = node.attributes.get("branches")
+        found = held if isinstance(held, tuple) else ()
+    else:
+        found = tuple(node.attributes.get(form.function) for form in branch_forms(node.op))
+    functions = [func for func in found if isinstance(func, FuncAttr)]
+    return functions if functions and len(functions) == len(found) else None

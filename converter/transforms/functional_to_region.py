@@ -19,6 +19,7 @@ from .functional_ops import (
     TYPE_ATTRIBUTES,
     WHILE_OPS,
     branch_forms,
+    branches_of,
     region_op,
 )
 
@@ -64,18 +65,6 @@ def _called(block: Block) -> Iterator[FuncAttr]:
     for node in block.walk():
         if node.op in FUNCTIONAL_OPS:
             yield from branches_of(node) or ()
-
-
-def branches_of(node: Node) -> list[FuncAttr] | None:
-    """The functions of a functional op in the order of the regions; None when it lacks one."""
-    found: tuple[Attribute | None, ...]
-    if node.op in CASE_OPS:
-        held = node.attributes.get("branches")
-        found = held if isinstance(held, tuple) else ()
-    else:
-        found = tuple(node.attributes.get(form.function) for form in branch_forms(node.op))
-    functions = [func for func in found if isinstance(func, FuncAttr)]
-    return functions if functions and len(functions) == len(found) else None
 
 
 class _Converter:

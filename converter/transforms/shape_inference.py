@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 import numpy as np
 
 from ...lite.errors import ModelError
+from ..ir.attributes import FuncAttr
 from ..ir.module import Function, Module
-from ..ir.node import Block, Node, Value
+from ..ir.node import CASE_REGIONS, IF_REGIONS, Block, Node, Value
+from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType, Type, compatible
 from ..shapes.dimensions import PartialShape, either
 from ..shapes.infer import Inferred, infer
 from .bodies import Body, typed_bodies
 from .consolidate_attrs import OUTPUT_SHAPES
+from .functional_ops import CASE_OPS, IF_OPS, branches_of
 from .refined_types import listed_shapes, merged_shape, reshaped_type
 from .toposort import topological_order
 
 # Rounds over loops, after which nothing is taken for sure of a value that still changes.
 MOST_ROUNDS = 8
+CALLS = ("PartitionedCall", "StatefulPartitionedCall", "StatelessPartitionedCall")
 
 
 def infer_shapes(module: Module, graph_version: int = 0) -> None:
@@ -29,14 +33,16 @@ def infer_shapes(module: Module, graph_version: int = 0) -> None:
     Result: y = Add(c, x) : tensor<2x2xf32>
 
     Functions are seen by themselves: their arguments are as their types and `_output_shapes` say, their
-    results become what they return. A type that contradicts what is inferred gives way. A node whose
-    operands do not fit its op keeps its types: it may be one that never runs. What a loop of a V1 graph
-    carries has the shape that is the same in all rounds. graph_version is the
-    producer's; no shape function depends on it. Generic functions stay as they are.
+    results become what they return, and so do the results of those that call them. A type that
+    contradicts what is inferred gives way. A node whose operands do not fit its op keeps its types: it
+    may be one that never runs. What a loop of a V1 graph carries has the shape that is the same in all
+    rounds. graph_version is the producer's; no shape function depends on it. Generic functions stay as
+    they are.
     """
     del graph_version
-    for body in typed_bodies(module):
-        ShapeInference(body).run()
+    functions = module.functions
+    for body in _callees_first(list(typed_bodies(module)), functions):
+        ShapeInference(body, functions).run()
 
 
 class ShapeInference:
@@ -45,8 +51,9 @@ class ShapeInference:
     types are those found of results, values their elements where known, for whoever wants them after.
     """
 
-    def __init__(self, body: Body) -> None:
+    def __init__(self, body: Body, functions: Mapping[str, Function] | None = None) -> None:
         self.body = body
+        self.functions = functions or {}
         self.types: dict[Value, TensorType] = {}
         self.values: dict[Value, np.ndarray] = {}
         # What is taken to be sure of the data of a loop's Merge.
@@ -87,11 +94,29 @@ class ShapeInference:
             found = infer(node.op, node.attributes, inputs, given, known)
         except ModelError:
             found = Inferred(given, [None] * len(given))
+        given = self._given_elsewhere(node, given)
         for value, old, type, elements in zip(node.results, given, found.types, found.values, strict=True):
             self.types[value] = _refined(old, type)
             self.values.pop(value, None)
             if elements is not None:
                 self.values[value] = elements
+
+    def _given_elsewhere(self, node: Node, given: list[TensorType]) -> list[TensorType]:
+        """The results' types with what the functions or regions that make them say."""
+        if node.op in IF_REGIONS or node.op in CASE_REGIONS:
+            sources = [
+                [self._type(value) for value in region.last.operands]
+                for region in node.regions
+                if region.last is not None
+            ]
+        else:
+            called = [self.functions.get(name) for name in called_for_results(node)]
+            sources = [f.result_types for f in called if f is not None and not f.generic]
+            if len(sources) != len(called):
+                return given
+        if not sources or any(len(types) != len(given) for types in sources):
+            return given
+        return [_refined(old, _common(types, old)) for old, *types in zip(given, *sources, strict=True)]
 
     def _loop_inputs(self, node: Node, inputs: list[TensorType]) -> list[TensorType]:
         """Types of a Merge's inputs: at first that of what enters the loop, then what was found sure."""
@@ -115,6 +140,47 @@ class ShapeInference:
                 self._assumed[node] = either(sure, result.shape) if rounds < MOST_ROUNDS else None
                 changed = True
         return changed
+
+
+def called_for_results(node: Node) -> list[str]:
+    """Functions of which one gives the node's results."""
+    if node.op in CALLS:
+        held = node.attributes.get("f")
+        return [held.name] if isinstance(held, FuncAttr) else []
+    if node.op in (*IF_OPS, *CASE_OPS):
+        return [branch.name for branch in branches_of(node) or ()]
+    return [node.op] if registered(node.op) is None else []
+
+
+def _callees_first(found: list[Body], functions: Mapping[str, Function]) -> Iterator[Body]:
+    """Functions before what calls them, as far as they do not call themselves."""
+    typed = set(found)
+    done: set[Body] = set()
+    stack: list[tuple[Body, Iterator[str]]] = []
+    for body in found:
+        if body in done:
+            continue
+        done.add(body)
+        stack.append((body, _callees(body)))
+        while stack:
+            callee = next(
+                (f for name in stack[-1][1] if (f := functions.get(name)) in typed and f not in done), None
+            )
+            if callee is None:
+                yield stack.pop()[0]
+            else:
+                done.add(callee)
+                stack.append((callee, _callees(callee)))
+
+
+def _callees(body: Body) -> Iterator[str]:
+    return (name for node in body.body.walk() for name in called_for_results(node))
+
+
+def _common(types: Sequence[Type], old: TensorType) -> TensorType:
+    """What is sure of a result that has one of the types."""
+    shapes = [type.shape if isinstance(type, TensorType) else None for type in types]
+    return TensorType(old.element, reduce(either, shapes))
 
 
 def _begins_loop(node: Node) -> bool:

@@ -87,6 +87,34 @@ def test_operands_that_do_not_fit_leave_the_types() -> None:
     file_check(after(text, "tfg-shape-inference"), 'CHECK: "y"{{.*}} -> (tensor<*xf32>)')
 
 
+def test_shapes_come_out_of_calls_and_regions() -> None:
+    text = """
+    tfg.func @outer(%x: tensor<2x3xf32> {tfg.name = "x"}, %c: tensor<i1> {tfg.name = "c"})
+        -> (tensor<*xf32>) {
+      %p, %ctl = PartitionedCall(%x) name("p") {Tin = [f32], Tout = [f32], f = #tf_type.func<@inner, {}>}
+        : (tensor<2x3xf32>) -> (tensor<*xf32>)
+      %r, %ctl_0 = IfRegion %c then {
+        yield(%x) : tensor<2x3xf32>
+      } else {
+        %t, %ctl_1 = Neg(%p) name("t") {T = f32} : (tensor<*xf32>) -> (tensor<*xf32>)
+        yield(%t) : tensor<*xf32>
+      } {_mlir_name = "r"} : (tensor<i1>) -> (tensor<*xf32>)
+      %n, %ctl_2 = Neg(%r) name("n") {T = f32} : (tensor<*xf32>) -> (tensor<*xf32>)
+      return(%n) : tensor<*xf32>
+    }
+    tfg.func @inner(%y: tensor<*xf32> {tfg.name = "y"}) -> (tensor<*xf32>) {
+      %k, %ctl = Const name("k") {dtype = f32, value = dense<1.0> : tensor<2x4xf32>} : () -> (tensor<*xf32>)
+      return(%k) : tensor<*xf32>
+    }"""
+    printed = after(text, "tfg-shape-inference")
+    file_check(
+        printed, "CHECK: PartitionedCall{{.*}} -> (tensor<2x4xf32>)\nCHECK: Neg{{.*}} -> (tensor<2x4xf32>)"
+    )
+    file_check(
+        printed, 'CHECK: Neg{{.*}} name("n"){{.*}} -> (tensor<2x?xf32>)\nCHECK: return{{.*}} tensor<2x?xf32>'
+    )
+
+
 MERGED = f"""{HEAD} {{
   %x, %ctl = Placeholder name("x") {{dtype = f32}} : () -> (tensor<*xf32>)
   %x_0, %ctl_0 = Placeholder name("x0") {{dtype = f32}} : () -> (tensor<*xf32>)
