@@ -15,14 +15,22 @@ class FoldBatchNorm:
     Given:  y = MUL(CONV_2D(x, w, b), m)      m constant, one number for each output channel
     Result: y = CONV_2D(x, w * m, b * m)
 
-    Also for DEPTHWISE_CONV_2D and FULLY_CONNECTED. The convolution must have constant weights, no
-    activation, and no other user.
+    Also for DIV, and for DEPTHWISE_CONV_2D and FULLY_CONNECTED. The convolution must have constant
+    weights, no activation, and no other user.
     """
 
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators went."""
         fused = Fused(graph)
-        for first, second, factors in weighted_with_constant(fused, BuiltinOperator.MUL):
+        products = [
+            *weighted_with_constant(fused, BuiltinOperator.MUL),
+            *(
+                (a, b, np.float32(1) / c)
+                for a, b, c in weighted_with_constant(fused, BuiltinOperator.DIV)
+                if np.all(c != 0)
+            ),
+        ]
+        for first, second, factors in products:
             weights, bias = first.inputs[1], first.inputs[2] if len(first.inputs) > 2 else None
             if weights is None or weights.data is None or (bias is not None and bias.data is None):
                 continue

@@ -45,6 +45,31 @@ class Fused:
         return len(self.gone)
 
 
+def bypass(graph: LiteGraph, operator: LiteOperator, x: LiteTensor) -> bool:
+    """Take out an operator whose only result equals x; False where the graph's outputs forbid it.
+
+    An output of the graph keeps its name where x comes from an operator.
+    """
+    [y] = operator.outputs
+    if any(tensor is y for tensor in graph.outputs):
+        source = graph.producers().get(id(x))
+        if source is None or any(tensor is x for tensor in graph.outputs):
+            graph.outputs = [x if tensor is y else tensor for tensor in graph.outputs]
+        else:
+            source.outputs = [y if tensor is x else tensor for tensor in source.outputs]
+            _exchange(graph, x, y)
+            graph.remove([operator])
+            return True
+    _exchange(graph, y, x)
+    graph.remove([operator])
+    return True
+
+
+def _exchange(graph: LiteGraph, old: LiteTensor, new: LiteTensor) -> None:
+    for user in graph.operators:
+        user.inputs = [new if tensor is old else tensor for tensor in user.inputs]
+
+
 def weighted_with_constant(
     fused: Fused, code: BuiltinOperator
 ) -> Iterator[tuple[LiteOperator, LiteOperator, np.ndarray]]:
@@ -52,7 +77,7 @@ def weighted_with_constant(
     for second in fused.graph.operators:
         if second.code != code or activation_of(second) is None:
             continue
-        for i in (0, 1) if code != BuiltinOperator.SUB else (0,):
+        for i in (0, 1) if code not in (BuiltinOperator.SUB, BuiltinOperator.DIV) else (0,):
             first, constant = fused.only_user_of(second.inputs[i]), second.inputs[1 - i]
             if first is None or first.code not in WEIGHTED or activation_of(first):
                 continue

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from ..lite_graph import LiteGraph
 from .activation import FuseActivation
+from .arithmetic import RemoveNeutralArithmetic, SkipBroadcasts, UseReluN1To1, UseSquaredDifference
 from .batch_norm import FoldBatchNorm
 from .bias import FuseBias
 from .constants import FoldConstants, ShareConstants
@@ -14,7 +15,10 @@ from .duplicates import ShareResults
 from .gelu import FuseGelu
 from .hard_swish import FuseHardSwish
 from .padding import FusePadding
+from .reduction import KeepReducedAxes, UseL2Normalization
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
+from .scale import FoldScaleBefore
+from .transpose import MergeTransposes, SinkTransposes
 
 
 class Pass(Protocol):
@@ -27,12 +31,21 @@ class Pass(Protocol):
 PASSES: tuple[Pass, ...] = (
     RemoveDeadCode(),
     FoldConstants(),
+    RemoveNeutralArithmetic(),
+    SkipBroadcasts(),
     ShareResults(),
+    UseL2Normalization(),
+    UseSquaredDifference(),
+    UseReluN1To1(),
     FuseGelu(),
     FuseHardSwish(),
     MergeReshapes(),
+    MergeTransposes(),
+    SinkTransposes(),
+    KeepReducedAxes(),
     FoldBatchNorm(),
     FuseBias(),
+    FoldScaleBefore(),
     FusePadding(),
     KeepDimensions(),
     SkipFlattening(),

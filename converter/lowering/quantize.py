@@ -48,8 +48,7 @@ def _on_grid(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid, axis: i
     check_type(x, TensorType.FLOAT32)
     if grid.high > np.iinfo(np.uint8).max:
         return _computed(lowering, node, x, grid)
-    if grid.low > 0 or grid.high < np.iinfo(np.uint8).max:
-        x = _clamped(lowering, node, x, grid)
+    x = _clamped(lowering, node, x, grid, grid.low > 0, grid.high < np.iinfo(np.uint8).max)
     parameters = QuantizationParametersT(
         scale=grid.scale.reshape(-1), zero_point=grid.zero_point.reshape(-1), quantized_dimension=axis
     )
@@ -64,14 +63,18 @@ def _ends(grid: _Grid) -> tuple[np.ndarray, np.ndarray]:
     return low.astype(np.float32), high.astype(np.float32)
 
 
-def _clamped(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid) -> LiteTensor:
-    low, high = (
-        lowering.constant(lowering.name(node, f"/{name}"), end)
-        for name, end in zip(("low", "high"), _ends(grid), strict=True)
-    )
-    return binary(
-        lowering, node, BuiltinOperator.MINIMUM, binary(lowering, node, BuiltinOperator.MAXIMUM, x, low), high
-    )
+def _clamped(
+    lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid, below: bool = True, above: bool = True
+) -> LiteTensor:
+    """x cut off below and above the grid, as wanted."""
+    low, high = _ends(grid)
+    if below:
+        least = lowering.constant(lowering.name(node, "/low"), low)
+        x = binary(lowering, node, BuiltinOperator.MAXIMUM, x, least)
+    if above:
+        most = lowering.constant(lowering.name(node, "/high"), high)
+        x = binary(lowering, node, BuiltinOperator.MINIMUM, x, most)
+    return x
 
 
 def _computed(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid) -> LiteTensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...schema.tflite import BuiltinOperator, SliceOptionsT, StridedSliceOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from ..partial_shape import is_known
 from .cast import as_int32
 from .lowering import Lowering, Rule
 
@@ -12,8 +13,10 @@ _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_ax
 
 
 def slice_rule(lowering: Lowering, node: Node) -> LiteTensor:
-    """SLICE from begin, of a size; -1 is up to the end."""
+    """SLICE from begin, of a size; -1 is up to the end. Nothing where that is all."""
     x, begin, size = lowering.inputs(node)
+    if is_known(x.shape) and lowering.result_shape(node) == x.shape:
+        return x
     inputs = [x, as_int32(lowering, node, begin), as_int32(lowering, node, size)]
     return lowering.operator(
         node, BuiltinOperator.SLICE, inputs, lowering.result_shape(node), SliceOptionsT()

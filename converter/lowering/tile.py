@@ -9,8 +9,11 @@ from .lowering import Lowering, Rule
 
 
 def tile(lowering: Lowering, node: Node) -> LiteTensor:
-    """TILE."""
+    """TILE; nothing where every axis is wanted once."""
     inputs = lowering.inputs(node)
+    known = inputs[1].known()
+    if known is not None and all(count == 1 for count in known):
+        return inputs[0]
     return lowering.operator(node, BuiltinOperator.TILE, inputs, lowering.result_shape(node), TileOptionsT())
 
 

@@ -1,0 +1,153 @@
+"""Transposes that undo each other, or that elementwise operators need not wait for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...schema.tflite import BuiltinOperator
+from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
+from .pattern import Fused, bypass
+
+_UNARY = frozenset(
+    (
+        *(
+            BuiltinOperator.RELU,
+            BuiltinOperator.RELU6,
+            BuiltinOperator.RELU_N1_TO_1,
+            BuiltinOperator.LOGISTIC,
+        ),
+        *(BuiltinOperator.TANH, BuiltinOperator.ELU, BuiltinOperator.LEAKY_RELU, BuiltinOperator.HARD_SWISH),
+        *(BuiltinOperator.GELU, BuiltinOperator.ABS, BuiltinOperator.NEG, BuiltinOperator.EXP),
+        *(BuiltinOperator.SQRT, BuiltinOperator.RSQRT, BuiltinOperator.SQUARE, BuiltinOperator.LOG),
+    )
+)
+_BINARY = frozenset((BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL, BuiltinOperator.DIV))
+
+
+def order_of(operator: LiteOperator | None) -> list[int] | None:
+    """The order of axes of a TRANSPOSE whose order is constant, None for anything else."""
+    if operator is None or operator.code != BuiltinOperator.TRANSPOSE:
+        return None
+    order = operator.inputs[1]
+    return None if order is None or order.data is None else [int(axis) for axis in order.data]
+
+
+class MergeTransposes:
+    """Makes one transpose of two, and none where they undo each other.
+
+    Given:  z = TRANSPOSE(TRANSPOSE(x, p), q)
+    Result: z = TRANSPOSE(x, p then q)      or x itself
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many transposes changed."""
+        producers = graph.producers()
+        changed = 0
+        for operator in list(graph.operators):
+            order = order_of(operator)
+            before = producers.get(id(operator.inputs[0])) if order is not None else None
+            first = order_of(before)
+            if order is None or first is None or before is None:
+                continue
+            both = [first[axis] for axis in order]
+            x = before.inputs[0]
+            assert x is not None
+            if both == sorted(both):
+                changed += bypass(graph, operator, x)
+                continue
+            operator.inputs = [x, _order(operator, both)]
+            changed += 1
+        return changed
+
+
+def _order(operator: LiteOperator, order: Sequence[int]) -> LiteTensor:
+    old = operator.inputs[1]
+    assert old is not None
+    data = np.array(order, np.int32)
+    return LiteTensor(f"{old.name}/merged", old.type, data.shape, data)
+
+
+class SinkTransposes:
+    """Moves a transpose behind an elementwise operator, where it may meet another.
+
+    Given:  y = RELU(TRANSPOSE(x, p)), and y is only transposed again
+    Result: y = TRANSPOSE(RELU(x), p)
+
+    Also for arithmetic with a constant that has as many axes, or one element.
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many transposes were moved."""
+        fused = Fused(graph)
+        users: dict[int, list[LiteOperator]] = {}
+        for operator in graph.operators:
+            for tensor in operator.inputs:
+                users.setdefault(id(tensor), []).append(operator)
+        moved = 0
+        for operator in list(graph.operators):
+            following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
+            if not following or not all(_leads_to_transpose(each, users) for each in following):
+                continue
+            moved += _swapped(graph, operator, fused)
+        return moved
+
+
+def _leads_to_transpose(operator: LiteOperator, users: dict[int, list[LiteOperator]]) -> bool:
+    """Whether the operator is a transpose, or an elementwise one before transposes."""
+    for _ in range(len(users)):
+        if operator.code == BuiltinOperator.TRANSPOSE:
+            return True
+        following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
+        if operator.code not in _UNARY | _BINARY or len(following) != 1:
+            return False
+        operator = following[0]
+    return False
+
+
+def _swapped(graph: LiteGraph, operator: LiteOperator, fused: Fused) -> bool:
+    if operator.code not in _UNARY and operator.code not in _BINARY:
+        return False
+    for i, tensor in enumerate(operator.inputs):
+        transpose = fused.only_user_of(tensor)
+        order = order_of(transpose)
+        if transpose is None or order is None or transpose.inputs[0] is None:
+            continue
+        inputs = _untransposed(operator, i, order)
+        if inputs is None:
+            return False
+        x, y = transpose.inputs[0], operator.outputs[0]
+        if x.shape is None or y.shape is None or len(x.shape) != len(y.shape):
+            return False
+        inputs[i] = x
+        back = np.argsort(order)
+        middle = LiteTensor(f"{y.name}/untransposed", y.type, tuple(y.shape[axis] for axis in back))
+        operator.inputs, operator.outputs = inputs, [middle]
+        moved = LiteOperator(
+            transpose.code, [middle, transpose.inputs[1]], [y], transpose.options, transpose.sources
+        )
+        graph.operators[graph.operators.index(operator) + 1 : graph.operators.index(operator) + 1] = [moved]
+        graph.remove([transpose])
+        fused.producers[id(middle)], fused.producers[id(y)] = operator, moved
+        fused.uses[id(middle)] = 1
+        return True
+    return False
+
+
+def _untransposed(operator: LiteOperator, place: int, order: Sequence[int]) -> list[LiteTensor | None] | None:
+    """The operands with constants in the order before the transpose; None where one is no constant."""
+    inputs = list(operator.inputs)
+    for i, other in enumerate(inputs):
+        if i == place or other is None:
+            continue
+        if other.data is None:
+            return None
+        if other.data.size == 1:
+            continue
+        if other.data.ndim > len(order):
+            return None
+        data = other.data.reshape((1,) * (len(order) - other.data.ndim) + other.data.shape)
+        data = np.ascontiguousarray(data.transpose(np.argsort(order)))
+        inputs[i] = LiteTensor(f"{other.name}/untransposed", other.type, data.shape, data)
+    return inputs
