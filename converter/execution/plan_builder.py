@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ...kernels.fallback.attributes import FunctionName
 from ...kernels.fallback.registry import KernelRegistry
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...schema.graph_def import NameAttrList
 from .body import Body, BodyNode, Endpoint
 from .function_body import FunctionLibrary
@@ -77,8 +77,8 @@ class PlanBuilder:
                 made[place] = make_operation(node.definition, self._library, self._registry)
             except UnsupportedError as error:
                 missing.add(node, error)
-            except ModelError as error:
-                raise ModelError(f"{node}: {error}") from error
+            except (ModelError, InvokeError) as error:
+                raise type(error)(f"{node}: {error}") from error
 
     def _reachable(self, body: Body, order: Iterable[int]) -> Iterator[Body]:
         """Bodies of the functions that these nodes may call, each once."""

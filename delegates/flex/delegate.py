@@ -66,8 +66,11 @@ class FlexDelegate(SimpleDelegate):
             try:
                 found = self._found(node_def_of(bytes(node.custom_options)))
                 _check_tensors(node, found)
-            except (UnsupportedError, ModelError) as error:
-                self._faults[place] = type(error)(f"{name}: {error}")
+            except UnsupportedError as error:
+                self._faults[place] = UnsupportedError(f"{name}: {error}")
+                return None
+            except (ModelError, InvokeError) as error:
+                self._faults[place] = ModelError(f"{name}: {error}")
                 return None
             if not found.stateful:
                 return found

@@ -11,15 +11,7 @@ from ...lite.errors import ModelError
 from ...schema.graph_def import NodeDef
 
 # What reading a damaged flexbuffer may raise.
-_DAMAGED = (
-    AssertionError,
-    IndexError,
-    OverflowError,
-    struct.error,
-    TypeError,
-    UnicodeDecodeError,
-    ValueError,
-)
+_DAMAGED = (AssertionError, LookupError, OverflowError, RecursionError, struct.error, TypeError, ValueError)
 
 
 _STRING, _VECTOR = 5, 10  # flexbuffer types

@@ -277,7 +277,7 @@ def test_every_op_without_a_kernel_is_named() -> None:
         (flex_options("Identity", T="f32")[:-8], "must be a flexbuffer vector"),
         (flex_options("AddN", T="f32"), "attribute 'N' is missing"),
         (flex_options("AddN", N="i32$3", T="f32"), "must have 3 inputs and 1 outputs"),
-        (flex_options("AddN", N="i32$-3", T="f32"), "attribute 'N' must be 0 to"),
+        (flex_options("AddN", N="i32$-3", T="f32"), "attribute 'N' must be "),
     ],
     ids=["none", "text", "cut", "attribute", "inputs", "number"],
 )
