@@ -1,4 +1,4 @@
-"""DecodePng, DecodeBmp, DecodeGif and DecodeImage, and EncodePng."""
+"""DecodePng, DecodeJpeg, DecodeBmp, DecodeGif, DecodeImage and their kin, and EncodePng."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import struct
 
 import numpy as np
 
-from ...lite.errors import UnsupportedError
 from ...schema import graph_def
 from .attributes import DataType
-from .dtypes import numpy_dtype
+from .dtypes import INDICES, numpy_dtype
 from .gif_format import SIGNATURES, read_gif
+from .jpeg_format import jpeg_shape, read_jpeg
 from .png_format import SIGNATURE, Png, read_png, write_png
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -30,7 +30,7 @@ def _content(op: str, contents: np.ndarray) -> bytes:
 
 
 def _kind(op: str, data: bytes) -> str:
-    """png, gif or bmp; UnsupportedError for JPEG."""
+    """png, gif, bmp or jpeg."""
     if data.startswith(SIGNATURE):
         return "png"
     if data[:6] in SIGNATURES:
@@ -38,7 +38,7 @@ def _kind(op: str, data: bytes) -> str:
     if data.startswith(b"BM"):
         return "bmp"
     if data.startswith(b"\xff\xd8\xff"):
-        raise UnsupportedError(f"{op}: JPEG is not built; decode it before, or register_kernel({op!r}, ...)")
+        return "jpeg"
     raise InvalidArgumentError(f"{op}: contents must be PNG, GIF, BMP or JPEG, got {data[:8]!r}")
 
 
@@ -81,6 +81,21 @@ def _grey(x: np.ndarray) -> np.ndarray:
     return grey.astype(x.dtype)[:, :, np.newaxis]
 
 
+def _jpeg_image(
+    op: str,
+    data: bytes,
+    channels: int,
+    ratio: int = 1,
+    fancy: bool = True,
+    columns: tuple[int, int] | None = None,
+) -> np.ndarray:
+    """[height, width, channels], uint8. 0 channels stand for the file's own."""
+    if channels not in (0, 1, 3) or ratio not in (1, 2, 4, 8):
+        message = "channels must be 0, 1 or 3 and ratio 1, 2, 4 or 8"
+        raise InvalidArgumentError(f"{op}: {message}, got {channels} and {ratio}")
+    return read_jpeg(data, ratio, fancy, channels, columns)
+
+
 def _bmp_image(op: str, data: bytes, channels: int) -> np.ndarray:
     """[height, width, channels], uint8, of a file without compression of 8, 24 or 32 bits a pixel."""
     if len(data) < 32 or not data.startswith(b"BM"):
@@ -109,20 +124,28 @@ def _bmp_image(op: str, data: bytes, channels: int) -> np.ndarray:
 
 
 def decode_png(contents: np.ndarray, *, channels: int, dtype: DataType) -> np.ndarray:
-    """The image [height, width, channels], uint8 or uint16, of a PNG; of a GIF of one frame too."""
+    """The image [height, width, channels], uint8 or uint16, of a PNG; of a JPEG or a GIF of one frame too."""
     op = "DecodePng"
     data = _content(op, contents)
     wide = numpy_dtype(dtype) == np.uint16
+    return _still(op, data, channels, wide)
+
+
+def _still(op: str, data: bytes, channels: int, wide: bool) -> np.ndarray:
+    """A PNG, a JPEG, or the only frame of a GIF, uint16 if wide, else uint8."""
+    dtype = np.dtype(np.uint16 if wide else np.uint8)
     kind = _kind(op, data)
     if kind == "png":
         return _png_image(op, data, channels, wide)
+    if kind == "jpeg":
+        return _scaled(_jpeg_image(op, data, channels), dtype)
     if kind == "bmp":
-        raise InvalidArgumentError(f"{op}: contents must be PNG or GIF, got BMP")
+        raise InvalidArgumentError(f"{op}: contents must be PNG, JPEG or GIF, got BMP")
     frames = read_gif(data)
     if len(frames) > 1 or channels not in (0, 3):
         message = "a GIF must have one frame and 3 channels"
         raise InvalidArgumentError(f"{op}: {message}, got {len(frames)} frames and {channels} channels")
-    return _scaled(frames[0], numpy_dtype(dtype))
+    return _scaled(frames[0], dtype)
 
 
 def decode_bmp(contents: np.ndarray, *, channels: int) -> np.ndarray:
@@ -131,15 +154,12 @@ def decode_bmp(contents: np.ndarray, *, channels: int) -> np.ndarray:
 
 
 def decode_gif(contents: np.ndarray) -> np.ndarray:
-    """The frames [frames, height, width, 3], uint8, of a GIF; of a PNG, one."""
+    """The frames [frames, height, width, 3], uint8, of a GIF; of a PNG or JPEG, one."""
     op = "DecodeGif"
     data = _content(op, contents)
-    kind = _kind(op, data)
-    if kind == "png":
-        return _png_image(op, data, 3, False)[np.newaxis]
-    if kind == "bmp":
-        raise InvalidArgumentError(f"{op}: contents must be GIF or PNG, got BMP")
-    return read_gif(data)
+    if _kind(op, data) == "gif":
+        return read_gif(data)
+    return _still(op, data, 3, False)[np.newaxis]
 
 
 def _scaled(image: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -152,7 +172,7 @@ def _scaled(image: np.ndarray, dtype: np.dtype) -> np.ndarray:
 def decode_image(
     contents: np.ndarray, *, channels: int, dtype: DataType, expand_animations: bool
 ) -> np.ndarray:
-    """The image of a PNG, BMP or GIF as uint8, uint16, or float32 from 0 to 1.
+    """The image of a PNG, JPEG, BMP or GIF as uint8, uint16, or float32 from 0 to 1.
 
     [height, width, channels]; a GIF's frames [frames, height, width, 3] if expand_animations.
     """
@@ -164,12 +184,56 @@ def decode_image(
     if format == "png":
         image = _png_image(op, data, channels, kind != np.uint8)
         return image.astype(np.float32) * np.float32(1 / 65535) if kind == np.float32 else image
+    if format == "jpeg":
+        return _scaled(_jpeg_image(op, data, channels), kind)
     if format == "bmp":
         return _scaled(_bmp_image(op, data, channels), kind)
     if channels not in (0, 3):
         raise InvalidArgumentError(f"{op}: channels must be 0 or 3 for GIF, got {channels}")
     frames = read_gif(data)
     return _scaled(frames if expand_animations else frames[0], kind)
+
+
+def decode_jpeg(contents: np.ndarray, *, channels: int, ratio: int, fancy_upscaling: bool) -> np.ndarray:
+    """The image [height, width, channels], uint8, of a JPEG, its sides divided by ratio.
+
+    A PNG or a GIF of one frame is decoded too.
+    """
+    op = "DecodeJpeg"
+    data = _content(op, contents)
+    if _kind(op, data) != "jpeg":
+        return _still(op, data, channels, False)
+    return _jpeg_image(op, data, channels, ratio, fancy_upscaling)
+
+
+def decode_and_crop_jpeg(
+    contents: np.ndarray, window: np.ndarray, *, channels: int, ratio: int, fancy_upscaling: bool
+) -> np.ndarray:
+    """The part of a JPEG in a window (y, x, height, width) within it."""
+    op = "DecodeAndCropJpeg"
+    data = _content(op, contents)
+    if _kind(op, data) != "jpeg" or window.shape != (4,):
+        message = "contents must be JPEG and crop_window 4 numbers"
+        raise InvalidArgumentError(f"{op}: {message}, got {data[:4]!r} and {list(window.shape)}")
+    top, left, height, width = (int(value) for value in window)
+    if ratio not in (1, 2, 4, 8) or min(top, left) < 0 or min(height, width) < 1:
+        message = "ratio must be 1, 2, 4 or 8 and crop_window not empty"
+        raise InvalidArgumentError(f"{op}: {message}, got {ratio} and {window.tolist()}")
+    whole = [-(-size // ratio) for size in jpeg_shape(data)[:2]]
+    if top + height > whole[0] or left + width > whole[1]:
+        message = f"crop_window must be within {whole}"
+        raise InvalidArgumentError(f"{op}: {message}, got {window.tolist()}")
+    columns = left, left + width
+    return _jpeg_image(op, data, channels, ratio, fancy_upscaling, columns)[top : top + height]
+
+
+def extract_jpeg_shape(contents: np.ndarray, *, output_type: DataType) -> np.ndarray:
+    """Height, width and channels of a JPEG."""
+    op = "ExtractJpegShape"
+    data = _content(op, contents)
+    if _kind(op, data) != "jpeg":
+        raise InvalidArgumentError(f"{op}: contents must be JPEG, got {data[:4]!r}")
+    return np.array(jpeg_shape(data), numpy_dtype(output_type))
 
 
 def encode_png(image: np.ndarray, *, compression: int) -> np.ndarray:
@@ -188,6 +252,9 @@ def encode_png(image: np.ndarray, *, compression: int) -> np.ndarray:
 
 KERNELS = (
     kernel("DecodePng", decode_png, dtype=_BYTES),
+    kernel("DecodeJpeg", decode_jpeg),
+    kernel("DecodeAndCropJpeg", decode_and_crop_jpeg),
+    kernel("ExtractJpegShape", extract_jpeg_shape, output_type=INDICES),
     kernel("DecodeBmp", decode_bmp),
     kernel("DecodeGif", decode_gif),
     kernel("DecodeImage", decode_image, dtype=_IMAGES),

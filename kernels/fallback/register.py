@@ -106,7 +106,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
     ),
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
-    "image_codec": ("DecodePng", "DecodeBmp", "DecodeGif", "DecodeImage", "EncodePng"),
+    "image_codec": (
+        *("DecodePng", "DecodeJpeg", "DecodeAndCropJpeg", "ExtractJpegShape", "DecodeBmp", "DecodeGif"),
+        *("DecodeImage", "EncodePng"),
+    ),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
     "layout": ("DataFormatDimMap", "DataFormatVecPermute"),
     "linear_algebra": (

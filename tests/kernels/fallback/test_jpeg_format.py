@@ -1,0 +1,95 @@
+"""JPEG files of flat blocks, written by hand, and read."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+from numlite.lite.errors import UnsupportedError
+
+from .nodes import run
+
+
+def segment(marker: int, content: bytes) -> bytes:
+    return bytes([0xFF, marker]) + struct.pack(">H", len(content) + 2) + content
+
+
+def jpeg(
+    height: int, width: int, sampling: list[int], levels: list[tuple[int, int]], frame: int = 0xC0
+) -> bytes:
+    """Blocks of one level each, (colour, level) in the order of the file.
+
+    Quantizers are 8, so that a first coefficient is the level less 128. Sizes of those are coded in
+    four bits; a single 0 ends every block.
+    """
+    bits, before = "", [128] * len(sampling)
+    for colour, level in levels:
+        change = level - before[colour]
+        before[colour] = level
+        size = abs(change).bit_length()
+        bits += f"{size:04b}"
+        bits += f"{change if change > 0 else change + (1 << size) - 1:0{size}b}" if size else ""
+        bits += "0"
+    bits += "1" * (-len(bits) % 8)
+    coded = int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\x00")
+    colours = range(len(sampling))
+    header = struct.pack(">BHHB", 8, height, width, len(sampling))
+    header += b"".join(bytes([i, sampling[i], 0]) for i in colours)
+    firsts = bytes([0, 0, 0, 0, 12, *[0] * 12, *range(12)])
+    others = bytes([0x10, 1, *[0] * 15, 0])
+    scan = bytes([len(sampling), *(value for i in colours for value in (i, 0)), 0, 63, 0])
+    tables = segment(0xDB, bytes([0] + [8] * 64)) + segment(0xC4, firsts) + segment(0xC4, others)
+    return b"\xff\xd8" + tables + segment(frame, header) + segment(0xDA, scan) + coded + b"\xff\xd9"
+
+
+def decode(data: bytes, channels: int = 0, ratio: int = 1) -> np.ndarray:
+    return run("DecodeJpeg", [contents(data)], channels=f"i64${channels}", ratio=f"i64${ratio}")[0]
+
+
+def contents(data: bytes) -> np.ndarray:
+    made = np.empty((), object)
+    made[()] = data
+    return made
+
+
+GREY = jpeg(10, 12, [0x11], [(0, 10), (0, 200), (0, 90), (0, 255)])
+# Twice as many samples of luminance each way; blue and red differences flat.
+COLOUR = jpeg(16, 16, [0x22, 0x11, 0x11], [(0, 50), (0, 100), (0, 150), (0, 200), (1, 118), (2, 148)])
+
+
+def test_blocks_lie_in_rows() -> None:
+    image = decode(GREY)
+    assert image.shape == (10, 12, 1)
+    corners = [image[0, 0, 0], image[7, 8, 0], image[8, 7, 0], image[9, 11, 0]]
+    assert corners == [10, 200, 90, 255]
+    np.testing.assert_array_equal(decode(GREY, 3), np.repeat(image, 3, axis=2))
+    assert decode(GREY, ratio=8)[:, :, 0].tolist() == [[10, 200], [90, 255]]
+
+
+def test_colours_come_of_luminance_and_differences() -> None:
+    image = decode(COLOUR)
+    wanted = np.array([50 + 1.402 * 20, 50 + 0.344136 * 10 - 0.714136 * 20, 50 - 1.772 * 10])
+    np.testing.assert_allclose(image[0, 0], wanted, atol=0.51)
+    assert decode(COLOUR, 1)[[0, 0, 8, 8], [0, 8, 0, 8], 0].tolist() == [50, 100, 150, 200]
+    inputs = [contents(COLOUR), np.array([7, 6, 3, 4], np.int32)]
+    np.testing.assert_array_equal(run("DecodeAndCropJpeg", inputs)[0], image[7:10, 6:10])
+    assert run("ExtractJpegShape", [contents(COLOUR)])[0].tolist() == [16, 16, 3]
+    np.testing.assert_array_equal(run("DecodeImage", [contents(COLOUR)])[0], image)
+
+
+def test_damaged_files_are_refused() -> None:
+    for cut in range(4, len(COLOUR) - 2):
+        with pytest.raises(InvalidArgumentError):
+            decode(COLOUR[:cut])
+    with pytest.raises(InvalidArgumentError, match="enough"):
+        decode(jpeg(60000, 4000, [0x11], [(0, 10)]))
+    with pytest.raises(UnsupportedError, match="sequential"):
+        decode(jpeg(8, 8, [0x11], [(0, 10)], frame=0xC2))
+
+
+@pytest.mark.parametrize("window", [[0, 0, 0, 4], [10, 0, 7, 4], [0, -1, 4, 4], [0, 0, 4]])
+def test_windows_outside_are_refused(window: list[int]) -> None:
+    with pytest.raises(InvalidArgumentError, match="crop_window"):
+        run("DecodeAndCropJpeg", [contents(COLOUR), np.array(window, np.int32)])
