@@ -26,7 +26,6 @@ OPS = [op for op in fallback_kernels().ops() if (KERNELS / f"{op}.json").exists(
 OTHERWISE = {
     "Eig": "eigenvalues come in another order",
     "DecodeJSONExample": "lists of numbers are packed",
-    "DecodeImage": "JPEG is not built",
 }
 EDGES = KERNELS / "edge" / "edge.json"
 
