@@ -14,7 +14,6 @@ from ...kernels.fallback.node_runner import NodeRunner
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError
 from ...schema.graph_def import NodeDef
-from .body import ARGUMENT
 from .function_body import FunctionLibrary
 
 
@@ -125,11 +124,6 @@ def _passes(inputs: Sequence[np.ndarray], output_count: int) -> Sequence[Flow]:
     return inputs[:output_count]
 
 
-def _argument(inputs: Sequence[np.ndarray], output_count: int) -> Sequence[Flow]:
-    """Nothing: the caller has given the output."""
-    return [DEAD] * output_count
-
-
 def _switch(inputs: Sequence[np.ndarray], output_count: int) -> Sequence[Flow]:
     """data as output 1 where the predicate is true, as output 0 where it is false."""
     data, predicate = inputs
@@ -160,7 +154,6 @@ def merged(inputs: Sequence[Flow]) -> Sequence[Flow]:
 _SWITCHES = frozenset(("Switch", "RefSwitch", "_SwitchN"))
 _STRUCTURAL: dict[str, Callable[[Sequence[np.ndarray], int], Sequence[Flow]]] = {
     **dict.fromkeys(("LoopCond", *_ROLES), _passes),
-    ARGUMENT: _argument,
     "Switch": _switch,
     "RefSwitch": _switch,
     "_SwitchN": _switch_n,

@@ -6,8 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 
 from ...lite.errors import ModelError
-from .body import Body, Endpoint
+from .body import ARGUMENT, Body, Endpoint
 from .operations import Role, role_of
+
+# Ops that do nothing once a value is given in their place.
+_FED = frozenset((ARGUMENT, "Placeholder", "PlaceholderV2"))
 
 
 def ordered(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> list[int]:
@@ -55,7 +58,9 @@ def _needed(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> s
 def _sources(body: Body, place: int, given: Collection[Endpoint]) -> Iterator[int]:
     """The nodes that a node reads from or waits for."""
     node = body.nodes[place]
-    yield from node.controls
+    for control in node.controls:
+        if not (body.nodes[control].op in _FED and Endpoint(control, 0) in given):
+            yield control
     for endpoint in node.inputs:
         if endpoint not in given:
             yield endpoint.node

@@ -89,7 +89,7 @@ class Plan:
                     operation,
                     tuple(self._number_of[endpoint] for endpoint in node.inputs),
                     tuple(self._kept(Endpoint(place, port)) for port in count),
-                    tuple(step_of[control] for control in node.controls),
+                    tuple(step_of[control] for control in node.controls if control in step_of),
                     last_uses[i],
                     self._dereferenced(node, operation),
                 )

@@ -36,6 +36,12 @@ def test_inner_tensors_can_be_fed() -> None:
     np.testing.assert_array_equal(twice, [6, 8])
 
 
+def test_what_waits_for_a_fed_placeholder_may_run() -> None:
+    graph = sums()
+    graph.node("AddN", "after", "total", "total", "^x")
+    assert run_graph(graph.graph_def, {"x": [1, 2], "y": [3, 4]}, ["after"])[0].tolist() == [8, 12]
+
+
 @pytest.mark.parametrize("form", ["message", "bytes", "path"])
 def test_a_graph_may_be_a_message_bytes_or_a_path(form: str, tmp_path) -> None:
     made = sums().graph_def
