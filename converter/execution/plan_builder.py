@@ -42,8 +42,7 @@ class PlanBuilder:
             missing = MissingKernels()
             self._make(body, order, missing)
             for function_body in self._reachable(body, order):
-                inner = _order(function_body, (), function_body.results, function_body.control_results)
-                self._make(function_body, inner, missing)
+                self._make(function_body, _function_order(function_body), missing)
             missing.check()
             return Plan(body, order, self._operations[body], given, results)
 
@@ -54,14 +53,13 @@ class PlanBuilder:
         if found is not None:
             return found
         body = self._library.body(function)
-        given = [Endpoint(place, 0) for place in body.arguments]
         with self._lock:
-            order = _order(body, given, body.results, body.control_results)
+            order = _function_order(body)
             missing = MissingKernels()
             self._make(body, order, missing)
             missing.check()
             try:
-                plan = Plan(body, order, self._operations[body], given, body.results)
+                plan = Plan(body, order, self._operations[body], _arguments(body), body.results)
             except ModelError as error:
                 raise ModelError(f"function {function.name!r}: {error}") from error
             return self._functions.setdefault(key, plan)
@@ -109,6 +107,15 @@ class PlanBuilder:
             if function.name not in self._library:
                 raise ModelError(f"{node}: the graph's library has no function {function.name!r}")
         return [FunctionName(function.name, function.attr) for function in functions]
+
+
+def _arguments(body: Body) -> list[Endpoint]:
+    """What a call of the function gives."""
+    return [Endpoint(place, 0) for place in body.arguments]
+
+
+def _function_order(body: Body) -> list[int]:
+    return _order(body, _arguments(body), body.results, body.control_results)
 
 
 def _order(
