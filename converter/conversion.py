@@ -120,8 +120,13 @@ def entry_of(
     if not outputs:
         raise ModelError("graph: it has no outputs, name them with output_arrays")
     inputs = values.default_inputs(outputs) if input_arrays is None else list(input_arrays)
-    names = [dict(zip(texts, texts, strict=True)) for texts in (inputs, outputs)]
-    return Entry(module, names[0], names[1], shapes=dict(input_shapes or {}))
+    names = [[text.removesuffix(":0") for text in texts] for texts in (inputs, outputs)]
+    for role, listed in zip(("inputs", "outputs"), names, strict=True):
+        twice = next((name for name in listed if listed.count(name) > 1), None)
+        if twice is not None:
+            raise ModelError(f"{role}: {twice!r} is named twice")
+    by_name = [dict(zip(*pair, strict=True)) for pair in zip(names, (inputs, outputs), strict=True)]
+    return Entry(module, by_name[0], by_name[1], shapes=dict(input_shapes or {}))
 
 
 def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:

@@ -99,7 +99,7 @@ class _ModelWriter:
         subgraphs = [self._subgraph(graph) for graph in graphs]
         self.model = tflite.ModelT(
             version=3,
-            description="numlite converter",
+            description="numlite",
             operator_codes=self._codes,
             subgraphs=subgraphs,
             signature_defs=[self._signature(signature) for signature in model.signatures],

@@ -74,7 +74,7 @@ class NamedValues:
             raise ModelError(f"inputs: {twice!r} is named twice")
         given = self._given(shapes, dict(zip(values, names, strict=True)))
         return {
-            value: LiteTensor(name, _type(value, name), _shape(value, name, given))
+            value: LiteTensor(name.removesuffix(":0"), _type(value, name), _shape(value, name, given))
             for value, name in zip(values, names, strict=True)
         }
 

@@ -78,8 +78,17 @@ class UseSquaredDifference:
         return fused.finish()
 
 
-class UseReluN1To1:
-    """Makes one operator of values that are cut off at -1 and 1.
+# What values are cut off at, and the operator that does it.
+_CUTS = {
+    (-1.0, 1.0): BuiltinOperator.RELU_N1_TO_1,
+    (0.0, 1.0): BuiltinOperator.RELU_0_TO_1,
+    (0.0, 6.0): BuiltinOperator.RELU6,
+}
+_ENDS = {BuiltinOperator.MAXIMUM, BuiltinOperator.MINIMUM}
+
+
+class UseCutOffs:
+    """Makes one operator of values that are cut off at -1 and 1, 0 and 1, or 0 and 6.
 
     Given:  y = MAXIMUM(MINIMUM(x, 1), -1)      or the other way round
     Result: y = RELU_N1_TO_1(x)
@@ -88,18 +97,20 @@ class UseReluN1To1:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators went."""
         fused = Fused(graph)
-        ends = {BuiltinOperator.MAXIMUM: -1, BuiltinOperator.MINIMUM: 1}
         for second in graph.operators:
-            if second.code not in ends or scalar_of(second.inputs[1]) != ends[second.code]:
+            first = fused.only_user_of(second.inputs[0]) if second.inputs else None
+            if first is None or {first.code, second.code} != {
+                BuiltinOperator.MAXIMUM,
+                BuiltinOperator.MINIMUM,
+            }:
                 continue
-            first = fused.only_user_of(second.inputs[0])
-            if first is None or first.code not in ends or first.code == second.code:
-                continue
-            if scalar_of(first.inputs[1]) != ends[first.code] or first.inputs[0] is None:
+            ends = {each.code: scalar_of(each.inputs[1]) for each in (first, second)}
+            low, high = ends[BuiltinOperator.MAXIMUM], ends[BuiltinOperator.MINIMUM]
+            if low is None or high is None or (low, high) not in _CUTS or first.inputs[0] is None:
                 continue
             if first.inputs[0].shape != second.outputs[0].shape:
                 continue
-            first.code = BuiltinOperator.RELU_N1_TO_1
+            first.code = _CUTS[low, high]
             first.inputs, first.options = first.inputs[:1], None
             fused.join(first, second)
         return fused.finish()

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteTensor
-from .pattern import Fused, hand_on_activation, weighted_with_constant
+from .pattern import Fused, bias_of, bias_place, hand_on_activation, weighted_with_constant
 
 
 class FoldBatchNorm:
@@ -31,12 +31,12 @@ class FoldBatchNorm:
             ),
         ]
         for first, second, factors in products:
-            weights, bias = first.inputs[1], first.inputs[2] if len(first.inputs) > 2 else None
+            weights, bias = first.inputs[1], bias_of(first)
             if weights is None or weights.data is None or (bias is not None and bias.data is None):
                 continue
             first.inputs[1] = _scaled(weights, factors, first.code)
             if bias is not None:
-                first.inputs[2] = _scaled(bias, factors, first.code)
+                first.inputs[bias_place(first)] = _scaled(bias, factors, first.code)
             hand_on_activation(first, second)
             fused.join(first, second)
         return fused.finish()

@@ -7,7 +7,7 @@ import numpy as np
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
-from .pattern import Fused, channels_of, hand_on_activation, weighted_with_constant
+from .pattern import Fused, bias_of, bias_place, channels_of, hand_on_activation, weighted_with_constant
 
 
 class FuseBias:
@@ -16,7 +16,7 @@ class FuseBias:
     Given:  y = ADD(CONV_2D(x, w, b), c)      c constant, one number for each output channel
     Result: y = CONV_2D(x, w, b + c)
 
-    Also for DEPTHWISE_CONV_2D and FULLY_CONNECTED, and for SUB with c on the right. The
+    Also for DEPTHWISE_CONV_2D, FULLY_CONNECTED and TRANSPOSE_CONV, and for SUB with c on the right. The
     convolution must have no activation and no other user, and b must be constant or missing.
     """
 
@@ -30,7 +30,7 @@ class FuseBias:
                     continue
                 data = (bias + sign * constant.astype(np.float64)).astype(np.float32)
                 name = f"{first.outputs[0].name}/bias"
-                first.inputs[2:] = [LiteTensor(name, TensorType.FLOAT32, data.shape, data)]
+                first.inputs[bias_place(first) :] = [LiteTensor(name, TensorType.FLOAT32, data.shape, data)]
                 hand_on_activation(first, second)
                 fused.join(first, second)
         return fused.finish()
@@ -38,6 +38,5 @@ class FuseBias:
 
 def _bias(operator: LiteOperator) -> np.ndarray | None:
     """The bias, zeros where there is none, None where it is not constant."""
-    if len(operator.inputs) < 3 or operator.inputs[2] is None:
-        return np.zeros(channels_of(operator))
-    return operator.inputs[2].data
+    bias = bias_of(operator)
+    return np.zeros(channels_of(operator)) if bias is None else bias.data

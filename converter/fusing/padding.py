@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...kernels.conv import ConvGeometry, conv_geometry
@@ -67,3 +69,8 @@ def _same_geometry(options: _Convolution, x: Shape, weights: Shape) -> ConvGeome
         return depthwise_geometry(options, x, weights)
     finally:
         options.padding = valid
+
+
+def pads_as_same(before: Sequence[int], reach: Sequence[int]) -> bool:
+    """Whether this is what SAME pads before an image, for filters that reach so far and strides of 1."""
+    return all(n == r // 2 for n, r in zip(before, reach, strict=True))

@@ -9,8 +9,11 @@ import numpy as np
 from ...schema.tflite import ActivationFunctionType, BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 
-# Operators with weights and, as their third input, a bias; their last axis is the output channel.
-WEIGHTED = (BuiltinOperator.CONV_2D, BuiltinOperator.DEPTHWISE_CONV_2D, BuiltinOperator.FULLY_CONNECTED)
+# Operators with weights as their second input, and a bias; their result's last axis is the output channel.
+WEIGHTED = (
+    *(BuiltinOperator.CONV_2D, BuiltinOperator.DEPTHWISE_CONV_2D, BuiltinOperator.FULLY_CONNECTED),
+    BuiltinOperator.TRANSPOSE_CONV,
+)
 
 
 class Fused:
@@ -101,6 +104,17 @@ def set_activation(operator: LiteOperator, activation: int) -> None:
 def hand_on_activation(first: LiteOperator, second: LiteOperator) -> None:
     """When second goes, its activation becomes first's."""
     set_activation(first, activation_of(second) or ActivationFunctionType.NONE)
+
+
+def bias_place(operator: LiteOperator) -> int:
+    """Which input of an operator with weights is the bias."""
+    return 3 if operator.code == BuiltinOperator.TRANSPOSE_CONV else 2
+
+
+def bias_of(operator: LiteOperator) -> LiteTensor | None:
+    """The bias of an operator with weights, None where it has none."""
+    place = bias_place(operator)
+    return operator.inputs[place] if len(operator.inputs) > place else None
 
 
 def channels_of(operator: LiteOperator) -> int:

@@ -6,11 +6,13 @@ from typing import Protocol
 
 from ..lite_graph import LiteGraph
 from .activation import FuseActivation
-from .arithmetic import RemoveNeutralArithmetic, SkipBroadcasts, UseReluN1To1, UseSquaredDifference
+from .arithmetic import RemoveNeutralArithmetic, SkipBroadcasts, UseCutOffs, UseSquaredDifference
 from .batch_norm import FoldBatchNorm
+from .behind_reshape import MoveBeforeReshape, SkipLeadingOnes
 from .bias import FuseBias
 from .constants import FoldConstants, ShareConstants
 from .dead_code import RemoveDeadCode
+from .dilation import UseDilation
 from .duplicates import ShareResults
 from .gelu import FuseGelu
 from .hard_swish import FuseHardSwish
@@ -33,16 +35,19 @@ PASSES: tuple[Pass, ...] = (
     FoldConstants(),
     RemoveNeutralArithmetic(),
     SkipBroadcasts(),
+    SkipLeadingOnes(),
     ShareResults(),
     UseL2Normalization(),
     UseSquaredDifference(),
-    UseReluN1To1(),
+    UseCutOffs(),
     FuseGelu(),
     FuseHardSwish(),
     MergeReshapes(),
     MergeTransposes(),
     SinkTransposes(),
     KeepReducedAxes(),
+    UseDilation(),
+    MoveBeforeReshape(),
     FoldBatchNorm(),
     FuseBias(),
     FoldScaleBefore(),

@@ -50,10 +50,16 @@ class KeepDimensions:
             middle = fused.only_user_of(last.inputs[0])
             if middle is None or not isinstance(middle.options, FullyConnectedOptionsT):
                 continue
-            first = fused.producers.get(id(middle.inputs[0]))
-            if first is None or first.code != BuiltinOperator.RESHAPE or middle.options.keep_num_dims:
+            if middle.options.keep_num_dims:
                 continue
-            x, weights, z = first.inputs[0], middle.inputs[1], last.outputs[0]
+            first = fused.producers.get(id(middle.inputs[0]))
+            # The operator flattens by itself, so the reshape before it may be gone already.
+            x = (
+                middle.inputs[0]
+                if first is None or first.code != BuiltinOperator.RESHAPE
+                else first.inputs[0]
+            )
+            weights, z = middle.inputs[1], last.outputs[0]
             assert x is not None and weights is not None and weights.shape is not None
             if not is_known(x.shape) or x.shape is None or not x.shape or x.shape[-1] != weights.shape[1]:
                 continue

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator
+from ...lite.tensor import TensorType
+from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator, FullyConnectedOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .lowering import Lowering, Rule
@@ -99,6 +100,9 @@ def _product(lowering: Lowering, node: Node, a: _Operand, b: _Operand, result: s
     inner = "".join(label for label in a.labels if label in b.labels and label not in result)
     rows = "".join(label for label in a.labels if label not in b.labels)
     columns = "".join(label for label in b.labels if label not in a.labels)
+    if not batch and inner and b.tensor.data is not None and a.tensor.type == TensorType.FLOAT32:
+        spread = _dense(lowering, node, a, b, (rows, inner, columns), sizes)
+        return _arranged(lowering, node, _Operand(spread, rows + columns), result).tensor
     x, adj_x = _matrices(lowering, node, a, batch, rows, inner, sizes)
     y, adj_y = _matrices(lowering, node, b, batch, inner, columns, sizes)
     shape = (*(sizes[label] for label in batch), _whole(rows, sizes), _whole(columns, sizes))
@@ -107,6 +111,28 @@ def _product(lowering: Lowering, node: Node, a: _Operand, b: _Operand, result: s
     labels = batch + rows + columns
     spread = _reshaped(lowering, node, z, tuple(sizes[label] for label in labels))
     return _arranged(lowering, node, _Operand(spread, labels), result).tensor
+
+
+def _dense(
+    lowering: Lowering,
+    node: Node,
+    a: _Operand,
+    b: _Operand,
+    parts: tuple[str, str, str],
+    sizes: dict[str, int],
+) -> LiteTensor:
+    """FULLY_CONNECTED with a constant operand; the result's axes are a's rows and b's columns."""
+    rows, inner, columns = parts
+    weights = _arranged(lowering, node, b, columns + inner).tensor
+    assert weights.data is not None
+    units, depth = _whole(columns, sizes), _whole(inner, sizes)
+    matrix = lowering.constant(weights.name, weights.data.reshape(units, depth))
+    flat = (*(sizes[label] for label in rows), depth)
+    x = _reshaped(lowering, node, _arranged(lowering, node, a, rows + inner).tensor, flat)
+    options = FullyConnectedOptionsT(keep_num_dims=len(flat) != 2)
+    inputs = [x, matrix, None]
+    y = lowering.operator(node, BuiltinOperator.FULLY_CONNECTED, inputs, (*flat[:-1], units), options)
+    return _reshaped(lowering, node, y, tuple(sizes[label] for label in rows + columns))
 
 
 def _sizes(a: _Operand, b: _Operand) -> dict[str, int]:

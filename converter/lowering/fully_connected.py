@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...kernels.fully_connected import fully_connected_geometry
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
+from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator, FullyConnectedOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred, is_known
@@ -13,13 +13,17 @@ from .lowering import Lowering, Rule, check_type
 
 
 def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
-    """FULLY_CONNECTED of two matrices, either of which may be transposed."""
+    """FULLY_CONNECTED with a constant matrix, BATCH_MATMUL otherwise; either may be transposed."""
     a, b = lowering.input(node, 0), lowering.input(node, 1)
     check_type(a, TensorType.FLOAT32)
     check_type(b, TensorType.FLOAT32)
     for operand in (a, b):
         if operand.shape is not None and len(operand.shape) != 2:
             raise ModelError(f"operands must be matrices, got {operand!r}")
+    if b.data is None:
+        options = BatchMatMulOptionsT(adj_x=node.flag("transpose_a"), adj_y=node.flag("transpose_b"))
+        shape = lowering.result_shape(node)
+        return lowering.operator(node, BuiltinOperator.BATCH_MATMUL, [a, b], shape, options)
     if node.flag("transpose_a"):
         a = lowering.transposed(node, a, (1, 0), "/a_transposed")
     if not node.flag("transpose_b"):
@@ -31,8 +35,9 @@ def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
         raise ModelError(f"depths of the operands must agree, got {a!r} and {b!r}")
     fixed = None if a.shape is None else (a.shape[0], depth)
     shape = inferred(lambda known: fully_connected_geometry(False, known, (units, depth)).output_shape, fixed)
-    options = FullyConnectedOptionsT()
-    return lowering.operator(node, BuiltinOperator.FULLY_CONNECTED, [a, b, None], shape, options)
+    return lowering.operator(
+        node, BuiltinOperator.FULLY_CONNECTED, [a, b, None], shape, FullyConnectedOptionsT()
+    )
 
 
 RULES: dict[str, Rule] = {"MatMul": mat_mul}

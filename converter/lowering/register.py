@@ -83,6 +83,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "softmax": ("LogSoftmax", "Softmax"),
     "space_batch": ("BatchToSpaceND", "SpaceToBatchND"),
     "space_depth": ("DepthToSpace", "SpaceToDepth"),
+    "special": ("Lgamma",),
     "split": ("Pack", "Split", "SplitV", "Unpack"),
     "tensor_list": (
         *("EmptyTensorList", "TensorListFromTensor", "TensorListGather", "TensorListGetItem"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, SparseToDenseOptionsT
+from ...schema.tflite import BuiltinOperator
 from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from ..partial_shape import is_known
@@ -76,16 +76,8 @@ def _with_scattered(code: BuiltinOperator) -> Rule:
 
 def sparse_to_dense(lowering: Lowering, node: Node) -> LiteTensor:
     """SPARSE_TO_DENSE."""
-    inputs = lowering.inputs(node)
-    options = SparseToDenseOptionsT(validate_indices=node.flag("validate_indices"))
-    return lowering.operator(
-        node,
-        BuiltinOperator.SPARSE_TO_DENSE,
-        inputs,
-        lowering.result_shape(node),
-        options,
-        type=inputs[2].type,
-    )
+    inputs, shape = lowering.inputs(node), lowering.result_shape(node)
+    return lowering.operator(node, BuiltinOperator.SPARSE_TO_DENSE, inputs, shape, type=inputs[2].type)
 
 
 def invert_permutation(lowering: Lowering, node: Node) -> LiteTensor:

@@ -1,0 +1,53 @@
+"""Lgamma: the logarithm of the gamma function's size."""
+
+from __future__ import annotations
+
+import math
+
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator
+from ..ir.node import Node
+from ..lite_graph import LiteTensor
+from .expression import Expression
+from .lowering import Lowering, Rule, check_type
+
+# Lanczos' approximation for g = 7.
+# Source: Godfrey, A note on the computation of the convergent Lanczos complex gamma approximation.
+_G = 7
+_FIRST = 0.99999999999980993227684700473478
+_COEFFICIENTS = (
+    *(676.520368121885098567009190444019, -1259.13921672240287047156078755283),
+    *(771.3234287776530788486528258894, -176.61502916214059906584551354),
+    *(12.507343278686904814458936853, -0.13857109526572011689554707),
+    *(9.984369578019570859563e-6, 1.50563273514931155834e-7),
+)
+_LOG_PI = math.log(math.pi)
+_LOG_SQRT_TWO_PI = math.log(2 * math.pi) / 2
+
+
+def lgamma(lowering: Lowering, node: Node) -> LiteTensor:
+    """Lanczos' series for z - 1; below 1/2 that of -z, by gamma(z) * gamma(1 - z) = pi / sin(pi z)."""
+    check_type(lowering.input(node, 0), TensorType.FLOAT32)
+    z = Expression(lowering, node, lowering.input(node, 0))
+    is_low = z < 0.5
+    shifted = is_low.choose(z.apply(BuiltinOperator.NEG), z - 1)
+    series = _COEFFICIENTS[0] / (shifted + 1) + _FIRST
+    for i, coefficient in enumerate(_COEFFICIENTS[1:], 2):
+        series = series + coefficient / (shifted + i)
+    t = shifted + (_G + 0.5)
+    log_t = t.apply(BuiltinOperator.LOG)
+    # (z + 1/2) log t - t, so put that large numbers do not cancel.
+    power = (shifted + 0.5 - t / log_t) * log_t
+    upper = power + _LOG_SQRT_TWO_PI + series.apply(BuiltinOperator.LOG)
+    whole = z.apply(BuiltinOperator.FLOOR)
+    fraction = z - whole
+    nearest = (fraction > 0.5).choose(1 - fraction, fraction)
+    sine = (nearest * math.pi).apply(BuiltinOperator.SIN).apply(BuiltinOperator.LOG)
+    # The sine is 0 at the poles, and its logarithm infinite.
+    lower = _LOG_PI - sine - upper
+    result = is_low.choose(lower, upper)
+    is_infinite = z.apply(BuiltinOperator.ABS).equals(math.inf)
+    return is_infinite.choose(math.inf, result).tensor
+
+
+RULES: dict[str, Rule] = {"Lgamma": lgamma}
