@@ -13,6 +13,7 @@ ROOF = ["cli"]
 
 # What a kernel may know of the runtime.
 CONTRACTS = {
+    "available_memory",
     "called_subgraph",
     "context",
     "errors",

@@ -68,6 +68,8 @@ def decode_base64(x: np.ndarray) -> np.ndarray:
     """What each string of web-safe base64, padded or not, stands for."""
 
     def decode(text: bytes) -> bytes:
+        if len(text) % 4 == 1:
+            raise InvalidArgumentError(f"DecodeBase64: length must not be 1 modulo 4, got {len(text)}")
         plain = text.rstrip(b"=")
         standard = plain.translate(bytes.maketrans(b"-_+/", b"+/!!"))
         try:
@@ -146,6 +148,8 @@ def decode_csv(
 
 
 def _fields(text: bytes, delimiter: str, quotes: bool) -> list[str]:
+    if not text:
+        return []
     held = io.StringIO(text.decode(errors="surrogateescape"), newline="")
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:

@@ -8,6 +8,7 @@ from typing import ClassVar, NoReturn, TypeVar
 
 import numpy as np
 
+from ...lite.available_memory import available_bytes
 from ...schema.graph_def import AttrValue
 from .attributes import read_attribute
 from .dtypes import numpy_dtype
@@ -16,8 +17,8 @@ from .op_metadata import ArgumentTypes, OpMetadata
 from .status import InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
 
 T = TypeVar("T")
-# What a kernel may allocate for one output.
-_MOST_BYTES = 1 << 40
+# Outputs up to here are made without asking how much memory there is.
+_SMALL_BYTES = 1 << 26
 
 
 class KernelConstruction:
@@ -145,6 +146,8 @@ def checked_shape(shape: Sequence[int], dtype: np.dtype) -> tuple[int, ...]:
     count = 1
     for size in sizes:
         count *= size
-    if count * max(dtype.itemsize, 1) > _MOST_BYTES:
+    wanted = count * max(dtype.itemsize, 1)
+    # Linux promises more than there is; half is for what the kernel needs beside the output.
+    if wanted > _SMALL_BYTES and wanted > available_bytes() // 2:
         raise ResourceExhaustedError(f"a tensor of {dtype} {list(sizes)} does not fit in memory")
     return sizes

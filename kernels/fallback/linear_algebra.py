@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 
 import numpy as np
@@ -38,15 +39,22 @@ def _solved(call: Callable[..., np.ndarray], *inputs: np.ndarray) -> np.ndarray:
 
 
 def cholesky(x: np.ndarray) -> np.ndarray:
-    """The lower triangle L with L adjoint(L) = x; x's lower triangle is read."""
+    """The lower triangle L with L adjoint(L) = x, NaN for an x that has none; x's lower triangle is read."""
     held = _matrices(x)
     lower = np.tril(held)
     whole = lower + _adjoint(np.tril(held, -1))
     try:
         return np.linalg.cholesky(whole).astype(x.dtype)
     except np.linalg.LinAlgError:
-        message = "Cholesky decomposition was not successful. The input might not be valid."
-        raise InvalidArgumentError(message) from None
+        parts = [_cholesky_or_nan(matrix) for matrix in whole.reshape(-1, *x.shape[-2:])]
+        return np.stack(parts).reshape(x.shape).astype(x.dtype)
+
+
+def _cholesky_or_nan(matrix: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return np.tril(np.full_like(matrix, np.nan))
 
 
 def cholesky_grad(l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741
@@ -193,7 +201,7 @@ def lu(x: np.ndarray, *, output_idx_type: DataType) -> tuple[np.ndarray, np.ndar
     """l (ones on its diagonal left out) and u in one matrix, and p: row i of l u is row p[i] of x."""
     work = _matrices(x).copy()
     size = x.shape[-1]
-    flat = work.reshape(-1, size, size)
+    flat = work.reshape(math.prod(x.shape[:-2]), size, size)
     orders = np.tile(np.arange(size), (len(flat), 1))
     for matrix, order in zip(flat, orders, strict=True):
         _eliminate(matrix, order)

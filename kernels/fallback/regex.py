@@ -15,7 +15,13 @@ from .status import InvalidArgumentError
 # What Python has and RE2 refuses: looking around, references back, atomic and possessive parts.
 _REFUSED = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=)|\\[1-9]|[*+?}]\+")
 # What RE2 has and Python lacks.
-_MISSING = re.compile(r"\\[pPCQE]|\[\[:|\(\?[a-zA-Z]*U")
+_MISSING = re.compile(r"\\[pPCQE]|\[:\^|\(\?[a-zA-Z]*U")
+# POSIX classes, within brackets, as what may stand there in Python.
+_CLASSES = {
+    **{"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": r"\x00-\x7f", "blank": r"\t ", "word": r"\w"},
+    **{"cntrl": r"\x00-\x1f\x7f", "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~"},
+    **{"punct": r"!-/:-@\[-`{-~", "space": r"\t\n\v\f\r ", "upper": "A-Z", "xdigit": "0-9A-Fa-f"},
+}
 
 
 @lru_cache(256)
@@ -30,7 +36,8 @@ def compiled(pattern: bytes) -> re.Pattern[str]:
     if _REFUSED.search(plain):
         raise InvalidArgumentError(f"Invalid pattern: {text}, error: invalid perl operator")
     if _MISSING.search(plain):
-        raise UnsupportedError(f"regular expression {text!r}: Unicode and POSIX classes are not built")
+        raise UnsupportedError(f"regular expression {text!r}: Unicode's classes are not built")
+    text = re.sub(r"\[:(\w+):\]", lambda named: _CLASSES.get(named[1], named[0]), text)
     try:
         return re.compile(text.replace("\\z", "\\Z"), re.ASCII)
     except re.error as error:
@@ -51,9 +58,17 @@ def _replaced(x: np.ndarray, pattern: bytes, rewrite: bytes, replace_global: boo
 
     def replace(value: bytes) -> bytes:
         held = value.decode(errors="surrogateescape")
-        count = 0 if replace_global else 1
-        made = expression.sub(lambda found: _rewritten(found, text), held, count=count)
-        return made.encode(errors="surrogateescape")
+        made: list[str] = []
+        at = 0
+        for found in expression.finditer(held):
+            # RE2 finds nothing, in both senses, right where it has just found something.
+            if found.end() == found.start() == at and made:
+                continue
+            made += [held[at : found.start()], _rewritten(found, text)]
+            at = found.end()
+            if not replace_global:
+                break
+        return "".join([*made, held[at:]]).encode(errors="surrogateescape")
 
     return mapped_strings(replace, x)
 

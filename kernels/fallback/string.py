@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -21,7 +22,7 @@ from .status import InvalidArgumentError
 def _characters(text: bytes) -> list[bytes]:
     """The UTF-8 characters: a byte that begins one, and those that go on."""
     starts = [i for i, byte in enumerate(text) if byte & 0xC0 != 0x80]
-    return [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    return [text[a:b] for a, b in pairwise([*starts, len(text)])]
 
 
 def string_join(inputs: list[np.ndarray], *, separator: bytes) -> np.ndarray:
@@ -68,11 +69,13 @@ def substr(x: np.ndarray, pos: np.ndarray, length: np.ndarray, *, unit: str) -> 
 
     def cut(text: bytes, start: int, count: int) -> bytes:
         parts = text if unit == "BYTE" else _characters(text)
-        if not -len(parts) <= start <= len(parts) or count < 0:
-            message = f"pos {start} and len {count} must be within a string of {len(parts)}"
+        if not -len(parts) <= start <= len(parts):
+            message = f"pos must be within a string of {len(parts)}, got {start}"
             raise InvalidArgumentError(f"Substr: {message}")
         first = start + len(parts) if start < 0 else start
-        taken = parts[first : first + count]
+        # A negative length is a huge one to TensorFlow's strings of bytes, and none of its characters.
+        end = len(text) if count < 0 and unit == "BYTE" else first + max(count, 0)
+        taken = parts[first:end]
         return taken if isinstance(taken, bytes) else b"".join(taken)
 
     return mapped_strings(cut, x, pos, length)
@@ -106,7 +109,16 @@ def string_split_v2(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Each string of a vector split at sep, or at white space when that is empty, maxsplit times."""
     mark = scalar_string(sep, "StringSplitV2: sep")
-    return _sparse([text.split(mark or None, maxsplit) for text in _vector(x)])
+    parts = (text.split(mark, maxsplit) if mark else _words(text, maxsplit) for text in _vector(x))
+    return _sparse(list(parts))
+
+
+def _words(text: bytes, most: int) -> list[bytes]:
+    """What stands between white space: at most `most` words, and then the rest, which may be empty."""
+    if most == 0:
+        return [text]
+    words = text.split(None, most)
+    return [*words, b""] if len(words) == most else words
 
 
 def _vector(x: np.ndarray) -> list[bytes]:
@@ -124,9 +136,10 @@ def reduce_join(
         raise InvalidArgumentError(f"ReduceJoin: axes must not come twice, got {axes}")
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     sizes = [x.shape[axis] for axis in kept]
-    rows = x.transpose(*kept, *reversed(axes)).reshape(int(np.prod(sizes)), -1) if x.ndim else x.reshape(1, 1)
     if not axes:
         return x
+    joined = math.prod(x.shape[axis] for axis in axes)
+    rows = x.transpose(*kept, *reversed(axes)).reshape(math.prod(sizes), joined)
     shape = [1 if axis in axes else n for axis, n in enumerate(x.shape)] if keep_dims else sizes
     return string_array([separator.join(row) for row in rows], shape)
 
@@ -200,7 +213,25 @@ def sharded_filespec(basename: np.ndarray, num_shards: np.ndarray) -> np.ndarray
 
 
 _NUMBER = re.compile(rb"\s*[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf|infinity|nan)\s*", re.IGNORECASE)
+_HEXADECIMAL = re.compile(rb"\s*[+-]?0x([\da-f]+\.?[\da-f]*|\.[\da-f]+)(p[+-]?\d+)?\s*", re.IGNORECASE)
 _INTEGER = re.compile(rb"\s*[+-]?\d+\s*")
+
+
+def _integer(text: bytes, out: np.dtype) -> int | None:
+    # Longer ones fit no type, and Python is slow to read them.
+    if len(text) > 400 or _INTEGER.fullmatch(text) is None:
+        return None
+    value = int(text)
+    return value if np.iinfo(out).min <= value <= np.iinfo(out).max else None
+
+
+def _real(text: bytes) -> float | None:
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    try:
+        return float.fromhex(text.decode()) if _HEXADECIMAL.fullmatch(text) else None
+    except OverflowError:
+        return -math.inf if b"-" in text else math.inf
 
 
 def string_to_number(x: np.ndarray, *, out_type: DataType) -> np.ndarray:
@@ -208,9 +239,8 @@ def string_to_number(x: np.ndarray, *, out_type: DataType) -> np.ndarray:
     out = numpy_dtype(out_type)
 
     def number(text: bytes) -> float | int:
-        pattern = _INTEGER if out.kind in "iu" else _NUMBER
-        value = (int(text) if out.kind in "iu" else float(text)) if pattern.fullmatch(text) else None
-        if value is None or (out.kind in "iu" and not np.iinfo(out).min <= value <= np.iinfo(out).max):
+        value = _integer(text, out) if out.kind in "iu" else _real(text)
+        if value is None:
             shown = text.decode(errors="replace")
             raise InvalidArgumentError(f"StringToNumberOp could not correctly convert string: {shown}")
         return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -69,7 +69,7 @@ def summary(x: np.ndarray, most: int) -> str:
     def part(value: np.ndarray, depth: int) -> str:
         if value.ndim == 0:
             return write(value[()])
-        items = [part(item, depth + 1) for item in (value if most < 0 else _ends(value, most))]
+        items = [part(value[i, ...], depth + 1) for i in _shown(len(value), most)]
         if 0 <= 2 * most < len(value):
             items.insert(most, "...")
         between = " " if value.ndim == 1 else "\n" * (value.ndim - 1) + " " * (depth + 1)
@@ -78,9 +78,8 @@ def summary(x: np.ndarray, most: int) -> str:
     return part(x, 0)
 
 
-def _ends(value: np.ndarray, most: int) -> list[np.ndarray]:
-    rows = [value[i, ...] for i in range(len(value))] if len(value) <= 2 * most else []
-    return rows or [value[i, ...] for i in (*range(most), *range(len(value) - most, len(value)))]
+def _shown(count: int, most: int) -> Sequence[int]:
+    return range(count) if most < 0 or count <= 2 * most else (*range(most), *range(count - most, count))
 
 
 def string_format(

@@ -139,6 +139,8 @@ def proto_of(array: np.ndarray, data_type: int | None = None) -> TensorProto:
     UnsupportedError for arrays that no TensorProto holds: those of resources and variants.
     """
     proto = TensorProto(dtype=data_type_of(array.dtype) if data_type is None else data_type)
+    # A scalar's shape is there, too, without sizes.
+    proto.tensor_shape.SetInParent()
     for size in array.shape:
         proto.tensor_shape.dim.add(size=size)
     if array.dtype.kind != "O":

@@ -23,10 +23,13 @@ _CODECS = {
     "US-ASCII": "ascii",
     "ISO-8859-1": "latin-1",
 }
+# Names without their hyphens, as TensorFlow's library for them (ICU) compares them; and other names.
+_ALIASES = {name.replace("-", ""): codec for name, codec in _CODECS.items()}
+_ALIASES |= {"ASCII": "ascii", "LATIN1": "latin-1"}
 
 
 def _codec(encoding: str) -> str:
-    codec = _CODECS.get(encoding.upper())
+    codec = _CODECS.get(encoding.upper()) or _ALIASES.get(encoding.upper().replace("-", ""))
     if codec is None:
         raise UnsupportedError(f"encoding {encoding!r}: built are {', '.join(_CODECS)}")
     return codec
@@ -56,7 +59,13 @@ def _decoded(
             at += max(stop.end - stop.start, 1)
     if not control:
         return found
-    return [(replacement if code < 32 or code == 127 else code, at) for code, at in found]
+    if errors == "ignore":
+        return [(code, at) for code, at in found if not _is_control(code)]
+    return [(replacement if _is_control(code) else code, at) for code, at in found]
+
+
+def _is_control(code: int) -> bool:
+    return code < 32 or code == 127
 
 
 def _checked(errors: str, replacement: int) -> None:
