@@ -8,7 +8,7 @@ import numpy as np
 
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
-from .pattern import Fused, bypass
+from .pattern import WEIGHTED, Fused, activation_of, bypass
 
 _UNARY = frozenset(
     (
@@ -72,7 +72,7 @@ def _order(operator: LiteOperator, order: Sequence[int]) -> LiteTensor:
 class SinkTransposes:
     """Moves a transpose behind an elementwise operator, where it may meet another.
 
-    Given:  y = RELU(TRANSPOSE(x, p)), and y is only transposed again
+    Given:  y = RELU(TRANSPOSE(x, p)), and y is only transposed again, or x is a convolution's result
     Result: y = TRANSPOSE(RELU(x), p)
 
     Also for arithmetic with a constant that has as many axes, or one element.
@@ -88,10 +88,22 @@ class SinkTransposes:
         moved = 0
         for operator in list(graph.operators):
             following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
-            if not following or not all(_leads_to_transpose(each, users) for each in following):
+            if not _follows_convolution(operator, fused) and (
+                not following or not all(_leads_to_transpose(each, users) for each in following)
+            ):
                 continue
             moved += _swapped(graph, operator, fused)
         return moved
+
+
+def _follows_convolution(operator: LiteOperator, fused: Fused) -> bool:
+    """Whether there is a transpose of a convolution before, which may take the operator in."""
+    for tensor in operator.inputs:
+        transpose = fused.only_user_of(tensor)
+        if transpose is not None and transpose.code == BuiltinOperator.TRANSPOSE:
+            weighted = fused.only_user_of(transpose.inputs[0])
+            return weighted is not None and weighted.code in WEIGHTED and not activation_of(weighted)
+    return False
 
 
 def _leads_to_transpose(operator: LiteOperator, users: dict[int, list[LiteOperator]]) -> bool:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
+from ...lite.tensor import NUMPY_DTYPES
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
@@ -137,5 +140,15 @@ def _keep(
     for i, result in enumerate(listed):
         if id(result) in computed:
             result.name = f"{own}:{i}" if i else own
-    known = known_results(lowering, node, listed[: len(node.results)])
+    listed = [_empty(lowering, result) or result for result in listed[: len(node.results)]]
+    known = known_results(lowering, node, listed)
     lowering.values.update(zip(node.results, known, strict=True))
+
+
+def _empty(lowering: Lowering, tensor: LiteTensor) -> LiteTensor | None:
+    """A constant in place of a tensor that has no elements; None for one that has, or may have."""
+    if not tensor.shape or 0 not in tensor.shape or -1 in tensor.shape or tensor.data is not None:
+        return None
+    if tensor.type not in NUMPY_DTYPES or tensor.quantization is not None:
+        return None
+    return lowering.constant(tensor.name, np.empty(tensor.shape, NUMPY_DTYPES[tensor.type]), tensor.type)
