@@ -63,7 +63,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("RangeDataset", "TensorDataset", "TensorSliceDataset", "MapDataset", "FlatMapDataset"),
         *("FilterDataset", "BatchDatasetV2", "RepeatDataset", "TakeDataset", "SkipDataset", "ShardDataset"),
         *("ZipDataset", "ConcatenateDataset", "ModelDataset", "OptionsDataset", "PrefetchDataset"),
-        *("RewriteDataset", "ReduceDataset"),
+        *("RewriteDataset", "ReduceDataset", "TakeWhileDataset", "CacheDataset", "ParallelMapDatasetV2"),
+        *("MapAndBatchDataset", "FinalizeDataset", "WrapDatasetVariant", "UnwrapDatasetVariant"),
+        *("OptimizeDatasetV2",),
     ),
     "decode": (
         *("DecodeRaw", "DecodePaddedRaw", "EncodeBase64", "DecodeBase64", "DecodeCompressed"),
@@ -111,6 +113,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("DecodeImage", "EncodePng"),
     ),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
+    "iterator": (
+        *("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIteratorV3", "MakeIterator"),
+        *("IteratorGetNext",),
+    ),
     "layout": ("DataFormatDimMap", "DataFormatVecPermute"),
     "linear_algebra": (
         *("Cholesky", "BatchCholesky", "CholeskyGrad", "BatchCholeskyGrad", "MatrixDeterminant"),
@@ -212,7 +218,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
         *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
-        *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity"),
+        *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity", "DebugGradientRefIdentity"),
+        *("RefSelect",),
     ),
     "regex": ("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
     "requantize": (
@@ -229,6 +236,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("DestroyResourceOp", "ResourceCountUpTo"),
     ),
     "reverse": ("Reverse", "ReverseV2", "ReverseSequence", "Roll", "Tile"),
+    "sample_box": ("StatelessSampleDistortedBoundingBox",),
     "scale_and_translate": ("ScaleAndTranslate", "ScaleAndTranslateGrad"),
     "scatter": (
         *("ScatterNd", "ScatterNdNonAliasingAdd", "TensorScatterUpdate", "TensorScatterAdd"),
@@ -277,7 +285,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Zeta", "Polygamma", "Spence", "Dawsn"),
         *("Expint", "FresnelSin", "FresnelCos"),
     ),
-    "stack": ("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"),
+    "stack": (
+        *("Stack", "StackPush", "StackPop", "StackClose"),
+        *("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"),
+    ),
     "stateless_random": (
         *("StatelessRandomUniform", "StatelessRandomUniformV2", "StatelessRandomNormal"),
         *("StatelessRandomNormalV2", "StatelessTruncatedNormal", "StatelessTruncatedNormalV2"),
@@ -298,7 +309,12 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "tensor_array": (
         *("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape", "TensorArrayWriteV3"),
         *("TensorArrayReadV3", "TensorArrayGatherV3", "TensorArrayScatterV3", "TensorArraySizeV3"),
-        *("TensorArrayConcatV3", "TensorArraySplitV3", "TensorArrayCloseV3"),
+        *("TensorArrayConcatV3", "TensorArraySplitV3", "TensorArrayCloseV3", "TensorArrayV2"),
+        *("TensorArrayGradV2", "TensorArrayWriteV2", "TensorArrayReadV2", "TensorArrayGatherV2"),
+        *("TensorArrayScatterV2", "TensorArraySizeV2", "TensorArrayConcatV2", "TensorArraySplitV2"),
+        *("TensorArrayCloseV2", "TensorArray", "TensorArrayGrad", "TensorArrayWrite", "TensorArrayRead"),
+        *("TensorArrayGather", "TensorArrayScatter", "TensorArraySize", "TensorArrayConcat"),
+        *("TensorArraySplit", "TensorArrayClose"),
     ),
     "tensor_list": (
         *("EmptyTensorList", "TensorListReserve", "TensorListGetItem", "TensorListSetItem"),

@@ -1,0 +1,167 @@
+"""StatelessSampleDistortedBoundingBox: a random crop that shows enough of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from .dtypes import INDICES, INTEGERS
+from .random_bits import PhiloxGenerator
+from .registry import kernel
+from .stateless_random import key_and_counter
+from .status import InvalidArgumentError
+
+_ALMOST_HALF = 0.5 - 0.0000001
+_WORD = (1 << 32) - 1
+# What is smaller is not counted as an object.
+_LEAST_AREA = 1.0
+_MOST_ATTEMPTS = 1 << 20
+
+
+@dataclass(frozen=True)
+class _Box:
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def area(self) -> int:
+        return max(self.right - self.left, 0) * max(self.bottom - self.top, 0)
+
+    def common(self, other: _Box) -> _Box:
+        low = max(self.left, other.left), max(self.top, other.top)
+        return _Box(*low, min(self.right, other.right), min(self.bottom, other.bottom))
+
+
+def _below(words: Iterator[int], limit: int) -> int:
+    """A number from 0 to limit - 1, each as likely as any other.
+
+    Source: TensorFlow tensorflow/core/lib/random/simple_philox.cc, Uniform.
+    """
+    word = next(words)
+    if limit & (limit - 1) == 0:
+        return word & (limit - 1)
+    least = _WORD % limit + 1
+    while word < least:
+        word = next(words)
+    return word % limit
+
+
+def _fraction(words: Iterator[int]) -> np.float32:
+    """A number from 0 to 1, of 23 bits."""
+    return np.float32((next(words) & 0x7FFFFF) / (1 << 23))
+
+
+def _width(height: int, ratio: np.float32) -> int:
+    return int(np.rint(np.float32(height) * ratio))
+
+
+def _crop(
+    words: Iterator[int], size: tuple[int, int], areas: tuple[np.float32, np.float32], ratio: np.float32
+) -> _Box | None:
+    """A crop of the width by height ratio, its area between the two; None when there is none.
+
+    Source: TensorFlow tensorflow/core/kernels/image/sample_distorted_bounding_box_op.cc,
+    GenerateRandomCrop.
+    """
+    height, width = size
+    least, most = (area * np.float32(width) * np.float32(height) for area in areas)
+    low, high = (int(np.rint(np.sqrt(area / ratio))) for area in (least, most))
+    if _width(high, ratio) > width:
+        high = int((width + _ALMOST_HALF) / float(ratio))
+        high -= _width(high, ratio) > width
+    high = min(high, height)
+    tall = min(low, high)
+    if tall < high:
+        tall += _below(words, high - tall + 1)
+    wide = _width(tall, ratio)
+    # Rounding alone must not make it too small or too large.
+    if tall * wide < least:
+        tall += 1
+        wide = _width(tall, ratio)
+    if tall * wide > most:
+        tall -= 1
+        wide = _width(tall, ratio)
+    if not (least <= tall * wide <= most and 0 < wide <= width and 0 < tall <= height):
+        return None
+    top = _below(words, height - tall) if tall < height else 0
+    left = _below(words, width - wide) if wide < width else 0
+    return _Box(left, top, left + wide, top + tall)
+
+
+def _shows(crop: _Box, objects: list[_Box], least: float) -> bool:
+    counted = [box for box in objects if box.area >= _LEAST_AREA]
+    return any(crop.common(box).area / box.area >= least for box in counted)
+
+
+def _objects(op: str, boxes: np.ndarray, size: tuple[int, int], whole_if_none: bool) -> list[_Box]:
+    """The objects in pixels; the whole image when there are none and that is wanted."""
+    height, width = size
+    if boxes.ndim != 3 or boxes.shape[2] != 4:
+        raise InvalidArgumentError(f"{op}: bounding_boxes must be [batch, n, 4], got {list(boxes.shape)}")
+    flat = boxes.reshape(-1, 4)
+    if np.any(~((flat >= 0) & (flat <= 1))) or np.any(flat[:, :2] >= flat[:, 2:]):
+        raise InvalidArgumentError(f"{op}: boxes must ascend from 0 to 1, got {flat.tolist()[:4]}")
+    scaled = flat.astype(np.float32) * np.array([height, width] * 2, np.float32)
+    found = [_Box(left, top, right, bottom) for top, left, bottom, right in scaled.astype(np.int64).tolist()]
+    if not found and not whole_if_none:
+        message = "there must be boxes unless use_image_if_no_bounding_boxes"
+        raise InvalidArgumentError(f"{op}: {message}, got none")
+    return found or [_Box(0, 0, width, height)]
+
+
+def stateless_sample_distorted_bounding_box(
+    image_size: np.ndarray,
+    boxes: np.ndarray,
+    min_object_covered: np.ndarray,
+    seed: np.ndarray,
+    *,
+    aspect_ratio_range: list[float],
+    area_range: list[float],
+    max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """begin and size for Slice [3], and the crop [1, 1, 4] (y1, x1, y2, x2, from 0 to 1).
+
+    image_size is height, width and channels. The first crop that covers so much of one of the boxes
+    is taken, the whole image when none of max_attempts does.
+    """
+    op = "StatelessSampleDistortedBoundingBox"
+    if image_size.shape != (3,) or min(int(n) for n in image_size[:2]) < 1 or min_object_covered.ndim:
+        message = "image_size must be 3 positive sizes and min_object_covered a scalar"
+        raise InvalidArgumentError(f"{op}: {message}, got {image_size.tolist()}")
+    ratios, areas = (np.array(values, np.float32) for values in (aspect_ratio_range, area_range))
+    ascend = len(ratios) == len(areas) == 2 and 0 < ratios[0] <= ratios[1] and 0 < areas[0] <= areas[1] <= 1
+    least = float(min_object_covered)
+    if not ascend or not 1 <= max_attempts <= _MOST_ATTEMPTS or not 0 <= least <= 1:
+        message = "ranges must ascend, areas and min_object_covered be at most 1, and max_attempts positive"
+        found = f"{aspect_ratio_range}, {area_range}, {least} and {max_attempts}"
+        raise InvalidArgumentError(f"{op}: {message}, got {found}")
+    size = int(image_size[0]), int(image_size[1])
+    objects = _objects(op, boxes, size, use_image_if_no_bounding_boxes)
+    words = PhiloxGenerator(*key_and_counter(seed)).words()
+    chosen = _Box(0, 0, size[1], size[0])
+    for _ in range(max_attempts):
+        ratio = _fraction(words) * (ratios[1] - ratios[0]) + ratios[0]
+        crop = _crop(words, size, (areas[0], areas[1]), ratio)
+        if crop is not None and _shows(crop, objects, least):
+            chosen = crop
+            break
+    begin = np.array([chosen.top, chosen.left, 0]).astype(image_size.dtype)
+    extent = np.array([chosen.bottom - chosen.top, chosen.right - chosen.left, -1])
+    corners = np.array([chosen.top, chosen.left, chosen.bottom, chosen.right], np.float32)
+    relative = corners / np.array([*size, *size], np.float32)
+    return begin, extent.astype(image_size.dtype), relative.reshape(1, 1, 4)
+
+
+KERNELS = (
+    kernel(
+        "StatelessSampleDistortedBoundingBox",
+        stateless_sample_distorted_bounding_box,
+        T=INTEGERS,
+        Tseed=INDICES,
+    ),
+)
