@@ -13,7 +13,7 @@ from ...kernels.fallback.environment import Environment, ResourceManager
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
-from ...kernels.fallback.variable import variable_of
+from ...kernels.fallback.variable import dereferenced
 from ...lite.errors import ModelError
 from .body import Endpoint, graph_body
 from .feeds import fed_array
@@ -131,7 +131,7 @@ def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) ->
     for place in plan.references:
         flow = flows[place]
         if isinstance(flow, np.ndarray):
-            flows[place] = variable_of(flow).value
+            flows[place] = dereferenced(flow)
     return flows
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.fallback.environment import Environment
 from ...kernels.fallback.forwarding import forwardable
-from ...kernels.fallback.variable import variable_of
+from ...kernels.fallback.variable import dereferenced
 from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from .operations import DEAD, Dead, Flow, Role, merged
 
@@ -60,7 +60,7 @@ def run_step(step: Step, inputs: list[Flow], environment: Environment) -> Sequen
     arrays: list[np.ndarray] = inputs  # type: ignore[assignment]  # none of them is dead
     try:
         for place in step.dereferenced:
-            arrays[place] = variable_of(arrays[place]).value
+            arrays[place] = dereferenced(arrays[place])
         return step.operation.compute(arrays, environment, forwardable(arrays))
     except (InvokeError, ModelError, UnsupportedError) as error:
         raise type(error)(f"{step.node}: {error}") from error

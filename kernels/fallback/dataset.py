@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 
 import numpy as np
 
+from ...lite.errors import UnsupportedError
 from .attributes import DataType, FunctionName
 from .control_flow import is_true
 from .dtypes import numpy_dtype
@@ -15,7 +16,7 @@ from .kernel import KernelContext
 from .registry import kernel
 from .status import InvalidArgumentError
 from .tensor_list import scalar
-from .variable import held
+from .variable import handle_of, held
 
 # The components of an element.
 Element = tuple[np.ndarray, ...]
@@ -102,15 +103,22 @@ def filtered(
     context: KernelContext,
 ) -> Dataset:
     """The elements of which the predicate is true."""
-    source, call = _dataset("FilterDataset", input_dataset), context.environment.call_function
+    source = _dataset("FilterDataset", input_dataset)
+    return Dataset(lambda: filter(_test("FilterDataset", predicate, other_arguments, context), source))
 
-    def is_kept(element: Element) -> bool:
-        found = call(predicate, [*element, *other_arguments])
+
+def _test(
+    op: str, predicate: FunctionName, others: Sequence[np.ndarray], context: KernelContext
+) -> Callable[[Element], bool]:
+    """Whether the predicate is true of an element."""
+
+    def holds(element: Element) -> bool:
+        found = context.environment.call_function(predicate, [*element, *others])
         if len(found) != 1 or found[0].dtype != np.bool_ or found[0].shape != ():
-            raise InvalidArgumentError("FilterDataset: the predicate must give one bool")
+            raise InvalidArgumentError(f"{op}: the predicate must give one bool")
         return bool(found[0])
 
-    return Dataset(lambda: filter(is_kept, source))
+    return holds
 
 
 def batched(input_dataset: np.ndarray, batch_size: np.ndarray, drop_remainder: np.ndarray) -> Dataset:
@@ -204,6 +212,67 @@ def rewritten(input_dataset: np.ndarray, rewrite_name: np.ndarray) -> Dataset:
     return _dataset("RewriteDataset", input_dataset)
 
 
+def optimized(
+    input_dataset: np.ndarray, enabled: np.ndarray, disabled: np.ndarray, default: np.ndarray
+) -> Dataset:
+    """The dataset itself; the others name ways to compute it faster."""
+    return _dataset("OptimizeDatasetV2", input_dataset)
+
+
+def taken_while(
+    input_dataset: np.ndarray,
+    other_arguments: list[np.ndarray],
+    *,
+    predicate: FunctionName,
+    context: KernelContext,
+) -> Dataset:
+    """The elements before the first of which the predicate is false."""
+    source = _dataset("TakeWhileDataset", input_dataset)
+    return Dataset(lambda: takewhile(_test("TakeWhileDataset", predicate, other_arguments, context), source))
+
+
+def cached(input_dataset: np.ndarray, filename: np.ndarray) -> Dataset:
+    """The dataset, whose elements are made once."""
+    source = _dataset("CacheDataset", input_dataset)
+    made: list[list[Element]] = []
+    if filename.shape != () or filename.item():
+        raise UnsupportedError("CacheDataset: elements are kept in memory; one without a filename would run")
+
+    def elements() -> Iterator[Element]:
+        if not made:
+            made.append(list(source))
+        return iter(made[0])
+
+    return Dataset(elements)
+
+
+def mapped_in_parallel(
+    input_dataset: np.ndarray,
+    other_arguments: list[np.ndarray],
+    num_parallel_calls: np.ndarray,
+    *,
+    f: FunctionName,
+    context: KernelContext,
+) -> Dataset:
+    """What f makes of each element, one after another."""
+    return mapped(input_dataset, other_arguments, f=f, context=context)
+
+
+def mapped_and_batched(
+    input_dataset: np.ndarray,
+    other_arguments: list[np.ndarray],
+    batch_size: np.ndarray,
+    num_parallel_calls: np.ndarray,
+    drop_remainder: np.ndarray,
+    *,
+    f: FunctionName,
+    context: KernelContext,
+) -> Dataset:
+    """Batches of what f makes of the elements."""
+    made = handle_of(mapped(input_dataset, other_arguments, f=f, context=context))
+    return batched(made, batch_size, drop_remainder)
+
+
 def reduced(
     input_dataset: np.ndarray,
     initial_state: list[np.ndarray],
@@ -236,7 +305,13 @@ KERNELS = (
     kernel("ShardDataset", shard),
     kernel("ZipDataset", zipped),
     kernel("ConcatenateDataset", concatenated),
-    *(kernel(op, as_it_is) for op in ("ModelDataset", "OptionsDataset")),
+    kernel("TakeWhileDataset", taken_while),
+    kernel("CacheDataset", cached),
+    kernel("ParallelMapDatasetV2", mapped_in_parallel),
+    kernel("MapAndBatchDataset", mapped_and_batched),
+    *(kernel(op, as_it_is) for op in ("ModelDataset", "OptionsDataset", "FinalizeDataset")),
+    *(kernel(op, as_it_is) for op in ("WrapDatasetVariant", "UnwrapDatasetVariant")),
+    kernel("OptimizeDatasetV2", optimized),
     kernel("PrefetchDataset", prefetched),
     kernel("RewriteDataset", rewritten),
     kernel("ReduceDataset", reduced),

@@ -102,6 +102,14 @@ def ref_identity(input: np.ndarray) -> np.ndarray:
     return input
 
 
+def ref_select(index: np.ndarray, inputs: list[np.ndarray]) -> np.ndarray:
+    """The reference at the index."""
+    if index.shape != () or not 0 <= index < len(inputs):
+        message = f"RefSelect: index must be a scalar of 0 to {len(inputs) - 1}"
+        raise InvalidArgumentError(f"{message}, got {index.tolist()}")
+    return inputs[int(index)]
+
+
 KERNELS = (
     kernel_class("VariableV2", VariableV2),
     kernel_class("Variable", VariableV2),
@@ -112,5 +120,6 @@ KERNELS = (
     kernel("AssignSub", _arithmetic("AssignSub", np.subtract), T=NUMBERS),
     kernel("IsVariableInitialized", is_initialized, dtype=ANY),
     kernel("CountUpTo", count_up_to, T=INDICES),
-    kernel("RefIdentity", ref_identity, T=ANY),
+    *(kernel(op, ref_identity, T=ANY) for op in ("RefIdentity", "DebugGradientRefIdentity")),
+    kernel("RefSelect", ref_select, T=ANY),
 )

@@ -40,6 +40,11 @@ def make(max_size: np.ndarray, *, elem_type: DataType) -> np.ndarray:
     return handle_of(Stack(elem_type, scalar("StackV2", "max_size", max_size)))
 
 
+def make_endless(*, elem_type: DataType) -> np.ndarray:
+    """A handle of a new stack of any number of elements."""
+    return handle_of(Stack(elem_type, -1))
+
+
 def push(handle: np.ndarray, elem: np.ndarray, *, T: DataType) -> np.ndarray:
     """The element, which is then the stack's last."""
     stack = _stack_of("StackPushV2", handle, T)
@@ -68,8 +73,15 @@ def close(handle: np.ndarray) -> None:
 
 
 KERNELS = (
+    kernel("Stack", make_endless),
     kernel("StackV2", make),
-    kernel("StackPushV2", push),
-    kernel("StackPopV2", pop),
-    kernel("StackCloseV2", close),
+    *(
+        registration
+        for version in ("", "V2")
+        for registration in (
+            kernel(f"StackPush{version}", push),
+            kernel(f"StackPop{version}", pop),
+            kernel(f"StackClose{version}", close),
+        )
+    ),
 )

@@ -112,7 +112,7 @@ def make(
     element_shape: PartialShape,
     dynamic_size: bool,
     clear_after_read: bool,
-    identical_element_shapes: bool,
+    identical_element_shapes: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """A handle of a new array, and the first of its flows."""
     made = TensorArray(dtype, length_of("TensorArrayV3", "size", size), element_shape)
@@ -276,16 +276,54 @@ def close(handle: np.ndarray) -> None:
         array.places.clear()
 
 
+def make_handle(
+    size: np.ndarray,
+    *,
+    dtype: DataType,
+    element_shape: PartialShape,
+    dynamic_size: bool,
+    clear_after_read: bool,
+) -> np.ndarray:
+    """A handle of a new array, as the older versions give it: without a flow."""
+    handle, _ = make(
+        size,
+        dtype=dtype,
+        element_shape=element_shape,
+        dynamic_size=dynamic_size,
+        clear_after_read=clear_after_read,
+    )
+    return handle
+
+
+def gradient_handle(handle: np.ndarray, flow_in: np.ndarray, *, source: str) -> np.ndarray:
+    """A handle of the array of gradients, without a flow."""
+    return gradient(handle, flow_in, source=source)[0]
+
+
 KERNELS = (
     kernel("TensorArrayV3", make),
     kernel("TensorArrayGradV3", gradient),
     kernel("TensorArrayGradWithShape", gradient_with_shape),
-    kernel("TensorArrayWriteV3", write),
-    kernel("TensorArrayReadV3", read),
-    kernel("TensorArrayGatherV3", gather),
-    kernel("TensorArrayScatterV3", scatter),
-    kernel("TensorArraySizeV3", size),
-    kernel("TensorArrayConcatV3", concat),
-    kernel("TensorArraySplitV3", split),
-    kernel("TensorArrayCloseV3", close),
+    *(
+        registration
+        for version in ("", "V2")
+        for registration in (
+            kernel(f"TensorArray{version}", make_handle),
+            kernel(f"TensorArrayGrad{version}", gradient_handle),
+        )
+    ),
+    *(
+        registration
+        for version in ("", "V2", "V3")
+        for registration in (
+            kernel(f"TensorArrayWrite{version}", write),
+            kernel(f"TensorArrayRead{version}", read),
+            kernel(f"TensorArrayGather{version}", gather),
+            kernel(f"TensorArrayScatter{version}", scatter),
+            kernel(f"TensorArraySize{version}", size),
+            kernel(f"TensorArrayConcat{version}", concat),
+            kernel(f"TensorArraySplit{version}", split),
+            kernel(f"TensorArrayClose{version}", close),
+        )
+    ),
 )

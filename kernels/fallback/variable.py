@@ -83,6 +83,12 @@ def variable_of(handle: np.ndarray) -> Variable:
     return held(handle, Variable)
 
 
+def dereferenced(reference: np.ndarray) -> np.ndarray:
+    """The value that a reference is read as; handles of what is no variable are themselves."""
+    found = reference[()] if reference.shape == () else None
+    return found.value if isinstance(found, Variable) else reference
+
+
 def matches(shape: tuple[int, ...], wanted: PartialShape) -> bool:
     """Whether a known shape is one that a partial shape allows."""
     if wanted is None:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.kernels.fallback.status import InvalidArgumentError
+from numlite.kernels.fallback.status import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OutOfRangeError,
+)
+from numlite.lite.errors import UnsupportedError
 
 from .graph_runs import Session
 
@@ -121,6 +126,55 @@ def test_datasets_side_by_side() -> None:
     assert found == 0 * 5 + 1 * 6 + 2 * 7
 
 
+def test_ways_to_map() -> None:
+    session = Session(append=append, double=lambda x: [x * 2], is_small=lambda x: [np.array(x < 2)])
+    source = numbers(session, 0, 4, 1)
+    parallel = of(session, "ParallelMapDatasetV2", source, np.int64(2), f="func$double", **NONE)
+    assert appended(session, parallel) == [0, 2, 4, 6]
+    inputs = source, np.int64(3), np.int64(1), np.array(False)
+    both = of(session, "MapAndBatchDataset", *inputs, f="func$double", **NONE)
+    assert appended(session, both) == [0, 2, 4, 6]
+    assert appended(session, of(session, "TakeWhileDataset", source, predicate="func$is_small", **NONE)) == [
+        0,
+        1,
+    ]
+
+
+def test_a_cache_makes_its_elements_once() -> None:
+    seen: list[int] = []
+    session = Session(append=append, note=lambda x: seen.append(int(x)) or [x])
+    noted = of(session, "MapDataset", numbers(session, 0, 3, 1), f="func$note", **NONE)
+    cache = of(session, "CacheDataset", noted, np.array(b"", object))
+    assert [appended(session, cache) for _ in range(2)] == [[0, 1, 2]] * 2
+    assert seen == [0, 1, 2]
+    with pytest.raises(UnsupportedError, match="kept in memory"):
+        of(session, "CacheDataset", noted, np.array(b"file", object))
+
+
+def next_of(session: Session, iterator: np.ndarray) -> int:
+    return int(session.one("IteratorGetNext", iterator, **LONG))
+
+
+@pytest.mark.parametrize("op", ["IteratorV2", "AnonymousIteratorV3"])
+def test_an_iterator_goes_on_from_run_to_run(op: str) -> None:
+    session = Session()
+    names = {"shared_name": "string$i", "container": "string$"} if op == "IteratorV2" else {}
+    iterator = session.one(op, **names, **LONG)
+    with pytest.raises(FailedPreconditionError, match="must be given a dataset"):
+        next_of(session, iterator)
+    for _ in range(2):
+        session.all("MakeIterator", [numbers(session, 5, 7, 1), iterator])
+        assert [next_of(session, iterator) for _ in range(2)] == [5, 6]
+    with pytest.raises(OutOfRangeError, match="end of sequence"):
+        next_of(session, iterator)
+
+
+def test_an_iterator_with_a_dataset_of_its_own() -> None:
+    session = Session(make=lambda: [numbers(session, 0, 2, 1)])
+    iterators = [session.one("OneShotIterator", dataset_factory="func$make", **LONG) for _ in range(2)]
+    assert [next_of(session, iterator) for iterator in iterators] == [0, 1]
+
+
 def test_what_only_says_how_to_compute() -> None:
     session = Session(append=append)
     source = numbers(session, 0, 2, 1)
@@ -128,6 +182,8 @@ def test_what_only_says_how_to_compute() -> None:
         ("ModelDataset", [], {}),
         ("OptionsDataset", [], {"serialized_options": "string$"}),
         ("PrefetchDataset", [np.int64(1)], {}),
+        ("FinalizeDataset", [], {}),
+        ("OptimizeDatasetV2", [np.zeros(0, object)] * 3, {}),
         ("RewriteDataset", [np.array(b"replicate", object)], {}),
     ):
         assert appended(session, of(session, op, source, *inputs, **attributes)) == [0, 1]

@@ -144,6 +144,25 @@ def test_what_a_tensor_array_refuses() -> None:
         read(session, handle, 0)
 
 
+@pytest.mark.parametrize("version", ["", "V2"])
+def test_older_versions(version: str) -> None:
+    session = Session()
+    attributes = {"dtype": "f32"}
+    handle = session.one(f"TensorArray{version}", np.int32(2), **attributes)
+    for i in range(2):
+        session.one(f"TensorArrayWrite{version}", handle, np.int32(i), X[i], FLOW, T="f32")
+    gradient = session.one(f"TensorArrayGrad{version}", handle, FLOW, source="string$g")
+    session.one(f"TensorArrayWrite{version}", gradient, np.int32(1), X[2], FLOW, T="f32")
+    indices = np.array([1, 0], np.int32)
+    found = session.one(f"TensorArrayGather{version}", handle, indices, FLOW, **attributes)
+    np.testing.assert_array_equal(found, X[1::-1])
+    found = session.one(f"TensorArrayGather{version}", gradient, indices, FLOW, **attributes)
+    np.testing.assert_array_equal(found, [X[2], [0, 0]])
+    stack = session.one("Stack", elem_type="f32")
+    session.one("StackPush", stack, X[0], T="f32")
+    assert session.one("StackPop", stack, elem_type="f32").tolist() == X[0].tolist()
+
+
 def test_a_stack_gives_the_last_first() -> None:
     session = Session()
     handle = session.one("StackV2", np.int32(2), elem_type="f32")
