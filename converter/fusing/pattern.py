@@ -48,6 +48,11 @@ class Fused:
         return len(self.gone)
 
 
+def sources_of(*operators: LiteOperator) -> tuple[str, ...]:
+    """The nodes that the operators do the work of, each once, those of the first one first."""
+    return tuple(dict.fromkeys(source for each in operators for source in each.sources))
+
+
 def bypass(graph: LiteGraph, operator: LiteOperator, x: LiteTensor) -> bool:
     """Take out an operator whose only result equals x; False where the graph's outputs forbid it.
 

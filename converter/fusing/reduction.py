@@ -108,13 +108,7 @@ def _without_epsilon(
 
 def _is_sum_of_squares(total: LiteOperator, x: LiteTensor, producers: dict[int, LiteOperator]) -> bool:
     """Whether the operator sums x * x along x's last axis, which it keeps."""
-    options = total.options
-    if total.code != BuiltinOperator.SUM or not isinstance(options, ReducerOptionsT) or not options.keep_dims:
-        return False
-    axes = total.inputs[1]
-    if axes is None or axes.data is None or x.shape is None:
-        return False
-    if [int(axis) % len(x.shape) for axis in axes.data.reshape(-1)] != [len(x.shape) - 1]:
+    if total.code != BuiltinOperator.SUM or not reduces_last_axis(total):
         return False
     square = producers.get(id(total.inputs[0]))
     if square is None or activation_of(square):
@@ -122,3 +116,14 @@ def _is_sum_of_squares(total: LiteOperator, x: LiteTensor, producers: dict[int, 
     if square.code == BuiltinOperator.SQUARE:
         return square.inputs[0] is x
     return square.code == BuiltinOperator.MUL and square.inputs[0] is x and square.inputs[1] is x
+
+
+def reduces_last_axis(operator: LiteOperator) -> bool:
+    """Whether a reduction goes along its operand's last axis only, and keeps it as 1."""
+    options, (x, axes) = operator.options, operator.inputs
+    if not isinstance(options, ReducerOptionsT) or not options.keep_dims:
+        return False
+    if axes is None or axes.data is None or x is None or not x.shape:
+        return False
+    rank = len(x.shape)
+    return [int(axis) % rank for axis in axes.data.reshape(-1)] == [rank - 1]

@@ -20,7 +20,9 @@ from .padding import FusePadding
 from .reduction import KeepReducedAxes, UseL2Normalization
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
 from .scale import FoldScaleBefore
+from .softmax import UseSoftmax
 from .transpose import MergeTransposes, SinkTransposes
+from .zero import SkipEmptyResults, SkipZeroProducts
 
 
 class Pass(Protocol):
@@ -33,11 +35,14 @@ class Pass(Protocol):
 PASSES: tuple[Pass, ...] = (
     RemoveDeadCode(),
     FoldConstants(),
+    SkipEmptyResults(),
+    SkipZeroProducts(),
     RemoveNeutralArithmetic(),
     SkipBroadcasts(),
     SkipLeadingOnes(),
     ShareResults(),
     UseL2Normalization(),
+    UseSoftmax(),
     UseSquaredDifference(),
     UseCutOffs(),
     FuseGelu(),
