@@ -1,4 +1,4 @@
-"""DecodePng, DecodeJpeg, DecodeBmp, DecodeGif, DecodeImage and their kin, and EncodePng."""
+"""DecodePng, DecodeJpeg, DecodeBmp, DecodeGif, DecodeImage and their kin, EncodePng and EncodeJpeg."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import struct
 
 import numpy as np
 
+from ...lite.errors import UnsupportedError
 from ...schema import graph_def
 from .attributes import DataType
 from .dtypes import INDICES, numpy_dtype
 from .gif_format import SIGNATURES, read_gif
 from .jpeg_format import jpeg_shape, read_jpeg
+from .jpeg_writer import write_jpeg
 from .png_format import SIGNATURE, Png, read_png, write_png
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -18,6 +20,9 @@ from .status import InvalidArgumentError
 _BYTES = frozenset((graph_def.DT_UINT8, graph_def.DT_UINT16))
 _IMAGES = _BYTES | {graph_def.DT_FLOAT}
 _MOST_PIXELS = 1 << 29
+_MOST_METADATA = 65502
+# JFIF's numbers.
+_DENSITY_UNITS = {"in": 1, "cm": 2}
 # libpng's weights of red, green and blue in grey; only samples of 16 bits are rounded.
 _RED, _GREEN, _BLUE, _PLACES = 9797, 19234, 3737, 15
 
@@ -250,6 +255,58 @@ def encode_png(image: np.ndarray, *, compression: int) -> np.ndarray:
     return files
 
 
+def _encoded_jpeg(
+    op: str, image: np.ndarray, quality: int, halve_colours: bool, density: tuple[int, int, int], xmp: bytes
+) -> np.ndarray:
+    if image.ndim != 3 or image.shape[2] not in (1, 3) or not all(0 < n < 1 << 16 for n in image.shape[:2]):
+        message = f"image must be [height, width, 1 or 3], sides below {1 << 16}"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(image.shape)}")
+    if not 0 <= quality <= 100 or not all(0 <= value < 1 << 16 for value in density):
+        message = f"quality must be from 0 to 100 and densities below {1 << 16}"
+        raise InvalidArgumentError(f"{op}: {message}, got {quality} and {density[1:]}")
+    if len(xmp) > _MOST_METADATA:
+        message = f"xmp_metadata must have at most {_MOST_METADATA} bytes"
+        raise InvalidArgumentError(f"{op}: {message}, got {len(xmp)}")
+    made = np.empty((), object)
+    made[()] = write_jpeg(image, max(quality, 1), halve_colours, density, xmp)
+    return made
+
+
+def encode_jpeg(
+    image: np.ndarray,
+    *,
+    format: str,
+    quality: int,
+    progressive: bool,
+    chroma_downsampling: bool,
+    density_unit: str,
+    x_density: int,
+    y_density: int,
+    xmp_metadata: bytes,
+) -> np.ndarray:
+    """image [height, width, 1 or 3], uint8, as a JPEG. Its codes are always made for the image."""
+    op = "EncodeJpeg"
+    if progressive:
+        raise UnsupportedError(f"{op}: only sequential files are built; progressive must be False")
+    wanted = {"": None, "grayscale": 1, "rgb": 3}
+    if format not in wanted or density_unit not in _DENSITY_UNITS:
+        message = "format must be '', 'grayscale' or 'rgb' and density_unit 'in' or 'cm'"
+        raise InvalidArgumentError(f"{op}: {message}, got {format!r} and {density_unit!r}")
+    if wanted[format] not in (None, *image.shape[2:]):
+        message = f"format {format!r} must have {wanted[format]} channels"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(image.shape)}")
+    density = _DENSITY_UNITS[density_unit], x_density, y_density
+    return _encoded_jpeg(op, image, quality, chroma_downsampling, density, xmp_metadata)
+
+
+def encode_jpeg_variable_quality(image: np.ndarray, quality: np.ndarray) -> np.ndarray:
+    """EncodeJpeg, quality being a tensor."""
+    op = "EncodeJpegVariableQuality"
+    if quality.ndim:
+        raise InvalidArgumentError(f"{op}: quality must be a scalar, got {list(quality.shape)}")
+    return _encoded_jpeg(op, image, int(quality), True, (_DENSITY_UNITS["in"], 300, 300), b"")
+
+
 KERNELS = (
     kernel("DecodePng", decode_png, dtype=_BYTES),
     kernel("DecodeJpeg", decode_jpeg),
@@ -259,4 +316,6 @@ KERNELS = (
     kernel("DecodeGif", decode_gif),
     kernel("DecodeImage", decode_image, dtype=_IMAGES),
     kernel("EncodePng", encode_png, T=_BYTES),
+    kernel("EncodeJpeg", encode_jpeg),
+    kernel("EncodeJpegVariableQuality", encode_jpeg_variable_quality),
 )

@@ -21,14 +21,14 @@ _SIZE = 8
 _MOST_PIXELS = 1 << 28
 _LUMINANCE = np.array([0.299, 0.587, 0.114])
 # Places of coefficients in a block, row by row, in the order of the file.
-_ZIGZAG = np.array(
+ZIGZAG = np.array(
     sorted(range(64), key=lambda at: (at // 8 + at % 8, (at // 8 if (at // 8 + at % 8) % 2 else at % 8)))
 )
 
 
 # The inverse transform [frequency, place].
-_BASIS = np.cos(np.outer(np.arange(8), 2 * np.arange(8) + 1) * (np.pi / 16)) / 2
-_BASIS[0] /= np.sqrt(2)
+BASIS = np.cos(np.outer(np.arange(8), 2 * np.arange(8) + 1) * (np.pi / 16)) / 2
+BASIS[0] /= np.sqrt(2)
 
 
 def _refuse(message: str) -> InvalidArgumentError:
@@ -183,7 +183,7 @@ class _Decoder:
             if len(segment) < 1 + size:
                 raise _refuse("a quantizer must be complete")
             table = np.zeros(64, np.int32)
-            table[_ZIGZAG] = np.frombuffer(segment[1 : 1 + size], kind)
+            table[ZIGZAG] = np.frombuffer(segment[1 : 1 + size], kind)
             self._quantizers[segment[0] & 15] = table
             segment = segment[1 + size :]
 
@@ -294,7 +294,7 @@ class _Decoder:
                 at += run
                 if at > 63:
                     raise _refuse("a block must have 64 coefficients")
-                block[_ZIGZAG[at]] = bits.signed(size)
+                block[ZIGZAG[at]] = bits.signed(size)
                 at += 1
             elif run == 15:
                 at += 16
@@ -372,7 +372,7 @@ def _plane(
         size *= 2
     blocks = decoder.dequantized(component).reshape(*component.coefficients.shape[:2], _SIZE, _SIZE)
     # A smaller block is made of means.
-    basis = _BASIS.reshape(_SIZE, size, -1).mean(axis=2)
+    basis = BASIS.reshape(_SIZE, size, -1).mean(axis=2)
     pixels = np.einsum("ki,rckl,lj->ricj", basis, blocks, basis, optimize=True) + 128
     whole = np.clip(np.floor(pixels + 0.5), 0, 255).reshape(blocks.shape[0] * size, blocks.shape[1] * size)
     rows = -(-frame.height * component.down * size // (down * _SIZE))

@@ -110,7 +110,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
     "image_codec": (
         *("DecodePng", "DecodeJpeg", "DecodeAndCropJpeg", "ExtractJpegShape", "DecodeBmp", "DecodeGif"),
-        *("DecodeImage", "EncodePng"),
+        *("DecodeImage", "EncodePng", "EncodeJpeg", "EncodeJpegVariableQuality"),
     ),
     "incomplete_gamma": ("Igamma", "Igammac", "IgammaGradA", "RandomGammaGrad", "Betainc"),
     "iterator": (
