@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numlite.kernels.fallback.dtypes import data_type_named, data_type_of
 from numlite.kernels.fallback.environment import Environment
+from numlite.kernels.fallback.jpeg_format import read_jpeg
 from numlite.kernels.fallback.node_runner import run_node
 from numlite.kernels.fallback.png_format import SIGNATURE as PNG
 from numlite.kernels.fallback.png_format import read_png
@@ -27,6 +28,7 @@ OTHERWISE = {
     "Eig": "eigenvalues come in another order",
     "DecodeJSONExample": "lists of numbers are packed",
 }
+JPEG = b"\xff\xd8"
 EDGES = KERNELS / "edge" / "edge.json"
 
 
@@ -62,6 +64,9 @@ def compare(kind: str, found: np.ndarray, wanted: np.ndarray, tolerance: dict[st
         found, wanted = (np.abs(value) for value in (found, wanted))
     if kind == "decode" and wanted.ndim == 0 and wanted.item().startswith(PNG):
         found, wanted = (read_png(value.item()).samples for value in (found, wanted))
+    if kind == "decode" and wanted.ndim == 0 and wanted.item().startswith(JPEG):
+        found, wanted = (read_jpeg(value.item(), 1, True) for value in (found, wanted))
+        kind = "image"
     if kind == "image" and found.shape == wanted.shape and found.dtype == wanted.dtype:
         apart = np.abs(found.astype(np.int32) - wanted.astype(np.int32))
         return "" if apart.max(initial=0) <= 8 else f"pixels differ by {apart.max()}"
