@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...lite.errors import ModelError
+from ..ir.arity import fits_arity
 from ..ir.attributes import Attribute
 from ..ir.types import ElementType, TensorType
 from .context import ShapeContext
@@ -37,14 +39,22 @@ def infer(
     of any rank. Raises ModelError when the inputs do not fit the op.
     """
     c = ShapeContext(op, attributes, inputs, values, results)
+    if not fits_arity(op, attributes, len(inputs), len(results)):
+        raise c.fault(
+            f"inputs and results must be as many as the op has, got {len(inputs)} and {len(results)}"
+        )
     function = shape_functions().get(op)
     shapes: Sequence[PartialShape] = [None] * len(results)
     if function is not None:
         try:
             shapes = function(c)
+        except IndexError as error:
+            raise c.fault("a list among the attributes or inputs is too short") from error
+        except ModelError:
+            raise
         except ValueError as error:
-            # What the arithmetic of sizes refuses; faults of the op itself name it already.
-            raise c.fault(str(error).removeprefix(f"{op}: ")) from error
+            # What the arithmetic of sizes refuses.
+            raise c.fault(str(error)) from error
     shapes = [*shapes, *[None] * (len(results) - len(shapes))][: len(results)]
     types = [TensorType(type.element, shape) for type, shape in zip(results, shapes, strict=True)]
     if op in HANDLES and types:

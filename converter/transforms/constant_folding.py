@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+from ..ir.arity import has_arity
 from ..ir.module import Function, Module
-from ..ir.node import TERMINATORS
 from .bodies import Body, typed_bodies
 from .folding.editor import GraphEditor
 from .folding.register import EARLY_RULES, RULES, Rule
@@ -44,7 +44,7 @@ def _fold(body: Body, rules: Sequence[Rule]) -> None:
     while waiting and left:
         node = waiting.popleft()
         queued.discard(node)
-        if node.block is None or node.op in TERMINATORS or node.regions:
+        if node.block is None or node.regions or not has_arity(node):
             continue
         for rule in rules:
             if not rule.apply(editor, node):

@@ -33,7 +33,12 @@ def _uncapture(node: Node) -> None:
     # A for loop's regions have the index before the data; its node has the bounds.
     index, bounds = (1, 3) if node.op in FOR_REGIONS else (0, 0)
     count = len(node.results)
-    same = [i for i in range(count) if all(_passes(region, i, index) for region in node.regions)]
+    same = [
+        i
+        for i in range(count)
+        if node.operands[bounds + i].owner is not node
+        and all(_passes(region, i, index) for region in node.regions)
+    ]
     if not same:
         return
     dropped = set(same)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..ir.arity import has_arity
 from ..ir.module import Module
 from .bodies import typed_bodies
 from .remapping.batch_norm import fuse_batch_norm
@@ -32,6 +33,8 @@ def remap(
     onednn = enable_onednn_patterns or verify_pdll_patterns_only
     for body in typed_bodies(module):
         for node in topological_order(body.body):
+            if node.block is None or not has_arity(node):
+                continue
             for rule in rules:
-                if node.block is not None and rule(node, onednn) is not None:
+                if rule(node, onednn) is not None:
                     break

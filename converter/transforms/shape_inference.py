@@ -121,11 +121,12 @@ class ShapeInference:
     def _loop_inputs(self, node: Node, inputs: list[TensorType]) -> list[TensorType]:
         """Types of a Merge's inputs: at first that of what enters the loop, then what was found sure."""
         if node in self._assumed:
-            return [TensorType(type.element, self._assumed[node]) for type in inputs]
-        entering = [
-            type for type, value in zip(inputs, node.operands, strict=True) if not _is_back_edge(value)
-        ]
-        return entering or inputs
+            sure = self._assumed[node]
+        else:
+            pairs = zip(inputs, node.operands, strict=True)
+            entering = [type.shape for type, value in pairs if not _is_back_edge(value)]
+            sure = reduce(either, entering) if entering else None
+        return [TensorType(type.element, sure) for type in inputs]
 
     def _weaken(self, loops: list[Node], rounds: int) -> bool:
         """Take less for sure where a later round of a loop gives something else; whether there was any."""

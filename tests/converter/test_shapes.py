@@ -139,7 +139,8 @@ WRONG = [
     ("StridedSlice", STRIDED, [(2,), v(0), v(1), v(0)], "strides"),
     ("Range", {}, [scalar(0), scalar(3), scalar(0)], "delta"),
     ("Pack", {"axis": 5}, [(2,), (2,)], "axis"),
-    ("Sum", {}, [(2,)], "missing"),
+    ("Sum", {}, [(2,)], "as many"),
+    ("Conv2D", {**CONV, "strides": (1,)}, [(1, 2, 2, 3), (3, 3, 3, 5)], "too short"),
 ]
 
 
@@ -147,7 +148,7 @@ WRONG = [
 def test_inputs_that_do_not_fit(case: tuple[str, dict[str, Attribute], list[Any], str]) -> None:
     op, attributes, inputs, message = case
     with pytest.raises(ModelError, match=message):
-        inferred(op, attributes, inputs, 1)
+        inferred(op, attributes, inputs, int(str(attributes.get("num_split", 1))))
 
 
 VALUES: list[tuple[str, dict[str, Attribute], list[Any], list[int]]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...ir.arity import has_arity
 from ...ir.attributes import Attributes, DenseAttr, FuncAttr
 from ...ir.node import Node
 from ...ir.types import ElementType, TensorType
@@ -120,7 +121,7 @@ def tensor_array_size(editor: GraphEditor, node: Node) -> bool:
     if node.op != "TensorArraySizeV3" or editor.is_kept(node):
         return False
     array = node.operands[0].owner
-    if not isinstance(array, Node) or array.op != "TensorArrayV3":
+    if not isinstance(array, Node) or array.op != "TensorArrayV3" or not has_arity(array):
         return False
     value = constant_of(array.operands[0])
     if value is None or array.attributes.get("dynamic_size", False) is not False:

@@ -52,7 +52,7 @@ def shape_n(editor: GraphEditor, node: Node) -> bool:
     Given:  s0, s1 = ShapeN(x, y: 4x6)
     Result: s0, s1 = ShapeN(x, y); s/matshapes_1 = Const [s] {[4, 6]} for s1
     """
-    if node.op != "ShapeN":
+    if node.op != "ShapeN" or len(node.operands) != len(node.results):
         return False
     changed = False
     for i, (operand, result) in enumerate(zip(node.operands, node.results, strict=True)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ir.arity import has_arity
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
@@ -20,7 +21,7 @@ def constant_identities(editor: GraphEditor, node: Node) -> bool:
     Given:  a, b = IdentityN(c, x); y = Neg(a)
     Result: a, b = IdentityN(c, x); y = Neg(c) [IdentityN]
     """
-    if node.op != "IdentityN":
+    if node.op != "IdentityN" or len(node.operands) != len(node.results):
         return False
     changed = False
     for operand, result in zip(node.operands, node.results, strict=True):
@@ -88,12 +89,9 @@ def merge_concats(editor: GraphEditor, node: Node) -> bool:
         return False
     for i, operand in enumerate(node.operands[:-1]):
         child = operand.owner
-        if (
-            not isinstance(child, Node)
-            or child.op != "ConcatV2"
-            or child is node
-            or child.device != node.device
-        ):
+        if not isinstance(child, Node) or child.op != "ConcatV2" or child is node or not has_arity(child):
+            continue
+        if child.device != node.device or child.block is not node.block:
             continue
         if len(operand.users) != 1 or child.control.users or known_integers(child.operands[-1]) != axis:
             continue

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from ...ir.arity import has_arity
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.node import Node, Value
-from ...shapes.dimensions import broadcast
+from ...shapes.dimensions import PartialShape, broadcast
 from .editor import GraphEditor, data_type, rank_of, shape_of
 from .evaluate import run
 from .tensors import constant_of, known_array
@@ -132,11 +131,16 @@ def _keeps_shape(parent: Node, leaf: Value, value: DenseAttr) -> bool:
     shape, whole = shape_of(leaf), shape_of(parent.results[0])
     if shape is None or value.type.shape is None:
         return False
+    stretched = _stretched(shape, value.type.shape)
+    return stretched is not None and (whole is None or stretched == whole)
+
+
+def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> PartialShape:
+    """The shape that both stretch to, None when they do not."""
     try:
-        stretched = np.broadcast_shapes(shape, value.type.shape)
+        return broadcast(one, other)
     except ValueError:
-        return False
-    return whole is None or stretched == whole
+        return None
 
 
 def _rebuild(
@@ -180,7 +184,7 @@ def _push_between(editor: GraphEditor, parent: Node, child: Node, place: int, si
         return False
     # The child must not become larger than it was, nor the result another.
     whole = shapes[0]
-    if whole is None or shapes[1] != whole or shapes[2] is None or broadcast(whole, shapes[2]) != whole:
+    if whole is None or shapes[1] != whole or shapes[2] is None or _stretched(whole, shapes[2]) != whole:
         return False
     op, operands = _inner(parent, child, signs, constant, other)
     made = editor.node(child, op, operands, {"T": data_type(other.type)})
@@ -210,6 +214,8 @@ def multiply_filter(editor: GraphEditor, node: Node) -> bool:
     for i in range(2):
         factor, conv = node.operands[i], node.operands[1 - i].owner
         if constant_of(factor) is None or not isinstance(conv, Node) or conv.op not in _CONVS:
+            continue
+        if not has_arity(conv):
             continue
         if len(conv.results[0].users) != 1 or conv.control.users or conv.device != node.device:
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from ...ir.arity import has_arity
 from ...ir.attributes import Attributes
 from ...ir.node import Node, Value
 from ...ir.signature import registered
@@ -22,7 +23,7 @@ def device_of(node: Node) -> str:
 def source(value: Value, ops: Iterable[str]) -> Node | None:
     """The node that gives the value as its first result, if it is of one of the ops."""
     owner = value.owner
-    if isinstance(owner, Node) and value.index == 0 and owner.op in ops:
+    if isinstance(owner, Node) and value.index == 0 and owner.op in ops and has_arity(owner):
         return owner
     return None
 
