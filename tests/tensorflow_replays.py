@@ -150,7 +150,8 @@ def _graph_run(
     graph: Path | bytes, d: dict[str, Any], feeds: Sequence[np.ndarray], signature: str | None = None
 ) -> Callable[[], Sequence[np.ndarray]]:
     given = {tensor["name"]: value for tensor, value in zip(d["inputs"], feeds, strict=True)}
-    return lambda: run_graph(graph, given, [tensor["name"] for tensor in d["outputs"]], signature)
+    names = [tensor["name"] for tensor in d["outputs"]]
+    return lambda: run_graph(graph, given, names, signature, allow_files=True)
 
 
 def _model_run(

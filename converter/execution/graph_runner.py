@@ -20,6 +20,7 @@ from .feeds import fed_array
 from .frames import LoopRun
 from .function_body import FunctionLibrary
 from .graph_source import GraphSource, runnable
+from .local_files import LocalFiles
 from .operations import Flow
 from .plan import Plan
 from .plan_builder import PlanBuilder
@@ -37,10 +38,15 @@ class GraphRunner:
     """
 
     def __init__(
-        self, graph: GraphSource, registry: KernelRegistry | None = None, signature: str | None = None
+        self,
+        graph: GraphSource,
+        registry: KernelRegistry | None = None,
+        signature: str | None = None,
+        allow_files: bool = False,
     ) -> None:
         """Of a SavedModel runs the signature, which may be left out when it is the only one.
 
+        With allow_files the graph may read and write any file that the process may.
         ModelError when the graph is damaged: inputs that no node gives, names that are there twice.
         """
         source = runnable(graph, signature)
@@ -54,6 +60,7 @@ class GraphRunner:
         self._builder = PlanBuilder(self._library, registry)
         self._producer = definition.versions.producer
         self._resources = ResourceManager()
+        self._files = LocalFiles() if allow_files else None
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._lock = threading.RLock()
 
@@ -111,7 +118,7 @@ class GraphRunner:
             return self._plans[key]
 
     def _environment(self, depth: int) -> Environment:
-        return Environment(partial(self._call, depth + 1), self._producer, self._resources)
+        return Environment(partial(self._call, depth + 1), self._producer, self._resources, self._files)
 
     def _call(self, depth: int, function: FunctionName, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         if depth > _DEEPEST_CALL:
@@ -147,9 +154,10 @@ def run_graph(
     feeds: Mapping[str, object],
     fetches: Sequence[str],
     signature: str | None = None,
+    allow_files: bool = False,
 ) -> list[np.ndarray]:
     """Run a graph or a SavedModel once, from a fresh state: values of the fetches for these feeds.
 
     See GraphRunner.
     """
-    return GraphRunner(graph, signature=signature).run(feeds, fetches)
+    return GraphRunner(graph, signature=signature, allow_files=allow_files).run(feeds, fetches)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
 from ...lite.errors import UnsupportedError
 from .attributes import FunctionName
 from .status import NotFoundError
+
+if TYPE_CHECKING:
+    from .file_access import FileAccess
 
 CallFunction = Callable[[FunctionName, Sequence[np.ndarray]], list[np.ndarray]]
 T = TypeVar("T")
@@ -54,7 +57,7 @@ def _no_functions(function: FunctionName, inputs: Sequence[np.ndarray]) -> list[
 
 
 class Environment:
-    """Resources, the way to call functions of the graph's library, and the graph's seed.
+    """Resources, the way to call functions of the graph's library, and files.
 
     call_function takes the function's data inputs and returns its data results.
     """
@@ -64,8 +67,11 @@ class Environment:
         call_function: CallFunction = _no_functions,
         producer: int = 0,
         resources: ResourceManager | None = None,
+        files: FileAccess | None = None,
     ) -> None:
         self.resources = ResourceManager() if resources is None else resources
         self.call_function = call_function
         # Version of the graph's producer: old ops behave as they did then.
         self.producer = producer
+        # None where graphs may not touch files.
+        self.files = files

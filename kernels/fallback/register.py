@@ -96,6 +96,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "RFFT", "RFFT2D", "RFFT3D", "IRFFT"),
         *("IRFFT2D", "IRFFT3D"),
     ),
+    "file": ("ReadFile", "WriteFile", "SaveV2", "RestoreV2"),
     "fill": ("Fill", "Range", "LinSpace", "OneHot"),
     "fractional_pool": (
         *("FractionalMaxPool", "FractionalAvgPool", "FractionalMaxPoolGrad", "FractionalAvgPoolGrad"),
@@ -330,6 +331,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("EmptyTensorMap", "TensorMapInsert", "TensorMapLookup", "TensorMapErase", "TensorMapHasKey"),
         *("TensorMapSize", "TensorMapStackKeys"),
     ),
+    "text_table": ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unary_ops_composition": ("_UnaryOpsComposition",),
     "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),
