@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...schema.objects import TableT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects
 
@@ -28,7 +30,7 @@ class ShareResults:
             operator.inputs = [
                 None if tensor is None else replaced.get(id(tensor), tensor) for tensor in operator.inputs
             ]
-            key = _key(operator)
+            key = operator_key(operator)
             if key is None:
                 continue
             other = first.setdefault(key, operator)
@@ -45,11 +47,15 @@ class ShareResults:
 _SMALL_BYTES = 1024
 
 
-def _key(operator: LiteOperator) -> object:
-    """What two operators that compute the same have in common; None for one that is like no other."""
+def operator_key(operator: LiteOperator, stand_ins: Mapping[int, LiteTensor | None] | None = None) -> object:
+    """What two operators that compute the same have in common; None for one that is like no other.
+
+    stand_ins are tensors that count as others, by their ids.
+    """
     if operator.callees or operator.code.name in _UNLIKE or has_effects(operator) or operator.custom_code:
         return None
-    inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operator.inputs)
+    operands = [(stand_ins or {}).get(id(tensor), tensor) for tensor in operator.inputs]
+    inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operands)
     types = tuple((tensor.type, tensor.shape) for tensor in operator.outputs)
     if any(tensor.quantization is not None for tensor in operator.outputs):
         return None

@@ -16,6 +16,7 @@ from .dilation import UseDilation
 from .duplicates import ShareResults
 from .gelu import FuseGelu
 from .hard_swish import FuseHardSwish
+from .loop import DropBranchResults, DropLoopVariables, ShareWithLoops
 from .padding import FusePadding
 from .reduction import KeepReducedAxes, UseL2Normalization
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
@@ -34,6 +35,8 @@ class Pass(Protocol):
 
 PASSES: tuple[Pass, ...] = (
     RemoveDeadCode(),
+    DropLoopVariables(),
+    DropBranchResults(),
     FoldConstants(),
     SkipEmptyResults(),
     SkipZeroProducts(),
@@ -41,6 +44,7 @@ PASSES: tuple[Pass, ...] = (
     SkipBroadcasts(),
     SkipLeadingOnes(),
     ShareResults(),
+    ShareWithLoops(),
     UseL2Normalization(),
     UseSoftmax(),
     UseSquaredDifference(),
