@@ -1,5 +1,5 @@
-"""Ops that TensorFlow's optimizer makes of several: convolutions and products with what follows them,
-convolutions of padded or resized images."""
+"""Ops that TensorFlow's optimizer makes of several: convolutions, products and normalizations with what
+follows them, convolutions of padded or resized images."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...schema import graph_def
 from .activation import elu, leaky_relu, relu, relu6
-from .batch_norm import fused_batch_norm
+from .batch_norm import fused_batch_norm, fused_batch_norm_v3
 from .bias import bias_add
-from .conv import conv_2d
+from .conv import conv_2d, conv_3d
+from .depthwise_conv import depthwise_conv_2d
 from .dtypes import FLOATS
 from .half_precision import widened
 from .kernel import checked_shape
@@ -103,6 +104,93 @@ def fused_conv_2d(
     return _followed("_FusedConv2D", y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
 
 
+def fused_conv_3d(
+    x: np.ndarray,
+    w: np.ndarray,
+    args: list[np.ndarray],
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+    padding_list: list[int],
+    fused_ops: list[str],
+    epsilon: float,
+    leakyrelu_alpha: float,
+) -> np.ndarray:
+    """Conv3D, then BiasAdd, then an activation, as fused_ops says."""
+    op = "_FusedConv3D"
+    if padding_list:
+        raise UnsupportedError(f"{op}: must have no padding_list, got {padding_list}; Pad before it runs")
+    y = conv_3d(x, w, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
+    return _followed(op, y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
+
+
+def fused_depthwise_conv_2d(
+    x: np.ndarray,
+    w: np.ndarray,
+    args: list[np.ndarray],
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+    fused_ops: list[str],
+    epsilon: float,
+    leakyrelu_alpha: float,
+) -> np.ndarray:
+    """DepthwiseConv2dNative, then BiasAdd, then an activation, as fused_ops says."""
+    y = depthwise_conv_2d(
+        x,
+        w,
+        strides=strides,
+        padding=padding,
+        explicit_paddings=[],
+        data_format=data_format,
+        dilations=dilations,
+    )
+    op = "_FusedDepthwiseConv2dNative"
+    return _followed(op, y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
+
+
+def fused_batch_norm_with_activation(
+    x: np.ndarray,
+    scale: np.ndarray,
+    offset: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    side_input: list[np.ndarray],
+    *,
+    epsilon: float,
+    exponential_avg_factor: float,
+    data_format: str,
+    is_training: bool,
+    activation_mode: str,
+) -> tuple[np.ndarray, ...]:
+    """FusedBatchNormV3, then a side input added, then Relu or nothing."""
+    op = "_FusedBatchNormEx"
+    y, *others = fused_batch_norm_v3(
+        x,
+        scale,
+        offset,
+        mean,
+        variance,
+        epsilon=epsilon,
+        exponential_avg_factor=exponential_avg_factor,
+        data_format=data_format,
+        is_training=is_training,
+    )
+    for side in side_input:
+        if side.shape != y.shape:
+            message = "side_input must be of x's shape"
+            raise InvalidArgumentError(f"{op}: {message}, got {list(side.shape)} and {list(y.shape)}")
+        y = y + side
+    if activation_mode not in ("Identity", "Relu"):
+        message = f"activation {activation_mode!r} is not built"
+        raise UnsupportedError(f"{op}: {message}; the graph before optimization runs")
+    return (relu(y) if activation_mode == "Relu" else y, *others)
+
+
 def fused_matmul(
     a: np.ndarray,
     b: np.ndarray,
@@ -165,6 +253,14 @@ def fused_resize_and_pad_conv_2d(
 
 KERNELS = (
     kernel("_FusedConv2D", fused_conv_2d, T=FLOATS),
+    kernel("_FusedConv3D", fused_conv_3d, T=FLOATS - {graph_def.DT_DOUBLE}),
+    kernel("_FusedDepthwiseConv2dNative", fused_depthwise_conv_2d, T=FLOATS),
+    kernel(
+        "_FusedBatchNormEx",
+        fused_batch_norm_with_activation,
+        T=FLOATS - {graph_def.DT_DOUBLE},
+        U=frozenset((graph_def.DT_FLOAT,)),
+    ),
     kernel("_FusedMatMul", fused_matmul, T=FLOATS - {graph_def.DT_DOUBLE}),
     kernel("FusedPadConv2D", fused_pad_conv_2d, T=FLOATS),
     kernel("FusedResizeAndPadConv2D", fused_resize_and_pad_conv_2d, T=_FLOAT_16_32_64),

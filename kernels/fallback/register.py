@@ -101,7 +101,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "fractional_pool": (
         *("FractionalMaxPool", "FractionalAvgPool", "FractionalMaxPoolGrad", "FractionalAvgPoolGrad"),
     ),
-    "fused_conv": ("_FusedConv2D", "_FusedMatMul", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
+    "fused_conv": (
+        *("_FusedConv2D", "_FusedConv3D", "_FusedDepthwiseConv2dNative", "_FusedBatchNormEx"),
+        *("_FusedMatMul", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
+    ),
     "gather": ("Gather", "GatherV2", "GatherNd"),
     "glimpse": ("ExtractGlimpse", "ExtractGlimpseV2"),
     "gru_block": ("GRUBlockCell", "GRUBlockCellGrad"),
@@ -237,7 +240,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("DestroyResourceOp", "ResourceCountUpTo"),
     ),
     "reverse": ("Reverse", "ReverseV2", "ReverseSequence", "Roll", "Tile"),
-    "sample_box": ("StatelessSampleDistortedBoundingBox",),
+    "sample_box": (
+        *("StatelessSampleDistortedBoundingBox", "SampleDistortedBoundingBox"),
+        "SampleDistortedBoundingBoxV2",
+    ),
     "scale_and_translate": ("ScaleAndTranslate", "ScaleAndTranslateGrad"),
     "scatter": (
         *("ScatterNd", "ScatterNdNonAliasingAdd", "TensorScatterUpdate", "TensorScatterAdd"),

@@ -1,4 +1,4 @@
-"""StatelessSampleDistortedBoundingBox: a random crop that shows enough of an object."""
+"""SampleDistortedBoundingBox, V2 and stateless: a random crop that shows enough of an object."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .dtypes import INDICES, INTEGERS
+from .kernel import KernelConstruction, KernelContext
+from .random import RandomKernel
 from .random_bits import PhiloxGenerator
-from .registry import kernel
+from .registry import kernel, kernel_class
 from .stateless_random import key_and_counter
 from .status import InvalidArgumentError
 
@@ -113,38 +115,43 @@ def _objects(op: str, boxes: np.ndarray, size: tuple[int, int], whole_if_none: b
     return found or [_Box(0, 0, width, height)]
 
 
-def stateless_sample_distorted_bounding_box(
-    image_size: np.ndarray,
-    boxes: np.ndarray,
-    min_object_covered: np.ndarray,
-    seed: np.ndarray,
-    *,
-    aspect_ratio_range: list[float],
-    area_range: list[float],
-    max_attempts: int,
-    use_image_if_no_bounding_boxes: bool,
+@dataclass(frozen=True)
+class _Limits:
+    """What crops may be, and how many are tried; InvalidArgumentError for limits that cannot be."""
+
+    op: str
+    ratios: list[float]
+    areas: list[float]
+    max_attempts: int
+    whole_if_none: bool
+
+    def checked(self) -> tuple[np.ndarray, np.ndarray]:
+        """The ranges of ratios and areas, float32."""
+        ratios, areas = np.array(self.ratios, np.float32), np.array(self.areas, np.float32)
+        ascend = len(ratios) == len(areas) == 2 and 0 < ratios[0] <= ratios[1]
+        if not ascend or not 0 < areas[0] <= areas[1] <= 1 or not 1 <= self.max_attempts <= _MOST_ATTEMPTS:
+            message = "ranges must ascend, areas be at most 1 and max_attempts be positive"
+            found = f"{self.ratios}, {self.areas} and {self.max_attempts}"
+            raise InvalidArgumentError(f"{self.op}: {message}, got {found}")
+        return ratios, areas
+
+
+def _sampled(
+    limits: _Limits, words: Iterator[int], image_size: np.ndarray, boxes: np.ndarray, least: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """begin and size for Slice [3], and the crop [1, 1, 4] (y1, x1, y2, x2, from 0 to 1).
 
     image_size is height, width and channels. The first crop that covers so much of one of the boxes
     is taken, the whole image when none of max_attempts does.
     """
-    op = "StatelessSampleDistortedBoundingBox"
-    if image_size.shape != (3,) or min(int(n) for n in image_size[:2]) < 1 or min_object_covered.ndim:
-        message = "image_size must be 3 positive sizes and min_object_covered a scalar"
-        raise InvalidArgumentError(f"{op}: {message}, got {image_size.tolist()}")
-    ratios, areas = (np.array(values, np.float32) for values in (aspect_ratio_range, area_range))
-    ascend = len(ratios) == len(areas) == 2 and 0 < ratios[0] <= ratios[1] and 0 < areas[0] <= areas[1] <= 1
-    least = float(min_object_covered)
-    if not ascend or not 1 <= max_attempts <= _MOST_ATTEMPTS or not 0 <= least <= 1:
-        message = "ranges must ascend, areas and min_object_covered be at most 1, and max_attempts positive"
-        found = f"{aspect_ratio_range}, {area_range}, {least} and {max_attempts}"
-        raise InvalidArgumentError(f"{op}: {message}, got {found}")
+    ratios, areas = limits.checked()
+    if image_size.shape != (3,) or min(int(n) for n in image_size[:2]) < 1 or not 0 <= least <= 1:
+        message = "image_size must be 3 positive sizes and min_object_covered from 0 to 1"
+        raise InvalidArgumentError(f"{limits.op}: {message}, got {image_size.tolist()} and {least}")
     size = int(image_size[0]), int(image_size[1])
-    objects = _objects(op, boxes, size, use_image_if_no_bounding_boxes)
-    words = PhiloxGenerator(*key_and_counter(seed)).words()
+    objects = _objects(limits.op, boxes, size, limits.whole_if_none)
     chosen = _Box(0, 0, size[1], size[0])
-    for _ in range(max_attempts):
+    for _ in range(limits.max_attempts):
         ratio = _fraction(words) * (ratios[1] - ratios[0]) + ratios[0]
         crop = _crop(words, size, (areas[0], areas[1]), ratio)
         if crop is not None and _shows(crop, objects, least):
@@ -157,6 +164,53 @@ def stateless_sample_distorted_bounding_box(
     return begin, extent.astype(image_size.dtype), relative.reshape(1, 1, 4)
 
 
+def stateless_sample_distorted_bounding_box(
+    image_size: np.ndarray,
+    boxes: np.ndarray,
+    min_object_covered: np.ndarray,
+    seed: np.ndarray,
+    *,
+    aspect_ratio_range: list[float],
+    area_range: list[float],
+    max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A crop by a seed; see _sampled."""
+    op = "StatelessSampleDistortedBoundingBox"
+    limits = _Limits(op, aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    words = PhiloxGenerator(*key_and_counter(seed)).words()
+    return _sampled(limits, words, image_size, boxes, _one(op, min_object_covered))
+
+
+def _one(op: str, covered: np.ndarray) -> float:
+    if covered.ndim:
+        message = "min_object_covered must be a scalar"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(covered.shape)}")
+    return float(covered)
+
+
+class SampleDistortedBoundingBox(RandomKernel):
+    """A crop by the kernel's generator; see _sampled. V2 takes min_object_covered as a tensor."""
+
+    def __init__(self, construction: KernelConstruction) -> None:
+        super().__init__(construction)
+        ratios = construction.get_attr("aspect_ratio_range", list[float])
+        areas = construction.get_attr("area_range", list[float])
+        attempts = construction.get_attr("max_attempts", int)
+        whole = construction.get_attr("use_image_if_no_bounding_boxes", bool)
+        self._limits = _Limits(construction.op, ratios, areas, attempts, whole)
+
+    def compute(self, context: KernelContext) -> None:
+        if len(context.inputs) == 3:
+            least = _one(self._limits.op, context.input(2))
+        else:
+            least = self.construction.get_attr("min_object_covered", float)
+        words = self.reserved(self._limits.max_attempts).words()
+        found = _sampled(self._limits, words, context.input(0), context.input(1), least)
+        for index, value in enumerate(found):
+            context.set_output(index, value)
+
+
 KERNELS = (
     kernel(
         "StatelessSampleDistortedBoundingBox",
@@ -164,4 +218,6 @@ KERNELS = (
         T=INTEGERS,
         Tseed=INDICES,
     ),
+    kernel_class("SampleDistortedBoundingBox", SampleDistortedBoundingBox, T=INTEGERS),
+    kernel_class("SampleDistortedBoundingBoxV2", SampleDistortedBoundingBox, T=INTEGERS),
 )

@@ -31,6 +31,31 @@ def test_convolution_with_bias_and_activation() -> None:
     np.testing.assert_allclose(fused("_FusedConv2D", [X, W, bias], [b"BiasAdd", b"Relu6"], **STRIDES), wanted)
 
 
+def test_depthwise_convolution_with_activation() -> None:
+    found = fused("_FusedDepthwiseConv2dNative", [X, W], [b"Relu"], **STRIDES)
+    wanted = run("DepthwiseConv2dNative", [X, W], T="f32", **STRIDES)[0]
+    np.testing.assert_array_equal(found, np.maximum(wanted, 0))
+
+
+def test_convolution_3d_with_bias() -> None:
+    x, w = X[:, np.newaxis], W[np.newaxis]
+    options = {"strides": "list(i64)$1,1,1,1,1", "padding": "string$SAME"}
+    bias = RANDOM.normal(size=4).astype(np.float32)
+    wanted = run("Conv3D", [x, w], T="f32", **options)[0] + bias
+    found = fused("_FusedConv3D", [x, w, bias], [b"BiasAdd"], **options)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_normalization_with_side_input_and_activation() -> None:
+    vectors = [RANDOM.uniform(0.5, 2, 2).astype(np.float32) for _ in range(4)]
+    options = {"T": "f32", "U": "f32", "is_training": "bool$false"}
+    side = RANDOM.normal(size=X.shape).astype(np.float32)
+    (wanted, *_) = run("FusedBatchNormV3", [X, *vectors], **options)
+    more = {"num_side_inputs": "i64$1", "activation_mode": "string$Relu"}
+    (found, *_) = run("_FusedBatchNormEx", [X, *vectors, side], **options, **more)
+    np.testing.assert_allclose(found, np.maximum(wanted + side, 0), rtol=1e-6)
+
+
 def test_product_with_bias_and_activation() -> None:
     a, b, bias = (RANDOM.normal(size=size).astype(np.float32) for size in ((3, 4), (4, 2), 2))
     wanted = np.tanh(a @ b + bias)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numlite.kernels.fallback.environment import Environment
+from numlite.kernels.fallback.node_runner import NodeRunner
 from numlite.kernels.fallback.status import InvalidArgumentError
 
-from .nodes import run
+from .nodes import node, run
 
 SIZE = np.array([40, 50, 3], np.int32)
 BOXES = np.array([[[0.25, 0.2, 0.75, 0.8]]], np.float32)
@@ -41,6 +43,16 @@ def test_a_crop_is_tensorflows() -> None:
     limits = {"aspect_ratio_range": "list(f32)$0.75,1.33", "area_range": "list(f32)$0.05,1.0"}
     begin, size, _ = sample(3, np.array([[[0.1, 0.1, 0.8, 0.9]]], np.float32), 0.3, **limits)
     assert (begin.tolist(), size.tolist()) == ([4, 10, 0], [28, 24, -1])
+
+
+def test_a_generator_goes_on() -> None:
+    """A kernel of two seeds gives one crop after another, the same for each environment."""
+    made = node("SampleDistortedBoundingBoxV2", T="i32", seed="i64$3", seed2="i64$4")
+    crops = []
+    for _ in range(2):
+        runner = NodeRunner(made)
+        crops.append([runner([SIZE, BOXES, np.float32(0.1)], Environment())[2].tolist() for _ in range(3)])
+    assert crops[0] == crops[1] and crops[0][0] != crops[0][1]
 
 
 @pytest.mark.parametrize("boxes", [np.zeros((1, 0, 4)), np.array([[[0.5, 0, 0.25, 1]]]), np.ones((2, 4))])
