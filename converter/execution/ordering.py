@@ -46,7 +46,7 @@ def ordered(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> l
 
 def _needed(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> set[int]:
     found: set[int] = set()
-    waiting = list(wanted)
+    waiting = [place for place in wanted if not _is_given(body, place, given)]
     while waiting:
         place = waiting.pop()
         if place not in found:
@@ -58,9 +58,12 @@ def _needed(body: Body, given: Collection[Endpoint], wanted: Iterable[int]) -> s
 def _sources(body: Body, place: int, given: Collection[Endpoint]) -> Iterator[int]:
     """The nodes that a node reads from or waits for."""
     node = body.nodes[place]
-    for control in node.controls:
-        if not (body.nodes[control].op in _FED and Endpoint(control, 0) in given):
-            yield control
+    yield from (control for control in node.controls if not _is_given(body, control, given))
     for endpoint in node.inputs:
         if endpoint not in given:
             yield endpoint.node
+
+
+def _is_given(body: Body, place: int, given: Collection[Endpoint]) -> bool:
+    """Whether there is nothing to do at a node, because its value is given."""
+    return body.nodes[place].op in _FED and Endpoint(place, 0) in given

@@ -233,6 +233,16 @@ def test_control_results_run_in_every_call() -> None:
     np.testing.assert_array_equal(run_graph(graph.graph_def, {"x": X}, ["read"])[0], X)
 
 
+def test_an_argument_may_be_a_control_result() -> None:
+    made = doubling()
+    made.signature.control_output.append("x")
+    made.control_ret["x"] = "x"
+    made.node_def[0].input.append("^x")
+    graph = graph_with(made)
+    call(graph, "PartitionedCall", "y", ["x"], [FLOAT], f="double")
+    np.testing.assert_array_equal(run_graph(graph.graph_def, {"x": X}, ["y"])[0], 2 * X)
+
+
 def test_recursion_ends_with_an_error() -> None:
     body = GraphBuilder()
     body.placeholder("x", None)
