@@ -1,4 +1,4 @@
-"""LSTMBlockCell and its gradient, BlockLSTM and BlockLSTMV2."""
+"""LSTMBlockCell, BlockLSTM and BlockLSTMV2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
 
-_TYPES = frozenset((graph_def.DT_FLOAT, graph_def.DT_HALF))
+TYPES = frozenset((graph_def.DT_FLOAT, graph_def.DT_HALF))
 Arrays = tuple[np.ndarray, ...]
 
 
@@ -53,7 +53,7 @@ class _Cell:
         return i, cs, f, o, ci, co, co * o
 
 
-def _check(op: str, x: np.ndarray, state: Arrays, w: np.ndarray, vectors: Arrays, b: np.ndarray) -> None:
+def check_cell(op: str, x: np.ndarray, state: Arrays, w: np.ndarray, vectors: Arrays, b: np.ndarray) -> None:
     """InvalidArgumentError unless x [..., batch, inputs] goes with the state and the weights."""
     cells = state[0].shape[1] if state[0].ndim == 2 else -1
     good = cells >= 0 and all(value.shape == (x.shape[-2], cells) for value in state)
@@ -85,52 +85,10 @@ def lstm_block_cell(
     op = "LSTMBlockCell"
     if x.ndim != 2:
         raise InvalidArgumentError(f"{op}: x must be [batch, inputs], got {list(x.shape)}")
-    _check(op, x, (cs_prev, h_prev), w, (wci, wcf, wco), b)
+    check_cell(op, x, (cs_prev, h_prev), w, (wci, wcf, wco), b)
     peepholes = tuple(map(widened, (wci, wcf, wco))) if use_peephole else None
     cell = _Cell(widened(w), widened(b), peepholes, forget_bias, cell_clip, True)
     found = cell.step(widened(x), widened(cs_prev), widened(h_prev))
-    return tuple(value.astype(x.dtype) for value in found)
-
-
-def lstm_block_cell_gradient(
-    x: np.ndarray,
-    cs_prev: np.ndarray,
-    h_prev: np.ndarray,
-    w: np.ndarray,
-    wci: np.ndarray,
-    wcf: np.ndarray,
-    wco: np.ndarray,
-    b: np.ndarray,
-    i: np.ndarray,
-    cs: np.ndarray,
-    f: np.ndarray,
-    o: np.ndarray,
-    ci: np.ndarray,
-    co: np.ndarray,
-    cs_gradient: np.ndarray,
-    h_gradient: np.ndarray,
-    *,
-    use_peephole: bool,
-) -> Arrays:
-    """Gradients of cs_prev, of the gates before their functions (i, ci, f, o), and of the peepholes."""
-    op = "LSTMBlockCellGrad"
-    if x.ndim != 2:
-        raise InvalidArgumentError(f"{op}: x must be [batch, inputs], got {list(x.shape)}")
-    state = (cs_prev, h_prev, i, cs, f, o, ci, co, cs_gradient, h_gradient)
-    _check(op, x, state, w, (wci, wcf, wco), b)
-    cs_prev, h_prev, i, cs, f, o, ci, co, dcs, dh = map(widened, state)
-    do = o * (1 - o) * dh * co
-    dcs = (1 - co * co) * dh * o + dcs
-    if use_peephole:
-        dcs = dcs + do * widened(wco)
-    di, dci, df = i * (1 - i) * dcs * ci, (1 - ci * ci) * dcs * i, f * (1 - f) * dcs * cs_prev
-    before = dcs * f
-    zero = np.zeros(wci.shape, before.dtype)
-    peepholes = (zero, zero, zero)
-    if use_peephole:
-        before = before + di * widened(wci) + df * widened(wcf)
-        peepholes = ((di * cs_prev).sum(axis=0), (df * cs_prev).sum(axis=0), (do * cs).sum(axis=0))
-    found = (before, np.concatenate([di, dci, df, do], axis=1), *peepholes)
     return tuple(value.astype(x.dtype) for value in found)
 
 
@@ -146,7 +104,7 @@ def _block(
     if x.ndim != 3 or length.size != 1:
         message = "x must be [time, batch, inputs] and seq_len_max one number"
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(length.shape)}")
-    _check(op, x, state, cell.w, vectors, cell.b)
+    check_cell(op, x, state, cell.w, vectors, cell.b)
     steps = int(length.reshape(-1)[0])
     if not 0 <= steps <= len(x):
         raise InvalidArgumentError(f"{op}: seq_len_max must be from 0 to {len(x)}, got {steps}")
@@ -205,8 +163,7 @@ def block_lstm_v2(
 
 
 KERNELS = (
-    kernel("LSTMBlockCell", lstm_block_cell, T=_TYPES),
-    kernel("LSTMBlockCellGrad", lstm_block_cell_gradient, T=_TYPES),
-    kernel("BlockLSTM", block_lstm, T=_TYPES),
-    kernel("BlockLSTMV2", block_lstm_v2, T=_TYPES),
+    kernel("LSTMBlockCell", lstm_block_cell, T=TYPES),
+    kernel("BlockLSTM", block_lstm, T=TYPES),
+    kernel("BlockLSTMV2", block_lstm_v2, T=TYPES),
 )

@@ -140,7 +140,8 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("LookupTableExportV2", "LookupTableSize", "LookupTableSizeV2", "InitializeTable"),
         *("InitializeTableV2", "LookupTableRemoveV2"),
     ),
-    "lstm_block": ("LSTMBlockCell", "LSTMBlockCellGrad", "BlockLSTM", "BlockLSTMV2"),
+    "lstm_block": ("LSTMBlockCell", "BlockLSTM", "BlockLSTMV2"),
+    "lstm_block_gradient": ("LSTMBlockCellGrad", "BlockLSTMGrad", "BlockLSTMGradV2"),
     "matmul": ("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "SparseMatMul", "Cross"),
     "matrix_diag": (
         *("Diag", "DiagPart", "MatrixDiag", "BatchMatrixDiag", "MatrixDiagPart", "BatchMatrixDiagPart"),

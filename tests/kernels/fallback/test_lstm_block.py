@@ -65,6 +65,29 @@ def test_gradient_is_the_slope() -> None:
     np.testing.assert_allclose(np.sum(gates.sum(axis=0) * turn), slope, rtol=2e-2)
 
 
+@pytest.mark.parametrize("version", ["", "V2"])
+def test_gradient_of_a_block_is_the_slope(version: str) -> None:
+    length, x = np.int64(3), normal(3, BATCH, INPUTS)
+    options = {"T": "f32", "use_peephole": "bool$true", **({} if version else {"forget_bias": "f32$0.0"})}
+    options["cell_clip"] = "f32$-1.0"
+
+    def outputs(x: np.ndarray, w: np.ndarray) -> list[np.ndarray]:
+        return run(f"BlockLSTM{version}", [length, x, CS, H, w, *WEIGHTS[1:]], **options)
+
+    w, found = WEIGHTS[0], outputs(x, WEIGHTS[0])
+    dcs, dh = normal(*found[1].shape), normal(*found[6].shape)
+    inputs = [length, x, CS, H, *WEIGHTS, *found, dcs, dh]
+    dx, _, _, dw, *_ = run(f"BlockLSTMGrad{version}", inputs, T="f32", use_peephole="bool$true")
+    for gradient, by_x, move in ((dx, True, normal(*x.shape)), (dw, False, normal(*w.shape))):
+        losses = []
+        for sign in (1e-2, -1e-2):
+            _, cs, _, _, _, _, h = outputs(x + sign * move, w) if by_x else outputs(x, w + sign * move)
+            losses.append(np.sum(cs.astype(np.float64) * dcs) + np.sum(h.astype(np.float64) * dh))
+        np.testing.assert_allclose(
+            np.sum(gradient * move), (losses[0] - losses[1]) / 2e-2, rtol=3e-2, atol=1e-2
+        )
+
+
 def test_gru_step_is_its_formula_and_has_its_slope() -> None:
     weights = [
         normal(INPUTS + CELLS, 2 * CELLS),
