@@ -16,6 +16,7 @@ from .dilation import UseDilation
 from .duplicates import ShareResults
 from .gelu import FuseGelu
 from .hard_swish import FuseHardSwish
+from .lookup import UseEmbeddingLookup
 from .loop import DropBranchResults, DropLoopVariables, ShareWithLoops
 from .padding import FusePadding
 from .reduction import KeepReducedAxes, UseL2Normalization
@@ -59,6 +60,7 @@ PASSES: tuple[Pass, ...] = (
     MoveBeforeReshape(),
     FoldBatchNorm(),
     FuseBias(),
+    UseEmbeddingLookup(),
     FoldScaleBefore(),
     FusePadding(),
     KeepDimensions(),
