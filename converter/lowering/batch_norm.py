@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...lite.errors import UnsupportedError
+from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
 from ..ir.node import Node
@@ -21,18 +21,20 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """
     if node.flag("is_training"):
         raise UnsupportedError("batch statistics (is_training) are not built, freeze the graph for inference")
-    if node.text("data_format") != "NHWC":
-        raise UnsupportedError(f"data_format {node.text('data_format')} is not built, NHWC is")
     x = lowering.input(node, 0)
     check_type(x, TensorType.FLOAT32)
     names = ("scale", "offset", "mean", "variance")
     scale, offset, mean, variance = (
         lowering.constant_input(node, i, name).astype(np.float64) for i, name in enumerate(names, 1)
     )
+    if any(each.shape != scale.shape or each.ndim != 1 for each in (offset, mean, variance)):
+        raise ModelError(f"parameters must be vectors of one length, got {scale.shape} to {variance.shape}")
     multiplier = scale / np.sqrt(variance + np.float32(node.real("epsilon")))
     addend = offset - mean * multiplier
-    m = lowering.constant(lowering.name(node, "/multiplier"), multiplier.astype(np.float32))
-    b = lowering.constant(lowering.name(node, "/addend"), addend.astype(np.float32))
+    # Channels are the last axis, or have two behind them.
+    shape = (-1,) if node.text("data_format") == "NHWC" else (-1, 1, 1)
+    m = lowering.constant(lowering.name(node, "/multiplier"), multiplier.astype(np.float32).reshape(shape))
+    b = lowering.constant(lowering.name(node, "/addend"), addend.astype(np.float32).reshape(shape))
     scaled = binary(lowering, node, BuiltinOperator.MUL, x, m)
     y = binary(lowering, node, BuiltinOperator.ADD, scaled, b)
     reserved = lowering.constant(lowering.name(node, "/reserved"), np.zeros(mean.shape, np.float32))

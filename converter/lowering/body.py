@@ -97,7 +97,8 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
         del lowering.graph.operators[place:]
     except BodyFailedError:
         return False
-    except (ModelError, PrepareError) as error:
+    except (ModelError, PrepareError, ValueError, OverflowError) as error:
+        # The last two are what NumPy says of sizes and shapes that make no sense.
         raise ModelError(f"{_described(lowering, node)}: {error}") from error
     try:
         if results is None and not is_structural(node.op):

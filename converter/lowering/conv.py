@@ -12,14 +12,13 @@ from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from ..partial_shape import inferred, is_known
 from .lowering import Lowering, Rule, check_type
-from .window import check_rank, padded_input, window_of
+from .window import check_rank, image_input, image_result, padded_input, window_of
 
 
 def conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
     """CONV_2D with a bias of zeros, to be filled by what follows; groups by the depths."""
-    x, filters = lowering.input(node, 0), lowering.input(node, 1)
+    x, filters = image_input(lowering, node), lowering.input(node, 1)
     check_type(x, TensorType.FLOAT32)
-    check_rank(x, 4)
     check_rank(filters, 4)
     window = window_of(node)
     x, padding = padded_input(lowering, node, x)
@@ -36,7 +35,8 @@ def conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
     shape = _shape(options, x.shape, weights.shape)
     # LiteRT's fast path takes only convolutions that have a bias.
     bias = lowering.constant(lowering.name(node, "/bias"), np.zeros(weights.shape[0], np.float32))
-    return lowering.operator(node, BuiltinOperator.CONV_2D, [x, weights, bias], shape, options)
+    y = lowering.operator(node, BuiltinOperator.CONV_2D, [x, weights, bias], shape, options)
+    return image_result(lowering, node, y)
 
 
 def _shape(options: Conv2DOptionsT, x: PartialShape, weights: Shape) -> PartialShape:

@@ -12,14 +12,13 @@ from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
 from .lowering import Lowering, Rule, check_type
-from .window import check_rank, padded_input, window_of
+from .window import check_rank, image_input, image_result, padded_input, window_of
 
 
 def depthwise_conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
     """DEPTHWISE_CONV_2D with a bias of zeros, to be filled by what follows."""
-    x, filters = lowering.input(node, 0), lowering.input(node, 1)
+    x, filters = image_input(lowering, node), lowering.input(node, 1)
     check_type(x, TensorType.FLOAT32)
-    check_rank(x, 4)
     check_rank(filters, 4)
     window = window_of(node)
     if filters.data is None:
@@ -44,7 +43,8 @@ def depthwise_conv_2d(lowering: Lowering, node: Node) -> LiteTensor:
     # LiteRT's fast path takes only convolutions that have a bias.
     bias = lowering.constant(lowering.name(node, "/bias"), np.zeros(depth * multiplier, np.float32))
     code = BuiltinOperator.DEPTHWISE_CONV_2D
-    return lowering.operator(node, code, [x, weights, bias], shape, options)
+    y = lowering.operator(node, code, [x, weights, bias], shape, options)
+    return image_result(lowering, node, y)
 
 
 RULES: dict[str, Rule] = {"DepthwiseConv2dNative": depthwise_conv_2d}

@@ -70,7 +70,9 @@ class Lowering:
         return LiteTensor(name, tensor_type_of(data.dtype) if type is None else type, data.shape, data)
 
     def integers(self, name: str, values: Sequence[int]) -> LiteTensor:
-        """A new constant vector of int32."""
+        """A new constant vector of int32; ModelError for a number that does not fit."""
+        if any(not -(2**31) <= value < 2**31 for value in values):
+            raise ModelError(f"{name}: numbers must fit int32, got {list(values)}")
         return self.constant(name, np.array(values, np.int32))
 
     def scalar(self, name: str, value: float, like: LiteTensor) -> LiteTensor:
@@ -151,6 +153,8 @@ class Lowering:
 
     def transposed(self, node: Node, x: LiteTensor, axes: Sequence[int], suffix: str) -> LiteTensor:
         """x with its axes in another order: at once when x is constant."""
+        if x.shape is not None and len(x.shape) != len(axes):
+            raise ModelError(f"operand must have {len(axes)} axes, got {x!r}")
         if x.data is not None:
             return self.constant(x.name + suffix, np.ascontiguousarray(x.data.transpose(axes)), x.type)
         shape = None if x.shape is None else tuple(x.shape[axis] for axis in axes)

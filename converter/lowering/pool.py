@@ -10,14 +10,13 @@ from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred
 from .lowering import Lowering, Rule, check_type
-from .window import check_rank, spatial, window_of
+from .window import image_input, image_result, spatial, window_of
 
 
 def _rule(code: BuiltinOperator) -> Rule:
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
-        x = lowering.input(node, 0)
+        x = image_input(lowering, node)
         check_type(x, TensorType.FLOAT32)
-        check_rank(x, 4)
         window = window_of(node)
         filter_h, filter_w = spatial(node, "ksize")
         if node.text("padding") not in ("SAME", "VALID"):
@@ -30,7 +29,7 @@ def _rule(code: BuiltinOperator) -> Rule:
             filter_width=filter_w,
         )
         shape = inferred(lambda known: output_shape(code.name, options, known)[0], x.shape)
-        return lowering.operator(node, code, [x], shape, options)
+        return image_result(lowering, node, lowering.operator(node, code, [x], shape, options))
 
     return rule
 

@@ -33,6 +33,8 @@ def _grid(minimum: np.ndarray, maximum: np.ndarray, bits: int, narrow: bool) -> 
     """
     if not 2 <= bits <= 16:
         raise ModelError(f"num_bits must be in [2, 16], got {bits}")
+    if minimum.shape != maximum.shape or not np.all(np.isfinite([minimum, maximum])):
+        raise ModelError(f"ranges must be finite and one for one, got {minimum.tolist()}, {maximum.tolist()}")
     if np.any(minimum > 0) or np.any(maximum < 0) or np.any(minimum >= maximum):
         raise UnsupportedError(f"a range without zero, from {minimum.tolist()} to {maximum.tolist()}")
     low, high = int(narrow), (1 << bits) - 1
@@ -107,6 +109,8 @@ def fake_quant_args(lowering: Lowering, node: Node) -> LiteTensor:
 def fake_quant_vars(lowering: Lowering, node: Node) -> LiteTensor:
     """The range is constant inputs."""
     low, high = (lowering.constant_input(node, i, "the range") for i in (1, 2))
+    if low.ndim or high.ndim:
+        raise ModelError(f"the range must be scalars, got {list(low.shape)} and {list(high.shape)}")
     grid = _grid(low, high, node.integer("num_bits"), node.flag("narrow_range"))
     return _on_grid(lowering, node, lowering.input(node, 0), grid)
 
@@ -117,6 +121,8 @@ def fake_quant_per_channel(lowering: Lowering, node: Node) -> LiteTensor:
     if x.shape is None:
         raise UnsupportedError("the rank must be known")
     low, high = (lowering.constant_input(node, i, "the ranges") for i in (1, 2))
+    if low.ndim != 1 or not x.shape or low.size != x.shape[-1]:
+        raise ModelError(f"ranges must be one for each channel, got {list(low.shape)} for {x!r}")
     grid = _grid(low, high, node.integer("num_bits"), node.flag("narrow_range"))
     return _on_grid(lowering, node, x, grid, len(x.shape) - 1)
 
@@ -132,7 +138,10 @@ def quantize_and_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
         raise UnsupportedError("a range for each slice")
     if not node.flag("range_given"):
         return _by_own_range(lowering, node, x)
-    low, high = (float(lowering.constant_input(node, i, "the range")) for i in (1, 2))
+    ends = [lowering.constant_input(node, i, "the range") for i in (1, 2)]
+    if any(end.size != 1 or not np.isfinite(end).all() for end in ends):
+        raise ModelError(f"the range must be two finite numbers, got {[end.tolist() for end in ends]}")
+    low, high = (float(end.reshape(-1)[0]) for end in ends)
     low, high, scale = _symmetric(low, high, node)
     values = {"low": low, "high": high, "scale": scale, "step": 1 / scale}
     least, most, factor, step = (

@@ -71,6 +71,8 @@ class ReservedList(LiteTensor):
         """Zeros for elements of a shape; where a size is not known, one that stretches to what is put in."""
         count = self.count.known()
         shape = tuple(1 if size == -1 else size for size in shape)
+        if count and count[0] < -1:
+            raise ModelError(f"a list must have 0 elements or more, got {count[0]}")
         whole = (count[0] if count else -1, *shape)
         return _zeros(lowering, self.node, whole, self.count, self.type)
 

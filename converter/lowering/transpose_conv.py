@@ -8,7 +8,7 @@ from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .cast import as_int32
 from .lowering import Lowering, Rule
-from .window import window_of
+from .window import is_channels_first, window_of
 
 
 def conv_2d_backprop_input(lowering: Lowering, node: Node) -> LiteTensor:
@@ -17,6 +17,8 @@ def conv_2d_backprop_input(lowering: Lowering, node: Node) -> LiteTensor:
     window = window_of(node)
     if (window.dilation_h, window.dilation_w) != (1, 1):
         raise UnsupportedError("dilations of a transposed convolution are not built")
+    if is_channels_first(node):
+        raise UnsupportedError("data_format NCHW of a transposed convolution is not built, NHWC is")
     if node.text("padding") not in ("SAME", "VALID"):
         raise UnsupportedError(f"padding {node.text('padding')!r} of a transposed convolution is not built")
     weights = lowering.transposed(node, filters, (2, 0, 1, 3), "/transposed")
