@@ -11,6 +11,7 @@ from ..ir.node import Node
 from .attribute_key import attributes_key
 from .bodies import Body, bodies
 from .clone import clone_node
+from .purity import CONTROL_FLOW
 
 
 def dedupe_and_hoist_constants(module: Module, max_size: int = 10, assume_strict_calls: bool = False) -> None:
@@ -21,8 +22,8 @@ def dedupe_and_hoist_constants(module: Module, max_size: int = 10, assume_strict
 
     The one that is left waits for nothing; what used another waits for what that waited for. A call
     may start before all its arguments are there: it gets the constant through an Identity that waits,
-    unless assume_strict_calls or the module has no functions. In a graph with V1 loops, constants that
-    wait for something stay. The names of all but one are gone.
+    unless assume_strict_calls or the module has no functions. In a graph with V1 control flow,
+    constants that wait for something stay. The names of all but one are gone.
     Source: TensorFlow core/transforms/const_dedupe_hoist.
     """
     functions = module.functions
@@ -35,7 +36,7 @@ def dedupe_and_hoist_constants(module: Module, max_size: int = 10, assume_strict
 
 def _equal_constants(body: Body, max_size: int) -> list[list[Node]]:
     found: dict[Hashable, list[Node]] = {}
-    framed = any(node.op in ("Enter", "RefEnter") for node in body.body)
+    flows = any(node.op in CONTROL_FLOW for node in body.body)
     for node in body.body.walk():
         value = node.attributes.get("value")
         if node.op != "Const" or not isinstance(value, DenseAttr | TensorProtoAttr):
@@ -43,8 +44,8 @@ def _equal_constants(body: Body, max_size: int) -> list[list[Node]]:
         if value.type.shape is None or math.prod(value.type.shape) > max_size:
             continue
         types = tuple(result.type for result in node.results)
-        # What a constant of a loop waits for puts it into the loop's frame.
-        if framed and node.controls:
+        # What a constant waits for may put it into a loop's frame or a branch, which a Merge looks at.
+        if flows and node.controls:
             continue
         key = (node.device, node.assigned_device, types, attributes_key(node.attributes))
         found.setdefault(key, []).append(node)
