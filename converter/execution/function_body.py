@@ -38,6 +38,8 @@ class FunctionLibrary:
         """What an instantiation is known by: the name, and the attributes that the signature has."""
         definition = self._definition(function.name)
         known = [attr.name for attr in definition.signature.attr if attr.name in function.attributes]
+        if not known:
+            return function.name, b""
         bound = NameAttrList(attr={name: function.attributes[name] for name in known})
         return function.name, bound.SerializeToString(deterministic=True)
 

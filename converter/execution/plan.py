@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from ...kernels.fallback.dtypes import REFERENCE
+from ...kernels.fallback.environment import Environment
 from ...lite.errors import ModelError
 from .body import Body, BodyNode, Endpoint
-from .operations import Operation, Role
+from .operations import DEAD, Flow, Operation, Role
 from .routes import Routes
 
 
@@ -29,6 +31,13 @@ class Step:
     controls: tuple[int, ...]
     last_uses: tuple[int, ...]
     dereferenced: tuple[int, ...]
+
+
+class Start(NamedTuple):
+    """Values by their numbers, DEAD for those that are not there yet, and the steps that make them."""
+
+    values: Sequence[Flow]
+    steps: Sequence[Step]
 
 
 class Plan:
@@ -63,6 +72,20 @@ class Plan:
         roles = {step.operation.role for step in self.steps}
         self.has_loops = not roles.isdisjoint((Role.ENTER, Role.EXIT, Role.NEXT_ITERATION))
         self.may_die = any(step.operation.kills for step in self.steps)
+
+    @cached_property
+    def start(self) -> Start:
+        """Where a run begins: constants are there already, unless their branch may not be taken."""
+        values: list[Flow] = [DEAD] * self.value_count
+        if self.may_die:
+            return Start(values, self.steps)
+        steps = []
+        for step in self.steps:
+            if step.node.op != "Const":
+                steps.append(step)
+            elif step.outputs[0] is not None:
+                (values[step.outputs[0]],) = step.operation.compute((), Environment(), frozenset())
+        return Start(values, steps)
 
     @cached_property
     def routes(self) -> Routes:

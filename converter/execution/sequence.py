@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def run_in_order(plan: Plan, environment: Environment, given: Sequence[np.ndarray]) -> list[Flow]:
     """The plan's results; dead ones where a branch was not taken."""
-    values: list[Flow] = [DEAD] * plan.value_count
+    values = list(plan.start.values)
     for number, value in zip(plan.given, given, strict=True):
         values[number] = value
     died: set[int] = set()
-    for place, step in enumerate(plan.steps):
+    for place, step in enumerate(plan.start.steps):
         inputs = [values[number] for number in step.inputs]
         for number in step.last_uses:
             values[number] = DEAD
