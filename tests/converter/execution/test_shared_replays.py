@@ -16,7 +16,7 @@ from ...tensorflow_replays import (
 
 # How many are equal: of 970 graphs, of 180 small ones, of 14 signatures. The others have ops without a
 # kernel. It must not shrink.
-EQUAL = {graph_replays: 946, kernel_graph_replays: 165, saved_model_replays: 14}
+EQUAL = {graph_replays: 958, kernel_graph_replays: 176, saved_model_replays: 14}
 
 pytestmark = [
     pytest.mark.long,
