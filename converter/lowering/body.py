@@ -14,7 +14,7 @@ from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
 from .flex import FUSED_OPS, as_tensorflow_op, refused_for_now, setting_for
 from .folding import folded
 from .known_sizes import known_results
-from .lowering import Lowering
+from .lowering import Lowering, Rule
 from .order import ordered
 from .program import Program
 from .register import is_structural, rule_of
@@ -84,6 +84,16 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
         if rule is None and not is_structural(node.op):
             lowering.program.failures.add(_failure(lowering, node, ""))
         return False
+    try:
+        return _lower_ready_node(lowering, node, rule)
+    except BodyFailedError:
+        return False
+    except (ModelError, PrepareError, ValueError, OverflowError) as error:
+        # The last two are what NumPy says of sizes and shapes that make no sense.
+        raise ModelError(f"{_described(lowering, node)}: {error}") from error
+
+
+def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool:
     reason = ""
     results: LiteTensor | Sequence[LiteTensor] | None = None
     place = len(lowering.graph.operators)
@@ -95,11 +105,6 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
     except UnsupportedError as error:
         reason = str(error)
         del lowering.graph.operators[place:]
-    except BodyFailedError:
-        return False
-    except (ModelError, PrepareError, ValueError, OverflowError) as error:
-        # The last two are what NumPy says of sizes and shapes that make no sense.
-        raise ModelError(f"{_described(lowering, node)}: {error}") from error
     try:
         if results is None and not is_structural(node.op):
             results = as_tensorflow_op(lowering, node)
@@ -133,7 +138,7 @@ def _keep(
     """Note the results; those that the node's own operators compute get the node's name."""
     listed = [results] if isinstance(results, LiteTensor) else results
     if len(listed) < len(node.results):
-        raise ModelError(f"{_described(lowering, node)}: its rule gave {len(listed)} results")
+        raise ModelError(f"the rule gave {len(listed)} results, the node has {len(node.results)}")
     own = lowering.name(node)
     if not operators:
         lowering.program.fates.setdefault(own, "folded")
