@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numlite.kernels.fallback.dtypes import data_type_named, data_type_of
 from numlite.kernels.fallback.environment import Environment
-from numlite.kernels.fallback.jpeg_format import read_jpeg
+from numlite.kernels.fallback.jpeg_pixels import read_jpeg
 from numlite.kernels.fallback.node_runner import run_node
 from numlite.kernels.fallback.png_format import SIGNATURE as PNG
 from numlite.kernels.fallback.png_format import read_png
