@@ -10,6 +10,7 @@ from .pattern import WEIGHTED, Fused, activation_of
 
 _ARITHMETIC = frozenset((BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL))
 _ACTIVATIONS = frozenset((BuiltinOperator.RELU, BuiltinOperator.RELU6, BuiltinOperator.RELU_N1_TO_1))
+_MOVED = _ARITHMETIC | _ACTIVATIONS
 
 
 class MoveBeforeReshape:
@@ -24,11 +25,11 @@ class MoveBeforeReshape:
 
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators were moved."""
+        fused = Fused(graph)
         moved = 0
         for second in list(graph.operators):
-            if second.code not in _ARITHMETIC | _ACTIVATIONS or not second.inputs:
+            if second.code not in _MOVED or not second.inputs:
                 continue
-            fused = Fused(graph)
             place = _reshaped_place(second, fused)
             if place is None:
                 continue
@@ -38,6 +39,8 @@ class MoveBeforeReshape:
             middle = LiteTensor(f"{y.name}/flat", y.type, z.shape)
             second.inputs[place], second.outputs = z, [middle]
             reshape.inputs[0], reshape.outputs = middle, [y]
+            fused.producers[id(middle)], fused.producers[id(y)] = second, reshape
+            fused.uses[id(middle)] = 1
             # The reshape now comes last.
             graph.remove([reshape])
             graph.operators.insert(graph.operators.index(second) + 1, reshape)

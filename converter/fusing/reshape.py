@@ -16,9 +16,10 @@ class MergeReshapes:
     """
 
     def run(self, graph: LiteGraph) -> int:
-        """Returns how many operators went."""
+        """Returns how many reshapes were skipped."""
         producers = graph.producers()
         replaced: dict[int, LiteTensor] = {}
+        skipped = 0
         for operator in graph.operators:
             for i, tensor in enumerate(operator.inputs):
                 if id(tensor) in replaced:
@@ -29,9 +30,10 @@ class MergeReshapes:
             before = producers.get(id(x))
             if before is not None and before.code == BuiltinOperator.RESHAPE and is_known(y.shape):
                 operator.inputs[0] = x = before.inputs[0]
+                skipped += 1
             if x is not None and is_known(y.shape) and x.shape == y.shape and y not in graph.outputs:
                 replaced[id(y)] = x
-        return len(replaced)
+        return skipped + len(replaced)
 
 
 class KeepDimensions:
