@@ -11,7 +11,7 @@ from ...schema import graph_def
 from .attributes import DataType
 from .dtypes import INDICES, numpy_dtype
 from .gif_format import SIGNATURES, read_gif
-from .jpeg_format import jpeg_shape, read_jpeg
+from .jpeg_pixels import jpeg_shape, read_jpeg
 from .jpeg_writer import write_jpeg
 from .png_format import SIGNATURE, Png, read_png, write_png
 from .registry import kernel
@@ -93,12 +93,14 @@ def _jpeg_image(
     ratio: int = 1,
     fancy: bool = True,
     columns: tuple[int, int] | None = None,
+    method: str = "",
 ) -> np.ndarray:
     """[height, width, channels], uint8. 0 channels stand for the file's own."""
     if channels not in (0, 1, 3) or ratio not in (1, 2, 4, 8):
         message = "channels must be 0, 1 or 3 and ratio 1, 2, 4 or 8"
         raise InvalidArgumentError(f"{op}: {message}, got {channels} and {ratio}")
-    return read_jpeg(data, ratio, fancy, channels, columns)
+    fast = method != "INTEGER_ACCURATE"
+    return read_jpeg(data, ratio, fancy, channels, columns, fast)
 
 
 def _bmp_image(op: str, data: bytes, channels: int) -> np.ndarray:
@@ -199,7 +201,9 @@ def decode_image(
     return _scaled(frames if expand_animations else frames[0], kind)
 
 
-def decode_jpeg(contents: np.ndarray, *, channels: int, ratio: int, fancy_upscaling: bool) -> np.ndarray:
+def decode_jpeg(
+    contents: np.ndarray, *, channels: int, ratio: int, fancy_upscaling: bool, dct_method: str
+) -> np.ndarray:
     """The image [height, width, channels], uint8, of a JPEG, its sides divided by ratio.
 
     A PNG or a GIF of one frame is decoded too.
@@ -208,11 +212,17 @@ def decode_jpeg(contents: np.ndarray, *, channels: int, ratio: int, fancy_upscal
     data = _content(op, contents)
     if _kind(op, data) != "jpeg":
         return _still(op, data, channels, False)
-    return _jpeg_image(op, data, channels, ratio, fancy_upscaling)
+    return _jpeg_image(op, data, channels, ratio, fancy_upscaling, method=dct_method)
 
 
 def decode_and_crop_jpeg(
-    contents: np.ndarray, window: np.ndarray, *, channels: int, ratio: int, fancy_upscaling: bool
+    contents: np.ndarray,
+    window: np.ndarray,
+    *,
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    dct_method: str,
 ) -> np.ndarray:
     """The part of a JPEG in a window (y, x, height, width) within it."""
     op = "DecodeAndCropJpeg"
@@ -229,7 +239,8 @@ def decode_and_crop_jpeg(
         message = f"crop_window must be within {whole}"
         raise InvalidArgumentError(f"{op}: {message}, got {window.tolist()}")
     columns = left, left + width
-    return _jpeg_image(op, data, channels, ratio, fancy_upscaling, columns)[top : top + height]
+    image = _jpeg_image(op, data, channels, ratio, fancy_upscaling, columns, dct_method)
+    return image[top : top + height]
 
 
 def extract_jpeg_shape(contents: np.ndarray, *, output_type: DataType) -> np.ndarray:

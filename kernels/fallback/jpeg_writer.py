@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from .jpeg_format import BASIS, ZIGZAG
+from .jpeg_format import ZIGZAG
+from .jpeg_pixels import BASIS
 
 _SIZE = 8
 _LUMINANCE = np.array(

@@ -64,6 +64,8 @@ def test_blocks_lie_in_rows() -> None:
     assert image.shape == (10, 12, 1)
     corners = [image[0, 0, 0], image[7, 8, 0], image[8, 7, 0], image[9, 11, 0]]
     assert corners == [10, 200, 90, 255]
+    (exact,) = run("DecodeJpeg", [contents(GREY)], dct_method="string$INTEGER_ACCURATE")
+    np.testing.assert_array_equal(exact, image)
     np.testing.assert_array_equal(decode(GREY, 3), np.repeat(image, 3, axis=2))
     assert decode(GREY, ratio=8)[:, :, 0].tolist() == [[10, 200], [90, 255]]
 
