@@ -9,7 +9,7 @@ import numpy as np
 from ...lite.errors import ModelError
 from ..ir.attribute_access import AttributeAccess
 from ..ir.attributes import Attribute
-from ..ir.signature import Signature, registered
+from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType
 from .dimensions import ANY, PartialShape, merged, shape_text
 
@@ -27,7 +27,7 @@ class ShapeContext(AttributeAccess):
     tensors that a resource or variant refers to. given are the types that the results have so far.
     """
 
-    __slots__ = ("attributes", "elements", "given", "held", "inputs", "op", "signature", "values")
+    __slots__ = ("attributes", "elements", "given", "held", "inputs", "op", "values")
 
     def __init__(
         self,
@@ -38,8 +38,8 @@ class ShapeContext(AttributeAccess):
         given: Sequence[TensorType] = (),
     ) -> None:
         self.op = op
-        self.signature: Signature | None = registered(op)
-        defaults = self.signature.defaults if self.signature else {}
+        signature = registered(op)
+        defaults = signature.defaults if signature else {}
         self.attributes = {**defaults, **attributes}
         self.inputs: list[PartialShape] = [type.shape for type in inputs]
         self.elements = [_element(type) for type in inputs]
@@ -113,17 +113,6 @@ class ShapeContext(AttributeAccess):
         if value is None or (value.dtype == np.int64 and (value == UNKNOWN).any()):
             return None
         return value
-
-    def span(self, argument: str) -> range:
-        """Places of the inputs that the op's definition gives one name."""
-        assert self.signature is not None
-        start = 0
-        for one in self.signature.inputs:
-            count = len(one.types(self.attributes))
-            if one.name == argument:
-                return range(start, min(start + count, len(self)))
-            start += count
-        raise self.fault(f"has no input '{argument}'")
 
 
 def _element(type: TensorType) -> ElementType:

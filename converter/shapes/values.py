@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..ir.attributes import DenseAttr
-from ..ir.dense import FORMS, array_of_elements, dense_attr, element_name
-from ..ir.types import ElementType, TensorType
+from ..ir.dense import FORMS, array_of_elements, element_name
+from ..ir.types import ElementType
 from .context import MOST_ELEMENTS, UNKNOWN, ShapeContext
 from .dimensions import ANY, PartialShape, is_known, product
 from .slice import specs_of
@@ -29,13 +29,6 @@ def constant_value(value: DenseAttr) -> np.ndarray | None:
     elements = array_of_elements(value)
     kind = np.int64 if name in _INTEGERS else np.float64 if name in _REALS else np.bool_
     return np.broadcast_to(elements, value.count).astype(kind).reshape(shape)
-
-
-def dense_of(value: np.ndarray, type: TensorType) -> DenseAttr:
-    """The other way: the elements as a constant of the type."""
-    assert isinstance(type.element, ElementType)
-    form = FORMS[type.element.name][0]
-    return dense_attr(TensorType(type.element, value.shape), value.astype(form).tobytes())
 
 
 def known_values(c: ShapeContext, results: Sequence[PartialShape]) -> Values:

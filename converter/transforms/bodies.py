@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from ..ir.module import Function, Graph, Module
-from ..ir.node import Block, Node, Value
+from ..ir.node import Node, Value
 
 Body: TypeAlias = Graph | Function
 
@@ -44,11 +44,6 @@ def data_of(token: Value) -> Value | None:
     if isinstance(owner.owner, Function):
         return owner.arguments[token.index - 1]
     return owner.arguments[token.index - len(owner.arguments) // 2]
-
-
-def block_of(value: Value) -> Block | None:
-    """The block in which the value is made."""
-    return value.owner.block if isinstance(value.owner, Node) else value.owner
 
 
 def operands_inside(node: Node) -> Iterator[Value]:

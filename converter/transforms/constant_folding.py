@@ -36,7 +36,7 @@ def fold_constants(module: Module, pattern_category: int = 0) -> None:
 
 
 def _fold(body: Body, rules: Sequence[Rule]) -> None:
-    editor = GraphEditor(body)
+    editor = GraphEditor()
     nodes = topological_order(body.body)
     waiting = deque(nodes)
     queued = set(nodes)

@@ -4,28 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ir.attributes import Attribute, Attributes, DenseAttr
-from ...ir.module import Function, Graph
-from ...ir.node import Block, Node, Value
-from ...ir.types import ElementType, TensorType, Type
-from ..bodies import block_of, token_of
+from ...ir.attributes import Attributes, DenseAttr
+from ...ir.node import Node, Value
+from ...ir.types import REFERENCE, ElementType, TensorType, Type, element_type
+from ..bodies import token_of
 from ..purity import is_reference
 
 _SWITCHES = ("Switch", "RefSwitch", "_SwitchN")
 # Attributes that a node keeps whatever its op becomes start with this.
 _OWN = "_"
-_REFERENCES = {"halfref": "f16", "bfloat16ref": "bf16", "boolref": "i1"} | {
-    f"{name}{bits}ref": f"{short}{bits}"
-    for name, short in (("int", "i"), ("uint", "ui"))
-    for bits in (8, 16, 32, 64)
-}
 
 
 class GraphEditor:
-    """Changes one graph or function. `changed` are nodes to look at again."""
+    """Changes nodes of one graph or function. `changed` are those to look at again."""
 
-    def __init__(self, body: Graph | Function) -> None:
-        self.body = body
+    def __init__(self) -> None:
         self.changed: list[Node] = []
 
     def is_kept(self, node: Node) -> bool:
@@ -109,11 +102,6 @@ class GraphEditor:
         before.block.insert_before(before, node)
         self.changed.append(node)
 
-    def same_block(self, node: Node, value: Value) -> bool:
-        """Whether the value is made where the node is."""
-        home: Block | None = block_of(value)
-        return home is node.block
-
 
 def value_type(type: Type) -> Type:
     """The type without its reference: what is read from a variable."""
@@ -127,8 +115,7 @@ def data_type(type: Type) -> ElementType:
     assert isinstance(type, TensorType) and isinstance(type.element, ElementType)
     if not is_reference(type):
         return type.element
-    name = type.element.name
-    return ElementType(_REFERENCES.get(name, name.removesuffix("ref")))
+    return element_type(type.element.number - REFERENCE)
 
 
 def shape_of(value: Value) -> tuple[int, ...] | None:
@@ -141,9 +128,3 @@ def shape_of(value: Value) -> tuple[int, ...] | None:
 def rank_of(value: Value) -> int | None:
     shape = value.type.shape if isinstance(value.type, TensorType) else None
     return None if shape is None else len(shape)
-
-
-def flag(node: Node, name: str) -> bool:
-    """A truth attribute, false when it is missing."""
-    held: Attribute | None = node.attributes.get(name)
-    return held is True
