@@ -14,6 +14,8 @@ _REDUCTIONS = frozenset(
         *(BuiltinOperator.REDUCE_PROD, BuiltinOperator.REDUCE_ANY, BuiltinOperator.REDUCE_ALL),
     )
 )
+# What a division by a root is made of.
+_ROOTS = {BuiltinOperator.MUL: BuiltinOperator.RSQRT, BuiltinOperator.DIV: BuiltinOperator.SQRT}
 # What LiteRT adds to a norm's square is no larger.
 _MOST_EPSILON = 1e-6
 
@@ -62,7 +64,9 @@ class UseL2Normalization:
         producers = graph.producers()
         made = 0
         for i, operator in enumerate(graph.operators):
-            if activation_of(operator) or operator.outputs[0].type != TensorType.FLOAT32:
+            if operator.code not in _ROOTS or activation_of(operator):
+                continue
+            if operator.outputs[0].type != TensorType.FLOAT32:
                 continue
             x = _normalized(operator, producers)
             if x is None or x.shape is None or x.shape != operator.outputs[0].shape:
@@ -77,14 +81,11 @@ class UseL2Normalization:
 
 def _normalized(operator: LiteOperator, producers: dict[int, LiteOperator]) -> LiteTensor | None:
     """What is divided by its own norm, None where nothing is."""
-    roots = {BuiltinOperator.MUL: BuiltinOperator.RSQRT, BuiltinOperator.DIV: BuiltinOperator.SQRT}
-    if operator.code not in roots:
-        return None
     a, b = operator.inputs
     pairs = ((a, b), (b, a)) if operator.code == BuiltinOperator.MUL else ((a, b),)
     for x, other in pairs:
         root = producers.get(id(other))
-        if x is None or root is None or root.code != roots[operator.code]:
+        if x is None or root is None or root.code != _ROOTS[operator.code]:
             continue
         total = _without_epsilon(producers.get(id(root.inputs[0])), producers)
         if total is not None and _is_sum_of_squares(total, x, producers):

@@ -45,7 +45,7 @@ class Case:
         described = self.described[side]
         file = self.described["inputs_file" if side == "inputs" else "expected_file"]
         with np.load(FOLDER / file) as held:
-            return [_decoded(tensor, held) for tensor in described]
+            return [decoded(tensor, held) for tensor in described]
 
     def difference(self, results: Sequence[np.ndarray]) -> float:
         """The largest error as a multiple of the tolerance: at most 1 is within it; inf for a wrong shape."""
@@ -66,7 +66,8 @@ def cases(mode: str | None = None) -> list[Case]:
     return [case for case in found if mode is None or case.mode == mode]
 
 
-def _decoded(described: dict[str, Any], held: Any) -> np.ndarray:
+def decoded(described: dict[str, Any], held: Any) -> np.ndarray:
+    """A tensor of an .npz file as its descriptor says: strings as bytes objects, bfloat16 as ml_dtypes'."""
     array = held[described["key"]]
     if described["enc"] == "str":
         offsets, raw = held[described["key"] + "_off"], array.tobytes()

@@ -1,0 +1,78 @@
+"""SavedModels (../shared/convert/savedmodels) by their signatures, against TensorFlow's own outputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.converter import Converter, OpsSet, TargetSpec
+from numlite.interpreter import Interpreter
+from numlite.lite.errors import ModelError
+from numlite.schema import tflite
+
+from .corpus import decoded
+from .graphs import checked
+
+FOLDER = Path(__file__).resolve().parents[3] / "shared/convert/savedmodels"
+NAMES = sorted(path.parent.name for path in FOLDER.glob("*/index.json"))
+
+needs_models = pytest.mark.skipif(not NAMES, reason="needs ../shared/convert/savedmodels")
+
+
+def converter(name: str) -> tuple[Converter, dict]:
+    described = json.loads((FOLDER / name / "index.json").read_text())
+    made = Converter.from_saved_model(FOLDER / name / "model", tags=described.get("tags"))
+    made.target_spec = TargetSpec(supported_ops=[OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS])
+    return made, described
+
+
+@needs_models
+@pytest.mark.parametrize("name", NAMES)
+def test_every_signature(name: str) -> None:
+    made, described = converter(name)
+    model = checked(made.convert())
+    with np.load(FOLDER / name / "in.npz") as given, np.load(FOLDER / name / "out.npz") as expected:
+        for key, signature in described["signatures"].items():
+            # A fresh interpreter: the outputs are those of a first call.
+            runner = Interpreter(model_content=model).get_signature_runner(key)
+            outputs = runner(**{t["name"]: decoded(t, given) for t in signature["inputs"]})
+            for tensor in signature["outputs"]:
+                y, wanted = outputs[tensor["name"]], decoded(tensor, expected)
+                assert y.shape == wanted.shape
+                if wanted.dtype.kind in "fc":
+                    np.testing.assert_allclose(y, wanted, rtol=1e-3, atol=1e-4)
+                else:
+                    assert np.array_equal(y.astype(wanted.dtype), wanted)
+
+
+@needs_models
+def test_signatures_are_chosen_and_keep_their_names() -> None:
+    made, described = converter("multi_signature")
+    keys = list(described["signatures"])
+    model = tflite.read(made.convert())
+    assert {s.signature_key for s in model.signature_defs} == set(keys)
+    one = Converter.from_saved_model(FOLDER / "multi_signature/model", signature_keys=keys[:1])
+    [signature] = tflite.read(one.convert()).signature_defs
+    assert signature.signature_key == keys[0]
+    names = [t["name"] for t in described["signatures"][keys[0]]["inputs"]]
+    assert sorted(i.name for i in signature.inputs) == sorted(names)
+
+
+@needs_models
+def test_unknown_signatures() -> None:
+    with pytest.raises(ModelError, match="no signature 'nothing'; there are:"):
+        Converter.from_saved_model(FOLDER / "mlp_variables/model", signature_keys=["nothing"])
+
+
+@needs_models
+def test_input_shapes_by_the_signatures_names() -> None:
+    _, described = converter("keras_cnn")
+    [[key, signature]] = described["signatures"].items()
+    [tensor] = signature["inputs"]
+    shape = [7, *tensor["shape"][1:]]
+    made = Converter.from_saved_model(FOLDER / "keras_cnn/model", [key], input_shapes={tensor["name"]: shape})
+    subgraph = tflite.read(made.convert()).subgraphs[0]
+    assert subgraph.tensors[subgraph.inputs[0]].shape.tolist() == shape
+    assert all(not len(t.shape_signature) for t in subgraph.tensors)
