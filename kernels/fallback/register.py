@@ -202,6 +202,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("QuantizedRelu", "QuantizedRelu6", "QuantizedReshape", "QuantizedMaxPool", "QuantizedAvgPool"),
         *("QuantizedConcat", "QuantizedInstanceNorm", "QuantizedResizeBilinear"),
     ),
+    "quantized_batch_norm": ("QuantizedBatchNormWithGlobalNormalization",),
     "queue": (
         *("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "PriorityQueue"),
         *("PriorityQueueV2", "QueueEnqueue", "QueueEnqueueV2", "QueueEnqueueMany", "QueueEnqueueManyV2"),
