@@ -8,13 +8,15 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, QuantizationParametersT
+from ...schema.tflite import BuiltinOperator, FakeQuantOptionsT, QuantizationParametersT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
 from .elementwise import unary
 from .lowering import Lowering, Rule, check_type
 from .reduce import reduced
+
+_FAKE_QUANT_BITS = range(2, 17)
 
 
 class _Grid(NamedTuple):
@@ -46,17 +48,34 @@ def _grid(minimum: np.ndarray, maximum: np.ndarray, bits: int, narrow: bool) -> 
 
 
 def _on_grid(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid, axis: int = 0) -> LiteTensor:
-    """QUANTIZE to uint8 and DEQUANTIZE; what uint8 has beyond the grid is cut off before."""
+    """QUANTIZE to uint8 and DEQUANTIZE; FAKE_QUANT where the grid is not that of all of uint8.
+
+    A grid for each channel has no FAKE_QUANT: there what uint8 has beyond it is cut off before.
+    """
     check_type(x, TensorType.FLOAT32)
-    if grid.high > np.iinfo(np.uint8).max:
+    bytes_high = np.iinfo(np.uint8).max
+    if grid.scale.ndim == 0 and (grid.low, grid.high) != (0, bytes_high):
+        return _fake_quantized(lowering, node, x, grid)
+    if grid.high > bytes_high:
         return _computed(lowering, node, x, grid)
-    x = _clamped(lowering, node, x, grid, grid.low > 0, grid.high < np.iinfo(np.uint8).max)
+    x = _clamped(lowering, node, x, grid, grid.low > 0, grid.high < bytes_high)
     parameters = QuantizationParametersT(
         scale=grid.scale.reshape(-1), zero_point=grid.zero_point.reshape(-1), quantized_dimension=axis
     )
     q = lowering.operator(node, BuiltinOperator.QUANTIZE, [x], x.shape, type=TensorType.UINT8)
     q.quantization = parameters
     return lowering.operator(node, BuiltinOperator.DEQUANTIZE, [q], x.shape, type=TensorType.FLOAT32)
+
+
+def _fake_quantized(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid) -> LiteTensor:
+    """FAKE_QUANT, which rounds halves up.
+
+    LiteRT has no narrow range: there the grid has one number more below, which is cut off before.
+    """
+    x = _clamped(lowering, node, x, grid, grid.low > 0, False)
+    low, high = _ends(grid._replace(low=0))
+    options = FakeQuantOptionsT(min=float(low), max=float(high), num_bits=grid.high.bit_length())
+    return lowering.operator(node, BuiltinOperator.FAKE_QUANT, [x], x.shape, options)
 
 
 def _ends(grid: _Grid) -> tuple[np.ndarray, np.ndarray]:
@@ -130,6 +149,8 @@ def fake_quant_per_channel(lowering: Lowering, node: Node) -> LiteTensor:
 def quantize_and_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
     """round(clamp(x) * scale) / scale, with a scale that makes the range's larger end exact.
 
+    FAKE_QUANT rounds halves up, so it is this where they shall go there; else each step is an operator.
+
     Source: TensorFlow core/kernels/quantize_and_dequantize_op.h.
     """
     x = lowering.input(node, 0)
@@ -143,6 +164,8 @@ def quantize_and_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
         raise ModelError(f"the range must be two finite numbers, got {[end.tolist() for end in ends]}")
     low, high = (float(end.reshape(-1)[0]) for end in ends)
     low, high, scale = _symmetric(low, high, node)
+    if node.text("round_mode") == "HALF_UP" and node.integer("num_bits") in _FAKE_QUANT_BITS:
+        return _fake_quantized(lowering, node, x, _integer_grid(node, scale))
     values = {"low": low, "high": high, "scale": scale, "step": 1 / scale}
     least, most, factor, step = (
         lowering.scalar(lowering.name(node, f"/{name}"), value, x) for name, value in values.items()
@@ -151,6 +174,13 @@ def quantize_and_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
     x = binary(lowering, node, BuiltinOperator.MINIMUM, x, most)
     x = binary(lowering, node, BuiltinOperator.MUL, x, factor)
     return binary(lowering, node, BuiltinOperator.MUL, _rounded(lowering, node, x), step)
+
+
+def _integer_grid(node: Node, scale: float) -> _Grid:
+    """The integers of the node, so many to 1, as those from 0 (or 1) on."""
+    least, most = _integer_ends(node)
+    zero = 1 << (node.integer("num_bits") - 1) if node.flag("signed_input") else 0
+    return _Grid(least + zero, most + zero, np.array(1 / scale, np.float32), np.array(zero))
 
 
 def _by_own_range(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
@@ -192,7 +222,7 @@ def _integer_ends(node: Node) -> tuple[int, int]:
     if not 1 <= bits - signed <= 24:
         raise ModelError(f"num_bits must be in [{1 + signed}, {24 + signed}], got {bits}")
     if not signed:
-        return 0, (1 << bits) - 1
+        return int(node.flag("narrow_range")), (1 << bits) - 1
     return -(1 << (bits - 1)) + node.flag("narrow_range"), (1 << (bits - 1)) - 1
 
 

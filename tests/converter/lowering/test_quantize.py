@@ -1,0 +1,56 @@
+"""Values on a grid, as TensorFlow's own kernels compute them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.converter.graph_builder import GraphBuilder
+
+from ..fusing.fused import check, scalar
+
+# Values that lie halfway between two of a grid are tested apart: a float's last bit decides.
+X = np.array([[-9, -2.513, -1.517, -0.519, -0.0133, 0], [0.0133, 0.263, 0.507, 1.41, 2.49, 9]], np.float32)
+
+
+def fake_quant(low: float, high: float, bits: int, narrow: bool) -> GraphBuilder:
+    g = GraphBuilder()
+    ends = scalar(g, "low", low), scalar(g, "high", high)
+    x = g.placeholder("x", X.shape)
+    g.node("FakeQuantWithMinMaxVars", "y", x, *ends, num_bits=bits, narrow_range=narrow)
+    return g
+
+
+@pytest.mark.parametrize("ends", [(-1, 2), (0, 2.5), (-2, 0)], ids=str)
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("bits", [2, 4, 8, 12, 16])
+def test_fake_quantization(ends: tuple[float, float], bits: int, narrow: bool) -> None:
+    whole_bytes = bits == 8 and not narrow
+    cut = ["MAXIMUM"] if narrow else []
+    expected = ["QUANTIZE", "DEQUANTIZE"] if whole_bytes else [*cut, "FAKE_QUANT"]
+    check(fake_quant(*ends, bits, narrow), expected, x=X)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("bits", [4, 8])
+@pytest.mark.parametrize("mode", ["HALF_UP", "HALF_TO_EVEN"])
+def test_range_of_integers(signed: bool, narrow: bool, bits: int, mode: str) -> None:
+    g = GraphBuilder()
+    ends = scalar(g, "low", -2 if signed else 0), scalar(g, "high", 2.5)
+    attributes = {"signed_input": signed, "narrow_range": narrow, "num_bits": bits, "round_mode": mode}
+    g.node("QuantizeAndDequantizeV2", "y", g.placeholder("x", X.shape), *ends, range_given=True, **attributes)
+    cut = ["MAXIMUM"] if narrow else []
+    steps = ["MAXIMUM", "MINIMUM", "MUL", "ROUND", "MUL"]
+    expected = [*cut, "FAKE_QUANT"] if mode == "HALF_UP" else steps
+    check(g, expected, x=X)
+
+
+def test_halves_go_where_the_mode_says() -> None:
+    x = np.array([0.5, 1.5, -0.5, -1.5, 126.5, -200, 200], np.float32)
+    for mode in ("HALF_UP", "HALF_TO_EVEN"):
+        g = GraphBuilder()
+        ends = scalar(g, "low", -128), scalar(g, "high", 127)
+        attributes = {"range_given": True, "round_mode": mode}
+        g.node("QuantizeAndDequantizeV2", "y", g.placeholder("x", [7]), *ends, **attributes)
+        expected = ["FAKE_QUANT"] if mode == "HALF_UP" else ["MAXIMUM", "MINIMUM", "ROUND"]
+        check(g, expected, x=x)
