@@ -200,9 +200,9 @@ class Decoder:
         self.frame = Frame(height, width, components)
         down, across = self.frame.most
         rows, columns = -(-height // (SIZE * down)), -(-width // (SIZE * across))
-        # A block takes three bits at least.
+        # A block takes two bits at least.
         blocks = rows * columns * sum(c.down * c.across for c in components)
-        if blocks > 3 * len(self._data) + 64:
+        if blocks > 4 * len(self._data) + 64:
             raise refuse(f"{len(self._data)} bytes must be enough for {height} x {width} pixels")
         for component in components:
             shape = (rows * component.down, columns * component.across, 64)

@@ -36,6 +36,13 @@ def test_any_image_has_codes() -> None:
     np.testing.assert_array_equal(again(flat, quality="i64$1"), flat)
 
 
+def test_one_colour_takes_two_bits_a_block() -> None:
+    flat = np.full((800, 800, 1), 77, np.uint8)
+    (data,) = run("EncodeJpeg", [flat])
+    assert len(data.item()) < 10000 // 4 + 400
+    np.testing.assert_array_equal(again(flat), flat)
+
+
 def test_less_quality_is_less_bytes() -> None:
     sizes = [
         len(run("EncodeJpegVariableQuality", [SMOOTH, np.int32(quality)])[0].item())
