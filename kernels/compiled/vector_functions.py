@@ -1,4 +1,4 @@
-"""Exponential functions of float32 vectors, as emitted code; see vector_math.py for scalars.
+"""Exponential functions and reciprocals of float32 vectors, as emitted code; see vector_math.py for scalars.
 
 Within 3 units in the last place of the exact value, NaN gives NaN.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .simd import Emitter, Value, constant, f32, i16, i32, vector
+from .simd import Emitter, Value, constant, f32, i16, i32, suffix, vector
 from .target import target
 
 # Adding this to a float32 below 2^22 rounds it to an integer, which its low bits then hold.
@@ -67,6 +67,19 @@ def _power_of_two(e: Emitter, n: Value) -> Value:
     lanes = vector(i32, n.type.count)
     biased = e.builder.add(n, constant(lanes, 127))
     return e.builder.bitcast(e.builder.shl(biased, constant(lanes, 23)), vector(f32, n.type.count))
+
+
+def reciprocal_square_root(e: Emitter, x: Value) -> Value:
+    """1 / sqrt(x): infinite at 0, NaN below it."""
+    builder = e.builder
+    if not target().avx512:
+        root = e.call(f"llvm.sqrt.{suffix(x.type)}", x.type, x)
+        return builder.fdiv(_splat(x, 1), root)
+    estimate = e.call("llvm.x86.avx512.rsqrt14.ps.512", x.type, x, x, constant(i16, -1))
+    error = e.fma(builder.fneg(builder.fmul(x, estimate)), estimate, _splat(x, 1))
+    better = e.fma(builder.fmul(estimate, _splat(x, 0.5)), error, estimate)
+    # At 0 and at infinity the estimate is exact, and its error NaN.
+    return builder.select(builder.fcmp_ordered("ord", error, error), better, estimate)
 
 
 def _integer(e: Emitter, bits: Value) -> Value:

@@ -42,22 +42,6 @@ _TWO_TO_23 = np.float32(2.0**23)
 _HALF = np.float32(0.5)
 _INFINITY = np.float32(np.inf)
 _NAN = np.float32(np.nan)
-# pi / 2 in four parts, the first three of 10 bits, so that their products with 14-bit integers are exact.
-_TWO_OVER_PI = np.float32(2 / np.pi)
-_P0 = np.float32(1.5703125)
-_P1 = np.float32(0.00048351287841796875)
-_P2 = np.float32(3.1385570764541626e-07)
-_P3 = np.float32(6.07710062827671e-11)
-# sin and cos of |r| <= pi / 4: (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4 in powers of r^2.
-_S0 = np.float32(-0.16666655242443085)
-_S1 = np.float32(0.00833216030150652)
-_S2 = np.float32(-0.00019515282474458218)
-_C0 = np.float32(0.04166664555668831)
-_C1 = np.float32(-0.0013887316454201937)
-_C2 = np.float32(2.44331567955669e-05)
-
-# The largest magnitude that sine and cosine reduce exactly.
-TRIGONOMETRIC_LIMIT = np.float32(16384)
 
 _scalar = njit(error_model="numpy", fastmath={"contract"}, inline="never")
 
@@ -146,33 +130,6 @@ def log_f32(x):
     result = result if x < _INFINITY else x
     result = result if x > _ZERO else -_INFINITY
     return result if x >= _ZERO else _NAN
-
-
-@_scalar
-def _quarter_turns(x, quarters):
-    """sin(x + quarters * pi / 2) for |x| up to TRIGONOMETRIC_LIMIT."""
-    shifted = x * _TWO_OVER_PI + _ROUNDER
-    k = shifted - _ROUNDER
-    r = ((x - k * _P0) - k * _P1) - k * _P2
-    r = r - k * _P3
-    z = r * r
-    sine = ((_S2 * z + _S1) * z + _S0) * (z * r) + r
-    cosine = ((_C2 * z + _C1) * z + _C0) * (z * z) - _HALF * z + _ONE
-    quadrant = np.int32(float_bits(shifted) + quarters)
-    value = cosine if (quadrant & np.int32(1)) != np.int32(0) else sine
-    return -value if (quadrant & np.int32(2)) != np.int32(0) else value
-
-
-@_scalar
-def sin_f32(x):
-    """sin(x) for |x| up to TRIGONOMETRIC_LIMIT."""
-    return _quarter_turns(x, np.int32(0))
-
-
-@_scalar
-def cos_f32(x):
-    """cos(x) for |x| up to TRIGONOMETRIC_LIMIT."""
-    return _quarter_turns(x, np.int32(1))
 
 
 @_scalar

@@ -24,6 +24,7 @@ EXACT: dict[str, tuple[Function, float, float]] = {
     "log": (np.log, 1e-38, 3e38),
     "sin": (np.sin, -100.0, 100.0),
     "cos": (np.cos, -100.0, 100.0),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), 1e-38, 3e38),
     "elu": (lambda x: np.where(x < 0, np.expm1(x), x), -40.0, 40.0),
 }
 
@@ -66,8 +67,8 @@ def run_operator(name: str, x: np.ndarray) -> np.ndarray:
     return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
 
 
-SCALARS = ["exp", "expm1", "logistic", "tanh", "log", "sin", "cos"]
-OPERATORS = ["exp", "logistic", "tanh", "elu", "log", "sin", "cos"]
+SCALARS = ["exp", "expm1", "logistic", "tanh", "log"]
+OPERATORS = ["exp", "logistic", "tanh", "elu", "log", "sin", "cos", "rsqrt"]
 
 
 @pytest.mark.parametrize("name", SCALARS)
@@ -88,6 +89,17 @@ def test_logarithm_at_the_ends() -> None:
     x = np.array([0, -0.0, -1, np.inf, -np.inf, np.nan, 1e-45, 1], np.float32)
     with np.errstate(all="ignore"):
         np.testing.assert_allclose(run_operator("log", x), np.log(x), rtol=1e-6)
+
+
+def test_reciprocal_square_root_at_the_ends() -> None:
+    x = np.array([0, -0.0, -1, np.inf, -np.inf, np.nan, 1e-45, 3e-39, 1, 4], np.float32)
+    with np.errstate(all="ignore"):
+        exact = (1 / np.sqrt(x.astype(np.float64))).astype(np.float32)
+    np.testing.assert_allclose(run_operator("rsqrt", x), exact, rtol=3e-7)
+
+
+def test_cosine_of_zero_is_one() -> None:
+    assert run_operator("cos", np.zeros(3, np.float32)).tolist() == [1, 1, 1]
 
 
 @pytest.mark.parametrize("run", [run_scalar, run_operator])
