@@ -14,6 +14,9 @@ from ..lite.errors import UnsupportedError
 GROUP = "numlite.delegates"
 FACTORY = "create_delegate"
 
+# Found whether or not numlite itself is installed with its entry points.
+_BUILT_IN = {"cuda": ".cuda"}
+
 _NATIVE_SUFFIXES = (".so", ".dll", ".dylib")
 
 
@@ -35,7 +38,7 @@ def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = No
 
 def installed_delegate(name: str, options: Mapping[str, str]) -> Delegate | None:
     """The delegate with this entry point, or None: for models, which must not have modules imported."""
-    if _entry_point(name) is None:
+    if name not in _BUILT_IN and _entry_point(name) is None:
         return None
     return load_delegate(name, dict(options))
 
@@ -53,6 +56,10 @@ def _entry_point(name: str) -> EntryPoint | None:
 
 
 def _factory(name: str) -> Callable[..., object]:
+    if name in _BUILT_IN:
+        built_in = importlib.import_module(_BUILT_IN[name], __package__)
+        made: Callable[..., object] = getattr(built_in, FACTORY)
+        return made
     entry = _entry_point(name)
     if entry is not None:
         loaded: Callable[..., object] = entry.load()

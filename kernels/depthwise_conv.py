@@ -101,7 +101,11 @@ def depthwise_geometry(options: WindowOptions, x: Shape, w: Shape) -> DepthwiseG
     )
 
 
-def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+def checked(context: Context, node: Node) -> tuple[Context, DepthwiseGeometry]:
+    """The node's sizes, once it is checked, and the context in which its constants are decoded.
+
+    The output gets its shape.
+    """
     context = with_decoded_input(context, node, 1, by_reference=True)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if node.options is None:
@@ -110,6 +114,12 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     geometry = depthwise_geometry(node.options, x.shape, w.shape)
     check_bias("DEPTHWISE_CONV_2D", context.optional_input(node, 2), geometry.out_depth)
     context.resize_tensor(y, geometry.output_shape)
+    return context, geometry
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+    context, geometry = checked(context, node)
+    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if y.size == 0:
         return []
     if x.type == TensorType.FLOAT32:

@@ -61,14 +61,28 @@ def _xnnpack_takes_packed(w: Tensor) -> bool:
     return packed is not None and bool(w.shape) and w.shape[-1] * packed[0] % 8 == 0
 
 
-def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+class CheckedFullyConnected(NamedTuple):
+    """A checked node: the context in which its constants are decoded, its sizes and what sets it apart."""
+
+    context: Context
+    geometry: FullyConnectedGeometry
+    sparse: bool
+    shuffled: bool
+
+
+def _widens(x: Tensor, w: Tensor, y: Tensor) -> bool:
+    return x.type == w.type == TensorType.UINT8 and y.type == TensorType.INT16
+
+
+def checked(context: Context, node: Node) -> CheckedFullyConnected:
+    """The node, checked; the output gets its shape."""
     sparse = context.input(node, 1).sparsity is not None
     by_xnnpack = _xnnpack_takes_packed(context.input(node, 1))
     context = with_decoded_input(context, node, 1, by_xnnpack, by_reference=sparse)
     context = with_signed_weights(context, node)
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     bias = context.optional_input(node, 2)
-    widens = x.type == w.type == TensorType.UINT8 and y.type == TensorType.INT16
+    widens = _widens(x, w, y)
     if not widens:
         check_types("FULLY_CONNECTED", x, w, bias, y)
     geometry = _geometry(node, x, w)
@@ -80,7 +94,13 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
             f"got {x.type_name}, {w.type_name} and {y.type_name}"
         )
     context.resize_tensor(y, geometry.output_shape)
-    if widens:
+    return CheckedFullyConnected(context, geometry, sparse, shuffled)
+
+
+def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    context, geometry, sparse, shuffled = checked(context, node)
+    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    if _widens(x, w, y):
         from . import fully_connected_u8_i16
 
         fully_connected_u8_i16.check(context, node, geometry, shuffled)

@@ -1,0 +1,189 @@
+"""Kernels as machine code for one architecture: compiled without a GPU, kept on disk, carried in models."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib import import_module, metadata
+from pathlib import Path
+from tempfile import mkstemp
+from typing import Any
+
+from ...lite.errors import UnsupportedError
+from .launch import Kernel
+
+_SOURCES = Path(__file__).parent / "device_code"
+_MAGIC = b"NLCUBIN1"
+_HEADER = struct.Struct("<8sI")
+_CHECKSUM_BYTES = 32
+NEEDS_TRITON = "compiling CUDA kernels takes Triton: pip install numlite[cuda]"
+
+
+@dataclass(frozen=True)
+class Cubin:
+    """Machine code of one kernel, and what a launch has to know.
+
+    shared is dynamic shared memory in bytes; scratch is how many pointers Triton's kernels take behind
+    the declared arguments (they are null).
+    """
+
+    code: bytes
+    name: str
+    shared: int
+    warps: int
+    scratch: int
+
+    def pack(self) -> bytes:
+        """As bytes that unpack reads; damage is found there."""
+        fields = {key: value for key, value in asdict(self).items() if key != "code"}
+        header = json.dumps(fields).encode()
+        content = _HEADER.pack(_MAGIC, len(header)) + header + self.code
+        return content + blake2b(content, digest_size=_CHECKSUM_BYTES).digest()
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Cubin | None:
+        """What pack wrote, or None where it is damaged or cut short."""
+        content, checksum = packed[:-_CHECKSUM_BYTES], packed[-_CHECKSUM_BYTES:]
+        if len(content) < _HEADER.size or checksum != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
+            return None
+        magic, header_bytes = _HEADER.unpack_from(content)
+        if magic != _MAGIC:
+            return None
+        end = _HEADER.size + header_bytes
+        return cls(code=content[end:], **json.loads(content[_HEADER.size : end]))
+
+
+class CubinStore:
+    """Finds the machine code of kernels: what a model carries, then the cache on disk, then the compiler."""
+
+    def __init__(self, arch: int, directory: str | os.PathLike[str] | None = None) -> None:
+        self.arch = arch
+        self._directory = Path(directory) if directory is not None else _cache_directory()
+        self._known: dict[str, Cubin] = {}
+
+    def carry(self, cubins: dict[str, Cubin]) -> None:
+        """Trust these, by their keys, before anything else."""
+        self._known.update(cubins)
+
+    def key(self, kernel: Kernel) -> str:
+        """What a kernel's code depends on: 32 hexadecimal digits."""
+        return _digest(kernel, self.arch, _compiler_version(kernel.source))
+
+    def cubin(self, kernel: Kernel) -> Cubin:
+        """The kernel's machine code, compiled where nobody has it. UnsupportedError without a compiler."""
+        known = self._known.get(variant_name(kernel, self.arch))
+        if known is not None:
+            return known
+        key = self.key(kernel)
+        path = self._directory / f"{kernel.function}-{key}.cubin"
+        cubin = _read(path)
+        if cubin is None:
+            cubin = compile_kernel(kernel, self.arch)
+            with suppress(OSError):  # a cache that cannot be written costs time, not results
+                _publish(path, cubin.pack())
+        self._known[variant_name(kernel, self.arch)] = cubin
+        return cubin
+
+
+def variant_name(kernel: Kernel, arch: int) -> str:
+    """Names a kernel in a compiled model, by its variant and the architecture: 32 hexadecimal digits."""
+    return blake2b(repr((kernel, arch)).encode(), digest_size=16).hexdigest()
+
+
+def compile_kernel(kernel: Kernel, arch: int) -> Cubin:
+    """Compile for sm_<arch>; needs neither a GPU nor a driver."""
+    if kernel.source.endswith(".cu"):
+        from .nvrtc import compile_source
+
+        return compile_source(kernel, arch)
+    compiled = compile_triton(kernel, arch)
+    data = compiled.metadata
+    return Cubin(compiled.asm["cubin"], data.name, data.shared, data.num_warps, 2)
+
+
+def compile_triton(kernel: Kernel, arch: int) -> Any:
+    """Triton's compiled kernel, with every stage of its code."""
+    try:
+        import triton
+        from triton.backends.compiler import GPUTarget
+        from triton.compiler import ASTSource
+    except ImportError as error:
+        raise UnsupportedError(f"{kernel}: {NEEDS_TRITON}") from error
+    function = getattr(import_module(f".device_code.{kernel.source}", __package__), kernel.function)
+    names = list(function.arg_names)
+    constants = {(names.index(name),): value for name, value in kernel.constants}
+    signature = dict.fromkeys(names, "constexpr") | dict(kernel.signature)
+    if set(names) != {name for name, _ in (*kernel.signature, *kernel.constants)}:
+        raise UnsupportedError(f"{kernel}: arguments must be those of the function, {names}")
+    aligned = [name for name, type_ in kernel.signature if type_.startswith("*")]
+    attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in (*aligned, *kernel.divisible)}
+    source = ASTSource(function, signature, constants, attributes)
+    options = {"num_warps": kernel.warps, "num_stages": kernel.stages, "enable_fp_fusion": True}
+    knobs = triton.knobs.compilation
+    with knobs.scope():
+        knobs.disable_line_info = True  # line tables would be two thirds of a cubin
+        return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
+
+
+def _cache_directory() -> Path:
+    from ...kernels.compiled.cache import cache_directory
+
+    return Path(cache_directory()) / "cuda"
+
+
+def _digest(kernel: Kernel, arch: int, compiler: str) -> str:
+    digest = blake2b(repr((kernel, arch, compiler)).encode(), digest_size=16)
+    for content in _sources(kernel.source):
+        digest.update(content)
+    return digest.hexdigest()
+
+
+@cache
+def _sources(source: str) -> tuple[bytes, ...]:
+    """The text of a file of device code, and of all that it imports from beside it."""
+    if source.endswith(".cu"):
+        return ((_SOURCES / source).read_bytes(),)
+    found: dict[str, bytes] = {}
+    waiting = [source]
+    while waiting:
+        module = waiting.pop()
+        if module not in found:
+            found[module] = text = (_SOURCES / f"{module}.py").read_bytes()
+            lines = text.decode().splitlines()
+            waiting += [line.split()[1][1:] for line in lines if line.startswith("from .")]
+    return tuple(found[module] for module in sorted(found))
+
+
+@cache
+def _compiler_version(source: str) -> str:
+    package = "nvidia-cuda-nvrtc" if source.endswith(".cu") else "triton"
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return f"no {package}"
+
+
+def _read(path: Path) -> Cubin | None:
+    try:
+        return Cubin.unpack(path.read_bytes())
+    except OSError:
+        return None
+
+
+def _publish(path: Path, content: bytes) -> None:
+    """Readers see no file or a whole one."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise

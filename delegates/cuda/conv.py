@@ -1,0 +1,406 @@
+"""CONV_2D, and every other operator that is a matrix product with packed weights."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kernels.activation import float_activation_range
+from ...kernels.conv import ConvGeometry, checked
+from ...kernels.depthwise_conv import DepthwiseGeometry
+from ...kernels.filter_q8 import FilterQ8, filter_q8
+from ...kernels.gemm_q8 import sums_fit
+from ...kernels.pad import paddings_of
+from ...kernels.requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import Tensor, TensorType
+from .binary import addition
+from .clamps import composed
+from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
+from .tiles import choose_tile
+
+if TYPE_CHECKING:
+    from ...lite.context import Context
+    from .fusion import Step
+    from .lowering import Lowering
+
+_ALIGNED_BYTES = 16
+_MOST_FLAT_DEPTH = 8  # up to this depth a filter's taps and depth are walked as one axis
+_GROUP = 8  # rows of tiles that share the second-level cache's columns
+_FLIP = {TensorType.UINT8: 128}  # what the kernel subtracts from x
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """One launch: float32, or 8-bit with constant weights."""
+    node = step.node
+    if step.pad is not None:
+        b.calls(step.pad)
+    context, geometry = checked(b.graph, node)
+    if step.pad is not None:
+        geometry = _without_pad(b, step, geometry)
+    launch_conv(b, step, context, geometry, "CONV_2D")
+
+
+def _without_pad(b: Lowering, step: Step, geometry: ConvGeometry) -> ConvGeometry:
+    """The convolution on what the PAD before it reads, which pads as much itself."""
+    assert step.pad is not None
+    x = b.graph.input(step.pad, 0)
+    paddings = paddings_of("PAD", x, b.graph.input(step.pad, 1))
+    return geometry._replace(
+        in_height=x.shape[1],
+        in_width=x.shape[2],
+        pad_top=geometry.pad_top + paddings[1][0],
+        pad_left=geometry.pad_left + paddings[2][0],
+    )
+
+
+def launch_conv(
+    b: Lowering,
+    step: Step,
+    context: Context,
+    geometry: ConvGeometry,
+    operator: str,
+    rounding: int | None = None,
+) -> None:
+    """Launch the sum over taps and channels, with its activation and residual.
+
+    rounding overrides what kernels/filter_q8.py chooses. UnsupportedError for types and weights that are
+    not built.
+    """
+    node = step.node
+    x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
+    if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or (
+        x.type == TensorType.FLOAT32 != w.type
+    ):
+        raise UnsupportedError(
+            f"{operator}: float32, int8 and uint8 are built, got input {x.type_name} and filter {w.type_name}"
+        )
+    if w.data is None or (bias is not None and bias.data is None):
+        raise UnsupportedError(f"{operator}: weights and bias must be constant")
+    source = b.graph.input(step.pad, 0) if step.pad is not None else x
+    target = b.graph.tensor(step.output)
+    places = b.pointer(source), b.pointer(target)
+    if x.type == TensorType.FLOAT32:
+        _FloatConv(b, step, operator, w, bias, geometry).launch(*places)
+        return
+    f = filter_q8(context, node, operator, geometry.out_depth, geometry.groups)
+    if rounding is not None:
+        f = f._replace(rounding=rounding)
+    _ByteConv(b, step, f, geometry).launch(*places)
+
+
+def flat_depth(g: ConvGeometry) -> int:
+    """The depth of a filter of few channels and several taps, 0 for others."""
+    return g.filter_depth if g.filter_depth <= _MOST_FLAT_DEPTH and g.taps > 1 else 0
+
+
+def tap_depth(g: ConvGeometry, element_bytes: int) -> int:
+    """Elements from one tap of a packed filter to the next."""
+    if flat_depth(g):
+        return g.filter_depth
+    step = _ALIGNED_BYTES // element_bytes
+    return -(-g.filter_depth // step) * step
+
+
+def packed(values: np.ndarray, g: ConvGeometry) -> np.ndarray:
+    """Weights [sets, O, taps, depth] as rows [O, sets * taps * padded depth] that start at 16 bytes."""
+    sets, columns, taps, depth = values.shape
+    wide = tap_depth(g, values.itemsize)
+    rows = np.zeros((columns, sets, taps, wide), values.dtype)
+    rows[..., :depth] = values.transpose(1, 0, 2, 3)
+    flat = rows.reshape(columns, -1)
+    result = np.zeros((columns, row_stride(g, sets, values.itemsize)), values.dtype)
+    result[:, : flat.shape[1]] = flat
+    return result
+
+
+def row_stride(g: ConvGeometry, sets: int, element_bytes: int) -> int:
+    """Elements of a packed filter's row."""
+    step = _ALIGNED_BYTES // element_bytes
+    return -(-sets * g.taps * tap_depth(g, element_bytes) // step) * step
+
+
+def is_pointwise(g: ConvGeometry) -> bool:
+    """Whether output pixel m needs input pixel m alone."""
+    return (
+        g.taps == 1
+        and (g.out_height, g.out_width) == (g.in_height, g.in_width)
+        and g.stride_h == 1
+        and (g.stride_w == 1 and g.pad_top == 0 and g.pad_left == 0)
+    )
+
+
+class _Conv:
+    """The arguments that all types share."""
+
+    quantized: bool
+    element: str  # of weights
+    sets = 1
+
+    def __init__(self, b: Lowering, step: Step, geometry: ConvGeometry) -> None:
+        self.b, self.step, self.geometry = b, step, geometry
+
+    def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
+        raise NotImplementedError
+
+    def launch(self, x: Pointer, y: Pointer) -> None:
+        g, b = self.geometry, self.b
+        columns = g.out_depth // g.groups
+        flat = flat_depth(g)
+        walked = self.sets * g.taps * g.filter_depth if flat else g.filter_depth
+        tile = choose_tile(g.out_pixels, columns, walked, ELEMENT_BYTES[self.element])
+        ends, constants = self.epilogue()
+        kind, residual, parameters = "", y, y
+        if self.step.addition is not None:
+            kind, residual, parameters = addition(b, self.step)
+        args: dict[str, Argument] = {
+            "x_ptr": x,
+            "w_ptr": self.weights(),
+            "y_ptr": y,
+            **{name: ends[name] for name in _POINTERS},
+            "residual_ptr": residual,
+            "addition_ptr": parameters,
+            "pixels": g.out_pixels,
+            "columns": columns,
+            "depth": g.filter_depth,
+            "x_stride": g.in_depth,
+            "y_stride": g.out_depth,
+            "w_stride": row_stride(g, self.sets, ELEMENT_BYTES[self.element]),
+            "tap_stride": tap_depth(g, ELEMENT_BYTES[self.element]),
+            **{name: getattr(g, name) for name in _SIZES},
+            **{name: ends[name] for name in _ENDS},
+        }
+        constants |= {
+            "TAPS": g.taps,
+            "TAPS_W": g.filter_width,
+            "SETS": self.sets,
+            "FLAT_DEPTH": flat,
+            "POINTWISE": is_pointwise(g),
+            "BM": tile.rows,
+            "BN": tile.columns,
+            "BK": tile.depth,
+            "GROUP": _GROUP,
+            "QUANTIZED": self.quantized,
+            "RESIDUAL": kind,
+            "WIDEN": b.simulated and self.element == "bf16",
+        }
+        grid = -(-g.out_pixels // tile.rows) * -(-columns // tile.columns), g.groups
+        b.launch(
+            "conv",
+            "conv",
+            grid,
+            args,
+            constants,
+            divisible=("depth", "x_stride", "y_stride", "w_stride", "tap_stride", "columns"),
+            warps=tile.warps,
+            stages=tile.stages,
+        )
+
+    def weights(self) -> Pointer:
+        raise NotImplementedError
+
+
+_POINTERS = ("bias_ptr", "scale_ptr", "shift_ptr", "row_class_ptr", "column_class_ptr")
+_SIZES = (
+    "in_height",
+    "in_width",
+    "out_height",
+    "out_width",
+    "stride_h",
+    "stride_w",
+    "dilation_h",
+    "dilation_w",
+    "pad_top",
+    "pad_left",
+)
+_ENDS = ("column_classes", "zero", "low", "high")
+
+
+class _FloatConv(_Conv):
+    """float32 tensors, in float32 or in 16 bits."""
+
+    quantized = False
+
+    def __init__(
+        self, b: Lowering, step: Step, operator: str, w: Tensor, bias: Tensor | None, geometry: ConvGeometry
+    ) -> None:
+        super().__init__(b, step, geometry)
+        self.element = b.float_type
+        self.w, self.bias = w, bias
+        options = step.node.options
+        fused = 0 if options is None else options.fused_activation_function
+        self.range = composed(float_activation_range(operator, fused), step.clamps, b.graph)
+
+    def weights(self) -> Pointer:
+        def make() -> np.ndarray:
+            g = self.geometry
+            values = self.b.stored(self.w.array().reshape(1, g.out_depth, g.taps, g.filter_depth))
+            return packed(values, g)
+
+        return self.b.weights(self.step.node, "filter", make, self.element)
+
+    def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
+        columns = self.geometry.out_depth
+
+        def bias() -> np.ndarray:
+            return np.zeros(columns, np.float32) if self.bias is None else self.bias.array().reshape(-1)
+
+        pointer = self.b.weights(self.step.node, "bias", bias, "fp32")
+        args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
+        args |= {"column_classes": 1, "zero": 0, "low": self.range[0], "high": self.range[1]}
+        precision = "tf32" if self.b.is_half else self.b.precision
+        constants: dict[str, Constant] = {"FLIP": False, "BORDER": False, "ROUNDING": 0, "WIDE": False}
+        return args, constants | {"PRECISION": precision}
+
+
+def border_classes(
+    out_size: int, in_size: int, filter_size: int, stride: int, dilation: int, pad: int
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Each output's class (int32 [out_size]), and which of the filter's rows each class sees (bool)."""
+    at = np.arange(out_size)[:, None] * stride - pad + np.arange(filter_size) * dilation
+    seen, classes = np.unique((at >= 0) & (at < in_size), axis=0, return_inverse=True)
+    return classes.reshape(-1).astype(np.int32), list(seen)
+
+
+class Border:
+    """The border classes of a convolution: of rows, and of columns."""
+
+    def __init__(self, g: ConvGeometry | DepthwiseGeometry) -> None:
+        self.rows, self._row_taps = border_classes(
+            g.out_height, g.in_height, g.filter_height, g.stride_h, g.dilation_h, g.pad_top
+        )
+        self.columns, self._column_taps = border_classes(
+            g.out_width, g.in_width, g.filter_width, g.stride_w, g.dilation_w, g.pad_left
+        )
+
+    @property
+    def column_classes(self) -> int:
+        return len(self._column_taps)
+
+    def bias(self, sums: np.ndarray, bias: np.ndarray, offset: int) -> np.ndarray:
+        """Biases less the input's zero point, int32 [row class, column class, channel].
+
+        sums are those of the weights of each tap, int64 [channel, KH, KW], bias is int64 [channel] and
+        offset the zero point of what is multiplied.
+        """
+        seen = [[sums[:, r][:, :, c].sum(axis=(1, 2)) for c in self._column_taps] for r in self._row_taps]
+        return wrapped(bias - offset * np.array(seen, np.int64))
+
+
+def wrapped(values: np.ndarray) -> np.ndarray:
+    """int64 as int32, the lowest bits: sums wrap around as the CPU's do."""
+    return values.astype(np.uint64).astype(np.uint32).view(np.int32)
+
+
+class _ByteConv(_Conv):
+    """8-bit tensors: products in int32, and the rounding that the CPU's kernels use."""
+
+    quantized = True
+    element = "i8"
+
+    def __init__(self, b: Lowering, step: Step, f: FilterQ8, geometry: ConvGeometry) -> None:
+        super().__init__(b, step, geometry)
+        self.f = f
+        low, high = composed((f.lowest, f.highest), step.clamps, b.graph)
+        self.low, self.high = int(low), int(high)
+        self.sets = 1 if f.w.type == TensorType.INT8 and f.w_zero_point == 0 else _sets(f)
+
+    def _values(self) -> np.ndarray:
+        """Weights less their zero point, int64 [O, taps, depth]."""
+        g = self.geometry
+        return (
+            self.f.w.array().reshape(g.out_depth, g.taps, g.filter_depth).astype(np.int64)
+            - self.f.w_zero_point
+        )
+
+    def _bias(self) -> np.ndarray:
+        bias = self.f.bias
+        return (
+            np.zeros(self.geometry.out_depth, np.int64)
+            if bias is None
+            else bias.array().reshape(-1).astype(np.int64)
+        )
+
+    def weights(self) -> Pointer:
+        def make() -> np.ndarray:
+            return packed(split(self._values(), self.sets), self.geometry)
+
+        return self.b.weights(self.step.node, "filter", make, self.element)
+
+    def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
+        f, b, node = self.f, self.b, self.step.node
+        args = self._bias_arguments()
+        border = args.pop("border")
+        rounding, channels = f.rounding, f.requantization
+        if rounding == FLOAT_ROUNDING:
+            args["scale_ptr"] = b.weights(
+                node, "scales", lambda: channels.float_scales.astype(np.float32), "fp32"
+            )
+        elif rounding == FLOAT64_ROUNDING:
+            args["scale_ptr"] = b.weights(node, "reals", lambda: channels.real_scales, "fp64")
+        else:
+            args["scale_ptr"] = b.weights(node, "multipliers", lambda: channels.multipliers, "i32")
+        args["shift_ptr"] = b.weights(node, "shifts", lambda: channels.shifts, "i32")
+        args |= {"zero": f.y_zero_point, "low": self.low, "high": self.high}
+        constants: dict[str, Constant] = {
+            "FLIP": f.x.type == TensorType.UINT8,
+            "BORDER": bool(border),
+            "ROUNDING": rounding,
+            "WIDE": rounding not in (FLOAT_ROUNDING, FLOAT64_ROUNDING) and self._is_wide(),
+            "PRECISION": "ieee",
+        }
+        return args, constants
+
+    def _is_wide(self) -> bool:
+        bounds = np.abs(self._bias()) + 255 * np.abs(self._values()).sum(axis=(1, 2))
+        return not sums_fit(self.f.rounding, bounds, self.f.requantization)
+
+    def _bias_arguments(self) -> dict[str, Argument]:
+        """The bias less the zero point's share, and, where the border shows, its classes."""
+        f, g, b = self.f, self.geometry, self.b
+        offset = f.x_zero_point - _FLIP.get(TensorType(f.x.type), 0)
+        if offset == 0 or not sees_border(g):
+
+            def bias() -> np.ndarray:
+                return wrapped(self._bias() - offset * self._values().sum(axis=(1, 2)))
+
+            pointer = b.weights(self.step.node, "bias", bias, "i32")
+            args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
+            return args | {"column_classes": 1, "border": 0}
+        border = Border(g)
+
+        def border_bias() -> np.ndarray:
+            sums = self._values().sum(axis=2).reshape(g.out_depth, g.filter_height, g.filter_width)
+            return border.bias(sums, self._bias(), offset)
+
+        args = dict.fromkeys(_POINTERS, b.table(border_bias, "i32"))
+        args["row_class_ptr"] = b.table(lambda: border.rows, "i32")
+        args["column_class_ptr"] = b.table(lambda: border.columns, "i32")
+        return args | {"column_classes": border.column_classes, "border": 1}
+
+
+def sees_border(g: ConvGeometry | DepthwiseGeometry) -> bool:
+    """Whether some output's window leaves the image."""
+    bottom = (g.out_height - 1) * g.stride_h - g.pad_top + (g.filter_height - 1) * g.dilation_h
+    right = (g.out_width - 1) * g.stride_w - g.pad_left + (g.filter_width - 1) * g.dilation_w
+    return g.pad_top > 0 or g.pad_left > 0 or bottom >= g.in_height or right >= g.in_width
+
+
+def _sets(f: FilterQ8) -> int:
+    """How many int8 sets the weights less their zero point are the sum of."""
+    stored = f.w.array()
+    if not stored.size:
+        return 1
+    lowest, highest = int(stored.min()) - f.w_zero_point, int(stored.max()) - f.w_zero_point
+    return max(1, -(-highest // 127), -(lowest // 128))
+
+
+def split(values: np.ndarray, sets: int) -> np.ndarray:
+    """int64 [O, taps, depth] as sums of int8: [sets, O, taps, depth]."""
+    parts = np.zeros((sets, *values.shape), np.int8)
+    rest = values
+    for part in parts:
+        part[:] = np.clip(rest, -128, 127)
+        rest = rest - part
+    return parts

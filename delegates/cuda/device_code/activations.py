@@ -1,0 +1,31 @@
+"""Functions of one operand: tables of 8-bit results, and clamps; and copies between types."""
+
+import triton
+import triton.language as tl
+
+from .requantize import clamp
+
+
+@triton.jit
+def lookup_8(x_ptr, y_ptr, table_ptr, size, BLOCK: tl.constexpr):
+    """y = table[x], with x and the table as unsigned bytes."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    x = tl.load(x_ptr + i, ok, 0).to(tl.int32) & 255
+    tl.store(y_ptr + i, tl.load(table_ptr + x, ok, 0), ok)
+
+
+@triton.jit
+def clamp_float(x_ptr, y_ptr, size, low, high, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    y = clamp(tl.load(x_ptr + i, ok, 0).to(tl.float32), low, high)
+    tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def convert(x_ptr, y_ptr, size, BLOCK: tl.constexpr):
+    """Between float types, or a copy."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    tl.store(y_ptr + i, tl.load(x_ptr + i, ok, 0).to(y_ptr.dtype.element_ty), ok)

@@ -1,0 +1,83 @@
+"""From an accumulator to a quantized output, bit for bit as kernels/compiled/requantize.py has it."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def clamp(x, low, high):
+    """x within [low, high]; NaN stays NaN."""
+    x = tl.where(x < low, low, x)
+    return tl.where(x > high, high, x)
+
+
+@triton.jit
+def round_half_even(x):
+    """int32 of a float32 below 2**22 in size, ties to even."""
+    return (x + 12582912.0).to(tl.int32, bitcast=True) - 0x4B400000
+
+
+@triton.jit
+def multiply(x, multiplier, shift, away: tl.constexpr, wide: tl.constexpr):
+    """x (int32) * multiplier * 2**(shift - 31) in fixed point.
+
+    The second step rounds ties away from zero, or upwards unless `away`. wide is for sums that
+    may come near 2**31 on the way.
+    """
+    left = tl.maximum(shift, 0)
+    right = tl.maximum(-shift, 0)
+    high = ((x << left).to(tl.int64) * multiplier.to(tl.int64) + (1 << 30)) >> 31
+    if wide:
+        half = (tl.full((1,), 1, tl.int64) << right.to(tl.int64)) >> 1
+        nudged = high + half
+        if away:
+            nudged += tl.where(right > 0, high >> 63, 0)
+        return (nudged >> right.to(tl.int64)).to(tl.int32)
+    high = high.to(tl.int32)
+    nudged = high + ((tl.full((1,), 1, tl.int32) << right) >> 1)
+    if away:
+        nudged += tl.where(right > 0, high >> 31, 0)
+    return nudged >> right
+
+
+@triton.jit
+def requantize(
+    acc, n, mask, scale_ptr, shift_ptr, zero, low, high, ROUNDING: tl.constexpr, WIDE: tl.constexpr
+):
+    """int32 acc of channels n as quantized values in [low, high].
+
+    ROUNDING is one of kernels/requantize.py: scale_ptr holds float32 or float64 scales, or int32
+    multipliers.
+    """
+    scale = tl.load(scale_ptr + n, mask, 0)[None, :]
+    if ROUNDING == 0:
+        product = acc.to(tl.float32) * scale
+        product = clamp(product, (low - zero).to(tl.float32), (high - zero).to(tl.float32))
+        return round_half_even(product) + zero
+    elif ROUNDING == 3:
+        real = clamp(acc.to(tl.float64) * scale, (low - zero).to(tl.float64), (high - zero).to(tl.float64))
+        half = tl.full((1,), 0.49999999999999994, tl.float64)
+        return (real + tl.where(real >= 0, half, -half)).to(tl.int32) + zero
+    else:
+        shift = tl.load(shift_ptr + n, mask, 0)[None, :]
+        scaled = multiply(acc, scale, shift, ROUNDING == 1, WIDE)
+        if WIDE:
+            return clamp(scaled.to(tl.int64) + zero, low, high).to(tl.int32)
+        return clamp(scaled + zero, low, high)
+
+
+@triton.jit
+def sum_fixed(a, b, a_multiplier, b_multiplier, bias, shift, zero, low, high):
+    """clamp(zero + ((bias + a * a_multiplier + b * b_multiplier) >> shift)) of int32."""
+    return clamp(((bias + a * a_multiplier + b * b_multiplier) >> shift) + zero, low, high)
+
+
+@triton.jit
+def to_common_scale(x, zero, multiplier, shift, left_shift):
+    return multiply((x - zero) << left_shift, multiplier, shift, True, True)
+
+
+@triton.jit
+def requantize_one(x, multiplier, shift, zero, low, high):
+    """clamp(zero + x * multiplier * 2**(shift - 31)) with one scale, the reference's rounding."""
+    return clamp(multiply(x, multiplier, shift, True, True).to(tl.int64) + zero, low, high).to(tl.int32)

@@ -1,0 +1,35 @@
+"""Which op family lowers which operator: the list that new families are added to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from . import activations, binary, conv, fully_connected, reshape
+
+if TYPE_CHECKING:
+    from .fusion import Step
+    from .lowering import Lowering
+
+_CHAIN = frozenset({"pad", "clamp", "add"})
+_AFTER = frozenset({"clamp", "add"})
+
+
+class Family(NamedTuple):
+    """How an operator becomes launches.
+
+    lower adds them, and gives outputs their shapes; it raises UnsupportedError or PrepareError with the
+    reason for what it does not take. absorbs says what may be fused into it: "pad", "clamp", "add".
+    """
+
+    lower: Callable[[Lowering, Step], None]
+    absorbs: frozenset[str] = frozenset()
+
+
+FAMILIES: dict[str, Family] = {
+    **dict.fromkeys(activations.OPERATORS, Family(activations.lower)),
+    **dict.fromkeys(binary.OPERATORS, Family(binary.lower)),
+    **dict.fromkeys(reshape.OPERATORS, Family(reshape.lower)),
+    "CONV_2D": Family(conv.lower, _CHAIN),
+    "FULLY_CONNECTED": Family(fully_connected.lower, _AFTER),
+}

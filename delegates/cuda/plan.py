@@ -1,0 +1,160 @@
+"""Plan: a partition's launches for one set of shapes, with every operand's address, as a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...lite.arena_planner import plan_offsets
+from ...lite.lifetimes import Lifetime
+from .launch import Kernel, Launch, Place, Pointer
+
+if TYPE_CHECKING:
+    from ...lite.tensor import Shape
+    from .device import Device
+    from .lowering import Lowering, Weights
+
+ALIGNMENT = 256
+
+
+def aligned(nbytes: int) -> int:
+    """nbytes rounded up to the device's alignment."""
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
+
+
+class WeightSlab:
+    """Constants on the device, packed once; those that a later shape needs come in another block."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._addresses: dict[tuple[int, str], int] = {}
+        self._blocks: list[int] = []
+
+    def add(self, weights: Mapping[tuple[int, str], Weights]) -> None:
+        """Put on the device what is not there yet."""
+        missing = {key: value.make() for key, value in weights.items() if key not in self._addresses}
+        if not missing:
+            return
+        starts, content = joined(list(missing.values()))
+        block = self._device.allocate(content.size)
+        self._blocks.append(block)
+        self._device.copy_in(block, content)
+        self._device.synchronize()
+        self._addresses.update((key, block + start) for key, start in zip(missing, starts, strict=True))
+
+    def address(self, key: tuple[int, str]) -> int:
+        return self._addresses[key]
+
+    def free(self) -> None:
+        for block in self._blocks:
+            self._device.free(block)
+        self._blocks.clear()
+        self._addresses.clear()
+
+
+def joined(arrays: Sequence[np.ndarray]) -> tuple[list[int], np.ndarray]:
+    """Where each array starts in one block of bytes, and the block."""
+    starts, end = [], 0
+    for array in arrays:
+        starts.append(end)
+        end += aligned(array.nbytes)
+    content = np.zeros(end, np.uint8)
+    for start, array in zip(starts, arrays, strict=True):
+        content[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return starts, content
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Offsets in the arena, in bytes, and its size."""
+
+    offsets: dict[Place, int]
+    nbytes: int
+
+
+def arena_layout(lowering: Lowering, outside: Iterable[int] = ()) -> Layout:
+    """Places tensors and scratch in one arena: inputs live from the start, outputs to the end.
+
+    Tensors in outside lie elsewhere.
+    """
+    first: dict[Place, int] = {}
+    last: dict[Place, int] = {}
+    for position, launch in enumerate(lowering.launches):
+        for place in launch.places:
+            if place.kind in ("tensor", "border", "scratch"):
+                first.setdefault(place, position)
+                last[place] = position
+    for t in lowering.inputs:
+        place = lowering.border_place(t)
+        first[place] = 0
+        last.setdefault(place, 0)
+    for t in lowering.outputs:
+        place = lowering.border_place(t)
+        first.setdefault(place, 0)
+        last[place] = len(lowering.launches)
+    elsewhere = {lowering.border_place(t) for t in outside}
+    places = [place for place in first if place not in elsewhere]
+    lifetimes = [Lifetime(i, lowering.place_bytes(p), first[p], last[p]) for i, p in enumerate(places)]
+    offsets, nbytes = plan_offsets(lifetimes, ALIGNMENT)
+    return Layout(dict(zip(places, offsets, strict=True)), nbytes)
+
+
+class Plan:
+    """Launches, and the shapes that they give the partition's outputs."""
+
+    def __init__(self, lowering: Lowering) -> None:
+        graph = lowering.graph
+        self.lowering = lowering
+        self.layout = arena_layout(lowering)
+        self.output_shapes: dict[int, Shape] = {t: graph.tensor(t).shape for t in lowering.outputs}
+        self._tables = 0
+        self._table_starts: list[int] = []
+
+    @property
+    def kernels(self) -> list[Kernel]:
+        """Each kernel once."""
+        return list(dict.fromkeys(launch.kernel for launch in self.lowering.launches))
+
+    def upload(self, device: Device, slab: WeightSlab) -> None:
+        """Put the constants on the device, and have its code there."""
+        device.load(self.kernels)
+        slab.add(self.lowering.weights_of)
+        if self.lowering.tables and not self._tables:
+            self._table_starts, content = joined([table.make() for table in self.lowering.tables])
+            self._tables = device.allocate(content.size)
+            device.copy_in(self._tables, content)
+            device.synchronize()
+
+    def free(self, device: Device) -> None:
+        if self._tables:
+            device.free(self._tables)
+            self._tables = 0
+
+    def address(self, place: Place, arena: int, slab: WeightSlab, outside: Mapping[Place, int]) -> int:
+        """Where a place is once the arena has its address."""
+        if place in outside:
+            return outside[place]
+        if place.kind == "weights":
+            return slab.address(place.key)  # type: ignore[arg-type]  # the lowering's own keys
+        if place.kind == "table":
+            assert isinstance(place.key, int)
+            return self._tables + self._table_starts[place.key]
+        return arena + self.layout.offsets[place]
+
+    def bound(
+        self, arena: int, slab: WeightSlab, outside: Mapping[Place, int]
+    ) -> list[tuple[Launch, tuple[int | float, ...]]]:
+        """Each launch with its arguments' values."""
+        return [
+            (
+                launch,
+                tuple(
+                    self.address(arg.place, arena, slab, outside) if isinstance(arg, Pointer) else arg
+                    for arg in launch.args
+                ),
+            )
+            for launch in self.lowering.launches
+        ]
