@@ -11,6 +11,7 @@ from ..lite.errors import ModelError
 from ..schema.graph_def import GraphDef
 from ..schema.tflite import BuiltinOperator, CallOnceOptionsT
 from .flatbuffer import ModelFile
+from .fusing.graphs import share_graphs
 from .fusing.register import optimize
 from .graph_file import parse_binary
 from .ir.import_graph import ImportOptions, import_graph_def
@@ -154,6 +155,7 @@ def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
     error = program.failures.error()
     if error is not None:
         raise error
+    share_graphs(lite)
     return Conversion(ModelFile(lite), lite, tuple(_fates(prepared, lite, program)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 
@@ -17,6 +18,8 @@ from .lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteT
 from .operator_version import version_of
 from .runtime_version import runtime_version
 
+# What inlining puts before the names of a function's nodes, where it says no more than that it was called.
+_CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
 # Where buffers start, in the file and in memory.
 _ALIGNMENT = 16
 _RUNTIME_VERSION_BYTES = 16
@@ -108,7 +111,7 @@ class _ModelWriter:
 
     def _subgraph(self, graph: LiteGraph) -> tflite.SubGraphT:
         tensors = list(graph.tensors())
-        names = _distinct([tensor.name for tensor in tensors])
+        names = _distinct([_CALLS.sub("", tensor.name) for tensor in tensors])
         return tflite.SubGraphT(
             name=graph.name,
             tensors=[self._tensor(tensor, name) for tensor, name in zip(tensors, names, strict=True)],

@@ -91,6 +91,17 @@ def test_signatures_of_several_parts() -> None:
     assert model.subgraphs[1].tensors[0].shape.tolist() == [1, 3]
 
 
+def test_equal_subgraphs_are_one() -> None:
+    module = import_for_conversion(net().graph_def)
+    entry = entry_of(module, ["x"], ["y"])
+    entries = [type(entry)(module, {name: "x"}, {"z": "y"}, name) for name in ("first", "second")]
+    entries.append(type(entry)(module, {"x": "x"}, {"z": "sum"}, "third"))
+    model = tflite.read(checked(convert_entries(entries, Settings()).model))
+    assert len(model.subgraphs) == 2
+    shown = [(s.subgraph_index, s.inputs[0].name) for s in model.signature_defs]
+    assert shown == [(0, "first"), (0, "second"), (1, "x")]
+
+
 def test_strings_and_small_integers() -> None:
     ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
     graph = LiteGraph()
