@@ -1,4 +1,4 @@
-"""The coefficients of JPEG files: sequential ones of Huffman codes and 8-bit samples.
+"""The coefficients of JPEG files: sequential and progressive ones of Huffman codes and 8-bit samples.
 
 Source: ITU-T T.81.
 """
@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...lite.errors import UnsupportedError
+from .jpeg_progressive import ProgressiveScan
 from .status import InvalidArgumentError
 
 _START, _END, _SCAN, _RESTART_INTERVAL, _QUANTIZERS, _HUFFMAN = 0xD8, 0xD9, 0xDA, 0xDD, 0xDB, 0xC4
-_SEQUENTIAL = (0xC0, 0xC1)
-_OTHER_FRAMES = (0xC2, 0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
+_HUFFMAN_FRAMES = (0xC0, 0xC1, 0xC2)
+_PROGRESSIVE = 0xC2
+_OTHER_FRAMES = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 _ADOBE = 0xEE
 SIZE = 8
 _MOST_PIXELS = 1 << 28
@@ -23,6 +25,7 @@ _MOST_PIXELS = 1 << 28
 ZIGZAG = np.array(
     sorted(range(64), key=lambda at: (at // 8 + at % 8, (at // 8 if (at // 8 + at % 8) % 2 else at % 8)))
 )
+_PLACES = [int(place) for place in ZIGZAG]
 
 
 def refuse(message: str) -> InvalidArgumentError:
@@ -84,15 +87,20 @@ class _Bits:
         self._held &= (1 << self._count) - 1
         return found & 0xFF
 
-    def signed(self, size: int) -> int:
-        """A number of so many bits; those that begin with 0 are negative."""
-        if not size:
-            return 0
+    def raw(self, size: int) -> int:
+        """A number of so many bits."""
         while self._count < size:
             self._fill()
         self._count -= size
         value = self._held >> self._count
         self._held &= (1 << self._count) - 1
+        return value
+
+    def signed(self, size: int) -> int:
+        """A number of so many bits; those that begin with 0 are negative."""
+        if not size:
+            return 0
+        value = self.raw(size)
         return value if value >> (size - 1) else value - (1 << size) + 1
 
 
@@ -117,6 +125,7 @@ class Decoder:
         self._huffman: dict[int, list[int]] = {}
         self._quantizers: dict[int, np.ndarray] = {}
         self._restart = 0
+        self._progressive = False
         self.frame: Frame | None = None
         self.transform: int | None = None
 
@@ -146,12 +155,13 @@ class Decoder:
                 return
 
     def _segment(self, marker: int, segment: bytes) -> None:
-        if marker in _SEQUENTIAL:
+        if marker in _HUFFMAN_FRAMES:
+            self._progressive = marker == _PROGRESSIVE
             self._begin(segment)
         elif marker in _OTHER_FRAMES:
             raise UnsupportedError(
-                f"JPEG: only sequential Huffman files are built, got a frame of kind {marker:#x}; "
-                "encode it without progression"
+                f"JPEG: only Huffman files with loss are built, got a frame of kind {marker:#x}; "
+                "encode it as a baseline file"
             )
         elif marker == _HUFFMAN:
             self._read_huffman(segment)
@@ -200,9 +210,9 @@ class Decoder:
         self.frame = Frame(height, width, components)
         down, across = self.frame.most
         rows, columns = -(-height // (SIZE * down)), -(-width // (SIZE * across))
-        # A block takes two bits at least.
+        # A block takes two bits at least, a progressive one a bit of its first coefficient.
         blocks = rows * columns * sum(c.down * c.across for c in components)
-        if blocks > 4 * len(self._data) + 64:
+        if blocks > (8 if self._progressive else 4) * len(self._data) + 64:
             raise refuse(f"{len(self._data)} bytes must be enough for {height} x {width} pixels")
         for component in components:
             shape = (rows * component.down, columns * component.across, 64)
@@ -212,27 +222,46 @@ class Decoder:
         """Reads a scan that begins at the byte; returns where it ends."""
         if self.frame is None or not segment or len(segment) < 4 + 2 * segment[0]:
             raise refuse("a scan must come after the frame and be complete")
+        start, end, bits = segment[1 + 2 * segment[0] : 4 + 2 * segment[0]]
+        part = ProgressiveScan(start, end, bits >> 4 > 0, bits & 15, _PLACES) if self._progressive else None
+        if part is not None and start and segment[0] != 1:
+            raise refuse(f"a scan of other coefficients must be of one colour, got {segment[0]}")
         named = {component.name: component for component in self.frame.components}
         chosen = []
         for i in range(segment[0]):
             name, tables = segment[1 + 2 * i], segment[2 + 2 * i]
-            if name not in named or tables >> 4 not in self._huffman or 16 | tables & 15 not in self._huffman:
+            needed = (True, True) if part is None else part.tables
+            ids = (tables >> 4, 16 | tables & 15)
+            known = all(id in self._huffman for id, need in zip(ids, needed, strict=True) if need)
+            if name not in named or not known:
                 raise refuse(f"a scan must be of known colours and tables, got {name} and {tables:#x}")
-            named[name].tables = tables >> 4, 16 | tables & 15
+            named[name].tables = ids
             chosen.append(named[name])
-        parts, end = self._entropy_coded(at)
+        parts, stop = self._entropy_coded(at)
         places = self._places(chosen)
         each = self._restart or len(places)
         if len(parts) < -(-len(places) // each):
             raise refuse("a scan must be complete")
-        for number, part in enumerate(parts):
-            bits = _Bits(part)
+        for number, data in enumerate(parts):
             for component in chosen:
                 component.before = 0
-            for unit in places[number * each : (number + 1) * each]:
-                for component, row, column in unit:
-                    self._block(bits, component, component.coefficients[row, column])
-        return end
+            self._interval(_Bits(data), places[number * each : (number + 1) * each], part)
+        return stop
+
+    def _interval(
+        self, bits: _Bits, units: list[list[tuple[Component, int, int]]], part: ProgressiveScan | None
+    ) -> None:
+        """Reads the blocks of the units between two restarts."""
+        if part is not None:
+            part.restart()
+        for unit in units:
+            for component, row, column in unit:
+                block = component.coefficients[row, column]
+                if part is None:
+                    self._block(bits, component, block)
+                    continue
+                table = self._huffman.get(component.tables[0 if part.tables[0] else 1], [])
+                component.before = part.block(bits, table, block, component.before)
 
     def _entropy_coded(self, at: int) -> tuple[list[bytes], int]:
         """The scan's bytes between restarts, unstuffed, and where the next segment begins."""

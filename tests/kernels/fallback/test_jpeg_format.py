@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 
 import numpy as np
@@ -57,6 +58,20 @@ def contents(data: bytes) -> np.ndarray:
 GREY = jpeg(10, 12, [0x11], [(0, 10), (0, 200), (0, 90), (0, 255)])
 # Twice as many samples of luminance each way; blue and red differences flat.
 COLOUR = jpeg(16, 16, [0x22, 0x11, 0x11], [(0, 50), (0, 100), (0, 150), (0, 200), (1, 118), (2, 148)])
+# An image that grows redder down, greener across and bluer both ways, by TensorFlow 2.21:
+# EncodeJpeg(image, quality=95, progressive=True, chroma_downsampling=False).
+PROGRESSIVE = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQEBLAEsAAD/2wBDAAIBAQEBAQIBAQECAgICAgQDAgICAgUEBAMEBgUGBgYFBgYGBwkIBgcJBwYGCAsI"
+    "CQoKCgoKBggLDAsKDAkKCgr/2wBDAQICAgICAgUDAwUKBwYHCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoKCgoK"
+    "CgoKCgoKCgoKCgoKCgr/wgARCAAMAAoDAREAAhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAABwj/xAAYAQACAwAAAAAAAAAA"
+    "AAAAAAAFBwIGCP/aAAwDAQACEAMQAAABIpDqtDoQ2vm9asDIP//EABoQAAEFAQAAAAAAAAAAAAAAAAQAAwYHEyP/2gAIAQEA"
+    "AQUCraPJqPcq2CHTQQ+X/8QAHhEAAQMEAwAAAAAAAAAAAAAAAAEGIQMEBRMiIzL/2gAIAQMBAT8BejW9QVGt2LA9Mfa8oKmP"
+    "tdiwf//EABkRAAIDAQAAAAAAAAAAAAAAAAAEAQIDEf/aAAgBAgEBPwFpMlMayoTnTp//xAAXEAADAQAAAAAAAAAAAAAAAAAA"
+    "AiJC/9oACAEBAAY/AkgWMiQLGT//xAAbEAACAQUAAAAAAAAAAAAAAAAAQWFxgZGhsf/aAAgBAQABPyHTotkoMKKQOH//2gAM"
+    "AwEAAgADAAAAEMAf/8QAHBEAAQMFAAAAAAAAAAAAAAAAAAFBYXGBkaGx/9oACAEDAQE/ENyxcatJlJVNen//xAAYEQEBAAMA"
+    "AAAAAAAAAAAAAAAhAAERMf/aAAgBAgEBPxDsSZJhbQv/xAAZEAEAAgMAAAAAAAAAAAAAAAAAIVHB0fD/2gAIAQEAAT8QU8Zw"
+    "bMYeaP/Z"
+)
 
 
 def test_blocks_lie_in_rows() -> None:
@@ -81,14 +96,24 @@ def test_colours_come_of_luminance_and_differences() -> None:
     np.testing.assert_array_equal(run("DecodeImage", [contents(COLOUR)])[0], image)
 
 
+def test_progressive_files_come_in_parts() -> None:
+    rows, columns = np.mgrid[:12, :10]
+    wanted = np.stack([rows * 20, columns * 25, (rows + columns) * 12], axis=2)
+    (image,) = run("DecodeJpeg", [contents(PROGRESSIVE)], dct_method="string$INTEGER_ACCURATE")
+    np.testing.assert_allclose(image.astype(int), wanted, atol=8)
+    for cut in range(20, len(PROGRESSIVE) - 2, 7):
+        with pytest.raises(InvalidArgumentError):
+            decode(PROGRESSIVE[:cut])
+
+
 def test_damaged_files_are_refused() -> None:
     for cut in range(4, len(COLOUR) - 2):
         with pytest.raises(InvalidArgumentError):
             decode(COLOUR[:cut])
     with pytest.raises(InvalidArgumentError, match="enough"):
         decode(jpeg(60000, 4000, [0x11], [(0, 10)]))
-    with pytest.raises(UnsupportedError, match="sequential"):
-        decode(jpeg(8, 8, [0x11], [(0, 10)], frame=0xC2))
+    with pytest.raises(UnsupportedError, match="baseline"):
+        decode(jpeg(8, 8, [0x11], [(0, 10)], frame=0xC3))
 
 
 @pytest.mark.parametrize("window", [[0, 0, 0, 4], [10, 0, 7, 4], [0, -1, 4, 4], [0, 0, 4]])
