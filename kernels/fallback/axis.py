@@ -34,3 +34,17 @@ def vector(value: np.ndarray, what: str) -> tuple[int, ...]:
     if value.ndim != 1:
         raise InvalidArgumentError(f"{what} must be a vector, got {list(value.shape)}")
     return tuple(int(size) for size in value)
+
+
+def rows_of(value: np.ndarray, what: str) -> int:
+    """How many entries the first axis has."""
+    if not value.ndim:
+        raise InvalidArgumentError(f"{what} must have an axis, got a scalar")
+    return len(value)
+
+
+def matrix(value: np.ndarray, what: str) -> np.ndarray:
+    """The value itself, a matrix."""
+    if value.ndim != 2:
+        raise InvalidArgumentError(f"{what} must be a matrix, got {list(value.shape)}")
+    return value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .attributes import DataType
-from .dtypes import numpy_dtype
+from .dtypes import PLAIN, STRING, numpy_dtype
 from .registry import kernel
 
 _EXPONENT_AND_SIGN = {np.dtype(np.float32): 23, np.dtype(np.float64): 52, np.dtype(np.float16): 10}
@@ -67,4 +67,4 @@ def _truncated(x: np.ndarray, out: np.dtype) -> np.ndarray:
     return (np.ascontiguousarray(x).view(bits) & mask).view(x.dtype).reshape(x.shape)
 
 
-KERNELS = (kernel("Cast", cast),)
+KERNELS = (kernel("Cast", cast, SrcT=PLAIN - STRING, DstT=PLAIN - STRING),)

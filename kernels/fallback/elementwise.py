@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...schema.graph_def import DT_COMPLEX64, DT_COMPLEX128, DT_DOUBLE, DT_FLOAT
 from .dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, NUMBERS, QUANTIZED, SIGNED, STRING
 from .half_precision import in_float32
 from .registry import KernelRegistration, kernel
@@ -130,6 +131,17 @@ def _predicates() -> list[KernelRegistration]:
     ]
 
 
+def _complex_parts() -> list[KernelRegistration]:
+    functions: dict[str, Callable[..., np.ndarray]] = {
+        **{"ComplexAbs": np.abs, "Angle": np.angle, "Real": np.real, "Imag": np.imag},
+    }
+    made = []
+    for part, whole in ((DT_FLOAT, DT_COMPLEX64), (DT_DOUBLE, DT_COMPLEX128)):
+        made.append(kernel("Complex", complex_, T=[part], Tout=[whole]))
+        made += [kernel(op, function, T=[whole], Tout=[part]) for op, function in functions.items()]
+    return made
+
+
 def to_bool(x: np.ndarray) -> np.ndarray:
     """Of a scalar whether it is not zero or empty, of any other whether it has elements: bool []."""
     return np.asarray(bool(x[()]) if x.ndim == 0 else x.size > 0)
@@ -145,11 +157,7 @@ KERNELS = (
     kernel("Square", np.square, T=NUMBERS),
     kernel("Invert", np.invert, T=INTEGERS),
     kernel("PopulationCount", population_count, T=INTEGERS),
-    kernel("Complex", complex_, T=FLOATS),
-    kernel("ComplexAbs", np.abs, T=COMPLEX),
-    kernel("Angle", np.angle, T=COMPLEX),
-    kernel("Real", np.real, T=COMPLEX),
-    kernel("Imag", np.imag, T=COMPLEX),
+    *_complex_parts(),
     kernel("Conj", np.conj, T=COMPLEX),
     kernel("SqrtGrad", of_one_size(in_float32(sqrt_grad)), T=FLOATS | COMPLEX),
     kernel("RsqrtGrad", of_one_size(in_float32(rsqrt_grad)), T=FLOATS | COMPLEX),

@@ -66,6 +66,9 @@ def one_hot(
     if count < 0 or depth.ndim:
         message = f"depth must be a scalar of 0 or more, got {count} {list(depth.shape)}"
         raise InvalidArgumentError(f"OneHot: {message}")
+    if on_value.ndim or off_value.ndim:
+        message = f"got {list(on_value.shape)} and {list(off_value.shape)}"
+        raise InvalidArgumentError(f"OneHot: on_value and off_value must be scalars, {message}")
     if not -1 <= axis <= indices.ndim:
         raise InvalidArgumentError(f"OneHot: axis must be in [-1, {indices.ndim}], got {axis}")
     checked_shape([*indices.shape, count], on_value.dtype)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 
 _TYPES = FLOATS | COMPLEX
+_T = TypeVar("_T")
 
 
 def _wide(x: np.ndarray) -> np.ndarray:
@@ -31,11 +33,20 @@ def _matrices(x: np.ndarray, square: bool = True) -> np.ndarray:
     return _wide(x)
 
 
-def _solved(call: Callable[..., np.ndarray], *inputs: np.ndarray) -> np.ndarray:
+def _solved(call: Callable[..., _T], *inputs: np.ndarray) -> _T:
     try:
         return call(*inputs)
     except np.linalg.LinAlgError as error:
         raise InvalidArgumentError(f"Input matrix is not invertible ({error})") from None
+
+
+def _decomposed(call: Callable[[np.ndarray], Sequence[np.ndarray]], x: np.ndarray) -> Sequence[np.ndarray]:
+    """The parts of each matrix; all NaN for one with NaN or inf, on which LAPACK may search for ever."""
+    finite = np.isfinite(x).all((-2, -1))
+    parts = _solved(call, np.where(finite[..., None, None], x, 0))
+    for part in parts:
+        part[~finite] = np.nan
+    return parts
 
 
 def cholesky(x: np.ndarray) -> np.ndarray:
@@ -108,7 +119,8 @@ def matrix_solve_ls(
     held = _matrices(matrix, square=False)
     _check_rows(matrix, rhs)
     if not fast:
-        return (np.linalg.pinv(held) @ _wide(rhs)).astype(rhs.dtype)
+        (inverse,) = _decomposed(lambda matrix: [np.linalg.pinv(matrix)], held)
+        return (inverse @ _wide(rhs)).astype(rhs.dtype)
     ridge = float(l2_regularizer.reshape(-1)[0])
     if ridge < 0:
         raise InvalidArgumentError(f"l2_regularizer must not be negative, got {ridge}")
@@ -166,10 +178,10 @@ def svd(x: np.ndarray, *, compute_uv: bool, full_matrices: bool) -> tuple[np.nda
     """Singular values, and u and v with u diag(s) adjoint(v) = x (empty unless asked for)."""
     held = _matrices(x, square=False)
     if not compute_uv:
-        s = np.linalg.svd(held, compute_uv=False)
+        (s,) = _decomposed(lambda matrix: [np.linalg.svd(matrix, compute_uv=False)], held)
         nothing = np.zeros(0, x.dtype)
         return s.astype(x.dtype), nothing, nothing
-    u, s, vh = np.linalg.svd(held, full_matrices=full_matrices)
+    u, s, vh = _decomposed(lambda matrix: np.linalg.svd(matrix, full_matrices=full_matrices), held)
     return s.astype(x.dtype), u.astype(x.dtype), _adjoint(vh).astype(x.dtype)
 
 
@@ -177,8 +189,9 @@ def self_adjoint_eig_v2(x: np.ndarray, *, compute_v: bool) -> tuple[np.ndarray, 
     """Eigenvalues, rising, and eigenvectors as columns (empty unless asked for); of the lower triangle."""
     held = _matrices(x)
     if not compute_v:
-        return np.linalg.eigvalsh(held).astype(x.dtype), np.zeros(0, x.dtype)
-    e, v = np.linalg.eigh(held)
+        (e,) = _decomposed(lambda matrix: [np.linalg.eigvalsh(matrix)], held)
+        return e.astype(x.dtype), np.zeros(0, x.dtype)
+    e, v = _decomposed(np.linalg.eigh, held)
     return e.astype(x.dtype), v.astype(x.dtype)
 
 
@@ -192,8 +205,9 @@ def eig(x: np.ndarray, *, compute_v: bool, Tout: DataType) -> tuple[np.ndarray, 
     """Complex eigenvalues, and eigenvectors as columns (empty unless asked for)."""
     out, held = numpy_dtype(Tout), _matrices(x)
     if not compute_v:
-        return np.linalg.eigvals(held).astype(out), np.zeros((), out)
-    e, v = np.linalg.eig(held)
+        (e,) = _decomposed(lambda matrix: [np.linalg.eigvals(matrix)], held)
+        return e.astype(out), np.zeros((), out)
+    e, v = _decomposed(np.linalg.eig, held)
     return e.astype(out), v.astype(out)
 
 

@@ -156,7 +156,7 @@ class DenseTableOp(TableOp):
         table = super()._made(context)
         table.key_shape = context.input(0).shape
         reserved = [table.keys_of(self.construction.op, key)[1][0] for key in context.inputs]
-        if len(set(reserved)) < len(reserved):
+        if reserved.count(reserved[0]) > 1:
             message = f"empty_key and deleted_key must differ, got {reserved[0]!r} twice"
             context.failure(InvalidArgumentError(f"{self.construction.op}: {message}"))
         table.reserved = tuple(reserved)

@@ -48,6 +48,8 @@ def batch_mat_mul_v3(x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool, 
     """As batch_mat_mul_v2, with products and sums in the type Tout; x and y may be of two types."""
     _check_ranks(x, y)
     out = numpy_dtype(Tout)
+    if out.kind != "c" and "c" in (x.dtype.kind, y.dtype.kind):
+        raise InvalidArgumentError(f"Tout must be complex for complex matrices, got {out}")
     inner = np.dtype(np.float32) if out.itemsize == 2 and out.kind != "i" else out
     product = _product(_adjoint(x, adj_x).astype(inner), _adjoint(y, adj_y).astype(inner))
     return product.astype(out)

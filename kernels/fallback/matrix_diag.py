@@ -8,6 +8,7 @@ import numpy as np
 
 from .axis import scalar
 from .dtypes import ANY, INDICES, NUMBERS
+from .elementwise import zeros
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -42,7 +43,7 @@ def matrix_diag(diagonal: np.ndarray) -> np.ndarray:
     _needs_axes(diagonal, 1)
     size = diagonal.shape[-1]
     checked_shape([*diagonal.shape, size], diagonal.dtype)
-    made = np.zeros((*diagonal.shape, size), diagonal.dtype)
+    made = zeros((*diagonal.shape, size), diagonal.dtype)
     made[..., range(size), range(size)] = diagonal
     return made
 
@@ -75,7 +76,7 @@ def matrix_band_part(x: np.ndarray, num_lower: np.ndarray, num_upper: np.ndarray
         raise InvalidArgumentError(f"MatrixBandPart: {message}")
     offsets = np.arange(columns)[None] - np.arange(rows)[:, None]
     kept = ((lower < 0) | (-offsets <= lower)) & ((upper < 0) | (offsets <= upper))
-    return np.where(kept, x, np.zeros((), x.dtype))
+    return np.where(kept, x, zeros((), x.dtype))
 
 
 def _band(k: np.ndarray) -> tuple[int, int]:

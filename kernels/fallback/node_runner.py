@@ -13,7 +13,7 @@ from .environment import Environment
 from .kernel import KernelConstruction, KernelContext
 from .register import fallback_kernels
 from .registry import KernelRegistry
-from .status import InvalidArgumentError, ResourceExhaustedError
+from .status import InternalError, InvalidArgumentError, OpError, ResourceExhaustedError
 
 
 class NodeRunner:
@@ -26,7 +26,12 @@ class NodeRunner:
         found = registry.find(self.construction)
         self.construction.metadata.check(self.construction.attributes)
         self.stateful = found.stateful
-        self._kernel = found.factory(self.construction)
+        try:
+            self._kernel = found.factory(self.construction)
+        except (OpError, ModelError, UnsupportedError):
+            raise
+        except ValueError as error:
+            raise ModelError(f"{node.op}: attributes do not fit each other: {error}") from error
         self.input_types = [type for argument in self.construction.inputs for type in argument.types]
         self.output_types = [type for argument in self.construction.outputs for type in argument.types]
 
@@ -46,6 +51,9 @@ class NodeRunner:
         except (ValueError, IndexError, OverflowError) as error:
             # NumPy's word for inputs that do not fit each other.
             raise InvalidArgumentError(f"{self.construction.op}: {error}") from error
+        except (TypeError, AttributeError, LookupError, ArithmeticError) as error:
+            # The kernel's own fault: it should have looked at what it was given.
+            raise InternalError(f"{self.construction.op}: {type(error).__name__}: {error}") from error
         except MemoryError as error:
             raise ResourceExhaustedError(f"{self.construction.op}: {error}") from error
         return context.results()

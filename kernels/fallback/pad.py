@@ -57,7 +57,7 @@ def mirror_pad(x: np.ndarray, paddings: np.ndarray, *, mode: str) -> np.ndarray:
 
 def mirror_pad_grad(dy: np.ndarray, paddings: np.ndarray, *, mode: str) -> np.ndarray:
     """Gradient of mirror_pad: dy's border is added to the elements that it mirrors."""
-    pairs = [(int(before), int(after)) for before, after in paddings]
+    pairs = _paddings(dy, paddings)
     for axis, (before, after) in enumerate(pairs):
         size = dy.shape[axis] - before - after
         if size < 0:

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from .attributes import DataType
-from .axis import scalar, vector
+from .axis import rows_of, scalar, vector
 from .dtypes import ANY, INDICES, NUMBERS, REAL, numpy_dtype
 from .gather import check_indices
 from .kernel import checked_shape
@@ -24,6 +24,11 @@ def checked_splits(splits: np.ndarray, count: int | None, what: str = "splits") 
     if not found or found[0] != 0 or found[-1] != last or any(b < a for a, b in pairwise(found)):
         raise InvalidArgumentError(f"{what} must rise from 0 to {last}, got {found[:16]}")
     return found
+
+
+def _sizes_below(nested_splits: list[np.ndarray], values: np.ndarray) -> list[int]:
+    """How many rows each level of splits divides: those of the next, at last the values."""
+    return [rows_of(splits, "splits") - 1 for splits in nested_splits[1:]] + [rows_of(values, "values")]
 
 
 def ragged_range(
@@ -53,13 +58,15 @@ def ragged_gather(
     params_nested_splits: list[np.ndarray], params_dense_values: np.ndarray, indices: np.ndarray
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Rows of a ragged tensor at indices; axes of indices beyond the first become splits of one length."""
-    check_indices(indices, len(params_nested_splits[0]) - 1)
+    if not params_nested_splits:
+        raise InvalidArgumentError("RaggedGather: params must have splits, got none")
+    check_indices(indices, rows_of(params_nested_splits[0], "splits") - 1)
     outer = [
         np.arange(prod(indices.shape[:axis]) + 1) * indices.shape[axis] for axis in range(1, indices.ndim)
     ]
     rows = [(int(i), int(i) + 1) for i in indices.reshape(-1)]
     made: list[np.ndarray] = []
-    sizes = [len(splits) - 1 for splits in params_nested_splits[1:]] + [len(params_dense_values)]
+    sizes = _sizes_below(params_nested_splits, params_dense_values)
     for splits, below in zip(params_nested_splits, sizes, strict=True):
         held = checked_splits(splits, below)
         # Every row at this level, and where its own rows lie in the next.
@@ -77,8 +84,10 @@ def ragged_tensor_to_sparse(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Every element with its place: indices [n, rank], values [n] and the smallest shape that holds all."""
     inner = rt_dense_values.shape[1:]
-    sizes = [len(splits) - 1 for splits in rt_nested_splits[1:]] + [len(rt_dense_values)]
-    places = np.arange(max(len(rt_nested_splits[0]) - 1, 0))[:, None]
+    if not rt_nested_splits:
+        raise InvalidArgumentError("RaggedTensorToSparse: there must be splits, got none")
+    sizes = _sizes_below(rt_nested_splits, rt_dense_values)
+    places = np.arange(max(rows_of(rt_nested_splits[0], "splits") - 1, 0))[:, None]
     shape = [len(places)]
     for splits, below in zip(rt_nested_splits, sizes, strict=True):
         lengths = np.diff(checked_splits(splits, below))
@@ -95,6 +104,10 @@ def ragged_fill_empty_rows(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """default_value in every row that has none; which rows those were; where each value has gone."""
     rows = scalar(nrows, "nrows")
+    if value_rowids.ndim != 1 or values.shape != value_rowids.shape or default_value.ndim:
+        shapes = f"{list(value_rowids.shape)}, {list(values.shape)} and {list(default_value.shape)}"
+        message = f"must be vectors of one length and default_value a scalar, got {shapes}"
+        raise InvalidArgumentError(f"value_rowids and values {message}")
     checked_shape([rows], np.dtype(np.int64))
     check_indices(value_rowids, rows, "value_rowids")
     empty = np.ones(rows, np.bool_)
@@ -120,11 +133,14 @@ def ragged_tensor_to_tensor(
     -1 in the shape is as long as the longest. Partitions are ROW_SPLITS, VALUE_ROWIDS, or first
     FIRST_DIM_SIZE. Source: TensorFlow tensorflow/core/kernels/ragged_tensor_to_tensor_op.cc.
     """
+    if not values.ndim or shape.ndim > 1:
+        message = f"got {list(values.shape)} and {list(shape.shape)}"
+        raise InvalidArgumentError(f"values must have an axis and shape at most one, {message}")
     partitions = list(zip(row_partition_types, row_partition_tensors, strict=True))
     first_size: int | None = None
     if partitions and partitions[0][0] == "FIRST_DIM_SIZE":
         first_size = scalar(partitions.pop(0)[1], "FIRST_DIM_SIZE")
-    sizes = [len(tensor) - 1 if kind == "ROW_SPLITS" else 0 for kind, tensor in partitions]
+    sizes = [rows_of(tensor, kind) - 1 if kind == "ROW_SPLITS" else 0 for kind, tensor in partitions]
     rows_at = first_size if first_size is not None else sizes[0] if sizes else len(values)
     inner = values.shape[1:]
     wanted = [int(size) for size in shape] if shape.ndim else [-1] * (1 + len(partitions) + len(inner))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .attributes import DataType
+from .axis import vector
 from .dtypes import INDICES, numpy_dtype
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -104,7 +105,7 @@ def from_variant(
     if encoded_ragged.ndim == 0:
         return list(parts[0].splits), parts[0].values
     if rank == -1:
-        return _uniform(encoded_ragged.shape[:-1], index), _joined(op, [p.values[None] for p in parts], dtype)
+        return _uniform(encoded_ragged.shape, index), _joined(op, [p.values[None] for p in parts], dtype)
     splits = _uniform(encoded_ragged.shape, index)
     splits.append(_cumulative([part.rows for part in parts], index))
     splits += [_concatenated([part.splits[level] for part in parts], index) for level in range(rank)]
@@ -146,10 +147,10 @@ def gradient(
     op = "RaggedTensorToVariantGradient"
     flat = encoded_ragged_grad.reshape(-1)
     parts = [held(flat[i : i + 1].reshape(()), RaggedTensor, op).values for i in range(flat.size)]
-    shape = tuple(dense_values_shape.tolist())
+    shape = vector(dense_values_shape, f"{op}: dense_values_shape")
     found = sum(part.size for part in parts)
     dtype = numpy_dtype(Tvalues)
-    if dense_values_shape.ndim != 1 or math.prod(shape) != found or any(p.dtype != dtype for p in parts):
+    if math.prod(shape) != found or any(p.dtype != dtype for p in parts):
         raise InvalidArgumentError(f"{op}: there must be values for {list(shape)} of {dtype}, got {found}")
     return np.concatenate([part.reshape(-1) for part in parts] or [np.zeros(0, dtype)]).reshape(shape)
 

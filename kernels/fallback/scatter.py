@@ -117,7 +117,7 @@ def scatter_nd_non_aliasing_add(x: np.ndarray, indices: np.ndarray, updates: np.
 def _inplace(how: str) -> Callable[..., np.ndarray]:
     def changed(x: np.ndarray, i: np.ndarray, v: np.ndarray) -> np.ndarray:
         made = x.copy()
-        if v.shape != (*i.shape, *x.shape[1:]):
+        if not x.ndim or v.shape != (*i.shape, *x.shape[1:]):
             raise InvalidArgumentError(f"v must be {[*i.shape, *x.shape[1:]]}, got {list(v.shape)}")
         if len(x):
             # Places wrap around, as TensorFlow's do.

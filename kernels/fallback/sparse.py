@@ -6,8 +6,9 @@ from math import prod
 
 import numpy as np
 
-from .axis import axis_of, scalar, vector
+from .axis import axis_of, matrix, rows_of, scalar, vector
 from .dtypes import ANY, INDICES, NUMBERS
+from .gather import check_indices
 from .kernel import checked_shape
 from .registry import kernel
 from .sparse_tensor import SparseTensor
@@ -49,7 +50,7 @@ def sparse_reshape(
     indices: np.ndarray, shape: np.ndarray, new_shape: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Indices of the same elements in another shape, one of whose sizes may be -1."""
-    held = SparseTensor.of(indices, np.zeros(len(indices)), shape)
+    held = SparseTensor.of(indices, np.zeros(rows_of(indices, "indices")), shape)
     wanted = vector(new_shape, "new_shape")
     count, known = prod(held.shape), prod(size for size in wanted if size != -1)
     if wanted.count(-1) > 1 or any(size < -1 for size in wanted):
@@ -99,8 +100,10 @@ def fill_empty_rows_grad(
     reverse_index_map: np.ndarray, grad_values: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gradients of the values, and of the default: the sum of what went to no value."""
-    if np.any((reverse_index_map < 0) | (reverse_index_map >= len(grad_values))):
-        raise InvalidArgumentError(f"reverse_index_map must be in [0, {len(grad_values)})")
+    if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
+        shapes = f"{list(reverse_index_map.shape)} and {list(grad_values.shape)}"
+        raise InvalidArgumentError(f"reverse_index_map and grad_values must be vectors, got {shapes}")
+    check_indices(reverse_index_map, len(grad_values), "reverse_index_map")
     others = np.ones(len(grad_values), np.bool_)
     others[reverse_index_map] = False
     total = np.sum(grad_values[others], dtype=grad_values.dtype)
@@ -157,9 +160,14 @@ def sparse_slice_grad(
     output_indices: np.ndarray,
 ) -> np.ndarray:
     """Gradient by the values of what was sliced: that of the slice where an element was kept."""
-    places = {tuple(row): i for i, row in enumerate((output_indices + input_start).tolist())}
-    made = np.zeros(len(input_indices), backprop_val_grad.dtype)
-    for i, row in enumerate(input_indices.tolist()):
+    start = np.array(vector(input_start, "input_start"), np.int64)
+    kept, given = matrix(output_indices, "output_indices"), matrix(input_indices, "input_indices")
+    if backprop_val_grad.shape != (len(kept),) or not len(start) == kept.shape[1] == given.shape[1]:
+        shapes = f"{list(backprop_val_grad.shape)}, {list(given.shape)} and {list(kept.shape)}"
+        raise InvalidArgumentError(f"gradients, indices and start must fit each other, got {shapes}")
+    places = {tuple(row): i for i, row in enumerate((kept + start).tolist())}
+    made = np.zeros(len(given), backprop_val_grad.dtype)
+    for i, row in enumerate(given.tolist()):
         if tuple(row) in places:
             made[i] = backprop_val_grad[places[tuple(row)]]
     return made

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .axis import axis_of
+from .axis import axis_of, matrix
 from .dtypes import FLOATS, NUMBERS, REAL
 from .kernel import checked_shape
 from .registry import kernel
@@ -49,6 +49,11 @@ def sparse_add_grad(
     backprop_val_grad: np.ndarray, a_indices: np.ndarray, b_indices: np.ndarray, sum_indices: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Gradients by the values of a and of b: the sum's at the same places, zero where it has none."""
+    for rows in (a_indices, b_indices, sum_indices):
+        matrix(rows, "indices")
+    if backprop_val_grad.shape != (len(sum_indices),):
+        message = f"must be one for each of {len(sum_indices)} sums, got {list(backprop_val_grad.shape)}"
+        raise InvalidArgumentError(f"SparseAddGrad: gradients {message}")
     grads = dict(zip(map(tuple, sum_indices.tolist()), backprop_val_grad, strict=True))
     zero = backprop_val_grad.dtype.type(0)
     found = [

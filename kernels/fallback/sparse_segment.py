@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .axis import scalar
+from .axis import rows_of, scalar
 from .dtypes import FLOATS, REAL
 from .gather import check_indices
 from .half_precision import wide_type
@@ -69,7 +69,7 @@ def _counted(how: str) -> Callable[..., np.ndarray]:
 def _spread(how: str, grad: np.ndarray, indices: np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The gradient of every chosen row."""
     _checked(indices, ids)
-    check_indices(ids, len(grad), "segment_ids")
+    check_indices(ids, rows_of(grad, "grad"), "segment_ids")
     return np.asarray(grad.astype(np.float64) / _shaped(_divisors(how, ids, len(grad)), grad.ndim))[ids]
 
 
@@ -93,7 +93,7 @@ def _backward_sparse(how: str) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     ) -> tuple[np.ndarray, np.ndarray]:
         check_indices(indices, max(scalar(dense_output_dim0, "dense_output_dim0"), 0))
         rows, which = np.unique(indices, return_inverse=True)
-        made = np.zeros((len(rows), *grad.shape[1:]))
+        made = np.zeros(checked_shape([len(rows), *grad.shape[1:]], grad.dtype))
         np.add.at(made, which.reshape(-1), _spread(how, grad, indices, segment_ids))
         return made.astype(grad.dtype), rows
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from .attributes import DataType
-from .axis import axis_of, scalar
+from .axis import axis_of, rows_of, scalar, vector
 from .dtypes import INDICES, numpy_dtype
 from .each_string import each_string, mapped_strings, scalar_string, string_array
 from .gather import check_indices
@@ -180,9 +180,10 @@ def string_n_grams(
     can be). A row too short for any run is kept whole with preserve_short_sequences.
     Source: TensorFlow tensorflow/core/kernels/string_ngrams_op.cc.
     """
-    splits = [int(s) for s in data_splits]
-    if splits and (splits[0] != 0 or splits[-1] != len(data) or sorted(splits) != splits):
-        message = f"splits must rise from 0 to {len(data)}, got {splits[:16]}"
+    splits = vector(data_splits, "StringNGrams: data_splits")
+    count = rows_of(data, "StringNGrams: data")
+    if splits and (splits[0] != 0 or splits[-1] != count or sorted(splits) != list(splits)):
+        message = f"splits must rise from 0 to {count}, got {splits[:16]}"
         raise InvalidArgumentError(f"StringNGrams: {message}")
     made: list[bytes] = []
     ends = [0]

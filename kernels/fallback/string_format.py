@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .attributes import DataType
-from .dtypes import ANY
+from .dtypes import PLAIN
 from .each_string import mapped_strings, string_array
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -94,4 +94,4 @@ def string_format(
     return string_array([text.encode(errors="surrogateescape")], ())
 
 
-KERNELS = (kernel("AsString", as_string, T=ANY), kernel("StringFormat", string_format))
+KERNELS = (kernel("AsString", as_string, T=PLAIN), kernel("StringFormat", string_format))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from .attributes import DataType
+from .axis import rows_of, vector
 from .dtypes import INDICES, numpy_dtype
 from .each_string import mapped_strings, string_array
 from .registry import kernel
@@ -130,9 +131,10 @@ def unicode_encode(
 ) -> np.ndarray:
     """Strings of code points, one for each row between two splits."""
     _checked(errors, replacement_char)
-    codec, ends = _codec(output_encoding), [int(s) for s in splits]
-    if not ends or ends[0] != 0 or ends[-1] != len(values) or sorted(ends) != ends:
-        message = f"splits must rise from 0 to {len(values)}, got {ends[:16]}"
+    codec, ends = _codec(output_encoding), list(vector(splits, "UnicodeEncode: splits"))
+    count = rows_of(values, "UnicodeEncode: values")
+    if not ends or ends[0] != 0 or ends[-1] != count or sorted(ends) != ends:
+        message = f"splits must rise from 0 to {count}, got {ends[:16]}"
         raise InvalidArgumentError(f"UnicodeEncode: {message}")
     made = []
     for start, end in pairwise(ends):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .attributes import DataType
-from .axis import scalar
+from .axis import rows_of, scalar
 from .dtypes import INDICES, NUMBERS, numpy_dtype
 from .kernel import checked_shape
 from .ragged import checked_splits
@@ -63,7 +63,7 @@ def ragged_bincount(
     splits: np.ndarray, values: np.ndarray, size: np.ndarray, weights: np.ndarray, *, binary_output: bool
 ) -> np.ndarray:
     """How often each of 0 to size - 1 comes in each row."""
-    lengths = np.diff(checked_splits(splits, len(values)))
+    lengths = np.diff(checked_splits(splits, rows_of(values, "values")))
     rows = np.repeat(np.arange(len(lengths)), lengths)
     return _dense_counts(rows, len(lengths), values, scalar(size, "size"), weights, binary_output)
 
@@ -148,7 +148,7 @@ def ragged_count_sparse_output(
     output_type: DataType,
 ) -> Parts:
     """Counts of each row's values."""
-    lengths = np.diff(checked_splits(splits, len(values)))
+    lengths = np.diff(checked_splits(splits, rows_of(values, "values")))
     rows = np.repeat(np.arange(len(lengths)), lengths)
     limits, out = (minlength, maxlength), numpy_dtype(output_type)
     return _sparse_counts(rows, len(lengths), values, weights, limits, binary_output, out)
