@@ -96,9 +96,10 @@ def xlog1py(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def squared_difference(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(x - y) conj(x - y)."""
+    """(x - y) conj(x - y); 16-bit floats are rounded after each step, as everywhere where nothing widens."""
     difference = x - y
-    return np.asarray(difference * np.conj(difference))
+    conjugate = np.conj(difference) if x.dtype.kind == "c" else difference
+    return np.asarray(difference * conjugate)
 
 
 def pow_(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -150,9 +151,10 @@ def _each(functions: dict[str, Callable[..., np.ndarray]], types: frozenset[int]
 KERNELS = (
     *_each({"Add": add, "AddV2": add}, NUMBERS | STRING),
     *_each({"Sub": np.subtract, "Mul": np.multiply, "Div": div}, NUMBERS),
-    kernel("SquaredDifference", in_float32(squared_difference), T=NUMBERS),
+    kernel("SquaredDifference", squared_difference, T=NUMBERS),
     *_each({"RealDiv": np.true_divide, "DivNoNan": div_no_nan, "MulNoNan": mul_no_nan}, FLOATS | COMPLEX),
-    *_each({"Xdivy": xdivy, "Xlogy": xlogy, "Xlog1py": xlog1py}, FLOATS | COMPLEX),
+    *_each({"Xdivy": xdivy}, FLOATS | COMPLEX),
+    *(kernel(op, function, T=FLOATS | COMPLEX) for op, function in (("Xlogy", xlogy), ("Xlog1py", xlog1py))),
     kernel("TruncateDiv", truncate_div, T=REAL),
     kernel("FloorDiv", floor_div, T=REAL),
     kernel("FloorMod", in_float32(floor_mod), T=REAL),

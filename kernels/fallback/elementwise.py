@@ -39,7 +39,10 @@ def sign(x: np.ndarray) -> np.ndarray:
 
 
 def sigmoid(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-x)), without overflow on the way."""
+    """1 / (1 + exp(-x)), without overflow on the way; 16-bit floats are rounded at every step."""
+    if x.dtype.itemsize == 2:
+        one, e = x.dtype.type(1), np.exp(x)
+        return np.where(np.isinf(e), one, e / (one + e))
     if x.dtype.kind == "c":
         return np.asarray(1 / (1 + np.exp(-x)))
     small = np.exp(-np.abs(x))
@@ -114,10 +117,11 @@ def _transcendental() -> list[KernelRegistration]:
         **{"Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Asinh": np.arcsinh},
         **{"Acosh": np.arccosh, "Atanh": np.arctanh, "Sinh": np.sinh, "Cosh": np.cosh, "Tan": np.tan},
         **{"Tanh": np.tanh, "Sin": np.sin, "Cos": np.cos, "Exp": np.exp, "Expm1": np.expm1},
-        **{"Log": np.log, "Log1p": np.log1p, "Sqrt": np.sqrt, "Rsqrt": rsqrt, "Sigmoid": sigmoid},
+        **{"Log": np.log, "Log1p": np.log1p, "Sqrt": np.sqrt, "Rsqrt": rsqrt},
         **{"Inv": inverse, "Reciprocal": inverse},
     }
     made = [kernel(op, in_float32(function), T=both) for op, function in functions.items()]
+    made.append(kernel("Sigmoid", sigmoid, T=both))
     rounding: dict[str, Callable[..., np.ndarray]] = {"Ceil": ceil, "Floor": np.floor, "Rint": np.rint}
     return made + [kernel(op, in_float32(function), T=wide) for op, function in rounding.items()]
 

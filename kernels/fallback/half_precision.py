@@ -1,4 +1,4 @@
-"""Arithmetic of half and bfloat16: done in float32, rounded once."""
+"""Arithmetic of half and bfloat16: done in float32 and rounded once, or rounded at every step."""
 
 from __future__ import annotations
 
@@ -30,3 +30,33 @@ def in_float32(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
 
     wrapped.__doc__ = function.__doc__
     return wrapped
+
+
+# Elements that TensorFlow adds at once, and how many it adds up before it halves the sum: measured.
+_PACKET = 8
+_LEAF = 256
+
+
+def total(x: np.ndarray) -> np.ndarray:
+    """The sum along the last axis, which stays with size 1; 16-bit floats are rounded at every step.
+
+    Source: Eigen unsupported/Eigen/CXX11/src/Tensor/TensorReduction.h, InnerMostDimReducer.
+    """
+    if wide_type(x.dtype) == x.dtype:
+        return np.asarray(x.sum(axis=-1, keepdims=True))
+    return _rounded_total(x)[..., np.newaxis]
+
+
+def _rounded_total(x: np.ndarray) -> np.ndarray:
+    count = x.shape[-1]
+    if count > _LEAF:
+        middle = -(-count // (2 * _PACKET)) * _PACKET
+        return np.asarray(_rounded_total(x[..., :middle]) + _rounded_total(x[..., middle:]))
+    whole = count // _PACKET * _PACKET
+    lanes = np.zeros((*x.shape[:-1], _PACKET), x.dtype)
+    for at in range(0, whole, _PACKET):
+        lanes = lanes + x[..., at : at + _PACKET]
+    rest = np.zeros(x.shape[:-1], x.dtype)
+    for at in range(whole, count):
+        rest = rest + x[..., at]
+    return np.asarray(rest + widened(lanes).sum(axis=-1).astype(x.dtype))

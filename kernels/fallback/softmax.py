@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .dtypes import FLOATS, INDICES
-from .half_precision import widened
+from .half_precision import total, widened
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -13,8 +13,7 @@ from .status import InvalidArgumentError
 
 def _shifted(x: np.ndarray) -> np.ndarray:
     """x less its greatest element along the last axis."""
-    wide = widened(x)
-    return wide - wide.max(axis=-1, keepdims=True) if x.size else wide
+    return np.asarray(x - x.max(axis=-1, keepdims=True)) if x.size else x
 
 
 def _check_rank(op: str, x: np.ndarray) -> None:
@@ -25,15 +24,18 @@ def _check_rank(op: str, x: np.ndarray) -> None:
 def softmax(x: np.ndarray) -> np.ndarray:
     """exp(x) / sum(exp(x)) along the last axis."""
     _check_rank("Softmax", x)
-    exponentials = np.exp(_shifted(x))
-    return (exponentials / exponentials.sum(axis=-1, keepdims=True)).astype(x.dtype)
+    # TensorFlow rounds half at every step, bfloat16 once.
+    exponentials = np.exp(_shifted(x if x.dtype == np.float16 else widened(x)))
+    if x.dtype == np.float16:
+        return np.asarray(exponentials * (np.float16(1) / total(exponentials)))
+    return (exponentials / total(exponentials)).astype(x.dtype)
 
 
 def log_softmax(x: np.ndarray) -> np.ndarray:
     """x - log(sum(exp(x))) along the last axis."""
     _check_rank("LogSoftmax", x)
     shifted = _shifted(x)
-    return (shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))).astype(x.dtype)
+    return np.asarray(shifted - np.log(total(np.exp(shifted))))
 
 
 def softmax_cross_entropy(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -48,11 +50,11 @@ def softmax_cross_entropy(logits: np.ndarray, labels: np.ndarray) -> tuple[np.nd
         raise InvalidArgumentError(f"{op}: {message}, got {list(logits.shape)} and {list(labels.shape)}")
     shape = checked_shape(np.broadcast_shapes(logits.shape, labels.shape), logits.dtype)
     shifted = np.broadcast_to(_shifted(logits), shape)
-    wanted = np.broadcast_to(widened(labels), shape)
+    wanted = np.broadcast_to(labels, shape)
     exponentials = np.exp(shifted)
-    total = exponentials.sum(axis=1, keepdims=True)
-    loss = (wanted * (np.log(total) - shifted)).sum(axis=1)
-    return loss.astype(logits.dtype), (exponentials / total - wanted).astype(logits.dtype)
+    sums = total(exponentials)
+    loss = total(wanted * (np.log(sums) - shifted))
+    return loss[:, 0], np.asarray(exponentials / sums - wanted)
 
 
 def sparse_softmax_cross_entropy(logits: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,11 +69,10 @@ def sparse_softmax_cross_entropy(logits: np.ndarray, labels: np.ndarray) -> tupl
         raise InvalidArgumentError(f"{op}: labels must be from 0 to {classes - 1}, got {labels[wrong][0]}")
     shifted, rows = _shifted(logits), np.arange(len(labels))
     exponentials = np.exp(shifted)
-    total = exponentials.sum(axis=1)
-    loss = np.log(total) - shifted[rows, labels]
-    gradient = exponentials / total[:, np.newaxis]
-    gradient[rows, labels] -= 1
-    return loss.astype(logits.dtype), gradient.astype(logits.dtype)
+    sums = total(exponentials)
+    gradient = np.asarray(exponentials / sums)
+    gradient[rows, labels] -= logits.dtype.type(1)
+    return np.asarray(np.log(sums[:, 0]) - shifted[rows, labels]), gradient
 
 
 def l2_loss(x: np.ndarray) -> np.ndarray:
