@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 OPERATORS = ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM")
 
 _MOST_LOOPS = 4
+_CLAMPED = ("add", "sub", "mul", "div")
 _INTEGERS = (TensorType.INT32, TensorType.INT64)
 # Fields of the quantized blocks, in the order of the kernels' arguments.
 _FIELDS = {
@@ -69,7 +70,7 @@ def _plain(
     if kind == "div" and y.type in _INTEGERS:
         raise UnsupportedError("DIV of integers is not built: a GPU cannot report a division by zero")
     is_float = y.type == TensorType.FLOAT32
-    clamps = "low" in (block.dtype.names or ())
+    clamps = kind in _CLAMPED
     low, high = (block["low"][0].item(), block["high"][0].item()) if clamps else (0, 0)
     if is_float:
         low, high = float(low), float(high)
