@@ -41,13 +41,10 @@ def cumprod(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) 
 
 
 def cumulative_logsumexp(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
-    """log of the sums of exp of the elements up to each.
-
-    What an exclusive one starts with is the type's least finite number.
-    """
-    start = np.finfo(np.float32 if x.dtype.itemsize == 2 else x.dtype).min
-    least = x.dtype.type(start) if x.dtype.itemsize > 2 else np.finfo(np.float16).min
-    return _scan(x, axis, least, lambda part, along: np.logaddexp.accumulate(part, along), exclusive, reverse)
+    """log of the sums of exp of the elements up to each; an exclusive one starts with -inf."""
+    return _scan(
+        x, axis, -np.inf, lambda part, along: np.logaddexp.accumulate(part, along), exclusive, reverse
+    )
 
 
 KERNELS = (
