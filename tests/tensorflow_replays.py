@@ -22,15 +22,6 @@ GRAPHS = CONVERT / "graphs"
 KERNEL_GRAPHS = CONVERT / "kernels" / "graphs"
 SAVED_MODELS = CONVERT / "savedmodels"
 
-# Graphs of half and bfloat16 whose last digit is another: TensorFlow rounds at other steps there.
-ROUNDED_OTHERWISE = frozenset(
-    f"op_{op}_2a"
-    for op in (
-        *("LogSoftmax", "Rsqrt", "Selu", "Sigmoid", "SoftmaxCrossEntropyWithLogits", "Softmax", "Softplus"),
-        *("Softsign", "SparseSoftmaxCrossEntropyWithLogits", "SquaredDifference", "Xlog1py", "Xlogy"),
-    )
-)
-
 
 @dataclass(frozen=True)
 class Replay:

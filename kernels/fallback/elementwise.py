@@ -8,7 +8,7 @@ import numpy as np
 
 from ...schema.graph_def import DT_COMPLEX64, DT_COMPLEX128, DT_DOUBLE, DT_FLOAT
 from .dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, NUMBERS, QUANTIZED, SIGNED, STRING
-from .half_precision import in_float32
+from .half_precision import PACKET, in_float32, widened
 from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 
@@ -29,8 +29,13 @@ def inverse(x: np.ndarray) -> np.ndarray:
 
 
 def rsqrt(x: np.ndarray) -> np.ndarray:
-    """1 / sqrt(x)."""
-    return np.asarray(np.ones((), x.dtype) / np.sqrt(x))
+    """1 / sqrt(x); 16-bit floats are rounded once by the eight, at each step where fewer are left."""
+    if x.dtype.itemsize > 2:
+        return np.asarray(np.ones((), x.dtype) / np.sqrt(x))
+    flat = x.reshape(-1)
+    whole = flat.size // PACKET * PACKET
+    once = (1 / np.sqrt(widened(flat[:whole]))).astype(x.dtype)
+    return np.concatenate([once, x.dtype.type(1) / np.sqrt(flat[whole:])]).reshape(x.shape)
 
 
 def sign(x: np.ndarray) -> np.ndarray:
@@ -117,11 +122,11 @@ def _transcendental() -> list[KernelRegistration]:
         **{"Asin": np.arcsin, "Acos": np.arccos, "Atan": np.arctan, "Asinh": np.arcsinh},
         **{"Acosh": np.arccosh, "Atanh": np.arctanh, "Sinh": np.sinh, "Cosh": np.cosh, "Tan": np.tan},
         **{"Tanh": np.tanh, "Sin": np.sin, "Cos": np.cos, "Exp": np.exp, "Expm1": np.expm1},
-        **{"Log": np.log, "Log1p": np.log1p, "Sqrt": np.sqrt, "Rsqrt": rsqrt},
+        **{"Log": np.log, "Log1p": np.log1p, "Sqrt": np.sqrt},
         **{"Inv": inverse, "Reciprocal": inverse},
     }
     made = [kernel(op, in_float32(function), T=both) for op, function in functions.items()]
-    made.append(kernel("Sigmoid", sigmoid, T=both))
+    made += [kernel("Sigmoid", sigmoid, T=both), kernel("Rsqrt", rsqrt, T=both)]
     rounding: dict[str, Callable[..., np.ndarray]] = {"Ceil": ceil, "Floor": np.floor, "Rint": np.rint}
     return made + [kernel(op, in_float32(function), T=wide) for op, function in rounding.items()]
 

@@ -32,8 +32,8 @@ def in_float32(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
     return wrapped
 
 
-# Elements that TensorFlow adds at once, and how many it adds up before it halves the sum: measured.
-_PACKET = 8
+# Elements that TensorFlow computes with at once, and how many it adds up before it halves a sum (measured).
+PACKET = 8
 _LEAF = 256
 
 
@@ -50,12 +50,12 @@ def total(x: np.ndarray) -> np.ndarray:
 def _rounded_total(x: np.ndarray) -> np.ndarray:
     count = x.shape[-1]
     if count > _LEAF:
-        middle = -(-count // (2 * _PACKET)) * _PACKET
+        middle = -(-count // (2 * PACKET)) * PACKET
         return np.asarray(_rounded_total(x[..., :middle]) + _rounded_total(x[..., middle:]))
-    whole = count // _PACKET * _PACKET
-    lanes = np.zeros((*x.shape[:-1], _PACKET), x.dtype)
-    for at in range(0, whole, _PACKET):
-        lanes = lanes + x[..., at : at + _PACKET]
+    whole = count // PACKET * PACKET
+    lanes = np.zeros((*x.shape[:-1], PACKET), x.dtype)
+    for at in range(0, whole, PACKET):
+        lanes = lanes + x[..., at : at + PACKET]
     rest = np.zeros(x.shape[:-1], x.dtype)
     for at in range(whole, count):
         rest = rest + x[..., at]

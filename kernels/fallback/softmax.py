@@ -24,11 +24,10 @@ def _check_rank(op: str, x: np.ndarray) -> None:
 def softmax(x: np.ndarray) -> np.ndarray:
     """exp(x) / sum(exp(x)) along the last axis."""
     _check_rank("Softmax", x)
-    # TensorFlow rounds half at every step, bfloat16 once.
-    exponentials = np.exp(_shifted(x if x.dtype == np.float16 else widened(x)))
-    if x.dtype == np.float16:
-        return np.asarray(exponentials * (np.float16(1) / total(exponentials)))
-    return (exponentials / total(exponentials)).astype(x.dtype)
+    exponentials = np.exp(_shifted(x))
+    if x.dtype.itemsize == 2:
+        return np.asarray(exponentials * (x.dtype.type(1) / total(exponentials)))
+    return np.asarray(exponentials / total(exponentials))
 
 
 def log_softmax(x: np.ndarray) -> np.ndarray:
