@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from hashlib import blake2b
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ..schema.writer import MAX_BYTES
 from .lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
 from .operator_version import version_of
 from .runtime_version import runtime_version
+from .same_content import SameContent
 
 # What inlining puts before the names of a function's nodes, where it says no more than that it was called.
 _CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
@@ -94,7 +94,9 @@ class _ModelWriter:
         self.contents = [np.empty(0, np.uint8)]
         self._codes: list[tflite.OperatorCodeT] = []
         self._code_indices: dict[tuple[int, str | None, int], int] = {}
-        self._buffer_indices: dict[bytes, int] = {}
+        # The buffer of each different content.
+        self._known = SameContent()
+        self._buffer_indices: list[int] = []
         graphs = model.graphs()
         self._graph_indices = {id(graph): i for i, graph in enumerate(graphs)}
         # By the tensor's id: its place in its graph.
@@ -166,11 +168,11 @@ class _ModelWriter:
     def _buffer(self, data: np.ndarray, type: TensorType) -> int:
         """The buffer with those bytes: one for all constants that have them, whatever their shape."""
         content = _content(data, type)
-        digest = blake2b(content.data).digest()
-        if digest not in self._buffer_indices:
-            self._buffer_indices[digest] = len(self.contents)
+        number = self._known.number(content)
+        if number == len(self._buffer_indices):
+            self._buffer_indices.append(len(self.contents))
             self.contents.append(content)
-        return self._buffer_indices[digest]
+        return self._buffer_indices[number]
 
     def _code(self, operator: LiteOperator) -> int:
         key = (operator.code, operator.custom_code, version_of(operator))

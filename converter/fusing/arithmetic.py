@@ -8,7 +8,7 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, SquaredDifferenceOptionsT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from ..partial_shape import broadcast, is_known
-from .pattern import Fused, activation_of, bypass
+from .pattern import Fused, activation_of, skip
 from .product import scalar_of
 
 # Operator: the constant that changes nothing, and whether it may stand on the left.
@@ -31,21 +31,28 @@ class RemoveNeutralArithmetic:
 
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators went."""
-        return sum(_bypassed(graph, operator) for operator in list(graph.operators))
+        found = ((operator, _unchanged(operator)) for operator in graph.operators)
+        return skip(graph, [(operator, x) for operator, x in found if x is not None])
 
 
-def _bypassed(graph: LiteGraph, operator: LiteOperator) -> bool:
+def _unchanged(operator: LiteOperator) -> LiteTensor | None:
+    """The operand that the result equals, None where there is none."""
     if operator.code not in _NEUTRAL or activation_of(operator):
-        return False
+        return None
     neutral, commutes = _NEUTRAL[operator.code]
     a, b = operator.inputs
     for x, constant in ((a, b), (b, a))[: 1 + commutes]:
         if x is None or constant is None or constant.data is None or constant.data.dtype.kind not in "fiu":
             continue
         same_shape = x.shape is not None and x.shape == operator.outputs[0].shape
-        if same_shape and np.all(constant.data == neutral) and bypass(graph, operator, x):
-            return True
-    return False
+        if same_shape and _is_all(constant.data, neutral):
+            return x
+    return None
+
+
+def _is_all(data: np.ndarray, number: int) -> bool:
+    """Whether the array has elements and all are the number; most have another one first."""
+    return data.size > 0 and data.reshape(-1)[0] == number and bool(np.all(data == number))
 
 
 class UseSquaredDifference:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteTensor
+from ..same_content import SameContent
 from .pattern import activation_of
 
 _FUNCTIONS: dict[BuiltinOperator, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
@@ -51,7 +52,8 @@ class ShareConstants:
 
     def run(self, graph: LiteGraph) -> int:
         """Returns how many uses changed."""
-        first_with: dict[tuple[int, tuple[int, ...], bytes], LiteTensor] = {}
+        known = SameContent()
+        first: list[LiteTensor] = []
         kept: dict[int, LiteTensor] = {}
         changed = 0
         for operator in graph.operators:
@@ -59,8 +61,10 @@ class ShareConstants:
                 if tensor is None or tensor.data is None or tensor.data.dtype.kind == "O":
                     continue
                 if id(tensor) not in kept:
-                    key = (tensor.type, tensor.data.shape, tensor.data.tobytes())
-                    kept[id(tensor)] = first_with.setdefault(key, tensor)
+                    number = known.number(tensor.data, (tensor.type, tensor.data.shape))
+                    if number == len(first):
+                        first.append(tensor)
+                    kept[id(tensor)] = first[number]
                 if kept[id(tensor)] is not tensor:
                     operator.inputs[i] = kept[id(tensor)]
                     changed += 1

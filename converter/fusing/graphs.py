@@ -19,6 +19,8 @@ def share_graphs(model: LiteModel) -> int:
     Graphs are equal when they have equal operators in the same order; names do not count. What operators
     call stays theirs: LiteRT fails where a loop and one inside of it have a subgraph in common.
     """
+    if len({id(signature.graph) for signature in model.signatures}) < 2:
+        return 0
     kept: dict[object, LiteGraph] = {}
     shared = [kept.setdefault(_key(signature.graph), signature.graph) for signature in model.signatures]
     before = len(model.graphs())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -53,29 +53,42 @@ def sources_of(*operators: LiteOperator) -> tuple[str, ...]:
     return tuple(dict.fromkeys(source for each in operators for source in each.sources))
 
 
-def bypass(graph: LiteGraph, operator: LiteOperator, x: LiteTensor) -> bool:
-    """Take out an operator whose only result equals x; False where the graph's outputs forbid it.
+def skip(graph: LiteGraph, skipped: Sequence[tuple[LiteOperator, LiteTensor]]) -> int:
+    """Take out operators, each with the tensor that its only result equals; returns how many.
 
-    An output of the graph keeps its name where x comes from an operator.
+    An output of the graph keeps its name where the tensor comes from an operator.
     """
-    [y] = operator.outputs
-    if any(tensor is y for tensor in graph.outputs):
-        source = graph.producers().get(id(x))
-        if source is None or any(tensor is x for tensor in graph.outputs):
-            graph.outputs = [x if tensor is y else tensor for tensor in graph.outputs]
-        else:
-            source.outputs = [y if tensor is x else tensor for tensor in source.outputs]
-            _exchange(graph, x, y)
-            graph.remove([operator])
-            return True
-    _exchange(graph, y, x)
-    graph.remove([operator])
-    return True
-
-
-def _exchange(graph: LiteGraph, old: LiteTensor, new: LiteTensor) -> None:
+    equals = {id(operator.outputs[0]): x for operator, x in skipped}
+    if not equals:
+        return 0
+    graph.remove(operator for operator, _ in skipped)
+    _keep_outputs(graph, equals)
     for user in graph.operators:
-        user.inputs = [new if tensor is old else tensor for tensor in user.inputs]
+        user.inputs = [None if tensor is None else _end(tensor, equals) for tensor in user.inputs]
+    return len(skipped)
+
+
+def _keep_outputs(graph: LiteGraph, equals: dict[int, LiteTensor]) -> None:
+    """Let operators that now give outputs of the graph give the tensors that are outputs already."""
+    producers = graph.producers()
+    taken = {id(tensor) for tensor in graph.outputs}
+    for i, y in enumerate(graph.outputs):
+        x = _end(y, equals)
+        source = producers.get(id(x))
+        if source is not None and id(x) not in taken:
+            source.outputs = [y if tensor is x else tensor for tensor in source.outputs]
+            # What else equals x now ends at y.
+            del equals[id(y)]
+            equals[id(x)] = y
+            producers[id(y)] = source
+        else:
+            graph.outputs[i] = x
+
+
+def _end(tensor: LiteTensor, equals: dict[int, LiteTensor]) -> LiteTensor:
+    while id(tensor) in equals:
+        tensor = equals[id(tensor)]
+    return tensor
 
 
 def weighted_with_constant(

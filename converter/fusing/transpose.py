@@ -8,7 +8,7 @@ import numpy as np
 
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
-from .pattern import WEIGHTED, Fused, activation_of, bypass
+from .pattern import WEIGHTED, Fused, activation_of, skip
 
 _UNARY = frozenset(
     (
@@ -44,8 +44,9 @@ class MergeTransposes:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many transposes changed."""
         producers = graph.producers()
-        changed = 0
-        for operator in list(graph.operators):
+        undone = []
+        merged = 0
+        for operator in graph.operators:
             order = order_of(operator)
             before = producers.get(id(operator.inputs[0])) if order is not None else None
             first = order_of(before)
@@ -55,11 +56,11 @@ class MergeTransposes:
             x = before.inputs[0]
             assert x is not None
             if both == sorted(both):
-                changed += bypass(graph, operator, x)
+                undone.append((operator, x))
                 continue
             operator.inputs = [x, _order(operator, both)]
-            changed += 1
-        return changed
+            merged += 1
+        return merged + skip(graph, undone)
 
 
 def _order(operator: LiteOperator, order: Sequence[int]) -> LiteTensor:

@@ -84,14 +84,16 @@ def tensor_attr(proto: TensorProto) -> DenseAttr | TensorProtoAttr:
     if name not in FORMS:
         return _as_proto(proto, type)
     dtype, field = FORMS[name]
-    if proto.tensor_content:
+    # Each reading of the field makes a copy.
+    content = proto.tensor_content
+    if content:
         needed = count * dtype.itemsize
-        if len(proto.tensor_content) != needed:
-            found = len(proto.tensor_content)
+        if len(content) != needed:
+            found = len(content)
             raise ModelError(
                 f"Failed to parse input_tensor: {list(shape)} of {name} needs {needed} bytes, got {found}"
             )
-        return dense_attr(type, proto.tensor_content)
+        return dense_attr(type, content)
     values = _listed(getattr(proto, field), dtype, field)
     if len(values) > max(count, 1):
         raise ModelError(
