@@ -102,6 +102,8 @@ def _of_float(compute: Callable[[Lowering, Node, LiteTensor, LiteTensor], LiteTe
 def bias_add(lowering: Lowering, node: Node) -> LiteTensor:
     """ADD of a bias along the channels."""
     x, bias = lowering.input(node, 0), lowering.input(node, 1)
+    if node.text("data_format") == "NCHW" and x.shape is None:
+        raise UnsupportedError("the rank of images in NCHW order must be known")
     if node.text("data_format") == "NCHW" and x.shape is not None and len(x.shape) > 2:
         # Channels are axis 1: give the bias the axes behind it.
         if bias.data is None:

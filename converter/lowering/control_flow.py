@@ -93,7 +93,8 @@ def _truth(lowering: Lowering, node: Node, condition: LiteTensor) -> LiteTensor:
         return lowering.constant(
             condition.name, np.array(bool(data.reshape(-1)[0]) if data.ndim == 0 else data.size)
         )
-    if condition.shape != ():
+    # Of a condition whose rank is not known IF itself says when it runs that it must be one.
+    if condition.shape not in ((), None):
         raise UnsupportedError("the condition must be a scalar")
     if condition.type == TensorType.BOOL:
         return condition

@@ -6,12 +6,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from ...delegates.flex.options import options_of
-from ...schema.graph_def import NodeDef
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import TensorType
+from ...schema.graph_def import DT_VARIANT, NodeDef
 from ...schema.tflite import BuiltinOperator
 from ..ir.attribute_export import write_attributes
 from ..ir.attributes import Attribute
 from ..ir.node import Node
-from ..ir.types import ElementType
+from ..ir.types import ElementType, unranked
 from ..lite_graph import Failure, LiteTensor
 from .lowering import Lowering
 from .order import changes_state
@@ -47,11 +49,21 @@ def setting_for(lowering: Lowering, op: str) -> str:
 def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     """The node as a flex operator where those are allowed, else as a custom one, else None."""
     settings = lowering.program.settings
+    if settings.select or settings.custom_ops:
+        _check_lists(lowering, node)
     if settings.select and is_flex_op(lowering, node.op):
         return _custom(lowering, node, f"Flex{node.op}", options_of(node_def_of(node)))
     if settings.custom_ops:
         return _custom(lowering, node, node.op, _custom_options(node))
     return None
+
+
+def _check_lists(lowering: Lowering, node: Node) -> None:
+    """UnsupportedError where the op would take a list of tensors that has become one tensor."""
+    for i, tensor in enumerate(lowering.inputs(node)):
+        type = node.operands[i].type
+        if type == unranked(DT_VARIANT) and tensor.type != TensorType.VARIANT:
+            raise UnsupportedError(f"input {i} is a list of tensors, which the model keeps as one tensor")
 
 
 def refused_for_now(lowering: Lowering, node: Node, failure: Failure) -> list[LiteTensor]:

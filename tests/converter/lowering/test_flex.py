@@ -93,6 +93,17 @@ def test_erf_is_flex_unless_a_pass_takes_it_in() -> None:
     assert custom_codes(convert(g.graph_def, settings=Settings(select=True)).model) == ["FlexErf"]
 
 
+def test_lists_that_became_tensors_do_not_reach_flex_operators() -> None:
+    g = GraphBuilder()
+    shape = g.constant("shape", np.array([2], np.int32))
+    held = g.node("TensorListFromTensor", "held", g.placeholder("x", [3, 2]), shape)
+    g.node("TensorListConcatLists", "both", held, held, element_dtype=AttrValue(type=1))
+    with pytest.raises(
+        UnsupportedError, match="input 0 is a list of tensors, which the model keeps"
+    ):
+        convert(g.graph_def, settings=Settings(select=True))
+
+
 def test_the_allowlist_is_sorted_and_without_doubles() -> None:
     names = ALLOWLIST_FILE.read_text().split()
     assert names == sorted(set(names)) and len(allowlist()) == len(names) == 770
