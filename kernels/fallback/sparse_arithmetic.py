@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .axis import axis_of, matrix
+from .binary import div
 from .dtypes import FLOATS, NUMBERS, REAL
 from .kernel import checked_shape
 from .registry import kernel
@@ -37,11 +38,17 @@ def sparse_add(
     b_shape: np.ndarray,
     thresh: np.ndarray,
 ) -> Parts:
-    """a + b; sums of two elements that are smaller than thresh are left out, and single ones too."""
+    """a + b, without what is smaller than thresh; but that stays behind the last element of a or of b.
+
+    Source: TensorFlow tensorflow/core/kernels/sparse_add_op.cc.
+    """
     a, b = SparseTensor.of(a_indices, a_values, a_shape), SparseTensor.of(b_indices, b_values, b_shape)
     places, left, right = _union(a, b)
     total = left + right
-    kept = np.abs(total) >= thresh[()]
+    if thresh.ndim:
+        raise InvalidArgumentError(f"SparseAdd: thresh must be a scalar, got {list(thresh.shape)}")
+    both_end = min(int(one.flat().max(initial=-1)) for one in (a, b))
+    kept = (np.abs(total) >= thresh[()]) | (places > both_end)
     return SparseTensor.of_flat(places[kept], total[kept], a.shape).parts()
 
 
@@ -80,7 +87,7 @@ def _extreme(ufunc: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     return combined
 
 
-def _with_dense(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
+def _with_dense(combine: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     def combined(
         sp_indices: np.ndarray, sp_values: np.ndarray, sp_shape: np.ndarray, dense: np.ndarray
     ) -> np.ndarray:
@@ -90,9 +97,9 @@ def _with_dense(ufunc: np.ufunc) -> Callable[..., np.ndarray]:
         except ValueError:
             message = f"got {list(dense.shape)} and {list(held.shape)}"
             raise InvalidArgumentError(f"dense must be broadcast to the sparse shape, {message}") from None
-        return np.asarray(ufunc(sp_values, whole[tuple(held.indices.T)]))
+        return np.asarray(combine(sp_values, whole[tuple(held.indices.T)]))
 
-    combined.__doc__ = f"The {ufunc.__name__} of each element with the dense one at its place."
+    combined.__doc__ = f"The {combine.__name__} of each element with the dense one at its place."
     return combined
 
 
@@ -114,10 +121,10 @@ def sparse_softmax(sp_indices: np.ndarray, sp_values: np.ndarray, sp_shape: np.n
 def _reduced(
     ufunc: np.ufunc, held: SparseTensor, reduction_axes: np.ndarray, keep_dims: bool
 ) -> tuple[SparseTensor, tuple[int, ...]]:
-    """Elements combined along axes, or along all when none is named, and the dense result's shape."""
+    """Elements combined along axes, and the dense result's shape."""
     rank = len(held.shape)
     named = [axis_of(int(axis), rank, "reduction_axes") for axis in reduction_axes.reshape(-1)]
-    gone = set(named) if named else set(range(rank))
+    gone = set(named)
     kept = [axis for axis in range(rank) if axis not in gone]
     inner = SparseTensor(held.indices[:, kept], held.values, tuple(held.shape[axis] for axis in kept))
     places, which = np.unique(inner.flat(), return_inverse=True)
@@ -174,7 +181,7 @@ KERNELS = (
     kernel("SparseSparseMinimum", _extreme(np.minimum), T=REAL),
     kernel("SparseDenseCwiseAdd", _with_dense(np.add), T=NUMBERS),
     kernel("SparseDenseCwiseMul", _with_dense(np.multiply), T=NUMBERS),
-    kernel("SparseDenseCwiseDiv", _with_dense(np.true_divide), T=FLOATS),
+    kernel("SparseDenseCwiseDiv", _with_dense(div), T=REAL),
     kernel("SparseSoftmax", sparse_softmax, T=FLOATS),
     kernel("SparseReduceSum", _to_dense(np.add), T=NUMBERS),
     kernel("SparseReduceMax", _to_dense(np.maximum), T=REAL),
