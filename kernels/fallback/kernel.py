@@ -97,6 +97,10 @@ class KernelContext:
     def input(self, index: int) -> np.ndarray:
         return self.inputs[index]
 
+    def may_forward(self, index: int) -> bool:
+        """Whether nobody reads the input after this run, so that its memory may be taken."""
+        return index in self._forwardable
+
     def set_output(self, index: int, value: np.ndarray) -> None:
         self.outputs[index] = value
 

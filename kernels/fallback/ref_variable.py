@@ -12,7 +12,7 @@ from .kernel import KernelConstruction, KernelContext, OpKernel
 from .registry import kernel, kernel_class
 from .resource_variable import count_up_to
 from .status import InvalidArgumentError
-from .variable import Variable, handle_of, variable_of
+from .variable import ReferencedVariable, handle_of, variable_of
 
 
 class VariableV2(OpKernel):
@@ -29,15 +29,12 @@ class VariableV2(OpKernel):
         self._shape: PartialShape = construction.get_attr("shape", PartialShape)  # type: ignore[arg-type]
 
     def compute(self, context: KernelContext) -> None:
-        # A V1 variable and a resource of one name are two.
-        name = f"{self._name}/ref"
         resources = context.environment.resources
-        context.set_output(
-            0, handle_of(resources.lookup_or_create(Variable, self._container, name, self._made))
-        )
+        variable = resources.lookup_or_create(ReferencedVariable, self._container, self._name, self._made)
+        context.set_output(0, handle_of(variable))
 
-    def _made(self) -> Variable:
-        return Variable(self._name, self._type, self._shape)
+    def _made(self) -> ReferencedVariable:
+        return ReferencedVariable(self._name, self._type, self._shape)
 
 
 class TemporaryVariable(OpKernel):
@@ -50,7 +47,7 @@ class TemporaryVariable(OpKernel):
         self._shape: PartialShape = construction.get_attr("shape", PartialShape)  # type: ignore[arg-type]
 
     def compute(self, context: KernelContext) -> None:
-        context.set_output(0, handle_of(Variable(self._name, self._type, self._shape)))
+        context.set_output(0, handle_of(ReferencedVariable(self._name, self._type, self._shape)))
 
 
 def destroy_temporary(ref: np.ndarray) -> np.ndarray:
@@ -61,8 +58,11 @@ def destroy_temporary(ref: np.ndarray) -> np.ndarray:
     return value
 
 
-def assign(ref: np.ndarray, value: np.ndarray, *, validate_shape: bool) -> np.ndarray:
-    """The reference, whose value is exchanged; with validate_shape only for one of the same shape."""
+def assign(ref: np.ndarray, value: np.ndarray, *, validate_shape: bool, context: KernelContext) -> np.ndarray:
+    """The reference, whose value is exchanged; with validate_shape only for one of the same shape.
+
+    Source: TensorFlow tensorflow/core/kernels/assign_op.h.
+    """
     variable = variable_of(ref)
     wanted = variable.value.shape if variable.is_initialized else variable.shape
     fits = wanted is None or -1 in wanted or value.shape == tuple(wanted)
@@ -71,7 +71,10 @@ def assign(ref: np.ndarray, value: np.ndarray, *, validate_shape: bool) -> np.nd
     if validate_shape and declared and not fits:
         message = f"Assign: both shapes must be equal, got {list(wanted or ())} and {list(value.shape)}"
         raise InvalidArgumentError(message)
-    variable.assign(value.copy())
+    if context.may_forward(1) and isinstance(variable, ReferencedVariable):
+        variable.replace(value)
+    else:
+        variable.assign(value)
     return ref
 
 

@@ -146,7 +146,7 @@ def count_up_to(resource: np.ndarray, *, limit: int) -> np.ndarray:
     """The value, which becomes one more; OutOfRangeError at the limit."""
     variable = variable_of(resource)
     with variable.lock:
-        before = variable.value
+        before = variable.value.copy()
         if before.shape != ():
             raise InvalidArgumentError(f"CountUpTo: the variable must be a scalar, got {list(before.shape)}")
         if before >= limit:

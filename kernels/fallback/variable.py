@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 
 class Variable:
-    """A value that ops exchange for another; arrays that were read from it never change.
+    """A value that ops exchange for another; arrays that were read from it never change (see
+    ReferencedVariable for those of which they do).
 
     Handles of resource variables and references to V1 variables are scalar object arrays that hold
     one. lock makes several steps on it one.
@@ -60,6 +61,27 @@ class Variable:
     def forget(self) -> None:
         """The variable has no value any more."""
         self._value = None
+
+
+class ReferencedVariable(Variable):
+    """A V1 variable: what was read by reference is its memory, which later assignments change.
+
+    TensorFlow's own programs rely on it: a read that ran before an assignment gives the new value.
+    """
+
+    def assign(self, value: np.ndarray) -> None:
+        """Copy a value of the present shape into the memory; one of another gets memory of its own."""
+        held = self._value
+        if held is None or held.shape != value.shape or held.dtype != value.dtype:
+            self.replace(value.copy())
+            return
+        held.flags.writeable = True
+        np.copyto(held, value)
+        held.flags.writeable = False
+
+    def replace(self, value: np.ndarray) -> None:
+        """Take an array that nobody else reads; what was read before stays as it is."""
+        super().assign(value)
 
 
 def handle_of(resource: object) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numlite.kernels.fallback.node_runner import NodeRunner
 from numlite.kernels.fallback.status import (
     FailedPreconditionError,
     InvalidArgumentError,
@@ -13,6 +14,7 @@ from numlite.kernels.fallback.status import (
 from numlite.kernels.fallback.variable import variable_of
 
 from .graph_runs import Session
+from .nodes import node
 
 X = np.float32([1, 2])
 
@@ -130,6 +132,42 @@ def test_references(op: str) -> None:
     assert session.one("RefSelect", np.int32(1), v, other, T="f32", N="i32$2")[()] is other[()]
     with pytest.raises(InvalidArgumentError, match="index must be a scalar of 0 to 1, got 2"):
         session.one("RefSelect", np.int32(2), v, other, T="f32", N="i32$2")
+
+
+def test_what_is_read_by_reference_changes_with_the_variable() -> None:
+    session = Session()
+    v = reference(session)
+    given = X.copy()
+    session.one("Assign", v, given, T="f32")
+    before = variable_of(v).value
+    session.one("AssignAdd", v, X, T="f32")
+    np.testing.assert_array_equal(before, [2, 4])
+    session.one("Assign", v, np.float32([7, 8]), T="f32")
+    np.testing.assert_array_equal(before, [7, 8])
+    np.testing.assert_array_equal(given, X)
+    session.one("Assign", v, np.zeros(3, np.float32), T="f32", validate_shape="bool$false")
+    np.testing.assert_array_equal(before, [7, 8])
+    with pytest.raises(ValueError, match="read-only"):
+        before[0] = 1
+
+
+def test_a_value_that_nobody_else_reads_takes_the_place_of_the_old_one() -> None:
+    session = Session()
+    v = reference(session)
+    session.one("Assign", v, X, T="f32")
+    before, value = variable_of(v).value, np.float32([7, 8])
+    runner = NodeRunner(node("Assign", T="f32"))
+    runner([v, value], session.environment, frozenset([1]))
+    assert variable_of(v).value is value
+    np.testing.assert_array_equal(before, X)
+
+
+def test_counting_by_reference_gives_the_number_before() -> None:
+    session = Session()
+    v = reference(session, dtype="i32", shape="shape$")
+    session.one("Assign", v, np.int32(3), T="i32")
+    assert session.one("CountUpTo", v, limit="i32$5", T="i32") == 3
+    assert variable_of(v).value == 4
 
 
 def test_references_keep_their_shape_unless_told_otherwise() -> None:
