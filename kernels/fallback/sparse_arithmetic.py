@@ -38,17 +38,14 @@ def sparse_add(
     b_shape: np.ndarray,
     thresh: np.ndarray,
 ) -> Parts:
-    """a + b, without what is smaller than thresh; but that stays behind the last element of a or of b.
-
-    Source: TensorFlow tensorflow/core/kernels/sparse_add_op.cc.
-    """
+    """a + b; sums of two elements that are smaller than thresh are left out, single ones never."""
     a, b = SparseTensor.of(a_indices, a_values, a_shape), SparseTensor.of(b_indices, b_values, b_shape)
     places, left, right = _union(a, b)
     total = left + right
     if thresh.ndim:
         raise InvalidArgumentError(f"SparseAdd: thresh must be a scalar, got {list(thresh.shape)}")
-    both_end = min(int(one.flat().max(initial=-1)) for one in (a, b))
-    kept = (np.abs(total) >= thresh[()]) | (places > both_end)
+    in_both = np.isin(places, a.flat()) & np.isin(places, b.flat())
+    kept = (np.abs(total) >= thresh[()]) | ~in_both
     return SparseTensor.of_flat(places[kept], total[kept], a.shape).parts()
 
 
