@@ -22,6 +22,7 @@ from .tiles import choose_tile
 
 if TYPE_CHECKING:
     from ...lite.context import Context
+    from ...lite.node import Node
     from .fusion import Step
     from .lowering import Lowering
 
@@ -332,34 +333,22 @@ class _ByteConv(_Conv):
         f, b, node = self.f, self.b, self.step.node
         args = self._bias_arguments()
         border = args.pop("border")
-        rounding, channels = f.rounding, f.requantization
-        if rounding == FLOAT_ROUNDING:
-            args["scale_ptr"] = b.weights(
-                node, "scales", lambda: channels.float_scales.astype(np.float32), "fp32"
-            )
-        elif rounding == FLOAT64_ROUNDING:
-            args["scale_ptr"] = b.weights(node, "reals", lambda: channels.real_scales, "fp64")
-        else:
-            args["scale_ptr"] = b.weights(node, "multipliers", lambda: channels.multipliers, "i32")
-        args["shift_ptr"] = b.weights(node, "shifts", lambda: channels.shifts, "i32")
+        rounding = f.rounding
+        args["scale_ptr"], args["shift_ptr"] = scale_pointers(b, node, f)
         args |= {"zero": f.y_zero_point, "low": self.low, "high": self.high}
         constants: dict[str, Constant] = {
             "FLIP": f.x.type == TensorType.UINT8,
             "BORDER": bool(border),
             "ROUNDING": rounding,
-            "WIDE": rounding not in (FLOAT_ROUNDING, FLOAT64_ROUNDING) and self._is_wide(),
+            "WIDE": is_wide(f, self._values().reshape(self.geometry.out_depth, -1), self._bias()),
             "PRECISION": "ieee",
         }
         return args, constants
 
-    def _is_wide(self) -> bool:
-        bounds = np.abs(self._bias()) + 255 * np.abs(self._values()).sum(axis=(1, 2))
-        return not sums_fit(self.f.rounding, bounds, self.f.requantization)
-
     def _bias_arguments(self) -> dict[str, Argument]:
         """The bias less the zero point's share, and, where the border shows, its classes."""
         f, g, b = self.f, self.geometry, self.b
-        offset = f.x_zero_point - _FLIP.get(TensorType(f.x.type), 0)
+        offset = zero_offset(f)
         if offset == 0 or not sees_border(g):
 
             def bias() -> np.ndarray:
@@ -378,6 +367,29 @@ class _ByteConv(_Conv):
         args["row_class_ptr"] = b.table(lambda: border.rows, "i32")
         args["column_class_ptr"] = b.table(lambda: border.columns, "i32")
         return args | {"column_classes": border.column_classes, "border": 1}
+
+
+def zero_offset(f: FilterQ8) -> int:
+    """The zero point of what a kernel multiplies."""
+    return f.x_zero_point - _FLIP.get(TensorType(f.x.type), 0)
+
+
+def scale_pointers(b: Lowering, node: Node, f: FilterQ8) -> tuple[Pointer, Pointer]:
+    """The channels' scales, in the form that the rounding reads, and their shifts."""
+    channels = f.requantization
+    shifts = b.weights(node, "shifts", lambda: channels.shifts, "i32")
+    if f.rounding == FLOAT_ROUNDING:
+        return b.weights(node, "scales", lambda: channels.float_scales, "fp32"), shifts
+    if f.rounding == FLOAT64_ROUNDING:
+        return b.weights(node, "reals", lambda: channels.real_scales, "fp64"), shifts
+    return b.weights(node, "multipliers", lambda: channels.multipliers, "i32"), shifts
+
+
+def is_wide(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
+    """Whether fixed-point rounding may need 64 bits: values are int64 [channels, terms of a sum]."""
+    if f.rounding in (FLOAT_ROUNDING, FLOAT64_ROUNDING):
+        return False
+    return not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(values).sum(axis=1), f.requantization)
 
 
 def sees_border(g: ConvGeometry | DepthwiseGeometry) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import activations, binary, conv, fully_connected, reshape
+from . import activations, binary, conv, depthwise_conv, fully_connected, reshape
 
 if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
 _CHAIN = frozenset({"pad", "clamp", "add"})
+_WINDOW = frozenset({"pad", "clamp"})
 _AFTER = frozenset({"clamp", "add"})
 
 
@@ -31,5 +32,6 @@ FAMILIES: dict[str, Family] = {
     **dict.fromkeys(binary.OPERATORS, Family(binary.lower)),
     **dict.fromkeys(reshape.OPERATORS, Family(reshape.lower)),
     "CONV_2D": Family(conv.lower, _CHAIN),
+    "DEPTHWISE_CONV_2D": Family(depthwise_conv.lower, _WINDOW),
     "FULLY_CONNECTED": Family(fully_connected.lower, _AFTER),
 }

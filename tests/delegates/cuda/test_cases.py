@@ -16,6 +16,8 @@ STEMS = (
     "binary",
     "conv",
     "conv_q8",
+    "depthwise_conv",
+    "depthwise_conv_q8",
     "fully_connected",
     "fully_connected_q8",
     "reshape",

@@ -1,0 +1,233 @@
+"""DEPTHWISE_CONV_2D: floats by Triton, 8 bits by CUDA C++."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...kernels.activation import float_activation_range
+from ...kernels.depthwise_conv import DepthwiseGeometry, checked
+from ...kernels.filter_q8 import FilterQ8, filter_q8
+from ...kernels.pad import paddings_of
+from ...lite.errors import UnsupportedError
+from ...lite.tensor import Tensor, TensorType
+from .clamps import composed
+from .conv import Border, is_wide, scale_pointers, zero_offset
+from .launch import Argument, Constant, Pointer
+from .tiles import power_of_two
+
+if TYPE_CHECKING:
+    from .fusion import Step
+    from .lowering import Lowering
+
+_SOURCE = "depthwise.cu"
+_THREADS = 128
+_MOST_BLOCKS = 65535  # along the grid's second and third axis
+_TILE = 512  # outputs of a program of the float kernel, in a row
+_FLOAT_SIZES = "in_height in_width in_depth out_height out_width out_depth stride_w dilation_h dilation_w pad_top pad_left"
+# (filter size, stride): rows and columns of outputs that a thread computes, as far as registers reach.
+_QUADS = {(3, 1): (4, 2), (3, 2): (2, 1), (5, 1): (2, 2), (5, 2): (1, 2)}
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """One launch: float32, or 8-bit with constant weights."""
+    node = step.node
+    if step.pad is not None:
+        b.calls(step.pad)
+    context, g = checked(b.graph, node)
+    x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
+    if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or w.type != x.type:
+        raise UnsupportedError(
+            "DEPTHWISE_CONV_2D: float32, int8 and uint8 are built, "
+            f"got input {x.type_name} and filter {w.type_name}"
+        )
+    if w.data is None or (bias is not None and bias.data is None):
+        raise UnsupportedError("DEPTHWISE_CONV_2D: weights and bias must be constant")
+    if max(g.batch, g.out_height) > _MOST_BLOCKS:
+        raise UnsupportedError(f"DEPTHWISE_CONV_2D: batches and rows up to {_MOST_BLOCKS} are built")
+    source = x
+    if step.pad is not None:
+        source = b.graph.input(step.pad, 0)
+        g = _without_pad(b, step, g)
+    places = b.pointer(source), b.pointer(b.graph.tensor(step.output))
+    if x.type == TensorType.FLOAT32:
+        _launch_float(b, step, g, w, bias, *places)
+    else:
+        _Bytes(b, step, filter_q8(context, node, "DEPTHWISE_CONV_2D", g.out_depth), g).launch(*places)
+
+
+def _without_pad(b: Lowering, step: Step, g: DepthwiseGeometry) -> DepthwiseGeometry:
+    """The convolution on what the PAD before it reads."""
+    assert step.pad is not None
+    x = b.graph.input(step.pad, 0)
+    paddings = paddings_of("PAD", x, b.graph.input(step.pad, 1))
+    return g._replace(
+        in_height=x.shape[1],
+        in_width=x.shape[2],
+        pad_top=g.pad_top + paddings[1][0],
+        pad_left=g.pad_left + paddings[2][0],
+    )
+
+
+def _launch_float(
+    b: Lowering,
+    step: Step,
+    g: DepthwiseGeometry,
+    w: Tensor,
+    bias: Tensor | None,
+    x: Pointer,
+    y: Pointer,
+) -> None:
+    node = step.node
+    low, high = composed(
+        float_activation_range("DEPTHWISE_CONV_2D", node.options.fused_activation_function),
+        step.clamps,
+        b.graph,
+    )
+
+    def biases() -> np.ndarray:
+        return np.zeros(g.out_depth, np.float32) if bias is None else bias.array().reshape(-1)
+
+    args: dict[str, Argument] = {
+        "x_ptr": x,
+        "w_ptr": b.weights(node, "filter", lambda: b.stored(w.array()), b.float_type),
+        "y_ptr": y,
+        "bias_ptr": b.weights(node, "bias", biases, "fp32"),
+        **{name: getattr(g, name) for name in _FLOAT_SIZES.split()},
+        "low": low,
+        "high": high,
+    }
+    rows = 1 if g.dilation_h > 1 or g.stride_h > 2 else 4 // g.stride_h
+    channels = min(64, power_of_two(g.out_depth))
+    columns = min(_TILE // channels, power_of_two(g.out_width))
+    constants: dict[str, Constant] = {
+        "KH": g.filter_height,
+        "KW": g.filter_width,
+        "STRIDE_H": g.stride_h,
+        "MULTIPLIER": g.multiplier,
+        "ROWS": rows,
+        "BW": columns,
+        "BC": channels,
+    }
+    grid = (-(-g.out_depth // channels) * -(-g.out_width // columns), -(-g.out_height // rows), g.batch)
+    b.launch("depthwise_conv", "depthwise", grid, args, constants, divisible=("in_depth", "out_depth"))
+
+
+class _Bytes:
+    """The arguments of the 8-bit kernels."""
+
+    def __init__(self, b: Lowering, step: Step, f: FilterQ8, g: DepthwiseGeometry) -> None:
+        self.b, self.node, self.f, self.g = b, step.node, f, g
+        low, high = composed((f.lowest, f.highest), step.clamps, b.graph)
+        self.low, self.high = int(low), int(high)
+
+    def launch(self, x: Pointer, y: Pointer) -> None:
+        g = self.g
+        key = (g.filter_height, g.stride_h)
+        is_square = (g.filter_width, g.stride_w) == key and (g.dilation_h, g.dilation_w) == (1, 1)
+        if is_square and key in _QUADS and g.multiplier == 1 and g.in_depth % 4 == 0 and self._fits_bytes():
+            self._launch_quads(x, y, *_QUADS[key])
+        else:
+            self._launch_plain(x, y)
+
+    def _values(self) -> np.ndarray:
+        """Weights less their zero point, int64 [KH, KW, O]."""
+        g = self.g
+        stored = self.f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth)
+        return stored.astype(np.int64) - self.f.w_zero_point
+
+    def _fits_bytes(self) -> bool:
+        values = self._values()
+        return values.size == 0 or (int(values.min()) >= -128 and int(values.max()) <= 127)
+
+    def _bias(self) -> np.ndarray:
+        if self.f.bias is None:
+            return np.zeros(self.g.out_depth, np.int64)
+        return self.f.bias.array().reshape(-1).astype(np.int64)
+
+    def _ends(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
+        """Bias, classes and scales, and what they make of the code."""
+        b, f, g = self.b, self.f, self.g
+        border = Border(g)
+        offset = zero_offset(f)
+
+        def bias() -> np.ndarray:
+            return border.bias(self._values().transpose(2, 0, 1), self._bias(), offset)
+
+        scales, shifts = scale_pointers(b, self.node, f)
+        args: dict[str, Argument] = {
+            "bias": b.table(bias, "i32"),
+            "scales": scales,
+            "shifts": shifts,
+            "row_classes": b.table(lambda: border.rows, "i32"),
+            "column_classes": b.table(lambda: border.columns, "i32"),
+            "class_count": border.column_classes,
+        }
+        constants: dict[str, Constant] = {
+            "ROUNDING": f.rounding,
+            "WIDE": is_wide(f, self._values().reshape(-1, g.out_depth).T, self._bias()),
+            "FLIP": f.x.type == TensorType.UINT8,
+        }
+        return args, constants
+
+    def _range(self) -> dict[str, Argument]:
+        return {"zero": self.f.y_zero_point, "low": self.low, "high": self.high}
+
+    def _launch_plain(self, x: Pointer, y: Pointer) -> None:
+        g = self.g
+        args, constants = self._ends()
+        weights = self.b.weights(self.node, "filter", lambda: self._values().astype(np.int16), "i16")
+        names = (
+            "in_height in_width out_height out_width out_depth multiplier filter_height filter_width "
+            "stride_h stride_w dilation_h dilation_w pad_top pad_left"
+        )
+        sizes = {name: getattr(g, name) for name in names.split()}
+        outputs = g.out_height * g.out_width * g.out_depth
+        self.b.launch(
+            _SOURCE,
+            "depthwise_plain",
+            (-(-outputs // _THREADS), 1, g.batch),
+            {"x": x, "w": weights, "y": y, **args, **sizes, **self._range()},
+            constants,
+        )
+
+    def _launch_quads(self, x: Pointer, y: Pointer, rows: int, columns: int) -> None:
+        g = self.g
+        args, constants = self._ends()
+        constants |= {
+            "KH": g.filter_height,
+            "KW": g.filter_width,
+            "STRIDE": g.stride_h,
+            "ROWS": rows,
+            "COLUMNS": columns,
+        }
+        weights = self.b.weights(
+            self.node, "quads", lambda: tap_quads(self._values(), g.stride_w, columns), "i32"
+        )
+        names = "in_height in_width out_height out_width"
+        sizes: dict[str, Argument] = {name: getattr(g, name) for name in names.split()}
+        quads = g.out_depth // 4
+        sizes |= {"quads": quads, "pad_top": g.pad_top, "pad_left": g.pad_left}
+        threads = -(-g.out_width // columns) * quads
+        self.b.launch(
+            _SOURCE,
+            "depthwise_quads",
+            (-(-threads // _THREADS), -(-g.out_height // rows), g.batch),
+            {"x": x, "w": weights, "y": y, **args, **sizes, **self._range()},
+            constants,
+        )
+
+
+def tap_quads(values: np.ndarray, stride: int, columns: int) -> np.ndarray:
+    """Weights [KH, KW, C] as words int32 [KH, columns, quads, C], a byte for each of four positions.
+
+    Column s of a tile meets positions s * stride onwards; the others have weight 0.
+    """
+    height, width, channels = values.shape
+    quads = -(-((columns - 1) * stride + width) // 4)
+    laid = np.zeros((height, columns, quads * 4, channels), np.int8)
+    for s in range(columns):
+        laid[:, s, s * stride : s * stride + width] = values
+    words = laid.reshape(height, columns, quads, 4, channels).transpose(0, 1, 2, 4, 3)
+    return np.ascontiguousarray(words).view(np.int32)[..., 0]

@@ -1,0 +1,85 @@
+"""Every variant must compile for sm_90: no stack, shared memory that there is, tensor cores where meant."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from .graphs import conv_model, network, residual_model
+from .machine_code import SHARED_BYTES, kernels_of, machine_code
+from .simulation import needs_triton
+
+pytestmark = needs_triton
+
+# The instructions that multiply matrices, by what is multiplied.
+_TENSOR_CORES = {"i8": ("IGMMA", "IMMA"), "fp32": ("HGMMA", "HMMA"), "fp16": ("HGMMA",), "bf16": ("HGMMA",)}
+
+# (model, shape of its input, precision, numerics): each convolution's every tile and epilogue.
+_BIG, _SMALL, _PIXEL, _IMAGE = (32, 56, 56, 64), (1, 7, 7, 64), (32, 28, 28, 64), (8, 112, 112, 3)
+CONVOLUTIONS = {
+    "int8-3x3": (conv_model("int8", _BIG, 128), _BIG, "tf32x3", "default"),
+    "int8-3x3-reference": (conv_model("int8", _BIG, 128), _BIG, "tf32x3", "reference"),
+    "int8-3x3-small": (conv_model("int8", _SMALL, 32), _SMALL, "tf32x3", "default"),
+    "int8-1x1": (conv_model("int8", _PIXEL, 128, 1), _PIXEL, "tf32x3", "default"),
+    "int8-image": (conv_model("int8", _IMAGE, 32, stride=2), _IMAGE, "tf32x3", "default"),
+    "int8-odd": (conv_model("int8", (4, 14, 14, 17), 33), (4, 14, 14, 17), "tf32x3", "default"),
+    "uint8-3x3": (conv_model("uint8", _BIG, 128), _BIG, "tf32x3", "default"),
+    "tf32x3-3x3": (conv_model("float32", _BIG, 128), _BIG, "tf32x3", "default"),
+    "tf32x3-1x1": (conv_model("float32", _PIXEL, 128, 1), _PIXEL, "tf32x3", "default"),
+    "tf32-3x3": (conv_model("float32", _BIG, 128), _BIG, "tf32", "default"),
+    "ieee-3x3": (conv_model("float32", _BIG, 128), _BIG, "ieee", "default"),
+    "ieee-image": (conv_model("float32", _IMAGE, 32, stride=2), _IMAGE, "ieee", "default"),
+    "tf32x3-image": (conv_model("float32", _IMAGE, 32, stride=2), _IMAGE, "tf32x3", "default"),
+    "float16-3x3": (conv_model("float32", _BIG, 128), _BIG, "float16", "default"),
+    "bfloat16-3x3": (conv_model("float32", _BIG, 128), _BIG, "bfloat16", "default"),
+    "bfloat16-1x1": (conv_model("float32", _PIXEL, 128, 1), _PIXEL, "bfloat16", "default"),
+    "int8-residual": (residual_model("int8"), (8, 6, 6, 16), "tf32x3", "default"),
+    "int8-residual-reference": (residual_model("int8"), (8, 6, 6, 16), "tf32x3", "reference"),
+    "bfloat16-residual": (residual_model("float32"), (8, 6, 6, 16), "bfloat16", "default"),
+    "int8-network": (network("int8"), (2, 9, 9, 3), "tf32x3", "default"),
+    "uint8-network-reference": (network("uint8"), (2, 9, 9, 3), "tf32x3", "reference"),
+    "float32-network": (network("float32"), (2, 9, 9, 3), "tf32x3", "default"),
+}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("case", CONVOLUTIONS)
+def test_compiles_for_sm_90(case: str) -> None:
+    model, shape, precision, numerics = CONVOLUTIONS[case]
+    for kernel in kernels_of(model, {0: shape}, precision, numerics):
+        code = machine_code(kernel)
+        assert code.stack == 0, f"{kernel}: {code.stack} bytes of stack, {code.registers} registers"
+        assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"
+        if (kernel.source == "conv" and dict(kernel.constants)["PRECISION"] != "ieee") or "i8" in str(
+            dict(kernel.signature).get("w_ptr")
+        ):
+            element = dict(kernel.signature)["w_ptr"].removeprefix("*")
+            used = [name for name in _TENSOR_CORES[element] if code.instructions[name]]
+            assert used, f"{kernel}: {dict(code.instructions)}"
+
+
+def test_one_variant_compiles() -> None:
+    """The gate itself, on one small kernel, so that it is not only run at length."""
+    (kernel,) = kernels_of(conv_model("int8", (1, 4, 4, 16), 16, 1), {0: (1, 4, 4, 16)})
+    code = machine_code(kernel)
+    assert code.stack == 0 and code.shared <= SHARED_BYTES
+    assert any(code.instructions[name] for name in _TENSOR_CORES["i8"])
+
+
+def test_arguments_are_followed_by_two_pointers() -> None:
+    """Triton's kernels take two scratch pointers behind what is declared; the launch gives them."""
+    from numlite.delegates.cuda.compile import compile_triton
+
+    (kernel,) = kernels_of(conv_model("int8", (1, 4, 4, 16), 16, 1), {0: (1, 4, 4, 16)})
+    entry = re.search(r"\.visible \.entry[^{]*", compile_triton(kernel, 90).asm["ptx"])
+    assert entry is not None
+    parameters = re.findall(r"\.param \.(\w+)", entry.group(0))
+    assert len(parameters) == len(kernel.signature) + 2
+    assert parameters[-2:] == ["u64", "u64"]
+    wide = {"i32": "u32", "fp32": "f32", "i64": "u64"}
+    declared = [wide.get(type_, "u64") for _, type_ in kernel.signature]
+    assert parameters[:-2] in (
+        declared,
+        [name.replace("f32", "b32").replace("u32", "b32") for name in declared],
+    )
