@@ -62,7 +62,7 @@ _SUFFIXES = {
     TensorType.INT64: "i64",
 }
 # Across kernels that have a faster form for at most two reduced dimensions.
-_WINDOW_KERNELS = ("mean", "sum", "sum_reference")
+_WINDOW_KERNELS = ("mean", "sum", "sum_reference", "max", "min")
 
 _NUMBERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 

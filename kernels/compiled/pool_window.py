@@ -12,7 +12,10 @@ from .target import target
 
 # Vectors of channels that are reduced side by side, as many as are left: their additions
 # overlap, and pixels far apart are touched less often.
-_SIDE_BY_SIDE = (8, 4)
+_SIDE_BY_SIDE = 8
+# A window so wide is reduced without a loop over its columns.
+_COMMON_COLUMNS = 3
+_REST = (1, 2, 3, 4, 5, 6, 8)
 
 
 class Reduction:
@@ -72,6 +75,19 @@ class _MaxU8(Reduction):
         return e.umin(e.umax(x, scalars[0]), scalars[1])
 
 
+class _Extremum(Reduction):
+    """The largest or smallest element as it is; NaN yields to what comes after it."""
+
+    def __init__(self, element: Any, start: float, operation: str) -> None:
+        self.element = self.accumulator = element
+        self.start = start
+        self.operation = operation
+
+    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
+        found: Value = getattr(e, self.operation)(x, y)
+        return found
+
+
 class _AverageF32(Reduction):
     def combine(self, e: Emitter, x: Value, y: Value) -> Value:
         return e.builder.fadd(x, y)
@@ -128,34 +144,43 @@ class _Window:
     def _scaled(self, channel: Value, element: Any) -> Value:
         return self.e.builder.mul(channel, self.e.const(_bytes(element)))
 
-    def reduced(self, channel: Value, vectors: int) -> list[Value]:
-        """So many vectors of results, of the channels from `channel` on."""
+    def reduced(self, channels: list[Value]) -> list[Value]:
+        """Vectors of results, one from each of the channels on."""
         e, builder, reduction = self.e, self.e.builder, self.reduction
-        first = e.offset(self.x, self._scaled(channel, reduction.element))
+        starts = [self._scaled(channel, reduction.element) for channel in channels]
         start = constant(vector(reduction.accumulator, self.lanes), reduction.start)
         element = vector(reduction.element, self.lanes)
-        width = self.lanes * _bytes(reduction.element)
 
         def at_pixel(pixel: Value, totals: list[Value]) -> list[Value]:
-            loaded = [e.load(pixel, element, k * width) for k in range(vectors)]
+            loaded = [e.load(pixel, element, at) for at in starts]
             widened = [reduction.widen(e, x, self.lanes) for x in loaded]
             return [reduction.combine(e, *pair) for pair in zip(totals, widened, strict=True)]
 
         def along_row(row: Value, totals: list[Value]) -> list[Value]:
-            at_row = e.offset(first, builder.mul(row, self.row_bytes))
+            at_row = e.offset(self.x, builder.mul(row, self.row_bytes))
 
             def at_column(column: Value, totals: list[Value]) -> list[Value]:
                 return at_pixel(e.offset(at_row, builder.mul(column, self.pixel_bytes)), totals)
 
-            return e.loop(self.columns, totals, at_column)
+            def three(totals: list[Value]) -> list[Value]:
+                for column in range(_COMMON_COLUMNS):
+                    totals = at_column(e.const(column), totals)
+                return totals
 
-        totals = e.loop(self.rows, [start] * vectors, along_row)
+            totals = e.values_if(is_common, three, totals)
+            return e.loop(others, totals, at_column)
+
+        is_common = builder.icmp_signed("==", self.columns, e.const(_COMMON_COLUMNS))
+        others = builder.select(is_common, e.const(0), self.columns)
+        totals = e.loop(self.rows, [start] * len(channels), along_row)
         return [reduction.finish(e, total, self.scalars) for total in totals]
 
-    def store(self, values: list[Value], channel: Value) -> None:
-        at = self.e.offset(self.y, self._scaled(channel, self.reduction.accumulator))
-        for k, value in enumerate(values):
-            self.e.store(value, at, k * target().vector_bytes)
+    def store(self, values: list[Value], channels: list[Value]) -> None:
+        for value, channel in zip(values, channels, strict=True):
+            self.e.store(value, self.e.offset(self.y, self._scaled(channel, self.reduction.accumulator)))
+
+    def set(self, channels: list[Value]) -> None:
+        self.store(self.reduced(channels), channels)
 
 
 def _emit(reduction: Reduction) -> Callable[..., None]:
@@ -163,30 +188,28 @@ def _emit(reduction: Reduction) -> Callable[..., None]:
         window = _Window(e, reduction, arguments)
         builder, lanes, depth = e.builder, window.lanes, window.depth
 
-        def several(vectors: int) -> Callable[..., list[Value]]:
-            def body(channel: Value, _: list[Value]) -> list[Value]:
-                window.store(window.reduced(channel, vectors), channel)
-                return []
-
-            return body
-
-        def one(channel: Value, _: list[Value]) -> list[Value]:
-            # The last vector overlaps the one before it, so that there is no remainder.
-            last = builder.sub(depth, e.const(lanes))
-            channel = builder.select(builder.icmp_signed("<", channel, last), channel, last)
-            window.store(window.reduced(channel, 1), channel)
+        def full(channel: Value, _: list[Value]) -> list[Value]:
+            window.set([builder.add(channel, e.const(k * lanes)) for k in range(_SIDE_BY_SIDE)])
             return []
 
+        def rest(start: Value, sizes: tuple[int, ...]) -> None:
+            # The last vector ends with the channels: it may overlap the one before it.
+            last = builder.sub(depth, e.const(lanes))
+            channels = [builder.add(start, e.const(k * lanes)) for k in range(sizes[0])]
+            fits = builder.icmp_signed("<=", builder.sub(depth, start), e.const(sizes[0] * lanes))
+            e.branch(
+                fits,
+                lambda: window.set([e.smin(channel, last) for channel in channels]),
+                (lambda: rest(start, sizes[1:])) if len(sizes) > 1 else None,
+            )
+
         def wide() -> None:
-            start = e.const(0)
-            for vectors in _SIDE_BY_SIDE:
-                stop = builder.and_(depth, e.const(-lanes * vectors))
-                e.loop(stop, [], several(vectors), step=lanes * vectors, start=start)
-                start = stop
-            e.loop(depth, [], one, step=lanes, start=start)
+            stop = builder.and_(depth, e.const(-lanes * _SIDE_BY_SIDE))
+            e.loop(stop, [], full, step=lanes * _SIDE_BY_SIDE)
+            e.branch(builder.icmp_signed("<", stop, depth), lambda: rest(stop, _REST))
 
         def narrow() -> None:
-            values = window.reduced(e.const(0), 1)
+            values = window.reduced([e.const(0)])
             e.masked_store(values[0], window.y, e.first_lanes(lanes, depth))
 
         e.branch(builder.icmp_signed(">=", depth, e.const(lanes)), wide, narrow)
@@ -207,6 +230,21 @@ max_window_f32 = _kernel("max_window_f32", _MaxF32(), [types.float32] * 2)
 max_window_i8 = _kernel("max_window_i8", _MaxI8(), [types.int32] * 2)
 max_window_i16 = _kernel("max_window_i16", _MaxI16(), [types.int32] * 2)
 max_window_u8 = _kernel("max_window_u8", _MaxU8(), [types.int32] * 2)
+
+# The largest and smallest element.
+EXTREMUM_WINDOWS = {
+    name: _kernel(f"{name}_window", _Extremum(element, start, operation), [])
+    for name, element, start, operation in (
+        ("max_f32", f32, -float("inf"), "fmax"),
+        ("min_f32", f32, float("inf"), "fmin"),
+        ("max_i8", i8, -128, "smax"),
+        ("min_i8", i8, 127, "smin"),
+        ("max_u8", i8, 0, "umax"),
+        ("min_u8", i8, -1, "umin"),
+        ("max_i16", i16, -32768, "smax"),
+        ("min_i16", i16, 32767, "smin"),
+    )
+}
 
 # (..., low, high, share): the sum times share, clamped.
 average_window_f32 = _kernel("average_window_f32", _AverageF32(), [types.float32] * 3)

@@ -6,9 +6,17 @@ from numba import njit
 from ..reduce import REDUCE
 from .elements import read_back_f32, read_f32, write_f32
 from .family import KernelFamily
-from .pool_window import average_window_f32
-from .reduction import Accumulator, across_kernel, along_kernel, along_row_kernel, window_kernel
-from .row_f32 import max_row_f32, sum_row_f32
+from .pool_window import EXTREMUM_WINDOWS, average_window_f32
+from .reduction import (
+    Accumulator,
+    across_kernel,
+    along_kernel,
+    along_row_kernel,
+    extremum_window_kernel,
+    window_kernel,
+)
+from .row_f32 import sum_row_f32
+from .row_reduction import largest_f32, smallest_f32
 
 kernels = KernelFamily()
 
@@ -45,7 +53,12 @@ def _sum_row(x, at, count):
 
 @njit(error_model="numpy")
 def _max_row(x, at, count):
-    return max_row_f32(x + at * 4, count)
+    return largest_f32(x + at * 4, count)
+
+
+@njit(error_model="numpy")
+def _min_row(x, at, count):
+    return smallest_f32(x + at * 4, count)
 
 
 @njit(error_model="numpy")
@@ -68,7 +81,7 @@ for _name, _zero, _combine, _finish, _row in (
     ("sum", 0, _add, _unscaled, _sum_row),
     ("prod", 1, _multiply, _unscaled, None),
     ("max", -np.inf, _maximum, _unscaled, _max_row),
-    ("min", np.inf, _minimum, _unscaled, None),
+    ("min", np.inf, _minimum, _unscaled, _min_row),
 ):
     _start = np.float32(_zero)
     _gathered = Accumulator(_start, _itself, _combine, read_back_f32, write_f32, 4)
@@ -90,3 +103,5 @@ def _window_mean(block, x, at, total, depth, rows, columns, row_bytes, pixel_byt
 # SUM is a mean whose scale is 1.
 for _name in ("mean", "sum"):
     kernels.add(REDUCE, f"{_name}_window_f32")(window_kernel(4, _window_mean))
+for _name in ("max", "min"):
+    kernels.add(REDUCE, f"{_name}_window_f32")(extremum_window_kernel(4, EXTREMUM_WINDOWS[f"{_name}_f32"]))

@@ -10,6 +10,7 @@ from .elements import read_i8, read_u8, write_i8, write_u8
 from .family import KernelFamily
 from .pool_window import sum_window_i8, sum_window_u8
 from .quantized_sum import sum_kernels
+from .row_reduction import total_i8, total_u8
 
 kernels = KernelFamily()
 
@@ -32,9 +33,10 @@ def _rounded(lowest: int, highest: int) -> Callable:
     return finish
 
 
-for _suffix, _read, _write, _window, _limits in (
-    ("i8", read_i8, write_i8, sum_window_i8, (-128, 127)),
-    ("u8", read_u8, write_u8, sum_window_u8, (0, 255)),
+for _suffix, _read, _write, _window, _limits, _row in (
+    ("i8", read_i8, write_i8, sum_window_i8, (-128, 127), total_i8),
+    ("u8", read_u8, write_u8, sum_window_u8, (0, 255), total_u8),
 ):
-    for _kind, _kernel in sum_kernels(_read, _write, _window, 1, _affine, _rounded(*_limits)).items():
+    _kernels = sum_kernels(_read, _write, _window, 1, _affine, _rounded(*_limits), _row)
+    for _kind, _kernel in _kernels.items():
         kernels.add(REDUCE_Q8, f"sum_{_kind}_{_suffix}")(_kernel)

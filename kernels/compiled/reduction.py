@@ -106,6 +106,11 @@ def along_row_kernel(
         p = parameters(block)
         rows = _count(block.kept_shape)
         reduced = _count(block.reduced_shape)
+        if reduced == 1 and block.kept_shape[_LAST] == rows:
+            step = block.kept_strides[_LAST]
+            for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+                write(block.y, row, finish(combine(zero, gather(block.x, row * step, block.inner)), p))
+            return 0
         for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
             at = _offset(block.kept_shape, block.kept_strides, row)
             total = zero
@@ -146,3 +151,13 @@ def window_kernel(itemsize: int, reduce: Callable) -> Callable:
         return 0
 
     return kernel
+
+
+def extremum_window_kernel(itemsize: int, window: Any) -> Callable:
+    """A window_kernel whose results are elements: window is one of EXTREMUM_WINDOWS."""
+
+    @njit(error_model="numpy")
+    def reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
+        window(x, block.y + at * itemsize, depth, rows, columns, row_bytes, pixel_bytes)
+
+    return window_kernel(itemsize, reduce)

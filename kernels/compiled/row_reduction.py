@@ -1,0 +1,187 @@
+"""Vector code that combines the elements of one row: sums of bytes, largest and smallest elements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from numba import types
+
+from .simd import Emitter, Value, constant, f32, i8, i16, i32, i64, microkernel, vector
+from .target import target
+
+# Vectors per turn of the loop, each with a total of its own.
+_SIDE_BY_SIDE = 4
+
+Combine = Callable[[Emitter, Value, Value], Value]
+
+
+class Row(NamedTuple):
+    """Totals begin at `start` lanes of `total`; widened(x) vectors are combined into them.
+
+    Lanes past the row's end are read as `neutral` elements.
+    """
+
+    element: Any
+    neutral: float
+    total: Any
+    start: float
+    widened: Callable[[Emitter, Value], Value]
+    combine: Combine
+
+
+def _itself(e: Emitter, x: Value) -> Value:
+    return x
+
+
+def _lanes(element: Any) -> int:
+    return target().vector_bytes // (4 if element == f32 else element.width // 8)
+
+
+def _first(e: Emitter, element: Any, count: Value) -> Value:
+    """The first `count` lanes of a vector, as a mask."""
+    lanes = _lanes(element)
+    index_type = {f32: i32}.get(element, element)
+    index = constant(vector(index_type, lanes), list(range(lanes)))
+    return e.builder.icmp_unsigned("<", index, e.splat(e.builder.trunc(count, index_type), lanes))
+
+
+def _totals(e: Emitter, row: Row, x: Value, count: Value) -> Value:
+    """One vector of totals."""
+    builder, lanes = e.builder, _lanes(row.element)
+    type_ = vector(row.element, lanes)
+    base = e.pointer(x)
+
+    def element(i: Value, mask: Value = None) -> Value:
+        nbytes = builder.mul(i, e.const(target().vector_bytes // lanes))
+        loaded = e.load(e.offset(base, nbytes), type_)
+        if mask is not None:
+            loaded = builder.select(mask, loaded, constant(type_, row.neutral))
+        return row.widened(e, loaded)
+
+    totals = [constant(row.total, row.start)] * _SIDE_BY_SIDE
+    begin = e.const(0)
+    for vectors in (_SIDE_BY_SIDE, 1):
+        stop = builder.and_(count, e.const(-lanes * vectors))
+
+        def turn(i: Value, carried: list[Value], vectors: int = vectors) -> list[Value]:
+            values = [element(builder.add(i, e.const(k * lanes))) for k in range(vectors)]
+            return [row.combine(e, *pair) for pair in zip(carried, values, strict=True)]
+
+        totals[:vectors] = e.loop(stop, totals[:vectors], turn, step=lanes * vectors, start=begin)
+        begin = stop
+    # The rest is less than a vector, and is read together with what lies past the row's end.
+    rest = builder.sub(count, begin)
+    totals[1] = row.combine(e, totals[1], element(begin, _first(e, row.element, rest)))
+    pairs = [row.combine(e, totals[k], totals[k + 1]) for k in (0, 2)]
+    return row.combine(e, *pairs)
+
+
+def _across_lanes(e: Emitter, x: Value, combine: Combine) -> Value:
+    lanes = x.type.count
+    while lanes > 1:
+        lanes //= 2
+        upper = e.shuffle(x, x, [k + lanes for k in range(lanes)])
+        x = combine(e, e.shuffle(x, x, list(range(lanes))), upper)
+    return e.builder.extract_element(x, e.const(0, i32))
+
+
+def _larger(e: Emitter, x: Value, y: Value) -> Value:
+    return e.fmax(x, y)
+
+
+def _smaller(e: Emitter, x: Value, y: Value) -> Value:
+    return e.fmin(x, y)
+
+
+def _flipped(e: Emitter, x: Value) -> Value:
+    return e.builder.not_(x)
+
+
+def _smallest_u8(e: Emitter, x: Value, count: Value) -> Value:
+    """As the complement of the largest complement, which is found faster across lanes."""
+    largest = _of_integers("umax")
+    row = Row(i8, -1, vector(i8, _lanes(i8)), 0, _flipped, largest)
+    found = _across_lanes(e, _totals(e, row, x, count), largest)
+    return e.builder.zext(e.builder.not_(found), i32)
+
+
+def _extremum(name: str, element: Any, start: float, combine: Combine) -> Any:
+    """A microkernel (x, count) that gives the extremum as an int32 or a float32."""
+
+    def emit(e: Emitter, x: Value, count: Value) -> Value:
+        row = Row(element, start, vector(element, _lanes(element)), start, _itself, combine)
+        found = _across_lanes(e, _totals(e, row, x, count), combine)
+        if element == f32:
+            return found
+        return e.builder.zext(found, i32) if name.endswith("u8") else e.builder.sext(found, i32)
+
+    result = types.float32 if element == f32 else types.int32
+    return microkernel(name, [types.int64, types.int64], emit, result)
+
+
+def _of_integers(operation: str) -> Combine:
+    return lambda e, x, y: getattr(e, operation)(x, y)
+
+
+def _sums_of_8(e: Emitter, x: Value) -> Value:
+    """Sums of each 8 unsigned bytes, as i64."""
+    lanes = vector(i64, target().vector_bytes // 8)
+    name = "llvm.x86.avx512.psad.bw.512" if target().avx512 else "llvm.x86.avx2.psad.bw"
+    return e.call(name, lanes, x, constant(x.type, 0))
+
+
+def _sums_of_4(e: Emitter, x: Value) -> Value:
+    """Sums of the quarters of a vector of unsigned bytes, as i32."""
+    count = x.type.count // 4
+    quarters = [e.shuffle(x, x, list(range(k * count, k * count + count))) for k in range(4)]
+    wide = [e.builder.zext(quarter, vector(i32, count)) for quarter in quarters]
+    return e.builder.add(e.builder.add(wide[0], wide[1]), e.builder.add(wide[2], wide[3]))
+
+
+def _add(e: Emitter, x: Value, y: Value) -> Value:
+    return e.builder.add(x, y)
+
+
+def _sum(name: str, signed: bool) -> Any:
+    """A microkernel (x, count) that gives the sum of a row of bytes as an int32."""
+
+    def emit(e: Emitter, x: Value, count: Value) -> Value:
+        builder = e.builder
+        total_type = i64 if target().avx2 else i32
+        add_up = _sums_of_8 if target().avx2 else _sums_of_4
+
+        def widened(e: Emitter, loaded: Value) -> Value:
+            if signed:  # x + 128
+                loaded = builder.xor(loaded, constant(loaded.type, -128))
+            return add_up(e, loaded)
+
+        lanes = target().vector_bytes // (total_type.width // 8)
+        neutral = -128 if signed else 0
+        row = Row(i8, neutral, vector(total_type, lanes), 0, widened, _add)
+        total = _across_lanes(e, _totals(e, row, x, count), _add)
+        if total_type == i64:
+            total = builder.trunc(total, i32)
+        if signed:
+            total = builder.sub(total, builder.mul(builder.trunc(count, i32), e.const(128, i32)))
+        return total
+
+    return microkernel(name, [types.int64, types.int64], emit, types.int32)
+
+
+_INFINITY = float("inf")
+
+# (x, count): the extremum of a row, infinite or the type's own end when it is empty. A NaN of
+# float32 takes the place of what comes before it in its lane, and yields to what comes after.
+largest_f32 = _extremum("largest_f32", f32, -_INFINITY, _larger)
+smallest_f32 = _extremum("smallest_f32", f32, _INFINITY, _smaller)
+largest_i8 = _extremum("largest_i8", i8, -128, _of_integers("smax"))
+smallest_i8 = _extremum("smallest_i8", i8, 127, _of_integers("smin"))
+largest_u8 = _extremum("largest_u8", i8, 0, _of_integers("umax"))
+smallest_u8 = microkernel("smallest_u8", [types.int64, types.int64], _smallest_u8, types.int32)
+largest_i16 = _extremum("largest_i16", i16, -32768, _of_integers("smax"))
+smallest_i16 = _extremum("smallest_i16", i16, 32767, _of_integers("smin"))
+
+# (x, count): the sum of a row, modulo 2^32.
+total_i8 = _sum("total_i8", signed=True)
+total_u8 = _sum("total_u8", signed=False)
