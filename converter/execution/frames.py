@@ -16,6 +16,7 @@ import numpy as np
 from ...kernels.fallback.environment import Environment
 from ...lite.errors import ModelError
 from .operations import DEAD, Dead, Flow, Role
+from .routes import Consumer
 from .sequence import run_step
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ if TYPE_CHECKING:
 class _Waiting:
     """A step in one iteration, before all that it waits for has come.
 
-    controls and data count what has not come yet; of a merge, inputs holds the first value that is alive
-    and index says which it was.
+    controls and data count what has not come yet, inputs holds what has (else None); of a merge that is
+    only the first value that is alive, and index says which it was.
     """
 
     __slots__ = ("controls", "data", "index", "inputs", "is_dead")
 
     def __init__(self, step: Step) -> None:
-        self.inputs: list[Flow] = [DEAD] * len(step.inputs)
+        self.inputs: list[Flow | None] = [None] * len(step.inputs)
         self.data = len(step.inputs)
         self.controls = len(step.controls)
         self.is_dead = False
@@ -120,8 +121,10 @@ class LoopRun:
         if step.operation.role is Role.MERGE:
             # The merge may wait on for values that nobody reads; it holds none meanwhile.
             value, waiting.inputs = waiting.inputs[waiting.index], []
+            assert value is not None
             return value, np.array(waiting.index, np.int32)
-        return run_step(step, waiting.inputs, self._environment)
+        inputs: list[Flow] = waiting.inputs  # type: ignore[assignment]  # all have come
+        return run_step(step, inputs, self._environment)
 
     def _propagate(self, ready: _Ready, outputs: Sequence[Flow]) -> None:
         """Send the outputs and the token on, to the frame and iteration where they belong."""
@@ -162,6 +165,7 @@ class LoopRun:
             waiting = self._waiting(consumer.step, iteration)
             waiting.data -= 1
             if self._plan.steps[consumer.step].operation.role is not Role.MERGE:
+                self._check_first(consumer, waiting)
                 waiting.inputs[consumer.place] = flow
                 waiting.is_dead |= isinstance(flow, Dead)
             elif isinstance(flow, Dead):
@@ -172,6 +176,12 @@ class LoopRun:
                 waiting.inputs[consumer.place] = flow
                 waiting.index = consumer.place
             self._start_if_complete(consumer.step, waiting, frame, iteration)
+
+    def _check_first(self, consumer: Consumer, waiting: _Waiting) -> None:
+        """ModelError when an input comes again, as when a damaged loop ends twice."""
+        if waiting.inputs[consumer.place] is not None:
+            node = self._plan.steps[consumer.step].node
+            raise ModelError(f"{node}: input {consumer.place} must come once, got another value")
 
     def _token(self, i: int, is_dead: bool, frame: _Frame, iteration: _Iteration) -> None:
         """Tell a step that one of those that it comes after is done."""

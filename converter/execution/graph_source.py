@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import GraphDef
-from ..ir.graph_def_file import graph_def_of_bytes, read_graph_def
+from ..ir.graph_def_file import graph_def_of_bytes, read_graph
 from ..ir.module import Module
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
@@ -35,7 +35,7 @@ def runnable(graph: GraphSource, signature: str | None = None) -> RunnableGraph:
     ModelError when there is no graph, or no such signature.
     """
     if isinstance(graph, str | PathLike):
-        graph = load_saved_model(graph) if Path(graph).is_dir() else read_graph_def(graph)
+        graph = load_saved_model(graph) if Path(graph).is_dir() else read_graph(graph)
     if isinstance(graph, SavedModel):
         return _frozen(graph.freeze(signature))
     if signature is not None:

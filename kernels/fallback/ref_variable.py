@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .attributes import DataType, PartialShape
-from .dtypes import ANY, INDICES, NUMBERS
+from .dtypes import ANY, INDICES, NUMBERS, type_name
 from .kernel import KernelConstruction, KernelContext, OpKernel
 from .registry import kernel, kernel_class
 from .resource_variable import count_up_to
@@ -50,10 +50,13 @@ class TemporaryVariable(OpKernel):
         context.set_output(0, handle_of(ReferencedVariable(self._name, self._type, self._shape)))
 
 
-def destroy_temporary(ref: np.ndarray) -> np.ndarray:
+def destroy_temporary(ref: np.ndarray, *, T: DataType) -> np.ndarray:
     """The temporary variable's last value."""
     variable = variable_of(ref)
     value = variable.value
+    if variable.data_type != T:
+        names = type_name(variable.data_type), type_name(T)
+        raise InvalidArgumentError(f"DestroyTemporaryVariable: the variable is {names[0]}, got {names[1]}")
     variable.forget()
     return value
 

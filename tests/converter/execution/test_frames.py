@@ -155,3 +155,18 @@ def test_nodes_of_loops_must_be_in_one(op: str) -> None:
     graph.node(op, "stray", x)
     with pytest.raises(ModelError, match=rf"node 'stray' \({op}\): it must be in a loop"):
         run_graph(graph.graph_def, {"x": 1}, ["stray"])
+
+
+def test_a_loop_that_ends_twice_is_refused() -> None:
+    """What the exit gives comes from the loop's start, in every iteration."""
+    graph = GraphBuilder()
+    n, x, by = integers(graph, "n", "x", "by")
+    exits = counted(graph, "loop", n, x, by)
+    nodes = {node.name: node for node in graph.graph_def.node}
+    nodes[exits[1]].input[0] = "loop/merge1"
+    graph.node("AddN", "total", exits[1], "later")
+    # Long after the loop, so that both values come before it is there.
+    graph.node("Identity", "later", exits[0])
+    nodes["loop/exit0"].input[0] = "loop/switch0"
+    with pytest.raises(ModelError, match=r"node 'total' \(AddN\): input 0 must come once"):
+        run_graph(graph.graph_def, {"n": 3, "x": 1, "by": 1}, ["total"])
