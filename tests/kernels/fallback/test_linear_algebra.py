@@ -1,0 +1,95 @@
+"""Factors of matrices, multiplied together again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+
+from .nodes import run
+
+TYPES = {"f32": np.float32, "f64": np.float64, "complex64": np.complex64, "complex128": np.complex128}
+CLOSE = {"f32": 1e-4, "complex64": 1e-4, "f64": 1e-10, "complex128": 1e-10}
+
+
+def matrices(type: str, *shape: int) -> np.ndarray:
+    draw = np.random.default_rng(5)
+    made = draw.standard_normal(shape)
+    if type.startswith("complex"):
+        made = made + 1j * draw.standard_normal(shape)
+    return made.astype(TYPES[type])
+
+
+def adjoint(x: np.ndarray) -> np.ndarray:
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
+def hermitian(type: str, *shape: int) -> np.ndarray:
+    x = matrices(type, *shape)
+    return (x @ adjoint(x) + np.eye(shape[-1])).astype(TYPES[type])
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_cholesky(type: str) -> None:
+    x = hermitian(type, 2, 3, 3)
+    lower = run("Cholesky", [x], T=type)[0]
+    assert not np.triu(lower, 1).any()
+    np.testing.assert_allclose(lower @ adjoint(lower), x, atol=CLOSE[type])
+
+
+def test_a_matrix_without_a_cholesky_factor_is_nan_and_the_others_are_not() -> None:
+    lower = run("Cholesky", [np.stack([-np.eye(2), 4 * np.eye(2)])], T="f64")[0]
+    assert np.isnan(np.tril(lower[0])[[0, 1, 1], [0, 0, 1]]).all()
+    assert lower[1].tolist() == [[2, 0], [0, 2]]
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("full", ["true", "false"])
+@pytest.mark.parametrize("shape", [(2, 4, 3), (3, 4), (0, 2, 2)])
+def test_svd_and_qr(type: str, full: str, shape: tuple[int, ...]) -> None:
+    x = matrices(type, *shape)
+    s, u, v = run("Svd", [x], T=type, full_matrices=f"bool${full}")
+    least = min(shape[-2:])
+    whole = (u[..., :least] * s[..., None, :]) @ adjoint(v[..., :least])
+    np.testing.assert_allclose(whole, x, atol=CLOSE[type])
+    assert np.all(s[..., 1:] <= s[..., :-1])
+    q, r = run("Qr", [x], T=type, full_matrices=f"bool${full}")
+    np.testing.assert_allclose(q @ r, x, atol=CLOSE[type])
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_eigenvectors(type: str) -> None:
+    x = hermitian(type, 2, 3, 3)
+    e, v = run("SelfAdjointEigV2", [x], T=type)
+    np.testing.assert_allclose(x @ v, v * e[..., None, :], atol=10 * CLOSE[type])
+    assert np.all(np.diff(e.real) >= 0)
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_lu(type: str) -> None:
+    x = matrices(type, 2, 3, 3)
+    both, order = run("Lu", [x], T=type, output_idx_type="i64")
+    product = (np.tril(both, -1) + np.eye(3)) @ np.triu(both)
+    np.testing.assert_allclose(product, np.take_along_axis(x, order[..., None], -2), atol=CLOSE[type])
+
+
+@pytest.mark.parametrize("op", ["Svd", "SelfAdjointEigV2"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_has_no_parts(op: str, bad: float) -> None:
+    x = np.stack([np.full((3, 3), bad), np.eye(3)])
+    parts = run(op, [x], T="f64")
+    assert all(np.isnan(part[0]).all() for part in parts)
+    np.testing.assert_allclose(parts[0][1], [1, 1, 1])
+
+
+@pytest.mark.parametrize("op", ["MatrixInverse", "Lu"])
+def test_singular_matrices_are_refused(op: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="not invertible"):
+        run(op, [np.zeros((2, 2))], T="f64")
+
+
+@pytest.mark.parametrize("op", ["Cholesky", "MatrixInverse", "MatrixDeterminant", "Lu", "SelfAdjointEigV2"])
+def test_matrices_must_be_square(op: str) -> None:
+    for shape in ((2, 3), (3,), ()):
+        with pytest.raises(InvalidArgumentError, match="square"):
+            run(op, [np.ones(shape)], T="f64")

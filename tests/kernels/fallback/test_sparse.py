@@ -1,0 +1,139 @@
+"""Sparse and ragged tensors against the dense ones that they stand for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+
+from .nodes import run
+
+DENSE = np.float32([[0, 2, 0, 0], [0, 0, 0, 0], [-3, 0, 4, 5]])
+
+
+def sparse(dense: np.ndarray) -> list[np.ndarray]:
+    places = np.argwhere(dense)
+    return [places, dense[tuple(places.T)], np.array(dense.shape)]
+
+
+def dense(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> np.ndarray:
+    made = np.zeros(shape, values.dtype)
+    for place, value in zip(indices.tolist(), values, strict=True):
+        made[tuple(place)] = value
+    return made
+
+
+def whole(parts: list[np.ndarray]) -> list[list[float]]:
+    found: list[list[float]] = dense(*parts).tolist()
+    return found
+
+
+def test_order_shape_and_cuts() -> None:
+    indices, values, shape = sparse(DENSE)
+    back = run("SparseReorder", [indices[::-1], values[::-1], shape], T="f32")
+    assert back[0].tolist() == indices.tolist() and back[1].tolist() == values.tolist()
+    places, sizes = run("SparseReshape", [indices, shape, np.array([2, -1])])
+    assert whole([places, values, sizes]) == DENSE.reshape(2, 6).tolist()
+    cut = run("SparseSlice", [indices, values, shape, np.array([1, 1]), np.array([9, 2])], T="f32")
+    assert whole(cut) == DENSE[1:, 1:3].tolist()
+    joined = run(
+        "SparseConcat",
+        [indices, indices, values, values, shape, shape],
+        T="f32",
+        N="i64$2",
+        concat_dim="i64$-1",
+    )
+    assert whole(joined) == np.concatenate([DENSE, DENSE], -1).tolist()
+
+
+def test_rows_without_elements_are_filled() -> None:
+    indices, values, empty, places = run("SparseFillEmptyRows", [*sparse(DENSE), np.float32(9)], T="f32")
+    assert indices.tolist() == [[0, 1], [1, 0], [2, 0], [2, 2], [2, 3]]
+    assert values.tolist() == [2, 9, -3, 4, 5]
+    assert empty.tolist() == [False, True, False] and places.tolist() == [0, 2, 3, 4]
+
+
+def test_sums_keep_single_elements() -> None:
+    other = np.float32([[1, -2.1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 9]])
+    made = run("SparseAdd", [*sparse(DENSE), *sparse(other), np.float32(3)], T="f32", Treal="f32")
+    assert whole(made) == np.float32([[1, 0, 0, 0], [0, 0, 0, 0], [-3, 0, 4, 14]]).tolist()
+
+
+@pytest.mark.parametrize("axes", [[0], [-1], [0, 1], []])
+@pytest.mark.parametrize("keep", [True, False])
+def test_sums_along_axes(axes: list[int], keep: bool) -> None:
+    inputs = [*sparse(DENSE), np.array(axes, np.int32)]
+    wanted = DENSE.sum(tuple(axes), keepdims=keep)
+    made = run("SparseReduceSum", inputs, T="f32", keep_dims=f"bool${keep}".lower())[0]
+    np.testing.assert_array_equal(made, wanted)
+    parts = run("SparseReduceSumSparse", inputs, T="f32", keep_dims=f"bool${keep}".lower())
+    np.testing.assert_array_equal(dense(*parts), wanted)
+
+
+@pytest.mark.parametrize("adjoint_a", [True, False])
+@pytest.mark.parametrize("adjoint_b", [True, False])
+def test_products(adjoint_a: bool, adjoint_b: bool) -> None:
+    left = DENSE.T if adjoint_a else DENSE
+    right = np.arange(left.shape[1] * 2, dtype=np.float32).reshape(-1, 2)
+    attributes = {"adjoint_a": f"bool${adjoint_a}".lower(), "adjoint_b": f"bool${adjoint_b}".lower()}
+    inputs = [*sparse(DENSE), right.T if adjoint_b else right]
+    made = run("SparseTensorDenseMatMul", inputs, T="f32", Tindices="i64", **attributes)[0]
+    np.testing.assert_allclose(made, left @ right)
+
+
+def test_quotients_of_integers() -> None:
+    places = np.array([[0], [1], [2]])
+    inputs = [places, np.int32([7, -7, 6]), np.array([3])]
+    made = run("SparseDenseCwiseDiv", [*inputs, np.int32([2, 2, 3])], T="i32")[0]
+    assert made.tolist() == [3, -3, 2]
+    with pytest.raises(InvalidArgumentError, match="division by zero"):
+        run("SparseDenseCwiseDiv", [*inputs, np.int32([0, 1, 1])], T="i32")
+
+
+ROWS = [[1, 2], [], [3, 4, 5]]
+SPLITS, VALUES = np.array([0, 2, 2, 5]), np.int32([1, 2, 3, 4, 5])
+
+
+@pytest.mark.parametrize("shape", [[-1, -1], [2, 2], [4, 4], [-1, 2]])
+def test_ragged_tensors_as_dense(shape: list[int]) -> None:
+    height, width = (3 if shape[0] < 0 else shape[0]), (3 if shape[1] < 0 else shape[1])
+    rows = [*ROWS, []][:height]
+    wanted = [(row + [9] * width)[:width] for row in rows]
+    for kinds, parts in (
+        ("list(string)$ROW_SPLITS", [SPLITS]),
+        ("list(string)$FIRST_DIM_SIZE,VALUE_ROWIDS", [np.array(3), np.array([0, 0, 2, 2, 2])]),
+    ):
+        made = run(
+            "RaggedTensorToTensor",
+            [np.array(shape), VALUES, np.int32(9), *parts],
+            **{"T": "i32", "Tindex": "i64", "Tshape": "i64", "row_partition_types": kinds},
+            num_row_partition_tensors=f"i64${len(parts)}",
+        )[0]
+        assert made.tolist() == wanted
+
+
+def test_rows_of_ragged_tensors() -> None:
+    splits, values = run(
+        "RaggedGather",
+        [SPLITS, VALUES, np.array([2, 0, 2])],
+        **{"Tvalues": "i32", "Tindices": "i64", "Tsplits": "i64"},
+        **{"PARAMS_RAGGED_RANK": "i64$1", "OUTPUT_RAGGED_RANK": "i64$1"},
+    )
+    assert splits.tolist() == [0, 3, 5, 8] and values.tolist() == [3, 4, 5, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("indices", "values", "shape"),
+    [
+        (np.array([[3, 0]]), np.float32([1]), np.array([3, 4])),
+        (np.array([[-1, 0]]), np.float32([1]), np.array([3, 4])),
+        (np.array([[0, 0]]), np.float32([1, 2]), np.array([3, 4])),
+        (np.array([[0, 0]]), np.float32([1]), np.array([3])),
+        (np.array([[0, 0]]), np.float32([1]), np.array([3, -4])),
+        (np.array([[0, 0]]), np.float32([1]), np.array([2**40, 2**40])),
+        (np.array(0), np.float32([1]), np.array([3])),
+    ],
+)
+def test_parts_that_do_not_fit(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> None:
+    with pytest.raises(InvalidArgumentError):
+        run("SparseReorder", [indices, values, shape], T="f32")

@@ -1,0 +1,87 @@
+"""Special functions by the identities that define them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from .nodes import run
+
+X = np.concatenate([np.linspace(0.05, 3, 40), np.linspace(3.1, 60, 40)])
+
+
+def f(op: str, *inputs: object) -> np.ndarray:
+    return run(op, [np.asarray(x, np.float64) for x in inputs], T="f64")[0]
+
+
+def integral(integrand: object, start: float, end: float) -> float:
+    nodes, weights = np.polynomial.legendre.leggauss(200)
+    places = (nodes + 1) * (end - start) / 2 + start
+    return float((integrand(places) * weights).sum() * (end - start) / 2)  # type: ignore[operator]
+
+
+def test_inverse_functions() -> None:
+    y = np.linspace(-0.999, 0.999, 41)
+    np.testing.assert_allclose(f("Erf", f("Erfinv", y)), y, atol=1e-12)
+    normal = 0.5 * f("Erfc", -f("Ndtri", (y + 1) / 2) / math.sqrt(2))
+    np.testing.assert_allclose(normal, (y + 1) / 2, rtol=1e-9)
+
+
+def test_recurrences() -> None:
+    np.testing.assert_allclose(f("Digamma", X + 1), f("Digamma", X) + 1 / X, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(f("Lgamma", X + 1), f("Lgamma", X) + np.log(X), rtol=1e-11, atol=1e-12)
+    np.testing.assert_allclose(
+        f("Zeta", np.full_like(X, 2.5), X), f("Zeta", np.full_like(X, 2.5), X + 1) + X**-2.5, rtol=1e-11
+    )
+    assert f("Zeta", 2.0, 1.0) == pytest.approx(math.pi**2 / 6, rel=1e-13)
+    assert f("Polygamma", 1.0, 1.0) == pytest.approx(math.pi**2 / 6, rel=1e-12)
+
+
+def test_wronskians_of_bessel_functions() -> None:
+    # J1 Y0 - J0 Y1 = 2 / (pi x), and I0 K1 + I1 K0 = 1 / x.
+    waves = f("BesselJ1", X) * f("BesselY0", X) - f("BesselJ0", X) * f("BesselY1", X)
+    np.testing.assert_allclose(waves, 2 / (np.pi * X), rtol=1e-9)
+    scaled = f("BesselI0e", X) * f("BesselK1e", X) + f("BesselI1e", X) * f("BesselK0e", X)
+    np.testing.assert_allclose(scaled, 1 / X, rtol=1e-9)
+    np.testing.assert_allclose(f("BesselI0", X[:20]), f("BesselI0e", X[:20]) * np.exp(X[:20]), rtol=1e-12)
+
+
+def test_bessel_functions_at_zero_and_far_away() -> None:
+    assert f("BesselI1", 0.0) == 0 and f("BesselI1e", 1e-20) == pytest.approx(5e-21)
+    assert f("BesselK0e", 1e20) == pytest.approx(math.sqrt(math.pi / 2e20))
+    assert np.isnan(f("BesselK0", np.nan)) and np.isinf(f("BesselK0", 0.0))
+
+
+@pytest.mark.parametrize("x", [0.1, 0.7, 2.0, 5.5, 9.0])
+def test_integrals(x: float) -> None:
+    assert f("FresnelSin", x) == pytest.approx(integral(lambda t: np.sin(np.pi * t * t / 2), 0, x), abs=1e-9)
+    assert f("FresnelCos", x) == pytest.approx(integral(lambda t: np.cos(np.pi * t * t / 2), 0, x), abs=1e-9)
+    assert f("Dawsn", x) == pytest.approx(integral(lambda t: np.exp(t * t - x * x), 0, x), rel=1e-9)
+    assert f("Spence", x) == pytest.approx(-integral(lambda t: np.log(t) / (t - 1), 1, x), rel=1e-9)
+    series = sum(x**k / (k * math.factorial(k)) for k in range(1, 80))
+    assert f("Expint", x) == pytest.approx(0.5772156649015329 + math.log(x) + series, rel=1e-10)
+
+
+def test_dawsn_is_odd_and_straight_near_zero() -> None:
+    for x in (0.0, 1e-20, 1e-7):
+        assert f("Dawsn", x) == pytest.approx(x, rel=1e-12)
+        assert f("Dawsn", -x) == -f("Dawsn", x)
+
+
+@pytest.mark.parametrize(("a", "x"), [(1.5, 0.2), (2.0, 3.0), (7.5, 4.0), (30.0, 45.0)])
+def test_incomplete_gamma(a: float, x: float) -> None:
+    wanted = integral(lambda t: np.exp((a - 1) * np.log(t) - t - math.lgamma(a)), 1e-12, x)
+    assert f("Igamma", a, x) == pytest.approx(wanted, rel=1e-6)
+    assert f("Igamma", a, x) + f("Igammac", a, x) == pytest.approx(1)
+    step = 1e-5
+    slope = (f("Igamma", a + step, x) - f("Igamma", a - step, x)) / (2 * step)
+    assert f("IgammaGradA", a, x) == pytest.approx(float(slope), rel=1e-5)
+
+
+def test_incomplete_beta() -> None:
+    x = np.linspace(0, 1, 11)
+    np.testing.assert_allclose(f("Betainc", 2.0, 3.0, x), x**2 * (6 - 8 * x + 3 * x * x), atol=1e-12)
+    np.testing.assert_allclose(f("Betainc", 2.5, 0.5, x) + f("Betainc", 0.5, 2.5, 1 - x), 1, atol=1e-12)
+    assert np.isnan(f("Betainc", -1.0, 1.0, 0.5)) and np.isnan(f("Betainc", 1.0, 1.0, 1.5))

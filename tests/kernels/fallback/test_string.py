@@ -1,0 +1,130 @@
+"""Strings and regular expressions, case by case."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.kernels.fallback.status import InvalidArgumentError
+from numlite.lite.errors import UnsupportedError
+
+from .nodes import run, strings
+
+
+def each(op: str, text: bytes, *others: object, **attributes: str) -> object:
+    return run(op, [strings([text]), *others], **attributes)[0].tolist()[0]
+
+
+@pytest.mark.parametrize(("text", "count"), [(b"", 0), (b"abc", 3), ("é€😀".encode(), 3), (b"\x80a", 1)])
+def test_characters(text: bytes, count: int) -> None:
+    assert each("StringLength", text, unit="string$UTF8_CHAR") == count
+    assert each("StringLength", text) == len(text)
+
+
+@pytest.mark.parametrize(
+    ("unit", "start", "length", "cut"),
+    [
+        *(
+            ("BYTE", 1, 2, b"\xa9t"),
+            ("BYTE", -2, 9, "é".encode()),
+            ("BYTE", 5, 1, b""),
+            ("BYTE", 1, -1, b"\xa9t\xc3\xa9"),
+        ),
+        *(("UTF8_CHAR", 1, 1, b"t"), ("UTF8_CHAR", -1, 9, "é".encode()), ("UTF8_CHAR", 0, -1, b"")),
+    ],
+)
+def test_substrings(unit: str, start: int, length: int, cut: bytes) -> None:
+    at = [np.int32([start]), np.int32([length])]
+    assert each("Substr", "été".encode(), *at, T="i32", unit=f"string${unit}") == cut
+
+
+@pytest.mark.parametrize("start", [6, -6])
+def test_substrings_outside(start: int) -> None:
+    with pytest.raises(InvalidArgumentError, match=f"a string of 5, got {start}"):
+        each("Substr", "été".encode(), np.int32([start]), np.int32([1]), T="i32")
+
+
+@pytest.mark.parametrize(
+    ("text", "sep", "most", "parts"),
+    [
+        (b" a  b ", b"", -1, [b"a", b"b"]),
+        (b" a  b ", b"", 0, [b" a  b "]),
+        (b" a  b ", b"", 1, [b"a", b"b "]),
+        (b"a", b"", 1, [b"a", b""]),
+        (b"", b"", 1, []),
+        (b"a,b,,c", b",", -1, [b"a", b"b", b"", b"c"]),
+        (b"a,b,,c", b",", 1, [b"a", b"b,,c"]),
+        (b"", b",", -1, [b""]),
+    ],
+)
+def test_splits(text: bytes, sep: bytes, most: int, parts: list[bytes]) -> None:
+    _, values, shape = run("StringSplitV2", [strings([text]), strings(sep)], maxsplit=f"i64${most}")
+    assert values.tolist() == parts and shape.tolist() == [1, len(parts)]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [(b" 12 ", 12), (b"-.5e1", -5), (b"0x1p3", 8), (b"0x10", 16), (b"1e400", np.inf), (b"-inf", -np.inf)],
+)
+def test_numbers(text: bytes, value: float) -> None:
+    assert each("StringToNumber", text, out_type="f64") == value
+
+
+@pytest.mark.parametrize("text", [b"", b"1_0", b"1 2", b"12abc", b"0x", b"\xff"])
+@pytest.mark.parametrize("type", ["f32", "i32"])
+def test_what_is_no_number(text: bytes, type: str) -> None:
+    with pytest.raises(InvalidArgumentError, match="could not correctly convert"):
+        each("StringToNumber", text, out_type=type)
+
+
+def test_integers_that_do_not_fit() -> None:
+    assert each("StringToNumber", b"-2147483648", out_type="i32") == -(2**31)
+    for text in (b"2147483648", b"9" * 5000):
+        with pytest.raises(InvalidArgumentError):
+            each("StringToNumber", text, out_type="i32")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rewrite", "text", "once", "always"),
+    [
+        (b"a+", b"<\\0>", b"baaca", b"b<aa>ca", b"b<aa>c<a>"),
+        (b"(b)(c)", b"\\2\\1\\\\", b"abcbc", b"acb\\bc", b"acb\\cb\\"),
+        (b"x*", b"-", b"xxa", b"-a", b"-a-"),
+        (b"", b"-", b"ab", b"-ab", b"-a-b-"),
+        (b"[[:digit:][:punct:]]", b".", b"1a!", b".a!", b".a."),
+        (b"\\d", b"", "٣3".encode(), "٣".encode(), "٣".encode()),
+    ],
+)
+def test_replacements(pattern: bytes, rewrite: bytes, text: bytes, once: bytes, always: bytes) -> None:
+    for wanted, many in ((once, "false"), (always, "true")):
+        inputs = [strings([text]), strings(pattern), strings(rewrite)]
+        assert run("RegexReplace", inputs, replace_global=f"bool${many}")[0].tolist() == [wanted]
+
+
+@pytest.mark.parametrize("pattern", [b"(", b"(?=a)", b"(a)\\1", b"a**"])
+def test_patterns_that_re2_refuses(pattern: bytes) -> None:
+    with pytest.raises(InvalidArgumentError, match="Invalid pattern"):
+        run("RegexFullMatch", [strings([b"a"]), strings(pattern)])
+
+
+def test_patterns_that_are_not_built() -> None:
+    with pytest.raises(UnsupportedError, match="Unicode's classes"):
+        run("RegexFullMatch", [strings([b"a"]), strings(b"\\pL")])
+
+
+def test_rewrites_of_groups_that_are_not_there() -> None:
+    with pytest.raises(InvalidArgumentError, match="names group 2 of 1"):
+        run("RegexReplace", [strings([b"a"]), strings(b"(a)"), strings(b"\\2")])
+
+
+def test_texts_of_tensors() -> None:
+    for value, text in ((np.zeros(0, np.int32), b"[]"), (np.arange(9, dtype=np.int32), b"[0 1 2 ... 6 7 8]")):
+        made = run("StringFormat", [value], T="list(type)$i32", template="string$%s", placeholder="string$%s")
+        assert made[0][()] == text
+
+
+def test_text_in_other_encodings() -> None:
+    for name in ("utf8", "UTF-8", "utf-8"):
+        splits, codes = run("UnicodeDecode", [strings(["aé".encode()])], input_encoding=f"string${name}")
+        assert splits.tolist() == [0, 2] and codes.tolist() == [97, 233]
+    with pytest.raises(UnsupportedError, match="encoding 'ebcdic'"):
+        run("UnicodeDecode", [strings([b"a"])], input_encoding="string$ebcdic")
