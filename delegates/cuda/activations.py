@@ -1,10 +1,11 @@
-"""Activations: clamps, and tables of 8-bit results, from what kernels/activations.py prepares."""
+"""Activations: clamps, and tables of all results, from what kernels/activations.py prepares."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ...lite.errors import UnsupportedError
+from .elementwise import launch_lookup
 from .launch import Argument
 from .lowering import BLOCK
 
@@ -16,7 +17,7 @@ OPERATORS = ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
 
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch: of a clamp for floats, of a table for 8-bit values."""
+    """One launch: of a clamp for floats, of a table for integers."""
     node = step.node
     calls = b.calls(node)
     x, y = b.graph.input(node, 0), b.graph.output(node, 0)
@@ -25,13 +26,9 @@ def lower(b: Lowering, step: Step) -> None:
         if call.kernel == "clamp_f32":
             args |= {"size": x.size, "low": float(call.args["low"][0]), "high": float(call.args["high"][0])}
             function = "clamp_float"
-        elif call.kernel == "lookup_8":
-            table = call.keep[0]
-            args |= {
-                "table_ptr": b.weights(node, "table", lambda table=table: table, b.type_of(y)),  # type: ignore[misc]
-                "size": x.size,
-            }
-            function = "lookup_8"
+        elif call.kernel in ("lookup_8", "lookup_16"):
+            launch_lookup(b, step, call, "table")
+            continue
         else:
             raise UnsupportedError(f"{node.registration.name} of {x.type_name} is not built")
         b.launch("activations", function, (-(-x.size // BLOCK),), args, {"BLOCK": BLOCK})

@@ -47,7 +47,7 @@ def lower(b: Lowering, step: Step) -> None:
         return
     (call,) = calls
     args = operands(b, node.registration.name, call.args, (x, z, y))
-    constants: dict[str, Constant] = {"RANK": _rank(call.args), "BLOCK": BLOCK}
+    constants: dict[str, Constant] = {"RANK": rank_of(call.args), "BLOCK": BLOCK}
     kind = call.kernel.rpartition("_")[0]
     if call.family in ("binary_f32", "binary_int"):
         _plain(b, kind, call.args, args, constants, y)
@@ -80,7 +80,7 @@ def _plain(
     b.launch("binary", "plain", (-(-y.size // BLOCK),), args, constants)
 
 
-def _rank(block: np.ndarray) -> int:
+def rank_of(block: np.ndarray) -> int:
     sizes = block["shape"][0]
     used = np.flatnonzero(sizes != 1)
     return BROADCAST_RANK - int(used[0]) if len(used) else 1
@@ -90,7 +90,7 @@ def operands(
     b: Lowering, operator: str, block: np.ndarray, tensors: tuple[Tensor, Tensor, Tensor]
 ) -> dict[str, Argument]:
     """The arguments that say where the operands lie: pointers, sizes and strides."""
-    if _rank(block) > _MOST_LOOPS:
+    if rank_of(block) > _MOST_LOOPS:
         raise UnsupportedError(f"{operator}: broadcasts of up to {_MOST_LOOPS} loops are built")
     x, z, y = tensors
     args: dict[str, Argument] = {"a_ptr": b.pointer(x), "b_ptr": b.pointer(z), "y_ptr": b.pointer(y)}

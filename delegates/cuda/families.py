@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from . import activations, binary, conv, depthwise_conv, fully_connected, reshape
+from . import (
+    activations,
+    binary,
+    conv,
+    depthwise_conv,
+    elementwise,
+    fully_connected,
+    gather,
+    movement,
+    pad,
+    prelu,
+    quantize,
+    reshape,
+)
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -30,8 +43,14 @@ class Family(NamedTuple):
 FAMILIES: dict[str, Family] = {
     **dict.fromkeys(activations.OPERATORS, Family(activations.lower)),
     **dict.fromkeys(binary.OPERATORS, Family(binary.lower)),
+    **dict.fromkeys(elementwise.OPERATORS, Family(elementwise.lower)),
+    **dict.fromkeys(movement.OPERATORS, Family(movement.lower)),
+    **dict.fromkeys(pad.OPERATORS, Family(pad.lower)),
+    **dict.fromkeys(quantize.OPERATORS, Family(quantize.lower)),
     **dict.fromkeys(reshape.OPERATORS, Family(reshape.lower)),
     "CONV_2D": Family(conv.lower, _CHAIN),
     "DEPTHWISE_CONV_2D": Family(depthwise_conv.lower, _WINDOW),
+    "GATHER": Family(gather.lower),
+    "PRELU": Family(prelu.lower),
     "FULLY_CONNECTED": Family(fully_connected.lower, _AFTER),
 }

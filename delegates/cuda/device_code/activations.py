@@ -1,18 +1,9 @@
-"""Functions of one operand: tables of 8-bit results, and clamps; and copies between types."""
+"""Clamps, and copies between types."""
 
 import triton
 import triton.language as tl
 
 from .requantize import clamp
-
-
-@triton.jit
-def lookup_8(x_ptr, y_ptr, table_ptr, size, BLOCK: tl.constexpr):
-    """y = table[x], with x and the table as unsigned bytes."""
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    ok = i < size
-    x = tl.load(x_ptr + i, ok, 0).to(tl.int32) & 255
-    tl.store(y_ptr + i, tl.load(table_ptr + x, ok, 0), ok)
 
 
 @triton.jit

@@ -14,13 +14,26 @@ from .simulation import interpreter_of, needs_triton, run, simulated, taken
 STEMS = (
     "activations",
     "binary",
+    "concatenation",
     "conv",
     "conv_q8",
     "depthwise_conv",
     "depthwise_conv_q8",
+    "elementwise",
     "fully_connected",
     "fully_connected_q8",
+    "gather",
+    "pad",
+    "prelu",
+    "quantize",
     "reshape",
+    "reverse",
+    "slice",
+    "space_depth",
+    "split",
+    "tile",
+    "transpose",
+    "unary_math",
 )
 # What is looked at when the whole suite is not run: every so many cases of a module.
 _EVERY = 3

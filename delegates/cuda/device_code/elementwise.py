@@ -1,0 +1,79 @@
+"""Functions of one operand, as tables and in floating point."""
+
+import triton
+import triton.language as tl
+
+from .mathematics import (
+    exponential,
+    exponential_less_one,
+    hyperbolic_tangent,
+    logarithm,
+    rounded_to_even,
+    sigmoid,
+    sine,
+)
+from .requantize import clamp
+
+
+@triton.jit
+def lookup(x_ptr, y_ptr, table_ptr, first, size, MASK: tl.constexpr, BLOCK: tl.constexpr):
+    """y = table[x] of elements first to first + size - 1, with x as unsigned."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    x = tl.load(x_ptr + first + i, ok, 0).to(tl.int32) & MASK
+    tl.store(y_ptr + first + i, tl.load(table_ptr + x, ok, 0), ok)
+
+
+@triton.jit
+def result(x, parameter, FUNCTION: tl.constexpr):
+    if FUNCTION == "logistic":
+        return sigmoid(x)
+    elif FUNCTION == "tanh":
+        return hyperbolic_tangent(x)
+    elif FUNCTION == "elu":
+        return tl.where(x < 0, exponential_less_one(x), x)
+    elif FUNCTION == "leaky_relu":
+        return tl.where(x < 0, x * parameter, x)
+    elif FUNCTION == "hard_swish":
+        return x * clamp(x + 3.0, 0.0, 6.0) * (1.0 / 6.0)
+    elif FUNCTION == "gelu":
+        return 0.5 * x * (1.0 + tl.erf(x * 0.7071067811865476))
+    elif FUNCTION == "gelu_approximate":
+        return 0.5 * x * (1.0 + hyperbolic_tangent(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+    elif FUNCTION == "exp":
+        return exponential(x)
+    elif FUNCTION == "log":
+        return logarithm(x)
+    elif FUNCTION == "sqrt":
+        return tl.sqrt_rn(x)
+    elif FUNCTION == "rsqrt":
+        return 1.0 / tl.sqrt_rn(x)
+    elif FUNCTION == "square":
+        return x * x
+    elif FUNCTION == "neg":
+        return -x
+    elif FUNCTION == "abs":
+        return tl.abs(x)
+    elif FUNCTION == "floor":
+        return tl.floor(x)
+    elif FUNCTION == "ceil":
+        return tl.ceil(x)
+    elif FUNCTION == "round":
+        return rounded_to_even(x)
+    elif FUNCTION == "sin":
+        return sine(x, 0)
+    else:
+        tl.static_assert(FUNCTION == "cos")
+        return sine(x, 1)
+
+
+@triton.jit
+def unary(x_ptr, y_ptr, size, parameter, FUNCTION: tl.constexpr, FLOAT: tl.constexpr, BLOCK: tl.constexpr):
+    """FLOAT computes in float32 whatever the tensors hold."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    x = tl.load(x_ptr + i, ok, 0)
+    if FLOAT:
+        x = x.to(tl.float32)
+    y = result(x, parameter, FUNCTION)
+    tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), ok)

@@ -1,0 +1,81 @@
+"""Every kernel variant that the cases of the plain families use must compile for sm_90 without a stack."""
+
+from __future__ import annotations
+
+import pytest
+from numlite.delegates.cuda.delegate import CudaDelegate, CudaKernel, CudaOptions
+from numlite.delegates.cuda.launch import Kernel
+
+from ...cases.case import Case
+from .machine_code import SHARED_BYTES, machine_code
+from .simulation import interpreter_of, needs_triton
+from .test_cases import cases_of
+
+pytestmark = needs_triton
+
+STEMS = (
+    "activations",
+    "binary",
+    "concatenation",
+    "elementwise",
+    "gather",
+    "pad",
+    "prelu",
+    "quantize",
+    "reverse",
+    "slice",
+    "space_depth",
+    "split",
+    "tile",
+    "transpose",
+    "unary_math",
+)
+_SETTINGS = (
+    ("default", "tf32x3"),
+    ("reference", "tf32x3"),
+    ("default", "float16"),
+    ("default", "bfloat16"),
+)
+# Of these, matrix products, whose variants are looked at elsewhere.
+_ELSEWHERE = ("conv",)
+
+
+def _kernels(case: Case, numerics: str, precision: str) -> list[Kernel]:
+    """Of what the delegate takes of a case; none where that is nothing."""
+    delegate = CudaDelegate(CudaOptions(precision=precision, arch=90))
+    interpreter = interpreter_of(case.make(), delegate, numerics)
+    for detail, value in zip(interpreter.get_input_details(), case.inputs, strict=True):
+        interpreter.resize_tensor_input(detail["index"], value.shape)
+    interpreter.allocate_tensors()
+    subgraph = interpreter.core.subgraphs[0]
+    found: list[Kernel] = []
+    for node in (subgraph.nodes[n] for n in subgraph.execution_plan):
+        if isinstance(node.user_data, CudaKernel):
+            shapes = {
+                t: subgraph.tensors[t].shape for t in node.inputs if not subgraph.tensors[t].is_constant
+            }
+            found += [launch.kernel for launch in node.user_data.lowered(subgraph, shapes).launches]
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("stem", STEMS)
+def test_compiles_for_sm_90(stem: str) -> None:
+    settings = (
+        ("default", "tf32x3"),
+        ("reference", "tf32x3"),
+        ("default", "float16"),
+        ("default", "bfloat16"),
+    )
+    kernels = {
+        kernel: None
+        for case in cases_of(stem)
+        for numerics, precision in _SETTINGS
+        for kernel in _kernels(case, numerics, precision)
+        if kernel.source not in _ELSEWHERE
+    }
+    assert kernels
+    for kernel in kernels:
+        code = machine_code(kernel)
+        assert code.stack == 0, f"{kernel}: {code.stack} bytes of stack, {code.registers} registers"
+        assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"
