@@ -25,7 +25,10 @@ _SOURCE = "depthwise.cu"
 _THREADS = 128
 _MOST_BLOCKS = 65535  # along the grid's second and third axis
 _TILE = 512  # outputs of a program of the float kernel, in a row
-_FLOAT_SIZES = "in_height in_width in_depth out_height out_width out_depth stride_w dilation_h dilation_w pad_top pad_left"
+_FLOAT_SIZES = (
+    *("in_height", "in_width", "in_depth", "out_height", "out_width", "out_depth"),
+    *("stride_w", "dilation_h", "dilation_w", "pad_top", "pad_left"),
+)
 # (filter size, stride): rows and columns of outputs that a thread computes, as far as registers reach.
 _QUADS = {(3, 1): (4, 2), (3, 2): (2, 1), (5, 1): (2, 2), (5, 2): (1, 2)}
 
@@ -94,7 +97,7 @@ def _launch_float(
         "w_ptr": b.weights(node, "filter", lambda: b.stored(w.array()), b.float_type),
         "y_ptr": y,
         "bias_ptr": b.weights(node, "bias", biases, "fp32"),
-        **{name: getattr(g, name) for name in _FLOAT_SIZES.split()},
+        **{name: getattr(g, name) for name in _FLOAT_SIZES},
         "low": low,
         "high": high,
     }

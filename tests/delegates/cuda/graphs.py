@@ -80,6 +80,37 @@ class NetworkBuilder(ModelBuilder):
         self.op(Op.CONV_2D, [x, w, b], [y], options)
         return y, shape
 
+    def depthwise(
+        self,
+        x: int,
+        x_shape: Sequence[int],
+        size: int = 3,
+        *,
+        stride: int = 1,
+        dilation: int = 1,
+        multiplier: int = 1,
+        padding: int = SAME,
+        fused: int = NONE,
+    ) -> tuple[int, tuple[int, ...]]:
+        """A DEPTHWISE_CONV_2D: its output and that one's shape."""
+        channels = x_shape[3] * multiplier
+        w, b = self.filter((1, size, size, channels), axis=3)
+        extent = (size - 1) * dilation
+        sides = [-(-(n - (extent if padding == VALID else 0)) // stride) for n in x_shape[1:3]]
+        shape = (x_shape[0], *sides, channels)
+        y = self.value(shape)
+        options = tflite.DepthwiseConv2DOptionsT(
+            padding=padding,
+            stride_h=stride,
+            stride_w=stride,
+            dilation_h_factor=dilation,
+            dilation_w_factor=dilation,
+            depth_multiplier=multiplier,
+            fused_activation_function=fused,
+        )
+        self.op(Op.DEPTHWISE_CONV_2D, [x, w, b], [y], options)
+        return y, shape
+
     def add(self, a: int, b: int, shape: Sequence[int], fused: int = NONE) -> int:
         y = self.value(shape, scale=0.15)
         self.op(Op.ADD, [a, b], [y], tflite.AddOptionsT(fused_activation_function=fused))
@@ -102,6 +133,14 @@ def conv_model(type: str, x_shape: Sequence[int], columns: int, size: int = 3, *
     graph = NetworkBuilder(type)
     x = graph.value(x_shape, name="x")
     y, _ = graph.conv(x, x_shape, columns, size, **options)
+    return graph.build([x], [y])
+
+
+def depthwise_model(type: str, x_shape: Sequence[int], size: int = 3, **options: int) -> bytes:
+    """One depthwise convolution; the input is tensor 0."""
+    graph = NetworkBuilder(type)
+    x = graph.value(x_shape, name="x")
+    y, _ = graph.depthwise(x, x_shape, size, **options)
     return graph.build([x], [y])
 
 

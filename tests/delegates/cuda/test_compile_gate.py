@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from numlite.delegates.cuda.launch import Kernel
 
-from .graphs import conv_model, network, residual_model
+from .graphs import conv_model, depthwise_model, network, residual_model
 from .machine_code import SHARED_BYTES, kernels_of, machine_code
 from .simulation import needs_triton
 
@@ -43,18 +44,43 @@ CONVOLUTIONS = {
 }
 
 
+_WIDE = (8, 28, 28, 32)
+DEPTHWISE = {
+    f"{name}-{size}x{size}-stride-{stride}-{numerics}": (
+        depthwise_model(type_, _WIDE, size, stride=stride),
+        _WIDE,
+        precision,
+        numerics,
+    )
+    for name, type_, precision, numerics in (
+        ("int8", "int8", "tf32x3", "default"),
+        ("int8", "int8", "tf32x3", "reference"),
+        ("uint8", "uint8", "tf32x3", "default"),
+        ("float32", "float32", "tf32x3", "default"),
+        ("bfloat16", "float32", "bfloat16", "default"),
+    )
+    for size in (3, 5)
+    for stride in (1, 2)
+}
+
+
+def _multiplies_matrices(kernel: Kernel) -> str | None:
+    """The elements of the matrices that the kernel means to multiply on tensor cores."""
+    element = dict(kernel.signature).get("w_ptr", "").removeprefix("*")
+    on_cores = dict(kernel.constants).get("PRECISION") != "ieee" or element == "i8"
+    return element if kernel.source == "conv" and on_cores else None
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("case", CONVOLUTIONS)
+@pytest.mark.parametrize("case", {**CONVOLUTIONS, **DEPTHWISE})
 def test_compiles_for_sm_90(case: str) -> None:
-    model, shape, precision, numerics = CONVOLUTIONS[case]
+    model, shape, precision, numerics = (CONVOLUTIONS | DEPTHWISE)[case]
     for kernel in kernels_of(model, {0: shape}, precision, numerics):
         code = machine_code(kernel)
         assert code.stack == 0, f"{kernel}: {code.stack} bytes of stack, {code.registers} registers"
         assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"
-        if (kernel.source == "conv" and dict(kernel.constants)["PRECISION"] != "ieee") or "i8" in str(
-            dict(kernel.signature).get("w_ptr")
-        ):
-            element = dict(kernel.signature)["w_ptr"].removeprefix("*")
+        element = _multiplies_matrices(kernel)
+        if element is not None:
             used = [name for name in _TENSOR_CORES[element] if code.instructions[name]]
             assert used, f"{kernel}: {dict(code.instructions)}"
 
