@@ -5,7 +5,8 @@
     python benchmarks/conversion_time.py --tensorflow PYTHON graph.pb ...
 
 PYTHON is that of an environment with TensorFlow and Keras. The processes run in turns; the first of each,
-which fills caches, does not count. CPU seconds are those of user and system, memory is the largest resident set.
+which fills caches, does not count. CPU seconds are those of user and system, memory is the largest resident
+set.
 """
 
 from __future__ import annotations

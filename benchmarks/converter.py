@@ -33,6 +33,7 @@ class Row:
     """One graph: our operators and bytes beside TensorFlow's, and errors as multiples of the tolerance."""
 
     name: str
+    kind: str
     operators: int = 0
     tensorflows_operators: int = 0
     size: int = 0
@@ -53,7 +54,7 @@ class Row:
 
 def measured(case: Case, settings: Settings, litert: bool) -> Row:
     tensorflows = case.described["tflite"] or {"total_ops": 0, "bytes": 0, "hist": {}}
-    row = Row(case.name, 0, tensorflows["total_ops"], 0, tensorflows["bytes"])
+    row = Row(case.name, case.described["kind"], 0, tensorflows["total_ops"], 0, tensorflows["bytes"])
     try:
         conversion = case.convert(settings)
     except _REFUSED as error:
@@ -93,6 +94,22 @@ def missing(rows: list[Row]) -> Counter[str]:
 
 def _shown(error: float | None) -> str:
     return "" if error is None else f"{error:.2g}"
+
+
+def by_kind(rows: list[Row]) -> str:
+    """Sums of each kind of graph, and the largest of our models beside TensorFlow's."""
+    lines = [
+        "| kind | graphs | at most TensorFlow's | operators | TensorFlow | bytes | TensorFlow | largest |"
+    ]
+    lines.append("|---|---|---|---|---|---|---|---|")
+    kinds = {row.kind: [each for each in rows if each.kind == row.kind] for row in rows}
+    for kind, each in [*kinds.items(), ("all", rows)]:
+        largest = max(row.size / row.tensorflows_size for row in each if row.tensorflows_size)
+        cells = [kind, len(each), sum(row.is_small for row in each)]
+        cells += [sum(row.operators for row in each), sum(row.tensorflows_operators for row in each)]
+        cells += [sum(row.size for row in each), sum(row.tensorflows_size for row in each)]
+        lines.append(f"| {' | '.join(map(str, cells))} | {largest:.2f} |")
+    return "\n".join(lines)
 
 
 def table(rows: list[Row]) -> str:
@@ -147,7 +164,7 @@ def main() -> None:
     litert = _has_litert()
     rows = [measured(case, _settings(case), litert) for case in chosen]
     if arguments.markdown:
-        arguments.markdown.write_text(table(rows) + "\n")
+        arguments.markdown.write_text(f"{by_kind(rows)}\n\n{table(rows)}\n")
     if arguments.passing:
         passing = [row.name for row in rows if row.is_right and (row.litert is None or row.litert <= 1)]
         arguments.passing.write_text("\n".join(passing) + "\n")
