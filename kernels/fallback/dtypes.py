@@ -76,11 +76,20 @@ def numpy_dtype(data_type: int) -> np.dtype:
     if data_type in _NUMPY:
         return np.dtype(_NUMPY[data_type])
     if data_type in _ML_DTYPES:
+        return _other_dtype(_ML_DTYPES[data_type])
+    raise UnsupportedError(f"tensors of {type_name(data_type)} have no form in NumPy")
+
+
+def _other_dtype(name: str) -> np.dtype:
+    """A type that NumPy itself lacks."""
+    try:
         # Imported for the few graphs that have such types.
         import ml_dtypes
-
-        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[data_type]))
-    raise UnsupportedError(f"tensors of {type_name(data_type)} have no form in NumPy")
+    except ImportError as error:
+        raise UnsupportedError(
+            f"tensors of {name} need the package ml_dtypes; installing it helps"
+        ) from error
+    return np.dtype(getattr(ml_dtypes, name))
 
 
 @lru_cache(None)

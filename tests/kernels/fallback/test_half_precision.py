@@ -5,10 +5,15 @@ They were computed on x86-64 with TF_ENABLE_ONEDNN_OPTS=0; the sums are also hel
 
 from __future__ import annotations
 
+import sys
+
 import ml_dtypes
 import numpy as np
 import pytest
+from numlite.kernels.fallback.dtypes import numpy_dtype
 from numlite.kernels.fallback.half_precision import total
+from numlite.lite.errors import UnsupportedError
+from numlite.schema.graph_def import DT_BFLOAT16
 
 from .nodes import run
 
@@ -115,3 +120,9 @@ def test_wide_types_are_summed_as_they_are() -> None:
 def test_a_sigmoid_does_not_overflow(kind: str) -> None:
     (found,) = run("Sigmoid", [np.array([200, -200, 0], TYPES[kind])], T=kind)
     assert found.astype(np.float32).tolist() == [1, 0, 0.5]
+
+
+def test_types_that_numpy_lacks_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    with pytest.raises(UnsupportedError, match="tensors of bfloat16 need the package ml_dtypes"):
+        numpy_dtype.__wrapped__(DT_BFLOAT16)
