@@ -64,6 +64,23 @@ def test_tensorflow_ops_run_without_any_setting() -> None:
         np.testing.assert_array_equal(y, 2 * x)
 
 
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "experimental_preserve_all_tensors",
+        "experimental_disable_delegate_clustering",
+        "experimental_disable_delegate_node_fusion",
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*preserve_all_tensors")
+def test_settings_for_delegates_change_no_result(setting: str) -> None:
+    interpreter = Interpreter(model_content=mixed_model(), **{setting: True})
+    for x in (np.float32([1, 2]), np.float32([3, 4])):
+        y, z = run(interpreter, x)
+        np.testing.assert_array_equal(z, 3 * x)
+        np.testing.assert_array_equal(y, 2 * x)
+
+
 def test_an_output_of_a_partition_may_be_its_input() -> None:
     graph = ModelBuilder()
     x, y, z = (graph.tensor((2,)) for _ in range(3))
