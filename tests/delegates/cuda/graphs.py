@@ -157,7 +157,7 @@ def residual_model(type: str, fused: int = NONE, after: int | None = None, swap:
 
 
 def network(type: str) -> bytes:
-    """A strided convolution, a residual block, a grouped one, RESHAPE and FULLY_CONNECTED."""
+    """A strided convolution, a residual block, grouped and depthwise ones, RESHAPE, FULLY_CONNECTED."""
     graph = NetworkBuilder(type)
     x = graph.value((1, 9, 9, 3), name="x")
     a, shape = graph.conv(x, (1, 9, 9, 3), 16, stride=2, fused=RELU6)
@@ -165,12 +165,12 @@ def network(type: str) -> bytes:
     c, _ = graph.conv(b, shape, 16, 1)
     d = graph.unary(Op.RELU, graph.add(c, a, shape), shape, scale=0.15)
     e, narrow = graph.conv(d, shape, 8, 3, padding=VALID, groups=2)
-    flat = graph.value((1, narrow[1] * narrow[2] * 8))
-    wanted = graph.constant([-1, narrow[1] * narrow[2] * 8])
-    graph.op(
-        Op.RESHAPE, [e, wanted], [flat], tflite.ReshapeOptionsT(new_shape=[-1, narrow[1] * narrow[2] * 8])
-    )
-    return graph.build([x], [graph.fully_connected(flat, narrow[1] * narrow[2] * 8, 10)])
+    f, _ = graph.depthwise(e, narrow, fused=RELU)
+    depth = narrow[1] * narrow[2] * 8
+    flat = graph.value((1, depth))
+    wanted = graph.constant([-1, depth])
+    graph.op(Op.RESHAPE, [f, wanted], [flat], tflite.ReshapeOptionsT(new_shape=[-1, depth]))
+    return graph.build([x], [graph.fully_connected(flat, depth, 10)])
 
 
 def random_input(type: str, shape: Sequence[int], seed: int = 1) -> np.ndarray:
