@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from google.protobuf import text_format
 from numlite.converter import GraphRunner, run_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.converter.ir import import_graph_def
 from numlite.kernels.fallback.status import FailedPreconditionError, InvalidArgumentError
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema import graph_def
@@ -42,12 +46,14 @@ def test_what_waits_for_a_fed_placeholder_may_run() -> None:
     assert run_graph(graph.graph_def, {"x": [1, 2], "y": [3, 4]}, ["after"])[0].tolist() == [8, 12]
 
 
-@pytest.mark.parametrize("form", ["message", "bytes", "path"])
-def test_a_graph_may_be_a_message_bytes_or_a_path(form: str, tmp_path) -> None:
+@pytest.mark.parametrize("form", ["message", "bytes", "module", "path", "text"])
+def test_a_graph_may_come_in_several_forms(form: str, tmp_path: Path) -> None:
     made = sums().graph_def
-    path = tmp_path / "graph.pb"
+    path, text = tmp_path / "graph.pb", tmp_path / "graph.pbtxt"
     path.write_bytes(made.SerializeToString())
-    source = {"message": made, "bytes": made.SerializeToString(), "path": path}[form]
+    text.write_text(text_format.MessageToString(made))
+    sources = {"message": made, "bytes": made.SerializeToString(), "module": import_graph_def(made)}
+    source = {**sources, "path": path, "text": str(text)}[form]
     np.testing.assert_array_equal(run_graph(source, {"total": [3, 4]}, ["twice"])[0], [6, 8])
 
 
