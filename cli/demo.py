@@ -38,7 +38,7 @@ def command(output: Path | None) -> None:
 
 def _convert(path: Path) -> str:
     from ..converter.conversion import convert
-    from ..converter.graph_file import read_graph
+    from ..converter.ir.graph_def_file import read_graph
 
     conversion = convert(read_graph(GRAPH))
     path.write_bytes(conversion.model)

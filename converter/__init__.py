@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from .conversion import Conversion, convert, convert_graph
     from .converter import Converter
     from .execution.graph_runner import GraphRunner, run_graph
-    from .graph_file import read_graph
+    from .ir.graph_def_file import read_graph
     from .saved_model.frozen_graph import FrozenGraph
     from .saved_model.loader import SavedModel, load_saved_model
     from .source_file import load_graph
@@ -26,7 +26,7 @@ _HOMES = {
     "convert_graph": ".conversion",
     "load_graph": ".source_file",
     "load_saved_model": ".saved_model.loader",
-    "read_graph": ".graph_file",
+    "read_graph": ".ir.graph_def_file",
     "run_graph": ".execution.graph_runner",
 }
 __all__ = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from google.protobuf.message import Message
@@ -13,7 +14,7 @@ from ..schema.tflite import BuiltinOperator, CallOnceOptionsT
 from .flatbuffer import ModelFile
 from .fusing.graphs import share_graphs
 from .fusing.register import optimize
-from .graph_file import parse_binary
+from .ir.graph_def_file import graph_def_of_bytes
 from .ir.import_graph import ImportOptions, import_graph_def
 from .ir.module import Module
 from .ir.node import Node
@@ -27,6 +28,8 @@ from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
 from .transforms.raise_control_flow import raise_control_flow
 
+# What stands for state that signatures share.
+_HANDLES = (BuiltinOperator.VAR_HANDLE, BuiltinOperator.HASHTABLE)
 # The key under which a model without signatures of its own can be called.
 SIGNATURE = "serving_default"
 
@@ -104,7 +107,10 @@ def convert(
 
 def import_for_conversion(graph_def: Message | bytes) -> Module:
     """The graph with every attribute that its ops have, and with functional control flow only."""
-    module = import_graph_def(_own_message(graph_def), ImportOptions(add_defaults=True))
+    message = _own_message(graph_def)
+    if not message.node:
+        raise ModelError("graph: a GraphDef must have nodes, this has none")
+    module = import_graph_def(message, ImportOptions(add_defaults=True))
     raise_control_flow(module)
     return module
 
@@ -133,15 +139,15 @@ def entry_of(
 def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
     """Convert parts of graphs to the signatures of one model. See convert."""
     program = Program(settings)
-    prepared: set[Module] = set()
+    prepared = dict.fromkeys(entry.module for entry in entries)
+    for module in prepared:
+        _prepare(module)
     signatures = []
     for entry in entries:
-        if entry.module not in prepared:
-            prepared.add(entry.module)
-            _prepare(entry.module)
         graph = _lowered(program, entry)
         signatures.append(LiteSignature(entry.key, graph, list(entry.inputs), list(entry.outputs)))
     lite = LiteModel(signatures)
+    _call_once(program, entries, lite)
     graphs = lite.graphs()
     # Those of functions that could not be converted are in no model, but their faults count.
     graphs += [graph for graph in program.unfinished if graph not in graphs]
@@ -176,8 +182,6 @@ def _lowered(program: Program, entry: Entry) -> LiteGraph:
     lowering.values.update(fed)
     graph.inputs = list(fed.values())
     try:
-        if entry.initializers:
-            _call_once(lowering, [values.node(name) for name in entry.initializers])
         graph.outputs = lower_body(lowering, outputs, [])
     except BodyFailedError:
         return graph
@@ -186,21 +190,37 @@ def _lowered(program: Program, entry: Entry) -> LiteGraph:
     return graph
 
 
-def _call_once(lowering: Lowering, nodes: Sequence[Node]) -> None:
-    """CALL_ONCE of a subgraph that does what the nodes do."""
+def _call_once(program: Program, entries: Sequence[Entry], lite: LiteModel) -> None:
+    """CALL_ONCE of one subgraph that does what all initializers do, in every signature with state.
+
+    One for all of them: a second would undo what the signature that came first has assigned.
+    """
     first = LiteGraph("initialize")
-    lower_body(Lowering(lowering.program, first), [], [node.control for node in nodes])
-    if first.operators:
-        call = LiteOperator(BuiltinOperator.CALL_ONCE, [], [], CallOnceOptionsT(), (nodes[0].name,))
-        call.callees, call.option_fields = (first,), ("init_subgraph_index",)
-        lowering.graph.operators.append(call)
+    done: set[str] = set()
+    for entry in entries:
+        values = NamedValues(entry.module)
+        nodes = [values.node(name) for name in entry.initializers if name not in done]
+        done.update(entry.initializers)
+        program.use(entry.module)
+        with suppress(BodyFailedError):
+            lower_body(Lowering(program, first), [], [node.control for node in nodes])
+    if not first.operators:
+        return
+    source = next(name for entry in entries for name in entry.initializers)
+    for entry, signature in zip(entries, lite.signatures, strict=True):
+        parts = LiteModel([signature]).graphs()
+        handles = any(operator.code in _HANDLES for graph in parts for operator in graph.operators)
+        if entry.initializers or handles:
+            call = LiteOperator(BuiltinOperator.CALL_ONCE, [], [], CallOnceOptionsT(), (source,))
+            call.callees, call.option_fields = (first,), ("init_subgraph_index",)
+            signature.graph.operators.insert(0, call)
 
 
 def _own_message(graph_def: Message | bytes) -> GraphDef:
     if isinstance(graph_def, GraphDef):
         return graph_def
     content = graph_def.SerializeToString() if isinstance(graph_def, Message) else graph_def
-    return parse_binary(content)
+    return graph_def_of_bytes(content)
 
 
 def _fates(modules: Iterable[Module], lite: LiteModel, program: Program) -> list[Fate]:

@@ -18,7 +18,7 @@ from .conversion import (
     entry_of,
     import_for_conversion,
 )
-from .graph_file import read_graph
+from .ir.graph_def_file import read_graph
 from .target_spec import Settings, TargetSpec
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ class Converter:
         keys = list(model.signatures) if signature_keys is None else list(signature_keys)
         if not keys:
             raise ModelError(f"{os.fspath(saved_model_dir)}: it has no signatures, and none is named")
-        return cls([_entry_of_signature(model.freeze(key), key, input_shapes or {}) for key in keys])
+        # What only signatures assign that are not asked for is constant.
+        frozen = {key: model.freeze(key, together=keys) for key in keys}
+        return cls([_entry_of_signature(frozen[key], key, input_shapes or {}) for key in frozen])
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:

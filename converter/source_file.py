@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from ..lite.errors import ModelError
-from .ir.graph_def_file import is_text, read_graph_def
+from .ir.graph_def_file import is_text, read_graph
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
 from .ir.text_parser import parse_module
@@ -60,4 +60,4 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
             return parse_module(path.read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise ModelError(f"{path.name}: not a text ({error})") from error
-    return import_graph_def(read_graph_def(path))
+    return import_graph_def(read_graph(path))

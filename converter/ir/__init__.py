@@ -13,7 +13,7 @@ _HOMES = {
     "ImportOptions": ".import_graph",
     "import_graph_def": ".import_graph",
     "export_graph_def": ".export_graph",
-    "read_graph_def": ".graph_def_file",
+    "read_graph": ".graph_def_file",
     "print_module": ".text_printer",
     "parse_module": ".text_parser",
     "verify": ".verifier",

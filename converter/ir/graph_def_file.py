@@ -22,7 +22,7 @@ def is_text(content: bytes) -> bool:
     return bool(content) and len(content.translate(None, _NOT_IN_TEXTS)) == len(content)
 
 
-def read_graph_def(path: str | PathLike[str]) -> GraphDef:
+def read_graph(path: str | PathLike[str]) -> GraphDef:
     """The GraphDef in a file, binary or text; ModelError when it holds none."""
     path = Path(path)
     content = path.read_bytes()

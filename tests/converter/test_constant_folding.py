@@ -12,7 +12,7 @@ from numlite.converter.ir import (
     import_graph_def,
     parse_module,
     print_module,
-    read_graph_def,
+    read_graph,
     verify,
 )
 from numlite.converter.transforms import transform
@@ -144,7 +144,7 @@ def test_transformed_graphs_compute_the_same(pipeline: tuple[str, ...]) -> None:
 
 def _same_results(entry: dict[str, str], pipeline: tuple[str, ...]) -> bool:
     """Whether the results could be compared: there are kernels, and numbers to feed."""
-    graph = read_graph_def(GRAPHS / entry["graph"])
+    graph = read_graph(GRAPHS / entry["graph"])
     described = json.loads((GRAPHS / f"{entry['name']}.json").read_text(encoding="utf-8"))
     if any(tensor["enc"] != "raw" for tensor in described["inputs"]):
         return False

@@ -10,7 +10,7 @@ from numlite.converter.ir import (
     import_graph_def,
     parse_module,
     print_module,
-    read_graph_def,
+    read_graph,
     verify,
 )
 from numlite.converter.ir.import_options import TENSORFLOW
@@ -37,7 +37,7 @@ def through_text(module: Module, generic: bool = False) -> Module:
 @pytest.mark.parametrize("generic", [False, True], ids=["custom", "generic"])
 @pytest.mark.parametrize("file", tfg_files("roundtrip"))
 def test_round_trip(file: str, generic: bool) -> None:
-    graph = read_graph_def(TFG / file)
+    graph = read_graph(TFG / file)
     module = import_graph_def(graph, AS_IS)
     assert normal_form(export_graph_def(module)) == normal_form(graph)
     assert normal_form(export_graph_def(through_text(module, generic))) == normal_form(graph)
@@ -46,7 +46,7 @@ def test_round_trip(file: str, generic: bool) -> None:
 @needs_tfg
 @pytest.mark.parametrize("file", tfg_files("roundtrip"))
 def test_round_trip_with_all_that_tensorflow_adds(file: str) -> None:
-    graph = read_graph_def(TFG / file)
+    graph = read_graph(TFG / file)
     module = through_text(import_graph_def(graph, TENSORFLOW))
     exported = without_added(export_graph_def(module), graph)
     assert normal_form(exported) == normal_form(graph)
@@ -55,7 +55,7 @@ def test_round_trip_with_all_that_tensorflow_adds(file: str) -> None:
 @needs_graphir
 @pytest.mark.parametrize("entry", graphir_entries(valid=True), ids=lambda entry: entry["name"])
 def test_valid_graphs(entry: dict[str, str]) -> None:
-    graph = read_graph_def(GRAPHIR / entry["file"])
+    graph = read_graph(GRAPHIR / entry["file"])
     module = import_graph_def(graph)
     assert normal_form(export_graph_def(through_text(module))) == normal_form(graph)
 

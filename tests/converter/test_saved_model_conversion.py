@@ -13,7 +13,8 @@ from numlite.lite.errors import ModelError
 from numlite.schema import tflite
 
 from .corpus import decoded
-from .graphs import checked
+from .graphs import checked, histogram, operators
+from .saved_model.saved_models import FLOAT, add, new_model, signature, variable, write_model
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared/convert/savedmodels"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/index.json"))
@@ -58,6 +59,26 @@ def test_signatures_are_chosen_and_keep_their_names() -> None:
     assert signature.signature_key == keys[0]
     names = [t["name"] for t in described["signatures"][keys[0]]["inputs"]]
     assert sorted(i.name for i in signature.inputs) == sorted(names)
+
+
+def test_what_only_other_signatures_assign_is_constant(tmp_path: Path) -> None:
+    meta_graph, graph = new_model()
+    variable(graph, "v")
+    add(graph, "Placeholder", "d", dtype=FLOAT)
+    add(graph, "AssignVariableOp", "assign", "v", "d", dtype=FLOAT)
+    add(graph, "ReadVariableOp", "assigned", "v", "^assign", dtype=FLOAT)
+    add(graph, "ReadVariableOp", "get", "v", dtype=FLOAT)
+    signature(meta_graph, "set", {"d": "d:0"}, {"v": "assigned:0"})
+    signature(meta_graph, "get", {}, {"v": "get:0"})
+    path = write_model(tmp_path, meta_graph, tensors={"v": np.float32(5)})
+    alone, both = (Converter.from_saved_model(path, keys).convert() for keys in (["get", "get"], None))
+    assert operators(alone) == [] and "VAR_HANDLE" in histogram(both)
+    assert [s.signature_key for s in tflite.read(alone).signature_defs] == ["get"]
+    runner = Interpreter(model_content=alone).get_signature_runner("get")
+    assert runner()["v"] == 5
+    interpreter = Interpreter(model_content=both)
+    assert interpreter.get_signature_runner("set")(d=np.float32(3))["v"] == 3
+    assert interpreter.get_signature_runner("get")()["v"] == 3
 
 
 @needs_models

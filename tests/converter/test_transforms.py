@@ -11,7 +11,7 @@ from numlite.converter.ir import (
     import_graph_def,
     parse_module,
     print_module,
-    read_graph_def,
+    read_graph,
     verify,
 )
 from numlite.converter.ir.types import TensorType
@@ -217,7 +217,7 @@ def test_inferred_shapes_of_graphs_are_tensorflows() -> None:
     """Every output's shape agrees with TensorFlow's result; nearly all are known without running."""
     known = outputs = 0
     for entry in json.loads((GRAPHS / "index.json").read_text(encoding="utf-8")):
-        module = import_graph_def(read_graph_def(GRAPHS / entry["graph"]))
+        module = import_graph_def(read_graph(GRAPHS / entry["graph"]))
         transform("tfg-shape-inference").run(module)
         assert module.graph is not None
         nodes = {node.name: node for node in module.graph.body}
