@@ -3,6 +3,7 @@
 from numba import njit
 
 from ..strided_copy import LAST
+from .row_moves import every_second, reversed_row
 
 
 @njit(error_model="numpy")
@@ -16,13 +17,37 @@ def outer_offset(index, sizes, strides, axes):
     return offset
 
 
+def _row_copy(pointer, item_bytes):
+    """A function that copies `count` elements between rows; steps are in bytes."""
+    copy_reversed, copy_every_second = reversed_row[item_bytes], every_second[item_bytes]
+
+    @njit(error_model="numpy")
+    def copy_row(target, target_step, source, source_step, count):
+        if target_step == item_bytes and source_step == -item_bytes:
+            copy_reversed(target, source, count)
+        elif target_step == item_bytes and source_step == 2 * item_bytes:
+            copy_every_second(target, source, count)
+        else:
+            x, y = pointer(source), pointer(target)
+            x_step, y_step = source_step // item_bytes, target_step // item_bytes
+            for k in range(count):
+                y[k * y_step] = x[k * x_step]
+
+    return copy_row
+
+
+# Rows shorter than this are copied across: as many rows as there are by each of their elements.
+_SHORT = 8
+
+
 def element_copy(pointer, item_bytes):
     """A kernel that copies single elements, each from its own place to its own place."""
+    copy_row = _row_copy(pointer, item_bytes)
 
     def copy_elements(a, chunk, chunks):
-        rows = a.sizes[LAST - 1]
-        source_step = a.source_strides[LAST] // item_bytes
-        target_step = a.target_strides[LAST] // item_bytes
+        rows, count = a.sizes[LAST - 1], a.sizes[LAST]
+        source_step, source_row = a.source_strides[LAST], a.source_strides[LAST - 1]
+        target_step, target_row = a.target_strides[LAST], a.target_strides[LAST - 1]
         total = rows
         for axis in range(LAST - 1):
             total *= a.sizes[axis]
@@ -33,11 +58,26 @@ def element_copy(pointer, item_bytes):
             last = min(rows, first + end - row)
             source = a.source + a.source_offset + outer_offset(outer, a.sizes, a.source_strides, LAST - 1)
             target = a.target + a.target_offset + outer_offset(outer, a.sizes, a.target_strides, LAST - 1)
-            for i in range(first, last):
-                x = pointer(source + i * a.source_strides[LAST - 1])
-                y = pointer(target + i * a.target_strides[LAST - 1])
-                for k in range(a.sizes[LAST]):
-                    y[k * target_step] = x[k * source_step]
+            source += first * source_row
+            target += first * target_row
+            if count < _SHORT and count < last - first:
+                for k in range(count):
+                    copy_row(
+                        target + k * target_step,
+                        target_row,
+                        source + k * source_step,
+                        source_row,
+                        last - first,
+                    )
+            else:
+                for i in range(last - first):
+                    copy_row(
+                        target + i * target_row,
+                        target_step,
+                        source + i * source_row,
+                        source_step,
+                        count,
+                    )
             row += last - first
         return 0
 
