@@ -11,6 +11,7 @@ from ..schema.tflite import BuiltinOperator
 from .lite_graph import LiteOperator, LiteTensor
 
 _NAMES = {
+    "bf16": TensorType.BFLOAT16,
     "f16": TensorType.FLOAT16,
     "f32": TensorType.FLOAT32,
     "f64": TensorType.FLOAT64,
@@ -41,7 +42,7 @@ _TYPES: dict[str, tuple[str, int]] = {
     "BROADCAST_ARGS": ("i32 i64", 0),
     "BROADCAST_TO": ("f32 i32 bool i8 u8 u32 i16 i64 c64", 0),
     "BUCKETIZE": ("f32 f64 i32 i64", 0),
-    "CAST": ("f16 f32 f64 bool i16 u16 i32 u32 i64 u8 i8 c64", 0),
+    "CAST": ("bf16 f16 f32 f64 bool i16 u16 i32 u32 i64 u8 i8 c64", 0),
     "CEIL": ("f32", 0),
     "COMPLEX_ABS": ("c64 c128", 0),
     "CONCATENATION": ("f32 i64 i32 i16 i8 u8 u32 bool", 0),

@@ -31,7 +31,7 @@ from ...schema.tflite import (
 )
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
-from ..partial_shape import broadcast
+from ..partial_shape import PartialShape, broadcast
 from .lowering import Lowering, Rule, check_type
 
 _OPTIONS: dict[BuiltinOperator, type[TableT]] = {
@@ -81,11 +81,23 @@ def _rule(code: BuiltinOperator) -> Rule:
 
 def _equality(code: BuiltinOperator) -> Rule:
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
-        if not node.flag("incompatible_shape_error"):
+        a, b = lowering.input(node, 0), lowering.input(node, 1)
+        if not node.flag("incompatible_shape_error") and not _fit(a.shape, b.shape):
             raise UnsupportedError("operands that need not fit together (incompatible_shape_error is false)")
-        return binary(lowering, node, code, lowering.input(node, 0), lowering.input(node, 1))
+        return binary(lowering, node, code, a, b)
 
     return rule
+
+
+def _fit(a: PartialShape, b: PartialShape) -> bool:
+    """Whether the shapes are known to broadcast, whatever their unknown sizes are."""
+    if () in (a, b):
+        return True
+    if a is None or b is None:
+        return False
+    # The shorter one's missing axes are 1, which fits.
+    pairs = zip(reversed(a), reversed(b), strict=False)
+    return all(1 in pair or (pair[0] == pair[1] and -1 not in pair) for pair in pairs)
 
 
 def _of_float(compute: Callable[[Lowering, Node, LiteTensor, LiteTensor], LiteTensor]) -> Rule:
@@ -122,9 +134,15 @@ def _zero_where(
         from .select import selected
 
         zero = lowering.scalar(lowering.name(node, "/zero"), 0, a)
-        is_zero = binary(lowering, node, BuiltinOperator.EQUAL, (a, b)[zero_at], zero)
+        judged = (a, b)[zero_at]
+        is_zero = None
+        if judged.data is None:
+            is_zero = binary(lowering, node, BuiltinOperator.EQUAL, judged, zero)
+        elif not np.all(judged.data):
+            is_zero = lowering.constant(lowering.name(node, "/is_zero"), np.equal(judged.data, 0))
         second = b if of_second is None else of_second(lowering, node, b)
-        return selected(lowering, node, is_zero, zero, binary(lowering, node, code, a, second))
+        value = binary(lowering, node, code, a, second)
+        return value if is_zero is None else selected(lowering, node, is_zero, zero, value)
 
     return _of_float(compute)
 
@@ -136,6 +154,15 @@ def _log(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
 def _log1p(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
     one = lowering.scalar(lowering.name(node, "/one"), 1, x)
     return _log(lowering, node, binary(lowering, node, BuiltinOperator.ADD, x, one))
+
+
+def squared_difference(lowering: Lowering, node: Node) -> LiteTensor:
+    """SQUARED_DIFFERENCE, or for int64 the difference times itself."""
+    a, b = lowering.input(node, 0), lowering.input(node, 1)
+    if a.type != TensorType.INT64:
+        return binary(lowering, node, BuiltinOperator.SQUARED_DIFFERENCE, a, b)
+    difference = binary(lowering, node, BuiltinOperator.SUB, a, b)
+    return binary(lowering, node, BuiltinOperator.MUL, difference, difference)
 
 
 def truncate_div(lowering: Lowering, node: Node) -> LiteTensor:
@@ -170,7 +197,7 @@ RULES: dict[str, Rule] = {
     "Pow": _rule(BuiltinOperator.POW),
     "RealDiv": _rule(BuiltinOperator.DIV),
     "RightShift": _rule(BuiltinOperator.RIGHT_SHIFT),
-    "SquaredDifference": _rule(BuiltinOperator.SQUARED_DIFFERENCE),
+    "SquaredDifference": squared_difference,
     "Sub": _rule(BuiltinOperator.SUB),
     "TruncateDiv": truncate_div,
     "Xdivy": _zero_where(0, BuiltinOperator.DIV, None),

@@ -14,7 +14,7 @@ from .lowering import Lowering, Rule, check_type
 _TYPES = (
     *(TensorType.FLOAT16, TensorType.FLOAT32, TensorType.FLOAT64, TensorType.BOOL, TensorType.INT8),
     *(TensorType.INT16, TensorType.INT32, TensorType.INT64, TensorType.UINT8, TensorType.UINT16),
-    *(TensorType.UINT32, TensorType.COMPLEX64),
+    *(TensorType.UINT32, TensorType.COMPLEX64, TensorType.BFLOAT16),
 )
 
 

@@ -103,6 +103,10 @@ def _product(lowering: Lowering, node: Node, a: _Operand, b: _Operand, result: s
     if not batch and inner and b.tensor.data is not None and a.tensor.type == TensorType.FLOAT32:
         spread = _dense(lowering, node, a, b, (rows, inner, columns), sizes)
         return _arranged(lowering, node, _Operand(spread, rows + columns), result).tensor
+    if not batch and len(rows) > 1 and len(inner) == len(columns) == 1 and a.labels == rows + inner:
+        # The operator stretches a matrix over the first operand's rows by itself.
+        spread = _stretched(lowering, node, a, b, (rows, inner, columns), sizes)
+        return _arranged(lowering, node, _Operand(spread, rows + columns), result).tensor
     x, adj_x = _matrices(lowering, node, a, batch, rows, inner, sizes)
     y, adj_y = _matrices(lowering, node, b, batch, inner, columns, sizes)
     shape = (*(sizes[label] for label in batch), _whole(rows, sizes), _whole(columns, sizes))
@@ -133,6 +137,21 @@ def _dense(
     inputs = [x, matrix, None]
     y = lowering.operator(node, BuiltinOperator.FULLY_CONNECTED, inputs, (*flat[:-1], units), options)
     return _reshaped(lowering, node, y, tuple(sizes[label] for label in rows + columns))
+
+
+def _stretched(
+    lowering: Lowering,
+    node: Node,
+    a: _Operand,
+    b: _Operand,
+    parts: tuple[str, str, str],
+    sizes: dict[str, int],
+) -> LiteTensor:
+    """BATCH_MATMUL of rows with a matrix; the result's axes are a's rows and b's columns."""
+    rows, inner, columns = parts
+    options = BatchMatMulOptionsT(adj_x=False, adj_y=b.labels == columns + inner)
+    shape = tuple(sizes[label] for label in rows + columns)
+    return lowering.operator(node, BuiltinOperator.BATCH_MATMUL, [a.tensor, b.tensor], shape, options)
 
 
 def _sizes(a: _Operand, b: _Operand) -> dict[str, int]:

@@ -29,14 +29,16 @@ def pad_rule(lowering: Lowering, node: Node) -> LiteTensor:
     x, paddings = lowering.inputs(node)
     if paddings.data is not None:
         return pad(lowering, node, x, paddings.data)
-    inputs = [x, as_int32(lowering, node, paddings)]
+    inputs = [x, paddings]
     return lowering.operator(node, BuiltinOperator.PAD, inputs, lowering.result_shape(node), PadOptionsT())
 
 
 def pad_v2(lowering: Lowering, node: Node) -> LiteTensor:
     """PADV2 with a value."""
     x, paddings, value = lowering.inputs(node)
-    inputs = [x, as_int32(lowering, node, paddings), value]
+    if paddings.data is not None:
+        paddings = as_int32(lowering, node, paddings)
+    inputs = [x, paddings, value]
     return lowering.operator(node, BuiltinOperator.PADV2, inputs, lowering.result_shape(node))
 
 

@@ -18,7 +18,9 @@ from .lowering import Lowering, Rule
 def reduced(
     lowering: Lowering, node: Node, code: BuiltinOperator, x: LiteTensor, axes: Sequence[int], keep_dims: bool
 ) -> LiteTensor:
-    """A reduction over constant axes."""
+    """A reduction over constant axes; nothing over none."""
+    if not axes:
+        return x
     shape = inferred(lambda known: output_shape(code.name, known, axes, keep_dims), x.shape)
     if x.shape is not None:
         axes = sorted({axis % len(x.shape) for axis in axes})

@@ -17,10 +17,10 @@ def slice_rule(lowering: Lowering, node: Node) -> LiteTensor:
     x, begin, size = lowering.inputs(node)
     if is_known(x.shape) and lowering.result_shape(node) == x.shape:
         return x
-    inputs = [x, as_int32(lowering, node, begin), as_int32(lowering, node, size)]
-    return lowering.operator(
-        node, BuiltinOperator.SLICE, inputs, lowering.result_shape(node), SliceOptionsT()
-    )
+    if begin.data is not None or size.data is not None:
+        begin, size = as_int32(lowering, node, begin), as_int32(lowering, node, size)
+    inputs, shape = [x, begin, size], lowering.result_shape(node)
+    return lowering.operator(node, BuiltinOperator.SLICE, inputs, shape, SliceOptionsT())
 
 
 def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:

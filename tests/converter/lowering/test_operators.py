@@ -21,6 +21,7 @@ X = RANDOM.uniform(-3, 3, (3, 4)).astype(np.float32)
 Z = RANDOM.uniform(0.5, 3, (3, 4)).astype(np.float32)
 Z[1, 2] = 0
 IMAGE = RANDOM.uniform(-1, 1, (2, 4, 4, 8)).astype(np.float32)
+L = RANDOM.integers(-9, 9, (4, 3))
 NUMBERS = np.array([[4, -7, 0], [9, 3, -2]], np.int32)
 
 
@@ -74,6 +75,10 @@ with np.errstate(all="ignore"):
         Case("Square", [NUMBERS], NUMBERS**2, "MUL", name="integers"),
         Case("Log1p", [Z], np.log1p(Z), "ADD LOG"),
         Case("Expm1", [X], np.expm1(X), "EXP SUB"),
+        Case("SquaredDifference", [L[:1], L], (L - L[:1]) ** 2, "SUB MUL", name="int64"),
+        Case("Max", [X], X, "", [i32()], name="of-no-axes"),
+        Case("DivNoNan", [X], X / (Z + 1), "DIV", [Z + 1], name="constant"),
+        Case("DivNoNan", [X], zero_where(Z, X / Z), "DIV SELECT_V2", [Z], name="constant-with-0"),
         Case("Rint", [X], np.rint(X), "ROUND"),
         Case("IsNan", [Z / Z - 1], np.isnan(Z / Z), "NOT_EQUAL"),
         Case("IsInf", [1 / Z], np.isinf(1 / Z), "ABS EQUAL"),
@@ -221,6 +226,14 @@ with np.errstate(all="ignore"):
         ),
         Case(
             "Einsum",
+            [IMAGE, IMAGE[0, 0].T],
+            IMAGE @ IMAGE[0, 0].T,
+            "BATCH_MATMUL",
+            attributes={"equation": "bhwc,cd->bhwd"},
+            name="stretched-matrix",
+        ),
+        Case(
+            "Einsum",
             [IMAGE],
             IMAGE.sum((1, 3)).T,
             "SUM TRANSPOSE",
@@ -267,6 +280,56 @@ def test_op_with_a_first_size_that_is_not_known(case: Case) -> None:
         return
     [y] = run_numlite(model, *case.inputs)
     np.testing.assert_allclose(y, case.expected, rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_a_depthwise_filter_that_is_computed(run) -> None:
+    g = GraphBuilder()
+    x, filters = g.placeholder("x", [2, 4, 4, 8]), g.placeholder("f", [3, 2, 8, 2])
+    g.node("DepthwiseConv2dNative", "y", x, filters, strides=(1, 1, 1, 1), padding="VALID")
+    model = checked(convert_graph(g.graph_def, ["x", "f"], ["y"]))
+    assert operators(model) == ["RESHAPE", "DEPTHWISE_CONV_2D"]
+    weights = RANDOM.uniform(-1, 1, (3, 2, 8, 2)).astype(np.float32)
+    [y] = run(model, IMAGE, weights)
+    windows = np.lib.stride_tricks.sliding_window_view(IMAGE, (3, 2), (1, 2))
+    expected = np.einsum("bhwckl,klcm->bhwcm", windows, weights).reshape(2, 2, 3, 16)
+    np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize("op", ["Slice", "Pad"])
+def test_bounds_of_int64_that_are_computed_stay(op: str, run) -> None:
+    g = GraphBuilder()
+    names = [g.placeholder(name, [2], TYPES[np.int64]) for name in ("begin", "size")]
+    if op == "Pad":
+        names = [g.placeholder("pads", [2, 2], TYPES[np.int64])]
+    g.node(op, "y", g.placeholder("x", [3, 4]), *names)
+    model = checked(convert_graph(g.graph_def, ["x", *names], ["y"]))
+    assert operators(model) == [op.upper()]
+    given = [np.array([[1, 0], [0, 2]])] if op == "Pad" else [np.array([1, 1]), np.array([2, 3])]
+    [y] = run(model, X, *given)
+    np.testing.assert_array_equal(y, np.pad(X, ((1, 0), (0, 2))) if op == "Pad" else X[1:3, 1:4])
+
+
+@pytest.mark.parametrize(("shape", "other"), [((-1, 4), ()), ((3, 4), (3, 1)), ((2, 3, 4), (3, 4))], ids=str)
+def test_equality_of_operands_that_need_not_fit_but_do(
+    shape: tuple[int, ...], other: tuple[int, ...]
+) -> None:
+    g = GraphBuilder()
+    a, b = g.placeholder("a", shape), g.placeholder("b", other)
+    g.node("NotEqual", "y", a, b, incompatible_shape_error=False)
+    model = checked(convert_graph(g.graph_def, ["a", "b"], ["y"]))
+    assert operators(model) == ["NOT_EQUAL"]
+    given = [np.ones([max(size, 1) for size in each], np.float32) for each in (shape, other)]
+    [y] = run_numlite(model, *given)
+    np.testing.assert_array_equal(y, given[0] != given[1])
+
+
+def test_equality_of_operands_that_may_not_fit() -> None:
+    g = GraphBuilder()
+    g.node("Equal", "y", g.placeholder("a", [-1]), g.placeholder("b", [-1]), incompatible_shape_error=False)
+    with pytest.raises(UnsupportedError, match="need not fit together"):
+        convert_graph(g.graph_def, ["a", "b"], ["y"])
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
