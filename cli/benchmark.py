@@ -44,20 +44,22 @@ def command(
     ops: bool,
     threads: int,
     resolver: str,
+    delegate: str | None,
+    options: tuple[str, ...],
 ) -> None:
     """Measure the latency of MODEL: the median of short rounds, and the band that holds 80 % of them."""
     from .console import make_console
     from .run import set_inputs
 
     console = make_console()
-    interpreter = open_interpreter(model, threads, resolver)
+    interpreter = open_interpreter(model, threads, resolver, delegate, options)
     inputs = set_inputs(interpreter, sources, seed)
     with _progress() as on_progress:
         if other is None:
             spread, rounds = _measure(interpreter.invoke, seconds, on_progress)
             console.print(f"{_in_words('numlite', spread)}, {rounds} rounds")
         else:
-            spread = _compare(console, model, seconds, threads, resolver, inputs, seed, on_progress)
+            spread = _compare(console, model, seconds, interpreter, resolver, threads, inputs, on_progress)
     if ops:
         _show_operators(console, interpreter, spread)
 
@@ -75,15 +77,15 @@ def _compare(
     console: Console,
     model: str,
     seconds: float,
-    threads: int,
+    ours: Interpreter,
     resolver: str,
+    threads: int,
     inputs: Mapping[str, np.ndarray],
-    seed: int,
     on_progress: Callable[[float], None],
 ) -> Spread:
     from .comparison import compare
 
-    result = compare(model, seconds, threads, resolver, inputs, seed, on_progress)
+    result = compare(model, seconds, threads, resolver, inputs, on_progress=on_progress, ours=ours)
     console.print(f"{_in_words('numlite', result.numlite)}, {result.rounds} rounds")
     console.print(_in_words("LiteRT", result.litert))
     ratio = result.ratio

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from .litert import litert_interpreter
 from .model_inputs import fill_inputs, named
 from .model_options import open_interpreter
 from .timing import Spread, time_in_turns
+
+if TYPE_CHECKING:
+    from ..interpreter import Interpreter
 
 # Float sums are taken in another order; relative to the largest output.
 FLOAT_TOLERANCE = 1e-3
@@ -42,13 +45,16 @@ def compare(
     given: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
     on_progress: Callable[[float], None] = lambda fraction: None,
+    ours: Interpreter | None = None,
 ) -> Comparison:
-    """Run the model on both with the same inputs (given ones by name, else random)."""
+    """Run the model on both with the same inputs (given ones by name, else random).
+
+    ours is numlite's interpreter, where it is not the one that threads and resolver describe.
+    """
     litert = litert_interpreter(model, threads, reference=resolver == "ref")
-    numlite = open_interpreter(model, threads, resolver)
+    numlite = open_interpreter(model, threads, resolver) if ours is None else ours
     inputs = list(fill_inputs(named(litert.get_input_details()), given or {}, seed).values())
-    theirs, ours = _run(litert, inputs), _run(numlite, inputs)
-    outputs, agrees = _agreement(theirs, ours)
+    outputs, agrees = outputs_agree(_run(litert, inputs), _run(numlite, inputs))
     times = time_in_turns([litert.invoke, numlite.invoke], seconds, on_progress)
     return Comparison(
         Spread.of(times[:, 0]),
@@ -72,7 +78,7 @@ def _run(interpreter: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
     return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
 
 
-def _agreement(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> tuple[str, bool]:
+def outputs_agree(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> tuple[str, bool]:
     """How near the outputs are, in words, and whether that is near enough."""
     if [(a.shape, a.dtype) for a in theirs] != [(b.shape, b.dtype) for b in ours]:
         return "other shapes or types", False

@@ -1,11 +1,13 @@
-"""What all commands that run a model ask for: the model, the threads, the numerics."""
+"""What all commands that run a model ask for: the model, the threads, the numerics, a delegate."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from .delegate_options import delegate_option, parse_options
 
 if TYPE_CHECKING:
     from ..interpreter import Interpreter
@@ -28,17 +30,34 @@ _resolver = click.option(
 )
 
 
+_delegate = click.option(
+    "--delegate", metavar="NAME", help="Let this delegate run what it takes: its name, or its module."
+)
+
+
 def run_options(command: Command) -> Command:
-    """Adds --threads and --resolver to a command."""
-    return _threads(_resolver(command))
+    """Adds --threads, --resolver, --delegate and --option to a command."""
+    return _threads(_resolver(_delegate(delegate_option(command))))
 
 
-def open_interpreter(model: str, threads: int, resolver: str) -> Interpreter:
+def open_interpreter(
+    model: str, threads: int, resolver: str, delegate: str | None = None, options: Sequence[str] = ()
+) -> Interpreter:
     """The interpreter that these options describe, not allocated yet."""
+    from ..delegates.loading import load_delegate
     from ..interpreter import Interpreter, OpResolverType
 
+    if options and delegate is None:
+        raise click.UsageError("--option is for a delegate, which --delegate names")
+    chosen = parse_options(options)
     kind = OpResolverType[RESOLVERS[resolver]]
     try:
-        return Interpreter(model, num_threads=threads, experimental_op_resolver_type=kind)
+        delegates = None if delegate is None else [load_delegate(delegate, chosen)]
+        return Interpreter(
+            model,
+            num_threads=threads,
+            experimental_op_resolver_type=kind,
+            experimental_delegates=delegates,
+        )
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(f"{model}: {error}") from error

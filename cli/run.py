@@ -42,6 +42,8 @@ def command(
     signature: str | None,
     threads: int,
     resolver: str,
+    delegate: str | None,
+    options: tuple[str, ...],
 ) -> None:
     """Run MODEL once and show what goes in and what comes out.
 
@@ -49,7 +51,7 @@ def command(
     """
     if output is not None:
         check_output(output, model=model)
-    interpreter = open_interpreter(model, threads, resolver)
+    interpreter = open_interpreter(model, threads, resolver, delegate, options)
     if signature is None:
         inputs, outputs = run_model(interpreter, sources, seed)
     else:

@@ -75,7 +75,7 @@ def _factory(name: str) -> Callable[..., object]:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
-        known = ", ".join(sorted(entry.name for entry in entry_points(group=GROUP))) or "there are none"
+        known = ", ".join(sorted({*_BUILT_IN, *(entry.name for entry in entry_points(group=GROUP))}))
         raise ValueError(f"it is neither a module nor one of the installed delegates ({known})") from error
     factory: Callable[..., object] = getattr(found, attribute or FACTORY)
     return factory

@@ -394,7 +394,9 @@ class CudaKernel(SimpleDelegateKernel):
             def work(launch: object = launch, values: Sequence[int | float] = values) -> None:
                 device.launch(launch.kernel, launch.grid, values)  # type: ignore[attr-defined]
 
-            context.operator_profiler.add(launch.label, number, round(device.time_us(work) * 1e3))
+            # A compiled partition's nodes have numbers of their own, which mean nothing here.
+            node = launch.node if self._replaced and launch.node >= 0 else -1 - number
+            context.operator_profiler.add(launch.label, node, round(device.time_us(work) * 1e3))
 
     # --- when the device fails
 

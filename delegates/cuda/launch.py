@@ -86,12 +86,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch of a kernel over a grid; label says for which operator."""
+    """One launch of a kernel over a grid; label and node say for which operator, -1 for none."""
 
     kernel: Kernel
     grid: tuple[int, int, int]
     args: tuple[Argument, ...]
     label: str = ""
+    node: int = -1
 
     @property
     def places(self) -> list[Place]:
@@ -110,6 +111,7 @@ def make_launch(
     warps: int = 4,
     stages: int = 3,
     label: str = "",
+    node: int = -1,
 ) -> Launch:
     """A launch, whose kernel's signature follows from the arguments: ints are int32, or int64 where
     they do not fit; floats are float32. divisible names integers that may be multiples of 16: those that
@@ -119,7 +121,7 @@ def make_launch(
     multiples = tuple(name for name in divisible if _is_multiple_of_16(args[name]))
     kernel = Kernel(source, function, signature, tuple(constants.items()), multiples, warps, stages)
     x, y, z = (*grid, 1, 1)[:3]
-    return Launch(kernel, (x, y, z), tuple(args.values()), label)
+    return Launch(kernel, (x, y, z), tuple(args.values()), label, node)
 
 
 def _type_of(value: Argument) -> str:

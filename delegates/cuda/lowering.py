@@ -53,6 +53,7 @@ class Lowering:
     scratch_bytes: list[int] = field(default_factory=list)
     owners: dict[int, int] = field(default_factory=dict)
     label: str = ""
+    node: int = -1
 
     @property
     def float_type(self) -> str:
@@ -155,7 +156,7 @@ class Lowering:
         self._convert_border(self.outputs, inwards=False)
 
     def _convert_border(self, tensors: Sequence[int], inwards: bool) -> None:
-        self.label = "CAST"
+        self.label, self.node = "CAST", -1
         for t in tensors:
             place, tensor = self.border_place(t), self.graph.tensor(t)
             if place.kind == "border" and tensor.size:
@@ -200,6 +201,7 @@ class Lowering:
                 warps=warps,
                 stages=stages,
                 label=self.label,
+                node=self.node,
             )
         )
 
@@ -213,7 +215,7 @@ class Lowering:
         from .families import FAMILIES
 
         node = step.node
-        self.label = node.registration.name
+        self.label, self.node = node.registration.name, node.index
         FAMILIES[node.registration.name].lower(self, step)
 
 

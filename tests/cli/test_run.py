@@ -115,3 +115,18 @@ def test_a_failed_write_leaves_the_old_file(
     assert run(model, "-o", out) == 1
     assert out.read_bytes() == b"old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.tflite", "out.npz"]
+
+
+def test_a_delegate_runs_what_it_takes(model: Path, tmp_path: Path) -> None:
+    x = np.float32([[-5, -1, 0, 1]])
+    np.save(tmp_path / "x.npy", x)
+    chosen = ("--delegate", "cuda", "--option", "fallback=true")
+    assert run(model, "-i", tmp_path / "x.npy", *chosen, "-o", tmp_path / "out.npz") == 0
+    assert np.array_equal(np.load(tmp_path / "out.npz")["y"], np.abs(x + BIAS))
+
+
+def test_a_delegate_that_is_not_there(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(model, "--delegate", "no_such_delegate") != 0
+    assert "neither a module nor one of the installed delegates" in capsys.readouterr().err
+    assert run(model, "--option", "precision=tf32") != 0
+    assert "which --delegate names" in capsys.readouterr().err
