@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 
@@ -73,6 +74,11 @@ class CudaDevice:
         self.activate()
         self._stream = self._call(driver.cuStreamCreate(_NON_BLOCKING))
         self._functions: dict[Kernel, _Function] = {}
+        # Not at exit: the driver may be gone before.
+        self._finalizer = finalize(
+            self, _release, driver, self._context, self._device, self._stream, self._functions
+        )
+        self._finalizer.atexit = False
         self._pinned: dict[int, int] = {}
         self.cubins = CubinStore(self.arch)
 
@@ -164,14 +170,8 @@ class CudaDevice:
         self._call(self._driver.cuStreamSynchronize(self._stream))
 
     def close(self) -> None:
-        """Give back the code, the stream and the context."""
-        driver = self._driver
-        self.activate()
-        for function in self._functions.values():
-            self._call(driver.cuModuleUnload(function.module))
-        self._functions.clear()
-        self._call(driver.cuStreamDestroy(self._stream))
-        self._call(driver.cuDevicePrimaryCtxRelease(self._device))
+        """Give back the code, the stream and the context; done when the device is collected, too."""
+        self._finalizer()
 
     def _call(self, result: tuple[Any, ...]) -> Any:
         """What a call returned, or the error that it reports."""
@@ -183,6 +183,18 @@ class CudaDevice:
                 raise OutOfDeviceMemoryError(message)
             raise (DeviceLostError if code.name in _LOST else DeviceError)(message)
         return values[0] if len(values) == 1 else None
+
+
+def _release(
+    driver: Any, context: object, device: object, stream: object, functions: dict[Kernel, _Function]
+) -> None:
+    """Errors do not matter any more: where the driver has gone, so have these."""
+    driver.cuCtxSetCurrent(context)
+    for function in functions.values():
+        driver.cuModuleUnload(function.module)
+    functions.clear()
+    driver.cuStreamDestroy(stream)
+    driver.cuDevicePrimaryCtxRelease(device)
 
 
 class _Function:
