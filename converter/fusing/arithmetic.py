@@ -8,7 +8,7 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, SquaredDifferenceOptionsT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from ..partial_shape import broadcast, is_known
-from .pattern import Fused, activation_of, skip
+from .pattern import Fused, activation_of, skip, sources_of
 from .product import scalar_of
 
 # Operator: the constant that changes nothing, and whether it may stand on the left.
@@ -86,7 +86,7 @@ class UseSquaredDifference:
 
 
 # What values are cut off at, and the operator that does it.
-_CUTS = {
+_CUTS: dict[tuple[float | None, float | None], BuiltinOperator] = {
     (-1.0, 1.0): BuiltinOperator.RELU_N1_TO_1,
     (0.0, 1.0): BuiltinOperator.RELU_0_TO_1,
     (0.0, 6.0): BuiltinOperator.RELU6,
@@ -102,25 +102,31 @@ class UseCutOffs:
     """
 
     def run(self, graph: LiteGraph) -> int:
-        """Returns how many operators went."""
-        fused = Fused(graph)
-        for second in graph.operators:
-            first = fused.only_user_of(second.inputs[0]) if second.inputs else None
-            if first is None or {first.code, second.code} != {
-                BuiltinOperator.MAXIMUM,
-                BuiltinOperator.MINIMUM,
-            }:
+        """Returns how many operators were made."""
+        producers = graph.producers()
+        made = 0
+        for operator in graph.operators:
+            middle, outer = _cut(operator)
+            first = producers.get(id(middle))
+            if first is None or {first.code, operator.code} != _ENDS:
                 continue
-            ends = {each.code: scalar_of(each.inputs[1]) for each in (first, second)}
-            low, high = ends[BuiltinOperator.MAXIMUM], ends[BuiltinOperator.MINIMUM]
-            if low is None or high is None or (low, high) not in _CUTS or first.inputs[0] is None:
+            x, inner = _cut(first)
+            ends = {first.code: inner, operator.code: outer}
+            code = _CUTS.get((ends[BuiltinOperator.MAXIMUM], ends[BuiltinOperator.MINIMUM]))
+            if code is None or x is None or x.shape is None or x.shape != operator.outputs[0].shape:
                 continue
-            if first.inputs[0].shape != second.outputs[0].shape:
-                continue
-            first.code = _CUTS[low, high]
-            first.inputs, first.options = first.inputs[:1], None
-            fused.join(first, second)
-        return fused.finish()
+            operator.code, operator.inputs, operator.options = code, [x], None
+            operator.sources = sources_of(operator, first)
+            made += 1
+        return made
+
+
+def _cut(operator: LiteOperator) -> tuple[LiteTensor | None, float | None]:
+    """The operand of a MAXIMUM or MINIMUM with a number, and the number."""
+    if operator.code not in _ENDS:
+        return None, None
+    a, b = operator.inputs
+    return (a, scalar_of(b)) if scalar_of(a) is None else (b, scalar_of(a))
 
 
 class SkipBroadcasts:

@@ -113,13 +113,32 @@ class ShareWithLoops:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators went from the loops."""
         shared = 0
-        for place, operator in enumerate(graph.operators):
-            if operator.code != BuiltinOperator.WHILE or not _unchanged(operator):
+        for operator in [each for each in graph.operators if each.code == BuiltinOperator.WHILE]:
+            if not _unchanged(operator):
                 continue
-            known = {operator_key(each): each for each in graph.operators[:place] if len(each.outputs) == 1}
+            known = _known_before(graph, operator)
             for inner in operator.callees:
-                shared += _shared(operator, inner, known)
+                used = _shared(operator, inner, known)
+                shared += len(used)
+                for each in used:
+                    _move_before(graph, each, operator)
         return shared
+
+
+def _known_before(graph: LiteGraph, operator: LiteOperator) -> dict[object, LiteOperator]:
+    """The operators of one result that run before another one, or could, by what they compute."""
+    place = graph.operators.index(operator)
+    early, late = graph.operators[:place], graph.operators[place + 1 :]
+    later = {id(tensor) for each in graph.operators[place:] for tensor in each.outputs}
+    could = [each for each in late if not any(id(tensor) in later for tensor in each.inputs)]
+    return {operator_key(each): each for each in (*could, *early) if len(each.outputs) == 1}
+
+
+def _move_before(graph: LiteGraph, moved: LiteOperator, operator: LiteOperator) -> None:
+    place = graph.operators.index(operator)
+    if graph.operators.index(moved) > place:
+        graph.remove([moved])
+        graph.operators.insert(place, moved)
 
 
 def _unchanged(operator: LiteOperator) -> list[int]:
@@ -128,8 +147,11 @@ def _unchanged(operator: LiteOperator) -> list[int]:
     return [i for i, (x, y) in enumerate(zip(body.inputs, body.outputs, strict=True)) if x is y]
 
 
-def _shared(operator: LiteOperator, inner: LiteGraph, known: dict[object, LiteOperator]) -> int:
-    gone = []
+def _shared(
+    operator: LiteOperator, inner: LiteGraph, known: dict[object, LiteOperator]
+) -> list[LiteOperator]:
+    """Take out of a subgraph of the loop what operators outside compute; returns these."""
+    gone, used = [], []
     for each in inner.operators:
         outside = {id(inner.inputs[i]): operator.inputs[i] for i in _unchanged(operator)}
         if len(each.outputs) != 1 or not any(id(tensor) in outside for tensor in each.inputs):
@@ -137,13 +159,14 @@ def _shared(operator: LiteOperator, inner: LiteGraph, known: dict[object, LiteOp
         key = operator_key(each, outside)
         if key is None or key not in known:
             continue
+        used.append(known[key])
         mine = inner.inputs[_variable(operator, known[key].outputs[0])]
         for user in inner.operators:
             user.inputs = [mine if tensor is each.outputs[0] else tensor for tensor in user.inputs]
         inner.outputs = [mine if tensor is each.outputs[0] else tensor for tensor in inner.outputs]
         gone.append(each)
     inner.remove(gone)
-    return len(gone)
+    return used
 
 
 def _variable(operator: LiteOperator, value: LiteTensor) -> int:

@@ -18,7 +18,10 @@ from .gelu import FuseGelu
 from .hard_swish import FuseHardSwish
 from .lookup import UseEmbeddingLookup
 from .loop import DropBranchResults, DropLoopVariables, ShareWithLoops
+from .matmul import FuseMatmulTransposes
 from .padding import FusePadding
+from .power import SimplifyPowers, UseSubtraction
+from .rectifier import UsePrelu, UseRectifiers
 from .reduction import KeepReducedAxes, UseL2Normalization
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
 from .scale import FoldScaleBefore
@@ -35,36 +38,50 @@ class Pass(Protocol):
 
 
 PASSES: tuple[Pass, ...] = (
+    # What is not needed first: an operator that goes has no users to count.
     RemoveDeadCode(),
     DropLoopVariables(),
     DropBranchResults(),
+    # What is known makes constants of which the passes below need.
     FoldConstants(),
     SkipEmptyResults(),
     SkipZeroProducts(),
+    # Plain forms, before patterns are looked for. Cut-offs come before rectifiers, which are half of some,
+    # and before equal operators are shared, as two of them may have one end in common.
     RemoveNeutralArithmetic(),
     SkipBroadcasts(),
     SkipLeadingOnes(),
+    SimplifyPowers(),
+    UseSubtraction(),
+    UseCutOffs(),
+    UseRectifiers(),
     ShareResults(),
     ShareWithLoops(),
+    # Patterns of many operators, before a pass takes one of them.
     UseL2Normalization(),
     UseSoftmax(),
     UseSquaredDifference(),
-    UseCutOffs(),
     FuseGelu(),
     FuseHardSwish(),
+    UsePrelu(),
+    # What only moves data goes, or out of the way of what a convolution could take in.
     MergeReshapes(),
     MergeTransposes(),
     SinkTransposes(),
+    FuseMatmulTransposes(),
     KeepReducedAxes(),
     UseDilation(),
     MoveBeforeReshape(),
+    # Into the weights: the scale behind before the bias, which it scales too, and the scale before last.
     FoldBatchNorm(),
     FuseBias(),
     UseEmbeddingLookup(),
     FoldScaleBefore(),
     FusePadding(),
+    # Reshapes around a product go together, before the one in front goes alone.
     KeepDimensions(),
     SkipFlattening(),
+    # Nothing may be fused behind an activation, so it is the last.
     FuseActivation(),
 )
 

@@ -76,7 +76,7 @@ class SinkTransposes:
     Given:  y = RELU(TRANSPOSE(x, p)), and y is only transposed again, or x is a convolution's result
     Result: y = TRANSPOSE(RELU(x), p)
 
-    Also for arithmetic with a constant that has as many axes, or one element.
+    Also for arithmetic with a constant, or with what is transposed alike.
     """
 
     def run(self, graph: LiteGraph) -> int:
@@ -127,7 +127,7 @@ def _swapped(graph: LiteGraph, operator: LiteOperator, fused: Fused) -> bool:
         order = order_of(transpose)
         if transpose is None or order is None or transpose.inputs[0] is None:
             continue
-        inputs = _untransposed(operator, i, order)
+        inputs = _untransposed(operator, i, order, fused)
         if inputs is None:
             return False
         x, y = transpose.inputs[0], operator.outputs[0]
@@ -148,15 +148,21 @@ def _swapped(graph: LiteGraph, operator: LiteOperator, fused: Fused) -> bool:
     return False
 
 
-def _untransposed(operator: LiteOperator, place: int, order: Sequence[int]) -> list[LiteTensor | None] | None:
-    """The operands with constants in the order before the transpose; None where one is no constant."""
+def _untransposed(
+    operator: LiteOperator, place: int, order: Sequence[int], fused: Fused
+) -> list[LiteTensor | None] | None:
+    """The operands in the order before the transpose; None where one is neither constant nor transposed."""
     inputs = list(operator.inputs)
     for i, other in enumerate(inputs):
         if i == place or other is None:
             continue
         if other.data is None:
-            return None
-        if other.data.size == 1:
+            transpose = fused.producers.get(id(other))
+            if transpose is None or order_of(transpose) != list(order):
+                return None
+            inputs[i] = transpose.inputs[0]
+            continue
+        if other.data.size == 1 and other.data.ndim <= len(order):
             continue
         if other.data.ndim > len(order):
             return None
