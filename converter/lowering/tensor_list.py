@@ -128,6 +128,9 @@ def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     row = _row(lowering, node, item)
     if node.flag("resize_if_index_out_of_bounds") and not _holds(held, index):
         return _set_or_append(lowering, node, held, index, row)
+    if held.shape == row.shape == (1, *item.shape) and is_known(item.shape):
+        # The only place there is.
+        return row
     if held.shape is not None and (held.shape[1:] != item.shape or not is_known(item.shape)):
         return _chosen(lowering, node, held, index, row)
     zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), np.int32))

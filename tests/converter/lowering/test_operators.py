@@ -333,6 +333,20 @@ def test_equality_of_operands_that_may_not_fit() -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_the_only_element_of_a_list_is_the_list(run) -> None:
+    g = GraphBuilder()
+    count, shape = g.constant("count", one(1)), g.constant("shape", i32(3, 4))
+    held = g.node("TensorListReserve", "held", shape, count, element_dtype=AttrValue(type=1))
+    index = g.placeholder("index", [], TYPES[np.int32])
+    held = g.node("TensorListSetItem", "set", held, index, g.placeholder("x", [3, 4]))
+    g.node("TensorListStack", "y", held, shape, element_dtype=AttrValue(type=1))
+    model = checked(convert_graph(g.graph_def, ["index", "x"], ["y"]))
+    assert operators(model) == ["RESHAPE"]
+    [y] = run(model, one(0), X)
+    np.testing.assert_array_equal(y, X[None])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_tensors_with_some_elements_changed(run) -> None:
     g = GraphBuilder()
     x, updates = g.placeholder("x", [3, 4]), g.placeholder("updates", [2, 4])
