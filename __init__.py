@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import authoring
     from .interpreter import (
         Delegate,
         Interpreter,
@@ -27,6 +28,7 @@ __all__ = [
     "OpResolver",
     "OpResolverType",
     "SignatureRunner",
+    "authoring",
     "load_delegate",
 ]
 
@@ -34,4 +36,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "authoring":
+        return import_module(".authoring", __name__)
     return getattr(import_module(".interpreter", __name__), name)

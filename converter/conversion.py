@@ -18,7 +18,7 @@ from .ir.graph_def_file import graph_def_of_bytes
 from .ir.import_graph import ImportOptions, import_graph_def
 from .ir.module import Module
 from .ir.node import Node
-from .lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature
+from .lite_graph import Failure, LiteGraph, LiteModel, LiteOperator, LiteSignature
 from .lowering.body import BodyFailedError, lower_body
 from .lowering.lowering import Lowering
 from .lowering.program import Program
@@ -138,9 +138,33 @@ def entry_of(
 
 def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
     """Convert parts of graphs to the signatures of one model. See convert."""
+    program, lite = _lowered_entries(entries, settings)
+    graphs = lite.graphs()
+    # Those of functions that could not be converted are in no model, but their faults count.
+    graphs += [graph for graph in program.unfinished if graph not in graphs]
+    _optimize(program, graphs)
+    error = program.failures.error()
+    if error is not None:
+        raise error
+    share_graphs(lite)
+    modules = dict.fromkeys(entry.module for entry in entries)
+    return Conversion(ModelFile(lite), lite, tuple(_fates(modules, lite, program)))
+
+
+def find_failures(entries: Sequence[Entry], settings: Settings) -> list[Failure]:
+    """The nodes for which convert_entries would find no way into a model; no model is made.
+
+    Raises ModelError for a graph that is wrong.
+    """
+    program, _ = _lowered_entries(entries, settings)
+    # A pass may take in what no rule could.
+    _optimize(program, program.unfinished)
+    return list(program.failures)
+
+
+def _lowered_entries(entries: Sequence[Entry], settings: Settings) -> tuple[Program, LiteModel]:
     program = Program(settings)
-    prepared = dict.fromkeys(entry.module for entry in entries)
-    for module in prepared:
+    for module in dict.fromkeys(entry.module for entry in entries):
         _prepare(module)
     signatures = []
     for entry in entries:
@@ -148,9 +172,11 @@ def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
         signatures.append(LiteSignature(entry.key, graph, list(entry.inputs), list(entry.outputs)))
     lite = LiteModel(signatures)
     _call_once(program, entries, lite)
-    graphs = lite.graphs()
-    # Those of functions that could not be converted are in no model, but their faults count.
-    graphs += [graph for graph in program.unfinished if graph not in graphs]
+    return program, lite
+
+
+def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
+    """Run the passes, and note the operators that no model may hold and that are still there."""
     for graph in graphs:
         if not graph.outputs:
             graph.outputs = graph.unused()
@@ -158,11 +184,6 @@ def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
         for operator in graph.operators:
             if operator.refusal is not None:
                 program.failures.add(operator.refusal)
-    error = program.failures.error()
-    if error is not None:
-        raise error
-    share_graphs(lite)
-    return Conversion(ModelFile(lite), lite, tuple(_fates(prepared, lite, program)))
 
 
 def _prepare(module: Module) -> None:

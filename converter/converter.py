@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
 
 from google.protobuf.message import Message
 
@@ -16,13 +15,12 @@ from .conversion import (
     Shapes,
     convert_entries,
     entry_of,
+    find_failures,
     import_for_conversion,
 )
 from .ir.graph_def_file import read_graph
+from .lite_graph import Failure
 from .target_spec import Settings, TargetSpec
-
-if TYPE_CHECKING:
-    from .saved_model.frozen_graph import FrozenGraph
 
 
 class Converter:
@@ -78,21 +76,23 @@ class Converter:
         input_shapes replace those of inputs, by the names that the signatures give them.
         """
         from .saved_model.loader import load_saved_model
+        from .signature_entry import signature_entries
 
         model = load_saved_model(saved_model_dir, tags)
         keys = list(model.signatures) if signature_keys is None else list(signature_keys)
         if not keys:
             raise ModelError(f"{os.fspath(saved_model_dir)}: it has no signatures, and none is named")
-        # What only signatures assign that are not asked for is constant.
-        frozen = {key: model.freeze(key, together=keys) for key in keys}
-        return cls([_entry_of_signature(frozen[key], key, input_shapes or {}) for key in frozen])
+        return cls(signature_entries(model, keys, input_shapes or {}))
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:
-        """Of TensorFlow's concrete functions, whose variables become constants. Needs TensorFlow."""
-        from .tensorflow_functions import frozen_function
+        """Of TensorFlow's concrete functions; several become signatures by their names. Needs TensorFlow.
 
-        return cls([frozen_function(functions, trackable_obj)])
+        Variables become constants, unless a function assigns to one: then trackable_obj must hold them.
+        """
+        from .tensorflow_functions import function_entries
+
+        return cls(function_entries(functions, trackable_obj))
 
     @classmethod
     def from_keras_model(cls, model: object) -> Converter:
@@ -111,15 +111,14 @@ class Converter:
 
     def conversion(self) -> Conversion:
         """The model and what became of each node."""
-        settings = Settings.of(self.target_spec, self.allow_custom_ops)
-        return convert_entries(self.entries, settings)
+        return convert_entries(self.entries, self._settings())
 
+    def failures(self) -> list[Failure]:
+        """The nodes that convert() would refuse, by op, with reasons and settings; no model is made.
 
-def _entry_of_signature(frozen: FrozenGraph, key: str, given: Shapes) -> Entry:
-    """A signature's graph; an input's shape is the given one, else as the signature says."""
-    shapes = {tensor.tensor: given.get(name, tensor.shape) for name, tensor in frozen.inputs.items()}
-    inputs, outputs = (
-        {name: tensor.tensor for name, tensor in tensors.items()}
-        for tensors in (frozen.inputs, frozen.outputs)
-    )
-    return Entry(frozen.module, inputs, outputs, key, shapes, frozen.initializers)
+        Raises ModelError for a graph that is wrong.
+        """
+        return find_failures(self.entries, self._settings())
+
+    def _settings(self) -> Settings:
+        return Settings.of(self.target_spec, self.allow_custom_ops)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
-from ...lite.tensor import NUMPY_DTYPES
+from ...lite.tensor import NUMPY_DTYPES, TensorType
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
@@ -19,6 +19,8 @@ from .order import ordered
 from .program import Program
 from .register import is_structural, rule_of
 
+# Of such a result nothing behind the node can be told.
+_OPAQUE = (TensorType.RESOURCE, TensorType.VARIANT)
 # Calls within calls: more come from a function that calls itself.
 _MOST_CALLS = 64
 
@@ -110,13 +112,29 @@ def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool
             results = as_tensorflow_op(lowering, node)
     except UnsupportedError as error:
         reason = reason or str(error)
-    if results is None and node.op in FUSED_OPS:
-        results = refused_for_now(lowering, node, _failure(lowering, node, reason))
     if results is None:
-        lowering.program.failures.add(_failure(lowering, node, reason))
-        return False
+        results = _stand_in(lowering, node, _failure(lowering, node, reason))
+        if results is None:
+            return False
     _keep(lowering, node, results, lowering.graph.operators[place:])
     return True
+
+
+def _stand_in(lowering: Lowering, node: Node, failure: Failure) -> Sequence[LiteTensor] | None:
+    """An operator that no model may hold, so that the nodes behind it are looked at too; None without one.
+
+    The failure is noted, but for ops that a pass may yet take in.
+    """
+    if node.op not in FUSED_OPS:
+        lowering.program.failures.add(failure)
+    if is_structural(node.op):
+        return None
+    try:
+        results = refused_for_now(lowering, node, failure)
+    except UnsupportedError:
+        lowering.program.failures.add(failure)
+        return None
+    return None if any(tensor.type in _OPAQUE for tensor in results) else results
 
 
 def _described(lowering: Lowering, node: Node) -> str:
