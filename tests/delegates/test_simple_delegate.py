@@ -133,7 +133,7 @@ def test_load_by_entry_point(module: str, monkeypatch: pytest.MonkeyPatch) -> No
         loading_module, "entry_points", lambda group, name="idle": [Entry] if name == "idle" else []
     )
     assert load_delegate("idle").name == "Idle"
-    with pytest.raises(ValueError, match=r"neither a module nor .* \(idle\)"):
+    with pytest.raises(ValueError, match=r"neither a module nor .* \(cuda, idle\)"):
         load_delegate("nowhere")
 
 
