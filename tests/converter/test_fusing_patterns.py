@@ -146,7 +146,7 @@ PATTERNS: dict[str, tuple[Callable[[Net, str], str], str, np.ndarray]] = {
     ),
     "cut off elsewhere": (
         lambda n, x: n.op("Minimum", n.op("Maximum", x, 0.0), 2.0),
-        "MAXIMUM MINIMUM",
+        "RELU MINIMUM",
         np.clip(X, 0, 2),
     ),
     "transposes that meet": (
