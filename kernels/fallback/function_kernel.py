@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import lru_cache
 from typing import Any, get_type_hints
 
@@ -17,15 +17,15 @@ from .op_metadata import ArgumentTypes
 from .status import InternalError
 
 # Takes the op's inputs in order (a list for an input that is a list) and, by keyword, the attributes
-# that it names, each annotated with its kind. Returns the output, or a tuple of them, a list for an
-# output that is a list. A keyword named context receives the KernelContext, for kernels that need
-# the environment.
+# that it names, each annotated with its kind, or with a dataclass of keywords that names several.
+# Returns the output, or a tuple of them, a list for an output that is a list. A keyword named context
+# receives the KernelContext, for kernels that need the environment.
 PureFunction = Callable[..., Any]
 
 
 @dataclass(frozen=True)
 class _Keywords:
-    """Attributes that a function names, with their kinds, and whether it wants the context."""
+    """Attributes that a function or a dataclass names, with their kinds, and whether it wants the context."""
 
     kinds: dict[str, type]
     optional: frozenset[str]
@@ -39,11 +39,22 @@ def _keywords(function: PureFunction) -> _Keywords:
     parameters = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
     hints = get_type_hints(function)
     kinds = {p.name: hints[p.name] for p in parameters if p.name != "context"}
-    wrong = [name for name, kind in kinds.items() if kind not in KINDS]
+    wrong = [name for name, kind in kinds.items() if kind not in KINDS and not is_dataclass(kind)]
     if wrong:
         raise TypeError(f"{function.__qualname__}: attribute {wrong[0]!r} has no kind of attributes.KINDS")
     optional = frozenset(p.name for p in parameters if p.default is not p.empty)
     return _Keywords(kinds, optional, len(kinds) < len(parameters))
+
+
+def _attributes(construction: KernelConstruction, keywords: _Keywords) -> dict[str, object]:
+    """The node's attributes by keyword."""
+    found: dict[str, object] = {}
+    for name, kind in keywords.kinds.items():
+        if kind not in KINDS:
+            found[name] = kind(**_attributes(construction, _keywords(kind)))
+        elif name not in keywords.optional or construction.has_attr(name):
+            found[name] = construction.get_attr(name, kind)
+    return found
 
 
 class FunctionKernel(OpKernel):
@@ -53,11 +64,7 @@ class FunctionKernel(OpKernel):
         super().__init__(construction)
         self._function = function
         keywords = _keywords(function)
-        self._attributes: dict[str, object] = {
-            name: construction.get_attr(name, kind)
-            for name, kind in keywords.kinds.items()
-            if name not in keywords.optional or construction.has_attr(name)
-        }
+        self._attributes = _attributes(construction, keywords)
         self._wants_context = keywords.wants_context
         # A list is one argument: the flat inputs are cut by these sizes, None for a single tensor.
         self._sizes = [len(i.types) if i.is_list else None for i in construction.inputs]

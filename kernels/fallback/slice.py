@@ -30,15 +30,15 @@ def slice_(x: np.ndarray, begin: np.ndarray, size: np.ndarray) -> np.ndarray:
     return x[tuple(parts)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Masks:
     """Which entries of a strided slice mean something else; bit i is entry i."""
 
-    begin: int
-    end: int
-    ellipsis: int
-    new_axis: int
-    shrink_axis: int
+    begin_mask: int
+    end_mask: int
+    ellipsis_mask: int
+    new_axis_mask: int
+    shrink_axis_mask: int
 
 
 @dataclass(frozen=True)
@@ -62,10 +62,10 @@ def strided_index(
         lengths = ", ".join(str(len(values)) for values in entries)
         raise InvalidArgumentError(f"begin, end and strides must have one length, got {lengths}")
     places = range(count)
-    ellipses = [i for i in places if masks.ellipsis >> i & 1]
+    ellipses = [i for i in places if masks.ellipsis_mask >> i & 1]
     if len(ellipses) > 1:
         raise InvalidArgumentError("multiple ellipses in slice spec not allowed")
-    used = [i for i in places if i not in ellipses and not masks.new_axis >> i & 1]
+    used = [i for i in places if i not in ellipses and not masks.new_axis_mask >> i & 1]
     if len(used) > len(sizes):
         raise InvalidArgumentError(f"must index at most {len(sizes)} axes, got {len(used)}")
     # What no entry takes: in place of the ellipsis, or at the end.
@@ -76,7 +76,7 @@ def strided_index(
         if i is None or i in ellipses:
             shape += sizes[len(index) : len(index) + free]
             index += [slice(None)] * free
-        elif masks.new_axis >> i & 1:
+        elif masks.new_axis_mask >> i & 1:
             shape.append(1)
         else:
             taken, kept = _one_axis(sizes[len(index)], i, [int(values[i]) for values in entries], masks)
@@ -90,10 +90,10 @@ def _one_axis(size: int, place: int, entry: list[int], masks: Masks) -> tuple[sl
     begin, end, stride = entry
     if stride == 0:
         raise InvalidArgumentError(f"strides[{place}] must be non-zero")
-    if not masks.shrink_axis >> place & 1:
-        taken = slice(
-            None if masks.begin >> place & 1 else begin, None if masks.end >> place & 1 else end, stride
-        )
+    if not masks.shrink_axis_mask >> place & 1:
+        first = None if masks.begin_mask >> place & 1 else begin
+        last = None if masks.end_mask >> place & 1 else end
+        taken = slice(first, last, stride)
         return taken, [len(range(*taken.indices(size)))]
     if stride < 0:
         raise InvalidArgumentError("only stride 1 allowed on non-range indexing.")
@@ -104,19 +104,9 @@ def _one_axis(size: int, place: int, entry: list[int], masks: Masks) -> tuple[sl
 
 
 def strided_slice(
-    x: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
-    strides: np.ndarray,
-    *,
-    begin_mask: int,
-    end_mask: int,
-    ellipsis_mask: int,
-    new_axis_mask: int,
-    shrink_axis_mask: int,
+    x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, *, masks: Masks
 ) -> np.ndarray:
     """x[begin:end:strides], with NumPy's meaning of each entry and of the masks."""
-    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     found = strided_index(x.shape, begin, end, strides, masks)
     # With an ellipsis NumPy gives an array of one string, too, not the string.
     return x[(*found.index, ...)].reshape(found.shape)
@@ -129,14 +119,9 @@ def strided_slice_grad(
     strides: np.ndarray,
     dy: np.ndarray,
     *,
-    begin_mask: int,
-    end_mask: int,
-    ellipsis_mask: int,
-    new_axis_mask: int,
-    shrink_axis_mask: int,
+    masks: Masks,
 ) -> np.ndarray:
     """Zeros of the shape, with dy where the slice would have read."""
-    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     made = zeros(checked_shape(vector(shape, "StridedSliceGrad: shape"), dy.dtype), dy.dtype)
     taken = strided_index(made.shape, begin, end, strides, masks)
     if dy.shape != taken.shape:
@@ -147,20 +132,9 @@ def strided_slice_grad(
 
 
 def tensor_strided_slice_update(
-    x: np.ndarray,
-    begin: np.ndarray,
-    end: np.ndarray,
-    strides: np.ndarray,
-    value: np.ndarray,
-    *,
-    begin_mask: int,
-    end_mask: int,
-    ellipsis_mask: int,
-    new_axis_mask: int,
-    shrink_axis_mask: int,
+    x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray, value: np.ndarray, *, masks: Masks
 ) -> np.ndarray:
     """x with value where the slice would have read; value is broadcast to the slice's shape."""
-    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     made = x.copy()
     write_slice(made, strided_index(x.shape, begin, end, strides, masks), value)
     return made

@@ -63,14 +63,9 @@ def strided_slice_assign(
     strides: np.ndarray,
     value: np.ndarray,
     *,
-    begin_mask: int,
-    end_mask: int,
-    ellipsis_mask: int,
-    new_axis_mask: int,
-    shrink_axis_mask: int,
+    masks: Masks,
 ) -> np.ndarray:
     """The variable, with value where the slice would have read: its reference, or nothing."""
-    masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
 
     def change(old: np.ndarray) -> np.ndarray:
         made = old.copy()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from numlite.kernels.fallback.attribute_text import attribute_from_text
@@ -27,6 +29,19 @@ class Halve(OpKernel):
     def compute(self, context: KernelContext) -> None:
         out = context.forward_input_or_allocate_output([0], 0, context.input(0).shape)
         np.multiply(context.input(0), 0.5, out=out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """A factor, and an offset that nodes may lack."""
+
+    factor: int
+    offset: int = 0
+
+
+def scaled(x: np.ndarray, *, scale: Scale) -> np.ndarray:
+    """x factor + offset."""
+    return x * x.dtype.type(scale.factor) + x.dtype.type(scale.offset)
 
 
 @pytest.fixture
@@ -85,6 +100,14 @@ def test_three_functions(registry: KernelRegistry) -> None:
     registry.register(built_kernel("Halve", create, compute, deleted.append, T=FLOATS))
     assert run("Halve", [ONES * 3], registry, T="f32")[0].tolist() == [3] * 3
     assert deleted == [1]
+
+
+def test_a_dataclass_of_attributes(registry: KernelRegistry) -> None:
+    registry.register(kernel("Halve", scaled, T=FLOATS))
+    assert run("Halve", [ONES], registry, T="f32", factor="i32$3")[0].tolist() == [3] * 3
+    assert run("Halve", [ONES], registry, T="f32", factor="i32$3", offset="i32$1")[0].tolist() == [4] * 3
+    with pytest.raises(ModelError, match="attribute 'factor' is missing"):
+        run("Halve", [ONES], registry, T="f32")
 
 
 @pytest.mark.parametrize("wrong", [lambda x: x.astype(np.int8), lambda x: None, lambda x: (x, x)])
