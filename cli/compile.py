@@ -9,7 +9,7 @@ import click
 
 from .delegate_options import delegate_option, parse_options
 from .model_options import model_argument
-from .output_file import check_output, write_atomically
+from .output_file import check_output
 
 
 @click.command("compile")
@@ -32,6 +32,7 @@ def command(model: str, delegate: str, options: tuple[str, ...], output: Path) -
     from ..delegates.compile import compile_model
     from ..delegates.loading import load_delegate
     from ..interpreter import Interpreter
+    from ..lite.whole_file import write_whole
 
     check_output(output, model=model)
     chosen = parse_options(options)
@@ -43,7 +44,7 @@ def command(model: str, delegate: str, options: tuple[str, ...], output: Path) -
         raise click.ClickException(f"{model}: {error}") from error
     if not compiled.partitions:
         raise click.ClickException(f"{model}: delegate {delegate!r} takes none of its operators")
-    write_atomically(output, compiled.content)
+    write_whole(output, [compiled.content])
     for partition in compiled.partitions:
         counts = Counter(partition.replaced)
         names = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())

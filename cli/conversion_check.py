@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +28,11 @@ class Difference:
         return f"{self.signature} {self.output}: {self.largest:.3g} at most, values up to {self.scale:.3g}"
 
 
-def differences(model: bytes, entries: Sequence[Entry], count: int, seed: int = 0) -> list[Difference]:
+def differences(model: Path, entries: Sequence[Entry], count: int, seed: int = 0) -> list[Difference]:
     """Run each signature `count` times on random inputs, by the model and by its graph."""
     from ..interpreter import Interpreter
 
-    interpreter = Interpreter(model_content=model)
+    interpreter = Interpreter(str(model))
     found = []
     for entry in entries:
         runner = interpreter.get_signature_runner(entry.key)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -118,19 +117,19 @@ def command(
 
 def _convert(converter: Converter, output: Path, page: Path | None, verify: int | None) -> None:
     conversion = converter.conversion()
-    model = conversion.model
-    write_file(output, model)
+    size = conversion.file.write(output)
     _show(conversion.fates)
-    click.echo(f"{output}: {len(model):,} bytes")
+    click.echo(f"{output}: {size:,} bytes")
     if page is not None:
+        from ..lite.whole_file import write_whole
         from .conversion_report import report
 
-        write_file(page, report(output.name, conversion, len(model)).encode())
+        write_whole(page, [report(output.name, conversion, size).encode()])
         click.echo(f"{page}: what became of each node")
     if verify is not None:
         from .conversion_check import differences
 
-        for difference in differences(model, converter.entries, verify):
+        for difference in differences(output, converter.entries, verify):
             click.echo(str(difference))
 
 
@@ -165,21 +164,6 @@ def _of_graph(
         return Converter.from_graph_def(path, inputs, outputs)
     names = inputs or list(Converter.from_graph_def(path, None, outputs).entries[0].inputs)
     return Converter.from_graph_def(path, inputs, outputs, _shapes(input_shapes, names))
-
-
-def write_file(path: Path, content: bytes) -> None:
-    """Write the whole file or none: under a temporary name first, beside path."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise click.ClickException(f"{path}: {error.strerror}") from error
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -132,7 +132,7 @@ def _give(text: str, output: Path | None) -> None:
     if output is None:
         click.echo(text)
         return
-    from .convert_model import write_file
+    from ..lite.whole_file import write_whole
 
-    write_file(output, (text + "\n").encode(errors="surrogateescape"))
+    write_whole(output, [(text + "\n").encode(errors="surrogateescape")])
     click.echo(f"{output}: {len(text) + 1:,} bytes")

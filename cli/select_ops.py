@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .console import make_console
-from .output_file import check_output, write_atomically
+from .output_file import check_output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,6 +34,7 @@ def command(models: tuple[str, ...], output: Path, kernels: bool) -> None:
     """
     from ..kernels.code_size import family_size
     from ..kernels.selection import Selection
+    from ..lite.whole_file import write_whole
     from .model_operators import add_model
 
     for model in models:
@@ -44,7 +45,7 @@ def command(models: tuple[str, ...], output: Path, kernels: bool) -> None:
             add_model(selection, model)
         except ValueError as error:
             raise click.ClickException(f"{model}: {error}") from error
-    write_atomically(output, selection.to_json().encode())
+    write_whole(output, [selection.to_json().encode()])
     sizes = {family: family_size(family) for family in sorted(selection.families)}
     console = make_console()
     console.print(_families(sizes))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from os import PathLike
 
 import numpy as np
 
 from ..lite.errors import ModelError
 from ..lite.string_tensor import pack_strings
 from ..lite.tensor import TensorType
+from ..lite.whole_file import write_whole
 from ..schema import tflite
 from ..schema.operator_code import operator_code
 from ..schema.writer import MAX_BYTES
@@ -43,6 +45,10 @@ class ModelFile:
         """All of it."""
         pieces = list(self.pieces())
         return pieces[0] if len(pieces) == 1 and isinstance(pieces[0], bytes) else b"".join(pieces)
+
+    def write(self, path: str | PathLike[str]) -> int:
+        """Write the whole file or, with an OSError, none; returns its size. No copy of it is made."""
+        return write_whole(path, self.pieces())
 
     def pieces(self) -> Iterator[bytes | memoryview]:
         """The file in parts, one after another; ModelError when the graph alone is too large."""

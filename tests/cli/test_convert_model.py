@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from numlite.cli.convert_model import command, write_file
+from numlite.cli.convert_model import command
 from numlite.cli.main import run_command
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.schema import tflite
@@ -70,17 +70,20 @@ def test_debug_shows_the_traceback(graph: Path, capsys: pytest.CaptureFixture[st
     assert "Traceback" in error and "not a GraphDef" in error
 
 
-def test_an_old_file_stays_when_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "model.tflite"
-    path.write_bytes(b"old")
+@pytest.mark.parametrize("failing", ["replace", "fdopen"])
+def test_an_old_file_stays_when_writing_fails(
+    graph: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    output = graph.with_name("model.tflite")
+    output.write_bytes(b"old")
 
-    def fail(source: object, target: object) -> None:
+    def fail(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(Exception, match="No space left on device"):
-        write_file(path, b"new")
-    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["model.tflite"]
+    monkeypatch.setattr(os, failing, fail)
+    assert run_command(command, [str(graph), "-o", str(output)]) == 1
+    assert capsys.readouterr().err == f"convert-model: {output}: No space left on device\n"
+    assert output.read_bytes() == b"old" and sorted(os.listdir(graph.parent)) == ["graph.pb", output.name]
 
 
 def test_the_graph_is_never_overwritten(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:

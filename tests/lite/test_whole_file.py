@@ -1,0 +1,61 @@
+"""Files that are there whole or not at all, whatever happens on the way."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from numlite.lite.whole_file import write_whole
+
+
+def test_pieces_become_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    assert write_whole(path, [b"ab", bytearray(b"c"), memoryview(b"de")]) == 5
+    assert path.read_bytes() == b"abcde" and os.listdir(tmp_path) == ["file"]
+    umask = os.umask(0o027)
+    try:
+        write_whole(str(path), [])
+    finally:
+        os.umask(umask)
+    assert path.read_bytes() == b"" and path.stat().st_mode & 0o777 == 0o640
+
+
+def failing_pieces() -> Iterator[bytes]:
+    yield b"new"
+    raise RuntimeError("no more")
+
+
+def test_pieces_that_fail_leave_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with pytest.raises(RuntimeError, match="no more"):
+        write_whole(path, failing_pieces())
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_disk_that_fills_up(tmp_path: Path) -> None:
+    """The kernel's own refusal, half way through the file."""
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large") as caught:
+            write_whole(path, [bytes(1 << 15)] * 4)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.filename == str(path)
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "nowhere" / "file"
+    with pytest.raises(FileNotFoundError) as caught:
+        write_whole(path, [b"x"])
+    assert caught.value.filename == str(path) and not path.parent.exists()
