@@ -15,9 +15,13 @@ from . import (
     gather,
     movement,
     pad,
+    pool,
     prelu,
     quantize,
+    reduce,
     reshape,
+    resize,
+    softmax,
 )
 
 if TYPE_CHECKING:
@@ -46,8 +50,12 @@ FAMILIES: dict[str, Family] = {
     **dict.fromkeys(elementwise.OPERATORS, Family(elementwise.lower)),
     **dict.fromkeys(movement.OPERATORS, Family(movement.lower)),
     **dict.fromkeys(pad.OPERATORS, Family(pad.lower)),
+    **dict.fromkeys(pool.OPERATORS, Family(pool.lower)),
     **dict.fromkeys(quantize.OPERATORS, Family(quantize.lower)),
+    **dict.fromkeys(reduce.OPERATORS, Family(reduce.lower)),
     **dict.fromkeys(reshape.OPERATORS, Family(reshape.lower)),
+    **dict.fromkeys(resize.OPERATORS, Family(resize.lower)),
+    **dict.fromkeys(softmax.OPERATORS, Family(softmax.lower)),
     "CONV_2D": Family(conv.lower, _CHAIN),
     "DEPTHWISE_CONV_2D": Family(depthwise_conv.lower, _WINDOW),
     "GATHER": Family(gather.lower),

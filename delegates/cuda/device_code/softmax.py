@@ -1,0 +1,107 @@
+"""SOFTMAX and LOG_SOFTMAX over rows."""
+
+import triton
+import triton.language as tl
+
+from .mathematics import exact_product, exponential, logarithm
+
+
+@triton.jit
+def _larger(x, y):
+    return tl.where(x > y, x, y)
+
+
+@triton.jit
+def softmax(x_ptr, y_ptr, rows, depth, beta, LOG: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """ROWS rows at once, BLOCK elements at a time."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    start = row[:, None] * depth
+    largest = tl.full((ROWS, BLOCK), float("-inf"), tl.float32)
+    for begin in range(0, depth, BLOCK):
+        c = begin + tl.arange(0, BLOCK)[None, :]
+        ok = (row < rows)[:, None] & (c < depth)
+        x = tl.load(x_ptr + start + c, ok, float("-inf")).to(tl.float32)
+        largest = _larger(x, largest)
+    top = tl.reduce(largest, 1, _larger)[:, None]
+    total = tl.zeros((ROWS, BLOCK), tl.float32)
+    for begin in range(0, depth, BLOCK):
+        c = begin + tl.arange(0, BLOCK)[None, :]
+        ok = (row < rows)[:, None] & (c < depth)
+        x = tl.load(x_ptr + start + c, ok, 0).to(tl.float32)
+        total += tl.where(ok, exponential((x - top) * beta), 0.0)
+    whole = tl.sum(total, 1)[:, None]
+    for begin in range(0, depth, BLOCK):
+        c = begin + tl.arange(0, BLOCK)[None, :]
+        ok = (row < rows)[:, None] & (c < depth)
+        x = tl.load(x_ptr + start + c, ok, 0).to(tl.float32)
+        y = (x - top) - logarithm(whole) if LOG else exponential((x - top) * beta) / whole
+        tl.store(y_ptr + start + c, y.to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def _largest_of_bytes(x_ptr, start, ok, depth):
+    best = tl.full(start.shape, -128, tl.int32)
+    for c in range(depth):
+        best = tl.maximum(best, tl.load(x_ptr + start + c, ok, -128).to(tl.int32))
+    return best
+
+
+@triton.jit
+def softmax_q8(x_ptr, y_ptr, table_ptr, rows, depth, lowest, ROWS: tl.constexpr):
+    """A thread for a row: exponentials are summed in order, as float32 sums depend on it."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    ok = row < rows
+    start = row * depth
+    table = table_ptr + (255 - _largest_of_bytes(x_ptr, start, ok, depth))
+    total = tl.zeros((ROWS,), tl.float32)
+    for c in range(depth):
+        total += tl.load(table + tl.load(x_ptr + start + c, ok, 0).to(tl.int32), ok, 1)
+    share = tl.div_rn(tl.full((ROWS,), 1.0, tl.float32), total * 0.00390625)
+    for c in range(depth):
+        e = tl.load(table + tl.load(x_ptr + start + c, ok, 0).to(tl.int32), ok, 1)
+        real = exact_product(e, share)
+        whole = (real.to(tl.float64) + 0.5).to(tl.int32) + lowest
+        tl.store(y_ptr + start + c, tl.minimum(whole, lowest + 255).to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def _high_multiply(x, y):
+    return (x * y + (1 << 30)) >> 31
+
+
+@triton.jit
+def _reciprocal_of_one_plus(a):
+    """1 / (1 + a) for 0 <= a < 1 in fixed point of 31 bits: three steps of Newton's division."""
+    highest = 2147483647
+    half = (a + highest + 1) >> 1
+    x = 1515870810 + _high_multiply(half, tl.full(half.shape, -1010580540, tl.int64))
+    for _ in tl.static_range(3):
+        missing = 536870912 - _high_multiply(half, x)
+        step = _high_multiply(x, missing) << 2
+        x += tl.minimum(tl.maximum(step, -highest - 1), highest)
+    return tl.minimum(tl.maximum(x << 1, -highest - 1), highest)
+
+
+@triton.jit
+def softmax_q8_reference(x_ptr, y_ptr, exponential_ptr, term_ptr, rows, depth, lowest, ROWS: tl.constexpr):
+    """In fixed point, a thread for a row."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    ok = row < rows
+    start = row * depth
+    largest = _largest_of_bytes(x_ptr, start, ok, depth)
+    total = tl.zeros((ROWS,), tl.int64)
+    for c in range(depth):
+        below = largest - tl.load(x_ptr + start + c, ok, 0).to(tl.int32)
+        total += tl.load(term_ptr + below, ok, 1).to(tl.int64)
+    zeros = tl.zeros((ROWS,), tl.int64)
+    for bit in tl.static_range(32):
+        zeros += tl.where((total >> bit) == 0, 1, 0)
+    share = _reciprocal_of_one_plus((total << zeros) - 2147483648)
+    shift = 35 - zeros
+    mask = (tl.full((ROWS,), 1, tl.int64) << shift) - 1
+    for c in range(depth):
+        below = largest - tl.load(x_ptr + start + c, ok, 0).to(tl.int32)
+        scaled = _high_multiply(share, tl.load(exponential_ptr + below, ok, 0).to(tl.int64))
+        rounded = (scaled >> shift) + tl.where((scaled & mask) > (mask >> 1), 1, 0)
+        y = (tl.minimum(rounded, 255) + lowest).to(y_ptr.dtype.element_ty)
+        tl.store(y_ptr + start + c, y, ok)

@@ -1,0 +1,45 @@
+"""AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D: launches from the argument blocks of kernels/pool.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from .launch import Argument, Constant
+
+if TYPE_CHECKING:
+    from .fusion import Step
+    from .lowering import Lowering
+
+OPERATORS = ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
+
+_BLOCK = 256
+_SIZES = (
+    "in_height",
+    "in_width",
+    "depth",
+    "out_height",
+    "out_width",
+    "filter_height",
+    "filter_width",
+    "stride_h",
+    "stride_w",
+    "pad_top",
+    "pad_left",
+)
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """One launch, a thread for an output."""
+    for call in b.calls(step.node):
+        x, y, block = call.tensors["x"], call.tensors["y"], call.args
+        is_float = y.type == TensorType.FLOAT32
+        kind = call.kernel.partition("_pool_")[0]
+        args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y), "size": y.size}
+        args |= {name: int(block[name][0]) for name in _SIZES}
+        args |= {name: block[name][0].item() for name in ("low", "high")}
+        args["start"] = float(np.finfo(np.float32).min) if is_float else int(np.iinfo(y.dtype).min)
+        constants: dict[str, Constant] = {"KIND": kind if is_float else f"integer_{kind}", "BLOCK": _BLOCK}
+        b.launch("pool", "pool", (-(-y.size // _BLOCK),), args, constants)

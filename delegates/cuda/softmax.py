@@ -1,0 +1,51 @@
+"""SOFTMAX and LOG_SOFTMAX: launches from the argument blocks of kernels/softmax.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from .launch import Argument, Constant
+from .tiles import power_of_two
+
+if TYPE_CHECKING:
+    from .fusion import Step
+    from .lowering import Lowering
+
+OPERATORS = ("SOFTMAX", "LOG_SOFTMAX")
+
+_TILE = 1024  # elements of a float program
+_BYTE_ROWS = 32
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """One launch: float32 rows in tiles, 8-bit rows a thread each."""
+    node = step.node
+    for call in b.calls(node):
+        x, y = call.tensors["x"], call.tensors["y"]
+        rows, depth = int(call.args["rows"][0]), int(call.args["depth"][0])
+        args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y)}
+        if call.kernel in ("softmax_f32", "log_softmax_f32"):
+            columns = min(max(power_of_two(depth), 16), _TILE)
+            tile = _TILE // columns
+            beta = float(call.args["beta"][0])
+            is_log = call.kernel.startswith("log")
+            args |= {"rows": rows, "depth": depth, "beta": 1.0 if is_log else beta}
+            constants: dict[str, Constant] = {"LOG": is_log, "ROWS": tile, "BLOCK": columns}
+            b.launch("softmax", "softmax", (-(-rows // tile),), args, constants)
+            continue
+        function = call.kernel.rpartition("_")[0]
+        if call.family != "softmax_q8" or function.startswith("log"):
+            raise UnsupportedError(f"{node.registration.name} by {call.kernel} is not built")
+        exponentials = call.keep[0]
+        if function == "softmax":
+            args["table_ptr"] = b.weights(node, "exponentials", lambda table=exponentials: table, "fp32")  # type: ignore[misc]
+        else:
+            terms = call.keep[1]
+            args["exponential_ptr"] = b.weights(node, "exponentials", lambda table=exponentials: table, "i32")  # type: ignore[misc]
+            args["term_ptr"] = b.weights(node, "terms", lambda table=terms: table, "i32")  # type: ignore[misc]
+        args |= {"rows": rows, "depth": depth, "lowest": int(np.iinfo(y.dtype).min)}
+        name = function.replace("softmax", "softmax_q8")
+        b.launch("softmax", name, (-(-rows // _BYTE_ROWS),), args, {"ROWS": _BYTE_ROWS}, warps=1)
