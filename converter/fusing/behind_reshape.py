@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
@@ -19,8 +23,9 @@ class MoveBeforeReshape:
     Given:  y = ADD(RESHAPE(CONV_2D(x, w, b)), c)      c constant, one number for each channel
     Result: y = RESHAPE(ADD(CONV_2D(x, w, b), c))
 
-    The reshape must keep the last axis, and neither result may have another user. Also for SUB and MUL,
-    for RELU and its like, and behind DEPTHWISE_CONV_2D and FULLY_CONNECTED.
+    The reshape must keep the last axis or only split it, and neither result may have another user. Also
+    for SUB and MUL, for RELU and its like whatever the shape, and behind DEPTHWISE_CONV_2D and
+    FULLY_CONNECTED.
     """
 
     def run(self, graph: LiteGraph) -> int:
@@ -35,9 +40,12 @@ class MoveBeforeReshape:
                 continue
             reshape = fused.producers[id(second.inputs[place])]
             z, y = reshape.inputs[0], second.outputs[0]
-            assert z is not None
+            assert z is not None and z.shape is not None
             middle = LiteTensor(f"{y.name}/flat", y.type, z.shape)
-            second.inputs[place], second.outputs = z, [middle]
+            second.inputs = [
+                z if i == place else _flat(each, second.outputs[0], z) for i, each in enumerate(second.inputs)
+            ]
+            second.outputs = [middle]
             reshape.inputs[0], reshape.outputs = middle, [y]
             fused.producers[id(middle)], fused.producers[id(y)] = second, reshape
             fused.uses[id(middle)] = 1
@@ -62,19 +70,96 @@ def _reshaped_place(operator: LiteOperator, fused: Fused) -> int | None:
         weighted = fused.only_user_of(z)
         if weighted is None or weighted.code not in WEIGHTED or activation_of(weighted) or z is None:
             continue
-        if tensor is None or not z.shape or not tensor.shape or z.shape[-1] != tensor.shape[-1]:
+        if tensor is None or not z.shape or tensor.shape is None or z.type != TensorType.FLOAT32:
             continue
-        if operator.outputs[0].shape != tensor.shape or z.type != TensorType.FLOAT32:
+        if operator.outputs[0].shape != tensor.shape:
             continue
-        if all(_is_per_channel(other, z.shape[-1]) for j, other in enumerate(operator.inputs) if j != i):
+        others = (each for j, each in enumerate(operator.inputs) if j != i)
+        if all(_per_channel(each, tensor.shape, z.shape[-1]) is not None for each in others):
             return i
     return None
 
 
-def _is_per_channel(tensor: LiteTensor | None, channels: int) -> bool:
+def _flat(tensor: LiteTensor | None, result: LiteTensor, before: LiteTensor) -> LiteTensor:
+    """The constant operand as the operator takes it before the reshape."""
+    assert tensor is not None and result.shape is not None and before.shape
+    data = _per_channel(tensor, result.shape, before.shape[-1])
+    assert data is not None
+    return tensor if data is tensor.data else LiteTensor(f"{tensor.name}/flat", tensor.type, data.shape, data)
+
+
+def _per_channel(tensor: LiteTensor | None, shape: tuple[int, ...], channels: int) -> np.ndarray | None:
+    """A constant of one number, or with one for each channel, the channels being the shape's last axes."""
     if tensor is None or tensor.data is None:
-        return False
-    return tensor.data.size == 1 or tensor.data.shape[-1] == tensor.data.size == channels
+        return None
+    data = tensor.data
+    if data.size == 1 or (data.size == channels == data.shape[-1] == shape[-1]):
+        return data
+    core = data.reshape(_without_ones(data.shape))
+    for first in range(len(shape) - core.ndim, -1, -1):
+        split = shape[first:]
+        if min(split) > 0 and math.prod(split) == channels:
+            return np.ascontiguousarray(np.broadcast_to(core, split)).reshape(-1)
+    return None
+
+
+_ELEMENTWISE = _ACTIVATIONS | {
+    *(BuiltinOperator.LEAKY_RELU, BuiltinOperator.LOGISTIC, BuiltinOperator.TANH, BuiltinOperator.ELU),
+    *(BuiltinOperator.HARD_SWISH, BuiltinOperator.GELU, BuiltinOperator.ABS, BuiltinOperator.NEG),
+    *(BuiltinOperator.EXP, BuiltinOperator.SQRT, BuiltinOperator.RSQRT, BuiltinOperator.SQUARE),
+    *(BuiltinOperator.LOG, BuiltinOperator.DIV, *_ARITHMETIC),
+}
+
+
+class MergeReshapesAround:
+    """Makes one reshape of those before and behind an elementwise operator.
+
+    Given:  z = RESHAPE(RELU(RESHAPE(x, s)), t)
+    Result: z = RESHAPE(RELU(x), t)
+
+    Also for arithmetic with one number. Only the operator may use the first reshape, and only the second
+    reshape the operator.
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many reshapes went."""
+        fused = Fused(graph)
+        gone = []
+        for last in graph.operators:
+            middle = fused.only_user_of(last.inputs[0]) if last.code == BuiltinOperator.RESHAPE else None
+            if middle is None or middle.code not in _ELEMENTWISE:
+                continue
+            place = _only_reshaped(middle, fused)
+            if place is None:
+                continue
+            first = fused.producers[id(middle.inputs[place])]
+            x, y = first.inputs[0], middle.outputs[0]
+            assert x is not None
+            middle.inputs[place] = x
+            result = LiteTensor(y.name, y.type, x.shape)
+            middle.outputs, last.inputs[0] = [result], result
+            fused.producers[id(result)], fused.uses[id(result)] = middle, 1
+            gone.append(first)
+        graph.remove(gone)
+        return len(gone)
+
+
+def _only_reshaped(operator: LiteOperator, fused: Fused) -> int | None:
+    """Which operand comes from a reshape, the others being one number; None for anything else."""
+    for i, tensor in enumerate(operator.inputs):
+        before = fused.only_user_of(tensor)
+        if before is None or before.code != BuiltinOperator.RESHAPE or before.inputs[0] is None:
+            continue
+        others = [each for j, each in enumerate(operator.inputs) if j != i]
+        if not all(each is not None and each.data is not None and each.data.size == 1 for each in others):
+            continue
+        x, y = before.inputs[0], operator.outputs[0]
+        if tensor is None or y.shape is None or tensor.shape != y.shape or x.shape is None:
+            continue
+        # A number of more axes than x would give the result more axes.
+        if all(each is not None and len(each.shape or ()) <= len(x.shape) for each in others):
+            return i
+    return None
 
 
 class SkipLeadingOnes:

@@ -8,7 +8,7 @@ from ..lite_graph import LiteGraph
 from .activation import FuseActivation
 from .arithmetic import RemoveNeutralArithmetic, SkipBroadcasts, UseCutOffs, UseSquaredDifference
 from .batch_norm import FoldBatchNorm
-from .behind_reshape import MoveBeforeReshape, SkipLeadingOnes
+from .behind_reshape import MergeReshapesAround, MoveBeforeReshape, SkipLeadingOnes
 from .bias import FuseBias
 from .constants import FoldConstants, ShareConstants
 from .dead_code import RemoveDeadCode
@@ -66,6 +66,7 @@ PASSES: tuple[Pass, ...] = (
     UsePrelu(),
     # What only moves data goes, or out of the way of what a convolution could take in.
     MergeReshapes(),
+    MergeReshapesAround(),
     MergeTransposes(),
     SinkTransposes(),
     FuseMatmulTransposes(),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
-from ..lite_graph import LiteGraph, LiteTensor
+from ..lite_graph import LiteGraph
 from ..partial_shape import is_known
-from .pattern import Fused
+from .pattern import Fused, skip
 
 
 class MergeReshapes:
@@ -18,22 +18,19 @@ class MergeReshapes:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many reshapes were skipped."""
         producers = graph.producers()
-        replaced: dict[int, LiteTensor] = {}
-        skipped = 0
+        same = []
+        merged = 0
         for operator in graph.operators:
-            for i, tensor in enumerate(operator.inputs):
-                if id(tensor) in replaced:
-                    operator.inputs[i] = replaced[id(tensor)]
             if operator.code != BuiltinOperator.RESHAPE:
                 continue
             x, y = operator.inputs[0], operator.outputs[0]
             before = producers.get(id(x))
             if before is not None and before.code == BuiltinOperator.RESHAPE and is_known(y.shape):
                 operator.inputs[0] = x = before.inputs[0]
-                skipped += 1
-            if x is not None and is_known(y.shape) and x.shape == y.shape and y not in graph.outputs:
-                replaced[id(y)] = x
-        return skipped + len(replaced)
+                merged += 1
+            if x is not None and is_known(y.shape) and x.shape == y.shape:
+                same.append((operator, x))
+        return merged + skip(graph, same)
 
 
 class KeepDimensions:
@@ -52,15 +49,12 @@ class KeepDimensions:
             middle = fused.only_user_of(last.inputs[0])
             if middle is None or not isinstance(middle.options, FullyConnectedOptionsT):
                 continue
-            if middle.options.keep_num_dims:
-                continue
             first = fused.producers.get(id(middle.inputs[0]))
             # The operator flattens by itself, so the reshape before it may be gone already.
-            x = (
-                middle.inputs[0]
-                if first is None or first.code != BuiltinOperator.RESHAPE
-                else first.inputs[0]
-            )
+            is_reshaped = first is not None and first.code == BuiltinOperator.RESHAPE
+            if middle.options.keep_num_dims and not is_reshaped:
+                continue
+            x = first.inputs[0] if first is not None and is_reshaped else middle.inputs[0]
             weights, z = middle.inputs[1], last.outputs[0]
             assert x is not None and weights is not None and weights.shape is not None
             if not is_known(x.shape) or x.shape is None or not x.shape or x.shape[-1] != weights.shape[1]:
@@ -68,7 +62,7 @@ class KeepDimensions:
             if z.shape != (*x.shape[:-1], weights.shape[0]):
                 continue
             middle.inputs[0] = x
-            middle.options.keep_num_dims = True
+            middle.options.keep_num_dims = len(x.shape) != 2
             fused.join(middle, last)
         return fused.finish()
 
