@@ -10,7 +10,7 @@ import numpy as np
 
 from ..lite.errors import ModelError
 from ..lite.string_tensor import pack_strings
-from ..lite.tensor import TensorType
+from ..lite.tensor import OVERREAD_BYTES, TensorType
 from ..lite.whole_file import write_whole
 from ..schema import tflite
 from ..schema.operator_code import operator_code
@@ -83,6 +83,8 @@ class ModelFile:
         for content, padding in zip(self._contents, paddings, strict=True):
             yield bytes(padding)
             yield content.data
+        # What readers may look at behind a buffer: a large one at the end would have to be copied.
+        yield bytes(OVERREAD_BYTES)
 
     def _packed(self, buffers: list[tflite.BufferT]) -> bytes:
         self._model.buffers = buffers
