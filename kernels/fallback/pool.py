@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,25 +21,28 @@ FLOAT_32 = frozenset((graph_def.DT_FLOAT, graph_def.DT_BFLOAT16))
 Shape = tuple[int, ...]
 
 
-def pool_window(
-    op: str,
-    x: Shape,
-    ksize: Sequence[int],
-    strides: Sequence[int],
-    padding: str,
-    explicit: Sequence[int],
-    first: bool,
-) -> Window:
-    """The pool's window over [N, spatial, C]. Attributes are as in the node, in the layout's order."""
-    rank = len(x)
-    size = spatial(op, "ksize", ksize, first, rank)
-    steps = spatial(op, "strides", strides, first, rank)
-    pads = spatial(op, "explicit_paddings", explicit, first, rank, 2) if padding == "EXPLICIT" else ()
-    window = sliding_window(op, x[1:-1], size, steps, (1,) * (rank - 2), padding, pads)
+@dataclass(frozen=True, kw_only=True)
+class PoolAttributes:
+    """A pool's attributes, as in the node: for every axis in the layout's order."""
+
+    ksize: list[int]
+    strides: list[int]
+    padding: str
+    explicit_paddings: list[int] = field(default_factory=list)
+    data_format: str = "NHWC"
+
+
+def pool_window(op: str, x: Shape, pool: PoolAttributes, first: bool) -> Window:
+    """The pool's window over [N, spatial, C]."""
+    rank, explicit = len(x), pool.padding == "EXPLICIT"
+    size = spatial(op, "ksize", pool.ksize, first, rank)
+    steps = spatial(op, "strides", pool.strides, first, rank)
+    pads = spatial(op, "explicit_paddings", pool.explicit_paddings, first, rank, 2) if explicit else ()
+    window = sliding_window(op, x[1:-1], size, steps, (1,) * (rank - 2), pool.padding, pads)
     low = [max(a, b) >= k for a, b, k in zip(window.before, window.after, size, strict=True)]
-    if padding == "EXPLICIT" and any(low):
+    if explicit and any(low):
         message = f"explicit paddings must be smaller than the window {list(size)}"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(explicit)}")
+        raise InvalidArgumentError(f"{op}: {message}, got {pool.explicit_paddings}")
     checked_shape((x[0], *window.output, x[-1]), np.dtype(np.float64))
     return window
 
@@ -48,15 +52,21 @@ def check_rank(op: str, x: np.ndarray, rank: int) -> None:
         raise InvalidArgumentError(f"{op}: input must have {rank} dimensions, got {list(x.shape)}")
 
 
-def max_pool(
+def _pooled(
+    op: str,
+    rank: int,
     x: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    explicit_paddings: list[int] = [],  # noqa: B006 (read only)
-    data_format: str = "NHWC",
+    pool: PoolAttributes,
+    reduce: Callable[[np.ndarray, Window], np.ndarray],
 ) -> np.ndarray:
+    """x, in the pool's layout, with each window of it reduced."""
+    check_rank(op, x, rank)
+    first = channels_first(op, pool.data_format)
+    x = to_last(x, first)
+    return from_last(reduce(x, pool_window(op, x.shape, pool, first)), first)
+
+
+def max_pool(x: np.ndarray, *, pool: PoolAttributes) -> np.ndarray:
     """The greatest element under each window of x [N, H, W, C]; NCHW too.
 
     A window over channels alone (ksize [1, 1, 1, k]) is possible as well.
@@ -64,81 +74,56 @@ def max_pool(
     """
     op = "MaxPool"
     check_rank(op, x, 4)
-    first = channels_first(op, data_format)
-    if not first and len(ksize) == 4 and ksize[3] != 1:
-        return _max_over_channels(x, ksize, strides)
-    x = to_last(x, first)
-    window = pool_window(op, x.shape, ksize, strides, padding, explicit_paddings, first)
-    return from_last(greatest(x, window), first)
+    if not channels_first(op, pool.data_format) and len(pool.ksize) == 4 and pool.ksize[3] != 1:
+        return _max_over_channels(x, pool.ksize, pool.strides)
+    return _pooled(op, 4, x, pool, greatest)
 
 
-def _max_over_channels(x: np.ndarray, ksize: Sequence[int], strides: Sequence[int]) -> np.ndarray:
+def _max_over_channels(x: np.ndarray, ksize: list[int], strides: list[int]) -> np.ndarray:
     size = ksize[3]
-    if list(ksize[:3]) != [1, 1, 1] or list(strides) != [1, 1, 1, size]:
+    if ksize[:3] != [1, 1, 1] or strides != [1, 1, 1, size]:
         message = f"a window over channels must have size and stride [1, 1, 1, {size}]"
-        raise UnimplementedError(f"MaxPool: {message}, got {list(ksize)} and {list(strides)}")
+        raise UnimplementedError(f"MaxPool: {message}, got {ksize} and {strides}")
     if size < 1 or x.shape[3] % size:
         raise UnimplementedError(f"MaxPool: {size} must divide the channels, got {list(x.shape)}")
     return np.asarray(x.reshape(*x.shape[:3], -1, size).max(axis=-1))
 
 
-def attribute_of(op: str, what: str, values: np.ndarray) -> list[int]:
-    """ksize or strides, given as a tensor."""
-    if values.shape != (4,):
-        raise InvalidArgumentError(f"{op}: {what} must be of 4 elements, got {list(values.shape)}")
-    return [int(value) for value in values]
+def pool_of(
+    op: str, ksize: np.ndarray, strides: np.ndarray, padding: str, data_format: str
+) -> PoolAttributes:
+    """The attributes of a pool whose ksize and strides are tensors of 4 elements."""
+    for what, values in (("ksize", ksize), ("strides", strides)):
+        if values.shape != (4,):
+            raise InvalidArgumentError(f"{op}: {what} must be of 4 elements, got {list(values.shape)}")
+    size, steps = ksize.tolist(), strides.tolist()
+    return PoolAttributes(ksize=size, strides=steps, padding=padding, data_format=data_format)
 
 
 def max_pool_v2(
     x: np.ndarray, ksize: np.ndarray, strides: np.ndarray, *, padding: str, data_format: str
 ) -> np.ndarray:
     """MaxPool, ksize and strides being tensors."""
-    op = "MaxPoolV2"
-    size, steps = attribute_of(op, "ksize", ksize), attribute_of(op, "strides", strides)
-    return max_pool(x, ksize=size, strides=steps, padding=padding, data_format=data_format)
+    return max_pool(x, pool=pool_of("MaxPoolV2", ksize, strides, padding, data_format))
 
 
-def max_pool_3d(
-    x: np.ndarray, *, ksize: list[int], strides: list[int], padding: str, data_format: str
-) -> np.ndarray:
+def max_pool_3d(x: np.ndarray, *, pool: PoolAttributes) -> np.ndarray:
     """The greatest element under each window of x [N, D, H, W, C]; NCDHW too."""
-    op = "MaxPool3D"
-    check_rank(op, x, 5)
-    first = channels_first(op, data_format)
-    x = to_last(x, first)
-    return from_last(greatest(x, pool_window(op, x.shape, ksize, strides, padding, (), first)), first)
+    return _pooled("MaxPool3D", 5, x, pool, greatest)
 
 
-def avg_pool(
-    x: np.ndarray, *, ksize: list[int], strides: list[int], padding: str, data_format: str
-) -> np.ndarray:
+def avg_pool(x: np.ndarray, *, pool: PoolAttributes) -> np.ndarray:
     """The mean under each window of x [N, H, W, C], padding not counted; NCHW too."""
-    op = "AvgPool"
-    check_rank(op, x, 4)
-    first = channels_first(op, data_format)
-    x = to_last(x, first)
-    return from_last(mean(x, pool_window(op, x.shape, ksize, strides, padding, (), first)), first)
+    return _pooled("AvgPool", 4, x, pool, mean)
 
 
-def avg_pool_3d(
-    x: np.ndarray, *, ksize: list[int], strides: list[int], padding: str, data_format: str
-) -> np.ndarray:
+def avg_pool_3d(x: np.ndarray, *, pool: PoolAttributes) -> np.ndarray:
     """The mean under each window of x [N, D, H, W, C], padding not counted; NCDHW too."""
-    op = "AvgPool3D"
-    check_rank(op, x, 5)
-    first = channels_first(op, data_format)
-    x = to_last(x, first)
-    return from_last(mean(x, pool_window(op, x.shape, ksize, strides, padding, (), first)), first)
+    return _pooled("AvgPool3D", 5, x, pool, mean)
 
 
 def max_pool_with_argmax(
-    x: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    include_batch_in_index: bool,
-    Targmax: DataType,
+    x: np.ndarray, *, pool: PoolAttributes, include_batch_in_index: bool, Targmax: DataType
 ) -> tuple[np.ndarray, np.ndarray]:
     """MaxPool of x [N, H, W, C], and where in x each comes from: (h W + w) C + c.
 
@@ -146,7 +131,7 @@ def max_pool_with_argmax(
     """
     op = "MaxPoolWithArgmax"
     check_rank(op, x, 4)
-    window = pool_window(op, x.shape, ksize, strides, padding, (), False)
+    window = pool_window(op, x.shape, pool, False)
     best, places = first_greatest(x, window)
     height, width, channels = x.shape[1:]
     taps_h, taps_w = np.divmod(places.astype(np.int64), window.size[1])

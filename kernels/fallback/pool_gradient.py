@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from .conv import last_sizes, sizes
 from .data_format import channels_first, from_last, to_last
 from .dtypes import FLOATS, INDICES, REAL
 from .half_precision import widened
-from .pool import FLOAT_32, attribute_of, check_rank, pool_window
+from .pool import FLOAT_32, PoolAttributes, check_rank, pool_of, pool_window
 from .pooling import first_greatest, gathered, mean_gradient, scattered, shared_by_equals
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -29,52 +29,46 @@ def _output(x: Shape, window: Window) -> Shape:
     return (x[0], *window.output, x[-1])
 
 
-def _scattered(
+def _max_gradient(
     op: str,
+    rank: int,
     tensors: tuple[np.ndarray, np.ndarray, np.ndarray],
-    attributes: tuple[Sequence[int], Sequence[int], str, Sequence[int]],
-    data_format: str,
+    pool: PoolAttributes,
+    share: Callable[[np.ndarray, np.ndarray, np.ndarray, Window], np.ndarray],
 ) -> np.ndarray:
     """The gradient of a MaxPool's input, for (input, output, gradient of the output)."""
-    first = channels_first(op, data_format)
+    check_rank(op, tensors[0], rank)
+    first = channels_first(op, pool.data_format)
     x, y, dy = (to_last(tensor, first) for tensor in tensors)
-    window = pool_window(op, x.shape, *attributes, first)
+    window = pool_window(op, x.shape, pool, first)
     _check(op, "orig_output", y, _output(x.shape, window))
     _check(op, "gradient", dy, y.shape)
-    return from_last(scattered(dy, first_greatest(x, window)[1], x.shape, window), first)
+    return from_last(share(dy, x, y, window), first)
 
 
-def _gathered(
-    op: str,
-    tensors: tuple[np.ndarray, np.ndarray, np.ndarray],
-    attributes: tuple[Sequence[int], Sequence[int], str, Sequence[int]],
-    data_format: str,
+def _to_first_greatest(dy: np.ndarray, x: np.ndarray, y: np.ndarray, window: Window) -> np.ndarray:
+    del y
+    return scattered(dy, first_greatest(x, window)[1], x.shape, window)
+
+
+def _max_gradient_gradient(
+    op: str, rank: int, tensors: tuple[np.ndarray, np.ndarray, np.ndarray], pool: PoolAttributes
 ) -> np.ndarray:
     """The gradient of a MaxPool gradient's gradient, for (input, output, its gradient)."""
-    first = channels_first(op, data_format)
+    check_rank(op, tensors[0], rank)
+    first = channels_first(op, pool.data_format)
     x, y, values = (to_last(tensor, first) for tensor in tensors)
-    window = pool_window(op, x.shape, *attributes, first)
+    window = pool_window(op, x.shape, pool, first)
     _check(op, "orig_output", y, _output(x.shape, window))
     _check(op, "gradient", values, x.shape)
     return from_last(gathered(values, first_greatest(x, window)[1], window), first)
 
 
 def max_pool_gradient(
-    x: np.ndarray,
-    y: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    explicit_paddings: list[int],
-    data_format: str,
+    x: np.ndarray, y: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes
 ) -> np.ndarray:
     """gradient, given to the first greatest element under each window."""
-    op = "MaxPoolGrad"
-    check_rank(op, x, 4)
-    attributes = (ksize, strides, padding, explicit_paddings)
-    return _scattered(op, (x, y, gradient), attributes, data_format)
+    return _max_gradient("MaxPoolGrad", 4, (x, y, gradient), pool, _to_first_greatest)
 
 
 def max_pool_gradient_v2(
@@ -89,48 +83,25 @@ def max_pool_gradient_v2(
 ) -> np.ndarray:
     """MaxPoolGrad, ksize and strides being tensors."""
     op = "MaxPoolGradV2"
-    check_rank(op, x, 4)
-    attributes = (attribute_of(op, "ksize", ksize), attribute_of(op, "strides", strides), padding, ())
-    return _scattered(op, (x, y, gradient), attributes, data_format)
+    pool = pool_of(op, ksize, strides, padding, data_format)
+    return _max_gradient(op, 4, (x, y, gradient), pool, _to_first_greatest)
 
 
 def max_pool_3d_gradient(
-    x: np.ndarray,
-    y: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    data_format: str,
+    x: np.ndarray, y: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes
 ) -> np.ndarray:
     """gradient, given to every element that equals the greatest one, y, under each window.
 
     Source: TensorFlow tensorflow/core/kernels/pooling_ops_3d.cc, LaunchMaxPooling3dGradOp.
     """
-    op = "MaxPool3DGrad"
-    check_rank(op, x, 5)
-    first = channels_first(op, data_format)
-    x, y, dy = (to_last(tensor, first) for tensor in (x, y, gradient))
-    window = pool_window(op, x.shape, ksize, strides, padding, (), first)
-    _check(op, "orig_output", y, _output(x.shape, window))
-    _check(op, "gradient", dy, y.shape)
-    return from_last(shared_by_equals(dy, x, y, window), first)
+    return _max_gradient("MaxPool3DGrad", 5, (x, y, gradient), pool, shared_by_equals)
 
 
 def max_pool_gradient_gradient(
-    x: np.ndarray,
-    y: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    data_format: str,
+    x: np.ndarray, y: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes
 ) -> np.ndarray:
     """gradient, of x's shape, at the first greatest element of x under each window."""
-    check_rank("MaxPoolGradGrad", x, 4)
-    return _gathered("MaxPoolGradGrad", (x, y, gradient), (ksize, strides, padding, ()), data_format)
+    return _max_gradient_gradient("MaxPoolGradGrad", 4, (x, y, gradient), pool)
 
 
 def max_pool_gradient_gradient_v2(
@@ -145,24 +116,15 @@ def max_pool_gradient_gradient_v2(
 ) -> np.ndarray:
     """MaxPoolGradGrad, ksize and strides being tensors."""
     op = "MaxPoolGradGradV2"
-    check_rank(op, x, 4)
-    attributes = (attribute_of(op, "ksize", ksize), attribute_of(op, "strides", strides), padding, ())
-    return _gathered(op, (x, y, gradient), attributes, data_format)
+    pool = pool_of(op, ksize, strides, padding, data_format)
+    return _max_gradient_gradient(op, 4, (x, y, gradient), pool)
 
 
 def max_pool_3d_gradient_gradient(
-    x: np.ndarray,
-    y: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    data_format: str,
+    x: np.ndarray, y: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes
 ) -> np.ndarray:
     """gradient, of x's shape, at the first greatest element of x under each window."""
-    check_rank("MaxPool3DGradGrad", x, 5)
-    return _gathered("MaxPool3DGradGrad", (x, y, gradient), (ksize, strides, padding, ()), data_format)
+    return _max_gradient_gradient("MaxPool3DGradGrad", 5, (x, y, gradient), pool)
 
 
 def _flat_places(op: str, argmax: np.ndarray, x: np.ndarray, with_batch: bool) -> np.ndarray:
@@ -183,15 +145,13 @@ def max_pool_gradient_with_argmax(
     gradient: np.ndarray,
     argmax: np.ndarray,
     *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
+    pool: PoolAttributes,
     include_batch_in_index: bool,
 ) -> np.ndarray:
     """gradient, added where argmax (MaxPoolWithArgmax's) says in zeros of x's shape."""
     op = "MaxPoolGradWithArgmax"
     check_rank(op, x, 4)
-    window = pool_window(op, x.shape, ksize, strides, padding, (), False)
+    window = pool_window(op, x.shape, pool, False)
     _check(op, "gradient", gradient, _output(x.shape, window))
     _check(op, "argmax", argmax, gradient.shape)
     dy = widened(gradient)
@@ -205,64 +165,41 @@ def max_pool_gradient_gradient_with_argmax(
     gradient: np.ndarray,
     argmax: np.ndarray,
     *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
+    pool: PoolAttributes,
     include_batch_in_index: bool,
 ) -> np.ndarray:
     """gradient, of x's shape, where argmax (MaxPoolWithArgmax's) says."""
     op = "MaxPoolGradGradWithArgmax"
     check_rank(op, x, 4)
-    window = pool_window(op, x.shape, ksize, strides, padding, (), False)
+    window = pool_window(op, x.shape, pool, False)
     _check(op, "gradient", gradient, x.shape)
     _check(op, "argmax", argmax, _output(x.shape, window))
     return gradient.reshape(-1)[_flat_places(op, argmax, x, include_batch_in_index)]
 
 
 def _mean_gradient(
-    op: str,
-    rank: int,
-    shape: np.ndarray,
-    gradient: np.ndarray,
-    attributes: tuple[Sequence[int], Sequence[int], str, Sequence[int]],
-    data_format: str,
+    op: str, rank: int, shape: np.ndarray, gradient: np.ndarray, pool: PoolAttributes
 ) -> np.ndarray:
-    first = channels_first(op, data_format)
+    first = channels_first(op, pool.data_format)
     given = sizes(op, "orig_input_shape", shape)
     if len(given) != rank or gradient.ndim != rank:
         message = f"orig_input_shape and gradient must have {rank} dimensions"
         raise InvalidArgumentError(f"{op}: {message}, got {list(given)} and {list(gradient.shape)}")
     wanted = last_sizes(given, first)
-    window = pool_window(op, wanted, *attributes, first)
+    window = pool_window(op, wanted, pool, first)
     dy = to_last(gradient, first)
     _check(op, "gradient", dy, _output(wanted, window))
     return from_last(mean_gradient(dy, wanted, window), first)
 
 
-def avg_pool_gradient(
-    shape: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    data_format: str,
-) -> np.ndarray:
+def avg_pool_gradient(shape: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes) -> np.ndarray:
     """The gradient of AvgPool's input, of the shape."""
-    return _mean_gradient("AvgPoolGrad", 4, shape, gradient, (ksize, strides, padding, ()), data_format)
+    return _mean_gradient("AvgPoolGrad", 4, shape, gradient, pool)
 
 
-def avg_pool_3d_gradient(
-    shape: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-    data_format: str,
-) -> np.ndarray:
+def avg_pool_3d_gradient(shape: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes) -> np.ndarray:
     """The gradient of AvgPool3D's input, of the shape."""
-    return _mean_gradient("AvgPool3DGrad", 5, shape, gradient, (ksize, strides, padding, ()), data_format)
+    return _mean_gradient("AvgPool3DGrad", 5, shape, gradient, pool)
 
 
 KERNELS = (

@@ -9,7 +9,7 @@ from .attributes import DataType
 from .conv import check_rank, conv_window
 from .convolution import convolve
 from .dtypes import INDICES, numpy_dtype
-from .pool import pool_window
+from .pool import PoolAttributes, pool_window
 from .pooling import greatest, summed
 from .quantized_range import (
     checked_range,
@@ -189,35 +189,19 @@ def quantized_reshape(x: np.ndarray, shape: np.ndarray, low: np.ndarray, high: n
     return x.reshape(wanted), number(scalar(op, "min", low)), number(scalar(op, "max", high))
 
 
-def quantized_max_pool(
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-) -> Ranged:
+def quantized_max_pool(x: np.ndarray, low: np.ndarray, high: np.ndarray, *, pool: PoolAttributes) -> Ranged:
     """MaxPool of x [N, H, W, C]; the range is the same."""
     op = "QuantizedMaxPool"
     check_rank(op, x, x, 4)
-    window = pool_window(op, x.shape, ksize, strides, padding, (), False)
+    window = pool_window(op, x.shape, pool, False)
     return greatest(x, window), number(scalar(op, "min", low)), number(scalar(op, "max", high))
 
 
-def quantized_avg_pool(
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    ksize: list[int],
-    strides: list[int],
-    padding: str,
-) -> Ranged:
+def quantized_avg_pool(x: np.ndarray, low: np.ndarray, high: np.ndarray, *, pool: PoolAttributes) -> Ranged:
     """AvgPool of x [N, H, W, C], integers cut to whole ones; the range is the same."""
     op = "QuantizedAvgPool"
     check_rank(op, x, x, 4)
-    window = pool_window(op, x.shape, ksize, strides, padding, (), False)
+    window = pool_window(op, x.shape, pool, False)
     total, count = summed(x.astype(np.int64), window)
     means = np.trunc(total / count)
     return means.astype(x.dtype), number(scalar(op, "min", low)), number(scalar(op, "max", high))
