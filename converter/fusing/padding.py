@@ -22,7 +22,7 @@ class FusePadding:
     Given:  y = CONV_2D(PAD(x, p), w, b) with padding VALID
     Result: y = CONV_2D(x, w, b) with padding SAME
 
-    Also for DEPTHWISE_CONV_2D. x must have known sizes, and p must be what SAME pads.
+    Also for DEPTHWISE_CONV_2D. x's images must have a known size, and p must be what SAME pads.
     """
 
     def run(self, graph: LiteGraph) -> int:
@@ -45,19 +45,21 @@ def _same_pads_alike(operator: LiteOperator, options: _Convolution, before: Lite
     """Whether SAME on the PAD's input gives the same window positions."""
     x, paddings, weights = before.inputs[0], before.inputs[1], operator.inputs[1]
     assert x is not None and paddings is not None and weights is not None
-    if x.shape is None or not is_known(x.shape) or paddings.data is None or weights.shape is None:
+    if x.shape is None or not is_known(x.shape[1:]) or paddings.data is None or weights.shape is None:
         return False
     (top, bottom), (left, right) = paddings.data[1:3].tolist()
     if np.any(paddings.data[[0, 3]]):
         return False
-    same = _same_geometry(options, x.shape, weights.shape)
+    # How many images there are does not matter.
+    same = _same_geometry(options, (1, *x.shape[1:]), weights.shape)
     rows = (same.out_height - 1) * same.stride_h + (same.filter_height - 1) * same.dilation_h + 1
     columns = (same.out_width - 1) * same.stride_w + (same.filter_width - 1) * same.dilation_w + 1
     # The last window may end before the padded input does, so only what comes before must be equal, and
     # the number of windows.
     before_is_same = (same.pad_top, same.pad_left) == (top, left)
     fits = rows <= top + same.in_height + bottom and columns <= left + same.in_width + right
-    return before_is_same and fits and operator.outputs[0].shape == same.output_shape
+    y = operator.outputs[0].shape
+    return before_is_same and fits and y is not None and y[1:] == same.output_shape[1:]
 
 
 def _same_geometry(options: _Convolution, x: Shape, weights: Shape) -> ConvGeometry | DepthwiseGeometry:

@@ -146,15 +146,16 @@ def test_constants_are_folded() -> None:
     check(net, ["CONV_2D"], convolved() + 2 * FACTORS)
 
 
+@pytest.mark.parametrize("batch", [1, -1])
 @pytest.mark.parametrize(
     ("paddings", "stride", "fused"),
     [([1, 1], 1, True), ([0, 1], 2, True), ([1, 1], 2, False), ([2, 2], 1, False), ([1, 0], 1, False)],
     ids=str,
 )
-def test_padding_like_same_is_fused(paddings: list[int], stride: int, fused: bool) -> None:
+def test_padding_like_same_is_fused(paddings: list[int], stride: int, fused: bool, batch: int) -> None:
     g = GraphBuilder()
     amounts = g.constant("p", np.array([[0, 0], paddings, paddings, [0, 0]], np.int32))
-    x = g.node("Pad", "padded", g.placeholder("x", [1, 6, 6, 3]), amounts)
+    x = g.node("Pad", "padded", g.placeholder("x", [batch, 6, 6, 3]), amounts)
     strides = (1, stride, stride, 1)
     g.node("Conv2D", "y", x, g.constant("filters", FILTERS), strides=strides, padding="VALID")
     size = 6 + sum(paddings) - 2
