@@ -16,7 +16,14 @@ from .binary import BINARY_F32, BINARY_INT
 from .broadcast import collapse, fill_loops
 from .parallel import chunk_count
 
-_INTEGER_SUFFIXES = {TensorType.INT32: "i32", TensorType.INT64: "i64"}
+# Sums, differences and products of uint8 have the bytes of int8's.
+_INTEGER_SUFFIXES = {
+    TensorType.INT8: "i8",
+    TensorType.UINT8: "i8",
+    TensorType.INT16: "i16",
+    TensorType.INT32: "i32",
+    TensorType.INT64: "i64",
+}
 
 
 def arithmetic_calls(
@@ -30,10 +37,12 @@ def arithmetic_calls(
         args["low"], args["high"] = -np.inf, np.inf
     elif out.type in _INTEGER_SUFFIXES:
         family, suffix, args = "binary_int", _INTEGER_SUFFIXES[TensorType(out.type)], np.zeros(1, BINARY_INT)
-        limits = np.iinfo(out.dtype)
+        limits = np.iinfo(np.int8 if suffix == "i8" else out.dtype)
         args["low"], args["high"] = limits.min, limits.max
     else:
-        raise UnsupportedError(f"{operator}: types built are float32, int32 and int64, got {out.type_name}")
+        raise UnsupportedError(
+            f"{operator}: types built are float32, int8, uint8, int16, int32 and int64, got {out.type_name}"
+        )
     fill_loops(args, collapse(operator, a.shape, b.shape))
     tensors = {"a": a, "b": b, "out": out}
     return [KernelCall(family, f"{function}_{suffix}", args, tensors, chunk_count(context, 0.2 * out.size))]

@@ -71,11 +71,26 @@ def _segment_sum_operands(context: Context, node: Node) -> tuple[Tensor, Tensor,
 
 def _prepare_segment_sum(context: Context, node: Node) -> Sequence[KernelCall] | None:
     data, ids, y = _segment_sum_operands(context, node)
-    if ids.is_constant:
-        context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
-    else:
+    if not ids.is_constant:
         context.set_dynamic(y)
-    return None
+        return None
+    context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
+    return [_segment_call("SEGMENT_SUM", "unsorted_segment_sum", data, ids, y, 0)]
+
+
+def _segment_call(
+    operator: str, kernel: str, data: Tensor, ids: Tensor, y: Tensor, initial: float
+) -> KernelCall:
+    """The compiled fold of the slices of data into y, which holds `initial` before."""
+    args = np.zeros(1, SEGMENT_ARGS)
+    args["count"] = ids.size
+    args["size"] = math.prod(y.shape[1:])
+    args["segments"] = y.shape[0]
+    args["initial"] = np.array(initial, y.dtype).view(np.int32)
+    suffix = "f32" if y.type == TensorType.FLOAT32 else "i32"
+    messages = {OUT_OF_RANGE: f"{operator}: ids must be under {y.shape[0]}"}
+    tensors = {"data": data, "ids": ids, "y": y}
+    return KernelCall("segment", f"{kernel}_{suffix}", args, tensors, messages=messages)
 
 
 def _invoke_segment_sum(context: Context, node: Node) -> None:
@@ -113,15 +128,7 @@ def _unsorted(
             context.set_dynamic(y)
             return None
         context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
-        args = np.zeros(1, SEGMENT_ARGS)
-        args["count"] = ids.size
-        args["size"] = math.prod(y.shape[1:])
-        args["segments"] = y.shape[0]
-        args["initial"] = np.array(initial(y.dtype), y.dtype).view(np.int32)
-        kernel = f"{operator.lower()}_{'f32' if y.type == TensorType.FLOAT32 else 'i32'}"
-        messages = {OUT_OF_RANGE: f"{operator}: ids must be under {y.shape[0]}"}
-        tensors = {"data": data, "ids": ids, "y": y}
-        return [KernelCall("segment", kernel, args, tensors, messages=messages)]
+        return [_segment_call(operator, operator.lower(), data, ids, y, initial(y.dtype))]
 
     def invoke(context: Context, node: Node) -> None:
         data, ids, segments, y = _unsorted_operands(context, node, operator)

@@ -33,6 +33,7 @@ _NUMBERS = (*_ORDERED, *_COMPLEX)
 
 # The kernels of these operators take whole tensors of these types; NumPy serves the others.
 _ARITHMETIC_TYPES = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+_SMALL_INTEGERS = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 _EXTREMUM_SUFFIXES = {
     TensorType.INT8: "i8",
     TensorType.UINT8: "u8",
@@ -66,7 +67,8 @@ def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tens
 
 def _arithmetic(function: str) -> Calls:
     def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
-        if out.type not in _ARITHMETIC_TYPES:
+        is_small = out.type in _SMALL_INTEGERS and function != "div"
+        if out.type not in _ARITHMETIC_TYPES and not is_small:
             return None
         return arithmetic_calls(context, f"STABLEHLO {function}", function, a, b, out)
 

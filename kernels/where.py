@@ -31,10 +31,15 @@ def _prepare_where(context: Context, node: Node) -> Sequence[KernelCall] | None:
 
 
 def _invoke_where(context: Context, node: Node) -> None:
-    y = context.output(node, 0)
-    places = np.argwhere(context.input(node, 0).array())
-    context.resize_tensor(y, places.shape)
-    y.array()[...] = places
+    x, y = context.input(node, 0), context.output(node, 0)
+    places = np.flatnonzero(x.array().astype(np.bool_, copy=False))
+    context.resize_tensor(y, (places.size, len(x.shape)))
+    columns = y.array()
+    for axis in range(len(x.shape) - 1, 0, -1):
+        outer = places // x.shape[axis]
+        columns[:, axis] = places - outer * x.shape[axis]
+        places = outer
+    columns[:, 0] = places
 
 
 def _prepare_unique(context: Context, node: Node) -> Sequence[KernelCall] | None:

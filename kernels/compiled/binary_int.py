@@ -38,6 +38,11 @@ def _range_i16(block):
 
 
 @njit(error_model="numpy")
+def _range_i8(block):
+    return np.int8(block.low), np.int8(block.high)
+
+
+@njit(error_model="numpy")
 def _range_i64(block):
     return block.low, block.high
 
@@ -81,19 +86,31 @@ def _arithmetic(width):
     return {"add": add, "sub": sub, "mul": mul, "squared_difference": squared_difference}
 
 
-def _division(width):
+def _division_i32():
+    """The quotient truncated towards zero: exact in float64, which has vector code."""
+
+    @njit(error_model="numpy")
+    def div(x, y, limits):
+        # For a zero divisor any value serves, as the kernel then fails.
+        divisor = np.float64(1) if y == 0 else np.float64(y)
+        return _clamp(np.int32(np.int64(np.float64(x) / divisor)), limits)
+
+    return div
+
+
+def _division_i64():
     """The quotient truncated towards zero; for a zero divisor any value, as the kernel then fails."""
 
     @njit(error_model="numpy")
     def div(x, y, limits):
         if y == 0:
-            return width(0)
+            return np.int64(0)
         if y == -1:  # the one quotient that overflows wraps around
-            return _clamp(width(-x), limits)
+            return _clamp(np.int64(-x), limits)
         quotient = x // y
         if quotient < 0 and quotient * y != x:
             quotient += 1
-        return _clamp(width(quotient), limits)
+        return _clamp(np.int64(quotient), limits)
 
     return div
 
@@ -116,14 +133,19 @@ def _checked_division(read, write, limits, combine):
 
 
 for _suffix, _read, _write, _range, _width in (
+    ("i8", read_i8, write_i8, _range_i8, np.int8),
     ("i16", read_i16, write_i16, _range_i16, np.int16),
     ("i32", read_i32, write_i32, _range_i32, np.int32),
     ("i64", read_i64, write_i64, _range_i64, np.int64),
 ):
     for _name, _combine in _arithmetic(_width).items():
         kernels.add(BINARY_INT, f"{_name}_{_suffix}")(broadcast_kernel(_read, _write, _range, _combine))
-    if _width is not np.int16:
-        kernels.add(BINARY_INT, f"div_{_suffix}")(_checked_division(_read, _write, _range, _division(_width)))
+
+for _suffix, _read, _write, _range, _division in (
+    ("i32", read_i32, write_i32, _range_i32, _division_i32()),
+    ("i64", read_i64, write_i64, _range_i64, _division_i64()),
+):
+    kernels.add(BINARY_INT, f"div_{_suffix}")(_checked_division(_read, _write, _range, _division))
 
 for _suffix, _read, _write in (
     ("i8", read_i8, write_i8),

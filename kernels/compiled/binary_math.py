@@ -6,9 +6,10 @@ import numpy as np
 from numba import njit
 
 from ..binary_math import BINARY_MATH, DIVISION_BY_ZERO, NEGATIVE_EXPONENT
-from .broadcast import broadcast_kernel
+from .broadcast import broadcast_kernel, row_kernel
 from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
 from .family import KernelFamily
+from .power import powers
 
 kernels = KernelFamily()
 
@@ -22,8 +23,8 @@ def _nothing(block):
 
 
 @njit(error_model="numpy")
-def _pow_f32(x, y, p):
-    return math.pow(x, y)
+def _pow_row(block, a_at, a_step, b_at, b_step, out_at, count):
+    powers(block.a + 4 * a_at, a_step, block.b + 4 * b_at, b_step, block.out + 4 * out_at, count)
 
 
 @njit(error_model="numpy")
@@ -105,7 +106,7 @@ def _not_negative(x):
     return x >= 0
 
 
-kernels.add(BINARY_MATH, "pow_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _pow_f32))
+kernels.add(BINARY_MATH, "pow_f32")(row_kernel(_pow_row))
 kernels.add(BINARY_MATH, "pow_i32")(_checked(read_i32, write_i32, _pow_i32, _not_negative, NEGATIVE_EXPONENT))
 kernels.add(BINARY_MATH, "atan2_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _atan2_f32))
 kernels.add(BINARY_MATH, "floor_mod_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _floor_mod_f32))

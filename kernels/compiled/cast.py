@@ -9,12 +9,15 @@ from .elements import (
     float_bits,
     float_from_bits,
     read_f32,
+    read_f64,
     read_i8,
+    read_i16,
     read_i32,
     read_i64,
     read_u8,
     read_u16,
     write_f32,
+    write_f64,
     write_i8,
     write_i16,
     write_i32,
@@ -32,6 +35,8 @@ _READ = {
     "i64": read_i64,
     "u8": read_u8,
     "i8": read_i8,
+    "i16": read_i16,
+    "f64": read_f64,
     "bool": read_u8,
     "f16": read_u16,
     "bf16": read_u16,
@@ -42,6 +47,8 @@ _WRITE = {
     "i64": write_i64,
     "u8": write_u8,
     "i8": write_i8,
+    "i16": write_i16,
+    "f64": write_f64,
     "bool": write_u8,
     "f16": write_i16,
     "bf16": write_i16,
@@ -52,8 +59,16 @@ _TYPES = {
     "i64": types.int64,
     "u8": types.uint8,
     "i8": types.int8,
+    "i16": types.int16,
+    "f64": types.float64,
 }
-_LIMITS = {"i32": (-(2**31), 2**31), "i64": (-(2**63), 2**63), "u8": (0, 256), "i8": (-128, 128)}
+_LIMITS = {
+    "i32": (-(2**31), 2**31),
+    "i64": (-(2**63), 2**63),
+    "u8": (0, 256),
+    "i8": (-128, 128),
+    "i16": (-(2**15), 2**15),
+}
 
 
 def _nothing(block):
@@ -79,7 +94,7 @@ def saturating(target):
 
 
 def plain(target):
-    """An integer to a type that may wrap it or round it."""
+    """A number to a type that may wrap it or round it."""
     type_ = _TYPES[target]
 
     def cast(x, p):
@@ -145,7 +160,7 @@ for _source, _target in COMPILED_CASTS:
         _function = _to_bfloat16
     elif _source == "bf16":
         _function = _from_bfloat16
-    elif _source == "f32":
+    elif _source == "f32" and _target != "f64":
         _function = saturating(_target)
     else:
         _function = plain(_target)

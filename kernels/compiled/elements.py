@@ -19,6 +19,7 @@ _LLVM_TYPES = {
     types.int32: ir.IntType(32),
     types.int64: ir.IntType(64),
     types.float32: ir.FloatType(),
+    types.float64: ir.DoubleType(),
 }
 
 
@@ -85,6 +86,7 @@ read_u16 = reader(types.uint16)
 read_i32, write_i32 = reader(types.int32), writer(types.int32)
 read_i64, write_i64 = reader(types.int64), writer(types.int64)
 read_f32, write_f32 = reader(types.float32), writer(types.float32)
+read_f64, write_f64 = reader(types.float64), writer(types.float64)
 
 read_back_i8 = reader(types.int8, own_writes=True)
 read_back_u8 = reader(types.uint8, own_writes=True)
@@ -95,3 +97,5 @@ read_back_f32 = reader(types.float32, own_writes=True)
 
 float_bits = _bitcast(types.float32, types.int32)
 float_from_bits = _bitcast(types.int32, types.float32)
+double_bits = _bitcast(types.float64, types.int64)
+double_from_bits = _bitcast(types.int64, types.float64)

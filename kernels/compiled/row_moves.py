@@ -73,7 +73,7 @@ def _every_second(e: Emitter, source: Value, item_bytes: int) -> _Gather:
         # The second half ends with the last element taken, so that nothing past it is read.
         halves = [e.load(first, type_), e.load(first, type_, (lanes - 1) * item_bytes)]
         chosen = [*range(0, lanes, 2), *(lanes + k for k in range(1, lanes, 2))]
-        return e.shuffle(*halves, chosen)
+        return e.shuffle(halves[0], halves[1], chosen)
 
     return gather
 

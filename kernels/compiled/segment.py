@@ -1,4 +1,4 @@
-"""The UNSORTED_SEGMENT operators, a slice at a time."""
+"""The segment operators, a slice at a time."""
 
 from numba import njit, types
 

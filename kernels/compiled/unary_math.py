@@ -86,6 +86,17 @@ def _sign_i32(x, p):
     return np.int32((1 if x > 0 else 0) - (1 if x < 0 else 0))
 
 
+def _complex_abs(block, chunk, chunks):
+    """The magnitude by way of float64, as the C library's hypotf: an infinite part outweighs NaN."""
+    x, y = block.x, block.y
+    for i in range(block.size * chunk // chunks, block.size * (chunk + 1) // chunks):
+        real, imaginary = np.float64(read_f32(x, 2 * i)), np.float64(read_f32(x, 2 * i + 1))
+        magnitude = np.sqrt(real * real + imaginary * imaginary)
+        infinite = abs(real) == np.inf or abs(imaginary) == np.inf
+        write_f32(y, i, np.float32(np.inf) if infinite else np.float32(magnitude))
+    return 0
+
+
 def _grid(block):
     return block.low, block.high, block.scale, block.inverse_scale
 
@@ -106,4 +117,5 @@ kernels.add(UNARY, "gelu_f32")(mapped_kernel(map_row("gelu_row_f32", _gelu)))
 kernels.add(UNARY, "gelu_approximate_f32")(
     mapped_kernel(map_row("gelu_approximate_row_f32", _gelu_approximate))
 )
+kernels.add(UNARY, "complex_abs_f32")(_complex_abs)
 kernels.add(FAKE_QUANT, "fake_quant_f32")(unary_kernel(read_f32, write_f32, _grid, _fake_quant))
