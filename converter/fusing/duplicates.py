@@ -9,6 +9,7 @@ from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects
 
 # Two of these are not the same, though they have the same operands.
 _UNLIKE = frozenset(("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "READ_VARIABLE"))
+_COMMUTATIVE = frozenset(("ADD", "MUL", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "EQUAL", "NOT_EQUAL"))
 
 
 class ShareResults:
@@ -56,6 +57,8 @@ def operator_key(operator: LiteOperator, stand_ins: Mapping[int, LiteTensor | No
         return None
     operands = [(stand_ins or {}).get(id(tensor), tensor) for tensor in operator.inputs]
     inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operands)
+    if operator.code.name in _COMMUTATIVE:
+        inputs = tuple(sorted(inputs, key=repr))
     types = tuple((tensor.type, tensor.shape) for tensor in operator.outputs)
     if any(tensor.quantization is not None for tensor in operator.outputs):
         return None

@@ -16,6 +16,7 @@ from .dilation import UseDilation
 from .duplicates import ShareResults
 from .gelu import FuseGelu
 from .hard_swish import FuseHardSwish
+from .join_reshapes import JoinReshapes
 from .lookup import UseEmbeddingLookup
 from .loop import DropBranchResults, DropLoopVariables, ShareWithLoops
 from .matmul import FuseMatmulTransposes
@@ -24,9 +25,9 @@ from .power import SimplifyPowers, UseSubtraction
 from .rectifier import UsePrelu, UseRectifiers
 from .reduction import KeepReducedAxes, UseL2Normalization
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
-from .scale import FoldScaleBefore
+from .scale import FoldOffsetBefore, FoldScaleBefore
 from .softmax import UseSoftmax
-from .transpose import MergeTransposes, SinkTransposes
+from .transpose import MergeTransposes, SinkTransposes, UseReshape
 from .zero import SkipEmptyResults, SkipZeroProducts
 
 
@@ -67,6 +68,8 @@ PASSES: tuple[Pass, ...] = (
     # What only moves data goes, or out of the way of what a convolution could take in.
     MergeReshapes(),
     MergeReshapesAround(),
+    JoinReshapes(),
+    UseReshape(),
     MergeTransposes(),
     SinkTransposes(),
     FuseMatmulTransposes(),
@@ -78,6 +81,7 @@ PASSES: tuple[Pass, ...] = (
     FuseBias(),
     UseEmbeddingLookup(),
     FoldScaleBefore(),
+    FoldOffsetBefore(),
     FusePadding(),
     # Reshapes around a product go together, before the one in front goes alone.
     KeepDimensions(),

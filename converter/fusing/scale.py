@@ -1,12 +1,13 @@
-"""Multiplications that go into the weights after them."""
+"""Multiplications and additions that go into the weights and the bias after them."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
-from .pattern import Fused, activation_of
+from .pattern import Fused, activation_of, bias_of
 
 _WEIGHTED = (BuiltinOperator.CONV_2D, BuiltinOperator.DEPTHWISE_CONV_2D, BuiltinOperator.FULLY_CONNECTED)
 
@@ -46,6 +47,64 @@ class FoldScaleBefore:
         return len(gone)
 
 
+class FoldOffsetBefore:
+    """Folds constants that are added before a FULLY_CONNECTED into its bias.
+
+    Given:  y = FULLY_CONNECTED(ADD(x, c), w, b)      c constant, a number or one for each column of w
+    Result: y = FULLY_CONNECTED(x, w, b + w c)
+
+    Also for SUB. The sum must have no other user, w and b must be constant. A convolution that pads does
+    not do this: what it pads with has no offset.
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many operators went."""
+        fused = Fused(graph)
+        gone = []
+        for operator in graph.operators:
+            weights = operator.inputs[1] if operator.code == BuiltinOperator.FULLY_CONNECTED else None
+            if weights is None or weights.data is None or weights.data.dtype != np.float32:
+                continue
+            total = fused.only_user_of(operator.inputs[0])
+            found = None if total is None or activation_of(total) else _offsets(total)
+            bias = bias_of(operator)
+            if total is None or found is None or (bias is not None and bias.data is None):
+                continue
+            x, offsets = found
+            if offsets.size not in (1, weights.data.shape[1]):
+                continue
+            added = weights.data.astype(np.float64) @ np.broadcast_to(offsets, weights.data.shape[1:])
+            data = (added if bias is None or bias.data is None else bias.data + added).astype(np.float32)
+            name = f"{operator.outputs[0].name}/bias"
+            operator.inputs = [x, weights, LiteTensor(name, TensorType.FLOAT32, data.shape, data)]
+            operator.sources += total.sources
+            gone.append(total)
+        graph.remove(gone)
+        return len(gone)
+
+
+def _offsets(operator: LiteOperator) -> tuple[LiteTensor, np.ndarray] | None:
+    """What is added to, and what is: a number, or one for each entry of the last axis."""
+    if operator.code not in (BuiltinOperator.ADD, BuiltinOperator.SUB):
+        return None
+    a, b = operator.inputs
+    for x, constant in ((a, b), (b, a))[: 1 + (operator.code == BuiltinOperator.ADD)]:
+        data = None if x is None else _along_last_axis(constant, x, operator.outputs[0])
+        if x is not None and data is not None and np.all(np.isfinite(data)):
+            return x, -data if operator.code == BuiltinOperator.SUB else data
+    return None
+
+
+def _along_last_axis(constant: LiteTensor | None, x: LiteTensor, y: LiteTensor) -> np.ndarray | None:
+    """A constant that varies along the last axis only and does not stretch x, flat; None for others."""
+    data = None if constant is None or x.data is not None else constant.data
+    if data is None or data.dtype != np.float32 or x.shape is None or x.shape != y.shape:
+        return None
+    if data.size != 1 and (data.shape[-1] != data.size or data.ndim > len(x.shape)):
+        return None
+    return data.reshape(-1)
+
+
 def _factors(operator: LiteOperator) -> tuple[LiteTensor, np.ndarray] | None:
     """What is multiplied, and by what: a number, or one for each entry of the last axis."""
     if operator.code not in (BuiltinOperator.MUL, BuiltinOperator.DIV):
@@ -53,14 +112,9 @@ def _factors(operator: LiteOperator) -> tuple[LiteTensor, np.ndarray] | None:
     a, b = operator.inputs
     pairs = ((a, b), (b, a)) if operator.code == BuiltinOperator.MUL else ((a, b),)
     for x, constant in pairs:
-        if x is None or constant is None or constant.data is None or x.data is not None:
+        flat = None if x is None else _along_last_axis(constant, x, operator.outputs[0])
+        if x is None or flat is None:
             continue
-        data = constant.data
-        if data.dtype != np.float32 or x.shape is None or x.shape != operator.outputs[0].shape:
-            continue
-        if data.size != 1 and (data.shape[-1] != data.size or data.ndim > len(x.shape)):
-            continue
-        flat = data.reshape(-1)
         if operator.code == BuiltinOperator.DIV:
             if np.any(flat == 0):
                 continue

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...schema.tflite import BuiltinOperator
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, ReshapeOptionsT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
+from ..partial_shape import is_known
 from .pattern import WEIGHTED, Fused, activation_of, skip
 
-_UNARY = frozenset(
+UNARY = frozenset(
     (
         *(
             BuiltinOperator.RELU,
@@ -23,7 +25,7 @@ _UNARY = frozenset(
         *(BuiltinOperator.SQRT, BuiltinOperator.RSQRT, BuiltinOperator.SQUARE, BuiltinOperator.LOG),
     )
 )
-_BINARY = frozenset((BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL, BuiltinOperator.DIV))
+BINARY = frozenset((BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL, BuiltinOperator.DIV))
 
 
 def order_of(operator: LiteOperator | None) -> list[int] | None:
@@ -70,6 +72,35 @@ def _order(operator: LiteOperator, order: Sequence[int]) -> LiteTensor:
     return LiteTensor(f"{old.name}/merged", old.type, data.shape, data)
 
 
+class UseReshape:
+    """Moves axes of one element by a reshape, which needs not move anything.
+
+    Given:  y = TRANSPOSE(x, [0, 3, 1, 2])      x is [n, h, w, 1]
+    Result: y = RESHAPE(x, [n, 1, h, w])
+
+    The order of the other axes must be as it was, and all sizes known.
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many transposes changed."""
+        changed = 0
+        for operator in graph.operators:
+            order = order_of(operator)
+            x = operator.inputs[0] if order is not None else None
+            if order is None or x is None or x.shape is None or not is_known(x.shape):
+                continue
+            y = operator.outputs[0]
+            long = [axis for axis in order if x.shape[axis] != 1]
+            if long != sorted(long) or y.shape is None or not is_known(y.shape):
+                continue
+            sizes = np.array(y.shape, np.int32)
+            shape = LiteTensor(f"{y.name}/shape", TensorType.INT32, sizes.shape, sizes)
+            operator.code, operator.inputs = BuiltinOperator.RESHAPE, [x, shape]
+            operator.options = ReshapeOptionsT()
+            changed += 1
+        return changed
+
+
 class SinkTransposes:
     """Moves a transpose behind an elementwise operator, where it may meet another.
 
@@ -113,14 +144,14 @@ def _leads_to_transpose(operator: LiteOperator, users: dict[int, list[LiteOperat
         if operator.code == BuiltinOperator.TRANSPOSE:
             return True
         following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
-        if operator.code not in _UNARY | _BINARY or len(following) != 1:
+        if operator.code not in UNARY | BINARY or len(following) != 1:
             return False
         operator = following[0]
     return False
 
 
 def _swapped(graph: LiteGraph, operator: LiteOperator, fused: Fused) -> bool:
-    if operator.code not in _UNARY and operator.code not in _BINARY:
+    if operator.code not in UNARY and operator.code not in BINARY:
         return False
     for i, tensor in enumerate(operator.inputs):
         transpose = fused.only_user_of(tensor)
