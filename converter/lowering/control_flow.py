@@ -274,8 +274,8 @@ def _loop_graph(
             graph.inputs.append(LiteTensor(f"{graph.name}_arg{i}", operand.type, shape))
         else:
             graph.inputs.append(_argument(graph.name, i, operand))
-    prefix = f"{lowering.name(node)}/{name}/"
-    graph.outputs = lower_function(lowering.program, function, graph.inputs, inner.graph, prefix)
+    # A body's nodes are named after the loop already, and share their graph with no others.
+    graph.outputs = lower_function(lowering.program, function, graph.inputs, inner.graph, "")
     RemoveDeadCode().run(graph)
     return graph
 
