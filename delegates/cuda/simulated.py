@@ -235,21 +235,48 @@ def _interpreted(source: str) -> Any:
 
 @contextmanager
 def _interpreted_language() -> Iterator[None]:
-    """Has Triton's own functions that are written in Triton interpreted, too."""
+    """Has Triton's own functions that are written in Triton interpreted, too.
+
+    Afterwards the language is as it was: the interpreter leaves its changes behind where one function
+    calls another, and the compiler would meet them.
+    """
     with _LANGUAGE_LOCK:
         changes = _language_functions()
-        for module, name, _, interpreted in changes:
+        before = [(owner, dict(vars(owner))) for owner in _language_parts()]
+        for module, name, interpreted in changes:
             setattr(module, name, interpreted)
         try:
             yield
         finally:
-            for module, name, compiled, _ in changes:
-                setattr(module, name, compiled)
+            for owner, attributes in before:
+                _restore(owner, attributes)
+
+
+def _restore(owner: object, attributes: dict[str, object]) -> None:
+    """Give a module or class the attributes that it had."""
+    present = dict(vars(owner))
+    for name, value in present.items():
+        if name not in attributes:
+            delattr(owner, name)
+        elif value is not attributes[name]:
+            setattr(owner, name, attributes[name])
+    for name in attributes.keys() - present.keys():
+        setattr(owner, name, attributes[name])
 
 
 @cache
-def _language_functions() -> list[tuple[types.ModuleType, str, object, object]]:
-    """Module, name, and both forms of each function of Triton's language that is written in Triton."""
+def _language_parts() -> list[object]:
+    """What the interpreter changes: modules and classes of Triton's language."""
+    import triton.language as tl
+
+    modules = [tl, tl.core, tl.math, tl.standard]
+    classes = [tl.core.tensor, tl.core.tensor_descriptor_base, tl.core.dtype, tl.core.condition]
+    return [*modules, *classes]
+
+
+@cache
+def _language_functions() -> list[tuple[types.ModuleType, str, object]]:
+    """Module, name and interpreted form of each function of the language that is written in Triton."""
     import triton.language as tl
     from triton.runtime.interpreter import InterpretedFunction
     from triton.runtime.jit import JITFunction
@@ -261,8 +288,7 @@ def _language_functions() -> list[tuple[types.ModuleType, str, object, object]]:
     for module in (tl, tl.standard):
         for name, value in vars(module).items():
             if isinstance(value, JITFunction):
-                form = interpreted.setdefault(value.fn, InterpretedFunction(value.fn))
-                found.append((module, name, value, form))
+                found.append((module, name, interpreted.setdefault(value.fn, InterpretedFunction(value.fn))))
     return found
 
 

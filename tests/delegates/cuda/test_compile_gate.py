@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 import pytest
+from numlite.delegates.cuda.compile import compile_kernel, compile_triton
 from numlite.delegates.cuda.launch import Kernel
 
-from .graphs import conv_model, depthwise_model, network, residual_model
+from .graphs import conv_model, depthwise_model, network, random_input, residual_model
 from .machine_code import SHARED_BYTES, kernels_of, machine_code
-from .simulation import needs_triton
+from .simulation import interpreter_of, needs_triton, run, simulated
 
 pytestmark = needs_triton
 
@@ -95,8 +96,6 @@ def test_one_variant_compiles() -> None:
 
 def test_arguments_are_followed_by_two_pointers() -> None:
     """Triton's kernels take two scratch pointers behind what is declared; the launch gives them."""
-    from numlite.delegates.cuda.compile import compile_triton
-
     (kernel,) = kernels_of(conv_model("int8", (1, 4, 4, 16), 16, 1), {0: (1, 4, 4, 16)})
     entry = re.search(r"\.visible \.entry[^{]*", compile_triton(kernel, 90).asm["ptx"])
     assert entry is not None
@@ -109,3 +108,14 @@ def test_arguments_are_followed_by_two_pointers() -> None:
         declared,
         [name.replace("f32", "b32").replace("u32", "b32") for name in declared],
     )
+
+
+def test_interpreting_leaves_the_compiler_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    import triton
+
+    model, shape = conv_model("float32", (1, 4, 4, 16), 16), (1, 4, 4, 16)
+    monkeypatch.setattr(triton.knobs.compilation, "always_compile", True)
+    (kernel,) = kernels_of(model, {0: shape})
+    before = compile_kernel(kernel, 90)
+    run(interpreter_of(model, simulated()), [random_input("float32", shape)])
+    assert compile_kernel(kernel, 90) == before
