@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import (
     activations,
+    batch_matmul,
     binary,
     conv,
     depthwise_conv,
@@ -56,6 +57,7 @@ FAMILIES: dict[str, Family] = {
     **dict.fromkeys(reshape.OPERATORS, Family(reshape.lower)),
     **dict.fromkeys(resize.OPERATORS, Family(resize.lower)),
     **dict.fromkeys(softmax.OPERATORS, Family(softmax.lower)),
+    "BATCH_MATMUL": Family(batch_matmul.lower),
     "CONV_2D": Family(conv.lower, _CHAIN),
     "DEPTHWISE_CONV_2D": Family(depthwise_conv.lower, _WINDOW),
     "GATHER": Family(gather.lower),

@@ -13,6 +13,7 @@ from .simulation import interpreter_of, needs_triton, run, simulated, taken
 # The modules whose operators have a family in delegates/cuda/families.py.
 STEMS = (
     "activations",
+    "batch_matmul",
     "binary",
     "concatenation",
     "conv",

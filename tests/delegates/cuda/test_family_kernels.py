@@ -15,6 +15,7 @@ pytestmark = needs_triton
 
 STEMS = (
     "activations",
+    "batch_matmul",
     "binary",
     "concatenation",
     "elementwise",
