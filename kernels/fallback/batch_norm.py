@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...schema import graph_def
@@ -14,6 +16,16 @@ from .status import InvalidArgumentError
 _FLOAT = frozenset((graph_def.DT_FLOAT,))
 _INPUTS = frozenset((graph_def.DT_FLOAT, graph_def.DT_HALF, graph_def.DT_BFLOAT16))
 _GLOBAL = FLOATS - {graph_def.DT_BFLOAT16}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BatchNormAttributes:
+    """What FusedBatchNorm and its gradient are told; the latter has no exponential_avg_factor."""
+
+    epsilon: float
+    data_format: str
+    is_training: bool
+    exponential_avg_factor: float = 1.0
 
 
 def _check(op: str, x: np.ndarray, ranks: tuple[int, ...], first: bool, *vectors: np.ndarray) -> None:
@@ -42,10 +54,7 @@ def fused_batch_norm(
     mean: np.ndarray,
     variance: np.ndarray,
     *,
-    epsilon: float,
-    exponential_avg_factor: float,
-    data_format: str,
-    is_training: bool,
+    attributes: BatchNormAttributes,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """(x - mean) / sqrt(variance + epsilon) scale + offset, by channel; x has 4 dimensions, or 5.
 
@@ -55,24 +64,24 @@ def fused_batch_norm(
     Source: TensorFlow tensorflow/core/kernels/fused_batch_norm_op.cc.
     """
     op = "FusedBatchNorm"
-    first = channels_first(op, data_format)
-    averaged = is_training and exponential_avg_factor != 1
-    given = () if is_training and not averaged else (mean, variance)
+    first = channels_first(op, attributes.data_format)
+    averaged = attributes.is_training and attributes.exponential_avg_factor != 1
+    given = () if attributes.is_training and not averaged else (mean, variance)
     _check(op, x, (4, 5), first, scale, offset, *given)
     wide = to_last(x, first).astype(np.float32)
     if x.size == 0:
         nothing = np.full(scale.shape, np.nan, np.float32)
         return x, nothing, nothing, nothing, nothing
-    if not is_training:
-        y = (wide - mean) * (scale / np.sqrt(variance + np.float32(epsilon))) + offset
+    if not attributes.is_training:
+        y = (wide - mean) * (scale / np.sqrt(variance + np.float32(attributes.epsilon))) + offset
         # Nobody reads what only the gradient of training needs: TensorFlow leaves it as it is.
         unused = np.zeros_like(mean)
         return from_last(y.astype(x.dtype), first), mean, variance, unused, unused
     found, spread, count = _moments(wide)
-    y = (wide - found) * (scale / np.sqrt(spread + np.float32(epsilon))) + offset
+    y = (wide - found) * (scale / np.sqrt(spread + np.float32(attributes.epsilon))) + offset
     kept_mean, kept_variance = found, spread * np.float32(count / max(count - 1, 1))
     if averaged:
-        factor = np.float32(exponential_avg_factor)
+        factor = np.float32(attributes.exponential_avg_factor)
         kept_mean = (1 - factor) * mean + factor * kept_mean
         kept_variance = (1 - factor) * variance + factor * kept_variance
     return from_last(y.astype(x.dtype), first), kept_mean, kept_variance, found, spread
@@ -85,23 +94,10 @@ def fused_batch_norm_v3(
     mean: np.ndarray,
     variance: np.ndarray,
     *,
-    epsilon: float,
-    exponential_avg_factor: float,
-    data_format: str,
-    is_training: bool,
+    attributes: BatchNormAttributes,
 ) -> tuple[np.ndarray, ...]:
     """FusedBatchNorm, with a third tensor for the gradient that is 0 and does not matter."""
-    found = fused_batch_norm(
-        x,
-        scale,
-        offset,
-        mean,
-        variance,
-        epsilon=epsilon,
-        exponential_avg_factor=exponential_avg_factor,
-        data_format=data_format,
-        is_training=is_training,
-    )
+    found = fused_batch_norm(x, scale, offset, mean, variance, attributes=attributes)
     return (*found, np.zeros((), np.float32))
 
 
@@ -112,26 +108,24 @@ def fused_batch_norm_gradient(
     mean: np.ndarray,
     variance: np.ndarray,
     *,
-    epsilon: float,
-    data_format: str,
-    is_training: bool,
+    attributes: BatchNormAttributes,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Gradients of x, scale and offset, for mean and variance as FusedBatchNorm left them.
 
     Two empty tensors follow.
     """
     op = "FusedBatchNormGrad"
-    first = channels_first(op, data_format)
+    first = channels_first(op, attributes.data_format)
     _check(op, x, (4, 5), first, scale, mean, variance)
     if gradient.shape != x.shape:
         message = "y_backprop must be of x's shape"
         raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
     dy, centred = to_last(gradient, first).astype(np.float32), to_last(x, first) - mean
     axes = tuple(range(x.ndim - 1))
-    inverse = 1 / np.sqrt(variance + np.float32(epsilon))
+    inverse = 1 / np.sqrt(variance + np.float32(attributes.epsilon))
     summed, product = dy.sum(axis=axes), (dy * centred).sum(axis=axes)
     dx = dy
-    if is_training:
+    if attributes.is_training:
         count = np.float32(x.size // max(x.shape[1 if first else -1], 1))
         dx = dy - summed / count - centred * (product / count * np.square(inverse))
     dx = from_last((dx * (scale * inverse)).astype(x.dtype), first)
@@ -147,22 +141,11 @@ def fused_batch_norm_gradient_v3(
     variance: np.ndarray,
     reserved: np.ndarray,
     *,
-    epsilon: float,
-    data_format: str,
-    is_training: bool,
+    attributes: BatchNormAttributes,
 ) -> tuple[np.ndarray, ...]:
     """FusedBatchNormGrad; the third reserved tensor does not matter."""
     del reserved
-    return fused_batch_norm_gradient(
-        gradient,
-        x,
-        scale,
-        mean,
-        variance,
-        epsilon=epsilon,
-        data_format=data_format,
-        is_training=is_training,
-    )
+    return fused_batch_norm_gradient(gradient, x, scale, mean, variance, attributes=attributes)
 
 
 def global_batch_norm(

@@ -4,15 +4,16 @@ follows them, convolutions of padded or resized images."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...schema import graph_def
 from .activation import elu, leaky_relu, relu, relu6
-from .batch_norm import fused_batch_norm, fused_batch_norm_v3
+from .batch_norm import BatchNormAttributes, fused_batch_norm, fused_batch_norm_v3
 from .bias import bias_add
-from .conv import conv_2d, conv_3d
+from .conv import ConvAttributes, conv_2d, conv_3d
 from .depthwise_conv import depthwise_conv_2d
 from .dtypes import FLOATS
 from .half_precision import widened
@@ -32,40 +33,34 @@ _ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
+@dataclass(frozen=True, kw_only=True)
+class FusedOps:
+    """Names of the ops that follow a product, and their attributes."""
+
+    fused_ops: list[str]
+    epsilon: float
+    leakyrelu_alpha: float
+
+
 def _gelu_approximate(x: np.ndarray) -> np.ndarray:
     inner = x.dtype.type(np.sqrt(2 / np.pi)) * (x + x.dtype.type(0.044715) * x * x * x)
     return np.asarray(x.dtype.type(0.5) * x * (1 + np.tanh(inner)))
 
 
 def _followed(
-    op: str,
-    x: np.ndarray,
-    fused_ops: list[str],
-    args: list[np.ndarray],
-    epsilon: float,
-    alpha: float,
-    data_format: str,
+    op: str, x: np.ndarray, fused: FusedOps, args: list[np.ndarray], data_format: str = "NHWC"
 ) -> np.ndarray:
     """x, the product, and then the fused ops in turn, which take their further inputs from args."""
     rest = list(args)
-    for name in fused_ops:
+    for name in fused.fused_ops:
         if name == "BiasAdd" and rest:
             x = bias_add(x, rest.pop(0), data_format=data_format)
         elif name == "FusedBatchNorm" and len(rest) >= 4:
             scale, offset, mean, variance = (rest.pop(0) for _ in range(4))
-            x, *_ = fused_batch_norm(
-                x,
-                scale,
-                offset,
-                mean,
-                variance,
-                epsilon=epsilon,
-                exponential_avg_factor=1.0,
-                data_format=data_format,
-                is_training=False,
-            )
+            norm = BatchNormAttributes(epsilon=fused.epsilon, data_format=data_format, is_training=False)
+            x, *_ = fused_batch_norm(x, scale, offset, mean, variance, attributes=norm)
         elif name == "LeakyRelu":
-            x = leaky_relu(x, alpha=alpha)
+            x = leaky_relu(x, alpha=fused.leakyrelu_alpha)
         elif name in _ACTIVATIONS:
             x = _ACTIVATIONS[name](x)
         else:
@@ -80,28 +75,14 @@ def fused_conv_2d(
     args: list[np.ndarray],
     host_args: list[np.ndarray],
     *,
-    strides: list[int],
-    padding: str,
-    explicit_paddings: list[int],
-    data_format: str,
-    dilations: list[int],
-    fused_ops: list[str],
-    epsilon: float,
-    leakyrelu_alpha: float,
+    attributes: ConvAttributes,
+    fused: FusedOps,
 ) -> np.ndarray:
     """Conv2D, then BiasAdd or FusedBatchNorm, then an activation, as fused_ops says."""
     if host_args:
         raise UnsupportedError(f"_FusedConv2D: must have no host_args on the CPU, got {len(host_args)}")
-    y = conv_2d(
-        x,
-        w,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
-    return _followed("_FusedConv2D", y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
+    y = conv_2d(x, w, attributes=attributes)
+    return _followed("_FusedConv2D", y, fused, args, attributes.data_format)
 
 
 def fused_conv_3d(
@@ -109,48 +90,23 @@ def fused_conv_3d(
     w: np.ndarray,
     args: list[np.ndarray],
     *,
-    strides: list[int],
-    padding: str,
-    data_format: str,
-    dilations: list[int],
+    attributes: ConvAttributes,
     padding_list: list[int],
-    fused_ops: list[str],
-    epsilon: float,
-    leakyrelu_alpha: float,
+    fused: FusedOps,
 ) -> np.ndarray:
     """Conv3D, then BiasAdd, then an activation, as fused_ops says."""
     op = "_FusedConv3D"
     if padding_list:
         raise UnsupportedError(f"{op}: must have no padding_list, got {padding_list}; Pad before it runs")
-    y = conv_3d(x, w, strides=strides, padding=padding, data_format=data_format, dilations=dilations)
-    return _followed(op, y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
+    return _followed(op, conv_3d(x, w, attributes=attributes), fused, args, attributes.data_format)
 
 
 def fused_depthwise_conv_2d(
-    x: np.ndarray,
-    w: np.ndarray,
-    args: list[np.ndarray],
-    *,
-    strides: list[int],
-    padding: str,
-    data_format: str,
-    dilations: list[int],
-    fused_ops: list[str],
-    epsilon: float,
-    leakyrelu_alpha: float,
+    x: np.ndarray, w: np.ndarray, args: list[np.ndarray], *, attributes: ConvAttributes, fused: FusedOps
 ) -> np.ndarray:
     """DepthwiseConv2dNative, then BiasAdd, then an activation, as fused_ops says."""
-    y = depthwise_conv_2d(
-        x,
-        w,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=[],
-        data_format=data_format,
-        dilations=dilations,
-    )
-    op = "_FusedDepthwiseConv2dNative"
-    return _followed(op, y, fused_ops, args, epsilon, leakyrelu_alpha, data_format)
+    y = depthwise_conv_2d(x, w, attributes=attributes)
+    return _followed("_FusedDepthwiseConv2dNative", y, fused, args, attributes.data_format)
 
 
 def fused_batch_norm_with_activation(
@@ -161,25 +117,12 @@ def fused_batch_norm_with_activation(
     variance: np.ndarray,
     side_input: list[np.ndarray],
     *,
-    epsilon: float,
-    exponential_avg_factor: float,
-    data_format: str,
-    is_training: bool,
+    attributes: BatchNormAttributes,
     activation_mode: str,
 ) -> tuple[np.ndarray, ...]:
     """FusedBatchNormV3, then a side input added, then Relu or nothing."""
     op = "_FusedBatchNormEx"
-    y, *others = fused_batch_norm_v3(
-        x,
-        scale,
-        offset,
-        mean,
-        variance,
-        epsilon=epsilon,
-        exponential_avg_factor=exponential_avg_factor,
-        data_format=data_format,
-        is_training=is_training,
-    )
+    y, *others = fused_batch_norm_v3(x, scale, offset, mean, variance, attributes=attributes)
     for side in side_input:
         if side.shape != y.shape:
             message = "side_input must be of x's shape"
@@ -198,9 +141,7 @@ def fused_matmul(
     *,
     transpose_a: bool,
     transpose_b: bool,
-    fused_ops: list[str],
-    epsilon: float,
-    leakyrelu_alpha: float,
+    fused: FusedOps,
 ) -> np.ndarray:
     """a b of matrices, then BiasAdd, then an activation, as fused_ops says."""
     left, right = a.T if transpose_a else a, b.T if transpose_b else b
@@ -208,7 +149,7 @@ def fused_matmul(
         message = "a and b must be matrices that can be multiplied"
         raise InvalidArgumentError(f"_FusedMatMul: {message}, got {list(left.shape)} and {list(right.shape)}")
     product = (widened(left) @ widened(right)).astype(a.dtype)
-    return _followed("_FusedMatMul", product, fused_ops, args, epsilon, leakyrelu_alpha, "NHWC")
+    return _followed("_FusedMatMul", product, fused, args)
 
 
 def _mirrored(op: str, x: np.ndarray, paddings: np.ndarray, mode: str) -> np.ndarray:
@@ -228,10 +169,10 @@ def _mirrored(op: str, x: np.ndarray, paddings: np.ndarray, mode: str) -> np.nda
 
 
 def fused_pad_conv_2d(
-    x: np.ndarray, paddings: np.ndarray, w: np.ndarray, *, mode: str, strides: list[int], padding: str
+    x: np.ndarray, paddings: np.ndarray, w: np.ndarray, *, mode: str, attributes: ConvAttributes
 ) -> np.ndarray:
     """Conv2D of MirrorPad."""
-    return conv_2d(_mirrored("FusedPadConv2D", x, paddings, mode), w, strides=strides, padding=padding)
+    return conv_2d(_mirrored("FusedPadConv2D", x, paddings, mode), w, attributes=attributes)
 
 
 def fused_resize_and_pad_conv_2d(
@@ -242,13 +183,12 @@ def fused_resize_and_pad_conv_2d(
     *,
     resize_align_corners: bool,
     mode: str,
-    strides: list[int],
-    padding: str,
+    attributes: ConvAttributes,
 ) -> np.ndarray:
     """Conv2D of MirrorPad of ResizeBilinear."""
     resized = resize_bilinear(x, size, align_corners=resize_align_corners, half_pixel_centers=False)
     whole = _mirrored("FusedResizeAndPadConv2D", resized.astype(x.dtype), paddings, mode)
-    return conv_2d(whole, w, strides=strides, padding=padding)
+    return conv_2d(whole, w, attributes=attributes)
 
 
 KERNELS = (

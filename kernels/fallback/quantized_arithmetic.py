@@ -6,7 +6,7 @@ import numpy as np
 
 from ...schema import graph_def
 from .attributes import DataType
-from .conv import check_rank, conv_window
+from .conv import ConvAttributes, check_rank, conv_window
 from .convolution import convolve
 from .dtypes import INDICES, numpy_dtype
 from .pool import PoolAttributes, pool_window
@@ -151,15 +151,13 @@ def quantized_conv_2d(
     min_w: np.ndarray,
     max_w: np.ndarray,
     *,
+    attributes: ConvAttributes,
     out_type: DataType,
-    strides: list[int],
-    padding: str,
-    dilations: list[int],
 ) -> Ranged:
     """Conv2D of x [N, H, W, C] and w [KH, KW, C, O], and its range; padding stands for 0."""
     op = "QuantizedConv2D"
     check_rank(op, x, w, 4)
-    window = conv_window(op, x.shape, w.shape, strides, dilations, padding, (), False)
+    window = conv_window(op, x.shape, w.shape, attributes, False)
     a, b = checked_range(op, min_x, max_x), checked_range(op, min_w, max_w)
     dtype = numpy_dtype(out_type)
     # Sums of 8-bit products are exact in float64.
