@@ -67,7 +67,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("AssignAddVariableOp", "AssignSubVariableOp", "AssignVariableOp", "ReadVariableOp"),
         *("VarHandleOp",),
     ),
-    "reverse": ("ReverseSequence", "ReverseV2"),
+    "reverse": ("ReverseSequence", "ReverseV2", "Roll"),
     "rfft2d": ("RFFT", "RFFT2D"),
     "scatter": (
         *("InvertPermutation", "ScatterNd", "SparseToDense", "TensorScatterAdd", "TensorScatterSub"),

@@ -1,9 +1,14 @@
-"""ReverseV2 and ReverseSequence."""
+"""ReverseV2, ReverseSequence and Roll."""
 
 from __future__ import annotations
 
-from ...lite.errors import UnsupportedError
-from ...schema.tflite import BuiltinOperator, ReverseSequenceOptionsT
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.tflite import (
+    BuiltinOperator,
+    ConcatenationOptionsT,
+    ReverseSequenceOptionsT,
+    SliceOptionsT,
+)
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .cast import as_int32
@@ -31,4 +36,46 @@ def reverse_sequence(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.REVERSE_SEQUENCE, inputs, inputs[0].shape, options)
 
 
-RULES: dict[str, Rule] = {"ReverseSequence": reverse_sequence, "ReverseV2": reverse_v2}
+def roll(lowering: Lowering, node: Node) -> LiteTensor:
+    """For each axis the last elements before the first ones, by two SLICEs and a CONCATENATION."""
+    x = lowering.input(node, 0)
+    shifts = lowering.integers_input(node, 1, "the shift")
+    axes = lowering.integers_input(node, 2, "the axis")
+    if x.shape is None:
+        raise UnsupportedError("the rank must be known")
+    if len(shifts) != len(axes):
+        raise ModelError(f"shift and axis must have the same size, got {shifts} and {axes}")
+    if any(not -len(x.shape) <= axis < len(x.shape) for axis in axes):
+        raise ModelError(f"axes must be in [{-len(x.shape)}, {len(x.shape)}), got {axes}")
+    for shift, axis in zip(shifts, axes, strict=True):
+        x = _rolled(lowering, node, x, shift, axis % len(x.shape or ()))
+    return x
+
+
+def _rolled(lowering: Lowering, node: Node, x: LiteTensor, shift: int, axis: int) -> LiteTensor:
+    assert x.shape is not None
+    count = x.shape[axis]
+    if count == -1:
+        raise UnsupportedError(f"the size of axis {axis} must be known")
+    if count == 0 or shift % count == 0:
+        return x
+    first = count - shift % count
+    parts = [_part(lowering, node, x, axis, first, count - first), _part(lowering, node, x, axis, 0, first)]
+    options = ConcatenationOptionsT(axis=axis)
+    return lowering.operator(node, BuiltinOperator.CONCATENATION, parts, x.shape, options)
+
+
+def _part(lowering: Lowering, node: Node, x: LiteTensor, axis: int, begin: int, size: int) -> LiteTensor:
+    """SLICE of some elements along an axis, all along the others."""
+    assert x.shape is not None
+    begins, sizes = [0] * len(x.shape), list(x.shape)
+    begins[axis] = begin
+    sizes[axis] = size
+    bounds = [
+        lowering.integers(lowering.name(node, "/begin"), begins),
+        lowering.integers(lowering.name(node, "/size"), sizes),
+    ]
+    return lowering.operator(node, BuiltinOperator.SLICE, [x, *bounds], tuple(sizes), SliceOptionsT())
+
+
+RULES: dict[str, Rule] = {"ReverseSequence": reverse_sequence, "ReverseV2": reverse_v2, "Roll": roll}
