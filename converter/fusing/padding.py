@@ -37,6 +37,7 @@ class FusePadding:
             if options.padding == Padding.VALID and _same_pads_alike(operator, options, before):
                 options.padding = Padding.SAME
                 operator.inputs[0] = before.inputs[0]
+                operator.sources += before.sources
                 fused += 1
         return fused
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, L2NormOptionsT, ReducerOptionsT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from .pattern import Fused, activation_of
 from .product import scalar_of
+from .transpose import order_of
 
 _REDUCTIONS = frozenset(
     (
@@ -48,6 +51,38 @@ class KeepReducedAxes:
                 options.keep_dims = True
                 fused.join(first, second)
         return fused.finish()
+
+
+class ReduceTransposed:
+    """Reduces what was transposed as it was before.
+
+    Given:  y = MEAN(TRANSPOSE(x, [0, 3, 1, 2]), [2, 3])
+    Result: y = MEAN(x, [1, 2])
+
+    The axes that are left must be in x's order.
+    """
+
+    def run(self, graph: LiteGraph) -> int:
+        """Returns how many reductions changed."""
+        producers = graph.producers()
+        changed = 0
+        for operator in graph.operators:
+            options = operator.options
+            if not isinstance(options, ReducerOptionsT) or options.keep_dims:
+                continue
+            before, axes = producers.get(id(operator.inputs[0])), operator.inputs[1]
+            order = order_of(before)
+            if before is None or order is None or axes is None or axes.data is None:
+                continue
+            over = {order[int(axis) % len(order)] for axis in axes.data.reshape(-1)}
+            left = [axis for axis in order if axis not in over]
+            if left != sorted(left):
+                continue
+            data = np.array(sorted(over), np.int32)
+            new = LiteTensor(f"{operator.outputs[0].name}/axes", TensorType.INT32, data.shape, data)
+            operator.inputs = [before.inputs[0], new]
+            changed += 1
+        return changed
 
 
 class UseL2Normalization:

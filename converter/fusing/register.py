@@ -23,7 +23,7 @@ from .matmul import FuseMatmulTransposes
 from .padding import FusePadding
 from .power import SimplifyPowers, UseSubtraction
 from .rectifier import UsePrelu, UseRectifiers
-from .reduction import KeepReducedAxes, UseL2Normalization
+from .reduction import KeepReducedAxes, ReduceTransposed, UseL2Normalization
 from .reshape import KeepDimensions, MergeReshapes, SkipFlattening
 from .scale import FoldOffsetBefore, FoldScaleBefore
 from .softmax import UseSoftmax
@@ -73,6 +73,7 @@ PASSES: tuple[Pass, ...] = (
     MergeTransposes(),
     SinkTransposes(),
     FuseMatmulTransposes(),
+    ReduceTransposed(),
     KeepReducedAxes(),
     UseDilation(),
     MoveBeforeReshape(),

@@ -167,3 +167,24 @@ def test_results_of_branches_that_are_used_stay() -> None:
     model = checked(convert_graph(branches(["p", "q"]).graph_def, ["n", "x", "z"], ["p", "q"]))
     node = tflite.read(model).subgraphs[0].operators[1]
     assert (len(node.inputs), len(node.outputs)) == (3, 2)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_a_loop_takes_what_is_computed_later(run: Callable[..., list[np.ndarray]]) -> None:
+    g = counting("loop:2", offset=2)
+    # n + 2, which the graph lists behind the loop as its outputs have it.
+    g.node("AddV2", "limit", "n", integer(g, "more", 2))
+    model, read = converted(g, ["y", "limit"])
+    assert operators(model) == ["ADD", "WHILE"]
+    assert len(read.subgraphs[1].operators) == 1
+    y, limit = run(model, np.array(1, np.int32), np.array([1, -2], np.float32))
+    assert limit == 3
+    np.testing.assert_array_equal(y, [8, -16])
+
+
+def test_a_loop_does_not_take_what_needs_its_result() -> None:
+    g = counting("loop:2", offset=2)
+    # n + 2 again, but of the n that a loop before gave: the same number, by another way.
+    g.node("AddV2", "later", "loop:1", integer(g, "more", 2))
+    _, read = converted(g, ["y", "later"])
+    assert [len(subgraph.operators) for subgraph in read.subgraphs[1:]] == [1, 2]

@@ -80,3 +80,20 @@ def test_cut_offs_with_an_end_in_common() -> None:
         high = g.node("Minimum", f"{name}/min", x, scalar(g, f"{name}/1", 1))
         g.node("Maximum", name, scalar(g, f"{name}/low", low), high)
     check(g, ["RELU_N1_TO_1", "RELU_0_TO_1"], ["y", "z"], x=3 * uniform(3, 4))
+
+
+@pytest.mark.parametrize("op", ["Mean", "Sum", "Max"])
+@pytest.mark.parametrize(
+    ("axes", "keep", "taken"),
+    [
+        *(((2, 3), False, True), ((-1, -2), False, True), ((1,), False, True), ((0, 1, 2, 3), False, True)),
+        *(((2,), False, False), ((2, 3), True, False)),
+    ],
+    ids=str,
+)
+def test_reductions_of_what_was_transposed(op: str, axes: tuple[int, ...], keep: bool, taken: bool) -> None:
+    g = GraphBuilder()
+    x = transposed(g, "t", g.placeholder("x", [2, 3, 4, 5]), NCHW)
+    g.node(op, "y", x, integers(g, "axes", *axes), keep_dims=keep)
+    code = {"Mean": "MEAN", "Sum": "SUM", "Max": "REDUCE_MAX"}[op]
+    check(g, [code] if taken else ["TRANSPOSE", code], x=uniform(2, 3, 4, 5))
