@@ -26,6 +26,13 @@ UNARY = frozenset(
     )
 )
 BINARY = frozenset((BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL, BuiltinOperator.DIV))
+# What takes in a transpose before it.
+_ENDS = frozenset(
+    (
+        *(BuiltinOperator.TRANSPOSE, BuiltinOperator.MEAN, BuiltinOperator.SUM),
+        *(BuiltinOperator.REDUCE_MAX, BuiltinOperator.REDUCE_MIN),
+    )
+)
 
 
 def order_of(operator: LiteOperator | None) -> list[int] | None:
@@ -104,10 +111,10 @@ class UseReshape:
 class SinkTransposes:
     """Moves a transpose behind an elementwise operator, where it may meet another.
 
-    Given:  y = RELU(TRANSPOSE(x, p)), and y is only transposed again, or x is a convolution's result
+    Given:  y = RELU(TRANSPOSE(x, p)); y is only transposed again or reduced, or x a convolution's result
     Result: y = TRANSPOSE(RELU(x), p)
 
-    Also for arithmetic with a constant, or with what is transposed alike.
+    Also for arithmetic with a constant, and for that of two operands that are transposed alike.
     """
 
     def run(self, graph: LiteGraph) -> int:
@@ -120,9 +127,8 @@ class SinkTransposes:
         moved = 0
         for operator in list(graph.operators):
             following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
-            if not _follows_convolution(operator, fused) and (
-                not following or not all(_leads_to_transpose(each, users) for each in following)
-            ):
+            leads = following and all(_leads_to_transpose(each, users) for each in following)
+            if not (leads or _follows_convolution(operator, fused) or _is_of_two(operator, fused)):
                 continue
             moved += _swapped(graph, operator, fused)
         return moved
@@ -138,10 +144,16 @@ def _follows_convolution(operator: LiteOperator, fused: Fused) -> bool:
     return False
 
 
+def _is_of_two(operator: LiteOperator, fused: Fused) -> bool:
+    """Whether there is a transpose before each operand, of which one would do."""
+    orders = [order_of(fused.only_user_of(tensor)) for tensor in operator.inputs]
+    return len(orders) == 2 and orders[0] is not None and orders[0] == orders[1]
+
+
 def _leads_to_transpose(operator: LiteOperator, users: dict[int, list[LiteOperator]]) -> bool:
-    """Whether the operator is a transpose, or an elementwise one before transposes."""
+    """Whether the operator is a transpose or a reduction, or an elementwise one before those."""
     for _ in range(len(users)):
-        if operator.code == BuiltinOperator.TRANSPOSE:
+        if operator.code in _ENDS:
             return True
         following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
         if operator.code not in UNARY | BINARY or len(following) != 1:

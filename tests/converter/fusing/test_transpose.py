@@ -97,3 +97,18 @@ def test_reductions_of_what_was_transposed(op: str, axes: tuple[int, ...], keep:
     g.node(op, "y", x, integers(g, "axes", *axes), keep_dims=keep)
     code = {"Mean": "MEAN", "Sum": "SUM", "Max": "REDUCE_MAX"}[op]
     check(g, [code] if taken else ["TRANSPOSE", code], x=uniform(2, 3, 4, 5))
+
+
+def test_two_transposes_are_one_behind_their_sum() -> None:
+    g = GraphBuilder()
+    a, b = g.placeholder("a", [2, 3, 4, 5]), g.placeholder("b", [2, 3, 4, 5])
+    g.node("AddV2", "y", transposed(g, "ta", a, NCHW), transposed(g, "tb", b, NCHW))
+    check(g, ["ADD", "TRANSPOSE"], a=uniform(2, 3, 4, 5), b=uniform(2, 3, 4, 5))
+
+
+def test_elementwise_operators_between_a_transpose_and_a_reduction() -> None:
+    g = GraphBuilder()
+    x = transposed(g, "t", g.placeholder("x", [2, 3, 4, 5]), NCHW)
+    scaled = g.node("Mul", "m", g.node("Relu", "r", x), g.constant("c", uniform(1, 5, 1, 1)))
+    g.node("Mean", "y", scaled, integers(g, "axes", 2, 3))
+    check(g, ["RELU", "MUL", "MEAN"], x=uniform(2, 3, 4, 5))
