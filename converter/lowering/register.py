@@ -86,9 +86,9 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "special": ("Lgamma",),
     "split": ("Pack", "Split", "SplitV", "Unpack"),
     "tensor_list": (
-        *("EmptyTensorList", "TensorListFromTensor", "TensorListGather", "TensorListGetItem"),
-        *("TensorListLength", "TensorListPushBack", "TensorListReserve", "TensorListSetItem"),
-        *("TensorListStack",),
+        *("EmptyTensorList", "TensorListConcat", "TensorListConcatV2", "TensorListFromTensor"),
+        *("TensorListGather", "TensorListGetItem", "TensorListLength", "TensorListPushBack"),
+        *("TensorListReserve", "TensorListSetItem", "TensorListStack"),
     ),
     "tile": ("BroadcastTo", "Tile"),
     "top_k": ("TopKV2",),

@@ -207,6 +207,17 @@ def stack(lowering: Lowering, node: Node) -> LiteTensor:
     return held
 
 
+def concat(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """RESHAPE that makes one axis of the first two; and the elements' first sizes, which are all alike."""
+    held = stack(lowering, node)
+    if held.shape is None or len(held.shape) < 2 or not is_known(held.shape):
+        raise UnsupportedError("the length of the list and the shape of its elements must be known")
+    count, first, *others = held.shape
+    joined = reshaped(lowering, node, held, (count * first, *others))
+    assert joined is not None
+    return [joined, lowering.constant(lowering.name(node, "/lengths"), np.full(count, first, np.int64))]
+
+
 def length(lowering: Lowering, node: Node) -> LiteTensor:
     """The first size."""
     from .shape import shape_of
@@ -246,6 +257,8 @@ def _concatenated(
 
 RULES: dict[str, Rule] = {
     "EmptyTensorList": empty,
+    "TensorListConcat": concat,
+    "TensorListConcatV2": concat,
     "TensorListFromTensor": from_tensor,
     "TensorListGather": gather,
     "TensorListGetItem": get_item,

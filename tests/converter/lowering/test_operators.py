@@ -357,6 +357,22 @@ def test_the_only_element_of_a_list_is_the_list(run) -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_the_elements_of_a_list_end_to_end(run) -> None:
+    g = GraphBuilder()
+    shape = g.constant("shape", i32(4, 4, 8))
+    held = g.node("TensorListFromTensor", "held", g.placeholder("x", IMAGE.shape), shape)
+    leading = g.constant("leading", np.zeros(0, np.int64))
+    float32 = AttrValue(type=1)
+    joined = g.node("TensorListConcatV2", "joined", held, shape, leading, element_dtype=float32)
+    g.node("Identity", "lengths", f"{joined}:1")
+    model = checked(convert_graph(g.graph_def, ["x"], ["joined", "lengths"]))
+    assert operators(model) == ["RESHAPE"]
+    y, lengths = run(model, IMAGE)
+    np.testing.assert_array_equal(y, IMAGE.reshape(8, 4, 8))
+    np.testing.assert_array_equal(lengths, [4, 4])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_tensors_with_some_elements_changed(run) -> None:
     g = GraphBuilder()
     x, updates = g.placeholder("x", [3, 4]), g.placeholder("updates", [2, 4])
