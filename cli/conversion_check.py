@@ -13,11 +13,16 @@ from .model_inputs import fill_inputs
 
 if TYPE_CHECKING:
     from ..converter.conversion import Entry
+    from ..converter.execution.graph_runner import GraphRunner
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest difference of one output over all inputs, and the largest value that it had."""
+    """The largest difference of one output over all inputs, and the largest value that it had.
+
+    The difference is infinite where shapes or strings differ, or only one value is NaN or infinite; the
+    largest value of strings is NaN.
+    """
 
     signature: str
     output: str
@@ -25,18 +30,30 @@ class Difference:
     scale: float
 
     def __str__(self) -> str:
-        return f"{self.signature} {self.output}: {self.largest:.3g} at most, values up to {self.scale:.3g}"
+        if np.isinf(self.largest):
+            told = "DIFFERS in a shape, a string, or where values are not finite"
+        elif np.isnan(self.scale):
+            told = "equal strings"
+        else:
+            told = f"differs by {self.largest:.3g} at most, values up to {self.scale:.3g}"
+        return f"{self.signature} {self.output}: {told}"
 
 
 def differences(model: Path, entries: Sequence[Entry], count: int, seed: int = 0) -> list[Difference]:
-    """Run each signature `count` times on random inputs, by the model and by its graph."""
+    """Run each signature `count` times on random inputs, by the model and by its graph.
+
+    State starts afresh with each signature and lasts over its runs, on both sides.
+    """
+    from ..converter.execution.graph_runner import GraphRunner
     from ..interpreter import Interpreter
 
-    interpreter = Interpreter(str(model))
     found = []
     for entry in entries:
-        runner = interpreter.get_signature_runner(entry.key)
-        pairs = [_both(runner, entry, seed + i) for i in range(count)]
+        runner = Interpreter(str(model)).get_signature_runner(entry.key)
+        graph = GraphRunner(entry.module)
+        if entry.initializers:
+            graph.run(targets=list(entry.initializers))
+        pairs = [_both(runner, graph, entry, seed + i) for i in range(count)]
         for name in entry.outputs:
             errors = [_difference(ours[name], theirs[name]) for ours, theirs in pairs]
             scales = [_largest(theirs[name]) for _, theirs in pairs]
@@ -47,21 +64,16 @@ def differences(model: Path, entries: Sequence[Entry], count: int, seed: int = 0
 _Arrays = Mapping[str, np.ndarray]
 
 
-def _both(runner: Any, entry: Entry, seed: int) -> tuple[_Arrays, _Arrays]:
-    """Outputs by name: the model's, and those of a fresh run of the graph."""
-    from ..converter.execution.graph_runner import GraphRunner
-
+def _both(runner: Any, graph: GraphRunner, entry: Entry, seed: int) -> tuple[_Arrays, _Arrays]:
+    """Outputs by name: the model's, and the graph's."""
     inputs = fill_inputs(runner.get_input_details(), {}, seed)
-    graph = GraphRunner(entry.module)
-    if entry.initializers:
-        graph.run(targets=list(entry.initializers))
     feeds = {entry.inputs[name]: array for name, array in inputs.items()}
     theirs = graph.run(feeds, list(entry.outputs.values()))
     return runner(**inputs), dict(zip(entry.outputs, theirs, strict=True))
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:
-    """Infinite when the shapes differ, or strings."""
+    """Infinite when shapes or strings differ, or only one value is NaN or infinite."""
     if ours.shape != theirs.shape:
         return float("inf")
     if theirs.dtype.kind in "OSU":
@@ -70,10 +82,12 @@ def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:
     a, b = ours.astype(wide), theirs.astype(wide)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     with np.errstate(invalid="ignore"):
-        return float(np.where(same, 0.0, np.abs(a - b)).max(initial=0.0))
+        apart = np.where(same, 0.0, np.abs(a - b))
+    return float(np.where(np.isnan(apart), np.inf, apart).max(initial=0.0))
 
 
 def _largest(values: np.ndarray) -> float:
-    if values.dtype.kind not in "biufc" or values.size == 0:
-        return 0.0
-    return float(np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)).max())
+    if values.dtype.kind in "OSU":
+        return float("nan")
+    sizes = np.abs(values.astype(np.complex128 if values.dtype.kind == "c" else np.float64))
+    return float(sizes[~np.isnan(sizes)].max(initial=0.0))

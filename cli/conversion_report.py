@@ -8,14 +8,21 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from .. import __version__
+from ..converter.flatbuffer import name_in_file
 
 if TYPE_CHECKING:
     from ..converter.conversion import Conversion
-    from ..converter.lite_graph import LiteGraph
+    from ..converter.lite_graph import LiteGraph, LiteTensor
 
 _STYLE = (
     "body{font:14px/1.4 sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
     "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}td.n{text-align:right}"
+)
+_LEGEND = (
+    "The nodes of the graph, after calls were inlined; those of branches and loops are the operators of "
+    "their subgraphs. <i>folded</i>: known when the model was made, or the same tensor in another place; "
+    "<i>removed</i>: it only handed on its input; <i>absorbed by a pass</i>: other operators do its work, or "
+    "it changed nothing; <i>not needed</i>: no output depends on it."
 )
 # So many of the largest constants are listed.
 _LARGEST = 20
@@ -26,18 +33,24 @@ def report(title: str, conversion: Conversion, size: int) -> str:
     graphs = conversion.lite.graphs()
     parts = [
         f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title><style>{_STYLE}</style>",
-        f"<h1>{escape(title)}</h1><p>{size:,} bytes, {sum(len(g.operators) for g in graphs):,} operators in ",
-        f"{len(graphs)} subgraphs, from {len(conversion.fates):,} nodes; numlite {escape(__version__)}</p>",
+        f"<h1>{escape(title)}</h1><p>{size:,} bytes, "
+        f"{_count(sum(len(g.operators) for g in graphs), 'operator')} in ",
+        f"{_count(len(graphs), 'subgraph')}, from {_count(len(conversion.fates), 'node')}; "
+        f"numlite {escape(__version__)}</p>",
         "<h2>Signatures</h2>",
         _table(("signature", "inputs", "outputs"), _signatures(conversion)),
         "<h2>Operators</h2>",
         _table(("subgraph", "operator", "count"), _operators(graphs)),
         "<h2>Largest constants</h2>",
         _table(("constant", "type", "shape", "bytes"), _constants(graphs)),
-        "<h2>Nodes</h2>",
+        f"<h2>Nodes</h2><p>{_LEGEND}</p>",
         _table(("node", "op", "became"), ((f.node, f.op, f.became) for f in conversion.fates)),
     ]
     return "\n".join(parts) + "\n"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _signatures(conversion: Conversion) -> Iterable[tuple[str, str, str]]:
@@ -47,22 +60,33 @@ def _signatures(conversion: Conversion) -> Iterable[tuple[str, str, str]]:
             (signature.output_names, signature.graph.outputs),
         )
         inputs, outputs = (
-            ", ".join(f"{name} ({tensor!r})" for name, tensor in zip(names, tensors, strict=True))
+            ", ".join(f"{name}: {_described(tensor)}" for name, tensor in zip(names, tensors, strict=True))
             for names, tensors in pairs
         )
         yield signature.key, inputs, outputs
+
+
+def _described(tensor: LiteTensor) -> str:
+    """Type, shape and the name that the file has for the tensor."""
+    shape = "unknown rank" if tensor.shape is None else str(["?" if n == -1 else n for n in tensor.shape])
+    return f"{tensor.type.name.lower()} {shape.replace(chr(39), '')} ({name_in_file(tensor.name)})"
 
 
 def _operators(graphs: Sequence[LiteGraph]) -> Iterable[tuple[str, str, int]]:
     for graph in graphs:
         counts = Counter(operator.custom_code or operator.code.name for operator in graph.operators)
         for name, count in counts.most_common():
-            yield graph.name, name, count
+            yield name_in_file(graph.name), name, count
 
 
 def _constants(graphs: Sequence[LiteGraph]) -> list[tuple[str, str, str, int]]:
     found = {
-        (tensor.name, tensor.type.name.lower(), str(list(tensor.data.shape)), tensor.data.nbytes)
+        (
+            name_in_file(tensor.name),
+            tensor.type.name.lower(),
+            str(list(tensor.data.shape)),
+            tensor.data.nbytes,
+        )
         for graph in graphs
         for tensor in graph.tensors()
         if tensor.data is not None

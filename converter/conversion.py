@@ -146,9 +146,10 @@ def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
     error = program.failures.error()
     if error is not None:
         raise error
+    # Equal graphs become one, which is what the nodes of each became.
+    fates = _fates(dict.fromkeys(entry.module for entry in entries), lite, program)
     share_graphs(lite)
-    modules = dict.fromkeys(entry.module for entry in entries)
-    return Conversion(ModelFile(lite), lite, tuple(_fates(modules, lite, program)))
+    return Conversion(ModelFile(lite), lite, tuple(fates))
 
 
 def find_failures(entries: Sequence[Entry], settings: Settings) -> list[Failure]:

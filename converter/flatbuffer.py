@@ -28,6 +28,11 @@ _RUNTIME_VERSION_BYTES = 16
 _PACKED = {TensorType.INT4: 4, TensorType.UINT4: 4, TensorType.INT2: 2}
 
 
+def name_in_file(name: str) -> str:
+    """A tensor's name as the file has it, but for the number of one that occurs twice."""
+    return _CALLS.sub("", name)
+
+
 class ModelFile:
     """The file, which may be larger than what fits into one flatbuffer.
 
@@ -121,7 +126,7 @@ class _ModelWriter:
 
     def _subgraph(self, graph: LiteGraph) -> tflite.SubGraphT:
         tensors = list(graph.tensors())
-        names = _distinct([_CALLS.sub("", tensor.name) for tensor in tensors])
+        names = _distinct([name_in_file(tensor.name) for tensor in tensors])
         return tflite.SubGraphT(
             name=graph.name,
             tensors=[self._tensor(tensor, name) for tensor, name in zip(tensors, names, strict=True)],

@@ -158,8 +158,8 @@ def _keep(
     if len(listed) < len(node.results):
         raise ModelError(f"the rule gave {len(listed)} results, the node has {len(node.results)}")
     own = lowering.name(node)
-    if not operators:
-        lowering.program.fates.setdefault(own, "folded")
+    # What a node with operators became is told by them, unless passes take them all.
+    lowering.program.fates.setdefault(own, "absorbed by a pass" if operators else "folded")
     computed = {id(t) for o in operators if o.sources[0] == own for t in o.outputs}
     for i, result in enumerate(listed):
         if id(result) in computed:

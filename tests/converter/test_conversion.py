@@ -129,6 +129,18 @@ def test_fates() -> None:
     assert fates["filters"] == "constant"
 
 
+def test_fates_of_what_passes_take_in() -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [1, 4, 4, 1])
+    pads = g.constant("pads", np.array([[0, 0], [1, 1], [1, 1], [0, 0]], np.int32))
+    filters = g.constant("f", random(3, 3, 1, 2))
+    g.node("Conv2D", "y", g.node("Pad", "pad", x, pads), filters, strides=(1, 1, 1, 1), padding="VALID")
+    g.node("Add", "z", g.node("Mul", "one", "y", g.constant("1", np.float32(1))), x)
+    fates = {fate.node: fate.became for fate in convert(g.graph_def).fates}
+    assert fates["pad"] == "fused into CONV_2D" and fates["y"] == "CONV_2D"
+    assert fates["one"] == "absorbed by a pass"
+
+
 def test_unknown_ops_are_listed_all_at_once() -> None:
     g = GraphBuilder()
     x = g.placeholder("x", [2])
