@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,15 @@ def sigmoid(x: np.ndarray) -> np.ndarray:
     return np.asarray(1 / (1 + np.exp(-x)))
 
 
+@dataclass(frozen=True, kw_only=True)
+class CellAttributes:
+    """What a cell is told; BlockLSTMV2 has no forget_bias."""
+
+    cell_clip: float
+    use_peephole: bool
+    forget_bias: float = 0.0
+
+
 @dataclass(frozen=True)
 class _Cell:
     """A cell's weights, and where its gates lie in the columns of w.
@@ -30,9 +40,16 @@ class _Cell:
     w: np.ndarray
     b: np.ndarray
     peepholes: Arrays | None
-    forget_bias: float
-    cell_clip: float
+    attributes: CellAttributes
     forget_last: bool
+
+    @classmethod
+    def of(
+        cls, w: np.ndarray, vectors: Arrays, b: np.ndarray, attributes: CellAttributes, forget_last: bool
+    ) -> _Cell:
+        """From weights of 16 bits, too; vectors are wci, wcf and wco."""
+        peepholes = tuple(map(widened, vectors)) if attributes.use_peephole else None
+        return cls(widened(w), widened(b), peepholes, attributes, forget_last)
 
     def step(self, x: np.ndarray, cs_prev: np.ndarray, h_prev: np.ndarray) -> Arrays:
         """i, cs, f, o, ci, co and h, [batch, cells] each."""
@@ -40,13 +57,14 @@ class _Cell:
         # In the older layout the cell's input comes before the forget gate.
         i, second, third, o = np.split(gates, 4, axis=1)
         ci, f = (second, third) if self.forget_last else (third, second)
-        f = f + x.dtype.type(self.forget_bias)
+        f = f + x.dtype.type(self.attributes.forget_bias)
         if self.peepholes is not None:
             i, f = i + cs_prev * self.peepholes[0], f + cs_prev * self.peepholes[1]
         i, f, ci = sigmoid(i), sigmoid(f), np.tanh(ci)
         cs = ci * i + cs_prev * f
-        if self.cell_clip > 0:
-            cs = np.clip(cs, -self.cell_clip, self.cell_clip)
+        clip = self.attributes.cell_clip
+        if clip > 0:
+            cs = np.clip(cs, -clip, clip)
         if self.peepholes is not None:
             o = o + cs * self.peepholes[2]
         o, co = sigmoid(o), np.tanh(cs)
@@ -74,9 +92,7 @@ def lstm_block_cell(
     wco: np.ndarray,
     b: np.ndarray,
     *,
-    forget_bias: float,
-    cell_clip: float,
-    use_peephole: bool,
+    attributes: CellAttributes,
 ) -> Arrays:
     """One step of an LSTM: i, cs, f, o, ci, co and h, [batch, cells] each. Gates lie as i, ci, f, o.
 
@@ -86,84 +102,63 @@ def lstm_block_cell(
     if x.ndim != 2:
         raise InvalidArgumentError(f"{op}: x must be [batch, inputs], got {list(x.shape)}")
     check_cell(op, x, (cs_prev, h_prev), w, (wci, wcf, wco), b)
-    peepholes = tuple(map(widened, (wci, wcf, wco))) if use_peephole else None
-    cell = _Cell(widened(w), widened(b), peepholes, forget_bias, cell_clip, True)
+    cell = _Cell.of(w, (wci, wcf, wco), b, attributes, True)
     found = cell.step(widened(x), widened(cs_prev), widened(h_prev))
     return tuple(value.astype(x.dtype) for value in found)
 
 
-def _block(
+def steps_of(
     op: str,
     length: np.ndarray,
     x: np.ndarray,
     state: Arrays,
+    w: np.ndarray,
     vectors: Arrays,
-    cell: _Cell,
-) -> Arrays:
-    """All steps of x [time, batch, inputs], each output [time, batch, cells]; zeros after length."""
+    b: np.ndarray,
+) -> int:
+    """How many steps of x [time, batch, inputs] count; InvalidArgumentError unless all fit each other."""
     if x.ndim != 3 or length.size != 1:
         message = "x must be [time, batch, inputs] and seq_len_max one number"
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(length.shape)}")
-    check_cell(op, x, state, cell.w, vectors, cell.b)
+    check_cell(op, x, state, w, vectors, b)
     steps = int(length.reshape(-1)[0])
     if not 0 <= steps <= len(x):
         raise InvalidArgumentError(f"{op}: seq_len_max must be from 0 to {len(x)}, got {steps}")
-    shape = checked_shape((len(x), *state[0].shape), x.dtype)
-    outputs = tuple(np.zeros(shape, x.dtype) for _ in range(7))
-    cs, h = (widened(value) for value in state)
-    for step in range(steps):
-        found = cell.step(widened(x[step]), cs, h)
-        for output, value in zip(outputs, found, strict=True):
-            output[step] = value
-        cs, h = found[1], found[6]
-    return outputs
+    return steps
 
 
-def block_lstm(
-    length: np.ndarray,
-    x: np.ndarray,
-    cs_prev: np.ndarray,
-    h_prev: np.ndarray,
-    w: np.ndarray,
-    wci: np.ndarray,
-    wcf: np.ndarray,
-    wco: np.ndarray,
-    b: np.ndarray,
-    *,
-    forget_bias: float,
-    cell_clip: float,
-    use_peephole: bool,
-) -> Arrays:
-    """LSTMBlockCell for each step of x [time, batch, inputs], as far as length."""
-    vectors = (wci, wcf, wco)
-    peepholes = tuple(map(widened, vectors)) if use_peephole else None
-    cell = _Cell(widened(w), widened(b), peepholes, forget_bias, cell_clip, True)
-    return _block("BlockLSTM", length, x, (cs_prev, h_prev), vectors, cell)
+def _block_lstm(op: str, forget_last: bool) -> Callable[..., Arrays]:
+    def block_lstm(
+        length: np.ndarray,
+        x: np.ndarray,
+        cs_prev: np.ndarray,
+        h_prev: np.ndarray,
+        w: np.ndarray,
+        wci: np.ndarray,
+        wcf: np.ndarray,
+        wco: np.ndarray,
+        b: np.ndarray,
+        *,
+        attributes: CellAttributes,
+    ) -> Arrays:
+        """A cell's outputs for each step of x [time, batch, inputs], zeros after length."""
+        steps = steps_of(op, length, x, (cs_prev, h_prev), w, (wci, wcf, wco), b)
+        cell = _Cell.of(w, (wci, wcf, wco), b, attributes, forget_last)
+        shape = checked_shape((len(x), *cs_prev.shape), x.dtype)
+        outputs = tuple(np.zeros(shape, x.dtype) for _ in range(7))
+        cs, h = widened(cs_prev), widened(h_prev)
+        for step in range(steps):
+            found = cell.step(widened(x[step]), cs, h)
+            for output, value in zip(outputs, found, strict=True):
+                output[step] = value
+            cs, h = found[1], found[6]
+        return outputs
 
-
-def block_lstm_v2(
-    length: np.ndarray,
-    x: np.ndarray,
-    cs_prev: np.ndarray,
-    h_prev: np.ndarray,
-    w: np.ndarray,
-    wci: np.ndarray,
-    wcf: np.ndarray,
-    wco: np.ndarray,
-    b: np.ndarray,
-    *,
-    cell_clip: float,
-    use_peephole: bool,
-) -> Arrays:
-    """BlockLSTM without a forget bias, its gates as i, f, ci, o."""
-    vectors = (wci, wcf, wco)
-    peepholes = tuple(map(widened, vectors)) if use_peephole else None
-    cell = _Cell(widened(w), widened(b), peepholes, 0.0, cell_clip, False)
-    return _block("BlockLSTMV2", length, x, (cs_prev, h_prev), vectors, cell)
+    return block_lstm
 
 
 KERNELS = (
     kernel("LSTMBlockCell", lstm_block_cell, T=TYPES),
-    kernel("BlockLSTM", block_lstm, T=TYPES),
-    kernel("BlockLSTMV2", block_lstm_v2, T=TYPES),
+    kernel("BlockLSTM", _block_lstm("BlockLSTM", True), T=TYPES),
+    kernel("BlockLSTMV2", _block_lstm("BlockLSTMV2", False), T=TYPES),
 )

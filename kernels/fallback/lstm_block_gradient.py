@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from .half_precision import widened
-from .lstm_block import TYPES, check_cell
+from .lstm_block import TYPES, check_cell, steps_of
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -96,16 +97,12 @@ def _block(
 
     steps are BlockLSTM's outputs, gradients those of its cs and h, [time, batch, cells] each.
     """
-    if x.ndim != 3 or length.size != 1:
-        message = "x must be [time, batch, inputs] and seq_len_max one number"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(length.shape)}")
     w, *vectors, b = weights
-    check_cell(op, x, state, w, tuple(vectors), b)
-    wanted, count = (len(x), *state[0].shape), int(length.reshape(-1)[0])
-    if any(value.shape != wanted for value in (*steps, *gradients)) or not 0 <= count <= len(x):
+    count = steps_of(op, length, x, state, w, tuple(vectors), b)
+    wanted = (len(x), *state[0].shape)
+    if any(value.shape != wanted for value in (*steps, *gradients)):
         shapes = [list(value.shape) for value in (*steps, *gradients)]
-        message = f"outputs and gradients must be {list(wanted)} and seq_len_max at most {len(x)}"
-        raise InvalidArgumentError(f"{op}: {message}, got {shapes} and {count}")
+        raise InvalidArgumentError(f"{op}: outputs and gradients must be {list(wanted)}, got {shapes}")
     wide, (*parts, h), (cs_gradient, h_gradient) = widened(x), map(widened, steps), map(widened, gradients)
     first, filters = tuple(map(widened, state)), widened(w)
     peepholes = tuple(map(widened, vectors)) if use_peephole else None
@@ -128,64 +125,39 @@ def _block(
     return tuple(value.astype(x.dtype) for value in (dx, dcs, dh, dw, *dpeepholes, db))
 
 
-def block_lstm_gradient(
-    length: np.ndarray,
-    x: np.ndarray,
-    cs_prev: np.ndarray,
-    h_prev: np.ndarray,
-    w: np.ndarray,
-    wci: np.ndarray,
-    wcf: np.ndarray,
-    wco: np.ndarray,
-    b: np.ndarray,
-    i: np.ndarray,
-    cs: np.ndarray,
-    f: np.ndarray,
-    o: np.ndarray,
-    ci: np.ndarray,
-    co: np.ndarray,
-    h: np.ndarray,
-    cs_gradient: np.ndarray,
-    h_gradient: np.ndarray,
-    *,
-    use_peephole: bool,
-) -> Arrays:
-    """Gradients of BlockLSTM's inputs from x on."""
-    state, weights, steps = (cs_prev, h_prev), (w, wci, wcf, wco, b), (i, cs, f, o, ci, co, h)
-    given = (cs_gradient, h_gradient)
-    return _block("BlockLSTMGrad", length, x, state, weights, steps, given, use_peephole, True)
+def _block_lstm_gradient(op: str, forget_last: bool) -> Callable[..., Arrays]:
+    def block_lstm_gradient(
+        length: np.ndarray,
+        x: np.ndarray,
+        cs_prev: np.ndarray,
+        h_prev: np.ndarray,
+        w: np.ndarray,
+        wci: np.ndarray,
+        wcf: np.ndarray,
+        wco: np.ndarray,
+        b: np.ndarray,
+        i: np.ndarray,
+        cs: np.ndarray,
+        f: np.ndarray,
+        o: np.ndarray,
+        ci: np.ndarray,
+        co: np.ndarray,
+        h: np.ndarray,
+        cs_gradient: np.ndarray,
+        h_gradient: np.ndarray,
+        *,
+        use_peephole: bool,
+    ) -> Arrays:
+        """Gradients of the block's inputs from x on."""
+        state, weights, steps = (cs_prev, h_prev), (w, wci, wcf, wco, b), (i, cs, f, o, ci, co, h)
+        given = (cs_gradient, h_gradient)
+        return _block(op, length, x, state, weights, steps, given, use_peephole, forget_last)
 
-
-def block_lstm_gradient_v2(
-    length: np.ndarray,
-    x: np.ndarray,
-    cs_prev: np.ndarray,
-    h_prev: np.ndarray,
-    w: np.ndarray,
-    wci: np.ndarray,
-    wcf: np.ndarray,
-    wco: np.ndarray,
-    b: np.ndarray,
-    i: np.ndarray,
-    cs: np.ndarray,
-    f: np.ndarray,
-    o: np.ndarray,
-    ci: np.ndarray,
-    co: np.ndarray,
-    h: np.ndarray,
-    cs_gradient: np.ndarray,
-    h_gradient: np.ndarray,
-    *,
-    use_peephole: bool,
-) -> Arrays:
-    """Gradients of BlockLSTMV2's inputs from x on."""
-    state, weights, steps = (cs_prev, h_prev), (w, wci, wcf, wco, b), (i, cs, f, o, ci, co, h)
-    given = (cs_gradient, h_gradient)
-    return _block("BlockLSTMGradV2", length, x, state, weights, steps, given, use_peephole, False)
+    return block_lstm_gradient
 
 
 KERNELS = (
     kernel("LSTMBlockCellGrad", lstm_block_cell_gradient, T=TYPES),
-    kernel("BlockLSTMGrad", block_lstm_gradient, T=TYPES),
-    kernel("BlockLSTMGradV2", block_lstm_gradient_v2, T=TYPES),
+    kernel("BlockLSTMGrad", _block_lstm_gradient("BlockLSTMGrad", True), T=TYPES),
+    kernel("BlockLSTMGradV2", _block_lstm_gradient("BlockLSTMGradV2", False), T=TYPES),
 )
