@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .conv import sizes
@@ -13,9 +15,19 @@ from .status import InvalidArgumentError
 _FAR = 1 << 30
 
 
-def _noise(shape: tuple[int, ...], name: str, uniform_noise: bool) -> np.ndarray:
+@dataclass(frozen=True, kw_only=True)
+class GlimpseAttributes:
+    """How offsets are read, and what is outside of an image; noise overrides uniform_noise unless empty."""
+
+    centered: bool
+    normalized: bool
+    uniform_noise: bool
+    noise: str
+
+
+def _noise(shape: tuple[int, ...], glimpse: GlimpseAttributes) -> np.ndarray:
     """What is outside of an image."""
-    kind = ("uniform" if uniform_noise else "gaussian") if name == "" else name
+    kind = glimpse.noise or ("uniform" if glimpse.uniform_noise else "gaussian")
     if kind == "zero":
         return np.zeros(shape, np.float32)
     random = np.random.default_rng()
@@ -23,43 +35,38 @@ def _noise(shape: tuple[int, ...], name: str, uniform_noise: bool) -> np.ndarray
         return random.random(shape, np.float32)
     if kind == "gaussian":
         return random.standard_normal(shape, np.float32)
-    raise InvalidArgumentError(f"ExtractGlimpse: noise must be uniform, gaussian or zero, got {name!r}")
+    raise InvalidArgumentError(f"ExtractGlimpse: noise must be uniform, gaussian or zero, got {kind!r}")
 
 
 def _starts(
-    offsets: np.ndarray, image: np.ndarray, size: np.ndarray, centered: bool, normalized: bool, new: bool
+    offsets: np.ndarray, image: np.ndarray, size: np.ndarray, glimpse: GlimpseAttributes, new: bool
 ) -> np.ndarray:
     """Where each window begins, [N, 2] rows and columns, cut to whole numbers."""
     places: np.ndarray = offsets.astype(np.float32)
-    if normalized:
+    if glimpse.normalized:
         places = places * image
-    if centered:
+    if glimpse.centered:
         middle = image / np.float32(2)
-        half = not new or normalized
+        half = not new or glimpse.normalized
         places = (places / np.float32(2) if half else places) + middle
-    if not new or (centered and normalized):
+    if not new or (glimpse.centered and glimpse.normalized):
         places = places - size / np.float32(2)
     return np.clip(np.nan_to_num(np.trunc(places), nan=_FAR), -_FAR, _FAR).astype(np.int64)
 
 
 def _extracted(
-    x: np.ndarray,
-    size: np.ndarray,
-    offsets: np.ndarray,
-    attributes: tuple[bool, bool, bool, str],
-    new: bool,
+    x: np.ndarray, size: np.ndarray, offsets: np.ndarray, glimpse: GlimpseAttributes, new: bool
 ) -> np.ndarray:
     op = "ExtractGlimpse"
-    centered, normalized, uniform_noise, noise = attributes
     window = sizes(op, "size", size)
     if x.ndim != 4 or len(window) != 2 or offsets.shape != (len(x), 2):
         message = "input must have 4 dimensions, size 2 elements and offsets be [N, 2]"
         shapes = f"{list(x.shape)}, {list(window)} and {list(offsets.shape)}"
         raise InvalidArgumentError(f"{op}: {message}, got {shapes}")
     shape = checked_shape((len(x), *window, x.shape[3]), x.dtype)
-    made = _noise(shape, noise, uniform_noise)
+    made = _noise(shape, glimpse)
     whole, spans = np.array(x.shape[1:3], np.float32), np.array(window, np.float32)
-    for number, (top, left) in enumerate(_starts(offsets, whole, spans, centered, normalized, new)):
+    for number, (top, left) in enumerate(_starts(offsets, whole, spans, glimpse, new)):
         seen = x[number, max(top, 0) : max(top + window[0], 0), max(left, 0) : max(left + window[1], 0)]
         down, across = max(-top, 0), max(-left, 0)
         made[number, down : down + seen.shape[0], across : across + seen.shape[1]] = seen
@@ -67,14 +74,7 @@ def _extracted(
 
 
 def extract_glimpse(
-    x: np.ndarray,
-    size: np.ndarray,
-    offsets: np.ndarray,
-    *,
-    centered: bool,
-    normalized: bool,
-    uniform_noise: bool,
-    noise: str,
+    x: np.ndarray, size: np.ndarray, offsets: np.ndarray, *, glimpse: GlimpseAttributes
 ) -> np.ndarray:
     """[N, height, width, C]: a window of the size around each offset (row, column) of x [N, H, W, C].
 
@@ -82,24 +82,17 @@ def extract_glimpse(
     being its borders. Outside the image there is noise.
     Source: TensorFlow tensorflow/core/kernels/image/attention_ops.cc.
     """
-    return _extracted(x, size, offsets, (centered, normalized, uniform_noise, noise), False)
+    return _extracted(x, size, offsets, glimpse, False)
 
 
 def extract_glimpse_v2(
-    x: np.ndarray,
-    size: np.ndarray,
-    offsets: np.ndarray,
-    *,
-    centered: bool,
-    normalized: bool,
-    uniform_noise: bool,
-    noise: str,
+    x: np.ndarray, size: np.ndarray, offsets: np.ndarray, *, glimpse: GlimpseAttributes
 ) -> np.ndarray:
     """ExtractGlimpse, but an offset is the window's first pixel unless it is centered and normalized.
 
     Centered offsets that are not normalized count pixels from the middle.
     """
-    return _extracted(x, size, offsets, (centered, normalized, uniform_noise, noise), True)
+    return _extracted(x, size, offsets, glimpse, True)
 
 
 KERNELS = (
