@@ -21,6 +21,7 @@ _SOURCES = Path(__file__).parent / "device_code"
 _MAGIC = b"NLCUBIN1"
 _HEADER = struct.Struct("<8sI")
 _CHECKSUM_BYTES = 32
+_FILES_KEPT = 2000  # some 60 MB
 NEEDS_TRITON = "compiling CUDA kernels takes Triton: pip install numlite[cuda]"
 
 
@@ -176,7 +177,7 @@ def _read(path: Path) -> Cubin | None:
 
 
 def _publish(path: Path, content: bytes) -> None:
-    """Readers see no file or a whole one."""
+    """Readers see no file or a whole one. Of many files the oldest go."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:
@@ -187,3 +188,12 @@ def _publish(path: Path, content: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+    _forget_old_files(path.parent)
+
+
+def _forget_old_files(directory: Path) -> None:
+    """Other sources and devices may use older files, so that only the oldest of many go."""
+    with suppress(OSError):
+        files = sorted(directory.glob("*.cubin"), key=lambda file: file.stat().st_mtime)
+        for file in files[:-_FILES_KEPT]:
+            file.unlink(missing_ok=True)

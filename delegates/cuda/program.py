@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from ...lite.delegate import DelegateContext, DelegateParams
     from ...lite.node import Node
     from ...lite.tensor import Shape, Tensor
-    from .delegate import CudaDelegate, CudaKernel
+    from .delegate import CudaDelegate
+    from .partition_kernel import CudaKernel
 
 _MAGIC = b"NLCUDA01"
 _HEADER = struct.Struct("<8sI")

@@ -12,8 +12,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from numlite.delegates.cuda.compile import compile_kernel
-from numlite.delegates.cuda.delegate import CudaDelegate, CudaKernel, CudaOptions
+from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.launch import Kernel
+from numlite.delegates.cuda.partition_kernel import CudaKernel
 
 from .simulation import interpreter_of
 

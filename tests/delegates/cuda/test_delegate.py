@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from numlite.delegates import compile_model, load_delegate
 from numlite.delegates.cuda.compile import Cubin, CubinStore
-from numlite.delegates.cuda.delegate import CudaDelegate, CudaKernel, CudaOptions
+from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.device import DeviceUnavailableError
+from numlite.delegates.cuda.partition_kernel import CudaKernel
 from numlite.delegates.cuda.plan import ALIGNMENT, arena_layout
 from numlite.delegates.cuda.program import read_program, write_program
 from numlite.delegates.cuda.simulated import SimulatedDevice
@@ -204,6 +205,8 @@ def test_out_of_memory_leaves_smaller_batches() -> None:
     large, small = random_input("int8", (64, *SHAPE[1:])), random_input("int8", SHAPE)
     with pytest.raises((InvokeError, PrepareError), match="must be free"):
         run(interpreter, [large])
+    with pytest.raises(InvokeError, match="must be free"):
+        interpreter.invoke()
     np.testing.assert_array_equal(run(interpreter, [small])[0], run(interpreter_of(model), [small])[0])
 
 

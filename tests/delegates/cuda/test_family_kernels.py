@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from numlite.delegates.cuda.delegate import CudaDelegate, CudaKernel, CudaOptions
+from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.launch import Kernel
+from numlite.delegates.cuda.partition_kernel import CudaKernel
 
 from ...cases.case import Case, Skip
 from .machine_code import SHARED_BYTES, machine_code
@@ -33,6 +34,7 @@ STEMS = (
     "split",
     "tile",
     "transpose",
+    "transpose_conv",
     "unary_math",
 )
 _SETTINGS = (
