@@ -6,7 +6,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, FullyConnectedOptionsT
+from ...schema.tflite import BuiltinOperator, ExpandDimsOptionsT, FullyConnectedOptionsT, SqueezeOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .lowering import Lowering, Rule, check_type
@@ -24,17 +24,39 @@ def rfft(lowering: Lowering, node: Node) -> LiteTensor:
     """RFFT2D over the last axis and one of size 1; a product with sines for lengths that it does not take."""
     x = lowering.input(node, 0)
     [length] = lowering.integers_input(node, 1, "the length")
-    if x.shape is None or x.shape.count(-1) > 1:
-        raise UnsupportedError("all sizes but one must be known")
+    if x.shape is None:
+        raise UnsupportedError("the rank must be known")
     check_type(x, TensorType.FLOAT32)
     if not _is_power_of_two(length):
         return _by_sines(lowering, node, x, length)
     lengths = lowering.integers(lowering.name(node, "/lengths"), [1, length])
-    rows = _reshaped(lowering, node, x, (*x.shape[:-1], 1, x.shape[-1]))
+    rows = _with_one(lowering, node, x)
     spread = (*x.shape[:-1], 1, length // 2 + 1)
     complex64 = TensorType.COMPLEX64
     y = lowering.operator(node, BuiltinOperator.RFFT2D, [rows, lengths], spread, type=complex64)
-    return _reshaped(lowering, node, y, (*x.shape[:-1], length // 2 + 1))
+    return _without_one(lowering, node, y)
+
+
+def _with_one(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:
+    """x with an axis of 1 before its last."""
+    assert x.shape is not None
+    shape = (*x.shape[:-1], 1, x.shape[-1])
+    made = reshaped(lowering, node, x, shape)
+    if made is not None:
+        return made
+    axis = lowering.constant(lowering.name(node, "/axis"), np.array(-2, np.int32))
+    return lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [x, axis], shape, ExpandDimsOptionsT())
+
+
+def _without_one(lowering: Lowering, node: Node, y: LiteTensor) -> LiteTensor:
+    """y without its last axis but one."""
+    assert y.shape is not None
+    shape = (*y.shape[:-2], y.shape[-1])
+    made = reshaped(lowering, node, y, shape)
+    if made is not None:
+        return made
+    options = SqueezeOptionsT(squeeze_dims=[-2])
+    return lowering.operator(node, BuiltinOperator.SQUEEZE, [y], shape, options)
 
 
 def _by_sines(lowering: Lowering, node: Node, x: LiteTensor, length: int) -> LiteTensor:

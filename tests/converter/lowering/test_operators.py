@@ -373,6 +373,17 @@ def test_the_elements_of_a_list_end_to_end(run) -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_spectra_of_any_number_of_rows(run) -> None:
+    g = GraphBuilder()
+    g.node("RFFT", "y", g.placeholder("x", [-1, -1, 8]), g.constant("length", i32(8)))
+    model = checked(convert_graph(g.graph_def, ["x"], ["y"]))
+    assert operators(model) == ["EXPAND_DIMS", "RFFT2D", "SQUEEZE"]
+    rows = RANDOM.uniform(-1, 1, (2, 3, 8)).astype(np.float32)
+    [y] = run(model, rows)
+    np.testing.assert_allclose(y, np.fft.rfft(rows), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_tensors_with_some_elements_changed(run) -> None:
     g = GraphBuilder()
     x, updates = g.placeholder("x", [3, 4]), g.placeholder("updates", [2, 4])
