@@ -174,16 +174,29 @@ class Heap:
         items[hole] = item
 
 
-def overlaps(boxes: np.ndarray, box: int, others: list[int]) -> np.ndarray:
-    """Intersection over union (float32) of a box with others; boxes are [y1, x1, y2, x2]."""
+class Corners(NamedTuple):
+    """Lowest and highest corners [y, x] of boxes, and their areas (float32)."""
+
+    low: np.ndarray
+    high: np.ndarray
+    areas: np.ndarray
+
+
+def corners(boxes: np.ndarray) -> Corners:
+    """Of boxes [y1, x1, y2, x2] whose corners may be in either order."""
     low = np.minimum(boxes[:, :2], boxes[:, 2:])
     high = np.maximum(boxes[:, :2], boxes[:, 2:])
-    areas = (high - low)[:, 0] * (high - low)[:, 1]
-    zero = np.float32(0)
+    return Corners(low, high, (high - low)[:, 0] * (high - low)[:, 1])
+
+
+def overlaps(boxes: Corners, box: int, others: list[int]) -> np.ndarray:
+    """Intersection over union (float32) of a box with others."""
+    low, high, areas = boxes
+    zero, area, other_areas = np.float32(0), areas[box], areas[others]
     sides = np.maximum(np.minimum(high[box], high[others]) - np.maximum(low[box], low[others]), zero)
     shared = sides[:, 0] * sides[:, 1]
-    empty = (areas[box] <= 0) | (areas[others] <= 0)
-    return np.where(empty, zero, shared / (areas[box] + areas[others] - shared))
+    empty = (area <= 0) | (other_areas <= 0)
+    return np.where(empty, zero, shared / (area + other_areas - shared))
 
 
 def suppress(
@@ -194,6 +207,7 @@ def suppress(
     Source: LiteRT tflite/kernels/internal/reference/non_max_suppression.h.
     """
     overlap_threshold, score_threshold = thresholds
+    sides = corners(boxes)
     heap = Heap()
     for box in np.flatnonzero(scores > score_threshold).tolist():
         heap.push(Waiting(box, scores[box], 0))
@@ -204,7 +218,8 @@ def suppress(
     while len(selected) < room and heap.items:
         box, first_score, compared = heap.pop()
         score, hard = first_score, False
-        for overlap in overlaps(boxes, box, selected[compared:])[::-1]:
+        before = selected[compared:]
+        for overlap in overlaps(sides, box, before)[::-1] if before else ():
             hard = bool(overlap >= overlap_threshold)
             if hard:
                 break
