@@ -253,11 +253,16 @@ def _interpreted_language() -> Iterator[None]:
 
 
 def _restore(owner: object, attributes: dict[str, object]) -> None:
-    """Give a module or class the attributes that it had."""
+    """Give a module or class the attributes that it had.
+
+    What was added to a module stays: the functions that the interpreter has rewritten are kept, and look
+    there for its own names.
+    """
     present = dict(vars(owner))
     for name, value in present.items():
         if name not in attributes:
-            delattr(owner, name)
+            if isinstance(owner, type):
+                delattr(owner, name)
         elif value is not attributes[name]:
             setattr(owner, name, attributes[name])
     for name in attributes.keys() - present.keys():
