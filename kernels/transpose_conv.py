@@ -145,6 +145,15 @@ def _geometry(node: Node, shape: Tensor, operands: TransposeConvOperands) -> Tra
     return transpose_conv_geometry(node.options.padding, strides, tuple(integers(shape)), x, w)
 
 
+def checked(context: Context, node: Node) -> tuple[TransposeConvOperands, TransposeConvGeometry]:
+    """The operands and sizes of a node whose output shape has a value.
+
+    Raises PrepareError or UnsupportedError for tensors that do not fit.
+    """
+    operands = _operands(context, node)
+    return operands, _geometry(node, context.input(node, 0), operands)
+
+
 def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     shape = context.input(node, 0)
     operands = _operands(context, node)
@@ -170,8 +179,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
 
 def invoke(context: Context, node: Node) -> None:
     """The output's shape is known only now."""
-    operands = _operands(context, node)
-    geometry = _geometry(node, context.input(node, 0), operands)
+    operands, geometry = checked(context, node)
     context.resize_tensor(operands.y, geometry.output_shape)
     if operands.y.size == 0:
         return

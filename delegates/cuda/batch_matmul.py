@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from .lowering import Lowering
 
 _ROUNDINGS = {"batch_matmul_q8": FLOAT_ROUNDING, "batch_matmul_plain_q8": DOUBLE_ROUNDING}
+_KINDS = {
+    TensorType.FLOAT32: "float",
+    TensorType.INT8: "quantized",
+    TensorType.INT32: "integer",
+}
 
 
 def lower(b: Lowering, step: Step) -> None:

@@ -305,7 +305,7 @@ class _ByteConv(_Conv):
         self.f = f
         low, high = composed((f.lowest, f.highest), step.clamps, b.graph)
         self.low, self.high = int(low), int(high)
-        self.sets = 1 if f.w.type == TensorType.INT8 and f.w_zero_point == 0 else _sets(f)
+        self.sets = 1 if f.w.type == TensorType.INT8 and f.w_zero_point == 0 else set_count(f)
 
     def _values(self) -> np.ndarray:
         """Weights less their zero point, int64 [O, taps, depth]."""
@@ -399,7 +399,7 @@ def sees_border(g: ConvGeometry | DepthwiseGeometry) -> bool:
     return g.pad_top > 0 or g.pad_left > 0 or bottom >= g.in_height or right >= g.in_width
 
 
-def _sets(f: FilterQ8) -> int:
+def set_count(f: FilterQ8) -> int:
     """How many int8 sets the weights less their zero point are the sum of."""
     stored = f.w.array()
     if not stored.size:

@@ -23,6 +23,7 @@ from . import (
     reshape,
     resize,
     softmax,
+    transpose_conv,
 )
 
 if TYPE_CHECKING:
@@ -62,5 +63,6 @@ FAMILIES: dict[str, Family] = {
     "DEPTHWISE_CONV_2D": Family(depthwise_conv.lower, _WINDOW),
     "GATHER": Family(gather.lower),
     "PRELU": Family(prelu.lower),
+    "TRANSPOSE_CONV": Family(transpose_conv.lower),
     "FULLY_CONNECTED": Family(fully_connected.lower, _AFTER),
 }

@@ -38,6 +38,7 @@ STEMS = (
     "split",
     "tile",
     "transpose",
+    "transpose_conv",
     "unary_math",
 )
 # What is looked at when the whole suite is not run: every so many cases of a module.
