@@ -2,52 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
-from .attributes import DataType, PartialShape
+from .attributes import DataType
 from .dtypes import ANY, INDICES, NUMBERS, type_name
-from .kernel import KernelConstruction, KernelContext, OpKernel
+from .kernel import KernelContext
 from .registry import kernel, kernel_class
-from .resource_variable import count_up_to
+from .resource_variable import VariableKernel, assign_arithmetic, count_up_to, is_initialized
 from .status import InvalidArgumentError
 from .variable import ReferencedVariable, handle_of, variable_of
 
 
-class VariableV2(OpKernel):
+class VariableV2(VariableKernel):
     """ref: a reference to the variable with this container and shared name (or the node's).
 
     Source: TensorFlow tensorflow/core/kernels/variable_ops.cc.
     """
 
-    def __init__(self, construction: KernelConstruction) -> None:
-        super().__init__(construction)
-        self._container = construction.get_attr("container", str)
-        self._name = construction.get_attr("shared_name", str) or construction.name
-        self._type = construction.get_attr("dtype", DataType)
-        self._shape: PartialShape = construction.get_attr("shape", PartialShape)  # type: ignore[arg-type]
-
     def compute(self, context: KernelContext) -> None:
         resources = context.environment.resources
-        variable = resources.lookup_or_create(ReferencedVariable, self._container, self._name, self._made)
+        variable = resources.lookup_or_create(ReferencedVariable, self.container, self.name, self._made)
         context.set_output(0, handle_of(variable))
 
     def _made(self) -> ReferencedVariable:
-        return ReferencedVariable(self._name, self._type, self._shape)
+        return ReferencedVariable(self.name, self.type, self.shape)
 
 
-class TemporaryVariable(OpKernel):
+class TemporaryVariable(VariableKernel):
     """ref: a new variable without a value, which DestroyTemporaryVariable ends."""
 
-    def __init__(self, construction: KernelConstruction) -> None:
-        super().__init__(construction)
-        self._name = construction.get_attr("var_name", str) or construction.name
-        self._type = construction.get_attr("dtype", DataType)
-        self._shape: PartialShape = construction.get_attr("shape", PartialShape)  # type: ignore[arg-type]
+    name_attribute = "var_name"
 
     def compute(self, context: KernelContext) -> None:
-        context.set_output(0, handle_of(ReferencedVariable(self._name, self._type, self._shape)))
+        context.set_output(0, handle_of(ReferencedVariable(self.name, self.type, self.shape)))
 
 
 def destroy_temporary(ref: np.ndarray, *, T: DataType) -> np.ndarray:
@@ -81,28 +68,6 @@ def assign(ref: np.ndarray, value: np.ndarray, *, validate_shape: bool, context:
     return ref
 
 
-def _arithmetic(op: str, ufunc: np.ufunc) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    def assign_arithmetic(ref: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """The reference, to whose value is added (or subtracted from); shapes must be equal."""
-
-        def changed(old: np.ndarray) -> np.ndarray:
-            if old.shape != value.shape:
-                shapes = f"{list(old.shape)} and {list(value.shape)}"
-                raise InvalidArgumentError(f"{op}: shapes must be equal, got {shapes}")
-            made: np.ndarray = np.asarray(ufunc(old, value))
-            return made
-
-        variable_of(ref).update(changed)
-        return ref
-
-    return assign_arithmetic
-
-
-def is_initialized(ref: np.ndarray) -> np.ndarray:
-    """Whether the variable has a value."""
-    return np.array(variable_of(ref).is_initialized)
-
-
 def ref_identity(input: np.ndarray) -> np.ndarray:
     """The reference itself."""
     return input
@@ -122,8 +87,8 @@ KERNELS = (
     kernel_class("TemporaryVariable", TemporaryVariable),
     kernel("DestroyTemporaryVariable", destroy_temporary),
     kernel("Assign", assign, T=ANY),
-    kernel("AssignAdd", _arithmetic("AssignAdd", np.add), T=NUMBERS),
-    kernel("AssignSub", _arithmetic("AssignSub", np.subtract), T=NUMBERS),
+    kernel("AssignAdd", assign_arithmetic("AssignAdd", np.add), T=NUMBERS),
+    kernel("AssignSub", assign_arithmetic("AssignSub", np.subtract), T=NUMBERS),
     kernel("IsVariableInitialized", is_initialized, dtype=ANY),
     kernel("CountUpTo", count_up_to, T=INDICES),
     *(kernel(op, ref_identity, T=ANY) for op in ("RefIdentity", "DebugGradientRefIdentity")),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,34 +18,43 @@ from .variable import Variable, handle_of, matches, variable_of
 _ANONYMOUS = "cd2c89b7-88b7-44c8-ad83-06c2a9158347"
 
 
-class VarHandleOp(OpKernel):
+class VariableKernel(OpKernel):
+    """A kernel that makes variables of the node's type and shape.
+
+    A variable's name is the attribute name_attribute, or the node's own where that is empty.
+    """
+
+    name_attribute: ClassVar[str] = "shared_name"
+
+    def __init__(self, construction: KernelConstruction) -> None:
+        super().__init__(construction)
+        self.name = construction.get_attr(self.name_attribute, str) or construction.name
+        self.container = construction.get_attr("container", str) if construction.has_attr("container") else ""
+        self.type = construction.get_attr("dtype", DataType)
+        self.shape: PartialShape = construction.get_attr("shape", PartialShape)  # type: ignore[arg-type]
+
+
+class VarHandleOp(VariableKernel):
     """resource: a handle of the variable with this container and shared name (or the node's).
 
     Source: TensorFlow tensorflow/core/kernels/resource_variable_ops.cc.
     """
 
-    def __init__(self, construction: KernelConstruction) -> None:
-        super().__init__(construction)
-        self._container = construction.get_attr("container", str)
-        self._name = construction.get_attr("shared_name", str) or construction.name
-        self._type = construction.get_attr("dtype", DataType)
-        self._shape: PartialShape = construction.get_attr("shape", PartialShape)  # type: ignore[arg-type]
-
     def compute(self, context: KernelContext) -> None:
-        if self._name == _ANONYMOUS:
+        if self.name == _ANONYMOUS:
             context.set_output(0, handle_of(self._made()))
             return
         resources = context.environment.resources
-        variable = resources.lookup_or_create(Variable, self._container, self._name, self._made)
-        if variable.data_type != self._type:
-            names = type_name(variable.data_type), type_name(self._type)
+        variable = resources.lookup_or_create(Variable, self.container, self.name, self._made)
+        if variable.data_type != self.type:
+            names = type_name(variable.data_type), type_name(self.type)
             context.failure(
-                InvalidArgumentError(f"VarHandleOp: variable {self._name!r} is {names[0]}, got {names[1]}")
+                InvalidArgumentError(f"VarHandleOp: variable {self.name!r} is {names[0]}, got {names[1]}")
             )
         context.set_output(0, handle_of(variable))
 
     def _made(self) -> Variable:
-        return Variable(self._name, self._type, self._shape)
+        return Variable(self.name, self.type, self.shape)
 
 
 class VarHandlesOp(OpKernel):
@@ -104,20 +114,23 @@ def assign(resource: np.ndarray, value: np.ndarray, *, dtype: DataType, validate
     variable.assign(value.copy())
 
 
-def _arithmetic(op: str, ufunc: np.ufunc) -> Callable[[np.ndarray, np.ndarray], None]:
-    def assign_arithmetic(resource: np.ndarray, value: np.ndarray) -> None:
-        """Add to (or subtract from) the value; shapes must be equal."""
+def assign_arithmetic(op: str, ufunc: np.ufunc) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The function that adds to (or subtracts from) a variable's value, and gives its handle.
 
-        def changed(old: np.ndarray) -> np.ndarray:
+    The shapes must be equal.
+    """
+
+    def changed(handle: np.ndarray, value: np.ndarray) -> np.ndarray:
+        def combined(old: np.ndarray) -> np.ndarray:
             if old.shape != value.shape:
                 shapes = f"{list(old.shape)} and {list(value.shape)}"
                 raise InvalidArgumentError(f"{op}: shapes must be equal, got {shapes}")
-            made: np.ndarray = np.asarray(ufunc(old, value))
-            return made
+            return np.asarray(ufunc(old, value))
 
-        variable_of(resource).update(changed)
+        variable_of(handle).update(combined)
+        return handle
 
-    return assign_arithmetic
+    return changed
 
 
 def is_initialized(resource: np.ndarray) -> np.ndarray:
@@ -161,8 +174,8 @@ KERNELS = (
     kernel("ReadVariableOp", read),
     kernel("_ReadVariablesOp", read_all),
     kernel("AssignVariableOp", assign, dtype=ANY),
-    kernel("AssignAddVariableOp", _arithmetic("AssignAddVariableOp", np.add), dtype=NUMBERS),
-    kernel("AssignSubVariableOp", _arithmetic("AssignSubVariableOp", np.subtract), dtype=NUMBERS),
+    kernel("AssignAddVariableOp", assign_arithmetic("AssignAddVariableOp", np.add), dtype=NUMBERS),
+    kernel("AssignSubVariableOp", assign_arithmetic("AssignSubVariableOp", np.subtract), dtype=NUMBERS),
     kernel("VarIsInitializedOp", is_initialized),
     kernel("VariableShape", shape_of, out_type=INDICES),
     kernel("DestroyResourceOp", destroy),
