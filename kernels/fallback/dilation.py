@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,15 +17,22 @@ from .status import InvalidArgumentError
 from .window import Window, inside, padded, sliding_window, tap_slices
 
 
-def _window(
-    op: str, x: np.ndarray, w: np.ndarray, strides: Sequence[int], rates: Sequence[int], padding: str
-) -> Window:
+@dataclass(frozen=True, kw_only=True)
+class DilationAttributes:
+    """Strides, and dilations by the name that they have here, of four axes; SAME or VALID."""
+
+    strides: list[int]
+    rates: list[int]
+    padding: str
+
+
+def _window(op: str, x: np.ndarray, w: np.ndarray, attributes: DilationAttributes) -> Window:
     if x.ndim != 4 or w.ndim != 3 or x.shape[3] != w.shape[2]:
         message = "input must be [N, H, W, C] and filter [KH, KW, C]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(w.shape)}")
-    steps = spatial(op, "strides", strides, False, 4)
-    spread = spatial(op, "rates", rates, False, 4)
-    return sliding_window(op, x.shape[1:3], w.shape[:2], steps, spread, padding)
+    steps = spatial(op, "strides", attributes.strides, False, 4)
+    spread = spatial(op, "rates", attributes.rates, False, 4)
+    return sliding_window(op, x.shape[1:3], w.shape[:2], steps, spread, attributes.padding)
 
 
 def _highest(x: np.ndarray, w: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
@@ -45,60 +53,48 @@ def _highest(x: np.ndarray, w: np.ndarray, window: Window) -> tuple[np.ndarray, 
     return best, places
 
 
-def dilation_2d(
-    x: np.ndarray, w: np.ndarray, *, strides: list[int], rates: list[int], padding: str
-) -> np.ndarray:
+def dilation_2d(x: np.ndarray, w: np.ndarray, *, attributes: DilationAttributes) -> np.ndarray:
     """max over the filter of x [N, H, W, C] + w [KH, KW, C].
 
     Source: TensorFlow tensorflow/core/kernels/dilation_ops.cc.
     """
-    return _highest(x, w, _window("Dilation2D", x, w, strides, rates, padding))[0]
+    return _highest(x, w, _window("Dilation2D", x, w, attributes))[0]
 
 
-def _check_gradient(op: str, gradient: np.ndarray, x: np.ndarray, window: Window) -> None:
+def _shares(
+    op: str, x: np.ndarray, w: np.ndarray, gradient: np.ndarray, window: Window
+) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...], np.ndarray]]:
+    """For each tap what of the gradient is its own, zeros elsewhere: the tap, where it sees x, the share."""
     wanted = (len(x), *window.output, x.shape[3])
     if gradient.shape != wanted:
         raise InvalidArgumentError(f"{op}: out_backprop must be {list(wanted)}, got {list(gradient.shape)}")
+    _, places = _highest(x, w, window)
+    dy = widened(gradient)
+    for number, (tap, slices) in enumerate(tap_slices(window)):
+        yield tap, slices, np.where(places == number, dy, dy.dtype.type(0))
 
 
 def dilation_2d_input_gradient(
-    x: np.ndarray,
-    w: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    strides: list[int],
-    rates: list[int],
-    padding: str,
+    x: np.ndarray, w: np.ndarray, gradient: np.ndarray, *, attributes: DilationAttributes
 ) -> np.ndarray:
     """gradient, given to the element of x that made each maximum."""
     op = "Dilation2DBackpropInput"
-    window = _window(op, x, w, strides, rates, padding)
-    _check_gradient(op, gradient, x, window)
-    _, places = _highest(x, w, window)
-    dx, dy = padded_zeros(x.shape, window, wide_type(x.dtype)), widened(gradient)
-    for number, (_, slices) in enumerate(tap_slices(window)):
-        dx[slices] += np.where(places == number, dy, dy.dtype.type(0))
+    window = _window(op, x, w, attributes)
+    dx = padded_zeros(x.shape, window, wide_type(x.dtype))
+    for _, slices, share in _shares(op, x, w, gradient, window):
+        dx[slices] += share
     return dx[inside(window)].astype(x.dtype)
 
 
 def dilation_2d_filter_gradient(
-    x: np.ndarray,
-    w: np.ndarray,
-    gradient: np.ndarray,
-    *,
-    strides: list[int],
-    rates: list[int],
-    padding: str,
+    x: np.ndarray, w: np.ndarray, gradient: np.ndarray, *, attributes: DilationAttributes
 ) -> np.ndarray:
     """gradient, given to the element of w that made each maximum."""
     op = "Dilation2DBackpropFilter"
-    window = _window(op, x, w, strides, rates, padding)
-    _check_gradient(op, gradient, x, window)
-    _, places = _highest(x, w, window)
-    dw, dy = np.zeros(w.shape, wide_type(w.dtype)), widened(gradient)
-    for number, (tap, _) in enumerate(tap_slices(window)):
-        part = np.where(places == number, dy, dy.dtype.type(0))
-        dw[tap] = part.sum(axis=(0, 1, 2), dtype=dw.dtype)
+    window = _window(op, x, w, attributes)
+    dw = np.zeros(w.shape, wide_type(w.dtype))
+    for tap, _, share in _shares(op, x, w, gradient, window):
+        dw[tap] = share.sum(axis=(0, 1, 2), dtype=dw.dtype)
     return dw.astype(w.dtype)
 
 

@@ -23,13 +23,21 @@ class _Nudged:
     empty: np.ndarray
 
 
-def _nudged(op: str, low: np.ndarray, high: np.ndarray, num_bits: int, narrow_range: bool) -> _Nudged:
+@dataclass(frozen=True, kw_only=True)
+class Steps:
+    """How many steps a range has."""
+
+    num_bits: int
+    narrow_range: bool
+
+
+def _nudged(op: str, low: np.ndarray, high: np.ndarray, steps: Steps) -> _Nudged:
     """Source: TensorFlow tensorflow/core/kernels/fake_quant_ops_functor.h, Nudge."""
-    if not 2 <= num_bits <= 16:
-        raise InvalidArgumentError(f"{op}: num_bits must be from 2 to 16, got {num_bits}")
+    if not 2 <= steps.num_bits <= 16:
+        raise InvalidArgumentError(f"{op}: num_bits must be from 2 to 16, got {steps.num_bits}")
     if np.any(~(low <= high)):
         raise InvalidArgumentError(f"{op}: min must not be above max, got {low.tolist()} and {high.tolist()}")
-    least, most = np.float32(narrow_range), np.float32((1 << num_bits) - 1)
+    least, most = np.float32(steps.narrow_range), np.float32((1 << steps.num_bits) - 1)
     scale = (high - low) / (most - least)
     zero = least - low / scale
     rounded = np.clip(np.floor(zero + np.float32(0.5)), least, most)
@@ -64,30 +72,24 @@ def _attributes(op: str, low: float, high: float) -> tuple[np.ndarray, np.ndarra
     return np.array(low, np.float32), np.array(high, np.float32)
 
 
-def fake_quant_args(
-    x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
-) -> np.ndarray:
+def fake_quant_args(x: np.ndarray, *, min: float, max: float, steps: Steps) -> np.ndarray:
     """x as if quantized to so many bits from min to max and back, float32."""
     op = "FakeQuantWithMinMaxArgs"
-    return _quantized(x, _nudged(op, *_attributes(op, min, max), num_bits, narrow_range))
+    return _quantized(x, _nudged(op, *_attributes(op, min, max), steps))
 
 
-def fake_quant_vars(
-    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, num_bits: int, narrow_range: bool
-) -> np.ndarray:
+def fake_quant_vars(x: np.ndarray, low: np.ndarray, high: np.ndarray, *, steps: Steps) -> np.ndarray:
     """x as if quantized to so many bits from low to high, scalars, and back."""
     op = "FakeQuantWithMinMaxVars"
     _scalars(op, low, high)
-    return _quantized(x, _nudged(op, low, high, num_bits, narrow_range))
+    return _quantized(x, _nudged(op, low, high, steps))
 
 
-def fake_quant_per_channel(
-    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, num_bits: int, narrow_range: bool
-) -> np.ndarray:
+def fake_quant_per_channel(x: np.ndarray, low: np.ndarray, high: np.ndarray, *, steps: Steps) -> np.ndarray:
     """x as if quantized and back, each channel, the last axis, from low to high of its own."""
     op = "FakeQuantWithMinMaxVarsPerChannel"
     _channels(op, x, low, high)
-    return _quantized(x, _nudged(op, low, high, num_bits, narrow_range))
+    return _quantized(x, _nudged(op, low, high, steps))
 
 
 def _check_gradient(op: str, gradient: np.ndarray, x: np.ndarray) -> None:
@@ -109,46 +111,34 @@ def _gradients(
 
 
 def fake_quant_args_gradient(
-    gradient: np.ndarray, x: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool
+    gradient: np.ndarray, x: np.ndarray, *, min: float, max: float, steps: Steps
 ) -> np.ndarray:
     """gradient where x is from min to max, else 0."""
     op = "FakeQuantWithMinMaxArgsGradient"
     _check_gradient(op, gradient, x)
-    nudged = _nudged(op, *_attributes(op, min, max), num_bits, narrow_range)
+    nudged = _nudged(op, *_attributes(op, min, max), steps)
     return _gradients(gradient, x, nudged, ())[0]
 
 
 def fake_quant_vars_gradient(
-    gradient: np.ndarray,
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    num_bits: int,
-    narrow_range: bool,
+    gradient: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, steps: Steps
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gradients of x, low and high."""
     op = "FakeQuantWithMinMaxVarsGradient"
     _check_gradient(op, gradient, x)
     _scalars(op, low, high)
-    nudged = _nudged(op, low, high, num_bits, narrow_range)
+    nudged = _nudged(op, low, high, steps)
     return _gradients(gradient, x, nudged, tuple(range(x.ndim)))
 
 
 def fake_quant_per_channel_gradient(
-    gradient: np.ndarray,
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    num_bits: int,
-    narrow_range: bool,
+    gradient: np.ndarray, x: np.ndarray, low: np.ndarray, high: np.ndarray, *, steps: Steps
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gradients of x, low and high, the latter by channel."""
     op = "FakeQuantWithMinMaxVarsPerChannelGradient"
     _check_gradient(op, gradient, x)
     _channels(op, x, low, high)
-    nudged = _nudged(op, low, high, num_bits, narrow_range)
+    nudged = _nudged(op, low, high, steps)
     return _gradients(gradient, x, nudged, tuple(range(x.ndim - 1)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .attributes import DataType
@@ -14,6 +16,19 @@ from .sparse_tensor import SparseTensor
 from .status import InvalidArgumentError
 
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountAttributes:
+    """Values up to maxlength count (all where it is -1), in a result of minlength at the least.
+
+    With binary_output a count is 1 at the most.
+    """
+
+    minlength: int
+    maxlength: int
+    binary_output: bool
+    output_type: DataType
 
 
 def _dense_counts(
@@ -39,6 +54,21 @@ def _check_weights(values: np.ndarray, weights: np.ndarray) -> None:
         raise InvalidArgumentError(message)
 
 
+def _sparse_rows(held: SparseTensor) -> tuple[np.ndarray, int | None]:
+    """The row of each value, and how many there are: None for a vector, which is one row."""
+    if len(held.shape) not in (1, 2):
+        raise InvalidArgumentError(f"must have one or two axes, got {list(held.shape)}")
+    if len(held.shape) == 1:
+        return np.zeros(len(held.values), np.int64), None
+    return held.indices[:, 0], held.shape[0]
+
+
+def _ragged_rows(splits: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, int]:
+    """The row of each value, and how many there are."""
+    lengths = np.diff(checked_splits(splits, rows_of(values, "values")))
+    return np.repeat(np.arange(len(lengths)), lengths), len(lengths)
+
+
 def sparse_bincount(
     indices: np.ndarray,
     values: np.ndarray,
@@ -50,61 +80,46 @@ def sparse_bincount(
 ) -> np.ndarray:
     """How often each of 0 to size - 1 comes, in all of a vector or in each row of a matrix."""
     held, bins = SparseTensor.of(indices, values, dense_shape), scalar(size, "size")
-    if len(held.shape) not in (1, 2):
-        raise InvalidArgumentError(f"SparseBincount: must have one or two axes, got {list(held.shape)}")
-    rows = held.indices[:, 0] if len(held.shape) == 2 else np.zeros(len(values), np.int64)
-    made = _dense_counts(
-        rows, held.shape[0] if len(held.shape) == 2 else 1, values, bins, weights, binary_output
-    )
-    return made if len(held.shape) == 2 else made[0]
+    rows, count = _sparse_rows(held)
+    made = _dense_counts(rows, 1 if count is None else count, values, bins, weights, binary_output)
+    return made[0] if count is None else made
 
 
 def ragged_bincount(
     splits: np.ndarray, values: np.ndarray, size: np.ndarray, weights: np.ndarray, *, binary_output: bool
 ) -> np.ndarray:
     """How often each of 0 to size - 1 comes in each row."""
-    lengths = np.diff(checked_splits(splits, rows_of(values, "values")))
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    return _dense_counts(rows, len(lengths), values, scalar(size, "size"), weights, binary_output)
+    rows, count = _ragged_rows(splits, values)
+    return _dense_counts(rows, count, values, scalar(size, "size"), weights, binary_output)
 
 
 def _sparse_counts(
-    rows: np.ndarray,
-    count: int | None,
-    values: np.ndarray,
-    weights: np.ndarray,
-    limits: tuple[int, int],
-    binary: bool,
-    out: np.dtype,
+    rows: np.ndarray, count: int | None, values: np.ndarray, weights: np.ndarray, attributes: CountAttributes
 ) -> Parts:
     """Values that come, with how often: indices [n, 2] (or [n, 1] for no rows), counts and shape."""
     if np.any(values < 0):
         raise InvalidArgumentError("values must not be negative")
     _check_weights(values, weights)
-    least, most = limits
+    most = attributes.maxlength
     kept = values < most if most >= 0 else np.ones(values.shape, np.bool_)
-    width = max(int(values[kept].max(initial=-1)) + 1, max(least, 0))
+    width = max(int(values[kept].max(initial=-1)) + 1, max(attributes.minlength, 0))
     width = most if most >= 0 else width
     pairs = np.stack([rows[kept], values[kept].astype(np.int64)], -1)
     found, which = np.unique(pairs, axis=0, return_inverse=True)
-    made = np.zeros(len(found), out)
-    if binary:
+    made = np.zeros(len(found), numpy_dtype(attributes.output_type))
+    if attributes.binary_output:
         made[:] = 1
     else:
-        np.add.at(made, which.reshape(-1), weights[kept].astype(out) if weights.size else out.type(1))
+        np.add.at(
+            made, which.reshape(-1), weights[kept].astype(made.dtype) if weights.size else made.dtype.type(1)
+        )
     if count is None:
         return found[:, 1:], made, np.array([width], np.int64)
     return found, made, np.array([count, width], np.int64)
 
 
 def dense_count_sparse_output(
-    values: np.ndarray,
-    weights: np.ndarray,
-    *,
-    minlength: int,
-    maxlength: int,
-    binary_output: bool,
-    output_type: DataType,
+    values: np.ndarray, weights: np.ndarray, *, attributes: CountAttributes
 ) -> Parts:
     """Counts of a vector's values, or of each row's."""
     if values.ndim not in (1, 2):
@@ -112,8 +127,7 @@ def dense_count_sparse_output(
     count = len(values) if values.ndim == 2 else None
     rows = np.repeat(np.arange(count or 1), values.shape[-1])
     _check_weights(values, weights)
-    limits, out = (minlength, maxlength), numpy_dtype(output_type)
-    return _sparse_counts(rows, count, values.reshape(-1), weights.reshape(-1), limits, binary_output, out)
+    return _sparse_counts(rows, count, values.reshape(-1), weights.reshape(-1), attributes)
 
 
 def sparse_count_sparse_output(
@@ -122,36 +136,19 @@ def sparse_count_sparse_output(
     dense_shape: np.ndarray,
     weights: np.ndarray,
     *,
-    minlength: int,
-    maxlength: int,
-    binary_output: bool,
-    output_type: DataType,
+    attributes: CountAttributes,
 ) -> Parts:
     """Counts of a sparse vector's values, or of each row's."""
-    held = SparseTensor.of(indices, values, dense_shape)
-    if len(held.shape) not in (1, 2):
-        raise InvalidArgumentError(f"must have one or two axes, got {list(held.shape)}")
-    count = held.shape[0] if len(held.shape) == 2 else None
-    rows = held.indices[:, 0] if count is not None else np.zeros(len(values), np.int64)
-    limits, out = (minlength, maxlength), numpy_dtype(output_type)
-    return _sparse_counts(rows, count, values, weights, limits, binary_output, out)
+    rows, count = _sparse_rows(SparseTensor.of(indices, values, dense_shape))
+    return _sparse_counts(rows, count, values, weights, attributes)
 
 
 def ragged_count_sparse_output(
-    splits: np.ndarray,
-    values: np.ndarray,
-    weights: np.ndarray,
-    *,
-    minlength: int,
-    maxlength: int,
-    binary_output: bool,
-    output_type: DataType,
+    splits: np.ndarray, values: np.ndarray, weights: np.ndarray, *, attributes: CountAttributes
 ) -> Parts:
     """Counts of each row's values."""
-    lengths = np.diff(checked_splits(splits, rows_of(values, "values")))
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    limits, out = (minlength, maxlength), numpy_dtype(output_type)
-    return _sparse_counts(rows, len(lengths), values, weights, limits, binary_output, out)
+    rows, count = _ragged_rows(splits, values)
+    return _sparse_counts(rows, count, values, weights, attributes)
 
 
 KERNELS = (
