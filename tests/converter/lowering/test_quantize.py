@@ -25,7 +25,8 @@ def fake_quant(low: float, high: float, bits: int, narrow: bool) -> GraphBuilder
 @pytest.mark.parametrize("bits", [2, 4, 8, 12, 16])
 def test_fake_quantization(ends: tuple[float, float], bits: int, narrow: bool) -> None:
     whole_bytes = bits == 8 and not narrow
-    cut = ["MAXIMUM"] if narrow else []
+    # Cut off at 0 is what RELU does.
+    cut = ["RELU" if ends[0] == 0 else "MAXIMUM"] if narrow else []
     expected = ["QUANTIZE", "DEQUANTIZE"] if whole_bytes else [*cut, "FAKE_QUANT"]
     check(fake_quant(*ends, bits, narrow), expected, x=X)
 
@@ -40,7 +41,7 @@ def test_range_of_integers(signed: bool, narrow: bool, bits: int, mode: str) -> 
     attributes = {"signed_input": signed, "narrow_range": narrow, "num_bits": bits, "round_mode": mode}
     g.node("QuantizeAndDequantizeV2", "y", g.placeholder("x", X.shape), *ends, range_given=True, **attributes)
     cut = ["MAXIMUM"] if narrow else []
-    steps = ["MAXIMUM", "MINIMUM", "MUL", "ROUND", "MUL"]
+    steps = ["MAXIMUM" if signed or narrow else "RELU", "MINIMUM", "MUL", "ROUND", "MUL"]
     expected = [*cut, "FAKE_QUANT"] if mode == "HALF_UP" else steps
     check(g, expected, x=X)
 
