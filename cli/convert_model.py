@@ -92,9 +92,12 @@ def command(
     By default a graph's inputs are its placeholders, its outputs the results that no node uses, and all of
     a SavedModel's signatures are converted.
     """
+    from ..converter.source_file import FileKind, file_kind
     from ..converter.target_spec import OpsSet, TargetSpec
 
     path = _only_one(source, graph_def, saved_model_dir)
+    if file_kind(path) == FileKind.SAVED_MODEL and path.is_file():
+        path = path.parent
     check_output(output, graph=path)
     if no_builtins and not select_tf_ops:
         raise click.UsageError("--no-builtins: only with --select-tf-ops")

@@ -27,6 +27,7 @@ from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
 from .transforms.raise_control_flow import raise_control_flow
+from .transforms.told_results import tell_results
 
 # What stands for state that signatures share.
 _HANDLES = (BuiltinOperator.VAR_HANDLE, BuiltinOperator.HASHTABLE)
@@ -190,6 +191,7 @@ def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
 def _prepare(module: Module) -> None:
     for body in typed_bodies(module):
         add_default_attrs(body)
+        tell_results(body)
     raise_control_flow(module)
 
 

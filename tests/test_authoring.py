@@ -29,7 +29,7 @@ def hard_graph() -> GraphBuilder:
     x = g.placeholder("x", [2])
     x = g.node("Erfinv", "inverse", g.node("Erf", "e", x))
     x = g.node("Relu", "wide", g.node("Cast", "cast", x, DstT=AttrValue(type=DT_DOUBLE)))
-    g.node("Frobnicate", "f", x)
+    g.node("Frobnicate", "f", x, Tout=AttrValue(type=1))
     return g
 
 

@@ -10,6 +10,7 @@ from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...lite.tensor import NUMPY_DTYPES, TensorType
 from ..ir.module import Function
 from ..ir.node import Node, Value
+from ..ir.signature import registered
 from ..lite_graph import Failure, LiteGraph, LiteOperator, LiteTensor
 from .flex import FUSED_OPS, as_tensorflow_op, refused_for_now, setting_for
 from .folding import folded
@@ -143,6 +144,13 @@ def _described(lowering: Lowering, node: Node) -> str:
 
 
 def _failure(lowering: Lowering, node: Node, reason: str) -> Failure:
+    if not reason and registered(node.op) is None:
+        # Whatever setting takes it needs these.
+        try:
+            for i in range(len(node.results)):
+                lowering.result_type(node, i)
+        except UnsupportedError as error:
+            reason = str(error)
     setting = "" if is_structural(node.op) else setting_for(lowering, node.op)
     return Failure(lowering.name(node), node.op, lowering.scope, reason, setting)
 

@@ -85,7 +85,9 @@ class Lowering:
         """The model's type for one of the node's results."""
         type = node.results[index].type
         if not isinstance(type, ValueType) or not isinstance(type.element, ElementType):
-            raise UnsupportedError(f"the type of result {index} is not known")
+            raise UnsupportedError(
+                f"the type of result {index} is not known, the node's attribute _output_types would tell it"
+            )
         return tensor_type(type.element.number)
 
     def result_shape(self, node: Node, index: int = 0) -> PartialShape:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..ir.node import Node, Value
+from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType
 from ..lite_graph import LiteTensor
 from ..shapes.context import MOST_ELEMENTS, UNKNOWN
@@ -21,6 +22,9 @@ def inferred_results(lowering: Lowering, node: Node) -> Inferred:
     tensors = lowering.inputs(node)
     inputs = [_type(value, tensor) for value, tensor in zip(node.operands, tensors, strict=True)]
     results = [v.type if isinstance(v.type, TensorType) else TensorType(v.type) for v in node.results]
+    if registered(node.op) is None:
+        # Nothing but the node itself tells its results.
+        return Inferred(results, [None] * len(results))
     return infer(node.op, node.attributes, inputs, results, [_elements(tensor) for tensor in tensors])
 
 

@@ -12,6 +12,8 @@ from numlite.converter.graph_builder import GraphBuilder
 from numlite.schema import tflite
 from numlite.schema.verifier import verify
 
+from ..converter.saved_model.saved_models import FLOAT, add, new_model, signature, write_model
+
 
 @pytest.fixture
 def graph(tmp_path: Path) -> Path:
@@ -108,6 +110,16 @@ def test_flex_and_custom_operators(tmp_path: Path, capsys: pytest.CaptureFixture
     flags = ["--select-tf-ops", "--allow-custom-ops"]
     assert run_command(command, ["--graph-def", str(path), "-o", str(output), *flags]) == 1
     assert "the type of result 0 is not known" in capsys.readouterr().err
+
+
+def test_a_saved_model_by_its_file(tmp_path: Path) -> None:
+    meta_graph, graph_def = new_model()
+    add(graph_def, "Placeholder", "x", dtype=FLOAT)
+    add(graph_def, "Sin", "y", "x", T=FLOAT)
+    signature(meta_graph, "sine", {"x": "x:0"}, {"y": "y:0"})
+    folder, output = write_model(tmp_path / "saved", meta_graph), tmp_path / "model.tflite"
+    assert run_command(command, [str(folder / "saved_model.pb"), "-o", str(output)]) == 0
+    assert tflite.read(output.read_bytes()).signature_defs[0].signature_key == "sine"
 
 
 def test_verify_and_report(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,11 @@ import pytest
 from google.protobuf import text_format
 from numlite.converter import convert, convert_graph, read_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.converter.target_spec import Settings
 from numlite.lite.errors import ModelError, UnsupportedError
+from numlite.lite.tensor import TensorType
 from numlite.schema import tflite
-from numlite.schema.graph_def import AttrValue, GraphDef
+from numlite.schema.graph_def import AttrValue, GraphDef, TensorShapeProto
 
 from .graphs import checked, histogram, operators, run, run_litert, sine_graph
 
@@ -149,10 +151,40 @@ def test_unknown_ops_are_listed_all_at_once() -> None:
     with pytest.raises(UnsupportedError) as caught:
         convert_graph(g.graph_def)
     assert str(caught.value) == (
-        "3 nodes cannot be converted: Erf (nodes 'e0', 'e1'); Frobnicate (node 'f'). "
+        "3 nodes cannot be converted: Erf (nodes 'e0', 'e1'); Frobnicate: the type of result 0 is not known, "
+        "the node's attribute _output_types would tell it (node 'f'). "
         "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops) would take Erf. "
         "allow_custom_ops (--allow-custom-ops) would take Frobnicate"
     )
+
+
+def test_unknown_ops_by_what_their_nodes_say() -> None:
+    g = GraphBuilder()
+    shape = TensorShapeProto()
+    shape.dim.add(size=2)
+    shape.dim.add(size=-1)
+    told = {
+        "_output_types": AttrValue(list=AttrValue.ListValue(type=[3, 1])),
+        "_output_shapes": AttrValue(list=AttrValue.ListValue(shape=[shape, shape])),
+    }
+    g.node("Frobnicate", "f", g.placeholder("x", [2]), **told)
+    g.node("Sin", "s", "f:1", T=AttrValue(type=1))
+    g.node("Twiddle", "t", "x", Tout=AttrValue(type=1))
+    model = tflite.read(checked(convert(g.graph_def, settings=Settings(custom_ops=True)).model))
+    assert {code.custom_code for code in model.operator_codes} == {None, "Frobnicate", "Twiddle"}
+    tensors = {t.name: (TensorType(t.type).name, list(t.shape_signature)) for t in model.subgraphs[0].tensors}
+    assert tensors["f"] == ("INT32", [2, -1]) and tensors["f:1"] == tensors["s"] == ("FLOAT32", [2, -1])
+    assert tensors["t"][0] == "FLOAT32"
+    message = r"Frobnicate \(node 'f'\); Twiddle \(node 't'\)\. allow_custom_ops"
+    with pytest.raises(UnsupportedError, match=message):
+        convert(g.graph_def)
+
+
+def test_no_setting_takes_what_has_no_types() -> None:
+    g = GraphBuilder()
+    g.node("Frobnicate", "f", g.placeholder("x", [2]))
+    with pytest.raises(UnsupportedError, match="attribute _output_types would tell it"):
+        convert(g.graph_def, settings=Settings(custom_ops=True))
 
 
 def test_unsupported_types_name_their_node() -> None:
