@@ -20,6 +20,7 @@ from .join_reshapes import JoinReshapes
 from .lookup import UseEmbeddingLookup
 from .loop import DropBranchResults, DropLoopVariables, ShareWithLoops
 from .matmul import FuseMatmulTransposes
+from .number import StoreNumbersOnce
 from .padding import FusePadding
 from .power import SimplifyPowers, UseSubtraction
 from .rectifier import UsePrelu, UseRectifiers
@@ -92,7 +93,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 # Once, when nothing else changes any more.
-LAST_PASSES: tuple[Pass, ...] = (RemoveDeadCode(), ShareConstants())
+LAST_PASSES: tuple[Pass, ...] = (RemoveDeadCode(), StoreNumbersOnce(), ShareConstants())
 
 # Every round takes out an operator, so this is never reached but by a pass that undoes another.
 _MAX_ROUNDS = 1000
