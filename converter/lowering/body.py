@@ -22,6 +22,8 @@ from .register import is_structural, rule_of
 
 # Of such a result nothing behind the node can be told.
 _OPAQUE = (TensorType.RESOURCE, TensorType.VARIANT)
+# What rules say at the end of a reason when a shape is missing.
+_UNKNOWN = "must be known"
 # Calls within calls: more come from a function that calls itself.
 _MOST_CALLS = 64
 
@@ -152,6 +154,8 @@ def _failure(lowering: Lowering, node: Node, reason: str) -> Failure:
         except UnsupportedError as error:
             reason = str(error)
     setting = "" if is_structural(node.op) else setting_for(lowering, node.op)
+    if reason.endswith(_UNKNOWN):
+        setting = " or ".join(filter(None, ("known input_shapes (--input-shapes)", setting)))
     return Failure(lowering.name(node), node.op, lowering.scope, reason, setting)
 
 

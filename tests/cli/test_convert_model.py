@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numlite.cli.convert_model import command
 from numlite.cli.main import run_command
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.schema import tflite
+from numlite.schema.graph_def import AttrValue
 from numlite.schema.verifier import verify
 
 from ..converter.saved_model.saved_models import FLOAT, add, new_model, signature, write_model
@@ -110,6 +112,43 @@ def test_flex_and_custom_operators(tmp_path: Path, capsys: pytest.CaptureFixture
     flags = ["--select-tf-ops", "--allow-custom-ops"]
     assert run_command(command, ["--graph-def", str(path), "-o", str(output), *flags]) == 1
     assert "the type of result 0 is not known" in capsys.readouterr().err
+
+
+def graphs_that_do_not_convert() -> dict[str, tuple[GraphBuilder, str]]:
+    unknown, shapeless, wide = GraphBuilder(), GraphBuilder(), GraphBuilder()
+    unknown.node("Frobnicate", "y", unknown.placeholder("x", [2]), Tout=AttrValue(type=1))
+    filters = shapeless.constant("f", np.ones((1, 1, 3, 1), np.float32))
+    x = shapeless.placeholder("x", [1, 8, 8, -1])
+    shapeless.node("Conv2D", "y", x, filters, strides=(1, 1, 1, 1), padding="SAME")
+    wide.node("Sin", "y", wide.placeholder("x", [2], data_type=2))
+    select = "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops) would take"
+    known = "known input_shapes (--input-shapes) or"
+    return {
+        "unknown op": (
+            unknown,
+            "Frobnicate (node 'y'). allow_custom_ops (--allow-custom-ops) would take Frobnicate",
+        ),
+        "missing shape": (
+            shapeless,
+            f"Conv2D: the number of input channels must be known (node 'y'). {known} {select} Conv2D",
+        ),
+        "unsupported type": (wide, f"Sin: SIN does not take float64 (node 'y'). {select} Sin"),
+    }
+
+
+@pytest.mark.parametrize("case", graphs_that_do_not_convert())
+def test_what_does_not_convert_is_one_line(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph, message = graphs_that_do_not_convert()[case]
+    path, output = tmp_path / "graph.pb", tmp_path / "model.tflite"
+    path.write_bytes(graph.graph_def.SerializeToString())
+    assert run_command(command, [str(path), "-o", str(output)]) == 1
+    assert capsys.readouterr().err == f"convert-model: 1 node cannot be converted: {message}\n"
+    assert not output.exists()
+    setting = {"unknown op": ["--allow-custom-ops"], "missing shape": ["--input-shapes", "1,8,8,3"]}
+    given = setting.get(case, ["--select-tf-ops"])
+    assert run_command(command, [str(path), "-o", str(output), *given]) == 0
 
 
 def test_a_saved_model_by_its_file(tmp_path: Path) -> None:
