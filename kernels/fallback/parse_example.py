@@ -25,6 +25,7 @@ _LISTS = {
     graph_def.DT_STRING: "bytes_list",
 }
 Row = Mapping[str, Feature]
+Arrays = list[np.ndarray]
 
 
 def _array(values: Sequence[object], dtype: np.dtype) -> np.ndarray:
@@ -100,11 +101,35 @@ def _sparse(rows: Sequence[Row], key: str, type: int) -> tuple[np.ndarray, np.nd
     return np.array(places, np.int64).reshape(-1, 2), values, shape
 
 
+def _dense_all(
+    rows: Sequence[Row],
+    keys: Sequence[str],
+    defaults: Arrays,
+    types: Sequence[int],
+    shapes: Sequence[PartialShape],
+) -> Arrays:
+    features = zip(keys, defaults, types, shapes, strict=True)
+    return [_dense(rows, key, default, type, shape) for key, default, type, shape in features]
+
+
+def _dense_one(
+    row: Row, keys: Sequence[str], defaults: Arrays, types: Sequence[int], shapes: Sequence[PartialShape]
+) -> Arrays:
+    """One row's dense features, without the axis of rows."""
+    return [made[0] for made in _dense_all([row], keys, defaults, types, shapes)]
+
+
 def _sparse_all(
     rows: Sequence[Row], keys: Sequence[str], types: Sequence[int]
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
+) -> tuple[Arrays, Arrays, Arrays]:
     parts = [_sparse(rows, key, type) for key, type in zip(keys, types, strict=True)]
     return [p[0] for p in parts], [p[1] for p in parts], [p[2] for p in parts]
+
+
+def _sparse_one(row: Row, keys: Sequence[str], types: Sequence[int]) -> tuple[Arrays, Arrays, Arrays]:
+    """One row's sparse features, vectors."""
+    indices, values, shapes = _sparse_all([row], keys, types)
+    return [places[:, 1:] for places in indices], values, [shape[1:] for shape in shapes]
 
 
 def _ragged(rows: Sequence[Row], key: str, type: int, splits: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,11 +142,13 @@ def _keys(values: np.ndarray) -> list[str]:
     return [value.decode(errors="surrogateescape") for value in values.reshape(-1)]
 
 
+def _each_key(values: Arrays) -> list[str]:
+    """The keys of a list of tensors, each of which holds one."""
+    return [_keys(value)[0] for value in values]
+
+
 def _rows(serialized: np.ndarray) -> list[Row]:
     return [_example(content, index) for index, content in enumerate(serialized.reshape(-1))]
-
-
-Four = tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]]
 
 
 def parse_example(
@@ -134,16 +161,12 @@ def parse_example(
     sparse_types: list[DataType],
     Tdense: list[DataType],
     dense_shapes: list[PartialShape],
-) -> Four:
+) -> tuple[Arrays, ...]:
     """Sparse and dense features of a vector of Examples; names only serve messages."""
     del names
     rows = _rows(serialized)
-    sparse = _sparse_all(rows, [_keys(key)[0] for key in sparse_keys], sparse_types)
-    dense = [
-        _dense(rows, _keys(key)[0], default, type, shape)
-        for key, default, type, shape in zip(dense_keys, dense_defaults, Tdense, dense_shapes, strict=True)
-    ]
-    return *sparse, dense
+    sparse = _sparse_all(rows, _each_key(sparse_keys), sparse_types)
+    return *sparse, _dense_all(rows, _each_key(dense_keys), dense_defaults, Tdense, dense_shapes)
 
 
 def parse_example_v2(
@@ -159,9 +182,7 @@ def parse_example_v2(
     dense_shapes: list[PartialShape],
     ragged_value_types: list[DataType],
     ragged_split_types: list[DataType],
-) -> tuple[
-    list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]
-]:
+) -> tuple[Arrays, ...]:
     """Sparse, dense and ragged features of a vector of Examples, or of one."""
     del names
     if serialized.ndim == 0:
@@ -170,12 +191,7 @@ def parse_example_v2(
         return _single_v2(content, sparse_keys, dense_keys, ragged_keys, dense_defaults, *types)
     rows = _rows(serialized)
     sparse = _sparse_all(rows, _keys(sparse_keys), sparse_types)
-    dense = [
-        _dense(rows, key, default, type, shape)
-        for key, default, type, shape in zip(
-            _keys(dense_keys), dense_defaults, Tdense, dense_shapes, strict=True
-        )
-    ]
+    dense = _dense_all(rows, _keys(dense_keys), dense_defaults, Tdense, dense_shapes)
     ragged = [
         _ragged(rows, key, type, splits)
         for key, type, splits in zip(_keys(ragged_keys), ragged_value_types, ragged_split_types, strict=True)
@@ -193,31 +209,16 @@ def _single_v2(
     dense_types: list[DataType],
     dense_shapes: list[PartialShape],
     ragged_types: list[DataType],
-) -> tuple[
-    list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray], list[np.ndarray]
-]:
-    sparse = _single(content, _keys(sparse_keys), sparse_types)
-    row = [_example(content, 0)]
-    dense = [
-        _dense(row, key, default, type, shape)[0]
-        for key, default, type, shape in zip(
-            _keys(dense_keys), dense_defaults, dense_types, dense_shapes, strict=True
-        )
-    ]
+) -> tuple[Arrays, ...]:
+    row = _example(content, 0)
+    sparse = _sparse_one(row, _keys(sparse_keys), sparse_types)
+    dense = _dense_one(row, _keys(dense_keys), dense_defaults, dense_types, dense_shapes)
     ragged = [
-        _ragged(row, key, type, graph_def.DT_INT64)[0]
+        _ragged([row], key, type, graph_def.DT_INT64)[0]
         for key, type in zip(_keys(ragged_keys), ragged_types, strict=True)
     ]
     # A single example's ragged features are vectors: they have no splits.
     return *sparse, dense, ragged, [np.zeros(0, np.int64) for _ in ragged]
-
-
-def _single(
-    content: bytes, keys: Sequence[str], types: Sequence[int]
-) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-    """Sparse vectors of one Example."""
-    indices, values, shapes = _sparse_all([_example(content, 0)], keys, types)
-    return [rows[:, 1:] for rows in indices], values, [shape[1:] for shape in shapes]
 
 
 def parse_single_example(
@@ -229,15 +230,12 @@ def parse_single_example(
     sparse_types: list[DataType],
     Tdense: list[DataType],
     dense_shapes: list[PartialShape],
-) -> Four:
+) -> tuple[Arrays, ...]:
     """Sparse and dense features of one Example."""
     content = scalar_string(serialized, "ParseSingleExample: serialized")
-    row = [_example(content, 0)]
-    dense = [
-        _dense(row, key, default, type, shape)[0]
-        for key, default, type, shape in zip(dense_keys, dense_defaults, Tdense, dense_shapes, strict=True)
-    ]
-    return *_single(content, sparse_keys, sparse_types), dense
+    row = _example(content, 0)
+    sparse = _sparse_one(row, sparse_keys, sparse_types)
+    return *sparse, _dense_one(row, dense_keys, dense_defaults, Tdense, dense_shapes)
 
 
 def parse_single_sequence_example(
@@ -256,44 +254,28 @@ def parse_single_sequence_example(
     feature_list_sparse_types: list[DataType],
     feature_list_dense_types: list[DataType],
     feature_list_dense_shapes: list[PartialShape],
-) -> tuple[
-    list[np.ndarray],
-    list[np.ndarray],
-    list[np.ndarray],
-    list[np.ndarray],
-    list[np.ndarray],
-    list[np.ndarray],
-    list[np.ndarray],
-    list[np.ndarray],
-]:
+) -> tuple[Arrays, ...]:
     """Features of one SequenceExample's context, and of each of its steps."""
     del debug_name
     try:
         example = SequenceExample.FromString(scalar_string(serialized, "serialized"))
     except DecodeError as error:
         raise InvalidArgumentError(f"Could not parse example input: {error}") from None
-    context = [example.context.feature]
-    indices, values, shapes = _sparse_all(
-        context, [_keys(key)[0] for key in context_sparse_keys], context_sparse_types
-    )
-    dense = [
-        _dense(context, _keys(key)[0], default, type, shape)[0]
-        for key, default, type, shape in zip(
-            context_dense_keys, context_dense_defaults, Tcontext_dense, context_dense_shapes, strict=True
-        )
-    ]
+    context = example.context.feature
+    sparse = _sparse_one(context, _each_key(context_sparse_keys), context_sparse_types)
+    dense_keys = _each_key(context_dense_keys)
+    dense = _dense_one(context, dense_keys, context_dense_defaults, Tcontext_dense, context_dense_shapes)
     steps = _steps(example, set(_keys(feature_list_dense_missing_assumed_empty)))
     lists = [
-        _sparse(steps(_keys(key)[0], True), _keys(key)[0], type)
-        for key, type in zip(feature_list_sparse_keys, feature_list_sparse_types, strict=True)
+        _sparse(steps(key, True), key, type)
+        for key, type in zip(_each_key(feature_list_sparse_keys), feature_list_sparse_types, strict=True)
     ]
+    list_keys = _each_key(feature_list_dense_keys)
+    features = zip(list_keys, feature_list_dense_types, feature_list_dense_shapes, strict=True)
     rows = [
-        _dense(steps(_keys(key)[0], False), _keys(key)[0], np.zeros(0, numpy_dtype(type)), type, shape)
-        for key, type, shape in zip(
-            feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes, strict=True
-        )
+        _dense(steps(key, False), key, np.zeros(0, numpy_dtype(type)), type, shape)
+        for key, type, shape in features
     ]
-    sparse = [part[:, 1:] for part in indices], values, [shape[1:] for shape in shapes]
     return *sparse, dense, [p[0] for p in lists], [p[1] for p in lists], [p[2] for p in lists], rows
 
 
