@@ -23,12 +23,6 @@ class NotFoundError(OpError):
     code = 5
 
 
-class AlreadyExistsError(OpError):
-    """A resource or key is there already."""
-
-    code = 6
-
-
 class ResourceExhaustedError(OpError):
     """The result is larger than memory allows."""
 

@@ -110,9 +110,8 @@ def _sparse_counts(
     if attributes.binary_output:
         made[:] = 1
     else:
-        np.add.at(
-            made, which.reshape(-1), weights[kept].astype(made.dtype) if weights.size else made.dtype.type(1)
-        )
+        added = weights[kept].astype(made.dtype) if weights.size else made.dtype.type(1)
+        np.add.at(made, which.reshape(-1), added)
     if count is None:
         return found[:, 1:], made, np.array([width], np.int64)
     return found, made, np.array([count, width], np.int64)
