@@ -6,15 +6,17 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ...lite.delegate import (
     DelegateFlags,
     SerializedPartition,
 )
-from ...lite.errors import PrepareError, UnsupportedError
+from ...lite.delegate_application import hold_tensor
+from ...lite.errors import PrepareError, StateError, UnsupportedError
 from ..simple import SimpleDelegate, SimpleDelegateOptions
 from .device import DeviceUnavailableError
+from .device_array import device_array
 from .families import FAMILIES
 from .fusion import Step
 from .lowering import PRECISIONS, Lowering
@@ -24,6 +26,7 @@ from .shadow import ShadowGraph
 if TYPE_CHECKING:
     from ...lite.context import Context
     from ...lite.delegate import DelegateContext, DelegateParams
+    from ...lite.interpreter import Interpreter
     from ...lite.node import Node
     from ...lite.registration import Registration
     from ...lite.tensor import Tensor
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger("numlite")
 _DEVICES = ("cuda", "simulated")
+_ADDRESS_ALIGNMENT = 16  # that kernels are compiled for
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,13 @@ def create_delegate(
     if yes not in ("true", "false", "1", "0"):
         raise UnsupportedError(f"fallback must be true or false, got {fallback!r}")
     return CudaDelegate(CudaOptions(precision, device, fallback=yes in ("true", "1"), **parsed))
+
+
+class HasCore(Protocol):
+    """numlite.Interpreter, as far as the delegate looks into it."""
+
+    @property
+    def core(self) -> Interpreter: ...
 
 
 class CudaDelegate(SimpleDelegate):
@@ -161,6 +172,33 @@ class CudaDelegate(SimpleDelegate):
         held = self.handles[handle]
         held.read(tensor.array())
 
+    def copy_to_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
+        """Nothing: a value that the host has set is copied by the next invoke that reads it."""
+
+    def set_input(self, interpreter: HasCore, index: int, array: object) -> None:
+        """Give an input the value of an array in device memory, which stays where it is.
+
+        array has __cuda_array_interface__ or __dlpack__, and the input's type and shape; its memory must
+        not change until the next invoke is done. set_tensor gives the input a value of the host again.
+        UnsupportedError for other arrays, StateError for another shape.
+        """
+        subgraph = interpreter.core.subgraphs[0]
+        tensor = interpreter.core.tensor(index)
+        if self.device is None or index not in subgraph.inputs:
+            raise StateError(f"set_input: tensor {tensor!r} must be an input, and there must be a device")
+        found = device_array(array)
+        if (found.shape, found.dtype) != (tensor.shape, tensor.dtype):
+            raise StateError(
+                f"set_input: {tensor!r} must get its type and shape, got {found.dtype} {found.shape}"
+            )
+        if found.address % _ADDRESS_ALIGNMENT:
+            raise UnsupportedError(f"set_input: memory must be aligned to 16 bytes, got {found.address:#x}")
+        self.device.activate()
+        self.device.wait_for_all()
+        handle = self.hold(HeldTensor(self.device, found.address, found.shape, found.owner))
+        hold_tensor(subgraph, tensor, handle, self)
+        tensor.data_is_stale = True
+
     def free_buffer_handle(self, context: Context, handle: int) -> None:
         self.handles.pop(handle, None)
 
@@ -169,7 +207,11 @@ class CudaDelegate(SimpleDelegate):
         if tensor.delegate is not self or not tensor.data_is_stale:
             return None
         held = self.handles.get(tensor.buffer_handle)
-        return None if held is None else held.address
+        if held is None:
+            return None
+        if held.shape != tensor.shape:
+            raise StateError(f"{tensor!r} has been resized since it was set, from {held.shape}; set it again")
+        return held.address
 
     # --- compiled models
 

@@ -90,4 +90,7 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait for all work of the stream."""
 
+    def wait_for_all(self) -> None:
+        """Wait for all work of the device, of whatever stream."""
+
     def close(self) -> None: ...

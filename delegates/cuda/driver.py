@@ -169,6 +169,9 @@ class CudaDevice:
     def synchronize(self) -> None:
         self._call(self._driver.cuStreamSynchronize(self._stream))
 
+    def wait_for_all(self) -> None:
+        self._call(self._driver.cuCtxSynchronize())
+
     def close(self) -> None:
         """Give back the code, the stream and the context; done when the device is collected, too."""
         self._finalizer()

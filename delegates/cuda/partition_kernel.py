@@ -35,11 +35,13 @@ _MOST_PLANS = 8  # kept for each partition, the least recently used goes first
 
 
 class HeldTensor:
-    """A partition's output on the device; address is 0 while it has none."""
+    """A tensor's value on the device; owner is what keeps memory of others there."""
 
-    def __init__(self, device: Device) -> None:
+    def __init__(self, device: Device, address: int = 0, shape: Shape = (), owner: object = None) -> None:
         self._device = device
-        self.address = 0
+        self.address = address
+        self.shape = shape
+        self._owner = owner
 
     def read(self, target: np.ndarray) -> None:
         """Copy the value to host memory, once the device has it."""
@@ -190,6 +192,7 @@ class CudaKernel(SimpleDelegateKernel):
             self._profile(context, device, ready, arena, outside)
         for t in self._outputs:
             held = self._held.setdefault(t, HeldTensor(device))
+            held.shape = context.tensor(t).shape
             held.address = arena + plan.layout.offsets[plan.lowering.border_place(self._inner(t))]
         self._pending = True
         if self._read_by_host.intersection(self._outputs):

@@ -155,6 +155,9 @@ class SimulatedDevice:
     def synchronize(self) -> None:
         self.activate()
 
+    def wait_for_all(self) -> None:
+        self.activate()
+
     def close(self) -> None:
         self._blocks.clear()
 

@@ -18,7 +18,7 @@ from numlite.delegates.cuda.simulated import SimulatedDevice
 from numlite.interpreter import Interpreter
 from numlite.lite.arena_checker import find_faults
 from numlite.lite.delegate_context import SubgraphDelegateContext
-from numlite.lite.errors import InvokeError, ModelError, PrepareError, UnsupportedError
+from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from numlite.lite.lifetimes import Lifetime
 
 from ...model_builder import ModelBuilder
@@ -302,3 +302,64 @@ def test_damaged_programs_are_errors() -> None:
     for damaged in (b"", program[:10], program[:200], program[:-1], b"x" + program[1:]):
         with pytest.raises(ModelError, match="it must be a program of"):
             read_program(delegate, CudaKernel(delegate), subgraph, node, damaged)
+
+
+# --- inputs in device memory
+
+
+class OnDevice:
+    """An array in the simulated device's memory, as another library would show it."""
+
+    def __init__(self, device: SimulatedDevice, value: np.ndarray) -> None:
+        address = device.allocate(value.nbytes)
+        device.copy_in(address, value)
+        self.__cuda_array_interface__ = {
+            "data": (address, True),
+            "shape": value.shape,
+            "typestr": value.dtype.str,
+            "version": 3,
+        }
+
+
+def test_inputs_in_device_memory_are_read_where_they_are() -> None:
+    model, delegate = network("int8"), simulated()
+    interpreter = interpreter_of(model, delegate)
+    interpreter.allocate_tensors()
+    (index,) = (detail["index"] for detail in interpreter.get_input_details())
+    (result,) = (detail["index"] for detail in interpreter.get_output_details())
+    values = [random_input("int8", SHAPE, seed) for seed in (1, 2, 3)]
+    expected = [run(interpreter_of(model), [x])[0] for x in values]
+    arrays = [OnDevice(device_of(delegate), x) for x in values]
+    for n in (0, 1, 0):
+        delegate.set_input(interpreter, index, arrays[n])
+        interpreter.invoke()
+        np.testing.assert_array_equal(interpreter.get_tensor(result), expected[n])
+        np.testing.assert_array_equal(interpreter.get_tensor(index), values[n])
+        delegate.set_input(interpreter, index, arrays[n])
+    interpreter.set_tensor(index, values[2])
+    interpreter.invoke()
+    np.testing.assert_array_equal(interpreter.get_tensor(result), expected[2])
+    delegate.set_input(interpreter, index, arrays[0])
+    interpreter.resize_tensor_input(index, (2, *SHAPE[1:]))
+    interpreter.allocate_tensors()
+    with pytest.raises(InvokeError, match="set it again"):
+        interpreter.invoke()
+
+
+def test_device_inputs_are_checked() -> None:
+    delegate = simulated()
+    interpreter = interpreter_of(network("int8"), delegate)
+    interpreter.allocate_tensors()
+    (index,) = (detail["index"] for detail in interpreter.get_input_details())
+    wrong = OnDevice(device_of(delegate), np.zeros((2, 9, 9, 3), np.int8))
+    with pytest.raises(StateError, match="its type and shape"):
+        delegate.set_input(interpreter, index, wrong)
+    with pytest.raises(StateError, match="must be an input"):
+        delegate.set_input(interpreter, index + 1, wrong)
+    with pytest.raises(UnsupportedError, match="__dlpack__"):
+        delegate.set_input(interpreter, index, [1, 2])
+    with pytest.raises(UnsupportedError, match="CUDA memory"):
+        delegate.set_input(interpreter, index, np.zeros(SHAPE, np.int8))
+    wrong.__cuda_array_interface__["strides"] = (1, 1, 1, 1)
+    with pytest.raises(UnsupportedError, match="contiguous"):
+        delegate.set_input(interpreter, index, wrong)
