@@ -137,35 +137,49 @@ def ragged_tensor_to_tensor(
         message = f"got {list(values.shape)} and {list(shape.shape)}"
         raise InvalidArgumentError(f"values must have an axis and shape at most one, {message}")
     partitions = list(zip(row_partition_types, row_partition_tensors, strict=True))
-    first_size: int | None = None
+    rows = _first_size(partitions, len(values))
     if partitions and partitions[0][0] == "FIRST_DIM_SIZE":
-        first_size = scalar(partitions.pop(0)[1], "FIRST_DIM_SIZE")
-    sizes = [rows_of(tensor, kind) - 1 if kind == "ROW_SPLITS" else 0 for kind, tensor in partitions]
-    rows_at = first_size if first_size is not None else sizes[0] if sizes else len(values)
-    inner = values.shape[1:]
-    wanted = [int(size) for size in shape] if shape.ndim else [-1] * (1 + len(partitions) + len(inner))
-    if len(wanted) != 1 + len(partitions) + len(inner):
-        raise InvalidArgumentError(f"shape must have {1 + len(partitions) + len(inner)} sizes, got {wanted}")
-    # Where in the result each row of the level at hand goes; -1 for those that are cut off.
-    found = [wanted[0] if wanted[0] >= 0 else rows_at]
-    places = np.arange(rows_at)
-    places = np.where(places < found[0], places, -1)
-    for level, (kind, tensor) in enumerate(partitions):
-        parents, steps = _rows(kind, tensor, len(places))
-        longest = int(steps.max(initial=-1)) + 1
-        found.append(wanted[level + 1] if wanted[level + 1] >= 0 else longest)
-        kept = (places[parents] >= 0) & (steps < found[-1])
-        places = np.where(kept, places[parents] * found[-1] + steps, -1)
+        partitions = partitions[1:]
+    rank, inner = len(partitions) + values.ndim, values.shape[1:]
+    wanted = [int(size) for size in shape] if shape.ndim else [-1] * rank
+    if len(wanted) != rank:
+        raise InvalidArgumentError(f"shape must have {rank} sizes, got {wanted}")
+    outer, places = _places(partitions, wanted, rows)
     if len(places) != len(values):
         raise InvalidArgumentError(f"partitions must be of {len(values)} values, got {len(places)}")
-    sizes_in = [w if w >= 0 else n for w, n in zip(wanted[len(found) :], inner, strict=True)]
-    if tuple(sizes_in) != inner:
+    if any(size >= 0 and size != n for size, n in zip(wanted[len(outer) :], inner, strict=True)):
         raise InvalidArgumentError(f"shape must end in {list(inner)}, got {wanted}")
-    checked_shape([*found, *inner], values.dtype)
-    made = np.empty((prod(found), *inner), values.dtype)
+    checked_shape([*outer, *inner], values.dtype)
+    made = np.empty((prod(outer), *inner), values.dtype)
     made[...] = default_value
     made[places[places >= 0]] = values[places >= 0]
-    return made.reshape(*found, *inner)
+    return made.reshape(*outer, *inner)
+
+
+def _first_size(partitions: list[tuple[str, np.ndarray]], values: int) -> int:
+    """How many rows the outermost axis has."""
+    if not partitions:
+        return values
+    kind, tensor = partitions[0]
+    if kind == "FIRST_DIM_SIZE":
+        return scalar(tensor, kind)
+    return rows_of(tensor, kind) - 1 if kind == "ROW_SPLITS" else 0
+
+
+def _places(
+    partitions: list[tuple[str, np.ndarray]], wanted: list[int], rows: int
+) -> tuple[list[int], np.ndarray]:
+    """The sizes of the partitioned axes, and where in them each value goes: -1 for what is cut off."""
+    found = [wanted[0] if wanted[0] >= 0 else rows]
+    places = np.arange(rows)
+    places = np.where(places < found[0], places, -1)
+    for (kind, tensor), size in zip(partitions, wanted[1:], strict=False):
+        parents, steps = _rows(kind, tensor, len(places))
+        longest = int(steps.max(initial=-1)) + 1
+        found.append(size if size >= 0 else longest)
+        kept = (places[parents] >= 0) & (steps < found[-1])
+        places = np.where(kept, places[parents] * found[-1] + steps, -1)
+    return found, places
 
 
 def _rows(kind: str, tensor: np.ndarray, parents: int) -> tuple[np.ndarray, np.ndarray]:

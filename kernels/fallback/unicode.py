@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -36,11 +37,19 @@ def _codec(encoding: str) -> str:
     return codec
 
 
-def _decoded(
-    text: bytes, encoding: str, errors: str, replacement: int, control: bool
-) -> list[tuple[int, int]]:
+@dataclass(frozen=True, kw_only=True)
+class Decoding:
+    """How strings are read, and what comes of what is invalid (errors) and of control characters."""
+
+    input_encoding: str
+    errors: str
+    replacement_char: int
+    replace_control_characters: bool
+
+
+def _decoded(text: bytes, how: Decoding) -> list[tuple[int, int]]:
     """Code points with the bytes that each begins at."""
-    codec = _codec(encoding)
+    codec, errors, replacement = _codec(how.input_encoding), how.errors, how.replacement_char
     found: list[tuple[int, int]] = []
     at = 0
     while at < len(text):
@@ -58,7 +67,7 @@ def _decoded(
             if errors == "replace":
                 found.append((replacement, at))
             at += max(stop.end - stop.start, 1)
-    if not control:
+    if not how.replace_control_characters:
         return found
     if errors == "ignore":
         return [(code, at) for code, at in found if not _is_control(code)]
@@ -77,43 +86,19 @@ def _checked(errors: str, replacement: int) -> None:
 
 
 def unicode_decode_with_offsets(
-    x: np.ndarray,
-    *,
-    input_encoding: str,
-    errors: str,
-    replacement_char: int,
-    replace_control_characters: bool,
-    Tsplits: DataType,
+    x: np.ndarray, *, decoding: Decoding, Tsplits: DataType
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Splits between the strings, code points of all, and the byte of its string that each begins at."""
-    _checked(errors, replacement_char)
-    rows = [
-        _decoded(text, input_encoding, errors, replacement_char, replace_control_characters)
-        for text in x.reshape(-1)
-    ]
+    _checked(decoding.errors, decoding.replacement_char)
+    rows = [_decoded(text, decoding) for text in x.reshape(-1)]
     splits = np.cumsum([0, *map(len, rows)]).astype(numpy_dtype(Tsplits))
     codes = np.array([code for row in rows for code, _ in row], np.int32)
     return splits, codes, np.array([at for row in rows for _, at in row], np.int64)
 
 
-def unicode_decode(
-    x: np.ndarray,
-    *,
-    input_encoding: str,
-    errors: str,
-    replacement_char: int,
-    replace_control_characters: bool,
-    Tsplits: DataType,
-) -> tuple[np.ndarray, np.ndarray]:
+def unicode_decode(x: np.ndarray, *, decoding: Decoding, Tsplits: DataType) -> tuple[np.ndarray, np.ndarray]:
     """Splits between the strings, and the code points of all."""
-    splits, codes, _ = unicode_decode_with_offsets(
-        x,
-        input_encoding=input_encoding,
-        errors=errors,
-        replacement_char=replacement_char,
-        replace_control_characters=replace_control_characters,
-        Tsplits=Tsplits,
-    )
+    splits, codes, _ = unicode_decode_with_offsets(x, decoding=decoding, Tsplits=Tsplits)
     return splits, codes
 
 
@@ -122,12 +107,7 @@ def _valid(code: int) -> bool:
 
 
 def unicode_encode(
-    values: np.ndarray,
-    splits: np.ndarray,
-    *,
-    errors: str,
-    output_encoding: str,
-    replacement_char: int,
+    values: np.ndarray, splits: np.ndarray, *, errors: str, output_encoding: str, replacement_char: int
 ) -> np.ndarray:
     """Strings of code points, one for each row between two splits."""
     _checked(errors, replacement_char)
@@ -147,22 +127,13 @@ def unicode_encode(
     return string_array(made, [len(made)])
 
 
-def unicode_transcode(
-    x: np.ndarray,
-    *,
-    input_encoding: str,
-    output_encoding: str,
-    errors: str,
-    replacement_char: int,
-    replace_control_characters: bool,
-) -> np.ndarray:
+def unicode_transcode(x: np.ndarray, *, decoding: Decoding, output_encoding: str) -> np.ndarray:
     """Each string in another encoding."""
-    _checked(errors, replacement_char)
+    _checked(decoding.errors, decoding.replacement_char)
     codec = _codec(output_encoding)
 
     def transcode(text: bytes) -> bytes:
-        codes = _decoded(text, input_encoding, errors, replacement_char, replace_control_characters)
-        return "".join(chr(code) for code, _ in codes).encode(codec)
+        return "".join(chr(code) for code, _ in _decoded(text, decoding)).encode(codec)
 
     return mapped_strings(transcode, x)
 
