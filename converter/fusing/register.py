@@ -21,6 +21,7 @@ from .lookup import UseEmbeddingLookup
 from .loop import DropBranchResults, DropLoopVariables, ShareWithLoops
 from .matmul import FuseMatmulTransposes
 from .number import StoreNumbersOnce
+from .opposite import SkipUndone, UseOpposites
 from .padding import FusePadding
 from .power import SimplifyPowers, UseSubtraction
 from .rectifier import UsePrelu, UseRectifiers
@@ -55,6 +56,8 @@ PASSES: tuple[Pass, ...] = (
     SkipLeadingOnes(),
     SimplifyPowers(),
     UseSubtraction(),
+    SkipUndone(),
+    UseOpposites(),
     UseCutOffs(),
     UseRectifiers(),
     ShareResults(),
