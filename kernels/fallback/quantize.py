@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from ...schema import graph_def
@@ -60,9 +62,7 @@ def quantize_v2(
     given = _ranges(op, x, low, high, axis)
     if not all(np.all(np.isfinite(end)) for end in given) or np.any(given[0] > given[1]):
         raise InvalidArgumentError(f"{op}: the range must ascend and be finite, got {low} to {high}")
-    least = np.minimum(np.float32(0), given[0])
-    reach = np.maximum(np.float32(1), np.maximum(np.abs(given[0]), np.abs(given[1])))
-    most = np.maximum(0, np.maximum(given[1], least + reach * np.float32(ensure_minimum_range)))
+    least, most = _with_zero(*given, ensure_minimum_range)
     dtype = numpy_dtype(T)
     if mode == "SCALED":
         even = round_mode == "HALF_TO_EVEN"
@@ -72,12 +72,24 @@ def quantize_v2(
     elif mode == "MIN_FIRST":
         y = quantized_single(x, float(least), float(most), dtype)
     else:
-        lowest, highest = limits(dtype)
-        scale = np.float32(highest - lowest) / (most - least)
-        half = np.float32((highest - lowest + 1) // 2 if lowest < 0 else 0)
-        steps = rounded((np.clip(x, least, most) - least) * scale - half)
-        y = np.clip(steps.astype(np.float64), lowest, highest).astype(dtype)
+        y = _combined(x, least, most, dtype)
     return y, np.asarray(least.reshape(low.shape)), np.asarray(most.reshape(high.shape))
+
+
+def _with_zero(low: np.ndarray, high: np.ndarray, minimum: float) -> tuple[np.ndarray, np.ndarray]:
+    """The range with 0 in it, widened to the minimum times the greatest number, or 1, in it."""
+    least = np.minimum(np.float32(0), low)
+    reach = np.maximum(np.float32(1), np.maximum(np.abs(low), np.abs(high)))
+    return least, np.maximum(0, np.maximum(high, least + reach * np.float32(minimum)))
+
+
+def _combined(x: np.ndarray, least: np.ndarray, most: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Equal steps from the least to the most."""
+    lowest, highest = limits(dtype)
+    scale = np.float32(highest - lowest) / (most - least)
+    half = np.float32((highest - lowest + 1) // 2 if lowest < 0 else 0)
+    steps = rounded((np.clip(x, least, most) - least) * scale - half)
+    return np.clip(steps.astype(np.float64), lowest, highest).astype(dtype)
 
 
 def _scaled(
@@ -129,30 +141,43 @@ def dequantize(
     return np.asarray(y).astype(numpy_dtype(dtype))
 
 
-def _simulated(
-    op: str,
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    signed: bool,
-    num_bits: int,
-    narrow_range: bool,
-    half_up: bool,
-    clamp: bool,
-) -> np.ndarray:
+@dataclass(frozen=True, kw_only=True)
+class Simulation:
+    """How many steps a range has, and how x is rounded to them; what an op does not have is as usual."""
+
+    signed_input: bool
+    range_given: bool
+    num_bits: int = 8
+    narrow_range: bool = False
+    axis: int = -1
+    round_mode: str = "HALF_TO_EVEN"
+
+
+def _simulated(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray, how: Simulation) -> np.ndarray:
     """x rounded to the multiples that so many bits can hold, from low to high; not held there
-    unless clamp.
+    unless the range is given."""
+    if how.round_mode not in ("HALF_TO_EVEN", "HALF_UP"):
+        message = "round_mode must be HALF_TO_EVEN or HALF_UP"
+        raise InvalidArgumentError(f"{op}: {message}, got {how.round_mode!r}")
+    low, high = _range_of(op, x, low, high, how.range_given, how.axis)
+    if not 1 <= how.num_bits <= 63 or (how.signed_input and how.num_bits < 2):
+        message = f"num_bits must be from {1 + how.signed_input} to 63"
+        raise InvalidArgumentError(f"{op}: {message}, got {how.num_bits}")
+    if np.any(low > high):
+        raise InvalidArgumentError(f"{op}: input_min must not be above input_max, got {low} and {high}")
+    half = 1 << (how.num_bits - 1)
+    least, most = (-half, half - 1) if how.signed_input else (0, 2 * half - 1)
+    return _stepped(x, low, high, (least + how.narrow_range, most), how)
+
+
+def _stepped(
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, steps_of: tuple[int, int], how: Simulation
+) -> np.ndarray:
+    """x as whole numbers of steps, which are of one size and from the least to the most of steps_of.
 
     Source: TensorFlow tensorflow/core/kernels/quantize_and_dequantize_op.h.
     """
-    if not 1 <= num_bits <= 63 or (signed and num_bits < 2):
-        message = f"num_bits must be from {1 + signed} to 63"
-        raise InvalidArgumentError(f"{op}: {message}, got {num_bits}")
-    if np.any(low > high):
-        raise InvalidArgumentError(f"{op}: input_min must not be above input_max, got {low} and {high}")
-    half = 1 << (num_bits - 1)
-    least, most = (-half, half - 1) if signed else (0, 2 * half - 1)
-    least += narrow_range
+    least, most = steps_of
     kind = x.dtype.type
     infinite = kind(np.finfo(x.dtype).max)
     below = np.where(least * low > 0, kind(least) / low, infinite)
@@ -161,11 +186,11 @@ def _simulated(
     by_low = below < above
     scale = np.where(by_low, below, above)
     inverse = np.where(by_low, low / kind(least or 1), high / kind(most))
-    if clamp:
+    if how.range_given:
         ends = np.where(by_low, low, least * inverse), np.where(by_low, most * inverse, high)
         x = np.clip(x, *ends)
     steps = x * scale
-    steps = np.floor(steps + kind(0.5)) if half_up else np.rint(steps)
+    steps = np.floor(steps + kind(0.5)) if how.round_mode == "HALF_UP" else np.rint(steps)
     return (steps * inverse).astype(x.dtype)
 
 
@@ -194,58 +219,26 @@ def _range_of(
 
 
 def quantize_and_dequantize(
-    x: np.ndarray,
-    *,
-    signed_input: bool,
-    num_bits: int,
-    range_given: bool,
-    input_min: float,
-    input_max: float,
+    x: np.ndarray, *, simulation: Simulation, input_min: float, input_max: float
 ) -> np.ndarray:
     """V2, the range being attributes."""
-    op = "QuantizeAndDequantize"
-    ends = _range_of(op, x, number(input_min), number(input_max), range_given, -1)
-    return _simulated(op, x, *ends, signed_input, num_bits, False, False, range_given)
+    return _simulated("QuantizeAndDequantize", x, number(input_min), number(input_max), simulation)
 
 
 def quantize_and_dequantize_v2(
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    *,
-    signed_input: bool,
-    num_bits: int,
-    range_given: bool,
-    round_mode: str,
-    narrow_range: bool,
-    axis: int,
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, *, simulation: Simulation
 ) -> np.ndarray:
     """x as if quantized to so many bits and back; from low to high, or as far as x goes."""
-    op = "QuantizeAndDequantizeV2"
-    if round_mode not in ("HALF_TO_EVEN", "HALF_UP"):
-        message = "round_mode must be HALF_TO_EVEN or HALF_UP"
-        raise InvalidArgumentError(f"{op}: {message}, got {round_mode!r}")
-    ends = _range_of(op, x, low, high, range_given, axis)
-    up = round_mode == "HALF_UP"
-    return _simulated(op, x, *ends, signed_input, num_bits, narrow_range, up, range_given)
+    return _simulated("QuantizeAndDequantizeV2", x, low, high, simulation)
 
 
 def quantize_and_dequantize_v3(
-    x: np.ndarray,
-    low: np.ndarray,
-    high: np.ndarray,
-    num_bits: np.ndarray,
-    *,
-    signed_input: bool,
-    range_given: bool,
-    narrow_range: bool,
-    axis: int,
+    x: np.ndarray, low: np.ndarray, high: np.ndarray, num_bits: np.ndarray, *, simulation: Simulation
 ) -> np.ndarray:
     """V2, num_bits being a tensor and halves going to even numbers."""
     op = "QuantizeAndDequantizeV3"
     bits = int(scalar(op, "num_bits", num_bits))
-    ends = _range_of(op, x, low, high, range_given, axis)
-    return _simulated(op, x, *ends, signed_input, bits, narrow_range, False, range_given)
+    return _simulated(op, x, low, high, replace(simulation, num_bits=bits))
 
 
 def quantize_and_dequantize_v4_gradient(

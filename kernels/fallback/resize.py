@@ -59,24 +59,30 @@ def _resized(x: np.ndarray, rows: Taps, columns: Taps) -> np.ndarray:
     return rows.apply(columns.apply(x.astype(np.float32), 2), 1)
 
 
+def _interpolated(
+    op: str,
+    x: np.ndarray,
+    size: np.ndarray,
+    align_corners: bool,
+    half_pixel_centers: bool,
+    interpolation: Interpolation,
+) -> np.ndarray:
+    wanted, sizes = wanted_size(op, x, size), (x.shape[1], x.shape[2])
+    return _resized(x, *_axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, interpolation))
+
+
 def resize_bilinear(
     x: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
     """x [N, H, W, C] resized by straight lines between pixels, float32."""
-    op = "ResizeBilinear"
-    wanted = wanted_size(op, x, size)
-    sizes = (x.shape[1], x.shape[2])
-    return _resized(x, *_axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, linear_taps))
+    return _interpolated("ResizeBilinear", x, size, align_corners, half_pixel_centers, linear_taps)
 
 
 def resize_bicubic(
     x: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
     """x [N, H, W, C] resized by cubics between pixels, float32."""
-    op = "ResizeBicubic"
-    wanted = wanted_size(op, x, size)
-    sizes = (x.shape[1], x.shape[2])
-    return _resized(x, *_axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, cubic_taps))
+    return _interpolated("ResizeBicubic", x, size, align_corners, half_pixel_centers, cubic_taps)
 
 
 def resize_area(x: np.ndarray, size: np.ndarray, *, align_corners: bool) -> np.ndarray:

@@ -6,6 +6,8 @@ slice along an axis.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...schema import graph_def
@@ -49,8 +51,17 @@ def _multiplied(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     return (x * multiplier + (np.int64(1) << (shift - 1))) >> shift
 
 
-def _clamped(x: np.ndarray, low: int, high: int, dtype: np.dtype) -> np.ndarray:
-    return np.clip(x, low, high).astype(dtype)
+@dataclass(frozen=True, kw_only=True)
+class OutputAttributes:
+    """Along which axis an output is quantized, and the limits of its integers."""
+
+    output_quantization_axis: int
+    output_quantization_min_val: int
+    output_quantization_max_val: int
+
+
+def _clamped(x: np.ndarray, output: OutputAttributes, dtype: np.dtype) -> np.ndarray:
+    return np.clip(x, output.output_quantization_min_val, output.output_quantization_max_val).astype(dtype)
 
 
 def uniform_quantize(
@@ -66,7 +77,7 @@ def uniform_quantize(
     """x / scale + zero_point, rounded to the nearest integer and kept within the limits."""
     scale, zero = _parameters("UniformQuantize", x.shape, scales, zero_points, quantization_axis)
     steps = rounded(x * (1 / scale).astype(np.float32) + zero.astype(np.float32)).astype(np.float64)
-    return _clamped(steps, quantization_min_val, quantization_max_val, numpy_dtype(Tout))
+    return np.clip(steps, quantization_min_val, quantization_max_val).astype(numpy_dtype(Tout))
 
 
 def uniform_dequantize(
@@ -86,17 +97,14 @@ def uniform_requantize(
     *,
     Tout: DataType,
     input_quantization_axis: int,
-    output_quantization_axis: int,
-    output_quantization_min_val: int,
-    output_quantization_max_val: int,
+    output: OutputAttributes,
 ) -> np.ndarray:
     """x with other scales and zero points."""
     op = "UniformRequantize"
     scale, zero = _parameters(op, x.shape, scales, zero_points, input_quantization_axis)
-    new, at = _parameters(op, x.shape, new_scales, new_zero_points, output_quantization_axis)
+    new, at = _parameters(op, x.shape, new_scales, new_zero_points, output.output_quantization_axis)
     y = _multiplied(x.astype(np.int64) - zero, (scale / new).astype(np.float64)) + at
-    limits = output_quantization_min_val, output_quantization_max_val
-    return _clamped(y, *limits, numpy_dtype(Tout))
+    return _clamped(y, output, numpy_dtype(Tout))
 
 
 def uniform_quantized_add(
@@ -111,14 +119,12 @@ def uniform_quantized_add(
     *,
     lhs_quantization_axis: int,
     rhs_quantization_axis: int,
-    output_quantization_axis: int,
-    output_quantization_min_val: int,
-    output_quantization_max_val: int,
+    output: OutputAttributes,
 ) -> np.ndarray:
     """x + y with broadcasting, in the output's scale and zero point."""
     op = "UniformQuantizedAdd"
     shape = np.broadcast_shapes(x.shape, y.shape)
-    scale, zero = _parameters(op, shape, scales, zero_points, output_quantization_axis)
+    scale, zero = _parameters(op, shape, scales, zero_points, output.output_quantization_axis)
     total = np.zeros(shape, np.int64)
     for value, its_scales, its_zeros, axis in (
         (x, x_scales, x_zero_points, lhs_quantization_axis),
@@ -126,8 +132,7 @@ def uniform_quantized_add(
     ):
         own, at = _parameters(op, value.shape, its_scales, its_zeros, axis)
         total += _multiplied(value.astype(np.int64) - at, (own / scale).astype(np.float64))
-    limits = output_quantization_min_val, output_quantization_max_val
-    return _clamped(total + zero, *limits, x.dtype)
+    return _clamped(total + zero, output, x.dtype)
 
 
 def uniform_quantized_clip(
@@ -161,9 +166,7 @@ def uniform_quantized_dot(
     *,
     Tout: DataType,
     rhs_quantization_axis: int,
-    output_quantization_axis: int,
-    output_quantization_min_val: int,
-    output_quantization_max_val: int,
+    output: OutputAttributes,
 ) -> np.ndarray:
     """x y of matrices, y quantized as a whole or by column, in the output's scale and zero point."""
     op = "UniformQuantizedDot"
@@ -173,11 +176,10 @@ def uniform_quantized_dot(
     shape = (x.shape[0], y.shape[1])
     left, left_zero = _parameters(op, x.shape, x_scales, x_zero_points, -1)
     right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
-    scale, zero = _parameters(op, shape, scales, zero_points, output_quantization_axis)
+    scale, zero = _parameters(op, shape, scales, zero_points, output.output_quantization_axis)
     sums = (x.astype(np.int64) - left_zero) @ (y.astype(np.int64) - right_zero)
     factor = ((left * right).astype(np.float32) / scale).astype(np.float64)
-    limits = output_quantization_min_val, output_quantization_max_val
-    return _clamped(_multiplied(sums, factor) + zero, *limits, numpy_dtype(Tout))
+    return _clamped(_multiplied(sums, factor) + zero, output, numpy_dtype(Tout))
 
 
 KERNELS = (
