@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ...schema import graph_def
@@ -101,6 +103,21 @@ def quantized_bias_add(
     return pieces[0] + (pieces[1] + quantized(0.0, *ends, wide)), number(-reach), number(reach)
 
 
+def _product(
+    op: str,
+    x: np.ndarray,
+    y: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+    out: DataType,
+    multiply: Callable[[np.ndarray, np.ndarray], np.ndarray],
+) -> Ranged:
+    """What multiply makes of x and y, each less its 0, and its range; ends are min and max of both."""
+    a, b = checked_range(op, *ends[:2]), checked_range(op, *ends[2:])
+    dtype = numpy_dtype(out)
+    found = _clamped(multiply(_centred(x, *a), _centred(y, *b)), dtype)
+    return found, *product_range((*a, x.dtype), (*b, y.dtype), dtype)
+
+
 def quantized_mul(
     x: np.ndarray,
     y: np.ndarray,
@@ -112,11 +129,7 @@ def quantized_mul(
     Toutput: DataType,
 ) -> Ranged:
     """x y with broadcasting, and its range."""
-    op = "QuantizedMul"
-    a, b = checked_range(op, min_x, max_x), checked_range(op, min_y, max_y)
-    dtype = numpy_dtype(Toutput)
-    product = _clamped(_centred(x, *a) * _centred(y, *b), dtype)
-    return product, *product_range((*a, x.dtype), (*b, y.dtype), dtype)
+    return _product("QuantizedMul", x, y, (min_x, max_x, min_y, max_y), Toutput, np.multiply)
 
 
 def quantized_matmul(
@@ -137,10 +150,7 @@ def quantized_matmul(
     if x.ndim != 2 or y.ndim != 2 or left.shape[1] != right.shape[0]:
         message = "a and b must be matrices that can be multiplied"
         raise InvalidArgumentError(f"{op}: {message}, got {list(left.shape)} and {list(right.shape)}")
-    a, b = checked_range(op, min_x, max_x), checked_range(op, min_y, max_y)
-    dtype = numpy_dtype(Toutput)
-    product = _clamped(_centred(left, *a) @ _centred(right, *b), dtype)
-    return product, *product_range((*a, x.dtype), (*b, y.dtype), dtype)
+    return _product(op, left, right, (min_x, max_x, min_y, max_y), Toutput, np.matmul)
 
 
 def quantized_conv_2d(
@@ -158,11 +168,12 @@ def quantized_conv_2d(
     op = "QuantizedConv2D"
     check_rank(op, x, w, 4)
     window = conv_window(op, x.shape, w.shape, attributes, False)
-    a, b = checked_range(op, min_x, max_x), checked_range(op, min_w, max_w)
-    dtype = numpy_dtype(out_type)
-    # Sums of 8-bit products are exact in float64.
-    sums = convolve(_centred(x, *a).astype(np.float64), _centred(w, *b).astype(np.float64), window)
-    return _clamped(sums, dtype), *product_range((*a, x.dtype), (*b, w.dtype), dtype)
+
+    def convolved(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        # Sums of 8-bit products are exact in float64.
+        return convolve(a.astype(np.float64), b.astype(np.float64), window)
+
+    return _product(op, x, w, (min_x, max_x, min_w, max_w), out_type, convolved)
 
 
 def quantized_relu(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> Ranged:
