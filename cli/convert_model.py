@@ -130,10 +130,20 @@ def _convert(converter: Converter, output: Path, page: Path | None, verify: int 
         write_whole(page, [report(output.name, conversion, size).encode()])
         click.echo(f"{page}: what became of each node")
     if verify is not None:
-        from .conversion_check import differences
+        _verify(output, converter, verify)
 
-        for difference in differences(output, converter.entries, verify):
-            click.echo(str(difference))
+
+def _verify(model: Path, converter: Converter, count: int) -> None:
+    from .conversion_check import differences
+
+    try:
+        found = differences(model, converter.entries, count)
+    except (ValueError, RuntimeError) as error:
+        raise click.ClickException(
+            f"--verify: {model} is written, but random inputs could not be run: {error}"
+        ) from error
+    for difference in found:
+        click.echo(str(difference))
 
 
 def _only_one(*paths: Path | None) -> Path:

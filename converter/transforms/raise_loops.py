@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...lite.errors import ModelError
@@ -62,8 +63,7 @@ def _frames(block: Block) -> list[_Frame]:
     while waiting:
         node = waiting.pop()
         key = keys[node]
-        tokens = node.control.users if node.has_control else ()
-        for user in (*(user for value in node.results for user in value.users), *tokens):
+        for user in _users(node):
             if user in keys:
                 continue
             keys[user] = _key_of(user, key)
@@ -175,7 +175,22 @@ def _replace_exits(block: Block, variable: _Variable, value: Value) -> None:
 
 
 def _remove(block: Block, nodes: list[Node]) -> None:
-    for node in nodes:
+    """Remove the nodes and all that uses them: While nodes of loops within, which the body has copies of."""
+    gone = dict.fromkeys(nodes)
+    waiting = list(gone)
+    while waiting:
+        for user in _users(waiting.pop()):
+            if user.block is block and user not in gone:
+                gone[user] = None
+                waiting.append(user)
+    for node in gone:
         node.drop_operands()
-    for node in dict.fromkeys(nodes):
+    for node in gone:
         block.remove(node)
+
+
+def _users(node: Node) -> Iterator[Node]:
+    for value in node.results:
+        yield from value.users
+    if node.has_control:
+        yield from node.control.users

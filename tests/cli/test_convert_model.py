@@ -170,6 +170,18 @@ def test_verify_and_report(graph: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "1 operator in" in text and "1 subgraph, from 3 nodes" in text
 
 
+def test_random_inputs_that_cannot_be_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [7], data_type=3)
+    g.node("InvertPermutation", "y", x)
+    path, output = tmp_path / "graph.pb", tmp_path / "model.tflite"
+    path.write_bytes(g.graph_def.SerializeToString())
+    flags = ["--select-tf-ops", "--no-builtins", "--verify", "1"]
+    assert run_command(command, [str(path), "-o", str(output), *flags]) == 1
+    assert f"--verify: {output} is written, but random inputs could not be run" in capsys.readouterr().err
+    verify(output.read_bytes())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.converter import convert_graph
+from numlite.converter import convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
-from numlite.converter.ir import import_graph_def
+from numlite.converter.ir import import_graph_def, verify
 from numlite.converter.transforms.raise_control_flow import raise_control_flow
 from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import AttrValue
@@ -133,8 +133,8 @@ def test_choice_by_an_index(run, index: int) -> None:
     np.testing.assert_allclose(result, [-given, given**2, np.exp(given)][index], rtol=1e-6)
 
 
-@RUNTIMES
-def test_loop_in_a_loop(run) -> None:
+def loop_in_a_loop() -> tuple[GraphBuilder, str]:
+    """A graph of "n" and "x", and the name of its result."""
     g = GraphBuilder()
     limit, x = g.placeholder("n", [], INT), g.placeholder("x", [2])
     step = g.constant("two", scalar(2))
@@ -152,9 +152,27 @@ def test_loop_in_a_loop(run) -> None:
             node.input[0] = inner
         if node.name == "outer/inner/start":
             node.input.append("^outer/i")
+    return g, y
+
+
+@RUNTIMES
+def test_loop_in_a_loop(run) -> None:
+    g, y = loop_in_a_loop()
     model = checked(convert_graph(g.graph_def, ["n", "x"], [y]))
     given = np.array([1, -1], np.float32)
     [result] = run(model, scalar(2, np.int32), given)
+    np.testing.assert_array_equal(result, given * (4 * 2) ** 2)
+
+
+def test_the_inner_loop_is_in_the_outer_ones_body_only() -> None:
+    g, y = loop_in_a_loop()
+    module = import_graph_def(g.graph_def)
+    raise_control_flow(module)
+    assert module.graph is not None
+    assert [node.op for node in module.graph.body].count("While") == 1
+    verify(module)
+    given = np.array([1, -1], np.float32)
+    [result] = run_graph(module, {"n": scalar(2, np.int32), "x": given}, [y])
     np.testing.assert_array_equal(result, given * (4 * 2) ** 2)
 
 
