@@ -10,7 +10,6 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from .attributes import FunctionName
-from .status import NotFoundError
 
 if TYPE_CHECKING:
     from .file_access import FileAccess
@@ -33,14 +32,6 @@ class ResourceManager:
             if key not in self._resources:
                 self._resources[key] = create()
             return cast(T, self._resources[key])
-
-    def lookup(self, kind: type[T], container: str, name: str) -> T:
-        """NotFoundError when there is no such resource."""
-        with self._lock:
-            found = self._resources.get((kind, container, name))
-        if found is None:
-            raise NotFoundError(f"resource {container or 'localhost'}/{name}/{kind.__name__} does not exist")
-        return cast(T, found)
 
     def delete(self, resource: object) -> bool:
         """Forget a resource; False when it is not there (any more)."""

@@ -26,6 +26,11 @@ class _Step(NamedTuple):
     o: np.ndarray
     peepholes: Arrays
 
+    def gates(self, forget_last: bool) -> np.ndarray:
+        """Those of the gates side by side, as they lie in the columns of w."""
+        middle = (self.ci, self.f) if forget_last else (self.f, self.ci)
+        return np.concatenate([self.i, *middle, self.o], axis=1)
+
 
 def _step(
     cs_prev: np.ndarray, step: Arrays, dcs: np.ndarray, dh: np.ndarray, peepholes: Arrays | None
@@ -76,7 +81,7 @@ def lstm_block_cell_gradient(
     before, _, *step, dcs, dh = map(widened, state)
     peepholes = tuple(map(widened, vectors)) if use_peephole else None
     found = _step(before, tuple(step), dcs, dh, peepholes)
-    gates = np.concatenate([found.i, found.ci, found.f, found.o], axis=1)
+    gates = found.gates(forget_last=True)
     zero = np.zeros(wci.shape, gates.dtype)
     sums = tuple(part.sum(axis=0) if use_peephole else zero for part in found.peepholes)
     return tuple(value.astype(x.dtype) for value in (found.cs_prev, gates, *sums))
@@ -113,8 +118,7 @@ def _block(
         cs_prev, h_prev = (parts[1][time - 1], h[time - 1]) if time else first
         step = tuple(part[time] for part in parts)
         found = _step(cs_prev, step, cs_gradient[time] + dcs, h_gradient[time] + dh, peepholes)
-        middle = (found.ci, found.f) if forget_last else (found.f, found.ci)
-        gates = np.concatenate([found.i, *middle, found.o], axis=1)
+        gates = found.gates(forget_last)
         into = gates @ filters.T
         dx[time], dh, dcs = into[:, : x.shape[2]], into[:, x.shape[2] :], found.cs_prev
         dw += np.concatenate([wide[time], h_prev], axis=1).T @ gates

@@ -8,7 +8,6 @@ from math import prod
 import numpy as np
 
 from .axis import vector
-from .kernel import checked_shape
 from .status import InvalidArgumentError
 
 
@@ -53,12 +52,6 @@ class SparseTensor:
         """With the elements in row-major order."""
         order = np.argsort(self.flat(), kind="stable")
         return SparseTensor(self.indices[order], self.values[order], self.shape)
-
-    def dense(self) -> np.ndarray:
-        """The whole, zeros where nothing is; of several elements at one place the sum."""
-        made = np.zeros(checked_shape(self.shape, self.values.dtype), self.values.dtype)
-        np.add.at(made, tuple(self.indices.T), self.values)
-        return made
 
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Indices, values and shape as an op gives them."""
