@@ -40,6 +40,6 @@ def lower(b: Lowering, step: Step) -> None:
         args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y), "size": y.size}
         args |= {name: int(block[name][0]) for name in _SIZES}
         args |= {name: block[name][0].item() for name in ("low", "high")}
-        args["start"] = float(np.finfo(np.float32).min) if is_float else int(np.iinfo(y.dtype).min)
+        args["smallest"] = float(np.finfo(np.float32).min) if is_float else int(np.iinfo(y.dtype).min)
         constants: dict[str, Constant] = {"KIND": kind if is_float else f"integer_{kind}", "BLOCK": _BLOCK}
         b.launch("pool", "pool", (-(-y.size // _BLOCK),), args, constants)

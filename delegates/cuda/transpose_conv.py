@@ -23,10 +23,11 @@ if TYPE_CHECKING:
     from .lowering import Lowering
 
 _TYPES = (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8)
+_MOST_PHASES = 256  # each is a launch
 
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch for each of stride_h * stride_w phases: float32, int8, uint8 with constant weights."""
+    """A launch for each phase, stride_h * stride_w mostly: float32, int8, uint8 with constant weights."""
     node, graph = step.node, b.graph
     if not graph.input(node, 0).is_constant:
         raise UnsupportedError("TRANSPOSE_CONV: the output shape must be constant")
@@ -39,6 +40,9 @@ def lower(b: Lowering, step: Step) -> None:
         raise UnsupportedError("TRANSPOSE_CONV: weights and bias must be constant")
     if operands.y.size == 0:
         return
+    count = min(g.stride_h, g.out_height) * min(g.stride_w, g.out_width)
+    if count > _MOST_PHASES:
+        raise UnsupportedError(f"TRANSPOSE_CONV: up to {_MOST_PHASES} phases are built, got {count}")
     is_float = x.type == TensorType.FLOAT32
     arithmetic = _Floats(b, step, operands) if is_float else _Bytes(b, step, operands, g)
     for number, phase in enumerate(phases(g)):

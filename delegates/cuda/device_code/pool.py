@@ -9,10 +9,10 @@ from .requantize import clamp
 @triton.jit
 def pool(
     x_ptr, y_ptr, size, in_height, in_width, depth, out_height, out_width,
-    filter_height, filter_width, stride_h, stride_w, pad_top, pad_left, low, high, start,
+    filter_height, filter_width, stride_h, stride_w, pad_top, pad_left, low, high, smallest,
     KIND: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """KIND is max, average, l2, integer_max or integer_average; start is what the largest starts from.
+    """KIND is max, average, l2, integer_max or integer_average; smallest is what the largest starts from.
 
     Averages of integers round half away from zero, an odd count's half rounded down first.
     """
@@ -28,25 +28,23 @@ def pool(
     IS_MAX: tl.constexpr = KIND == "max" or KIND == "integer_max"
     total = tl.zeros((BLOCK,), tl.float32 if IS_FLOAT else tl.int32)
     if IS_MAX:
-        total += start
-    for row in range(filter_height):
-        y = top + row
-        row_ok = ok & (y >= 0) & (y < in_height)
-        for column in range(filter_width):
-            x = left + column
-            inside = row_ok & (x >= 0) & (x < in_width)
-            at = ((image + y) * in_width + x) * depth + c
+        total += smallest
+    first_row = tl.maximum(top, 0)
+    first_column = tl.maximum(left, 0)
+    rows = tl.maximum(tl.minimum(top + filter_height, in_height) - first_row, 0)
+    columns = tl.maximum(tl.minimum(left + filter_width, in_width) - first_column, 0)
+    for row in range(tl.minimum(filter_height, in_height)):
+        start = (image + first_row + row) * in_width + first_column
+        for column in range(tl.minimum(filter_width, in_width)):
+            inside = ok & (row < rows) & (column < columns)
+            value = tl.load(x_ptr + (start + column) * depth + c, inside, 0).to(total.dtype)
             if IS_MAX:
-                value = tl.load(x_ptr + at, inside, 0).to(total.dtype)
                 total = tl.where(inside & (value > total), value, total)
+            elif KIND == "l2":
+                total += value * value
             else:
-                value = tl.load(x_ptr + at, inside, 0).to(total.dtype)
-                if KIND == "l2":
-                    value = value * value
                 total += value
-    rows = tl.minimum(top + filter_height, in_height) - tl.maximum(top, 0)
-    columns = tl.minimum(left + filter_width, in_width) - tl.maximum(left, 0)
-    count = tl.maximum(tl.maximum(rows, 0) * tl.maximum(columns, 0), 1)
+    count = tl.maximum(rows * columns, 1)
     if IS_FLOAT:
         if not IS_MAX:
             total = total / count.to(tl.float32)

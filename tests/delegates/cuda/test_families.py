@@ -9,7 +9,7 @@ from numlite.delegates.cuda.families import FAMILIES
 from numlite.schema import tflite
 
 from ...cases.case import Skip
-from .graphs import VALID, NetworkBuilder, Op, random_input
+from .graphs import SAME, VALID, NetworkBuilder, Op, random_input
 from .simulation import (
     RESOLVERS,
     check_equal,
@@ -87,6 +87,20 @@ def test_another_batch_compiles_nothing() -> None:
         run(interpreter, [random_input("int8", (batch, 6, 6, 3))])
         seen.append({kernel for kernel in delegate.device.loaded if kernel.source != "conv"})  # type: ignore[union-attr]
     assert seen[0] == seen[1] and len(seen[0]) >= 7
+
+
+@needs_triton
+@pytest.mark.parametrize("type", ("float32", "int8"))
+@pytest.mark.parametrize("code", (Op.AVERAGE_POOL_2D, Op.MAX_POOL_2D))
+def test_windows_far_larger_than_the_image(code: int, type: str) -> None:
+    """A window is walked as far as there is an image, whatever the file says."""
+    graph, shape = NetworkBuilder(type), (1, 4, 5, 3)
+    x, y = graph.value(shape, name="x"), graph.value((1, 2, 2, 3))
+    options = tflite.Pool2DOptionsT(
+        padding=SAME, filter_height=2**31 - 1, filter_width=10**6, stride_h=2, stride_w=3
+    )
+    graph.op(code, [x], [y], options)  # type: ignore[arg-type]
+    check_equal(graph.build([x], [y]), [random_input(type, shape)])
 
 
 def test_every_family_takes_something() -> None:
