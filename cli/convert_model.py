@@ -56,7 +56,11 @@ _NAMED = 3
 )
 @click.option("--select-tf-ops", is_flag=True, help="Ops without a builtin operator become flex operators.")
 @click.option("--no-builtins", is_flag=True, help="With --select-tf-ops: all ops become flex operators.")
-@click.option("--allow-custom-ops", is_flag=True, help="Unknown ops become custom operators.")
+@click.option(
+    "--allow-custom-ops",
+    is_flag=True,
+    help="Other ops become custom operators; of unknown ones attribute _output_types must tell the results.",
+)
 @click.option(
     "--verify",
     type=click.IntRange(1),
