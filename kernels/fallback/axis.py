@@ -48,3 +48,16 @@ def matrix(value: np.ndarray, what: str) -> np.ndarray:
     if value.ndim != 2:
         raise InvalidArgumentError(f"{what} must be a matrix, got {list(value.shape)}")
     return value
+
+
+def row_of(value: np.ndarray, index: int) -> np.ndarray:
+    """The entry of the first axis, an array also where value is a vector."""
+    return value[index : index + 1].reshape(value.shape[1:])
+
+
+def element_of(op: str, what: str, value: np.ndarray) -> np.generic:
+    """The element of a scalar, of any type."""
+    if value.ndim:
+        raise InvalidArgumentError(f"{op}: {what} must be a scalar, got {list(value.shape)}")
+    found: np.generic = value.flat[0]
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...schema import graph_def
+from .axis import element_of
 from .dtypes import FLOATS
 from .half_precision import widened
 from .registry import kernel
@@ -23,13 +24,6 @@ def _check_channels(op: str, x: np.ndarray, rank: int) -> None:
     if x.ndim < rank or x.shape[-1] != 3:
         message = f"images must have {rank} dimensions or more, the last of 3 channels"
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)}")
-
-
-def _check_scalar(op: str, what: str, value: np.ndarray) -> np.generic:
-    if value.ndim:
-        raise InvalidArgumentError(f"{op}: {what} must be a scalar, got {list(value.shape)}")
-    scalar: np.generic = value.flat[0]
-    return scalar
 
 
 def _hsv_of_rgb(x: np.ndarray) -> np.ndarray:
@@ -82,7 +76,7 @@ def hsv_to_rgb(x: np.ndarray) -> np.ndarray:
 def adjust_hue(x: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """RGB images with delta added to their hue, a full circle being 1."""
     _check_channels("AdjustHue", x, 3)
-    shift = _check_scalar("AdjustHue", "delta", delta)
+    shift = element_of("AdjustHue", "delta", delta)
     hue = np.mod(_hsv_of_rgb(x)[..., 0] + shift, x.dtype.type(1))
     # Not by saturation, which colours below 0 do not have.
     low, high = x.min(axis=-1, keepdims=True), x.max(axis=-1, keepdims=True)
@@ -93,7 +87,7 @@ def adjust_saturation(x: np.ndarray, scale: np.ndarray) -> np.ndarray:
     """RGB images with their saturation multiplied by scale, at most 1 after."""
     _check_channels("AdjustSaturation", x, 3)
     hsv = _hsv_of_rgb(x)
-    factor = _check_scalar("AdjustSaturation", "scale", scale)
+    factor = element_of("AdjustSaturation", "scale", scale)
     hsv[..., 1] = np.clip(hsv[..., 1] * factor, 0, 1)
     return _rgb_of_hsv(hsv)
 
@@ -104,7 +98,7 @@ def _away_from_mean(op: str, x: np.ndarray, factor: np.ndarray) -> np.ndarray:
     wide = x.astype(np.float32)
     count = np.float32(x.shape[-3] * x.shape[-2])
     mean = wide.sum(axis=(-3, -2), keepdims=True, dtype=np.float64).astype(np.float32) / count
-    return np.asarray((wide - mean) * _check_scalar(op, "contrast_factor", factor) + mean)
+    return np.asarray((wide - mean) * element_of(op, "contrast_factor", factor) + mean)
 
 
 def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
@@ -115,7 +109,7 @@ def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
 def adjust_contrast_v1(x: np.ndarray, factor: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """AdjustContrastv2 of images of any numbers, between low and high, float32."""
     op = "AdjustContrast"
-    limits = _check_scalar(op, "min_value", low), _check_scalar(op, "max_value", high)
+    limits = element_of(op, "min_value", low), element_of(op, "max_value", high)
     return np.minimum(np.maximum(_away_from_mean(op, x, factor), limits[0]), limits[1])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .attributes import FunctionName
+from .axis import row_of
 from .dtypes import ANY
 from .kernel import KernelConstruction, KernelContext, OpKernel
 from .registry import kernel, kernel_class
@@ -119,15 +120,10 @@ def map_defun(
         raise InvalidArgumentError(f"MapDefun: arguments must have one length, got {sorted(counts)}")
     count = counts.pop()
     call_function = context.environment.call_function
-    rows = [call_function(f, [*(_row(x, i) for x in arguments), *captured_inputs]) for i in range(count)]
+    rows = [call_function(f, [*(row_of(x, i) for x in arguments), *captured_inputs]) for i in range(count)]
     if not rows:
         raise UnimplementedError("MapDefun: arguments must have at least one slice, got none")
     return [np.stack(results) for results in zip(*rows, strict=True)]
-
-
-def _row(x: np.ndarray, index: int) -> np.ndarray:
-    # A slice, not an element: that of a vector would be no array.
-    return x[index : index + 1].reshape(x.shape[1:])
 
 
 class SymbolicGradient(OpKernel):

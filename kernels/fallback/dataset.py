@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from .attributes import DataType, FunctionName
+from .axis import row_of
 from .control_flow import is_true
 from .dtypes import numpy_dtype
 from .kernel import KernelContext
@@ -64,12 +65,7 @@ def slices(components: list[np.ndarray]) -> Dataset:
         message = "components must have a first axis, of one length"
         raise InvalidArgumentError(f"TensorSliceDataset: {message}, got {shapes}")
     count = lengths.pop()
-    return Dataset(lambda: (tuple(_row(x, i) for x in components) for i in range(count)))
-
-
-def _row(x: np.ndarray, index: int) -> np.ndarray:
-    # A slice, not an element: that of a vector would be no array.
-    return x[index : index + 1].reshape(x.shape[1:])
+    return Dataset(lambda: (tuple(row_of(x, i) for x in components) for i in range(count)))
 
 
 def mapped(

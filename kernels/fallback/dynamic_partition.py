@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .dtypes import ANY
-from .elementwise import zeros
 from .gather import check_indices
-from .kernel import checked_shape
+from .kernel import checked_shape, zeros
 from .registry import kernel
 from .status import InvalidArgumentError
 

@@ -9,6 +9,7 @@ import numpy as np
 from ...schema.graph_def import DT_COMPLEX64, DT_COMPLEX128, DT_DOUBLE, DT_FLOAT
 from .dtypes import BOOL, COMPLEX, FLOATS, INTEGERS, NUMBERS, QUANTIZED, SIGNED, STRING
 from .half_precision import PACKET, in_float32, widened
+from .kernel import zeros
 from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 
@@ -100,11 +101,6 @@ def inv_grad(y: np.ndarray, dy: np.ndarray) -> np.ndarray:
 def ceil(x: np.ndarray) -> np.ndarray:
     """The next integer upwards; what is too small to be normal counts as zero, as in all of TensorFlow."""
     return np.ceil(np.where(np.abs(x) < np.finfo(x.dtype).tiny, x * 0, x))
-
-
-def zeros(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Zeros, False or empty strings."""
-    return np.full(shape, b"", object) if dtype.kind == "O" else np.zeros(shape, dtype)
 
 
 def zeros_like(x: np.ndarray) -> np.ndarray:

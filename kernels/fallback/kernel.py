@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from math import prod
 from typing import ClassVar, NoReturn, TypeVar
 
 import numpy as np
@@ -147,11 +148,18 @@ def checked_shape(shape: Sequence[int], dtype: np.dtype) -> tuple[int, ...]:
     sizes = tuple(int(size) for size in shape)
     if any(size < 0 for size in sizes):
         raise InvalidArgumentError(f"sizes must not be negative, got {list(sizes)}")
-    count = 1
-    for size in sizes:
-        count *= size
-    wanted = count * max(dtype.itemsize, 1)
+    wanted = prod(sizes) * max(dtype.itemsize, 1)
     # Linux promises more than there is; half is for what the kernel needs beside the output.
     if wanted > _SMALL_BYTES and wanted > available_bytes() // 2:
         raise ResourceExhaustedError(f"a tensor of {dtype} {list(sizes)} does not fit in memory")
     return sizes
+
+
+def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """Zeros, False or empty strings; an OpError as in checked_shape."""
+    sizes = checked_shape(shape, dtype)
+    if dtype.kind != "O":
+        return np.zeros(sizes, dtype)
+    # Objects take memory each.
+    checked_shape((prod(sizes), 8), np.dtype(np.int8))
+    return np.full(sizes, b"", object)

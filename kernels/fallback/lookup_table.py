@@ -9,8 +9,8 @@ import numpy as np
 
 from .attributes import DataType, PartialShape
 from .dtypes import numpy_dtype, type_name
-from .kernel import KernelConstruction, KernelContext, OpKernel
-from .partial_shape import in_words, zeros
+from .kernel import KernelConstruction, KernelContext, OpKernel, zeros
+from .partial_shape import in_words
 from .registry import kernel, kernel_class
 from .status import FailedPreconditionError, InvalidArgumentError
 from .variable import handle_of, held, matches

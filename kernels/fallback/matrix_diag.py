@@ -8,8 +8,7 @@ import numpy as np
 
 from .axis import scalar
 from .dtypes import ANY, INDICES, NUMBERS
-from .elementwise import zeros
-from .kernel import checked_shape
+from .kernel import checked_shape, zeros
 from .registry import kernel
 from .status import InvalidArgumentError
 

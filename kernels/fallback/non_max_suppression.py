@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ...schema import graph_def
+from .axis import element_of
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -83,22 +84,18 @@ def _softly_suppressed(
     return np.array(chosen, np.int32), np.array(kept, np.float32)
 
 
-def _scalar(op: str, what: str, value: np.ndarray) -> np.generic:
-    if value.ndim:
-        raise InvalidArgumentError(f"{op}: {what} must be a scalar, got {list(value.shape)}")
-    found: np.generic = value.flat[0]
-    return found
-
-
 def _limits(
     op: str, most: np.ndarray, threshold: np.ndarray, least: np.ndarray | None = None
 ) -> tuple[int, float, float]:
-    count, overlap = int(_scalar(op, "max_output_size", most)), float(_scalar(op, "iou_threshold", threshold))
+    count, overlap = (
+        int(element_of(op, "max_output_size", most)),
+        float(element_of(op, "iou_threshold", threshold)),
+    )
     if count < 0 or not 0 <= overlap <= 1:
         message = "max_output_size must not be negative and iou_threshold be from 0 to 1"
         raise InvalidArgumentError(f"{op}: {message}, got {count} and {overlap}")
     # Without a score threshold every number is enough.
-    return count, overlap, -np.inf if least is None else float(_scalar(op, "score_threshold", least))
+    return count, overlap, -np.inf if least is None else float(element_of(op, "score_threshold", least))
 
 
 def _check(op: str, boxes: np.ndarray, scores: np.ndarray) -> None:
@@ -176,7 +173,7 @@ def non_max_suppression_v5(
     """V4 with the chosen boxes' scores. With a sigma, overlapping boxes lose score instead of all."""
     op = "NonMaxSuppressionV5"
     _check(op, boxes, scores)
-    spread = float(_scalar(op, "soft_nms_sigma", sigma))
+    spread = float(element_of(op, "soft_nms_sigma", sigma))
     if not spread >= 0:
         raise InvalidArgumentError(f"{op}: soft_nms_sigma must not be negative, got {spread}")
     limits = _limits(op, most, threshold, least)
@@ -201,8 +198,8 @@ def non_max_suppression_with_overlaps(
     if overlaps.ndim != 2 or overlaps.shape[0] != overlaps.shape[1] or scores.shape != overlaps.shape[:1]:
         message = "overlaps must be [n, n] and scores [n]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(overlaps.shape)} and {list(scores.shape)}")
-    count = int(_scalar(op, "max_output_size", most))
-    limit, enough = _scalar(op, "overlap_threshold", threshold), _scalar(op, "score_threshold", least)
+    count = int(element_of(op, "max_output_size", most))
+    limit, enough = element_of(op, "overlap_threshold", threshold), element_of(op, "score_threshold", least)
     if count < 0:
         raise InvalidArgumentError(f"{op}: max_output_size must not be negative, got {count}")
     return _suppressed(lambda box: overlaps[:, box], scores, count, float(limit), float(enough))
@@ -231,7 +228,7 @@ def combined_non_max_suppression(
         message = "boxes must be [N, n, 1 or classes, 4] and scores [N, n, classes]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(boxes.shape)} and {list(scores.shape)}")
     each, overlap, enough = _limits(op, most_per_class, threshold, least)
-    total = int(_scalar(op, "max_total_size", most))
+    total = int(element_of(op, "max_total_size", most))
     if each < 1 or total < 1:
         raise InvalidArgumentError(f"{op}: sizes must be positive, got {each} of a class and {total}")
     size = min(total, each * classes) if pad_per_class else total

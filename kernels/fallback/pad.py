@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .dtypes import ANY, INDICES
-from .elementwise import zeros
-from .kernel import checked_shape
+from .kernel import checked_shape, zeros
 from .registry import kernel
 from .status import InvalidArgumentError
 

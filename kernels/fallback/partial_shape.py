@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
 from .attributes import PartialShape
-from .kernel import checked_shape
 from .status import InvalidArgumentError
 
 
@@ -55,13 +53,3 @@ def in_words(shape: PartialShape) -> str:
     if shape is None:
         return "an unknown shape"
     return f"[{', '.join('?' if size < 0 else str(size) for size in shape)}]"
-
-
-def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-    """Zeros, or empty strings."""
-    sizes = checked_shape(shape, dtype)
-    if dtype.kind != "O":
-        return np.zeros(sizes, dtype)
-    # Objects take memory each.
-    checked_shape((math.prod(sizes), 8), np.dtype(np.int8))
-    return np.full(sizes, b"", object)

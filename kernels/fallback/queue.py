@@ -15,8 +15,8 @@ import numpy as np
 
 from .attributes import DataType, PartialShape
 from .dtypes import numpy_dtype, type_name
-from .kernel import KernelConstruction, KernelContext, OpKernel
-from .partial_shape import in_words, known, merged_with, zeros
+from .kernel import KernelConstruction, KernelContext, OpKernel, zeros
+from .partial_shape import in_words, known, merged_with
 from .registry import kernel, kernel_class
 from .status import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from .tensor_list import scalar

@@ -8,9 +8,8 @@ import numpy as np
 
 from .axis import vector
 from .dtypes import ANY, BOOL, INDICES, NUMBERS, REAL, SIGNED
-from .elementwise import zeros
 from .gather import check_indices, nd_index
-from .kernel import checked_shape
+from .kernel import checked_shape, zeros
 from .registry import KernelRegistration, kernel
 from .status import InvalidArgumentError
 

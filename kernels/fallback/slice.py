@@ -8,8 +8,7 @@ import numpy as np
 
 from .axis import vector
 from .dtypes import ANY, INDICES
-from .elementwise import zeros
-from .kernel import checked_shape
+from .kernel import zeros
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -122,7 +121,7 @@ def strided_slice_grad(
     masks: Masks,
 ) -> np.ndarray:
     """Zeros of the shape, with dy where the slice would have read."""
-    made = zeros(checked_shape(vector(shape, "StridedSliceGrad: shape"), dy.dtype), dy.dtype)
+    made = zeros(vector(shape, "StridedSliceGrad: shape"), dy.dtype)
     taken = strided_index(made.shape, begin, end, strides, masks)
     if dy.shape != taken.shape:
         message = f"dy must be {list(taken.shape)}, got {list(dy.shape)}"

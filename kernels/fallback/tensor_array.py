@@ -10,7 +10,8 @@ import numpy as np
 
 from .attributes import DataType, PartialShape
 from .dtypes import numpy_dtype, type_name
-from .partial_shape import known, merged, merged_with, zeros
+from .kernel import zeros
+from .partial_shape import known, merged, merged_with
 from .registry import kernel
 from .status import InvalidArgumentError
 from .tensor_list import check_fits, length_of, scalar

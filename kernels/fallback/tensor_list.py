@@ -9,7 +9,8 @@ import numpy as np
 
 from .attributes import DataType, PartialShape
 from .dtypes import INDICES, numpy_dtype, type_name
-from .partial_shape import in_words, known, merged, merged_with, shape_from, zeros
+from .kernel import zeros
+from .partial_shape import in_words, known, merged, merged_with, shape_from
 from .registry import kernel
 from .status import InvalidArgumentError
 from .variable import held, matches

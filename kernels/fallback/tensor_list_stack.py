@@ -8,9 +8,10 @@ from itertools import accumulate, pairwise
 import numpy as np
 
 from .attributes import DataType, PartialShape
+from .axis import row_of
 from .dtypes import INDICES, numpy_dtype
-from .kernel import checked_shape
-from .partial_shape import known, merged, merged_with, shape_from, zeros
+from .kernel import checked_shape, zeros
+from .partial_shape import known, merged, merged_with, shape_from
 from .registry import kernel
 from .status import InvalidArgumentError
 from .tensor_list import TensorList, check_fits, length_of, list_of, scalar
@@ -70,8 +71,7 @@ def _check_rows(op: str, tensor: np.ndarray) -> None:
 
 
 def _rows(tensor: np.ndarray) -> list[np.ndarray]:
-    # Slices, not elements: those of a vector would be no arrays.
-    return [tensor[i : i + 1].reshape(tensor.shape[1:]) for i in range(len(tensor))]
+    return [row_of(tensor, index) for index in range(len(tensor))]
 
 
 def from_tensor(tensor: np.ndarray, element_shape: np.ndarray, *, element_dtype: DataType) -> TensorList:

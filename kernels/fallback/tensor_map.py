@@ -9,7 +9,7 @@ import numpy as np
 
 from .attributes import DataType
 from .dtypes import numpy_dtype
-from .partial_shape import zeros
+from .kernel import zeros
 from .registry import kernel
 from .status import InvalidArgumentError
 from .variable import held

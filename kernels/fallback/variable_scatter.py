@@ -10,7 +10,7 @@ from .dtypes import ANY, INDICES, NUMBERS, REAL
 from .gather import gather_nd, gather_v2
 from .registry import KernelRegistration, kernel
 from .scatter import UPDATES, scatter_into, scatter_nd_into
-from .slice import Masks, strided_index, write_slice
+from .slice import Masks, tensor_strided_slice_update
 from .status import InvalidArgumentError
 from .variable import variable_of
 
@@ -68,9 +68,7 @@ def strided_slice_assign(
     """The variable, with value where the slice would have read: its reference, or nothing."""
 
     def change(old: np.ndarray) -> np.ndarray:
-        made = old.copy()
-        write_slice(made, strided_index(old.shape, begin, end, strides, masks), value)
-        return made
+        return tensor_strided_slice_update(old, begin, end, strides, value, masks=masks)
 
     variable_of(ref).update(change)
     return ref

@@ -8,7 +8,8 @@ import numpy as np
 
 from ...schema.graph_def import DT_VARIANT
 from .dtypes import numpy_dtype
-from .partial_shape import merged, zeros
+from .kernel import zeros
+from .partial_shape import merged
 from .registry import kernel
 from .status import InvalidArgumentError, UnimplementedError
 from .tensor_list import TensorList
