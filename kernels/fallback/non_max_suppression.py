@@ -87,10 +87,8 @@ def _softly_suppressed(
 def _limits(
     op: str, most: np.ndarray, threshold: np.ndarray, least: np.ndarray | None = None
 ) -> tuple[int, float, float]:
-    count, overlap = (
-        int(element_of(op, "max_output_size", most)),
-        float(element_of(op, "iou_threshold", threshold)),
-    )
+    count = int(element_of(op, "max_output_size", most))
+    overlap = float(element_of(op, "iou_threshold", threshold))
     if count < 0 or not 0 <= overlap <= 1:
         message = "max_output_size must not be negative and iou_threshold be from 0 to 1"
         raise InvalidArgumentError(f"{op}: {message}, got {count} and {overlap}")
