@@ -98,9 +98,7 @@ def test_lists_that_became_tensors_do_not_reach_flex_operators() -> None:
     shape = g.constant("shape", np.array([2], np.int32))
     held = g.node("TensorListFromTensor", "held", g.placeholder("x", [3, 2]), shape)
     g.node("TensorListConcatLists", "both", held, held, element_dtype=AttrValue(type=1))
-    with pytest.raises(
-        UnsupportedError, match="input 0 is a list of tensors, which the model keeps"
-    ):
+    with pytest.raises(UnsupportedError, match="input 0 is a list of tensors, which the model keeps"):
         convert(g.graph_def, settings=Settings(select=True))
 
 
