@@ -84,7 +84,7 @@ class SerializationEntry:
         data = bytes(data)
         header = _HEADER.pack(_MAGIC, self.fingerprint, len(data), _checksum(data))
         try:
-            _write(self.path, header + data)
+            publish(self.path, header + data)
         except OSError as error:
             raise StateError(
                 f"serialization: the cache directory must be writable, got {self.path.parent} "
@@ -174,7 +174,8 @@ def _checksum(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def _write(path: Path, content: bytes) -> None:
+def publish(path: Path, content: bytes) -> None:
+    """Write a cache's file: readers see none or a whole one. OSError where it cannot be written."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}-")
     try:

@@ -150,15 +150,4 @@ def in_float32(registration: Registration) -> Registration:
         registration.invoke(widened_context(wide), node)
         wide.write()
 
-    return Registration(
-        registration.name,
-        prepare,
-        None if registration.invoke is None else invoke,
-        builtin_code=registration.builtin_code,
-        min_version=registration.min_version,
-        max_version=registration.max_version,
-        inplace_operator=registration.inplace_operator,
-        side_effects=registration.side_effects,
-        init=registration.init,
-        free=registration.free,
-    )
+    return registration.with_hooks(prepare, None if registration.invoke is None else invoke)

@@ -87,15 +87,4 @@ def in_bytes(registration: Registration) -> Registration:
             context.run_calls(node, prepared.calls)
         prepared.wide.write()
 
-    return Registration(
-        registration.name,
-        prepare,
-        invoke,
-        builtin_code=registration.builtin_code,
-        min_version=registration.min_version,
-        max_version=registration.max_version,
-        inplace_operator=registration.inplace_operator,
-        side_effects=registration.side_effects,
-        init=registration.init,
-        free=registration.free,
-    )
+    return registration.with_hooks(prepare, invoke)

@@ -72,5 +72,24 @@ class Registration:
         self.init = init
         self.free = free
 
+    def with_hooks(
+        self,
+        prepare: Callable[[Context, Node], Sequence[KernelCall] | None],
+        invoke: Callable[[Context, Node], None] | None,
+    ) -> Registration:
+        """The same operator, prepared and invoked by others."""
+        return Registration(
+            self.name,
+            prepare,
+            invoke,
+            builtin_code=self.builtin_code,
+            min_version=self.min_version,
+            max_version=self.max_version,
+            inplace_operator=self.inplace_operator,
+            side_effects=self.side_effects,
+            init=self.init,
+            free=self.free,
+        )
+
     def __repr__(self) -> str:
         return f"Registration({self.name}, versions {self.min_version}-{self.max_version})"

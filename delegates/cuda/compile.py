@@ -11,10 +11,10 @@ from functools import cache
 from hashlib import blake2b
 from importlib import import_module, metadata
 from pathlib import Path
-from tempfile import mkstemp
 from typing import Any
 
 from ...lite.errors import UnsupportedError
+from ..serialization import publish
 from .launch import Kernel
 
 _SOURCES = Path(__file__).parent / "device_code"
@@ -86,7 +86,8 @@ class CubinStore:
         if cubin is None:
             cubin = compile_kernel(kernel, self.arch)
             with suppress(OSError):  # a cache that cannot be written costs time, not results
-                _publish(path, cubin.pack())
+                publish(path, cubin.pack())
+                _forget_old_files(path.parent)
         self._known[variant_name(kernel, self.arch)] = cubin
         return cubin
 
@@ -174,21 +175,6 @@ def _read(path: Path) -> Cubin | None:
         return Cubin.unpack(path.read_bytes())
     except OSError:
         return None
-
-
-def _publish(path: Path, content: bytes) -> None:
-    """Readers see no file or a whole one. Of many files the oldest go."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-    _forget_old_files(path.parent)
 
 
 def _forget_old_files(directory: Path) -> None:
