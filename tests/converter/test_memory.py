@@ -14,7 +14,7 @@ from .lowering.test_control_flow import while_graph
 # Each round converts two graphs.
 WARM, COUNTED = 5, 50
 # A conversion of these takes some hundred kilobytes and thousands of objects while it runs.
-MOST_BYTES, MOST_OBJECTS = 20_000, 100
+MOST_BYTES, MOST_OBJECTS = 40_000, 100
 
 
 def net(seed: int) -> GraphBuilder:
