@@ -107,11 +107,12 @@ def sine(x, quarters):
     large_count, large_rest = quarters_of_large(magnitude)
     r = tl.where(is_large, large_rest * 1.5707963267948966, rest).to(tl.float32)
     whole = tl.where(is_large, large_count, count.to(tl.int32))
-    r = tl.where(x < 0, -r, tl.where(x > 0, r, x))  # zeros keep their sign
+    r = tl.where(x < 0, -r, tl.where(x > 0, r, x))
     quadrant = (tl.where(x < 0, -whole, whole) + quarters) & 3
     z = r * r
     odd = r + r * z * (-1.0 / 6 + z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880))))
     even = 1.0 + z * (-0.5 + z * (1.0 / 24 + z * (-1.0 / 720 + z * (1.0 / 40320 + z * (-1.0 / 3628800)))))
+    odd = tl.where(r == 0, r, odd)  # a zero keeps its sign
     y = tl.where((quadrant & 1) == 1, even, odd)
     y = tl.where((quadrant & 2) == 2, -y, y)
     return tl.where(magnitude < float("inf"), y, float("nan"))
