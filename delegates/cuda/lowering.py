@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PRECISIONS = ("tf32x3", "ieee", "tf32", "float16", "bfloat16")
 _FLOAT_TYPES = {"float16": "fp16", "bfloat16": "bf16"}
 _MOST_ELEMENTS = 1 << 31
+_MOST_REPORTS = 1 << 30
 BLOCK = 1024  # elements of an elementwise program
 
 
@@ -52,6 +53,8 @@ class Lowering:
     tables: list[Weights] = field(default_factory=list)
     scratch_bytes: list[int] = field(default_factory=list)
     owners: dict[int, int] = field(default_factory=dict)
+    reports: list[str] = field(default_factory=list)
+    status: Pointer | None = None
     label: str = ""
     node: int = -1
 
@@ -131,6 +134,24 @@ class Lowering:
     def owner(self, t: int) -> int:
         """The tensor whose memory a tensor is in."""
         return self.owners.get(t, t)
+
+    # --- what fails while running
+
+    def report(self, node: Node, fault: str) -> dict[str, Argument]:
+        """Arguments for a launch that may meet a fault (given in words): where it says so, and its number.
+
+        The word starts at 0 and takes the largest number; those of earlier launches are larger.
+        """
+        if self.status is None:
+            self.status = self.table(lambda: np.zeros(1, np.int32), "i32")
+        name = node.registration.name
+        text = fault if fault.startswith(name) else f"{name}: {fault}"
+        self.reports.append(f"{text} (node {node.index}, output {self.graph.output(node, 0).name!r})")
+        return {"status_ptr": self.status, "report": _MOST_REPORTS - len(self.reports)}
+
+    def reported(self, number: int) -> str:
+        """The words of a report."""
+        return self.reports[_MOST_REPORTS - 1 - number]
 
     # --- the border
 

@@ -195,6 +195,9 @@ class CudaKernel(SimpleDelegateKernel):
             held.shape = context.tensor(t).shape
             held.address = arena + plan.layout.offsets[plan.lowering.border_place(self._inner(t))]
         self._pending = True
+        fault = plan.fault(device)
+        if fault is not None:
+            raise InvokeError(fault)
         if self._read_by_host.intersection(self._outputs):
             device.synchronize()
             self._pending = False

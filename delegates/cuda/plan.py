@@ -128,6 +128,22 @@ class Plan:
             device.copy_in(self._tables, content)
             device.synchronize()
 
+    def fault(self, device: Device) -> str | None:
+        """What the last run reported, in words; waits for it where launches may report at all."""
+        status = self.lowering.status
+        if status is None:
+            return None
+        word = np.zeros(1, np.int32)
+        address = self._tables + self._table_starts[status.place.key]  # type: ignore[index]  # a table's number
+        device.copy_out(word, address)
+        device.synchronize()
+        if not word[0]:
+            return None
+        text = self.lowering.reported(int(word[0]))
+        device.copy_in(address, np.zeros(1, np.int32))
+        device.synchronize()
+        return text
+
     def free(self, device: Device) -> None:
         if self._tables:
             device.free(self._tables)
