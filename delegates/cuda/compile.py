@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import struct
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import blake2b
 from importlib import import_module, metadata
 from pathlib import Path
@@ -73,23 +74,73 @@ class CubinStore:
 
     def key(self, kernel: Kernel) -> str:
         """What a kernel's code depends on: 32 hexadecimal digits."""
-        return _digest(kernel, self.arch, _compiler_version(kernel.source))
+        return kernel_key(kernel, self.arch)
 
     def cubin(self, kernel: Kernel) -> Cubin:
         """The kernel's machine code, compiled where nobody has it. UnsupportedError without a compiler."""
-        known = self._known.get(variant_name(kernel, self.arch))
-        if known is not None:
-            return known
-        key = self.key(kernel)
-        path = self._directory / f"{kernel.function}-{key}.cubin"
-        cubin = _read(path)
+        cubin = self._found(kernel)
         if cubin is None:
+            if self._is_coming(kernel):
+                self.have([kernel])
+                return self.cubin(kernel)
             cubin = compile_kernel(kernel, self.arch)
-            with suppress(OSError):  # a cache that cannot be written costs time, not results
-                publish(path, cubin.pack())
-                _forget_old_files(path.parent)
-        self._known[variant_name(kernel, self.arch)] = cubin
+            self._keep(kernel, cubin)
         return cubin
+
+    def have(self, kernels: Iterable[Kernel], urgent: bool = True) -> None:
+        """Compile those that nobody has side by side; when they are not urgent, without waiting for it.
+
+        UnsupportedError, as cubin raises it, for one that does not compile.
+        """
+        missing = [kernel for kernel in dict.fromkeys(kernels) if self._found(kernel) is None]
+        if not missing or (urgent and len(missing) == 1 and not self._is_coming(missing[0])):
+            return  # one is compiled here, sooner than a process would start
+        from .compile_pool import compile_pool
+
+        pool = compile_pool()
+        waiting = [
+            pool.compile(kernel, self.arch, self.key(kernel), partial(self._keep, kernel), urgent)
+            for kernel in missing
+        ]
+        if not urgent:
+            return
+        try:
+            for kernel, future in zip(missing, waiting, strict=True):
+                with suppress(OSError):  # no process can be started: cubin compiles here
+                    self._known[variant_name(kernel, self.arch)] = future.result()
+        except KeyboardInterrupt:
+            pool.stop()
+            raise
+
+    def _is_coming(self, kernel: Kernel) -> bool:
+        """Whether the kernel is compiled in the background."""
+        from .compile_pool import compile_pool
+
+        return compile_pool().waiting(self.key(kernel))
+
+    def _found(self, kernel: Kernel) -> Cubin | None:
+        name = variant_name(kernel, self.arch)
+        known = self._known.get(name)
+        if known is None:
+            known = _read(self._path(kernel))
+            if known is not None:
+                self._known[name] = known
+        return known
+
+    def _keep(self, kernel: Kernel, cubin: Cubin) -> None:
+        self._known[variant_name(kernel, self.arch)] = cubin
+        path = self._path(kernel)
+        with suppress(OSError):  # a cache that cannot be written costs time, not results
+            publish(path, cubin.pack())
+            _forget_old_files(path.parent)
+
+    def _path(self, kernel: Kernel) -> Path:
+        return self._directory / f"{kernel.function}-{self.key(kernel)}.cubin"
+
+
+def kernel_key(kernel: Kernel, arch: int) -> str:
+    """What a kernel's code depends on: 32 hexadecimal digits."""
+    return _digest(kernel, arch, _compiler_version(kernel.source))
 
 
 def variant_name(kernel: Kernel, arch: int) -> str:
@@ -129,7 +180,12 @@ def compile_triton(kernel: Kernel, arch: int) -> Any:
     knobs = triton.knobs.compilation
     with knobs.scope():
         knobs.disable_line_info = True  # line tables would be two thirds of a cubin
-        return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
+        try:
+            return triton.compile(source, target=GPUTarget("cuda", arch, 32), options=options)
+        except Exception as error:
+            raise UnsupportedError(
+                f"{kernel}: Triton must compile it, got {type(error).__name__}: {error}"
+            ) from error
 
 
 def _cache_directory() -> Path:

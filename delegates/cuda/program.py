@@ -45,14 +45,15 @@ def write_program(
         raise UnsupportedError(
             "compile: the option arch must say for which GPU, 90 for 9.0, or a GPU be there"
         )
-    store = CubinStore(arch)
-    variants: dict[Kernel, Cubin] = {}
+    variants: dict[Kernel, None] = {}
     for shapes in _shapes(context, inputs):
         # Other batch sizes are a service: those of the file's shapes must be there.
         with suppress(*(() if not variants else (UnsupportedError, PrepareError))):
-            for launch in kernel.lowered(context.kernel_context, shapes).launches:
-                variants.setdefault(launch.kernel, store.cubin(launch.kernel))
-    packed = {variant_name(variant, arch): cubin.pack() for variant, cubin in variants.items()}
+            launches = kernel.lowered(context.kernel_context, shapes).launches
+            variants.update((launch.kernel, None) for launch in launches)
+    store = CubinStore(arch)
+    store.have(variants)
+    packed = {variant_name(variant, arch): store.cubin(variant).pack() for variant in variants}
     header = json.dumps(
         {
             "arch": arch,

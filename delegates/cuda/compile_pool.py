@@ -1,0 +1,218 @@
+"""CompilePool: kernels compiled side by side, in processes of our own that need no main script."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
+from threading import Condition, Thread, current_thread
+
+from ...lite.available_memory import available_bytes
+from ...lite.errors import UnsupportedError
+from .compile import Cubin
+from .launch import Kernel
+
+_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
+_PROCESS_BYTES = 400 << 20  # Triton's with room to spare
+_IDLE_S = 2.0  # kept for a model's next partition
+
+
+@dataclass(eq=False)
+class _Job:
+    kernel: Kernel
+    arch: int
+    key: str
+    keep: Callable[[Cubin], None]
+    result: Future[Cubin] = field(default_factory=Future)
+
+
+class CompilePool:
+    """Processes that compile, as many as there are processors and memory, while there is work.
+
+    What is not urgent takes half of them. Every thread may use it.
+    """
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._condition = Condition()
+        self._urgent: OrderedDict[str, _Job] = OrderedDict()
+        self._later: OrderedDict[str, _Job] = OrderedDict()
+        self._running: dict[str, _Job] = {}
+        self._threads: dict[Thread, _Process | None] = {}
+        atexit.register(self.stop)
+
+    def compile(
+        self, kernel: Kernel, arch: int, key: str, keep: Callable[[Cubin], None], urgent: bool = True
+    ) -> Future[Cubin]:
+        """The kernel's code, in time; keep is called with it first, in another thread.
+
+        A key that is waited for already is not compiled twice. The result may be an UnsupportedError,
+        or an OSError where no process can be started.
+        """
+        with self._condition:
+            known = self._running.get(key) or self._urgent.get(key)
+            if known is not None:
+                return known.result
+            job = self._later.pop(key, None) or _Job(kernel, arch, key, keep)
+            (self._urgent if urgent else self._later)[key] = job
+            if len(self._threads) < self._most_threads():
+                thread = Thread(target=self._work, name="numlite-compile", daemon=True)
+                self._threads[thread] = None
+                thread.start()
+            self._condition.notify()
+            return job.result
+
+    def waiting(self, key: str) -> bool:
+        """Whether the key is being compiled, or is going to be."""
+        with self._condition:
+            return key in self._running or key in self._urgent or key in self._later
+
+    def stop(self) -> None:
+        """End all processes; those who wait get an error. Work that comes later starts others."""
+        if os.getpid() != self._owner:
+            return  # a fork, whose parent's they are
+        with self._condition:
+            for job in (*self._urgent.values(), *self._later.values()):
+                job.result.set_exception(UnsupportedError(f"{job.kernel}: compiling was interrupted"))
+            self._urgent.clear()
+            self._later.clear()
+            threads, self._threads = self._threads, {}
+            for process in threads.values():
+                if process is not None:
+                    process.kill()
+            self._condition.notify_all()
+        for thread in threads:
+            thread.join(timeout=5)
+
+    def _most_threads(self) -> int:
+        room = max(1, min(_processors(), available_bytes() // _PROCESS_BYTES + len(self._threads)))
+        wanted = len(self._urgent) + len(self._later) + len(self._running)
+        return min(wanted, room if self._urgent else max(1, room // 2))
+
+    def _work(self) -> None:
+        me, process = current_thread(), None
+        try:
+            while (job := self._next(me)) is not None:
+                try:
+                    if process is None or not process.is_running:
+                        process = self._start(me, process)
+                    cubin = process.ask(job)
+                    with suppress(OSError):  # a cache that cannot be written costs time, not results
+                        job.keep(cubin)
+                    self._finish(job)
+                    job.result.set_result(cubin)
+                except Exception as error:
+                    self._finish(job)
+                    job.result.set_exception(error)
+        finally:
+            if process is not None:
+                process.end()
+
+    def _next(self, me: Thread) -> _Job | None:
+        """The thread's next job; None when it is to end."""
+        with self._condition:
+            if me in self._threads and not self._urgent and not self._later:
+                self._condition.wait(_IDLE_S)
+            jobs = self._urgent or self._later
+            too_many = jobs is self._later and len(self._threads) > max(1, _processors() // 2)
+            if me not in self._threads or not jobs or too_many:
+                self._threads.pop(me, None)
+                return None
+            key, job = jobs.popitem(last=False)
+            self._running[key] = job
+            return job
+
+    def _start(self, me: Thread, before: _Process | None) -> _Process:
+        if before is not None:
+            before.end()
+        process = _Process()
+        with self._condition:
+            if me in self._threads:
+                self._threads[me] = process
+            else:
+                process.kill()  # everything was stopped meanwhile
+        return process
+
+    def _finish(self, job: _Job) -> None:
+        with self._condition:
+            self._running.pop(job.key, None)
+
+
+class _Process:
+    """One compiling process, in a session of its own: an interrupt from the keyboard does not reach it.
+
+    Triton's temporary files and its own cache lie in a folder that goes with the process.
+    """
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix="numlite-compile-", ignore_cleanup_errors=True)
+        code = _MAIN.format(path=sys.path, package=__package__)
+        environment = os.environ | {"TMPDIR": self._folder.name, "TRITON_CACHE_DIR": self._folder.name}
+        self._process = subprocess.Popen(
+            [sys.executable or "python", "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            start_new_session=True,
+        )
+
+    @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, job: _Job) -> Cubin:
+        """UnsupportedError when it does not compile, or when the process dies of it."""
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None and stdout is not None
+        try:
+            pickle.dump((job.kernel, job.arch), stdin)
+            stdin.flush()
+            key, answer = pickle.load(stdout)
+        except (OSError, EOFError, pickle.UnpicklingError):
+            code = self._process.wait()
+            raise UnsupportedError(
+                f"{job.kernel}: the process that compiles it must not end before, got exit code {code}"
+            ) from None
+        if isinstance(answer, str):
+            raise UnsupportedError(answer)
+        cubin = Cubin.unpack(answer)
+        if key != job.key or cubin is None:
+            raise UnsupportedError(
+                f"{job.kernel}: its sources must stay as they are while it is compiled; start again"
+            )
+        return cubin
+
+    def kill(self) -> None:
+        """At once, with what it has started."""
+        with suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        self.kill()
+        self._process.communicate()
+        self._folder.cleanup()
+
+
+def _processors() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1
+
+
+_POOLS: dict[int, CompilePool] = {}
+
+
+def compile_pool() -> CompilePool:
+    """This process's pool; a fork gets another."""
+    owner = os.getpid()
+    return _POOLS.get(owner) or _POOLS.setdefault(owner, CompilePool())

@@ -1,0 +1,136 @@
+"""Kernels compiled side by side, in other processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numlite.delegates.cuda import compile_pool
+from numlite.delegates.cuda.compile import CubinStore, compile_kernel
+from numlite.delegates.cuda.launch import Kernel
+from numlite.lite.errors import UnsupportedError
+
+from .simulation import needs_triton
+
+pytestmark = needs_triton
+
+_SIGNATURE = (("x_ptr", "*i8"), ("y_ptr", "*i8"), ("table_ptr", "*i8"), ("first", "i32"), ("size", "i32"))
+
+
+def lookup(block: int, mask: int = 255) -> Kernel:
+    return Kernel("elementwise", "lookup", _SIGNATURE, (("MASK", mask), ("BLOCK", block)))
+
+
+# What a program does that has no guard for its main module, and comes in by a pipe.
+_SCRIPT = """
+import sys
+from numlite.delegates.cuda.compile import CubinStore
+from numlite.delegates.cuda.launch import Kernel
+signature = (("x_ptr", "*i8"), ("y_ptr", "*i8"), ("table_ptr", "*i8"), ("first", "i32"), ("size", "i32"))
+constants = [(("MASK", 255), ("BLOCK", 64 << n)) for n in range(COUNT)]
+kernels = [Kernel("elementwise", "lookup", signature, values) for values in constants]
+print("started", flush=True)
+try:
+    CubinStore(90, sys.argv[1]).have(kernels)
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+else:
+    print("triton" in sys.modules)
+"""
+
+
+def start(script: str, folder: Path) -> subprocess.Popen[str]:
+    environment = os.environ | {"TMPDIR": str(folder / "tmp"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    (folder / "tmp").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-", str(folder / "cubins")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    assert process.stdin is not None
+    process.stdin.write(script)
+    process.stdin.close()
+    process.stdin = None  # communicate must not close it again
+    return process
+
+
+def test_other_processes_make_the_same_code(tmp_path: Path) -> None:
+    kernels, store = [lookup(256), lookup(512), lookup(256)], CubinStore(90, tmp_path)
+    store.have(kernels)
+    assert len(list(tmp_path.iterdir())) == 2
+    again = CubinStore(90, tmp_path)
+    for kernel in kernels:
+        assert store.cubin(kernel) == again.cubin(kernel) == compile_kernel(kernel, 90)
+
+
+def test_what_is_not_urgent_comes_later(tmp_path: Path) -> None:
+    """The same key is compiled once, whoever asks for it next waits for it."""
+    store = CubinStore(90, tmp_path)
+    store.have([lookup(128)], urgent=False)
+    assert compile_pool.compile_pool().waiting(store.key(lookup(128)))
+    assert store.cubin(lookup(128)) == compile_kernel(lookup(128), 90)
+    assert not compile_pool.compile_pool().waiting(store.key(lookup(128)))
+
+
+def test_failures_are_errors_as_here(tmp_path: Path) -> None:
+    wrong = Kernel("elementwise", "lookup", _SIGNATURE, (("MASK", 255), ("BLOCK", 100)))
+    with pytest.raises(UnsupportedError) as here:
+        compile_kernel(wrong, 90)
+    with pytest.raises(UnsupportedError) as there:
+        CubinStore(90, tmp_path).have([lookup(256), wrong])
+    assert str(there.value) == str(here.value)
+    assert "Triton must compile it" in str(here.value)
+
+
+def test_a_process_that_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_pool, "_MAIN", "import os; os._exit(3)")
+    monkeypatch.setattr(compile_pool, "compile_pool", compile_pool.CompilePool)
+    with pytest.raises(UnsupportedError, match="must not end before, got exit code 3"):
+        CubinStore(90, tmp_path).have([lookup(256), lookup(512)])
+
+
+def test_without_processes_it_compiles_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
+    monkeypatch.setattr(compile_pool, "compile_pool", compile_pool.CompilePool)
+    store = CubinStore(90, tmp_path)
+    store.have([lookup(256), lookup(512)])
+    assert not list(tmp_path.iterdir())
+    assert store.cubin(lookup(256)).code
+
+
+def test_a_main_script_without_a_guard(tmp_path: Path) -> None:
+    process = start(_SCRIPT.replace("COUNT", "2"), tmp_path)
+    output, _ = process.communicate()
+    assert output.split() == ["started", "False"]
+    assert len(list((tmp_path / "cubins").iterdir())) == 2
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
+    process = start(_SCRIPT.replace("COUNT", "12"), tmp_path)
+    assert process.stdout is not None and process.stdout.readline() == "started\n"
+    while not _started_from(tmp_path):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate()
+    assert output == "interrupted\n"
+    assert not list((tmp_path / "tmp").iterdir())
+    assert not _started_from(tmp_path)
+
+
+def _started_from(folder: Path) -> list[str]:
+    """The processes whose temporary files are in a folder of that one's."""
+    wanted, found = f"TMPDIR={folder}/tmp/numlite-compile-".encode(), []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if wanted in (process / "environ").read_bytes():
+                found.append(process.name)
+        except OSError:
+            continue
+    return found
