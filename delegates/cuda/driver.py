@@ -112,9 +112,10 @@ class CudaDevice:
         self._call(self._driver.cuMemcpyDtoHAsync(target.ctypes.data, address, target.nbytes, self._stream))
 
     def load(self, kernels: Sequence[Kernel]) -> None:
-        for kernel in kernels:
-            if kernel not in self._functions:
-                self._functions[kernel] = self._loaded(kernel)
+        missing = [kernel for kernel in dict.fromkeys(kernels) if kernel not in self._functions]
+        self.cubins.have(missing)
+        for kernel in missing:
+            self._functions[kernel] = self._loaded(kernel)
 
     def _loaded(self, kernel: Kernel) -> _Function:
         driver, cubin = self._driver, self.cubins.cubin(kernel)
