@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import InvokeError, PrepareError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers
+from .late_output import late_call
 
 NON_MAX_SUPPRESSION_V4 = 120  # the schema's BuiltinOperator
 NON_MAX_SUPPRESSION_V5 = 121
 
-# soft tells whether sigma and selected_scores are there. The heap holds, for every box that waits,
-# its number, its score, and how many selected boxes it has been compared with.
+# The outputs have room for `most` boxes, which is what must lie at `size`. soft tells whether sigma and
+# selected_scores are there. The heap holds, for every box that waits, its number, its score, and how
+# many selected boxes it has been compared with.
 NMS_ARGS = np.dtype(
     [
         ("boxes", np.int64),
         ("scores", np.int64),
+        ("size", np.int64),
         ("iou_threshold", np.int64),
         ("score_threshold", np.int64),
         ("sigma", np.int64),
@@ -96,173 +98,46 @@ def _operands(context: Context, node: Node, operator: str) -> Operands:
     return found
 
 
-def _resize(context: Context, operator: str, found: Operands) -> int:
-    """Size the outputs; how many boxes they have room for."""
-    (most,) = check_sizes(operator, (integers(found.most)[0],))
-    context.resize_tensor(found.selected, (most,))
-    if found.selected_scores is not None:
-        context.resize_tensor(found.selected_scores, (most,))
-    return most
-
-
-def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
+def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall]:
     found = _operands(context, node, operator)
     context.resize_tensor(found.number, ())
-    if not found.most.is_constant:
-        context.set_dynamic(found.selected)
-        if found.selected_scores is not None:
-            context.set_dynamic(found.selected_scores)
-        return None
     args = np.zeros(1, NMS_ARGS)
-    args["most"] = _resize(context, operator, found)
     args["boxes_count"] = found.boxes.shape[0]
     tensors = {
         "boxes": found.boxes,
         "scores": found.scores,
+        "size": found.most,
         "iou_threshold": found.iou_threshold,
         "score_threshold": found.score_threshold,
-        "selected": found.selected,
         "count": found.number,
     }
     for name in ("heap_boxes", "heap_scores", "heap_compared"):
         tensors[name] = context.add_temporary(node, max(found.boxes.shape[0], 1) * 4)
+    outputs = {"selected": found.selected}
     if found.sigma is not None and found.selected_scores is not None:
         args["soft"] = 1
-        tensors |= {"sigma": found.sigma, "selected_scores": found.selected_scores}
+        tensors["sigma"] = found.sigma
+        outputs["selected_scores"] = found.selected_scores
     messages = {NEGATIVE_SIGMA: f"{operator}: sigma must be at least 0"}
-    return [KernelCall("non_max_suppression", "non_max_suppression", args, tensors, messages=messages)]
+    call = KernelCall("non_max_suppression", "non_max_suppression", args, tensors, messages=messages)
 
+    def most_of(args: np.ndarray) -> int:
+        return check_sizes(operator, (integers(found.most)[0],))[0]
 
-class Waiting(NamedTuple):
-    """A box that may yet be selected, its score, and how many selected boxes it was compared with."""
-
-    box: int
-    score: np.float32
-    compared: int
-
-
-class Heap:
-    """A binary heap by score. Of equal scores the one comes first that does in libstdc++'s queue."""
-
-    def __init__(self) -> None:
-        self.items: list[Waiting] = []
-
-    def push(self, item: Waiting) -> None:
-        self.items.append(item)
-        self._rise(len(self.items) - 1, item)
-
-    def pop(self) -> Waiting:
-        items = self.items
-        top, item = items[0], items.pop()
-        if not items:
-            return top
-        hole = 0
-        while 2 * hole + 1 < len(items):
-            child = 2 * hole + 2
-            if child == len(items) or items[child].score < items[child - 1].score:
-                child -= 1
-            items[hole] = items[child]
-            hole = child
-        self._rise(hole, item)
-        return top
-
-    def _rise(self, hole: int, item: Waiting) -> None:
-        items = self.items
-        while hole > 0 and items[(hole - 1) // 2].score < item.score:
-            items[hole] = items[(hole - 1) // 2]
-            hole = (hole - 1) // 2
-        items[hole] = item
-
-
-class Corners(NamedTuple):
-    """Lowest and highest corners [y, x] of boxes, and their areas (float32)."""
-
-    low: np.ndarray
-    high: np.ndarray
-    areas: np.ndarray
-
-
-def corners(boxes: np.ndarray) -> Corners:
-    """Of boxes [y1, x1, y2, x2] whose corners may be in either order."""
-    low = np.minimum(boxes[:, :2], boxes[:, 2:])
-    high = np.maximum(boxes[:, :2], boxes[:, 2:])
-    return Corners(low, high, (high - low)[:, 0] * (high - low)[:, 1])
-
-
-def overlaps(boxes: Corners, box: int, others: list[int]) -> np.ndarray:
-    """Intersection over union (float32) of a box with others."""
-    low, high, areas = boxes
-    zero, area, other_areas = np.float32(0), areas[box], areas[others]
-    sides = np.maximum(np.minimum(high[box], high[others]) - np.maximum(low[box], low[others]), zero)
-    shared = sides[:, 0] * sides[:, 1]
-    empty = (area <= 0) | (other_areas <= 0)
-    return np.where(empty, zero, shared / (area + other_areas - shared))
-
-
-def suppress(
-    boxes: np.ndarray, scores: np.ndarray, most: int, thresholds: tuple[np.float32, np.float32], sigma: float
-) -> tuple[list[int], list[np.float32]]:
-    """The selected boxes and their scores, best first; thresholds are those of overlap and of score.
-
-    Source: LiteRT tflite/kernels/internal/reference/non_max_suppression.h.
-    """
-    overlap_threshold, score_threshold = thresholds
-    sides = corners(boxes)
-    heap = Heap()
-    for box in np.flatnonzero(scores > score_threshold).tolist():
-        heap.push(Waiting(box, scores[box], 0))
-    room = min(len(heap.items), most)
-    scale = np.float32(-0.5 / sigma) if sigma > 0 else np.float32(0)
-    selected: list[int] = []
-    selected_scores: list[np.float32] = []
-    while len(selected) < room and heap.items:
-        box, first_score, compared = heap.pop()
-        score, hard = first_score, False
-        before = selected[compared:]
-        for overlap in overlaps(sides, box, before)[::-1] if before else ():
-            hard = bool(overlap >= overlap_threshold)
-            if hard:
-                break
-            if sigma > 0:
-                score = score * np.float32(math.exp(scale * overlap * overlap))
-            if score <= score_threshold:
-                break
-        seen = len(selected)
-        if hard:
-            continue
-        if score == first_score:
-            selected.append(box)
-            selected_scores.append(score)
-        if score > score_threshold:
-            heap.push(Waiting(box, score, seen))
-    return selected, selected_scores
-
-
-def _invoke(operator: str, context: Context, node: Node) -> None:
-    found = _operands(context, node, operator)
-    most = _resize(context, operator, found)
-    sigma = 0.0 if found.sigma is None else float(found.sigma.array())
-    if sigma < 0:
-        raise InvokeError(f"{operator}: sigma must be at least 0, got {sigma}")
-    thresholds = (np.float32(found.iou_threshold.array()), np.float32(found.score_threshold.array()))
-    with np.errstate(all="ignore"):
-        chosen, scores = suppress(found.boxes.array(), found.scores.array(), most, thresholds, sigma)
-    found.number.array()[...] = len(chosen)
-    outputs: list[tuple[Tensor | None, list]] = [(found.selected, chosen), (found.selected_scores, scores)]
-    for tensor, values in outputs:
-        if tensor is not None:
-            tensor.array()[...] = 0
-            tensor.array()[: len(values)] = values
+    if not found.most.is_constant:
+        return [late_call(call, context, {name: (y, ()) for name, y in outputs.items()}, "most", most_of)]
+    args["most"] = most_of(args)
+    for y in outputs.values():
+        context.resize_tensor(y, (int(args["most"][0]),))
+    tensors |= outputs
+    return [call]
 
 
 def _registration(name: str, builtin_code: int) -> Registration:
-    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         return _prepare(name, context, node)
 
-    def invoke(context: Context, node: Node) -> None:
-        _invoke(name, context, node)
-
-    return Registration(name, prepare, invoke, builtin_code=builtin_code)
+    return Registration(name, prepare, builtin_code=builtin_code)
 
 
 REGISTRATIONS = (

@@ -14,10 +14,26 @@ from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import MAX_SIZE, check_counts, check_same_type
 from .known_output import set_known
+from .late_output import late_call
 
 RANGE = 96  # the schema's BuiltinOperator
 
-_TYPES = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+_SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
+
+# y has `count` elements: as many as there are for the operands whose bits are kept in sized_*.
+RANGE_ARGS = np.dtype(
+    [
+        ("start", np.int64),
+        ("limit", np.int64),
+        ("delta", np.int64),
+        ("y", np.int64),
+        ("count", np.int64),
+        ("sized_start", np.int64),
+        ("sized_limit", np.int64),
+        ("sized_delta", np.int64),
+    ],
+    align=True,
+)
 
 
 def range_size(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
@@ -54,27 +70,32 @@ def _operands(context: Context, node: Node) -> list[Tensor]:
         check_same_type("RANGE", tensor, y)
         if tensor.shape != ():
             raise PrepareError(f"RANGE: start, limit and delta must be scalars, got {tensor!r}")
-    if y.type not in _TYPES:
+    if y.type not in _SUFFIXES:
         raise UnsupportedError(f"RANGE: float32, int32 and int64 are built, got {y!r}")
     return operands
 
 
-def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     operands, y = _operands(context, node), context.output(node, 0)
     if all(tensor.is_constant for tensor in operands):
         start, limit, delta = (tensor.array() for tensor in operands)
         context.resize_tensor(y, (range_size(start, limit, delta),))
         set_known(context, y, numbers(start, limit, delta))
         return []
-    context.set_dynamic(y)
-    return None
+    return [_late_call(context, operands, y)]
 
 
-def invoke(context: Context, node: Node) -> None:
-    y = context.output(node, 0)
-    start, limit, delta = (tensor.array() for tensor in _operands(context, node))
-    context.resize_tensor(y, (range_size(start, limit, delta),))
-    y.array()[...] = numbers(start, limit, delta)
+def _late_call(context: Context, operands: Sequence[Tensor], y: Tensor) -> KernelCall:
+    def count_of(args: np.ndarray) -> int:
+        values = [tensor.array() for tensor in operands]
+        for name, value in zip(("sized_start", "sized_limit", "sized_delta"), values, strict=True):
+            args[name] = value.view(f"i{value.itemsize}")
+        return range_size(*values)
+
+    tensors = dict(zip(("start", "limit", "delta"), operands, strict=True))
+    kernel = f"range_{_SUFFIXES[TensorType(y.type)]}"
+    call = KernelCall("range", kernel, np.zeros(1, RANGE_ARGS), tensors)
+    return late_call(call, context, {"y": (y, ())}, "count", count_of)
 
 
-REGISTRATIONS = (Registration("RANGE", prepare, invoke, builtin_code=RANGE, max_version=2),)
+REGISTRATIONS = (Registration("RANGE", prepare, builtin_code=RANGE, max_version=2),)

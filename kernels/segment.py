@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import InvokeError, PrepareError, UnsupportedError
+from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
+from .late_output import late_call
 
 SEGMENT_SUM = 125  # the schema's BuiltinOperator
 UNSORTED_SEGMENT_PROD = 153
@@ -22,6 +23,7 @@ UNSORTED_SEGMENT_SUM = 155
 UNSORTED_SEGMENT_MIN = 157
 
 # data is [count, size]; slices of y that no data falls into hold `initial` (a float32's bits, or an int32).
+# y has so many segments; number is the address of how many it must have, 0 where that is known before.
 SEGMENT_ARGS = np.dtype(
     [
         ("data", np.int64),
@@ -30,6 +32,7 @@ SEGMENT_ARGS = np.dtype(
         ("count", np.int64),
         ("size", np.int64),
         ("segments", np.int64),
+        ("number", np.int64),
         ("initial", np.int64),
     ],
     align=True,
@@ -69,37 +72,32 @@ def _segment_sum_operands(context: Context, node: Node) -> tuple[Tensor, Tensor,
     return data, ids, y
 
 
-def _prepare_segment_sum(context: Context, node: Node) -> Sequence[KernelCall] | None:
+def _prepare_segment_sum(context: Context, node: Node) -> Sequence[KernelCall]:
     data, ids, y = _segment_sum_operands(context, node)
-    if not ids.is_constant:
-        context.set_dynamic(y)
-        return None
-    context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
-    return [_segment_call("SEGMENT_SUM", "unsorted_segment_sum", data, ids, y, 0)]
+    sizes = data.shape[1:]
+    if ids.is_constant:
+        context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
+        return [_call("SEGMENT_SUM", "unsorted_segment_sum", {"data": data, "ids": ids, "y": y}, sizes, 0)]
+    call = _call("SEGMENT_SUM", "segment_sum", {"data": data, "ids": ids}, sizes, 0)
+
+    def count_of(args: np.ndarray) -> int:
+        return sorted_segments(data.shape, integers(ids))[0]
+
+    return [late_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
 
 
-def _segment_call(
-    operator: str, kernel: str, data: Tensor, ids: Tensor, y: Tensor, initial: float
-) -> KernelCall:
-    """The compiled fold of the slices of data into y, which holds `initial` before."""
+def _call(operator: str, kernel: str, tensors: dict[str, Tensor], sizes: Shape, initial: float) -> KernelCall:
+    """The compiled fold of slices, which are of such sizes, into y, which holds `initial` before."""
+    data, y = tensors["data"], tensors.get("y")
     args = np.zeros(1, SEGMENT_ARGS)
-    args["count"] = ids.size
-    args["size"] = math.prod(y.shape[1:])
-    args["segments"] = y.shape[0]
-    args["initial"] = np.array(initial, y.dtype).view(np.int32)
-    suffix = "f32" if y.type == TensorType.FLOAT32 else "i32"
-    messages = {OUT_OF_RANGE: f"{operator}: ids must be under {y.shape[0]}"}
-    tensors = {"data": data, "ids": ids, "y": y}
+    args["count"] = tensors["ids"].size
+    args["size"] = math.prod(sizes)
+    args["segments"] = -1 if y is None else y.shape[0]
+    args["initial"] = np.array(initial, data.dtype).view(np.int32)
+    suffix = "f32" if data.type == TensorType.FLOAT32 else "i32"
+    most = "the number of segments" if y is None else y.shape[0]
+    messages = {OUT_OF_RANGE: f"{operator}: ids must be under {most}"}
     return KernelCall("segment", f"{kernel}_{suffix}", args, tensors, messages=messages)
-
-
-def _invoke_segment_sum(context: Context, node: Node) -> None:
-    data, ids, y = _segment_sum_operands(context, node)
-    context.resize_tensor(y, sorted_segments(data.shape, integers(ids)))
-    output = y.array()
-    output[...] = 0
-    with np.errstate(all="ignore"):
-        np.add.at(output, ids.array(), data.array())
 
 
 def _unsorted_operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -117,33 +115,24 @@ def _unsorted_shape(operator: str, data: Tensor, ids: Tensor, segments: Tensor) 
     return check_sizes(operator, (integers(segments)[0], *data.shape[len(ids.shape) :]))
 
 
-def _unsorted(
-    operator: str, builtin_code: int, reduce: np.ufunc, initial: Callable[[np.dtype], float]
-) -> Registration:
+def _unsorted(operator: str, builtin_code: int, initial: Callable[[np.dtype], float]) -> Registration:
     """An operator that folds slices into `initial`; slices of negative ids are left out."""
 
-    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         data, ids, segments, y = _unsorted_operands(context, node, operator)
-        if not segments.is_constant:
-            context.set_dynamic(y)
-            return None
-        context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
-        return [_segment_call(operator, operator.lower(), data, ids, y, initial(y.dtype))]
+        sizes = data.shape[len(ids.shape) :]
+        kernel, first = operator.lower(), initial(data.dtype)
+        if segments.is_constant:
+            context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
+            return [_call(operator, kernel, {"data": data, "ids": ids, "y": y}, sizes, first)]
+        call = _call(operator, kernel, {"data": data, "ids": ids, "number": segments}, sizes, first)
 
-    def invoke(context: Context, node: Node) -> None:
-        data, ids, segments, y = _unsorted_operands(context, node, operator)
-        context.resize_tensor(y, _unsorted_shape(operator, data, ids, segments))
-        output = y.array()
-        output[...] = initial(y.dtype)
-        places = ids.array().reshape(-1)
-        if places.size and places.max() >= y.shape[0]:
-            raise InvokeError(f"{operator}: ids must be under {y.shape[0]}, got {places.max()}")
-        slices = data.array().reshape(places.size, *data.shape[len(ids.shape) :])
-        wanted = places >= 0
-        with np.errstate(all="ignore"):
-            reduce.at(output, places[wanted], slices[wanted])
+        def count_of(args: np.ndarray) -> int:
+            return _unsorted_shape(operator, data, ids, segments)[0]
 
-    return Registration(operator, prepare, invoke, builtin_code=builtin_code)
+        return [late_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
+
+    return Registration(operator, prepare, builtin_code=builtin_code)
 
 
 def _lowest(dtype: np.dtype) -> float:
@@ -154,11 +143,10 @@ def _highest(dtype: np.dtype) -> float:
     return float(np.finfo(dtype).max) if dtype.kind == "f" else int(np.iinfo(dtype).max)
 
 
-# fmax and fmin pass over NaNs, as the reference's comparisons do.
 REGISTRATIONS = (
-    Registration("SEGMENT_SUM", _prepare_segment_sum, _invoke_segment_sum, builtin_code=SEGMENT_SUM),
-    _unsorted("UNSORTED_SEGMENT_SUM", UNSORTED_SEGMENT_SUM, np.add, lambda dtype: 0),
-    _unsorted("UNSORTED_SEGMENT_PROD", UNSORTED_SEGMENT_PROD, np.multiply, lambda dtype: 1),
-    _unsorted("UNSORTED_SEGMENT_MAX", UNSORTED_SEGMENT_MAX, np.fmax, _lowest),
-    _unsorted("UNSORTED_SEGMENT_MIN", UNSORTED_SEGMENT_MIN, np.fmin, _highest),
+    Registration("SEGMENT_SUM", _prepare_segment_sum, builtin_code=SEGMENT_SUM),
+    _unsorted("UNSORTED_SEGMENT_SUM", UNSORTED_SEGMENT_SUM, lambda dtype: 0),
+    _unsorted("UNSORTED_SEGMENT_PROD", UNSORTED_SEGMENT_PROD, lambda dtype: 1),
+    _unsorted("UNSORTED_SEGMENT_MAX", UNSORTED_SEGMENT_MAX, _lowest),
+    _unsorted("UNSORTED_SEGMENT_MIN", UNSORTED_SEGMENT_MIN, _highest),
 )

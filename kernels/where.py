@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,33 +14,76 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type
+from .late_output import late_call
 
 WHERE = 109  # the schema's BuiltinOperator
 UNIQUE = 103
 
+# count is how many indices y has room for, found how many there are. An element is set where it has
+# one of the bits of mask. indices are the sizes of x's axes, then as many words of scratch.
+WHERE_ARGS = np.dtype(
+    [
+        ("x", np.int64),
+        ("y", np.int64),
+        ("size", np.int64),
+        ("rank", np.int64),
+        ("indices", np.int64),
+        ("mask", np.int64),
+        ("count", np.int64),
+        ("found", np.int64),
+    ],
+    align=True,
+)
 
-def _prepare_where(context: Context, node: Node) -> Sequence[KernelCall] | None:
+# first holds the values until it is known how many there are; slots, of which there are 2**(64 - shift),
+# hold the number of a value, counted from 1. counted tells that both are done.
+UNIQUE_ARGS = np.dtype(
+    [
+        ("x", np.int64),
+        ("values", np.int64),
+        ("places", np.int64),
+        ("size", np.int64),
+        ("first", np.int64),
+        ("slots", np.int64),
+        ("shift", np.int64),
+        ("factor", np.int64),
+        ("wide", np.int64),
+        ("count", np.int64),
+        ("found", np.int64),
+        ("counted", np.int64),
+    ],
+    align=True,
+)
+
+# Where an element is 0 whatever its sign.
+_MASKS = {
+    TensorType.FLOAT16: 0x7FFF,
+    TensorType.FLOAT32: 0x7FFFFFFF,
+    TensorType.FLOAT64: 0x7FFFFFFFFFFFFFFF,
+    TensorType.COMPLEX64: 0x7FFFFFFF7FFFFFFF,
+    TensorType.COMPLEX128: 0x7FFFFFFFFFFFFFFF,
+}
+
+
+def _prepare_where(context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts("WHERE", node, 1)
     x, y = context.input(node, 0), context.output(node, 0)
     check_index_type("WHERE", "output", y, (TensorType.INT64,))
     if x.type not in NUMPY_DTYPES:
         raise UnsupportedError(f"WHERE: conditions of type {x.type_name} are not built, got {x!r}")
-    if not x.shape:
+    rank = len(x.shape)
+    if not rank:
         raise PrepareError(f"WHERE: the condition must have 1 dimension at least, got {x!r}")
-    context.set_dynamic(y)
-    return None
+    args = np.zeros(1, WHERE_ARGS)
+    indices = np.array([*x.shape, *[0] * rank], np.int64)
+    args["size"], args["rank"], args["indices"] = x.size, rank, indices.ctypes.data
+    args["mask"] = _MASKS.get(TensorType(x.type), -1)
+    call = KernelCall("where", f"where_{x.dtype.itemsize}", args, {"x": x}, keep=(indices,))
+    return [late_call(call, context, {"y": (y, (rank,))}, "count", _found)]
 
 
-def _invoke_where(context: Context, node: Node) -> None:
-    x, y = context.input(node, 0), context.output(node, 0)
-    places = np.flatnonzero(x.array().astype(np.bool_, copy=False))
-    context.resize_tensor(y, (places.size, len(x.shape)))
-    columns = y.array()
-    for axis in range(len(x.shape) - 1, 0, -1):
-        outer = places // x.shape[axis]
-        columns[:, axis] = places - outer * x.shape[axis]
-        places = outer
-    columns[:, 0] = places
+def _found(args: np.ndarray) -> int:
+    return int(args["found"][0])
 
 
 def _prepare_unique(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -54,9 +98,43 @@ def _prepare_unique(context: Context, node: Node) -> Sequence[KernelCall] | None
         raise UnsupportedError(f"UNIQUE: inputs of type {x.type_name} are not built, got {x!r}")
     if len(x.shape) != 1:
         raise PrepareError(f"UNIQUE: input must have 1 dimension, got {x!r}")
-    context.set_dynamic(values)
     context.resize_tensor(places, x.shape)
-    return None
+    kernel = _unique_kernel(x)
+    if not kernel:
+        context.set_dynamic(values)
+        return None
+    return [_unique_call(context, node, kernel, x, values, places)]
+
+
+def _unique_kernel(x: Tensor) -> str:
+    """The name of the kernel for x's type; none for those that only NumPy compares."""
+    if x.type in (TensorType.FLOAT32, TensorType.FLOAT64):
+        return f"unique_f{8 * x.dtype.itemsize}"
+    return f"unique_{x.dtype.itemsize}" if x.dtype.kind in "iub" else ""
+
+
+def _unique_call(
+    context: Context, node: Node, kernel: str, x: Tensor, values: Tensor, places: Tensor
+) -> KernelCall:
+    args = np.zeros(1, UNIQUE_ARGS)
+    bits = max(4, (2 * x.size).bit_length())
+    # A factor that nobody knows: no input can be made to fall into few slots.
+    args["factor"] = np.array(secrets.randbits(64) | 1, np.uint64).view(np.int64)
+    args["size"], args["shift"] = x.size, 64 - bits
+    args["wide"] = places.type == TensorType.INT64
+    tensors = {
+        "x": x,
+        "places": places,
+        "first": context.add_temporary(node, x.nbytes),
+        "slots": context.add_temporary(node, 4 << bits),
+    }
+    call = KernelCall("where", kernel, args, tensors)
+    return late_call(call, context, {"values": (values, ())}, "count", _counted)
+
+
+def _counted(args: np.ndarray) -> int:
+    args["counted"] = 1
+    return _found(args)
 
 
 def first_occurrences(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -71,18 +149,15 @@ def first_occurrences(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values[order], rank[places]
 
 
-def _resized(context: Context, tensor: Tensor, values: np.ndarray) -> None:
-    context.resize_tensor(tensor, values.shape)
-    tensor.array()[...] = values
-
-
 def _invoke_unique(context: Context, node: Node) -> None:
-    values, places = first_occurrences(context.input(node, 0).array())
-    _resized(context, context.output(node, 0), values)
+    found, places = first_occurrences(context.input(node, 0).array())
+    values = context.output(node, 0)
+    context.resize_tensor(values, found.shape)
+    values.array()[...] = found
     context.output(node, 1).array()[...] = places
 
 
 REGISTRATIONS = (
-    Registration("WHERE", _prepare_where, _invoke_where, builtin_code=WHERE, max_version=2),
+    Registration("WHERE", _prepare_where, builtin_code=WHERE, max_version=2),
     Registration("UNIQUE", _prepare_unique, _invoke_unique, builtin_code=UNIQUE),
 )

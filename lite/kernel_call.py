@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
+    from .context import Context
     from .tensor import Tensor
+
+    Resize = Callable[[Context, np.ndarray], None]
 
 _NO_MESSAGES: dict[int, str] = {}
 
@@ -25,9 +28,14 @@ class KernelCall:
     with (args, chunk, chunks) and pieces may run in parallel. messages says in words what
     a non-zero status means. With an address the function is the one that lies there, and family
     and kernel only name it; keep holds what must live as long as it.
+
+    With resize the kernel writes dynamic tensors, whose shapes it finds out itself: where args do
+    not have them it returns the status RESIZE (native_blocks.py), resize(context, args) gives the
+    tensors shape and memory and writes both into args, and the kernel runs once more. Such tensors
+    are not in `tensors`, and the call is the last one of its node.
     """
 
-    __slots__ = ("address", "args", "chunks", "family", "keep", "kernel", "messages", "tensors")
+    __slots__ = ("address", "args", "chunks", "family", "keep", "kernel", "messages", "resize", "tensors")
 
     def __init__(
         self,
@@ -39,6 +47,7 @@ class KernelCall:
         keep: Sequence[np.ndarray] = (),
         messages: Mapping[int, str] = _NO_MESSAGES,
         address: int = 0,
+        resize: Resize | None = None,
     ) -> None:
         self.family = family
         self.kernel = kernel
@@ -48,6 +57,7 @@ class KernelCall:
         self.keep = keep
         self.messages = messages
         self.address = address
+        self.resize = resize
 
 
 class KernelLibrary(Protocol):

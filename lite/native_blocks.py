@@ -9,6 +9,10 @@ def field_offset(block: np.dtype, field: str) -> int:
     return block.fields[field][1]
 
 
+# What a kernel returns when its outputs have another size than its block says: KernelCall.resize gives
+# it to them. Kernels' own statuses are positive, and a kernel that raised gives -1.
+RESIZE = -2
+
 # One kernel call: `int64 kernel(int64 args, int64 chunk, int64 chunks)`, once per chunk.
 ROW = np.dtype([("kernel", np.int64), ("args", np.int64), ("chunks", np.int64)])
 

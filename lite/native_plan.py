@@ -95,7 +95,7 @@ class NativePlan:
         return int(self._block["failed_row"][0])
 
     def run_row(self, index: int) -> int:
-        """Run one row by itself, as a profiler does; returns its status."""
+        """Run one row by itself, as one does whose outputs were resized; returns its status."""
         block = self._block.copy()
         block["rows"] = self.rows.ctypes.data + index * ROW.itemsize
         block["count"] = 1

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import InvokeError, PrepareError, UnsupportedError
+from .native_blocks import RESIZE
 from .native_plan import INTERNAL_ERROR, NativePlan
 
 if TYPE_CHECKING:
+    from .context import Context
     from .kernel_call import KernelCall, KernelLibrary
     from .node import Node
     from .tensor import Tensor
@@ -84,6 +86,24 @@ class NativeSegment:
         self.nodes = nodes
         self.plan = NativePlan(rows, library, pool)
 
+    @property
+    def resizes(self) -> bool:
+        """Whether a call may ask for other sizes of its outputs, which takes Python."""
+        return any(call.resize is not None for call in self.calls)
+
+    def resume(self, context: Context, status: int) -> int:
+        """After a run that gave a status: resize outputs and go on where that is what it asks for.
+
+        Returns the status of that; resize may raise errors of its own.
+        """
+        row = self.plan.failed_row
+        call = self.calls[row]
+        if status != RESIZE or call.resize is None:
+            return status
+        assert row == len(self.calls) - 1
+        call.resize(context, call.args)
+        return self.plan.run_row(row)
+
     def failure(self, status: int) -> tuple[Node, InvokeError]:
         """The node that failed in the last run, and what its status means."""
         row = self.plan.failed_row
@@ -153,7 +173,11 @@ class Plan:
 
 
 def run_calls(
-    node: Node, calls: Sequence[KernelCall], library: KernelLibrary, pool: ThreadPool | None
+    context: Context,
+    node: Node,
+    calls: Sequence[KernelCall],
+    library: KernelLibrary,
+    pool: ThreadPool | None,
 ) -> None:
     """Run calls of a node once, now; InvokeError when one fails."""
     if not calls:
@@ -164,6 +188,8 @@ def run_calls(
     rows = _rows(calls, blocks, library)
     segment = NativeSegment(calls, [node] * len(calls), rows, library, pool)
     status = segment.plan.invoke()
+    if status:
+        status = segment.resume(context, status)
     if status:
         raise segment.failure(status)[1]
 

@@ -126,10 +126,9 @@ class NodeClock:
         invoke = segment.plan.invoke
         begin = perf_counter_ns()
         status = invoke()
-        end = perf_counter_ns()
         if status:
-            self._subgraph.fail(segment, status)
-        return end - begin
+            self._subgraph.resume(segment, status)
+        return perf_counter_ns() - begin
 
 
 def _add(spent: dict[_Row, int], row: _Row, time_ns: int) -> None:

@@ -133,7 +133,7 @@ class Subgraph:
         return self.tensors[outputs[i]]
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
-        run_calls(node, calls, self.runtime.library, self.runtime.pool())
+        run_calls(self, node, calls, self.runtime.library, self.runtime.pool())
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         shape = checked_shape(tensor, shape)
@@ -395,25 +395,27 @@ class Subgraph:
             return
         status = entry()
         if status:
-            self.fail(self.stages[0].plan.steps[0], status)
+            segment = self._native_segment
+            assert segment is not None
+            self.resume(segment, status)
 
     @property
     def native_plan(self) -> NativePlan | None:
         """The plan of an allocated subgraph that runs without Python: a row of another plan may run it."""
         segment = self._native_segment
-        return None if segment is None else segment.plan
+        return None if segment is None or segment.resizes else segment.plan
 
     @property
     def _native_segment(self) -> NativeSegment | None:
-        steps = [step for stage in self.stages for step in stage.plan.steps]
-        if self.is_planned and len(steps) == 1 and isinstance(steps[0], NativeSegment):
-            return steps[0]
-        return None
+        if not self.is_planned or len(self.stages) != 1:
+            return None
+        steps = self.stages[0].plan.steps
+        return steps[0] if len(steps) == 1 and isinstance(steps[0], NativeSegment) else None
 
     @property
     def has_nothing_to_run(self) -> bool:
         """Whether an allocated subgraph only passes tensors on."""
-        return bool(self.stages) and not any(
+        return len(self.stages) == 1 and not any(
             node.calls is None or node.calls for node in (self.nodes[n] for n in self.execution_plan)
         )
 
@@ -426,9 +428,15 @@ class Subgraph:
         return f"{self.where(node)}: {error}"
 
     def _choose_entry(self) -> None:
-        """Whole subgraphs of one native segment run without any Python between entry and end."""
-        plan = self.native_plan
-        self._entry = None if plan is None or debug.level >= debug.TIMES else plan.invoke
+        """Whole subgraphs of one native segment, or of none, run without any Python in between."""
+        self._entry = None
+        if debug.level >= debug.TIMES:
+            return
+        segment = self._native_segment
+        if segment is not None:
+            self._entry = segment.plan.invoke
+        elif self.is_planned and self.has_nothing_to_run:
+            self._entry = int  # a function without arguments that gives 0
 
     def run_stages(self, run_stage: Callable[[Stage], None]) -> None:
         """Run all nodes, stage by stage, through run_stage."""
@@ -474,7 +482,7 @@ class Subgraph:
             if isinstance(step, NativeSegment):
                 status = step.plan.invoke()
                 if status:
-                    self.fail(step, status)
+                    self.resume(step, status)
             else:
                 self.run_in_python(step)
 
@@ -490,7 +498,13 @@ class Subgraph:
         except Exception as error:
             raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
 
-    def fail(self, step: NativeSegment | Node, status: int) -> None:
-        assert isinstance(step, NativeSegment)
-        node, error = step.failure(status)
-        raise InvokeError(f"{self.where(node)}: {error}")
+    def resume(self, segment: NativeSegment, status: int) -> None:
+        """Go on after a segment has returned a status: its last outputs want another size, or it failed."""
+        node = segment.nodes[segment.plan.failed_row]
+        try:
+            status = segment.resume(self, status)
+        except Exception as error:
+            raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
+        if status:
+            node, failure = segment.failure(status)
+            raise InvokeError(f"{self.where(node)}: {failure}")

@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numba import njit
 
+from ...lite.native_blocks import RESIZE
 from ..non_max_suppression import NEGATIVE_SIGMA, NMS_ARGS
-from .elements import read_f32
+from .elements import read_f32, read_i32
 from .family import KernelFamily
 from .memory import float32_pointer, int32_pointer
 
@@ -63,6 +64,8 @@ def close_top(heap, size):
 
 @kernels.add(NMS_ARGS)
 def non_max_suppression(a, chunk, chunks):
+    if a.most < 0 or read_i32(a.size, 0) != a.most:
+        return RESIZE
     threshold, least = read_f32(a.iou_threshold, 0), read_f32(a.score_threshold, 0)
     sigma = read_f32(a.sigma, 0) if a.soft else _ZERO
     if sigma < 0:

@@ -2,6 +2,7 @@
 
 from numba import njit, types
 
+from ...lite.native_blocks import RESIZE
 from ..segment import OUT_OF_RANGE, SEGMENT_ARGS
 from .elements import read_back_f32, read_back_i32, read_f32, read_i32, write_f32, write_i32
 from .family import KernelFamily
@@ -26,10 +27,11 @@ def _min(a, b):
 
 
 def segments(fold, read, read_back, write, type_):
-    """A kernel that folds the slices of each segment, in order; integers wrap."""
+    """A function (block) that folds the slices of each segment, in order; integers wrap."""
     fold = njit(error_model="numpy")(fold)
 
-    def unsorted_segment(a, chunk, chunks):
+    @njit(error_model="numpy")
+    def folded(a):
         for i in range(a.count):
             if read_i32(a.ids, i) >= a.segments:
                 return OUT_OF_RANGE
@@ -45,14 +47,43 @@ def segments(fold, read, read_back, write, type_):
                 write(y, k, type_(fold(read_back(y, k), read(x, k))))
         return 0
 
+    return folded
+
+
+def unsorted(folded):
+    """A kernel for segments in any order."""
+
+    def unsorted_segment(a, chunk, chunks):
+        if a.number != 0 and (a.segments < 0 or read_i32(a.number, 0) != a.segments):
+            return RESIZE
+        return folded(a)
+
     return unsorted_segment
 
 
-for _name, _fold in (("sum", _sum), ("prod", _prod), ("max", _max), ("min", _min)):
-    for _suffix, _read, _read_back, _write, _type in (
-        ("f32", read_f32, read_back_f32, write_f32, types.float32),
-        ("i32", read_i32, read_back_i32, write_i32, types.int32),
-    ):
-        kernels.add(SEGMENT_ARGS, f"unsorted_segment_{_name}_{_suffix}")(
-            segments(_fold, _read, _read_back, _write, _type)
-        )
+def rising(folded):
+    """A kernel for segments that must start at 0 and rise by 0 or 1; others are never sized."""
+
+    def segment(a, chunk, chunks):
+        last = -1
+        for i in range(a.count):
+            step = read_i32(a.ids, i) - last
+            if step != 1 and (step != 0 or last < 0):
+                return RESIZE
+            last += step
+        if last + 1 != a.segments:
+            return RESIZE
+        return folded(a)
+
+    return segment
+
+
+for _suffix, _read, _read_back, _write, _type in (
+    ("f32", read_f32, read_back_f32, write_f32, types.float32),
+    ("i32", read_i32, read_back_i32, write_i32, types.int32),
+):
+    for _name, _fold in (("sum", _sum), ("prod", _prod), ("max", _max), ("min", _min)):
+        _folded = segments(_fold, _read, _read_back, _write, _type)
+        kernels.add(SEGMENT_ARGS, f"unsorted_segment_{_name}_{_suffix}")(unsorted(_folded))
+        if _name == "sum":
+            kernels.add(SEGMENT_ARGS, f"segment_{_name}_{_suffix}")(rising(_folded))

@@ -1,0 +1,188 @@
+"""WHERE and UNIQUE: what there is is counted first, and then written if the output has room for it."""
+
+import numpy as np
+from numba import njit, types
+
+from ...lite.native_blocks import RESIZE
+from ..where import UNIQUE_ARGS, WHERE_ARGS
+from .elements import (
+    double_bits,
+    float_bits,
+    read_back_i32,
+    read_back_i64,
+    read_f32,
+    read_f64,
+    read_i8,
+    read_i16,
+    read_i32,
+    read_i64,
+    reader,
+    write_f32,
+    write_f64,
+    write_i8,
+    write_i16,
+    write_i32,
+    write_i64,
+)
+from .family import KernelFamily
+
+kernels = KernelFamily()
+
+read_back_f64 = reader(types.float64, own_writes=True)
+_AT_ONCE = 8  # elements that are skipped together where none is set
+
+
+@njit(error_model="numpy")
+def _next_row(indices, rank):
+    """Count up the indices of all axes but the last."""
+    d = rank - 2
+    while d >= 0:
+        index = read_back_i64(indices, rank + d) + 1
+        if index < read_back_i64(indices, d):
+            write_i64(indices, rank + d, index)
+            return
+        write_i64(indices, rank + d, 0)
+        d -= 1
+
+
+def where(is_set):
+    """A kernel that lists the indices of elements; is_set(block, i) gives 1 for those."""
+    is_set = njit(error_model="numpy")(is_set)
+
+    @njit(error_model="numpy")
+    def write_row(a, begin, count, places):
+        """Write the last index of each element set in a row, from a place on; the next place."""
+        last, i = a.rank - 1, 0
+        while i < count and places < a.count:
+            if i + _AT_ONCE <= count:
+                any_set = 0
+                for k in range(_AT_ONCE):
+                    any_set |= is_set(a, begin + i + k)
+                if any_set == 0:
+                    i += _AT_ONCE
+                    continue
+            # Written before it is known whether it counts: no branch to foresee.
+            write_i64(a.y, places * a.rank + last, i)
+            places += is_set(a, begin + i)
+            i += 1
+        return places
+
+    def kernel(a, chunk, chunks):
+        found = 0
+        for i in range(a.size):
+            found += is_set(a, i)
+        if found != a.count:
+            a.found = found
+            return RESIZE
+        for d in range(a.rank):
+            write_i64(a.indices, a.rank + d, 0)
+        length = read_i64(a.indices, a.rank - 1)
+        begin = places = 0
+        while places < found:
+            row_places = places
+            places = write_row(a, begin, length, places)
+            for k in range(row_places, places):
+                for d in range(a.rank - 1):
+                    write_i64(a.y, k * a.rank + d, read_back_i64(a.indices, a.rank + d))
+            _next_row(a.indices, a.rank)
+            begin += length
+        return 0
+
+    return kernel
+
+
+def _by_mask(read, type_):
+    def is_set(a, i):
+        return types.int64((read(a.x, i) & type_(a.mask)) != 0)
+
+    return is_set
+
+
+def _of_pairs(a, i):
+    return types.int64(((read_i64(a.x, 2 * i) | read_i64(a.x, 2 * i + 1)) & a.mask) != 0)
+
+
+for _bytes, _read, _type in (
+    (1, read_i8, types.int8),
+    (2, read_i16, types.int16),
+    (4, read_i32, types.int32),
+    (8, read_i64, types.int64),
+):
+    kernels.add(WHERE_ARGS, f"where_{_bytes}")(where(_by_mask(_read, _type)))
+kernels.add(WHERE_ARGS, "where_16")(where(_of_pairs))
+
+
+@njit(error_model="numpy")
+def _write_place(a, i, place):
+    if a.wide:
+        write_i64(a.places, i, types.int64(place))
+    else:
+        write_i32(a.places, i, types.int32(place))
+
+
+def unique(read, read_back, write, bits):
+    """A kernel that numbers values by a table of slots; bits(x) are equal for equal values."""
+    bits = njit(error_model="numpy")(bits)
+
+    @njit(error_model="numpy")
+    def number(a):
+        """Number all elements; how many values there are."""
+        mask = (1 << (64 - a.shift)) - 1
+        for slot in range(mask + 1):
+            write_i32(a.slots, slot, types.int32(0))
+        found = 0
+        for i in range(a.size):
+            x = read(a.x, i)
+            if x != x:  # a NaN, which equals nothing
+                write(a.first, found, x)
+                _write_place(a, i, found)
+                found += 1
+                continue
+            slot = types.int64(np.uint64(bits(x) * a.factor) >> np.uint64(a.shift))
+            place = types.int64(read_back_i32(a.slots, slot)) - 1
+            while place >= 0 and read_back(a.first, place) != x:
+                slot = (slot + 1) & mask
+                place = types.int64(read_back_i32(a.slots, slot)) - 1
+            if place < 0:
+                place = found
+                write_i32(a.slots, slot, types.int32(found + 1))
+                write(a.first, found, x)
+                found += 1
+            _write_place(a, i, place)
+        return found
+
+    def kernel(a, chunk, chunks):
+        if a.counted == 0 or a.count < 0:
+            found = number(a)
+            if found != a.count:
+                a.found = found
+                return RESIZE
+        a.counted = 0
+        for k in range(a.count):
+            write(a.values, k, read_back(a.first, k))
+        return 0
+
+    return kernel
+
+
+def _integer(x):
+    return types.int64(x)
+
+
+def _float(x):
+    return types.int64(float_bits(x)) if x != 0 else types.int64(0)
+
+
+def _double(x):
+    return double_bits(x) if x != 0 else types.int64(0)
+
+
+for _suffix, _read, _read_back, _write, _bits in (
+    ("1", read_i8, reader(types.int8, own_writes=True), write_i8, _integer),
+    ("2", read_i16, reader(types.int16, own_writes=True), write_i16, _integer),
+    ("4", read_i32, read_back_i32, write_i32, _integer),
+    ("8", read_i64, read_back_i64, write_i64, _integer),
+    ("f32", read_f32, reader(types.float32, own_writes=True), write_f32, _float),
+    ("f64", read_f64, read_back_f64, write_f64, _double),
+):
+    kernels.add(UNIQUE_ARGS, f"unique_{_suffix}")(unique(_read, _read_back, _write, _bits))
