@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ...lite.errors import UnsupportedError
 from .elementwise import launch_lookup
-from .launch import Argument
-from .lowering import BLOCK
+from .launch import Argument, Constant
+from .tiling import elements_of, stays_even
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -24,11 +24,12 @@ def lower(b: Lowering, step: Step) -> None:
     for call in calls:
         args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y)}
         if call.kernel == "clamp_f32":
+            block = elements_of(args.values())
             args |= {"size": x.size, "low": float(call.args["low"][0]), "high": float(call.args["high"][0])}
-            function = "clamp_float"
+            even = ("size",) if stays_even(x.shape) else ()
+            constants: dict[str, Constant] = {"BLOCK": block}
+            b.launch("activations", "clamp_float", (-(-x.size // block),), args, constants, divisible=even)
         elif call.kernel in ("lookup_8", "lookup_16"):
             launch_lookup(b, step, call, "table")
-            continue
         else:
             raise UnsupportedError(f"{node.registration.name} of {x.type_name} is not built")
-        b.launch("activations", function, (-(-x.size // BLOCK),), args, {"BLOCK": BLOCK})

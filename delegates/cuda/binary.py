@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...kernels.binary_math import DIVISION_BY_ZERO, NEGATIVE_EXPONENT
 from ...kernels.broadcast import BROADCAST_RANK
 from ...lite.errors import UnsupportedError
-from ...lite.tensor import Tensor, TensorType
 from .launch import Argument, Constant, Pointer
-from .lowering import BLOCK
+from .tiling import elements_of, stays_even, tiling
 
 if TYPE_CHECKING:
+    from ...lite.kernel_call import KernelCall
+    from ...lite.node import Node
+    from ...lite.tensor import Tensor
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("ADD", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM")
+OPERATORS = ("ADD", "ADD_N", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM")
 
 _MOST_LOOPS = 4
 _CLAMPED = ("add", "sub", "mul", "div")
-_INTEGERS = (TensorType.INT32, TensorType.INT64)
 # Fields of the quantized blocks, in the order of the kernels' arguments.
 _FIELDS = {
     "sum_q8": "a_multiplier b_multiplier bias shift zero low high",
@@ -40,67 +43,89 @@ _FUNCTIONS = {
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch; broadcasts of more than four alternating dimensions are refused."""
-    node, graph = step.node, b.graph
-    calls = b.calls(node)
-    x, z, y = graph.input(node, 0), graph.input(node, 1), graph.output(node, 0)
-    if not calls:
-        return
-    (call,) = calls
-    args = operands(b, node.registration.name, call.args, (x, z, y))
-    constants: dict[str, Constant] = {"RANK": rank_of(call.args), "BLOCK": BLOCK}
-    kind = call.kernel.rpartition("_")[0]
-    if call.family in ("binary_f32", "binary_int"):
-        _plain(b, kind, call.args, args, constants, y)
-        return
-    function = _FUNCTIONS[kind]
-    args.update(quantized_parameters(function, call.args))
-    if function == "sum_q8_reference":
-        constants["SQUARED"] = kind.startswith("squared")
-    b.launch("binary", function, (-(-y.size // BLOCK),), args, constants)
+    node = step.node
+    for call in b.calls(node):
+        kind = call.kernel.rpartition("_")[0]
+        if call.family in ("binary_f32", "binary_int"):
+            launch_plain(b, node, call, kind)
+            continue
+        function = _FUNCTIONS[kind]
+        constants: dict[str, Constant] = {}
+        if function == "sum_q8_reference":
+            constants["SQUARED"] = kind.startswith("squared")
+        launch(b, node, call, "binary", function, quantized_parameters(function, call.args), constants)
 
 
-def _plain(
-    b: Lowering,
-    kind: str,
-    block: np.ndarray,
-    args: dict[str, Argument],
-    constants: dict[str, Constant],
-    y: Tensor,
-) -> None:
-    if kind == "div" and y.type in _INTEGERS:
-        raise UnsupportedError("DIV of integers is not built: a GPU cannot report a division by zero")
-    is_float = y.type == TensorType.FLOAT32
+def launch_plain(b: Lowering, node: Node, call: KernelCall, kind: str) -> None:
+    """The launch of a function of values as they are; with a report where the CPU's kernel may fail."""
+    y, block = call.tensors["out"], call.args
+    is_float = call.kernel.endswith("_f32")
+    args: dict[str, Argument] = {"low": 0.0 if is_float else 0, "high": 0.0 if is_float else 0}
     clamps = kind in _CLAMPED
-    low, high = (block["low"][0].item(), block["high"][0].item()) if clamps else (0, 0)
-    if is_float:
-        low, high = float(low), float(high)
-        clamps = clamps and (low > -np.inf or high < np.inf)
-    args["low"], args["high"] = low, high
-    constants |= {"OP": kind, "CLAMP": clamps, "HALF": is_float and b.is_half}
-    b.launch("binary", "plain", (-(-y.size // BLOCK),), args, constants)
+    if clamps:
+        low, high = block["low"][0].item(), block["high"][0].item()
+        limits = (-np.inf, np.inf) if is_float else _limits(y)
+        clamps = low > limits[0] or high < limits[1]
+        args = {"low": low, "high": high} if clamps else args
+    function = "plain"
+    fault = _fault(kind, call)
+    if fault is not None:
+        function = "checked"
+        args |= b.report(node, fault)
+    constants: dict[str, Constant] = {"OP": kind, "CLAMP": clamps, "FLOAT": is_float}
+    launch(b, node, call, "binary", function, args, constants)
 
 
-def rank_of(block: np.ndarray) -> int:
-    sizes = block["shape"][0]
-    used = np.flatnonzero(sizes != 1)
-    return BROADCAST_RANK - int(used[0]) if len(used) else 1
+def _limits(y: Tensor) -> tuple[float, float]:
+    # ADD_N's bytes are summed as int8 whatever they are.
+    limits = np.iinfo(np.int8 if y.dtype.itemsize == 1 else y.dtype)
+    return int(limits.min), int(limits.max)
 
 
-def operands(
-    b: Lowering, operator: str, block: np.ndarray, tensors: tuple[Tensor, Tensor, Tensor]
-) -> dict[str, Argument]:
-    """The arguments that say where the operands lie: pointers, sizes and strides."""
-    if rank_of(block) > _MOST_LOOPS:
-        raise UnsupportedError(f"{operator}: broadcasts of up to {_MOST_LOOPS} loops are built")
-    x, z, y = tensors
-    args: dict[str, Argument] = {"a_ptr": b.pointer(x), "b_ptr": b.pointer(z), "y_ptr": b.pointer(y)}
-    args["size"] = y.size
-    sizes = block["shape"][0][-_MOST_LOOPS:]
-    args |= {f"n{i}": int(sizes[i]) for i in (1, 2, 3)}
+def _fault(kind: str, call: KernelCall) -> str | None:
+    """What the second operand may have wrong, in the CPU's words."""
+    is_float = call.kernel.endswith("_f32")
+    if kind == "pow" and not is_float:
+        return call.messages[NEGATIVE_EXPONENT]
+    if kind in ("floor_div", "floor_mod") or (kind == "div" and not is_float):
+        return call.messages[DIVISION_BY_ZERO]
+    return None
+
+
+def launch(
+    b: Lowering,
+    node: Node,
+    call: KernelCall,
+    source: str,
+    function: str,
+    args: Mapping[str, Argument],
+    constants: Mapping[str, Constant],
+) -> None:
+    """The launch of a function of two operands, whose call has the loops of kernels/broadcast.py."""
+    x, z, y = (call.tensors[name] for name in ("a", "b", "out"))
+    pointers: dict[str, Argument] = {"a_ptr": b.pointer(x), "b_ptr": b.pointer(z), "y_ptr": b.pointer(y)}
+    sizes = call.args["shape"][0].tolist()
+    rank = BROADCAST_RANK - next((k for k, n in enumerate(sizes) if n != 1), BROADCAST_RANK - 1)
+    if rank > _MOST_LOOPS:
+        raise UnsupportedError(
+            f"{node.registration.name}: broadcasts of up to {_MOST_LOOPS} loops are built, got {rank}"
+        )
+    tiles = tiling(y.size // sizes[-1], sizes[-1], elements_of(pointers.values()))
+    loops: dict[str, Argument] = {"n1": sizes[-3], "n2": sizes[-2]}
+    steps: dict[str, Constant] = {}
     for name in "ab":
-        strides = block[f"{name}_strides"][0][-_MOST_LOOPS:]
-        args |= {f"{name}{i}": int(strides[i]) for i in range(_MOST_LOOPS)}
-    return args
+        strides = call.args[f"{name}_strides"][0].tolist()
+        loops |= {f"{name}{k}": strides[k - _MOST_LOOPS] for k in range(_MOST_LOOPS - 1)}
+        steps[f"{name.upper()}_STEP"] = strides[-1]
+    even = ("columns",) if rank > 1 or stays_even(y.shape) else ()
+    b.launch(
+        source,
+        function,
+        tiles.grid,
+        {**pointers, **tiles.args, **loops, **args},
+        {**constants, **steps, "RANK": rank, **tiles.constants},
+        divisible=(*even, *(f"{name}{k}" for name in "ab" for k in range(_MOST_LOOPS - 1))),
+    )
 
 
 def quantized_parameters(function: str, block: np.ndarray) -> dict[str, Argument]:

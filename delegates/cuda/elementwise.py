@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...lite.errors import UnsupportedError
 from .launch import Argument, Constant
-from .lowering import BLOCK
+from .tiling import elements_of, stays_even
 
 if TYPE_CHECKING:
     from ...lite.kernel_call import KernelCall
@@ -32,6 +32,7 @@ OPERATORS = (
     "ROUND",
     "SIN",
     "COS",
+    "SIGN",
 )
 _MASKS = {"lookup_8": 0xFF, "lookup_16": 0xFFFF}
 _FUNCTIONS = frozenset(name.lower() for name in OPERATORS) | {"gelu_approximate"}
@@ -48,16 +49,21 @@ def lower(b: Lowering, step: Step) -> None:
         function, _, type_ = call.kernel.rpartition("_")
         if call.family not in _FAMILIES or function not in _FUNCTIONS:
             raise UnsupportedError(f"{node.registration.name} by {call.kernel} is not built")
-        x = call.tensors["x"]
         alpha = float(call.args["alpha"][0]) if function == "leaky_relu" else 0.0
-        args: dict[str, Argument] = {
-            "x_ptr": b.pointer(x),
-            "y_ptr": b.pointer(call.tensors["y"]),
-            "size": x.size,
-            "parameter": alpha,
-        }
-        constants: dict[str, Constant] = {"FUNCTION": function, "FLOAT": type_ == "f32", "BLOCK": BLOCK}
-        b.launch("elementwise", "unary", (-(-x.size // BLOCK),), args, constants)
+        launch_unary(b, call, function, type_ == "f32", alpha)
+
+
+def launch_unary(
+    b: Lowering, call: KernelCall, function: str, is_float: bool, parameter: float = 0.0
+) -> None:
+    """The launch of a function of one operand."""
+    x, y = call.tensors["x"], call.tensors["y"]
+    args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y)}
+    block = elements_of(args.values())
+    args |= {"size": x.size, "parameter": parameter}
+    constants: dict[str, Constant] = {"FUNCTION": function, "FLOAT": is_float, "BLOCK": block}
+    even = ("size",) if stays_even(x.shape) else ()
+    b.launch("elementwise", "unary", (-(-x.size // block),), args, constants, divisible=even)
 
 
 def launch_lookup(b: Lowering, step: Step, call: KernelCall, name: str) -> None:
@@ -69,8 +75,9 @@ def launch_lookup(b: Lowering, step: Step, call: KernelCall, name: str) -> None:
         "x_ptr": b.pointer(x),
         "y_ptr": b.pointer(y),
         "table_ptr": b.weights(step.node, name, lambda: table, b.type_of(y)),
-        "first": int(call.args["first"][0]),
-        "size": size,
     }
-    constants: dict[str, Constant] = {"MASK": _MASKS[call.kernel], "BLOCK": BLOCK}
-    b.launch("elementwise", "lookup", (-(-size // BLOCK),), args, constants)
+    block = elements_of(args.values())
+    args |= {"first": int(call.args["first"][0]), "size": size}
+    constants: dict[str, Constant] = {"MASK": _MASKS[call.kernel], "BLOCK": block}
+    even = ("first", "size") if size == x.size and stays_even(x.shape) else ()
+    b.launch("elementwise", "lookup", (-(-size // block),), args, constants, divisible=even)

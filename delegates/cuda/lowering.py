@@ -229,7 +229,9 @@ class Lowering:
     def convert(self, x: Pointer, y: Pointer, size: int) -> None:
         """Copy elements, from one float type to another where they differ."""
         args: dict[str, Argument] = {"x_ptr": x, "y_ptr": y, "size": size}
-        self.launch("activations", "convert", (-(-size // BLOCK),), args, {"BLOCK": BLOCK})
+        self.launch(
+            "activations", "convert", (-(-size // BLOCK),), args, {"BLOCK": BLOCK}, divisible=("size",)
+        )
 
     def lower(self, step: Step) -> None:
         """Add the launches of a step."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -75,11 +76,8 @@ class Layout:
     nbytes: int
 
 
-def arena_layout(lowering: Lowering, outside: Iterable[int] = ()) -> Layout:
-    """Places tensors and scratch in one arena: inputs live from the start, outputs to the end.
-
-    Tensors in outside lie elsewhere.
-    """
+def arena_layout(lowering: Lowering, elsewhere: Collection[Place] = ()) -> Layout:
+    """Places tensors and scratch in one arena: inputs live from the start, outputs to the end."""
     first: dict[Place, int] = {}
     last: dict[Place, int] = {}
     for position, launch in enumerate(lowering.launches):
@@ -95,7 +93,6 @@ def arena_layout(lowering: Lowering, outside: Iterable[int] = ()) -> Layout:
         place = lowering.border_place(t)
         first.setdefault(place, 0)
         last[place] = len(lowering.launches)
-    elsewhere = {lowering.border_place(t) for t in outside}
     places = [place for place in first if place not in elsewhere]
     lifetimes = [Lifetime(i, lowering.place_bytes(p), first[p], last[p]) for i, p in enumerate(places)]
     offsets, nbytes = plan_offsets(lifetimes, ALIGNMENT)
@@ -103,12 +100,19 @@ def arena_layout(lowering: Lowering, outside: Iterable[int] = ()) -> Layout:
 
 
 class Plan:
-    """Launches, and the shapes that they give the partition's outputs."""
+    """Launches, and the shapes that they give the partition's outputs.
 
-    def __init__(self, lowering: Lowering) -> None:
+    streamed_inputs and streamed_outputs are places that one launch reads or writes, each element once and
+    in order: that launch may do so in host memory, in the place of a copy. Inputs of the kind have no place
+    in the arena where the device maps pinned memory.
+    """
+
+    def __init__(self, lowering: Lowering, maps_pinned: bool = False) -> None:
         graph = lowering.graph
         self.lowering = lowering
-        self.layout = arena_layout(lowering)
+        self.streamed_inputs = _streamed(lowering, lowering.inputs, "x_ptr")
+        self.streamed_outputs = _streamed(lowering, lowering.outputs, "y_ptr")
+        self.layout = arena_layout(lowering, self.streamed_inputs if maps_pinned else ())
         self.output_shapes: dict[int, Shape] = {t: graph.tensor(t).shape for t in lowering.outputs}
         self._tables = 0
         self._table_starts: list[int] = []
@@ -128,21 +132,17 @@ class Plan:
             device.copy_in(self._tables, content)
             device.synchronize()
 
-    def fault(self, device: Device) -> str | None:
-        """What the last run reported, in words; waits for it where launches may report at all."""
+    @property
+    def has_status(self) -> bool:
+        """Whether launches may report faults."""
+        return self.lowering.status is not None
+
+    @property
+    def status_address(self) -> int:
+        """Where they do, as int32."""
         status = self.lowering.status
-        if status is None:
-            return None
-        word = np.zeros(1, np.int32)
-        address = self._tables + self._table_starts[status.place.key]  # type: ignore[index]  # a table's number
-        device.copy_out(word, address)
-        device.synchronize()
-        if not word[0]:
-            return None
-        text = self.lowering.reported(int(word[0]))
-        device.copy_in(address, np.zeros(1, np.int32))
-        device.synchronize()
-        return text
+        assert status is not None and isinstance(status.place.key, int)
+        return self._tables + self._table_starts[status.place.key]
 
     def free(self, device: Device) -> None:
         if self._tables:
@@ -174,3 +174,20 @@ class Plan:
             )
             for launch in self.lowering.launches
         ]
+
+
+# Launches that read x_ptr and write y_ptr element by element.
+_STREAMING = (("quantize", "quantize"), ("quantize", "dequantize"), ("activations", "convert"))
+
+
+def _streamed(lowering: Lowering, tensors: Sequence[int], argument: str) -> frozenset[Place]:
+    """The places of these tensors that are used once, as this argument of a streaming launch."""
+    uses = Counter(place for launch in lowering.launches for place in launch.places)
+    found = {
+        arg.place
+        for launch in lowering.launches
+        if (launch.kernel.source, launch.kernel.function) in _STREAMING
+        for (name, _), arg in zip(launch.kernel.signature, launch.args, strict=True)
+        if name == argument and isinstance(arg, Pointer) and uses[arg.place] == 1
+    }
+    return frozenset(found.intersection(map(lowering.border_place, tensors)))

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...lite.errors import UnsupportedError
-from .binary import operands, rank_of
-from .launch import Constant
-from .lowering import BLOCK
+from .binary import launch
 
 if TYPE_CHECKING:
     from .fusion import Step
+    from .launch import Argument
     from .lowering import Lowering
 
 _FIELDS = ("a_zero", "b_zero", "zero", "multiplier", "shift", "slope_multiplier", "slope_shift")
@@ -26,12 +25,11 @@ def lower(b: Lowering, step: Step) -> None:
     if x.type != slope.type:
         raise UnsupportedError(f"PRELU of {x.type_name} with slopes of {slope.type_name} is not built")
     for call in calls:
-        args = operands(b, "PRELU", call.args, (x, slope, y))
-        constants: dict[str, Constant] = {"RANK": rank_of(call.args), "BLOCK": BLOCK}
+        args: dict[str, Argument] = {}
         function = "prelu"
         if call.kernel != "prelu_f32":
             function = "prelu_quantized"
             limits = np.iinfo(y.dtype)
-            args |= {name: call.args[name][0].item() for name in _FIELDS}
+            args = {name: call.args[name][0].item() for name in _FIELDS}
             args |= {"low": int(limits.min), "high": int(limits.max)}
-        b.launch("prelu", function, (-(-y.size // BLOCK),), args, constants)
+        launch(b, node, call, "prelu", function, args, {})

@@ -60,6 +60,10 @@ def result(x, parameter, FUNCTION: tl.constexpr):
         return tl.ceil(x)
     elif FUNCTION == "round":
         return rounded_to_even(x)
+    elif FUNCTION == "sign":
+        return tl.where(x > 0, 1, tl.where(x < 0, -1, x))
+    elif FUNCTION == "logical_not":
+        return x == 0
     elif FUNCTION == "sin":
         return sine(x, 0)
     else:

@@ -1,0 +1,22 @@
+"""POW, FLOOR_DIV and FLOOR_MOD: launches from the argument blocks of kernels/binary_math.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...lite.errors import UnsupportedError
+from .binary import launch_plain
+
+if TYPE_CHECKING:
+    from .fusion import Step
+    from .lowering import Lowering
+
+OPERATORS = ("POW", "FLOOR_DIV", "FLOOR_MOD")
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """One launch, that reports what integers must not be."""
+    for call in b.calls(step.node):
+        if call.kernel == "floor_mod_f32":
+            raise UnsupportedError("FLOOR_MOD of float32 is not built: its remainders must be exact")
+        launch_plain(b, step.node, call, call.kernel.rpartition("_")[0])

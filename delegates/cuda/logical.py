@@ -1,0 +1,23 @@
+"""LOGICAL_AND, LOGICAL_OR and LOGICAL_NOT: launches from the argument blocks of kernels/logical.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .binary import launch_plain
+from .elementwise import launch_unary
+
+if TYPE_CHECKING:
+    from .fusion import Step
+    from .lowering import Lowering
+
+OPERATORS = ("LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT")
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """One launch."""
+    for call in b.calls(step.node):
+        if call.kernel == "logical_not":
+            launch_unary(b, call, call.kernel, is_float=False)
+        else:
+            launch_plain(b, step.node, call, call.kernel)
