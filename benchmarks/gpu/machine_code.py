@@ -61,14 +61,9 @@ def loop_iterations(launch: Launch) -> int:
     """How often a program runs its main loop."""
     names = [name for name, _ in launch.kernel.signature]
     values = dict(zip(names, launch.args, strict=True))
-    constants = dict(launch.kernel.constants)
     if launch.kernel.function != "conv":
         return 1
-    if constants["FLAT_DEPTH"]:
-        terms = constants["SETS"] * constants["TAPS"] * constants["FLAT_DEPTH"]  # type: ignore[operator]
-        return -(-terms // constants["BK"])  # type: ignore[operator]
-    steps = -(-values["depth"] // constants["BK"])  # type: ignore[operator]
-    return constants["SETS"] * constants["TAPS"] * steps  # type: ignore[operator]
+    return int(values["steps"])  # type: ignore[arg-type]
 
 
 def _issued(instructions: Counter[str], names: tuple[str, ...] | None = None) -> int:
@@ -164,8 +159,8 @@ def _report(layer: Layer, count: int, batch: int, mode: str) -> tuple[float, flo
             f"shared {e.code.shared >> 10}K issue {e.issue_us:.1f} alu {e.alu_us:.1f} mac {e.mac_us:.1f} us"
         )
         print(
-            f"        {e.iterations} x [{_classes(e.code.loop)}] once {len(e.code.listing) - len(e.code.loop)}"
-            f" {' '.join(sorted(stores))}"
+            f"        {e.iterations} x [{_classes(e.code.loop)}] "
+            f"once {len(e.code.listing) - len(e.code.loop)} {' '.join(sorted(stores))}"
         )
     return count * floor, count * max(floor, most)
 

@@ -11,8 +11,8 @@ from ...kernels.batch_matmul import BatchMatmulGeometry, batch_matmul_geometry
 from ...kernels.requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
-from .tiles import choose_tile
+from .launch import Argument, Constant, Pointer
+from .tiles import Product, choose
 
 if TYPE_CHECKING:
     from ...lite.tensor import Tensor
@@ -57,7 +57,7 @@ def _launch(
     x, w, y = tensors
     rows, x_index, w_index = _pairs(g, x, adjoints[0])
     element = b.type_of(x)
-    tile = choose_tile(rows * len(x_index), g.columns, g.depth, ELEMENT_BYTES[element])
+    tile = choose(Product(rows, g.columns, g.depth, 1, len(x_index), element)).tile
     pointer = b.pointer(x)
     kind = (
         "float" if x.type == TensorType.FLOAT32 else "quantized" if y.type == TensorType.INT8 else "integer"

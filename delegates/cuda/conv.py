@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,7 @@ from ...lite.tensor import Tensor, TensorType
 from .binary import addition
 from .clamps import composed
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
-from .tiles import choose_tile
+from .tiles import Choice, Product, choose
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 
 _ALIGNED_BYTES = 16
 _MOST_FLAT_DEPTH = 8  # up to this depth a filter's taps and depth are walked as one axis
-_GROUP = 8  # rows of tiles that share the second-level cache's columns
+_MOST_FLAT_TAPS = 30  # rows and columns of a filter, a bit each
+_MOST_UNIT = 16
 _FLIP = {TensorType.UINT8: 128}  # what the kernel subtracts from x
 
 
@@ -93,7 +95,8 @@ def launch_conv(
 
 def flat_depth(g: ConvGeometry) -> int:
     """The depth of a filter of few channels and several taps, 0 for others."""
-    return g.filter_depth if g.filter_depth <= _MOST_FLAT_DEPTH and g.taps > 1 else 0
+    is_flat = g.filter_depth <= _MOST_FLAT_DEPTH and g.taps > 1
+    return g.filter_depth if is_flat and g.filter_height + g.filter_width <= _MOST_FLAT_TAPS else 0
 
 
 def tap_depth(g: ConvGeometry, element_bytes: int) -> int:
@@ -132,11 +135,17 @@ def is_pointwise(g: ConvGeometry) -> bool:
     )
 
 
+def unit_of(*sizes: int) -> int:
+    """The largest power of two, up to 16, that divides them all."""
+    return math.gcd(_MOST_UNIT, *sizes)
+
+
 class _Conv:
     """The arguments that all types share."""
 
     quantized: bool
     element: str  # of weights
+    sums: str  # type of sums of products
     sets = 1
 
     def __init__(self, b: Lowering, step: Step, geometry: ConvGeometry) -> None:
@@ -145,64 +154,119 @@ class _Conv:
     def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
         raise NotImplementedError
 
+    def weights(self) -> Pointer:
+        raise NotImplementedError
+
     def launch(self, x: Pointer, y: Pointer) -> None:
-        g, b = self.geometry, self.b
-        columns = g.out_depth // g.groups
+        """The product, and where its depth is split among programs the sum of their parts."""
+        g = self.geometry
         flat = flat_depth(g)
-        walked = self.sets * g.taps * g.filter_depth if flat else g.filter_depth
-        tile = choose_tile(g.out_pixels, columns, walked, ELEMENT_BYTES[self.element])
+        walked, repeats = (self.sets * g.taps * flat, 1) if flat else (g.filter_depth, self.sets * g.taps)
+        product = Product(g.out_pixels, g.out_depth // g.groups, walked, repeats, g.groups, self.element)
+        choice = choose(product)
+        pointers, ends, constants = self._ends(y)
+        if choice.splits == 1:
+            self._multiply(x, y, choice, product, pointers | ends, constants)
+            return
+        parts = self.b.scratch(self.sums, choice.splits * g.out_pixels * g.out_depth)
+        self._multiply(x, parts, choice, product, pointers | ends, constants)
+        self._add_up(parts, y, choice.splits, pointers, ends, constants)
+
+    def _ends(self, y: Pointer) -> tuple[dict[str, Argument], dict[str, Argument], dict[str, Constant]]:
+        """Pointers and numbers of what follows the sums, and what they make of the code."""
         ends, constants = self.epilogue()
         kind, residual, parameters = "", y, y
         if self.step.addition is not None:
-            kind, residual, parameters = addition(b, self.step)
+            kind, residual, parameters = addition(self.b, self.step)
+        pointers = {name: ends.pop(name) for name in _POINTERS}
+        pointers |= {"residual_ptr": residual, "addition_ptr": parameters}
+        constants |= {"QUANTIZED": self.quantized, "RESIDUAL": kind}
+        constants["Y_UNIT"] = unit_of(
+            self.geometry.out_depth // self.geometry.groups, self.geometry.out_depth
+        )
+        return pointers, ends, constants
+
+    def _multiply(
+        self,
+        x: Pointer,
+        y: Pointer,
+        choice: Choice,
+        product: Product,
+        ends: dict[str, Argument],
+        constants: dict[str, Constant],
+    ) -> None:
+        g, b, tile = self.geometry, self.b, choice.tile
+        columns = g.out_depth // g.groups
+        x_unit, y_unit = unit_of(g.filter_depth, g.in_depth), unit_of(columns, g.out_depth)
+        nbytes = ELEMENT_BYTES[self.element]
+        flat = flat_depth(g)
+        w_unit = _ALIGNED_BYTES // nbytes
         args: dict[str, Argument] = {
             "x_ptr": x,
             "w_ptr": self.weights(),
             "y_ptr": y,
-            **{name: ends[name] for name in _POINTERS},
-            "residual_ptr": residual,
-            "addition_ptr": parameters,
+            **{name: value for name, value in ends.items() if isinstance(value, Pointer)},
             "pixels": g.out_pixels,
-            "columns": columns,
-            "depth": g.filter_depth,
-            "x_stride": g.in_depth,
-            "y_stride": g.out_depth,
-            "w_stride": row_stride(g, self.sets, ELEMENT_BYTES[self.element]),
-            "tap_stride": tap_depth(g, ELEMENT_BYTES[self.element]),
+            "columns": columns // y_unit,
+            "depth": g.filter_depth // x_unit,
+            "x_stride": g.in_depth // x_unit,
+            "y_stride": g.out_depth // y_unit,
+            "w_stride": row_stride(g, self.sets, nbytes) // w_unit,
+            "tap_stride": tap_depth(g, nbytes) // w_unit,
+            "steps": -(-product.steps(tile.depth) // choice.splits),
             **{name: getattr(g, name) for name in _SIZES},
-            **{name: ends[name] for name in _ENDS},
+            **{name: value for name, value in ends.items() if not isinstance(value, Pointer)},
         }
-        constants |= {
-            "TAPS": g.taps,
+        constants = {
+            "TAPS_H": g.filter_height,
             "TAPS_W": g.filter_width,
             "SETS": self.sets,
             "FLAT_DEPTH": flat,
             "POINTWISE": is_pointwise(g),
+            "SPLIT": choice.splits > 1,
+            "EVEN_K": not flat and g.filter_depth % tile.depth == 0,
+            "X_UNIT": x_unit,
+            "W_UNIT": w_unit,
             "BM": tile.rows,
             "BN": tile.columns,
             "BK": tile.depth,
-            "GROUP": _GROUP,
-            "QUANTIZED": self.quantized,
-            "RESIDUAL": kind,
             "WIDEN": b.simulated and self.element == "bf16",
+            **constants,
         }
-        grid = -(-g.out_pixels // tile.rows) * -(-columns // tile.columns), g.groups
-        b.launch(
-            "conv",
-            "conv",
-            grid,
-            args,
-            constants,
-            divisible=("depth", "x_stride", "y_stride", "w_stride", "tap_stride", "columns"),
-            warps=tile.warps,
-            stages=tile.stages,
-        )
+        grid = product.tiles(tile), g.groups, choice.splits
+        b.launch("conv", "conv", grid, args, constants, warps=tile.warps, stages=tile.stages)
 
-    def weights(self) -> Pointer:
-        raise NotImplementedError
+    def _add_up(
+        self,
+        parts: Pointer,
+        y: Pointer,
+        splits: int,
+        pointers: dict[str, Argument],
+        ends: dict[str, Argument],
+        constants: dict[str, Constant],
+    ) -> None:
+        g = self.geometry
+        unit = unit_of(g.out_depth)
+        args: dict[str, Argument] = {
+            "x_ptr": parts,
+            "y_ptr": y,
+            **pointers,
+            "pixels": g.out_pixels,
+            "columns": g.out_depth // unit,
+            "y_stride": g.out_depth // unit,
+            "splits": splits,
+            "image_pixels": g.out_height * g.out_width,
+            **ends,
+        }
+        names = ("QUANTIZED", "BORDER", "ROUNDING", "WIDE", "RESIDUAL")
+        kept = {name: constants[name] for name in names}
+        kept |= {"Y_UNIT": unit, "BM": _SUM_ROWS, "BN": _SUM_COLUMNS}
+        grid = -(-g.out_pixels // _SUM_ROWS), -(-g.out_depth // _SUM_COLUMNS)
+        self.b.launch("conv", "conv_sum", grid, args, kept)
 
 
-_POINTERS = ("bias_ptr", "scale_ptr", "shift_ptr", "row_class_ptr", "column_class_ptr")
+_POINTERS = ("bias_ptr", "scale_ptr", "shift_ptr", "class_ptr")
+_SUM_ROWS, _SUM_COLUMNS = 8, 128
 _SIZES = (
     "in_height",
     "in_width",
@@ -215,13 +279,13 @@ _SIZES = (
     "pad_top",
     "pad_left",
 )
-_ENDS = ("column_classes", "zero", "low", "high")
 
 
 class _FloatConv(_Conv):
     """float32 tensors, in float32 or in 16 bits."""
 
     quantized = False
+    sums = "fp32"
 
     def __init__(
         self, b: Lowering, step: Step, operator: str, w: Tensor, bias: Tensor | None, geometry: ConvGeometry
@@ -249,7 +313,7 @@ class _FloatConv(_Conv):
 
         pointer = self.b.weights(self.step.node, "bias", bias, "fp32")
         args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
-        args |= {"column_classes": 1, "zero": 0, "low": self.range[0], "high": self.range[1]}
+        args |= {"zero": 0, "low": self.range[0], "high": self.range[1]}
         precision = "tf32" if self.b.is_half else self.b.precision
         constants: dict[str, Constant] = {"FLIP": False, "BORDER": False, "ROUNDING": 0, "WIDE": False}
         return args, constants | {"PRECISION": precision}
@@ -279,6 +343,11 @@ class Border:
     def column_classes(self) -> int:
         return len(self._column_taps)
 
+    @property
+    def pixels(self) -> np.ndarray:
+        """Each output pixel's class, int32: those of its row and column as one number."""
+        return (self.rows[:, None] * self.column_classes + self.columns).reshape(-1).astype(np.int32)
+
     def bias(self, sums: np.ndarray, bias: np.ndarray, offset: int) -> np.ndarray:
         """Biases less the input's zero point, int32 [row class, column class, channel].
 
@@ -299,6 +368,7 @@ class _ByteConv(_Conv):
 
     quantized = True
     element = "i8"
+    sums = "i32"
 
     def __init__(self, b: Lowering, step: Step, f: FilterQ8, geometry: ConvGeometry) -> None:
         super().__init__(b, step, geometry)
@@ -356,7 +426,7 @@ class _ByteConv(_Conv):
 
             pointer = b.weights(self.step.node, "bias", bias, "i32")
             args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
-            return args | {"column_classes": 1, "border": 0}
+            return args | {"border": 0}
         border = Border(g)
 
         def border_bias() -> np.ndarray:
@@ -364,9 +434,8 @@ class _ByteConv(_Conv):
             return border.bias(sums, self._bias(), offset)
 
         args = dict.fromkeys(_POINTERS, b.table(border_bias, "i32"))
-        args["row_class_ptr"] = b.table(lambda: border.rows, "i32")
-        args["column_class_ptr"] = b.table(lambda: border.columns, "i32")
-        return args | {"column_classes": border.column_classes, "border": 1}
+        args["class_ptr"] = b.table(lambda: border.pixels, "i32")
+        return args | {"border": 1}
 
 
 def zero_offset(f: FilterQ8) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from ...lite.tensor import Tensor, TensorType
 from .clamps import composed
 from .conv import Border, is_wide, scale_pointers, zero_offset
 from .launch import Argument, Constant, Pointer
-from .tiles import power_of_two
+from .tiles import PROCESSORS, power_of_two
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -29,8 +29,42 @@ _FLOAT_SIZES = (
     *("in_height", "in_width", "in_depth", "out_height", "out_width", "out_depth"),
     *("stride_w", "dilation_h", "dilation_w", "pad_top", "pad_left"),
 )
-# (filter size, stride): rows and columns of outputs that a thread computes, as far as registers reach.
-_QUADS = {(3, 1): (4, 2), (3, 2): (2, 1), (5, 1): (2, 2), (5, 2): (1, 2)}
+_BUSY = 4  # blocks on a multiprocessor, with fewer it waits for memory
+
+
+class _Quads(NamedTuple):
+    """How a thread's tile of outputs may be: columns, and rows as far as registers reach.
+
+    fixed + per_row * rows instructions are in its code for sm_90 (benchmarks/gpu/machine_code.py).
+    """
+
+    columns: int
+    rows: tuple[int, ...]
+    fixed: int
+    per_row: int
+
+    def best_rows(self, g: DepthwiseGeometry) -> int:
+        """The rows with the least instructions on a multiprocessor."""
+
+        def cost(rows: int) -> float:
+            blocks = _quad_blocks(g, self.columns) * -(-g.out_height // rows) * g.batch
+            return max(_BUSY, -(-blocks // PROCESSORS)) * (self.fixed + self.per_row * rows)
+
+        return min(self.rows, key=cost)
+
+
+def _quad_blocks(g: DepthwiseGeometry, columns: int) -> int:
+    """Blocks for a row of tiles."""
+    return -(-(-(-g.out_width // columns) * (g.out_depth // 4)) // _THREADS)
+
+
+# By filter size and stride.
+_QUADS = {
+    (3, 1): _Quads(2, (7, 4, 2, 1), 170, 140),
+    (3, 2): _Quads(1, (7, 4, 2, 1), 190, 95),
+    (5, 1): _Quads(2, (4, 2, 1), 410, 198),
+    (5, 2): _Quads(2, (4, 2, 1), 400, 238),
+}
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -130,7 +164,7 @@ class _Bytes:
         key = (g.filter_height, g.stride_h)
         is_square = (g.filter_width, g.stride_w) == key and (g.dilation_h, g.dilation_w) == (1, 1)
         if is_square and key in _QUADS and g.multiplier == 1 and g.in_depth % 4 == 0 and self._fits_bytes():
-            self._launch_quads(x, y, *_QUADS[key])
+            self._launch_quads(x, y, _QUADS[key].best_rows(g), _QUADS[key].columns)
         else:
             self._launch_plain(x, y)
 
@@ -212,11 +246,10 @@ class _Bytes:
         sizes: dict[str, Argument] = {name: getattr(g, name) for name in names.split()}
         quads = g.out_depth // 4
         sizes |= {"quads": quads, "pad_top": g.pad_top, "pad_left": g.pad_left}
-        threads = -(-g.out_width // columns) * quads
         self.b.launch(
             _SOURCE,
             "depthwise_quads",
-            (-(-threads // _THREADS), -(-g.out_height // rows), g.batch),
+            (_quad_blocks(g, columns), -(-g.out_height // rows), g.batch),
             {"x": x, "w": weights, "y": y, **args, **sizes, **self._range()},
             constants,
         )

@@ -15,8 +15,8 @@ from ...kernels.transpose_conv_quantized import transpose_conv_filter, upward
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .conv import set_count, split, wrapped
-from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
-from .tiles import choose_tile
+from .launch import Argument, Constant, Pointer
+from .tiles import Product, choose
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -53,7 +53,7 @@ def _launch(
     b: Lowering, g: TransposeConvGeometry, arithmetic: _Floats | _Bytes, phase: Phase, number: int
 ) -> None:
     rows = g.batch * phase.pixels
-    tile = choose_tile(rows, g.out_depth, g.depth, ELEMENT_BYTES[arithmetic.element])
+    tile = choose(Product(rows, g.out_depth, g.depth, phase.taps, 1, arithmetic.element)).tile
     bias, ends, constants = arithmetic.epilogue(phase, number)
     x, y = b.pointer(arithmetic.operands.x), b.pointer(arithmetic.operands.y)
     row = g.out_width * g.out_depth

@@ -24,132 +24,34 @@ def add_q8(a, b, p, KIND: tl.constexpr):
 
 
 @triton.jit
-def conv(
-    x_ptr,
-    w_ptr,
-    y_ptr,
-    bias_ptr,
-    scale_ptr,
-    shift_ptr,
-    row_class_ptr,
-    column_class_ptr,
-    residual_ptr,
-    addition_ptr,
-    pixels,
-    columns,
-    depth,
-    x_stride,
-    y_stride,
-    w_stride,
-    tap_stride,
-    in_height,
-    in_width,
-    out_height,
-    out_width,
-    stride_h,
-    stride_w,
-    dilation_h,
-    dilation_w,
-    pad_top,
-    pad_left,
-    column_classes,
-    zero,
-    low,
-    high,
-    TAPS: tl.constexpr,
-    TAPS_W: tl.constexpr,
-    SETS: tl.constexpr,
-    FLAT_DEPTH: tl.constexpr,
-    POINTWISE: tl.constexpr,
-    BM: tl.constexpr,
-    BN: tl.constexpr,
-    BK: tl.constexpr,
-    GROUP: tl.constexpr,
-    QUANTIZED: tl.constexpr,
-    FLIP: tl.constexpr,
-    BORDER: tl.constexpr,
-    ROUNDING: tl.constexpr,
-    WIDE: tl.constexpr,
-    RESIDUAL: tl.constexpr,
-    PRECISION: tl.constexpr,
-    WIDEN: tl.constexpr,
+def multiply_add(
+    a, w, acc, QUANTIZED: tl.constexpr, FLIP: tl.constexpr, PRECISION: tl.constexpr, WIDEN: tl.constexpr
 ):
-    """y [pixels, columns] of each group (program axis 1).
+    """acc + a w. FLIP reads a as uint8 and subtracts 128; WIDEN as for conv."""
+    if FLIP:
+        a = (a ^ 0x80).to(tl.int8, bitcast=True)
+    if WIDEN:
+        return acc + tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
+    if QUANTIZED:
+        return tl.dot(a, w, acc, out_dtype=tl.int32)
+    return tl.dot(a, w, acc, input_precision=PRECISION)
 
-    w is [groups * columns, SETS * TAPS * tap_stride] with rows of w_stride elements. With FLAT_DEPTH (the
-    depth, a small one) taps and depth are walked as one axis. FLIP reads x as uint8 and subtracts 128.
-    RESIDUAL is "", "float", "sum" or "reference". WIDEN is for the interpreter, which has no bfloat16 dot.
+
+@triton.jit
+def finish(
+    acc, m, channel, valid_n, stored, total, y_stride,
+    y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
+    image_pixels, zero, low, high,
+    QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
+    RESIDUAL: tl.constexpr,
+):  # fmt: skip
+    """Store sums of products of pixels m and channels: bias, rounding or clamp, and residual.
+
+    RESIDUAL is "", "float", "sum" or "reference".
     """
-    pid = tl.program_id(0)
-    group = tl.program_id(1)
-    tiles_m, tiles_n = tl.cdiv(pixels, BM), tl.cdiv(columns, BN)
-    first = pid // (GROUP * tiles_n) * GROUP
-    rows = tl.minimum(tiles_m - first, GROUP)
-    inside = pid % (GROUP * tiles_n)
-    m = (first + inside % rows) * BM + tl.arange(0, BM)
-    n = inside // rows * BN + tl.arange(0, BN)
-    k = tl.arange(0, BK)
-    valid_m, valid_n = m < pixels, n < columns
-    channel = group * columns + n
-    x_ptr += group * depth
-    w_rows = w_ptr + channel[None, :] * w_stride
-    if not POINTWISE:
-        ox, oy = m % out_width, (m // out_width) % out_height
-        image = m // (out_width * out_height)
-        top, left = oy * stride_h - pad_top, ox * stride_w - pad_left
-        base = (image * in_height + top) * in_width + left
-    acc = tl.zeros((BM, BN), tl.int32 if QUANTIZED else tl.float32)
-    outside: tl.constexpr = 128 if FLIP else 0
-    if FLAT_DEPTH:
-        for i in range(0, tl.cdiv(SETS * TAPS * FLAT_DEPTH, BK)):
-            at = i * BK + k
-            tap, c = at // FLAT_DEPTH, at % FLAT_DEPTH
-            known = at < SETS * TAPS * FLAT_DEPTH
-            dy, dx = tap % TAPS // TAPS_W * dilation_h, tap % TAPS_W * dilation_w
-            iy, ix = top[:, None] + dy[None, :], left[:, None] + dx[None, :]
-            ok = (
-                (iy >= 0) & (iy < in_height) & (ix >= 0) & (ix < in_width) & valid_m[:, None] & known[None, :]
-            )
-            offsets = (base[:, None] + (dy * in_width + dx)[None, :]) * x_stride + c[None, :]
-            a = tl.load(x_ptr + offsets, ok, outside)
-            w = tl.load(w_rows + at[:, None], valid_n[None, :] & known[:, None], 0)
-            if FLIP:
-                a = (a ^ 0x80).to(tl.int8, bitcast=True)
-            if WIDEN:
-                acc += tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
-            elif QUANTIZED:
-                acc = tl.dot(a, w, acc, out_dtype=tl.int32)
-            else:
-                acc = tl.dot(a, w, acc, input_precision=PRECISION)
-    else:
-        steps = tl.cdiv(depth, BK)
-        for i in range(0, SETS * TAPS * steps):
-            tap, c = i // steps, i % steps * BK + k
-            known = c < depth
-            if POINTWISE:
-                ok = valid_m
-                pixel = m
-            else:
-                dy, dx = tap % TAPS // TAPS_W * dilation_h, tap % TAPS_W * dilation_w
-                iy, ix = top + dy, left + dx
-                ok = valid_m & (iy >= 0) & (iy < in_height) & (ix >= 0) & (ix < in_width)
-                pixel = base + dy * in_width + dx
-            a = tl.load(x_ptr + pixel[:, None] * x_stride + c[None, :], ok[:, None] & known[None, :], outside)
-            w = tl.load(w_rows + (tap * tap_stride + c)[:, None], valid_n[None, :] & known[:, None], 0)
-            if FLIP:
-                a = (a ^ 0x80).to(tl.int8, bitcast=True)
-            if WIDEN:
-                acc += tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
-            elif QUANTIZED:
-                acc = tl.dot(a, w, acc, out_dtype=tl.int32)
-            else:
-                acc = tl.dot(a, w, acc, input_precision=PRECISION)
-    total = tl.num_programs(1) * columns
-    stored = valid_m[:, None] & valid_n[None, :]
     place = m[:, None] * y_stride + channel[None, :]
     if BORDER:
-        border = tl.load(row_class_ptr + oy, valid_m, 0) * column_classes
-        border += tl.load(column_class_ptr + ox, valid_m, 0)
+        border = tl.load(class_ptr + m % image_pixels)
         acc += tl.load(bias_ptr + border[:, None] * total + channel[None, :], stored, 0)
     else:
         acc += tl.load(bias_ptr + channel, valid_n, 0)[None, :]
@@ -164,3 +66,125 @@ def conv(
             acc += tl.load(residual_ptr + place, stored, 0).to(tl.float32)
             acc = clamp(acc, tl.load(addition_ptr), tl.load(addition_ptr + 1))
     tl.store(y_ptr + place, acc.to(y_ptr.dtype.element_ty), stored)
+
+
+@triton.jit
+def conv(
+    x_ptr, w_ptr, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
+    pixels, columns, depth, x_stride, y_stride, w_stride, tap_stride, steps,
+    in_height, in_width, out_height, out_width, stride_h, stride_w,
+    dilation_h, dilation_w, pad_top, pad_left, zero, low, high,
+    TAPS_H: tl.constexpr, TAPS_W: tl.constexpr, SETS: tl.constexpr, FLAT_DEPTH: tl.constexpr,
+    POINTWISE: tl.constexpr, SPLIT: tl.constexpr, EVEN_K: tl.constexpr,
+    X_UNIT: tl.constexpr, Y_UNIT: tl.constexpr, W_UNIT: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+    QUANTIZED: tl.constexpr, FLIP: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr,
+    WIDE: tl.constexpr, RESIDUAL: tl.constexpr, PRECISION: tl.constexpr, WIDEN: tl.constexpr,
+):  # fmt: skip
+    """y [pixels, columns] of each group (program axis 1).
+
+    w is [groups * columns, SETS * TAPS * tap_stride] with rows of w_stride elements. depth and x_stride are
+    in units of X_UNIT elements, columns and y_stride of Y_UNIT, w_stride and tap_stride of W_UNIT, so that
+    the compiler knows what divides them. With FLAT_DEPTH (the depth, a small one) taps and depth are walked
+    as one axis. EVEN_K says that BK divides the depth. A program takes `steps` steps of BK: with SPLIT it
+    stores its sums [program axis 2, pixels, groups * columns] into y as they are, for conv_sum.
+    FLIP reads x as uint8 and subtracts 128. WIDEN is for the interpreter, which has no bfloat16 dot.
+    """
+    TAPS: tl.constexpr = TAPS_H * TAPS_W
+    depth, x_stride = depth * X_UNIT, x_stride * X_UNIT
+    columns, y_stride = columns * Y_UNIT, y_stride * Y_UNIT
+    w_stride, tap_stride = w_stride * W_UNIT, tap_stride * W_UNIT
+    group = tl.program_id(1)
+    tiles_n = tl.cdiv(columns, BN)
+    m = tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)
+    n = tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)
+    k = tl.arange(0, BK)
+    # Rows and columns beyond the last are computed like it, and not stored.
+    row = tl.minimum(m, pixels - 1)
+    w_rows = w_ptr + (group * columns + tl.minimum(n, columns - 1))[None, :] * w_stride
+    x_ptr += group * depth
+    if not POINTWISE:
+        ox, oy = row % out_width, (row // out_width) % out_height
+        top, left = oy * stride_h - pad_top, ox * stride_w - pad_left
+        image = row // (out_width * out_height)
+        row = (image * in_height + top) * in_width + left
+    a_rows = x_ptr + row[:, None] * x_stride
+    acc = tl.zeros((BM, BN), tl.int32 if QUANTIZED else tl.float32)
+    outside: tl.constexpr = 128 if FLIP else 0
+    first = tl.program_id(2) * steps
+    if FLAT_DEPTH:
+        # Bits of the filter's rows, then of its columns, that are outside; one bit for what is no tap.
+        beyond = tl.full((BM,), 1 << (TAPS_H + TAPS_W), tl.int32)
+        for y in tl.static_range(TAPS_H):
+            iy = top + y * dilation_h
+            beyond |= tl.where((iy >= 0) & (iy < in_height), 0, 1 << y)
+        for x in tl.static_range(TAPS_W):
+            ix = left + x * dilation_w
+            beyond |= tl.where((ix >= 0) & (ix < in_width), 0, 1 << (TAPS_H + x))
+        for i in range(first, tl.minimum(first + steps, tl.cdiv(SETS * TAPS * FLAT_DEPTH, BK))):
+            at = i * BK + k
+            dy, dx = at // FLAT_DEPTH % TAPS // TAPS_W, at // FLAT_DEPTH % TAPS_W
+            needed = (1 << dy) | (1 << TAPS_H << dx)
+            needed = tl.where(at < SETS * TAPS * FLAT_DEPTH, needed, 1 << (TAPS_H + TAPS_W))
+            offsets = (dy * dilation_h * in_width + dx * dilation_w) * x_stride + at % FLAT_DEPTH
+            a = tl.load(a_rows + offsets[None, :], (beyond[:, None] & needed[None, :]) == 0, outside)
+            w = tl.load(w_rows + at[:, None], (at < w_stride)[:, None], 0)
+            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, WIDEN)
+    else:
+        tap_steps = tl.cdiv(depth, BK)
+        tap, start = first // tap_steps, first % tap_steps * BK
+        for _ in range(first, tl.minimum(first + steps, SETS * TAPS * tap_steps)):
+            c = start + k
+            known = c < depth
+            pointers, ok = a_rows + c[None, :], known[None, :]
+            if not POINTWISE:
+                dy, dx = tap % TAPS // TAPS_W * dilation_h, tap % TAPS_W * dilation_w
+                iy, ix = top + dy, left + dx
+                seen = ((iy >= 0) & (iy < in_height) & (ix >= 0) & (ix < in_width))[:, None]
+                pointers += (dy * in_width + dx) * x_stride
+                ok = seen if EVEN_K else seen & ok
+            w_pointers = w_rows + (tap * tap_stride + c)[:, None]
+            a = tl.load(pointers) if POINTWISE and EVEN_K else tl.load(pointers, ok, outside)
+            w = tl.load(w_pointers) if EVEN_K else tl.load(w_pointers, known[:, None], 0)
+            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, WIDEN)
+            start += BK
+            is_last = start >= depth
+            tap += tl.where(is_last, 1, 0)
+            start = tl.where(is_last, 0, start)
+    total = tl.num_programs(1) * columns
+    channel, valid_n = group * columns + n, n < columns
+    stored = (m < pixels)[:, None] & valid_n[None, :]
+    if SPLIT:
+        place = (tl.program_id(2) * pixels + m)[:, None] * total + channel[None, :]
+        tl.store(y_ptr + place, acc, stored)
+    else:
+        finish(
+            acc, m, channel, valid_n, stored, total, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr,
+            class_ptr, residual_ptr, addition_ptr, out_height * out_width, zero, low, high,
+            QUANTIZED, BORDER, ROUNDING, WIDE, RESIDUAL,
+        )  # fmt: skip
+
+
+@triton.jit
+def conv_sum(
+    x_ptr, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
+    pixels, columns, y_stride, splits, image_pixels, zero, low, high,
+    Y_UNIT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+    QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
+    RESIDUAL: tl.constexpr,
+):  # fmt: skip
+    """y [pixels, columns] from partial sums x [splits, pixels, columns], added in their order."""
+    columns, y_stride = columns * Y_UNIT, y_stride * Y_UNIT
+    m = tl.program_id(0) * BM + tl.arange(0, BM)
+    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    valid_n = n < columns
+    stored = (m < pixels)[:, None] & valid_n[None, :]
+    acc = tl.zeros((BM, BN), tl.int32 if QUANTIZED else tl.float32)
+    for split in range(splits):
+        place = (split * pixels + m)[:, None] * columns + n[None, :]
+        acc += tl.load(x_ptr + place, stored, 0)
+    finish(
+        acc, m, n, valid_n, stored, columns, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr,
+        residual_ptr, addition_ptr, image_pixels, zero, low, high,
+        QUANTIZED, BORDER, ROUNDING, WIDE, RESIDUAL,
+    )  # fmt: skip

@@ -29,7 +29,12 @@ static inline int __dp4a(int a, int b, int c) {
     return c;
 }
 
-static inline int __float2int_rn(float x) { return (int)nearbyintf(x); }
+static inline int __float_as_int(float x) {
+    int bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
 static inline double __dmul_rn(double a, double b) { return a * b; }
 

@@ -11,10 +11,15 @@ def clamp(x, low, high):
     return tl.where(x > high, high, x)
 
 
+# Added to a float32 below 2**22 in size, it leaves the integer, ties to even, in the lowest bits.
+_ROUNDER: tl.constexpr = tl.constexpr(12582912.0)
+_ROUNDER_BITS: tl.constexpr = tl.constexpr(0x4B400000)
+
+
 @triton.jit
 def round_half_even(x):
     """int32 of a float32 below 2**22 in size, ties to even."""
-    return (x + 12582912.0).to(tl.int32, bitcast=True) - 0x4B400000
+    return (x + _ROUNDER).to(tl.int32, bitcast=True) - _ROUNDER_BITS
 
 
 @triton.jit
@@ -51,9 +56,10 @@ def requantize(
     """
     scale = tl.load(scale_ptr + n, mask, 0)[None, :]
     if ROUNDING == 0:
-        product = acc.to(tl.float32) * scale
-        product = clamp(product, (low - zero).to(tl.float32), (high - zero).to(tl.float32))
-        return round_half_even(product) + zero
+        # Scales of this rounding are finite, so that there is no NaN to keep.
+        product = tl.maximum(acc.to(tl.float32) * scale, (low - zero).to(tl.float32))
+        product = tl.minimum(product, (high - zero).to(tl.float32))
+        return (product + _ROUNDER).to(tl.int32, bitcast=True) + (zero - _ROUNDER_BITS)
     elif ROUNDING == 3:
         real = clamp(acc.to(tl.float64) * scale, (low - zero).to(tl.float64), (high - zero).to(tl.float64))
         half = tl.full((1,), 0.49999999999999994, tl.float64)
