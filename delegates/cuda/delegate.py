@@ -16,7 +16,7 @@ from ...lite.delegate_application import hold_tensor
 from ...lite.errors import PrepareError, StateError, UnsupportedError
 from ..simple import SimpleDelegate, SimpleDelegateOptions
 from .device import DeviceUnavailableError
-from .device_array import device_array
+from .device_array import NO_STREAM, device_array
 from .families import FAMILIES
 from .fusion import Step
 from .lowering import PRECISIONS, Lowering
@@ -186,7 +186,7 @@ class CudaDelegate(SimpleDelegate):
         tensor = interpreter.core.tensor(index)
         if self.device is None or index not in subgraph.inputs:
             raise StateError(f"set_input: tensor {tensor!r} must be an input, and there must be a device")
-        found = device_array(array)
+        found = device_array(array, self.cuda_options.ordinal, self.device.stream)
         if (found.shape, found.dtype) != (tensor.shape, tensor.dtype):
             raise StateError(
                 f"set_input: {tensor!r} must get its type and shape, got {found.dtype} {found.shape}"
@@ -194,7 +194,8 @@ class CudaDelegate(SimpleDelegate):
         if found.address % _ADDRESS_ALIGNMENT:
             raise UnsupportedError(f"set_input: memory must be aligned to 16 bytes, got {found.address:#x}")
         self.device.activate()
-        self.device.wait_for_all()
+        if found.stream != NO_STREAM:
+            self.device.wait_for(found.stream)
         handle = self.hold(HeldTensor(self.device, found.address, found.shape, found.owner))
         hold_tensor(subgraph, tensor, handle, self)
         tensor.data_is_stale = True

@@ -56,6 +56,10 @@ class Device(Protocol):
     @property
     def cubins(self) -> CubinStore: ...
 
+    @property
+    def stream(self) -> int:
+        """The stream as other libraries name it in DLPack; -1 where they need not wait."""
+
     def activate(self) -> None:
         """Make the device this thread's; the other calls want it done."""
 
@@ -90,7 +94,8 @@ class Device(Protocol):
     def synchronize(self) -> None:
         """Wait for all work of the stream."""
 
-    def wait_for_all(self) -> None:
-        """Wait for all work of the device, of whatever stream."""
+    def wait_for(self, stream: int | None) -> None:
+        """Have later work wait for what another library's stream has now, None for whatever stream."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Give all back; every later call fails."""

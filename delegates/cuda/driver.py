@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+import gc
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 from weakref import finalize
 
@@ -17,16 +21,19 @@ from .device import (
     DeviceUnavailableError,
     OutOfDeviceMemoryError,
 )
+from .driver_holdings import Holdings, LoadedKernel
 from .launch import Kernel
 
 _LEAST_ARCH = 80
-_STATIC_SHARED_BYTES = 48 << 10  # more than this has to be asked for
+_LEAST_VERSION = 13000  # of the driver, as cuDriverGetVersion tells it: 13.0
 _NON_BLOCKING = 1
+_EXTERNAL = 1  # CU_EVENT_RECORD_EXTERNAL
+_TRIES = 3
 _C_TYPES = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "fp32": ctypes.c_float}
 # Results after which the context is dead.
 _LOST = (
-    "CUDA_ERROR_DEINITIALIZED",
     "CUDA_ERROR_CONTEXT_IS_DESTROYED",
+    "CUDA_ERROR_DEINITIALIZED",
     "CUDA_ERROR_DEVICE_UNAVAILABLE",
     "CUDA_ERROR_ECC_UNCORRECTABLE",
     "CUDA_ERROR_HARDWARE_STACK_ERROR",
@@ -40,12 +47,21 @@ _LOST = (
     "CUDA_ERROR_NOT_INITIALIZED",
     "CUDA_ERROR_UNKNOWN",
 )
+# Waiting for a whole context is forbidden while one of its streams is captured.
+_CAPTURING = RLock()
+
+
+class _InvalidatedError(DeviceError):
+    """Somebody else's call has spoilt a capture: another thread waited for the whole GPU, say."""
 
 
 class CudaDevice:
     """A GPU, with a stream of its own; several of them may share one GPU.
 
-    Raises DeviceUnavailableError where there is no driver, no such GPU, or cuda-bindings is missing.
+    It uses the GPU's primary context, as CUDA's runtime and the libraries on it do: memory of theirs can
+    be read, and they see what a kernel broke. All that is allocated goes with the device.
+    Raises DeviceUnavailableError where there is no driver or too old a one, no such GPU, cuda-bindings
+    is missing, or the GPU is lost for this process.
     """
 
     def __init__(self, ordinal: int = 0) -> None:
@@ -55,10 +71,17 @@ class CudaDevice:
             raise DeviceUnavailableError(f"{NEEDS} ({error})") from error
         self._driver: Any = driver
         try:
-            self._call(driver.cuInit(0))
-            self._device = self._call(driver.cuDeviceGet(ordinal))
-        except (DeviceError, RuntimeError) as error:
+            self._open(ordinal)
+        except (DeviceError, RuntimeError) as error:  # cuda-bindings has RuntimeErrors of its own
             raise DeviceUnavailableError(f"{NEEDS} ({error})") from error
+
+    def _open(self, ordinal: int) -> None:
+        driver = self._driver
+        version = self._call(driver.cuDriverGetVersion())
+        self._call(driver.cuInit(0))
+        if version < _LEAST_VERSION:
+            raise DeviceError(f"this driver is for CUDA {version // 1000}.{version % 1000 // 10}")
+        self._device = self._call(driver.cuDeviceGet(ordinal))
         attribute = driver.CUdevice_attribute
         major, minor = (
             self._call(driver.cuDeviceGetAttribute(which, self._device))
@@ -69,112 +92,167 @@ class CudaDevice:
         )
         self.arch = 10 * major + minor
         if self.arch < _LEAST_ARCH:
-            raise DeviceUnavailableError(f"{NEEDS} (GPU {ordinal} has {major}.{minor})")
-        self._context = self._call(driver.cuDevicePrimaryCtxRetain(self._device))
-        self.activate()
-        self._stream = self._call(driver.cuStreamCreate(_NON_BLOCKING))
-        self._functions: dict[Kernel, _Function] = {}
-        # Not at exit: the driver may be gone before.
-        self._finalizer = finalize(
-            self, _release, driver, self._context, self._device, self._stream, self._functions
-        )
-        self._finalizer.atexit = False
-        self._pinned: dict[int, int] = {}
+            raise DeviceError(f"GPU {ordinal} has {major}.{minor}")
         self.cubins = CubinStore(self.arch)
+        context = self._call(driver.cuDevicePrimaryCtxRetain(self._device))
+        self._held = Holdings(driver, context, self._device, os.getpid())
+        self._finalizer = finalize(self, self._held.release)
+        self._finalizer.atexit = False  # the driver may be gone before
+        try:
+            self.activate()
+            self._held.stream = self._call(driver.cuStreamCreate(_NON_BLOCKING))
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def name(self) -> str:
         name: bytes = self._call(self._driver.cuDeviceGetName(128, self._device))
         return name.split(b"\0")[0].decode()
 
+    @property
+    def stream(self) -> int:
+        """The stream's handle."""
+        return int(self._held.stream)
+
     def activate(self) -> None:
-        self._call(self._driver.cuCtxSetCurrent(self._context))
+        if os.getpid() != self._held.process:
+            raise DeviceLostError("CUDA: a process that was forked off cannot use a GPU; start it by spawn")
+        if not self._finalizer.alive:
+            raise DeviceLostError("CUDA: the device was closed")
+        self._call(self._driver.cuCtxSetCurrent(self._held.context))
 
     def allocate(self, nbytes: int) -> int:
-        return int(self._call(self._driver.cuMemAlloc(max(nbytes, 1))))
+        address = int(self._call(self._driver.cuMemAlloc(max(nbytes, 1))))
+        self._held.memory.add(address)
+        return address
 
     def free(self, address: int) -> None:
+        self._held.memory.remove(address)
         self._call(self._driver.cuMemFree(address))
 
     def pinned(self, nbytes: int) -> np.ndarray:
-        address = int(self._call(self._driver.cuMemHostAlloc(max(nbytes, 1), 0)))
-        memory = np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))
-        self._pinned[memory.ctypes.data] = address
+        room = max(nbytes, 1)
+        address = int(self._call(self._driver.cuMemHostAlloc(room, 0)))
+        memory = np.ctypeslib.as_array((ctypes.c_uint8 * room).from_address(address))[:nbytes]
+        self._held.pinned[memory.ctypes.data] = address
         return memory
 
     def free_pinned(self, memory: np.ndarray) -> None:
-        self._call(self._driver.cuMemFreeHost(self._pinned.pop(memory.ctypes.data)))
+        self._call(self._driver.cuMemFreeHost(self._held.pinned.pop(memory.ctypes.data)))
 
     def copy_in(self, address: int, source: np.ndarray) -> None:
-        self._call(self._driver.cuMemcpyHtoDAsync(address, source.ctypes.data, source.nbytes, self._stream))
+        if source.nbytes:
+            copy, stream = self._driver.cuMemcpyHtoDAsync, self._held.stream
+            self._call(copy(address, source.ctypes.data, source.nbytes, stream))
 
     def copy_out(self, target: np.ndarray, address: int) -> None:
-        self._call(self._driver.cuMemcpyDtoHAsync(target.ctypes.data, address, target.nbytes, self._stream))
+        if target.nbytes:
+            copy, stream = self._driver.cuMemcpyDtoHAsync, self._held.stream
+            self._call(copy(target.ctypes.data, address, target.nbytes, stream))
 
     def load(self, kernels: Sequence[Kernel]) -> None:
-        missing = [kernel for kernel in dict.fromkeys(kernels) if kernel not in self._functions]
+        missing = [kernel for kernel in dict.fromkeys(kernels) if kernel not in self._held.kernels]
         self.cubins.have(missing)
         for kernel in missing:
-            self._functions[kernel] = self._loaded(kernel)
+            self._held.kernels[kernel] = self._loaded(kernel)
 
-    def _loaded(self, kernel: Kernel) -> _Function:
+    def _loaded(self, kernel: Kernel) -> LoadedKernel:
         driver, cubin = self._driver, self.cubins.cubin(kernel)
         module = self._call(driver.cuModuleLoadData(cubin.code))
         handle = self._call(driver.cuModuleGetFunction(module, cubin.name.encode()))
-        if cubin.shared > _STATIC_SHARED_BYTES:
+        if cubin.shared:  # the default is 48 KB less what is static
             which = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
             self._call(driver.cuFuncSetAttribute(handle, which, cubin.shared))
         types = [ctypes.c_void_p if t.startswith("*") else _C_TYPES[t] for _, t in kernel.signature]
         types += [ctypes.c_void_p] * cubin.scratch
-        return _Function(module, handle, tuple(types), 32 * cubin.warps, cubin.shared, (0,) * cubin.scratch)
-
-    def launch(self, kernel: Kernel, grid: tuple[int, int, int], values: Sequence[int | float]) -> None:
-        f = self._functions[kernel]
-        args = ((*values, *f.scratch), f.types)
-        self._call(
-            self._driver.cuLaunchKernel(f.handle, *grid, f.threads, 1, 1, f.shared, self._stream, args, 0)
+        return LoadedKernel(
+            module, handle, tuple(types), 32 * cubin.warps, cubin.shared, (0,) * cubin.scratch
         )
 
+    def launch(self, kernel: Kernel, grid: tuple[int, int, int], values: Sequence[int | float]) -> None:
+        f = self._held.kernels[kernel]
+        args = ((*values, *f.scratch), f.types)
+        launch = self._driver.cuLaunchKernel
+        self._call(launch(f.handle, *grid, f.threads, 1, 1, f.shared, self._held.stream, args, 0))
+
     def capture(self, work: Callable[[], None]) -> CudaGraph:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._capture(work)
+            except _InvalidatedError:
+                continue
+        return self._capture(work)
+
+    def _capture(self, work: Callable[[], None]) -> CudaGraph:
         driver = self._driver
+        with _nothing_else():
+            graph = self._captured(work)
+        try:
+            executable = self._call(driver.cuGraphInstantiate(graph, 0))
+        finally:
+            driver.cuGraphDestroy(graph)
+        self._held.graphs[int(executable)] = executable
+        return CudaGraph(self, executable)
+
+    def _captured(self, work: Callable[[], None]) -> object:
+        driver, stream = self._driver, self._held.stream
         mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-        self._call(driver.cuStreamBeginCapture(self._stream, mode))
+        self._call(driver.cuStreamBeginCapture(stream, mode))
         try:
             work()
         except BaseException:
-            driver.cuStreamEndCapture(self._stream)
+            code, graph = driver.cuStreamEndCapture(stream)
+            if code == driver.CUresult.CUDA_SUCCESS:
+                driver.cuGraphDestroy(graph)
             raise
-        graph = self._call(driver.cuStreamEndCapture(self._stream))
-        executable = self._call(driver.cuGraphInstantiate(graph, 0))
-        self._call(driver.cuGraphDestroy(graph))
-        return CudaGraph(self, executable)
+        return self._call(driver.cuStreamEndCapture(stream))
 
-    def launch_graph(self, executable: object) -> None:
-        self._call(self._driver.cuGraphLaunch(executable, self._stream))
+    def launch_graph(self, executable: Any) -> None:
+        self._call(self._driver.cuGraphLaunch(executable, self._held.stream))
 
-    def free_graph(self, executable: object) -> None:
+    def free_graph(self, executable: Any) -> None:
+        del self._held.graphs[int(executable)]
         self._call(self._driver.cuGraphExecDestroy(executable))
 
     def time_us(self, work: Callable[[], None]) -> float:
-        driver = self._driver
-        start, end = (self._call(driver.cuEventCreate(0)) for _ in range(2))
-        self._call(driver.cuEventRecord(start, self._stream))
-        work()
-        self._call(driver.cuEventRecord(end, self._stream))
-        self._call(driver.cuEventSynchronize(end))
-        milliseconds = float(self._call(driver.cuEventElapsedTime(start, end)))
-        for event in (start, end):
-            self._call(driver.cuEventDestroy(event))
-        return milliseconds * 1e3
+        """Between two nodes of a graph, so that nothing of the host is in it; about 0.5 us fine."""
+        driver, stream = self._driver, self._held.stream
+        events = [self._call(driver.cuEventCreate(0)) for _ in range(2)]
+
+        def timed() -> None:
+            self._call(driver.cuEventRecordWithFlags(events[0], stream, _EXTERNAL))
+            work()
+            self._call(driver.cuEventRecordWithFlags(events[1], stream, _EXTERNAL))
+
+        try:
+            graph = self.capture(timed)
+            graph.launch()
+            self.synchronize()
+            graph.free()
+            return 1e3 * float(self._call(driver.cuEventElapsedTime(*events)))
+        finally:
+            for event in events:
+                driver.cuEventDestroy(event)
 
     def synchronize(self) -> None:
-        self._call(self._driver.cuStreamSynchronize(self._stream))
+        self._call(self._driver.cuStreamSynchronize(self._held.stream))
 
-    def wait_for_all(self) -> None:
-        self._call(self._driver.cuCtxSynchronize())
+    def wait_for(self, stream: int | None) -> None:
+        driver = self._driver
+        if stream is None:
+            with _CAPTURING:
+                self._call(driver.cuCtxSynchronize())
+            return
+        event = self._call(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        try:
+            self._call(driver.cuEventRecord(event, stream))
+            self._call(driver.cuStreamWaitEvent(self._held.stream, event, 0))
+        finally:
+            driver.cuEventDestroy(event)
 
     def close(self) -> None:
-        """Give back the code, the stream and the context; done when the device is collected, too."""
+        """Give back all that it holds, and the context; done when the device is collected, too."""
         self._finalizer()
 
     def _call(self, result: tuple[Any, ...]) -> Any:
@@ -185,42 +263,23 @@ class CudaDevice:
             message = f"CUDA: {code.name} ({text.decode() if text else 'no text'})"
             if code.name == "CUDA_ERROR_OUT_OF_MEMORY":
                 raise OutOfDeviceMemoryError(message)
+            if code.name == "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED":
+                raise _InvalidatedError(message)
             raise (DeviceLostError if code.name in _LOST else DeviceError)(message)
         return values[0] if len(values) == 1 else None
 
 
-def _release(
-    driver: Any, context: object, device: object, stream: object, functions: dict[Kernel, _Function]
-) -> None:
-    """Errors do not matter any more: where the driver has gone, so have these."""
-    driver.cuCtxSetCurrent(context)
-    for function in functions.values():
-        driver.cuModuleUnload(function.module)
-    functions.clear()
-    driver.cuStreamDestroy(stream)
-    driver.cuDevicePrimaryCtxRelease(device)
-
-
-class _Function:
-    """A loaded kernel, and how it is launched."""
-
-    __slots__ = ("handle", "module", "scratch", "shared", "threads", "types")
-
-    def __init__(
-        self,
-        module: object,
-        handle: object,
-        types: tuple[Any, ...],
-        threads: int,
-        shared: int,
-        scratch: tuple[int, ...],
-    ) -> None:
-        self.module = module
-        self.handle = handle
-        self.types = types
-        self.threads = threads
-        self.shared = shared
-        self.scratch = scratch
+@contextmanager
+def _nothing_else() -> Iterator[None]:
+    """No waiting for the whole GPU, and no collection, whose frees would be calls that spoil a capture."""
+    with _CAPTURING:
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            yield
+        finally:
+            if was_on:
+                gc.enable()
 
 
 class CudaGraph:

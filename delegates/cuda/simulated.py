@@ -55,6 +55,10 @@ class SimulatedDevice:
         return f"simulated sm_{self.arch}"
 
     @property
+    def stream(self) -> int:
+        return -1
+
+    @property
     def allocated_bytes(self) -> int:
         return sum(block.size - _ALIGNMENT for block in self._blocks.values())
 
@@ -120,12 +124,7 @@ class SimulatedDevice:
 
         def work() -> None:
             self.launches[kernel] += 1
-            if kernel.source.endswith(".cu"):
-                from .host_kernels import run_on_host
-
-                run_on_host(kernel, grid, values)
-            else:
-                _interpret(kernel, grid, values)
+            run_kernel(kernel, grid, values)
 
         self._do(work)
 
@@ -155,7 +154,7 @@ class SimulatedDevice:
     def synchronize(self) -> None:
         self.activate()
 
-    def wait_for_all(self) -> None:
+    def wait_for(self, stream: int | None) -> None:
         self.activate()
 
     def close(self) -> None:
@@ -176,6 +175,16 @@ class SimulatedGraph:
 
     def free(self) -> None:
         self._tape.clear()
+
+
+def run_kernel(kernel: Kernel, grid: tuple[int, int, int], values: Sequence[int | float]) -> None:
+    """Run every program of the grid on host memory, now."""
+    if kernel.source.endswith(".cu"):
+        from .host_kernels import run_on_host
+
+        run_on_host(kernel, grid, values)
+    else:
+        _interpret(kernel, grid, values)
 
 
 class _Address:

@@ -358,7 +358,7 @@ def test_device_inputs_are_checked() -> None:
         delegate.set_input(interpreter, index + 1, wrong)
     with pytest.raises(UnsupportedError, match="__dlpack__"):
         delegate.set_input(interpreter, index, [1, 2])
-    with pytest.raises(UnsupportedError, match="CUDA memory"):
+    with pytest.raises(UnsupportedError, match="memory of CUDA device 0"):
         delegate.set_input(interpreter, index, np.zeros(SHAPE, np.int8))
     wrong.__cuda_array_interface__["strides"] = (1, 1, 1, 1)
     with pytest.raises(UnsupportedError, match="contiguous"):
