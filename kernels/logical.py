@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
-from ..lite.tensor import Tensor, TensorType
+from ..lite.tensor import Shape, Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .elementwise import UNARY, same_shape, unary_call, unary_registration
@@ -54,13 +54,26 @@ def broadcast_operands(context: Context, node: Node, operator: str) -> tuple[Ten
 
 
 def logical_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
-    """The compiled call of a function of two bool tensors."""
+    """The compiled call of a function of two bool tensors, or of integers that has their width."""
+    return _calls(context, kernel, (a, b, out), a.shape, b.shape)
+
+
+def bitwise_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
+    """The compiled call bits_and or bits_or of two tensors of one shape, byte by byte."""
+    return _calls(context, kernel, (a, b, out), (a.nbytes,), (b.nbytes,))
+
+
+def _calls(
+    context: Context, kernel: str, tensors: tuple[Tensor, Tensor, Tensor], a_shape: Shape, b_shape: Shape
+) -> list[KernelCall]:
+    out = tensors[2]
     if out.size == 0:
         return []
     args = np.zeros(1, LOGICAL)
-    fill_loops(args, collapse(kernel.upper(), a.shape, b.shape))
-    chunks = chunk_count(context, 0.1 * out.size)
-    return [KernelCall("logical", kernel, args, {"a": a, "b": b, "out": out}, chunks)]
+    fill_loops(args, collapse(kernel.upper(), a_shape, b_shape))
+    chunks = chunk_count(context, 0.1 * out.nbytes)
+    named = dict(zip(("a", "b", "out"), tensors, strict=True))
+    return [KernelCall("logical", kernel, args, named, chunks)]
 
 
 def _logical(name: str, builtin_code: int) -> Registration:

@@ -21,7 +21,7 @@ from .cast import REGISTRATIONS as CAST_REGISTRATIONS
 from .comparison import compare_calls
 from .elementwise import UNARY, same_shape, unary_call
 from .index_vector import check_counts
-from .logical import INTEGER_TYPES, logical_calls
+from .logical import INTEGER_TYPES, bitwise_calls, logical_calls
 from .parallel import chunk_count
 from .select import select_calls
 
@@ -32,6 +32,7 @@ _ORDERED = (*_FLOATS, *INTEGER_TYPES, *_BOOL)
 _NUMBERS = (*_ORDERED, *_COMPLEX)
 
 # The kernels of these operators take whole tensors of these types; NumPy serves the others.
+_OTHER_FLOATS = {TensorType.FLOAT16: "f16", TensorType.FLOAT64: "f64"}
 _ARITHMETIC_TYPES = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 _SMALL_INTEGERS = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 _EXTREMUM_SUFFIXES = {
@@ -65,8 +66,23 @@ def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tens
 # --- two operands
 
 
+def _other_float_calls(
+    context: Context, function: str, a: Tensor, b: Tensor, out: Tensor
+) -> list[KernelCall]:
+    if out.size == 0:
+        return []
+    args = np.zeros(1, BINARY)
+    fill_loops(args, collapse(function, a.shape, b.shape))
+    suffix = _OTHER_FLOATS[TensorType(out.type)]
+    tensors = {"a": a, "b": b, "out": out}
+    chunks = chunk_count(context, 0.4 * out.size)
+    return [KernelCall(f"binary_{suffix}", f"{function}_{suffix}", args, tensors, chunks)]
+
+
 def _arithmetic(function: str) -> Calls:
     def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
+        if out.type in _OTHER_FLOATS:
+            return _other_float_calls(context, function, a, b, out)
         is_small = out.type in _SMALL_INTEGERS and function != "div"
         if out.type not in _ARITHMETIC_TYPES and not is_small:
             return None
@@ -77,6 +93,8 @@ def _arithmetic(function: str) -> Calls:
 
 def extremum_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
     """The first operand, or the second where that one is beyond it: NaN is never beyond."""
+    if out.type in _OTHER_FLOATS:
+        return _other_float_calls(context, kernel, b, a, out)
     if out.size == 0:
         return []
     is_float = out.type == TensorType.FLOAT32
@@ -90,7 +108,7 @@ def extremum_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Ten
 
 
 def has_extremum(x: Tensor) -> bool:
-    return x.type == TensorType.FLOAT32 or x.type in _EXTREMUM_SUFFIXES
+    return x.type in (*_FLOATS, *_EXTREMUM_SUFFIXES)
 
 
 def _extremum(kernel: str) -> Calls:
@@ -100,11 +118,21 @@ def _extremum(kernel: str) -> Calls:
     return calls
 
 
-def _of_bools(kernel: str) -> Calls:
-    def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
-        return logical_calls(context, kernel, a, b, out) if out.type == TensorType.BOOL else None
+def _bitwise(kernel: str) -> Calls:
+    def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
+        if out.type == TensorType.BOOL:
+            return logical_calls(context, f"logical_{kernel}", a, b, out)
+        return bitwise_calls(context, f"bits_{kernel}", a, b, out)
 
     return calls
+
+
+def _shift_left_calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
+    """0 where b is not in [0, bits of the type), which LiteRT leaves to the processor for int32.
+
+    Source: the StableHLO specification, shift_left.
+    """
+    return logical_calls(context, f"shift_left_{out.dtype.itemsize}", a, b, out)
 
 
 def _power_calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
@@ -150,18 +178,10 @@ def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(b < 0, inverse, np.power(a, np.maximum(b, 0)))
 
 
-def _shift_left(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """0 where b is not in [0, bits of the type), which LiteRT leaves to the processor for int32.
-
-    Source: the StableHLO specification, shift_left.
-    """
-    bits = 8 * a.dtype.itemsize
-    return np.where((b < 0) | (b >= bits), 0, np.left_shift(a, b & np.asarray(bits - 1, b.dtype)))
-
-
 def _binary(
-    name: str, builtin_code: int, function: ArrayFunction, calls: Calls, types: Sequence[TensorType]
+    name: str, builtin_code: int, function: ArrayFunction | None, calls: Calls, types: Sequence[TensorType]
 ) -> Registration:
+    """function serves the types for which there are no calls."""
     operator = f"STABLEHLO_{name}"
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -171,6 +191,8 @@ def _binary(
         _check_types(operator, a, types)
         return calls(context, a, b, out)
 
+    if function is None:
+        return Registration(operator, prepare, builtin_code=builtin_code)
     return Registration(
         operator,
         prepare,
@@ -323,9 +345,9 @@ REGISTRATIONS = (
     _binary("MINIMUM", 181, minimum, _extremum("minimum"), _ORDERED),
     _binary("POWER", 184, _power, _power_calls, (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
     _binary("REMAINDER", 185, _remainder, _in_python, (*_FLOATS, *INTEGER_TYPES)),
-    _binary("AND", 176, np.bitwise_and, _of_bools("logical_and"), _BITWISE),
-    _binary("OR", 183, np.bitwise_or, _of_bools("logical_or"), _BITWISE),
-    _binary("SHIFT_LEFT", 207, _shift_left, _in_python, INTEGER_TYPES),
+    _binary("AND", 176, None, _bitwise("and"), _BITWISE),
+    _binary("OR", 183, None, _bitwise("or"), _BITWISE),
+    _binary("SHIFT_LEFT", 207, None, _shift_left_calls, INTEGER_TYPES),
     _unary("LOGISTIC", 162, _logistic, "activations.logistic_f32", _SMOOTH),
     _unary("TANH", 189, np.tanh, "activations.tanh_f32", _SMOOTH),
     _unary("COSINE", 177, np.cos, "elementwise.cos_f32", _SMOOTH),

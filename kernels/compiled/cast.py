@@ -25,6 +25,7 @@ from .elements import (
     write_u8,
 )
 from .family import KernelFamily
+from .half_bits import from_half, to_half
 from .unary import unary_kernel
 
 kernels = KernelFamily()
@@ -107,32 +108,12 @@ def _is_not_zero(x, p):
     return types.uint8(1) if x != 0 else types.uint8(0)
 
 
-_HALF = np.float32(0.5)
-_TWO_TO_112 = np.float32(2.0**112)
-
-
 def _to_half(x, p):
-    """The bits of the nearest float16, half to even."""
-    bits = np.int32(float_bits(x))
-    size = np.int32(bits & 0x7FFFFFFF)
-    # In 0.5 + x the last bit is worth as much as that of the smallest float16.
-    small = np.int32(float_bits(np.float32(float_from_bits(size) + _HALF)) - 0x3F000000)
-    large = np.int32((size + 0xFFF + (size >> 13 & 1) - 0x38000000) >> 13)
-    half = small if size < 0x38800000 else large
-    if size >= 0x47800000:
-        half = np.int32(0x7C00)
-    if size > 0x7F800000:
-        half = np.int32(0x7E00)
-    return np.int16(half | (bits >> 16 & 0x8000))
+    return to_half(x)
 
 
 def _from_half(x, p):
-    """The float32 that has the value of a float16's bits."""
-    size = np.int32(x & 0x7FFF)
-    scaled = np.int32(float_bits(np.float32(float_from_bits(np.int32(size << 13)) * _TWO_TO_112)))
-    if size >= 0x7C00:
-        scaled = np.int32(size << 13 | 0x7F800000)
-    return float_from_bits(np.int32(scaled | np.int32(x & 0x8000) << 16))
+    return from_half(x)
 
 
 def _to_bfloat16(x, p):

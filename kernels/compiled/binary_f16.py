@@ -1,0 +1,58 @@
+"""Binary operators on float16: the results of float32, rounded."""
+
+import numpy as np
+from numba import njit
+
+from ..binary import BINARY
+from .broadcast import broadcast_kernel
+from .elements import read_i16, write_i16
+from .family import KernelFamily
+from .half_bits import from_half, is_less, to_half
+
+kernels = KernelFamily()
+
+
+@njit(error_model="numpy")
+def _nothing(block):
+    return 0
+
+
+@njit(error_model="numpy")
+def _add(x, y, p):
+    return to_half(np.float32(from_half(x) + from_half(y)))
+
+
+@njit(error_model="numpy")
+def _sub(x, y, p):
+    return to_half(np.float32(from_half(x) - from_half(y)))
+
+
+@njit(error_model="numpy")
+def _mul(x, y, p):
+    return to_half(np.float32(from_half(x) * from_half(y)))
+
+
+@njit(error_model="numpy")
+def _div(x, y, p):
+    return to_half(np.float32(from_half(x) / from_half(y)))
+
+
+@njit(error_model="numpy")
+def _maximum(x, y, p):
+    return x if is_less(y, x) else y
+
+
+@njit(error_model="numpy")
+def _minimum(x, y, p):
+    return x if is_less(x, y) else y
+
+
+for _name, _combine in (
+    ("add_f16", _add),
+    ("sub_f16", _sub),
+    ("mul_f16", _mul),
+    ("div_f16", _div),
+    ("maximum_f16", _maximum),
+    ("minimum_f16", _minimum),
+):
+    kernels.add(BINARY, _name)(broadcast_kernel(read_i16, write_i16, _nothing, _combine))
