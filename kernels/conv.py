@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Shape, Tensor, TensorType
+from ..lite.tensor import Shape
 from .decoded_constant import with_decoded_input, with_signed_weights
-from .padding import window
+from .filter_types import calls_by_type, check_bias, check_types
+from .padding import WindowOptions, windows
 
 CONV_2D = 3  # the schema's BuiltinOperator
-
-
-class WindowOptions(Protocol):
-    """What CONV_2D's and DEPTHWISE_CONV_2D's options tables both say."""
-
-    padding: int
-    stride_w: int
-    stride_h: int
-    dilation_w_factor: int
-    dilation_h_factor: int
-    fused_activation_function: int
 
 
 class ConvGeometry(NamedTuple):
@@ -91,12 +81,7 @@ def conv_geometry(options: WindowOptions, x: Shape, w: Shape) -> ConvGeometry:
     groups = in_depth // filter_depth
     if out_depth % groups:
         raise PrepareError(f"CONV_2D: output channels must be a multiple of {groups} groups, {shapes}")
-    rows = window(
-        "CONV_2D", options.padding, in_height, filter_height, options.stride_h, options.dilation_h_factor
-    )
-    columns = window(
-        "CONV_2D", options.padding, in_width, filter_width, options.stride_w, options.dilation_w_factor
-    )
+    rows, columns = windows("CONV_2D", options, (in_height, in_width), (filter_height, filter_width))
     return ConvGeometry(
         batch,
         in_height,
@@ -136,66 +121,9 @@ def checked(context: Context, node: Node) -> tuple[Context, ConvGeometry]:
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     context, geometry = checked(context, node)
-    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    if y.size == 0:
+    if context.output(node, 0).size == 0:
         return []
-    if x.type == TensorType.FLOAT32:
-        if w.type != TensorType.FLOAT32:
-            from . import conv_hybrid
-
-            return conv_hybrid.calls(context, node, geometry)
-        from . import conv_f32
-
-        return conv_f32.calls(context, node, geometry)
-    if x.type == TensorType.INT16:
-        from . import conv_q16
-
-        return conv_q16.calls(context, node, geometry)
-    from . import conv_q8
-
-    return conv_q8.calls(context, node, geometry)
-
-
-_FILTER_TYPES = {
-    TensorType.FLOAT32: (TensorType.FLOAT32, TensorType.INT8),
-    TensorType.INT8: (TensorType.INT8,),
-    TensorType.UINT8: (TensorType.UINT8,),
-    TensorType.INT16: (TensorType.INT8,),
-}
-_BIAS_TYPES = {
-    TensorType.FLOAT32: (TensorType.FLOAT32,),
-    TensorType.INT8: (TensorType.INT32,),
-    TensorType.UINT8: (TensorType.INT32,),
-    TensorType.INT16: (TensorType.INT64, TensorType.INT32),
-}
-
-
-def check_types(operator: str, x: Tensor, w: Tensor, bias: Tensor | None, y: Tensor) -> None:
-    """Raise unless the types fit together and are built."""
-    filters = _FILTER_TYPES.get(TensorType(x.type))
-    int16_product = operator == "FULLY_CONNECTED" and x.type == w.type == TensorType.INT16
-    if filters is None or not (w.type in filters or int16_product):
-        raise UnsupportedError(
-            f"{operator}: built for float32 (filter float32 or int8), int8, uint8 and int16 (filter int8), "
-            f"got input {x.type_name} and filter {w.type_name}"
-        )
-    if y.type != x.type:
-        raise PrepareError(
-            f"{operator}: output must have the input's type, got {y.type_name} and {x.type_name}"
-        )
-    wanted = _BIAS_TYPES[TensorType(x.type)]
-    if bias is not None and bias.type not in wanted:
-        names = " or ".join(type_.name.lower() for type_ in wanted)
-        raise PrepareError(f"{operator}: bias must be {names}, got {bias.type_name}")
-
-
-def check_bias(operator: str, bias: Tensor | None, out_depth: int) -> None:
-    """Raise unless the bias, where there is one, has one element for each output channel."""
-    if bias is not None and bias.size != out_depth:
-        raise PrepareError(
-            f"{operator}: bias must have one element per output channel, "
-            f"got {bias.size} ({bias!r}) and {out_depth}"
-        )
+    return calls_by_type("conv", context, node, geometry)
 
 
 def _text(shape: Shape) -> str:

@@ -10,10 +10,10 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Shape, TensorType
-from .conv import WindowOptions, check_bias, check_types
+from ..lite.tensor import Shape
 from .decoded_constant import with_decoded_input
-from .padding import window
+from .filter_types import calls_by_type, check_bias, check_types
+from .padding import WindowOptions, windows
 
 DEPTHWISE_CONV_2D = 4  # the schema's BuiltinOperator
 
@@ -74,13 +74,8 @@ def depthwise_geometry(options: WindowOptions, x: Shape, w: Shape) -> DepthwiseG
         raise PrepareError(
             f"DEPTHWISE_CONV_2D: filter channels must be a multiple of input channels, {shapes}"
         )
-    name = "DEPTHWISE_CONV_2D"
-    rows = window(
-        name, options.padding, in_height, filter_height, options.stride_h, options.dilation_h_factor
-    )
-    columns = window(
-        name, options.padding, in_width, filter_width, options.stride_w, options.dilation_w_factor
-    )
+    image, filter_size = (in_height, in_width), (filter_height, filter_width)
+    rows, columns = windows("DEPTHWISE_CONV_2D", options, image, filter_size)
     return DepthwiseGeometry(
         batch,
         in_height,
@@ -119,24 +114,9 @@ def checked(context: Context, node: Node) -> tuple[Context, DepthwiseGeometry]:
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     context, geometry = checked(context, node)
-    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    if y.size == 0:
+    if context.output(node, 0).size == 0:
         return []
-    if x.type == TensorType.FLOAT32:
-        if w.type != TensorType.FLOAT32:
-            from . import depthwise_conv_hybrid
-
-            return depthwise_conv_hybrid.calls(context, node, geometry)
-        from . import depthwise_conv_f32
-
-        return depthwise_conv_f32.calls(context, node, geometry)
-    if x.type == TensorType.INT16:
-        from . import depthwise_conv_q16
-
-        return depthwise_conv_q16.calls(context, node, geometry)
-    from . import depthwise_conv_q8
-
-    return depthwise_conv_q8.calls(context, node, geometry)
+    return calls_by_type("depthwise_conv", context, node, geometry)
 
 
 REGISTRATIONS = (Registration("DEPTHWISE_CONV_2D", prepare, builtin_code=DEPTHWISE_CONV_2D, max_version=7),)

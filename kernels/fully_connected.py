@@ -12,8 +12,8 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
-from .conv import check_bias, check_types
 from .decoded_constant import PACKED_TYPES, with_decoded_input, with_signed_weights
+from .filter_types import check_bias, check_types
 
 FULLY_CONNECTED = 9  # the schema's BuiltinOperator
 

@@ -1,10 +1,20 @@
 """Padding arithmetic of windowed operators: output sizes and how much is padded before."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from ..lite.errors import PrepareError
 
 SAME, VALID = 0, 1  # the schema's Padding
+
+
+class WindowOptions(Protocol):
+    """What CONV_2D's and DEPTHWISE_CONV_2D's options tables both say."""
+
+    padding: int
+    stride_w: int
+    stride_h: int
+    dilation_w_factor: int
+    dilation_h_factor: int
 
 
 class Window(NamedTuple):
@@ -44,3 +54,17 @@ def window(
         )
     total = max(0, (out_size - 1) * stride + extent - in_size)
     return Window(out_size, total // 2)
+
+
+def windows(
+    operator: str, options: WindowOptions, image: tuple[int, int], filter_size: tuple[int, int]
+) -> tuple[Window, Window]:
+    """The windows along rows and columns of an image, for a filter of rows and columns."""
+    return (
+        window(
+            operator, options.padding, image[0], filter_size[0], options.stride_h, options.dilation_h_factor
+        ),
+        window(
+            operator, options.padding, image[1], filter_size[1], options.stride_w, options.dilation_w_factor
+        ),
+    )

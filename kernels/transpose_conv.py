@@ -8,30 +8,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
-from .conv import check_bias
+from .filter_types import check_bias, check_types
 from .index_vector import integers
 from .padding import window
 
 TRANSPOSE_CONV = 67  # the schema's BuiltinOperator
 
 _NAME = "TRANSPOSE_CONV"
-_FILTER_TYPES = {
-    TensorType.FLOAT32: (TensorType.FLOAT32, TensorType.INT8),
-    TensorType.INT8: (TensorType.INT8,),
-    TensorType.UINT8: (TensorType.UINT8,),
-    TensorType.INT16: (TensorType.INT8,),
-}
-_BIAS_TYPES = {
-    TensorType.FLOAT32: (TensorType.FLOAT32,),
-    TensorType.INT8: (TensorType.INT32,),
-    TensorType.UINT8: (TensorType.INT32,),
-    TensorType.INT16: (TensorType.INT64, TensorType.INT32),
-}
 
 
 class TransposeConvGeometry(NamedTuple):
@@ -119,17 +107,7 @@ def _text(shape: Shape) -> str:
 def _operands(context: Context, node: Node) -> TransposeConvOperands:
     x, w, y = context.input(node, 2), context.input(node, 1), context.output(node, 0)
     bias = context.optional_input(node, 3)
-    filters = _FILTER_TYPES.get(TensorType(x.type))
-    if filters is None or w.type not in filters:
-        raise UnsupportedError(
-            f"{_NAME}: built for float32 (filter float32 or int8), int8, uint8 and int16 (filter int8), "
-            f"got input {x.type_name} and filter {w.type_name}"
-        )
-    if y.type != x.type:
-        raise PrepareError(f"{_NAME}: output must have the input's type, got {y.type_name} and {x.type_name}")
-    if bias is not None and bias.type not in _BIAS_TYPES[TensorType(x.type)]:
-        wanted = " or ".join(t.name.lower() for t in _BIAS_TYPES[TensorType(x.type)])
-        raise PrepareError(f"{_NAME}: bias must be {wanted}, got {bias.type_name}")
+    check_types(_NAME, x, w, bias, y)
     if len(w.shape) == 4:
         check_bias(_NAME, bias, w.shape[0])
     return TransposeConvOperands(x, w, bias, y)
