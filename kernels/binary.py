@@ -14,12 +14,14 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
-from . import quantized_div
 from .activation import NONE, float_activation_range, quantized_activation_range
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .index_vector import check_counts, quantization_pair
 from .lookup import type_range
 from .parallel import chunk_count
+from .quantized_div import DIVISION_BY_ZERO
+from .quantized_div import SUFFIXES as QUANTIZED_DIV_SUFFIXES
+from .quantized_div import block as quantized_div_block
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
 _OPERANDS = [("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIELDS]
@@ -57,7 +59,6 @@ PRODUCT_Q8_REFERENCE = np.dtype(
     [*_OPERANDS, *_int32_fields("a_zero b_zero multiplier shift zero low high")], align=True
 )
 
-DIVISION_BY_ZERO = 1  # a status of the integer division kernels
 _MESSAGES = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
 
 _INTEGER_SUFFIXES = {TensorType.INT32: "i32", TensorType.INT64: "i64"}
@@ -192,10 +193,10 @@ def _arithmetic_call(context: Context, name: str, fused: int, a: Tensor, b: Tens
         args["low"] = max(low, int(limits.min)) if low > -np.inf else limits.min
         args["high"] = min(high, int(limits.max)) if high < np.inf else limits.max
         return _Choice("binary_int", f"{kernel}_{suffix}", args)
-    if (
-        out.type in (_BYTE_SUFFIXES if name == "SQUARED_DIFFERENCE" else _QUANTIZED_SUFFIXES)
-        and name != "DIV"
-    ):
+    if name == "DIV" and out.type in QUANTIZED_DIV_SUFFIXES:
+        kernel = f"div_{QUANTIZED_DIV_SUFFIXES[TensorType(out.type)]}"
+        return _Choice("quantized_div", kernel, quantized_div_block(a, b, out, fused))
+    if out.type in (_BYTE_SUFFIXES if name == "SQUARED_DIFFERENCE" else _QUANTIZED_SUFFIXES):
         return _quantized_call(context, name, fused, a, b, out)
     raise UnsupportedError(
         f"{name}: types built are float32, int32, int64 and quantized int8, uint8 and int16, "
@@ -236,19 +237,12 @@ _NUMPY: dict[str, tuple[Callable[..., np.ndarray], tuple[TensorType, ...]]] = {
 
 
 def _runs_in_numpy(name: str, tensor: Tensor) -> bool:
-    return _is_quantized_div(name, tensor) or (name in _NUMPY and tensor.type in _NUMPY[name][1])
-
-
-def _is_quantized_div(name: str, tensor: Tensor) -> bool:
-    return name == "DIV" and tensor.type in quantized_div.TYPES
+    return name in _NUMPY and tensor.type in _NUMPY[name][1]
 
 
 def _invoke(name: str, context: Context, node: Node) -> None:
     a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     fused = getattr(node.options, "fused_activation_function", NONE)
-    if _is_quantized_div(name, out):
-        out.array()[...] = quantized_div.quotients(a, b, out, fused)
-        return
     with np.errstate(all="ignore"):
         values = _NUMPY[name][0](a.array(), b.array())
     if out.type == TensorType.FLOAT16:
@@ -268,8 +262,6 @@ def _prepare(
     loops = collapse(name, a.shape, b.shape)
     context.resize_tensor(out, shape)
     fused = getattr(node.options, "fused_activation_function", NONE)
-    if _is_quantized_div(name, out):
-        quantized_div.check(a, b, out, fused)
     if _runs_in_numpy(name, out):
         return None
     family, kernel, args, keep = choose(context, name, fused, a, b, out)

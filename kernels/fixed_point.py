@@ -53,24 +53,6 @@ def _saturate(x: int) -> int:
     return min(max(x, -_INT32_MAX - 1), _INT32_MAX)
 
 
-def _reciprocal_of_one_plus(a: int) -> int:
-    """1 / (1 + a) for 0 <= a < 1, both raw values with no integer bits: three steps of Newton's division."""
-    half = (a + _INT32_MAX + 1) // 2
-    x = 1515870810 + high_multiply(half, -1010580540)  # 48/17 and -32/17, with 2 integer bits
-    for _ in range(3):
-        x += _saturate(high_multiply(x, (1 << 29) - high_multiply(half, x)) << 2)
-    return _saturate(x << 1)
-
-
-def reciprocal(x: int) -> tuple[int, int]:
-    """(multiplier, shift) with 1 / x = multiplier / 2**(31 + shift), for x in 1 .. 2**31 - 1.
-
-    Source: LiteRT tflite/kernels/internal/common.h, GetReciprocal.
-    """
-    zeros = 32 - x.bit_length()
-    return _reciprocal_of_one_plus((x << zeros) - (1 << 31)), 31 - zeros
-
-
 def inverse_square_root(x: int) -> tuple[int, int]:
     """(multiplier, shift) with 1 / sqrt(x) = multiplier / 2**(31 + shift), for x in 1 .. 2**29 - 1.
 

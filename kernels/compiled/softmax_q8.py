@@ -10,13 +10,10 @@ from numba import njit
 from ..softmax import LOG_SOFTMAX_Q8, SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
 from .elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_u8
 from .family import KernelFamily
+from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
 
 kernels = KernelFamily()
 
-_INT32_MAX = np.int64((1 << 31) - 1)
-_48_OVER_17 = np.int64(1515870810)  # with 2 integer bits
-_MINUS_32_OVER_17 = np.int64(-1010580540)
-_ONE = np.int64(1 << 29)
 _OUT_SCALE = np.float32(1 / 256)
 
 
@@ -82,41 +79,11 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
 
 
 @njit(error_model="numpy")
-def _high_multiply(x, y):
-    return (np.int64(x) * np.int64(y) + (1 << 30)) >> 31
-
-
-@njit(error_model="numpy")
-def _saturate(x):
-    return min(max(x, -_INT32_MAX - 1), _INT32_MAX)
-
-
-@njit(error_model="numpy")
-def _divide_by_power(x, exponent):
-    mask = (np.int64(1) << exponent) - 1
-    return (x >> exponent) + (1 if (x & mask) > (mask >> 1) + (1 if x < 0 else 0) else 0)
-
-
-@njit(error_model="numpy")
 def _leading_zeros(x):
     count = 0
     while count < 32 and x < (np.int64(1) << (31 - count)):
         count += 1
     return count
-
-
-@njit(error_model="numpy")
-def _reciprocal_of_one_plus(a):
-    """1 / (1 + a) for 0 <= a < 1; both raw fixed-point values with no integer bits.
-
-    Three steps of Newton's division. Source: gemmlowp fixedpoint/fixedpoint.h.
-    """
-    half = (a + _INT32_MAX + 1) // 2
-    x = _48_OVER_17 + _high_multiply(half, _MINUS_32_OVER_17)
-    for _ in range(3):
-        missing = _ONE - _high_multiply(half, x)
-        x += _saturate(_high_multiply(x, missing) << 2)
-    return _saturate(x << 1)
 
 
 def _softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
@@ -132,11 +99,11 @@ def _softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
             for c in range(depth):
                 total += np.int64(read_i32(a.terms, largest - np.int64(read(x, start + c))))
             zeros = _leading_zeros(total)
-            share = _reciprocal_of_one_plus((total << zeros) - (np.int64(1) << 31))
+            share = reciprocal_of_one_plus((total << zeros) - (np.int64(1) << 31))
             shift = SUM_INTEGER_BITS - zeros + 31 - 8
             for c in range(depth):
                 value = read_i32(a.exponentials, largest - np.int64(read(x, start + c)))
-                scaled = _divide_by_power(_high_multiply(share, value), shift)
+                scaled = divide_by_power(high_multiply(share, value), shift)
                 write(y, start + c, np.int32(min(scaled, np.int64(255)) + lowest))
         return 0
 
