@@ -127,7 +127,11 @@ FLOAT = Result(np.float32)
 INT8 = Result(np.int8, 0.06, -4)
 UINT8 = Result(np.uint8, 0.06, 125)
 INT16 = Result(np.int16, 0.06)
-_OF = {np.int8: INT8, np.uint8: UINT8, np.int16: INT16}
+QUANTIZED = {np.int8: INT8, np.uint8: UINT8, np.int16: INT16}
+
+# Shapes of maps common in networks.
+MAP = (1, 28, 28, 96)
+LARGE = (1, 56, 56, 72)
 
 
 def model_of(

@@ -8,9 +8,9 @@ import numpy as np
 from numlite.schema import tflite
 from operator_model import (
     FLOAT,
-    INT8,
-    INT16,
-    UINT8,
+    LARGE,
+    MAP,
+    QUANTIZED,
     Operand,
     OperatorModel,
     Result,
@@ -23,10 +23,6 @@ from operator_model import (
     scalar,
 )
 
-_MAP = (1, 28, 28, 96)
-_LARGE = (1, 56, 56, 72)
-_OF = {np.int8: INT8, np.uint8: UINT8, np.int16: INT16}
-
 
 def reductions() -> Iterator[OperatorModel]:
     """Reductions of all kinds, and what is sorted or counted."""
@@ -35,22 +31,22 @@ def reductions() -> Iterator[OperatorModel]:
             for dtype in (np.float32, np.int8, np.uint8, np.int16, np.int32):
                 if name == "REDUCE_PROD" and dtype is not np.float32 and dtype is not np.int32:
                     continue
-                x = quantized(dtype, *_LARGE) if dtype in _OF else integers(dtype, -3, 3, *_LARGE)
-                y = _OF.get(dtype, Result(dtype))
-                if name in ("REDUCE_MAX", "REDUCE_MIN") and dtype in _OF:
+                x = quantized(dtype, *LARGE) if dtype in QUANTIZED else integers(dtype, -3, 3, *LARGE)
+                y = QUANTIZED.get(dtype, Result(dtype))
+                if name in ("REDUCE_MAX", "REDUCE_MIN") and dtype in QUANTIZED:
                     y = Result(dtype, x.scale, x.zero_point)
                 options = tflite.ReducerOptionsT(keep_dims=False)
                 yield model_of(f"{name} {keep}", [x, indices(*axes)], y, options, 2)
         for name in ("REDUCE_ANY", "REDUCE_ALL"):
-            x = integers(np.bool_, int(name == "REDUCE_ALL"), int(name == "REDUCE_ALL"), *_LARGE)
+            x = integers(np.bool_, int(name == "REDUCE_ALL"), int(name == "REDUCE_ALL"), *LARGE)
             yield model_of(f"{name} {keep}", [x, indices(*axes)], Result(np.bool_), tflite.ReducerOptionsT())
     for name in ("ARG_MAX", "ARG_MIN"):
         options = getattr(tflite, f"{'ArgMax' if name == 'ARG_MAX' else 'ArgMin'}OptionsT")
         for text, x, axis in (
-            ("last", floats(*_LARGE), 3),
+            ("last", floats(*LARGE), 3),
             ("flat", floats(1, 1001), 1),
-            ("height", floats(*_LARGE), 1),
-            ("last", quantized(np.int8, *_LARGE), 3),
+            ("height", floats(*LARGE), 1),
+            ("last", quantized(np.int8, *LARGE), 3),
             ("flat", quantized(np.uint8, 1, 1001), 1),
             ("segments", quantized(np.int8, 1, 129, 129, 21), 3),
         ):
@@ -63,7 +59,7 @@ def reductions() -> Iterator[OperatorModel]:
     x8 = quantized(np.uint8, 1, 1001)
     yield model_of("TOPK_V2", [x8, scalar(5)], [Result(np.uint8, x8.scale, x8.zero_point), Result(np.int32)])
     for axis in (1, 3):
-        yield model_of(f"CUMSUM {axis}", [floats(*_MAP), indices(axis)], FLOAT, tflite.CumsumOptionsT())
+        yield model_of(f"CUMSUM {axis}", [floats(*MAP), indices(axis)], FLOAT, tflite.CumsumOptionsT())
     for text, shape in (
         ("flat", (1, 1001)),
         ("rows", (128, 128)),
@@ -87,7 +83,7 @@ def reductions() -> Iterator[OperatorModel]:
     q = [Operand(quantized(np.int8, 1, 28, 28, 96).value, 0.05, 3)]
     yield model_of("L2_NORMALIZATION", q, Result(np.int8, 1 / 128, 0), tflite.L2NormOptionsT(), 2)
     lrn = tflite.LocalResponseNormalizationOptionsT(radius=5, bias=1.0, alpha=1e-4, beta=0.75)
-    yield model_of("LOCAL_RESPONSE_NORMALIZATION", [floats(*_MAP)], FLOAT, lrn)
+    yield model_of("LOCAL_RESPONSE_NORMALIZATION", [floats(*MAP)], FLOAT, lrn)
     yield model_of(
         "SEGMENT_SUM", [floats(256, 64), Operand(np.sort(integers(np.int32, 0, 31, 256).value))], FLOAT
     )
@@ -99,9 +95,9 @@ def reductions() -> Iterator[OperatorModel]:
     ):
         yield model_of(name, [floats(256, 64), integers(np.int32, 0, 31, 256), scalar(32)], FLOAT)
     bounds = tflite.BucketizeOptionsT(boundaries=[-1.0, -0.5, 0.0, 0.5, 1.0])
-    yield model_of("BUCKETIZE", [floats(*_MAP)], Result(np.int32), bounds)
+    yield model_of("BUCKETIZE", [floats(*MAP)], Result(np.int32), bounds)
     for dtype in (np.bool_, np.float32):
-        yield model_of("WHERE", [integers(dtype, 0, 1, *_MAP)], Result(np.int64), version=2)
+        yield model_of("WHERE", [integers(dtype, 0, 1, *MAP)], Result(np.int64), version=2)
     yield model_of("WHERE small", [integers(np.bool_, 0, 1, 1, 100)], Result(np.int64), version=2)
     for dtype in (np.int32, np.float32):
         x = integers(dtype, 0, 99, 10000)
@@ -115,7 +111,7 @@ def reductions() -> Iterator[OperatorModel]:
 def movement() -> Iterator[OperatorModel]:
     """Operators that move elements."""
     for dtype in (np.float32, np.int8):
-        x = floats(*_LARGE) if dtype is np.float32 else quantized(dtype, *_LARGE)
+        x = floats(*LARGE) if dtype is np.float32 else quantized(dtype, *LARGE)
         y = Result(dtype, x.scale, x.zero_point)
         for order in ((0, 3, 1, 2), (0, 2, 1, 3), (0, 2, 3, 1), (3, 2, 1, 0)):
             text = f"TRANSPOSE {''.join(map(str, order))}"
@@ -171,7 +167,7 @@ def movement() -> Iterator[OperatorModel]:
         yield model_of("BATCH_TO_SPACE_ND", [four, indices(2, 2), none], y, version=2)
         yield model_of("RESHAPE", [x, indices(1, -1)], y, tflite.ReshapeOptionsT())
         yield model_of(
-            "BROADCAST_TO", [Operand(x.value[:, :1], x.scale, x.zero_point), indices(*_LARGE)], y, version=3
+            "BROADCAST_TO", [Operand(x.value[:, :1], x.scale, x.zero_point), indices(*LARGE)], y, version=3
         )
         table = Operand(np.resize(x.value, (1000, 64)), x.scale, x.zero_point)
         rows = integers(np.int32, 0, 999, 128)
@@ -196,15 +192,15 @@ def movement() -> Iterator[OperatorModel]:
     )
     one_hot = [integers(np.int32, 0, 99, 256), scalar(100), scalar(1, np.float32), scalar(0, np.float32)]
     yield model_of("ONE_HOT", one_hot, FLOAT, tflite.OneHotOptionsT(axis=-1))
-    yield model_of("FILL", [Operand(np.array(_MAP, np.int32), is_constant=True), floats()], FLOAT)
-    yield model_of("ZEROS_LIKE", [floats(*_MAP)], FLOAT)
+    yield model_of("FILL", [Operand(np.array(MAP, np.int32), is_constant=True), floats()], FLOAT)
+    yield model_of("ZEROS_LIKE", [floats(*MAP)], FLOAT)
     yield model_of("RANGE", [Operand(np.array(v, np.int32)) for v in (0, 10000, 1)], Result(np.int32))
-    yield model_of("SHAPE", [floats(*_MAP)], Result(np.int32), tflite.ShapeOptionsT(out_type=2))
+    yield model_of("SHAPE", [floats(*MAP)], Result(np.int32), tflite.ShapeOptionsT(out_type=2))
     yield model_of("MATRIX_DIAG", [floats(8, 128)], FLOAT)
     yield model_of("MATRIX_SET_DIAG", [floats(8, 128, 128), floats(8, 128)], FLOAT)
-    update = [floats(*_MAP), floats(1, 8, 8, 96), Operand(np.array([0, 3, 4, 0], np.int32))]
+    update = [floats(*MAP), floats(1, 8, 8, 96), Operand(np.array([0, 3, 4, 0], np.int32))]
     yield model_of("DYNAMIC_UPDATE_SLICE", update, FLOAT)
-    complex_map = Operand((floats(*_MAP).value + 1j * floats(*_MAP).value).astype(np.complex64))
+    complex_map = Operand((floats(*MAP).value + 1j * floats(*MAP).value).astype(np.complex64))
     for name in ("REAL", "IMAG", "COMPLEX_ABS"):
         yield model_of(name, [complex_map], FLOAT)
     yield model_of("RFFT2D", [floats(8, 64, 64), indices(64, 64)], Result(np.complex64))

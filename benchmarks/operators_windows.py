@@ -9,6 +9,7 @@ import numpy as np
 from numlite.schema import tflite
 from operator_model import (
     FLOAT,
+    LARGE,
     Operand,
     OperatorModel,
     Result,
@@ -20,8 +21,6 @@ from operator_model import (
     quantized,
 )
 
-_LARGE = (1, 56, 56, 72)
-
 
 def windows() -> Iterator[OperatorModel]:
     """Pooling, convolutions, matrix products and recurrent cells."""
@@ -29,7 +28,7 @@ def windows() -> Iterator[OperatorModel]:
         for dtype in (np.float32, np.int8, np.uint8, np.int16):
             if name == "L2_POOL_2D" and dtype is not np.float32:
                 continue
-            x = floats(*_LARGE) if dtype is np.float32 else quantized(dtype, *_LARGE)
+            x = floats(*LARGE) if dtype is np.float32 else quantized(dtype, *LARGE)
             y = Result(dtype, x.scale, x.zero_point)
             for size, stride, padding in ((2, 2, 1), (3, 2, 0), (3, 1, 0), (56, 56, 1)):
                 options = tflite.Pool2DOptionsT(
