@@ -13,10 +13,28 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
+from .parallel import chunk_count
 
 BUCKETIZE = 147  # the schema's BuiltinOperator
 
-_TYPES = (TensorType.FLOAT32, TensorType.FLOAT64, TensorType.INT32, TensorType.INT64)
+# Integers are compared as float32, as C++ does.
+_SUFFIXES = {
+    TensorType.FLOAT32: "f32",
+    TensorType.FLOAT64: "f64",
+    TensorType.INT32: "i32",
+    TensorType.INT64: "i64",
+}
+
+BUCKETIZE_ARGS = np.dtype(
+    [
+        ("x", np.int64),
+        ("y", np.int64),
+        ("size", np.int64),
+        ("boundaries", np.int64),
+        ("count", np.int64),
+    ],
+    align=True,
+)
 
 
 def _boundaries(node: Node) -> np.ndarray:
@@ -28,24 +46,19 @@ def _boundaries(node: Node) -> np.ndarray:
     return boundaries
 
 
-def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts("BUCKETIZE", node, 1)
     x, y = context.input(node, 0), context.output(node, 0)
     check_index_type("BUCKETIZE", "output", y, (TensorType.INT32,))
-    if x.type not in _TYPES:
+    if x.type not in _SUFFIXES:
         raise UnsupportedError(f"BUCKETIZE: float32, float64, int32 and int64 are built, got {x!r}")
-    _boundaries(node)
+    boundaries = _boundaries(node)
     context.resize_tensor(y, x.shape)
-    return None
+    args = np.zeros(1, BUCKETIZE_ARGS)
+    args["size"], args["count"], args["boundaries"] = x.size, boundaries.size, boundaries.ctypes.data
+    chunks = chunk_count(context, x.size * max(boundaries.size, 1) * 0.1)
+    kernel = f"bucketize_{_SUFFIXES[TensorType(x.type)]}"
+    return [KernelCall("bucketize", kernel, args, {"x": x, "y": y}, chunks, (boundaries,))]
 
 
-def invoke(context: Context, node: Node) -> None:
-    values = context.input(node, 0).array()
-    if values.dtype != np.float64:
-        # Integers are compared as float32, as C++ does.
-        values = values.astype(np.float32)
-    y = context.output(node, 0)
-    y.array()[...] = np.searchsorted(_boundaries(node), values, side="right")
-
-
-REGISTRATIONS = (Registration("BUCKETIZE", prepare, invoke, builtin_code=BUCKETIZE),)
+REGISTRATIONS = (Registration("BUCKETIZE", prepare, builtin_code=BUCKETIZE),)
