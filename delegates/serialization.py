@@ -13,16 +13,15 @@ import logging
 import os
 import struct
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
 from ..kernels.fingerprint import fingerprint64
 from ..lite.compiled_partition import class_path
 from ..lite.errors import StateError
+from ..lite.whole_file import publish
 
 if TYPE_CHECKING:
     from ..lite.delegate import Delegate, DelegateContext, DelegateParams
@@ -172,17 +171,3 @@ def _graph(context: DelegateContext, nodes: Iterable[int], border: Iterable[int]
 
 def _checksum(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
-
-
-def publish(path: Path, content: bytes) -> None:
-    """Write a cache's file: readers see none or a whole one. OSError where it cannot be written."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -4,35 +4,51 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from os import PathLike
+from typing import BinaryIO
 
 
-def write_whole(path: str | PathLike[str], pieces: Iterable[bytes | bytearray | memoryview]) -> int:
-    """Write a file, piece by piece, under a temporary name beside it, and rename it; returns its size.
+@contextmanager
+def whole_file(path: str | PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
+    """A file to write, under a temporary name beside path until the block ends, then renamed.
 
-    A file that was there stays as it is until then. Raises OSError, which names the path, where it
-    cannot be written; no temporary file is left then.
+    A file that was there stays as it is until then, and for good when the block raises. The new one
+    has the permissions of any new file, private ones their owner's alone. Raises OSError, which names
+    the path, where it cannot be written; no temporary file is left then.
     """
     path = os.fspath(path)
     folder, name = os.path.split(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}-")
         try:
-            size = _write(handle, pieces)
-            os.chmod(temporary, 0o666 & ~_umask())
+            with os.fdopen(handle, "wb") as file:
+                yield file
+                if not private:  # private ones are caches, whose readers check what they find
+                    file.flush()
+                    os.fsync(file.fileno())
+                    os.chmod(temporary, 0o666 & ~_umask())
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
             raise
     except OSError as error:
         raise OSError(error.errno, error.strerror, path) from error
-    return size
 
 
-def _write(handle: int, pieces: Iterable[bytes | bytearray | memoryview]) -> int:
-    with os.fdopen(handle, "wb") as file:
+def write_whole(path: str | PathLike[str], pieces: Iterable[bytes | bytearray | memoryview]) -> int:
+    """Write the pieces to a whole_file; returns its size."""
+    with whole_file(path) as file:
         return sum(file.write(piece) for piece in pieces)
+
+
+def publish(path: str | PathLike[str], content: bytes) -> None:
+    """Write a cache's file, in a folder that only its owner reads. OSError where it cannot be written."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    with whole_file(path, private=True) as file:
+        file.write(content)
 
 
 def _umask() -> int:

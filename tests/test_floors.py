@@ -27,6 +27,7 @@ CONTRACTS = {
     "string_tensor",
     "tensor",
     "debug",
+    "whole_file",
 }
 
 

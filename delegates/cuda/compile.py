@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...lite.errors import UnsupportedError
-from ..serialization import publish
+from ...lite.whole_file import publish
 from .launch import Kernel
 
 _SOURCES = Path(__file__).parent / "device_code"

@@ -177,18 +177,9 @@ def write(family: str, digest: str, image: bytes) -> None:
 
     Raises OSError where the cache cannot be written.
     """
-    import tempfile
+    from ...lite.whole_file import publish
 
-    directory = cache_directory()
-    os.makedirs(directory, mode=0o700, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=directory, prefix=f".{family}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(image + _checksum(digest, image))
-        os.replace(temporary, file_path(family, digest))
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    publish(file_path(family, digest), image + _checksum(digest, image))
     _forget_old_files(family)
 
 

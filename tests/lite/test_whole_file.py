@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from numlite.lite.whole_file import write_whole
+from numlite.lite.whole_file import publish, whole_file, write_whole
 
 
 def test_pieces_become_one_file(tmp_path: Path) -> None:
@@ -59,3 +59,21 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         write_whole(path, [b"x"])
     assert caught.value.filename == str(path) and not path.parent.exists()
+
+
+def test_a_block_writes_where_it_likes(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with whole_file(path) as file:
+        file.write(b"xbc")
+        file.seek(0)
+        file.write(b"a")
+        assert not path.exists()
+    assert path.read_bytes() == b"abc" and os.listdir(tmp_path) == ["file"]
+
+
+def test_a_cache_is_its_owners_alone(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "file"
+    publish(path, b"old")
+    publish(path, b"new")
+    assert path.read_bytes() == b"new" and os.listdir(path.parent) == ["file"]
+    assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
