@@ -49,6 +49,7 @@ class Device(Protocol):
     """
 
     arch: int  # compute capability, 90 for 9.0
+    maps_pinned: bool  # whether kernels reach pinned memory by its own address
 
     @property
     def name(self) -> str: ...
@@ -69,7 +70,10 @@ class Device(Protocol):
     def free(self, address: int) -> None: ...
 
     def pinned(self, nbytes: int) -> np.ndarray:
-        """Host memory, uint8 [nbytes], that the device copies from and to without another copy."""
+        """Host memory, uint8 [nbytes], that the device copies from and to without another copy.
+
+        It stays the host's, pinned no longer, after free_pinned and close: a tensor may lie in it.
+        """
 
     def free_pinned(self, memory: np.ndarray) -> None: ...
 

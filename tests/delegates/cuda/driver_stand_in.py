@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -25,11 +24,10 @@ from typing import NamedTuple
 
 from numlite.delegates.cuda.compile import Cubin, CubinStore
 from numlite.delegates.cuda.launch import Kernel
-from numlite.delegates.cuda.simulated import run_kernel
+from numlite.delegates.cuda.simulated import run_kernel, why_not_simulated
 from numlite.kernels.compiled.cache import cache_directory
 
 _SOURCES = Path(__file__).parent / "driver_stand_in_sources"
-_NUMPY_FOR_NEW = (2, 4)  # Triton's interpreter before 3.7 does not work with it
 _FORMATS = {"i32": "i", "i64": "q", "fp32": "f"}
 _ILLEGAL_ADDRESS, _MISALIGNED_ADDRESS, _LAUNCH_FAILED = 700, 716, 719
 _EXECUTOR = ctypes.CFUNCTYPE(
@@ -37,10 +35,6 @@ _EXECUTOR = ctypes.CFUNCTYPE(
     *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint)),
     *(ctypes.c_uint, ctypes.c_void_p, ctypes.c_size_t),
 )
-
-
-def _version(package: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in metadata.version(package).split(".")[:2])
 
 
 def why_not() -> str | None:
@@ -51,13 +45,6 @@ def why_not() -> str | None:
     if shutil.which("g++") is None:
         return "the driver's stand-in is built by g++, which is not installed"
     return "there is a driver here" if _real_driver() else None
-
-
-def why_no_kernels() -> str | None:
-    """Why kernels cannot be run, though they can be compiled and launched."""
-    if _version("triton") < (3, 7) and _version("numpy") >= _NUMPY_FOR_NEW:
-        return "this Triton's interpreter does not work with this NumPy"
-    return None
 
 
 @cache
@@ -97,7 +84,7 @@ class StandIn:
         self._library.stand_in_has_memory.argtypes = (ctypes.c_size_t,)
         self._executor = _EXECUTOR(self._execute)
         self._known: dict[bytes, Kernel] = {}
-        self.computes = why_no_kernels() is None
+        self.computes = why_not_simulated() is None
         self.launches: Counter[Kernel] = Counter()
         self.failures: list[str] = []
         self.configure(devices=0)

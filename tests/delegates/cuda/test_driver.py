@@ -13,16 +13,16 @@ from numlite.delegates.cuda.compile import compile_kernel, variant_name
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.device import DeviceError, DeviceUnavailableError, OutOfDeviceMemoryError
 from numlite.delegates.cuda.driver import CudaDevice
+from numlite.delegates.cuda.simulated import why_not_simulated
 from numlite.lite.errors import InvokeError, PrepareError, UnsupportedError
 
-from .driver_stand_in import StandIn, stand_in, why_no_kernels, why_not
+from .driver_stand_in import StandIn, stand_in, why_not
 from .graphs import conv_model, network, random_input, residual_model
 from .machine_code import kernels_of
 from .simulation import RESOLVERS, interpreter_of, run
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
-_NO_KERNELS = None if why_not() else why_no_kernels()
-computes = pytest.mark.skipif(_NO_KERNELS is not None, reason=_NO_KERNELS or "")
+computes = pytest.mark.skipif(why_not_simulated() is not None, reason=why_not_simulated() or "")
 
 TYPES = ("float32", "int8", "uint8")
 MODELS = {"network": (network, (9, 9, 3)), "residual": (residual_model, (6, 6, 16))}
@@ -118,7 +118,7 @@ def test_much_shared_memory_is_asked_for(driver: StandIn) -> None:
         model = conv_model("int8", (1, 16, 16, 128), 128)
         run(interpreter_of(model, CudaDelegate()), [random_input("int8", (8, 16, 16, 128))])
     finally:
-        driver.computes = why_no_kernels() is None
+        driver.computes = why_not_simulated() is None
     assert sum(driver.launches.values()) == 1
 
 
@@ -131,10 +131,10 @@ class Elsewhere:
     def __init__(self, value: np.ndarray, version: int) -> None:
         self.device = CudaDevice()
         self.device.activate()
-        memory = self.device.pinned(value.nbytes)
-        memory[:] = value.reshape(-1).view(np.uint8)
+        self.memory = self.device.pinned(value.nbytes)
+        self.memory[:] = value.reshape(-1).view(np.uint8)
         address = self.device.allocate(value.nbytes)
-        self.device.copy_in(address, memory)
+        self.device.copy_in(address, self.memory)
         self.__cuda_array_interface__ = {
             "data": (address, False),
             "shape": value.shape,
@@ -402,6 +402,21 @@ def test_a_closed_device_is_lost(driver: StandIn) -> None:
     with pytest.raises(InvokeError, match="the device was closed"):
         interpreter.invoke()
     np.testing.assert_array_equal(run(interpreter, [x])[0], expected_of(x))
+
+
+def test_pinned_memory_outlives_the_device(driver: StandIn) -> None:
+    device = CudaDevice()
+    memory, empty = device.pinned(8), device.pinned(0)
+    memory[:] = 3
+    device.free_pinned(memory)
+    device.free_pinned(empty)
+    device.close()
+    del device, empty
+    gc.collect()
+    assert np.all(memory == 3) and driver.counts() == (1, 0, 0, 0, 0, 1)
+    part = memory[2:]
+    del memory
+    assert np.all(part == 3)
 
 
 def test_out_of_memory_is_an_error_of_its_own(driver: StandIn) -> None:
