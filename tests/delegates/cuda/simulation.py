@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
+from numlite.delegates.cuda.simulated import why_not_simulated
 from numlite.interpreter import Interpreter, OpResolverType
 
 needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
@@ -15,8 +16,15 @@ needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is
 RESOLVERS = {"default": OpResolverType.AUTO, "reference": OpResolverType.BUILTIN_REF}
 
 
+def skip_unless_simulated() -> None:
+    missing = why_not_simulated()
+    if missing is not None:
+        pytest.skip(missing)
+
+
 def simulated(precision: str = "tf32x3", **options: object) -> CudaDelegate:
-    """A delegate for the simulated device."""
+    """A delegate for the simulated device; skips where that one cannot run."""
+    skip_unless_simulated()
     return CudaDelegate(CudaOptions(precision=precision, device="simulated", **options))  # type: ignore[arg-type]
 
 

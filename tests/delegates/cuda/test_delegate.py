@@ -24,7 +24,7 @@ from numlite.lite.lifetimes import Lifetime
 from ...model_builder import ModelBuilder
 from .graphs import NetworkBuilder, Op, conv_model, network, random_input
 from .machine_code import kernels_of
-from .simulation import interpreter_of, needs_triton, run, simulated, taken
+from .simulation import interpreter_of, needs_triton, run, simulated, skip_unless_simulated, taken
 
 pytestmark = needs_triton
 SHAPE = (1, 9, 9, 3)
@@ -195,6 +195,7 @@ def _no_device(options: CudaOptions) -> object:
 
 
 def limited(nbytes: int, fallback: bool = False) -> CudaDelegate:
+    skip_unless_simulated()
     options = CudaOptions(device="simulated", fallback=fallback)
     return CudaDelegate(options, SimulatedDevice(memory_bytes=nbytes))
 
