@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,14 +13,18 @@ from ...lite.delegate import (
 )
 from ...lite.delegate_application import hold_tensor
 from ...lite.errors import PrepareError, StateError, UnsupportedError
+from ..graph_partition import GraphPartitionHelper
 from ..simple import SimpleDelegate, SimpleDelegateOptions
+from .border import HeldTensor
 from .device import DeviceUnavailableError
 from .device_array import NO_STREAM, device_array
 from .families import FAMILIES
 from .fusion import Step
-from .lowering import PRECISIONS, Lowering
-from .partition_kernel import CudaKernel, HeldTensor
+from .lowering import Lowering
+from .options import CudaOptions
+from .partition_kernel import CudaKernel
 from .shadow import ShadowGraph
+from .worth import WorthwhilePartitions
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -33,56 +36,31 @@ if TYPE_CHECKING:
     from .device import Device
 
 _LOG = logging.getLogger("numlite")
-_DEVICES = ("cuda", "simulated")
 _ADDRESS_ALIGNMENT = 16  # that kernels are compiled for
-
-
-@dataclass(frozen=True)
-class CudaOptions:
-    """How the delegate computes and where.
-
-    precision is one of PRECISIONS. device is "cuda" (the GPU with number ordinal) or "simulated".
-    arch, when it is not 0, makes kernels for that compute capability (90 for 9.0) without any device:
-    for compiling models. With fallback, what the device cannot do runs on the CPU.
-    """
-
-    precision: str = "tf32x3"
-    device: str = "cuda"
-    ordinal: int = 0
-    arch: int = 0
-    fallback: bool = False
-    min_nodes: int = 1
-
-    def check(self) -> None:
-        """UnsupportedError unless the values are ones that there are."""
-        if self.precision not in PRECISIONS:
-            raise UnsupportedError(
-                f"precision must be one of {', '.join(PRECISIONS)}, got {self.precision!r}"
-            )
-        if self.device not in _DEVICES:
-            raise UnsupportedError(f"device must be one of {', '.join(_DEVICES)}, got {self.device!r}")
-        if self.arch and not 80 <= self.arch < 200:
-            raise UnsupportedError(f"arch must be 80 (for 8.0) or more, got {self.arch}")
 
 
 def create_delegate(
     precision: str = "tf32x3",
     device: str = "cuda",
     ordinal: str = "0",
-    arch: str = "0",
+    arch: str = "",
     fallback: str = "false",
-    min_nodes: str = "1",
+    min_nodes: str = "0",
+    batches: str = "1,4,16,64,256",
+    outputs: str = "host",
 ) -> CudaDelegate:
     """The delegate from options as texts, as commands and compiled models have them."""
-    numbers = {"ordinal": ordinal, "arch": str(arch).removeprefix("sm_"), "min_nodes": min_nodes}
-    try:
-        parsed = {name: int(text) for name, text in numbers.items()}
-    except ValueError as error:
-        raise UnsupportedError(f"ordinal, arch and min_nodes must be numbers, got {numbers}") from error
-    yes = str(fallback).lower()
-    if yes not in ("true", "false", "1", "0"):
-        raise UnsupportedError(f"fallback must be true or false, got {fallback!r}")
-    return CudaDelegate(CudaOptions(precision, device, fallback=yes in ("true", "1"), **parsed))
+    texts = {
+        "precision": precision,
+        "device": device,
+        "ordinal": ordinal,
+        "arch": arch,
+        "fallback": fallback,
+        "min_nodes": min_nodes,
+        "batches": batches,
+        "outputs": outputs,
+    }
+    return CudaDelegate(CudaOptions.parse({name: str(text) for name, text in texts.items()}))
 
 
 class HasCore(Protocol):
@@ -107,10 +85,10 @@ class CudaDelegate(SimpleDelegate):
 
     def __init__(self, options: CudaOptions | None = None, device: Device | None = None) -> None:
         self.cuda_options = options or CudaOptions()
-        self.cuda_options.check()
         super().__init__(SimpleDelegateOptions(min_nodes_per_partition=self.cuda_options.min_nodes))
         self.device = device
         self.handles: dict[int, HeldTensor] = {}
+        self._too_small: dict[tuple[int, int], str] = {}
         self._numbers = count()
         self._is_lost = False
         if device is None and not self.cuda_options.arch:
@@ -122,6 +100,7 @@ class CudaDelegate(SimpleDelegate):
         except DeviceUnavailableError as error:
             if not self.cuda_options.fallback:
                 raise
+            self._is_lost = True
             _LOG.warning("running on the CPU: %s", error)
 
     # --- what it takes
@@ -150,10 +129,22 @@ class CudaDelegate(SimpleDelegate):
         known = any(graph.tensor(t).is_constant for t in node.outputs if t >= 0)
         return "its value is known before it runs" if known else None
 
-    def lowering(self, graph: ShadowGraph, inputs: Sequence[int], outputs: Sequence[int]) -> Lowering:
-        """An empty lowering for this delegate's device and precision."""
+    def partition_helper(self, context: DelegateContext) -> GraphPartitionHelper:
+        self._too_small = {place: why for place, why in self._too_small.items() if place[0] != context.index}
+        if self.cuda_options.min_nodes:
+            return super().partition_helper(context)
+        return WorthwhilePartitions(context, self.takes_node, self.cuda_options.batches, self._too_small)
+
+    def why_left_out(self, subgraph: int, node: int) -> str | None:
+        return self._too_small.get((subgraph, node)) or super().why_left_out(subgraph, node)
+
+    def lowering(
+        self, graph: ShadowGraph, inputs: Sequence[int], outputs: Sequence[int], arch: int = 0
+    ) -> Lowering:
+        """An empty lowering for this delegate's precision, and for its device where arch is 0."""
         options = self.cuda_options
-        arch = self.device.arch if self.device is not None else options.arch
+        if not arch:
+            arch = self.device.arch if self.device is not None else options.arch
         simulated = self.device is not None and self.device.name.startswith("simulated")
         return Lowering(graph, inputs, outputs, options.precision, arch, simulated)
 
@@ -228,13 +219,8 @@ class CudaDelegate(SimpleDelegate):
     def load_partition(self, context: Context, node: Node, program: bytes) -> CudaKernel:
         from .program import read_program
 
-        if self.device is None:
+        if self.device is None and not self._is_lost:
             self._open()
-        if self.device is None:
-            raise DeviceUnavailableError(
-                "a compiled partition runs on a CUDA device, and there is none; the source model would run "
-                "on the CPU"
-            )
         kernel = self.create_kernel()
         read_program(self, kernel, context, node, program)
         return kernel

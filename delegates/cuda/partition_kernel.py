@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, cast
 
 from ...lite.delegate import NULL_BUFFER_HANDLE
-from ...lite.errors import InvokeError, PrepareError, UnsupportedError
+from ...lite.errors import InvokeError, PrepareError
 from ..replaced_node import prepare_replaced
 from ..simple import SimpleDelegateKernel
+from .border import Border, HeldTensor, find_border
+from .cpu_partition import CpuPartition
 from .device import DeviceError, DeviceLostError
 from .fusion import Step, fuse
 from .plan import Plan, WeightSlab
-from .ready_plan import Arena, ReadyPlan
+from .ready_plan import Arena, Outside, ReadyPlan
 from .shadow import ShadowGraph
 
 if TYPE_CHECKING:
@@ -24,30 +24,15 @@ if TYPE_CHECKING:
     from ...lite.delegate import DelegateContext, DelegateParams
     from ...lite.kernel_call import KernelCall
     from ...lite.node import Node
+    from ...lite.subgraph import Subgraph
     from ...lite.tensor import Shape, Tensor
     from .delegate import CudaDelegate
     from .device import Device
-    from .launch import Launch, Place
+    from .launch import Launch
     from .lowering import Lowering
 
 _LOG = logging.getLogger("numlite")
 _MOST_PLANS = 8  # kept for each partition, the least recently used goes first
-
-
-class HeldTensor:
-    """A tensor's value on the device; owner is what keeps memory of others there."""
-
-    def __init__(self, device: Device, address: int = 0, shape: Shape = (), owner: object = None) -> None:
-        self._device = device
-        self.address = address
-        self.shape = shape
-        self._owner = owner
-
-    def read(self, target: np.ndarray) -> None:
-        """Copy the value to host memory, once the device has it."""
-        self._device.activate()
-        self._device.copy_out(target, self.address)
-        self._device.synchronize()
 
 
 class CudaKernel(SimpleDelegateKernel):
@@ -62,13 +47,16 @@ class CudaKernel(SimpleDelegateKernel):
         self._outputs: tuple[int, ...] = ()
         # The partition's numbers of the tensors, by those of the subgraph that it runs in.
         self._names: dict[int, int] = {}
-        self._read_by_host: frozenset[int] = frozenset()
         self._plans: OrderedDict[tuple[object, ...], ReadyPlan] = OrderedDict()
         self._slab: WeightSlab | None = None
         self._arena = Arena()
         self._present: ReadyPlan | None = None
+        self._border: Border | None = None
+        self._pointed = 0  # the arena that the outputs' handles stand for
         self._pending = False
         self._on_cpu = False
+        self._make_cpu: Callable[[], CpuPartition] | None = None
+        self._cpu: CpuPartition | None = None
         self._held: dict[int, HeldTensor] = {}
 
     # --- what it runs
@@ -79,7 +67,6 @@ class CudaKernel(SimpleDelegateKernel):
         tensors = {t: context.tensor(t) for n in nodes for t in (*n.inputs, *n.outputs) if t >= 0}
         self.take(tensors.__getitem__, nodes, inputs, params.output_tensors, {})
         self._replaced = nodes
-        self._read_by_host = frozenset(context.outputs)
 
     def take(
         self,
@@ -88,9 +75,13 @@ class CudaKernel(SimpleDelegateKernel):
         inputs: tuple[int, ...],
         outputs: tuple[int, ...],
         names: Mapping[int, int],
+        make_cpu: Callable[[], CpuPartition] | None = None,
     ) -> None:
-        """Run these nodes; names gives their numbers of the border's tensors where they differ."""
-        self._find, self._nodes = find, list(nodes)
+        """Run these nodes; names gives their numbers of the border's tensors where they differ.
+
+        make_cpu gives what runs them without a device, where they are not the graph's own.
+        """
+        self._find, self._nodes, self._make_cpu = find, list(nodes), make_cpu
         self._inputs, self._outputs, self._names = inputs, outputs, dict(names)
 
     def _inner(self, t: int) -> int:
@@ -98,15 +89,18 @@ class CudaKernel(SimpleDelegateKernel):
 
     # --- shapes
 
-    def lowered(self, context: Context, shapes: Mapping[int, Shape]) -> Lowering:
-        """The launches for inputs of these shapes (by the partition's own numbers), fused."""
+    def lowered(self, context: Context, shapes: Mapping[int, Shape], arch: int = 0) -> Lowering:
+        """The launches for inputs of these shapes (by the partition's own numbers), fused.
+
+        They are for an architecture, or the device's where it is 0.
+        """
         assert self._find is not None
         graph = ShadowGraph(self._find, self._nodes, context.numerics).fresh(shapes)
         inputs, outputs = [*map(self._inner, self._inputs)], [*map(self._inner, self._outputs)]
-        plain = self._delegate.lowering(graph, inputs, outputs)
+        plain = self._delegate.lowering(graph, inputs, outputs, arch)
         for node in self._nodes:
             plain.lower(Step(node))  # for the shapes
-        fused = self._delegate.lowering(graph, inputs, outputs)
+        fused = self._delegate.lowering(graph, inputs, outputs, arch)
         fused.enter()
         for step in fuse(graph, outputs):
             fused.lower(step)
@@ -115,6 +109,7 @@ class CudaKernel(SimpleDelegateKernel):
 
     def prepare(self, context: Context, node: Node) -> Sequence[KernelCall] | None:
         delegate = self._delegate
+        self._border = None
         if delegate.device is None or self._on_cpu:
             return self._prepare_for_cpu(context, node)
         try:
@@ -138,85 +133,99 @@ class CudaKernel(SimpleDelegateKernel):
         if found is None:
             device = self._delegate.device
             assert device is not None
-            plan = Plan(self.lowered(context, shapes))
+            plan = Plan(self.lowered(context, shapes), device.maps_pinned)
             if self._slab is None:
                 self._slab = WeightSlab(device)
             plan.upload(device, self._slab)
-            found = self._plans[key] = ReadyPlan(plan)
-            self._forget_plans(device)
+            found = self._plans[key] = ReadyPlan(plan, device)
+            self._forget_plans()
         self._plans.move_to_end(key)
         return found
 
-    def _forget_plans(self, device: Device) -> None:
+    def _forget_plans(self) -> None:
         while len(self._plans) > _MOST_PLANS:
             _, oldest = self._plans.popitem(last=False)
-            oldest.free(device)
+            oldest.free()
 
     # --- running
 
     def invoke(self, context: Context, node: Node) -> None:
+        if self._cpu is not None:
+            self._cpu.invoke(context, node)
+            return
         delegate = self._delegate
-        assert delegate.device is not None
+        device = delegate.device
+        assert device is not None
         try:
-            delegate.device.activate()
+            device.activate()
             if self._present is None:
                 self._present = self._ready(context)  # it was freed when memory had run out
-            self._run(context, delegate.device, self._present)
+                self._border = None
+            border = self._border or self._find_border(context, node, device, self._present)
+            self._run(context, device, self._present, border)
         except DeviceError as error:
             self._give_up(context, error)
             again = "the next invoke runs on the CPU" if self._on_cpu else "a smaller batch may run"
             raise InvokeError(f"{delegate.name}: {error}; {again}") from error
-        for t in self._outputs:
-            tensor = context.tensor(t)
-            if tensor.buffer_handle == NULL_BUFFER_HANDLE or tensor.buffer_handle not in delegate.handles:
-                tensor.buffer_handle = delegate.hold(self._held[t])
+        for output in border.outputs:
+            tensor = output.tensor
+            if tensor.buffer_handle not in delegate.handles:
+                tensor.buffer_handle = delegate.hold(output.held)
             tensor.data_is_stale = True
 
-    def _run(self, context: Context, device: Device, ready: ReadyPlan) -> None:
+    def _find_border(self, context: Context, node: Node, device: Device, ready: ReadyPlan) -> Border:
+        """The border as the plan of the whole graph is now, which prepare does not know yet."""
+        for t in self._outputs:
+            self._held.setdefault(t, HeldTensor(device))
+        place = ready.plan.lowering.border_place
+        self._border = find_border(
+            cast("Subgraph", context),
+            node,
+            self._delegate,
+            {t: place(self._inner(t)) for t in self._inputs},
+            {t: place(self._inner(t)) for t in self._outputs},
+            self._held,
+        )
+        ready.attach(self._border)
+        self._pointed = 0
+        return self._border
+
+    def _run(self, context: Context, device: Device, ready: ReadyPlan, border: Border) -> None:
         if self._pending:
             device.synchronize()  # the staging memory may still be read
-        plan = ready.plan
-        arena = self._arena.address(device, plan.layout.nbytes, self._plans.values())
-        outside: dict[Place, int] = {}
-        for t in self._inputs:
-            tensor, place = context.tensor(t), plan.lowering.border_place(self._inner(t))
-            address = self._delegate.address_of(tensor)
-            if address is None:
-                self._stage(device, ready, self._inner(t), tensor)
-            else:
-                outside[place] = address
-        graph = ready.graph(device, arena, self._slab, outside)
+            self._pending = False
+        arena = self._arena.address(device, ready.plan.layout.nbytes, self._plans.values())
+        outside: Outside = ()
+        for entry in border.inputs:
+            tensor = entry.tensor
+            address = self._delegate.address_of(tensor) if tensor.data_is_stale else None
+            if address is not None:
+                outside += ((entry.place, address),)
+            elif tensor.data is not entry.staged or entry.staged is None:
+                ready.stage(entry)
+        graph = ready.graph(arena, self._slab, outside)
         if context.operator_profiler is None:
             graph.launch()
         else:
             self._profile(context, device, ready, arena, outside)
-        for t in self._outputs:
-            held = self._held.setdefault(t, HeldTensor(device))
-            held.shape = context.tensor(t).shape
-            held.address = arena + plan.layout.offsets[plan.lowering.border_place(self._inner(t))]
+        if arena != self._pointed:
+            ready.point(arena)
+            self._pointed = arena
         self._pending = True
-        fault = plan.fault(device)
-        if fault is not None:
-            raise InvokeError(fault)
-        if self._read_by_host.intersection(self._outputs):
+        if border.waits or ready.has_status:
             device.synchronize()
             self._pending = False
-
-    def _stage(self, device: Device, ready: ReadyPlan, t: int, tensor: Tensor) -> None:
-        """Put an input's value where the graph copies it from."""
-        if t not in ready.staging:
-            ready.staging[t] = device.pinned(tensor.nbytes)
-        if tensor.nbytes:
-            assert tensor.data is not None
-            ready.staging[t][:] = tensor.data[: tensor.nbytes]
+        fault = ready.fault()
+        if fault is not None:
+            raise InvokeError(fault)
 
     def _profile(
-        self, context: Context, device: Device, ready: ReadyPlan, arena: int, outside: Mapping[Place, int]
+        self, context: Context, device: Device, ready: ReadyPlan, arena: int, outside: Outside
     ) -> None:
         """Run launch by launch, and tell how long each took."""
         assert context.operator_profiler is not None and self._slab is not None
-        ready.copy_inputs(device, arena, outside)
-        for number, (launch, values) in enumerate(ready.plan.bound(arena, self._slab, outside)):
+        ready.copy_in(arena, outside)
+        for number, (launch, values) in enumerate(ready.bound(arena, self._slab, outside)):
 
             def work(launch: Launch = launch, values: Sequence[int | float] = values) -> None:
                 device.launch(launch.kernel, launch.grid, values)
@@ -224,6 +233,7 @@ class CudaKernel(SimpleDelegateKernel):
             # A compiled partition's nodes have numbers of their own, which mean nothing here.
             node = launch.node if self._replaced and launch.node >= 0 else -1 - number
             context.operator_profiler.add(launch.label, node, round(device.time_us(work) * 1e3))
+        ready.copy_out(arena)
 
     # --- when the device fails
 
@@ -236,30 +246,39 @@ class CudaKernel(SimpleDelegateKernel):
             self._on_cpu = True
             context.resources.generation += 1  # has the nodes prepared again
 
-    def _prepare_for_cpu(self, context: Context, node: Node) -> list[KernelCall]:
-        if not self._replaced:
-            raise UnsupportedError("a compiled partition runs on a CUDA device only, and it is lost")
+    def _prepare_for_cpu(self, context: Context, node: Node) -> list[KernelCall] | None:
         for t in self._outputs:
             tensor = context.tensor(t)
             self._delegate.handles.pop(tensor.buffer_handle, None)
             tensor.buffer_handle, tensor.data_is_stale = NULL_BUFFER_HANDLE, False
+        if self._on_cpu:
+            node.delegate = None  # so that what is on the device is copied before the node reads it
+        if self._make_cpu is not None:
+            self._cpu = self._cpu or self._make_cpu()
+            self._cpu.prepare(context, node)
+            return None
         calls: list[KernelCall] = []
         for replaced in self._replaced:
             calls += prepare_replaced(context, node, replaced) or ()
         return calls
 
     def free(self) -> None:
+        if self._cpu is not None:
+            self._cpu.free()
+            self._cpu = None
         device = self._delegate.device
         plans, self._plans = list(self._plans.values()), OrderedDict()
         slab, self._slab = self._slab, None
-        self._present = None
+        self._present = self._border = None
+        for held in self._held.values():
+            held.forget()
         if device is None:
             return
         try:
             device.activate()
             device.synchronize()
             for ready in plans:
-                ready.free(device)
+                ready.free()
             if slab is not None:
                 slab.free()
             self._arena.free(device)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,21 +18,22 @@ from ...lite.model import Model
 from ...lite.runtime import Runtime
 from ...schema import tflite
 from ...schema.operator_code import operator_code
+from .batches import batched
 from .compile import Cubin, CubinStore, variant_name
+from .cpu_partition import CpuPartition
 from .launch import Kernel
 
 if TYPE_CHECKING:
     from ...lite.context import Context
     from ...lite.delegate import DelegateContext, DelegateParams
     from ...lite.node import Node
-    from ...lite.tensor import Shape, Tensor
+    from ...lite.subgraph import Subgraph
+    from ...lite.tensor import Tensor
     from .delegate import CudaDelegate
     from .partition_kernel import CudaKernel
 
-_MAGIC = b"NLCUDA01"
+_MAGIC = b"NLCUDA02"
 _HEADER = struct.Struct("<8sI")
-# Batch sizes whose kernels a program carries, besides those of the shapes in the file.
-_BATCHES = (1, 4, 16, 64, 256)
 
 
 def write_program(
@@ -40,65 +42,55 @@ def write_program(
     """The partition with machine code for the delegate's architecture, compiled now."""
     inputs = [t for t in params.input_tensors if not context.tensor(t).is_constant]
     model = _partition_model(context, params, inputs)
-    arch = delegate.cuda_options.arch or (delegate.device.arch if delegate.device is not None else 0)
-    if not arch:
+    archs = delegate.cuda_options.archs or ((delegate.device.arch,) if delegate.device is not None else ())
+    if not archs:
         raise UnsupportedError(
             "compile: the option arch must say for which GPU, 90 for 9.0, or a GPU be there"
         )
-    variants: dict[Kernel, None] = {}
-    for shapes in _shapes(context, inputs):
-        # Other batch sizes are a service: those of the file's shapes must be there.
-        with suppress(*(() if not variants else (UnsupportedError, PrepareError))):
-            launches = kernel.lowered(context.kernel_context, shapes).launches
-            variants.update((launch.kernel, None) for launch in launches)
-    store = CubinStore(arch)
-    store.have(variants)
-    packed = {variant_name(variant, arch): store.cubin(variant).pack() for variant in variants}
+    cubins: list[tuple[int, str, bytes]] = []
+    for arch in archs:
+        store, variants = CubinStore(arch), _variants(delegate, context, kernel, inputs, arch)
+        store.have(variants)
+        cubins += ((arch, variant_name(kernel, arch), store.cubin(kernel).pack()) for kernel in variants)
     header = json.dumps(
-        {
-            "arch": arch,
-            "model": len(model),
-            "cubins": [[name, len(content)] for name, content in packed.items()],
-        }
+        {"model": len(model), "cubins": [[arch, name, len(content)] for arch, name, content in cubins]}
     ).encode()
-    return b"".join([_HEADER.pack(_MAGIC, len(header)), header, model, *packed.values()])
+    return b"".join([_HEADER.pack(_MAGIC, len(header)), header, model, *(cubin[2] for cubin in cubins)])
 
 
-def _shapes(context: DelegateContext, inputs: list[int]) -> Iterator[dict[int, Shape]]:
-    """The inputs' shapes as they are, and with other batch sizes."""
-    present = {t: context.tensor(t).shape for t in inputs}
-    yield present
-    if all(shape for shape in present.values()):
-        for batch in _BATCHES:
-            yield {t: (batch, *shape[1:]) for t, shape in present.items()}
+def _variants(
+    delegate: CudaDelegate, context: DelegateContext, kernel: CudaKernel, inputs: list[int], arch: int
+) -> list[Kernel]:
+    """The kernels of the present shapes, and of those with other batch sizes that are possible."""
+    found: dict[Kernel, None] = {}
+    for shapes in batched({t: context.tensor(t).shape for t in inputs}, delegate.cuda_options.batches):
+        # Other batch sizes are a service: those of the file's shapes must be there.
+        with suppress(*(() if not found else (UnsupportedError, PrepareError))):
+            launches = kernel.lowered(context.kernel_context, shapes, arch).launches
+            found.update((launch.kernel, None) for launch in launches)
+    return list(found)
 
 
 def read_program(
     delegate: CudaDelegate, kernel: CudaKernel, context: Context, node: Node, program: bytes
 ) -> None:
-    """Have the kernel run the program on the operator's inputs and outputs. ModelError for a damaged one."""
+    """Have the kernel run the program on the operator's inputs and outputs. ModelError for a damaged one.
+
+    Without a device it runs on the CPU; on one that the program has no code for, it is compiled.
+    """
     try:
-        magic, header_bytes = _HEADER.unpack_from(program)
-        at = _HEADER.size + header_bytes
-        header = json.loads(program[_HEADER.size : at])
-        model_bytes, arch = int(header["model"]), int(header["arch"])
-        cubins: dict[str, Cubin] = {}
-        content, at = program[at : at + model_bytes], at + model_bytes
-        for name, nbytes in header["cubins"]:
-            found = Cubin.unpack(program[at : at + nbytes])
-            if found is None or magic != _MAGIC:
-                raise ValueError("machine code that was cut short or changed")
-            cubins[name], at = found, at + nbytes
+        content, cubins = _unpacked(program)
     except (ValueError, KeyError, TypeError, struct.error) as error:
         raise ModelError(
             f"compiled partition: it must be a program of {delegate.name}, got {error}"
         ) from error
-    assert delegate.device is not None
-    if arch == delegate.device.arch:
-        delegate.device.cubins.carry(cubins)
+    outer = cast("Subgraph", context)
+    if delegate.device is not None:
+        arch = delegate.device.arch
+        _check_arch(arch, cubins)
+        delegate.device.cubins.carry(cubins.get(arch, {}))
     runtime = Runtime(_NoLibrary(), context.numerics)
-    model = Model(content)
-    (subgraph,) = build_subgraphs(model, BuiltinOpResolver(), runtime)
+    (subgraph,) = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)
     inner = (*subgraph.inputs, *subgraph.outputs)
     names = dict(zip((*node.inputs, *node.outputs), inner, strict=True))
     tensors = subgraph.tensors
@@ -106,16 +98,43 @@ def read_program(
     def find(t: int) -> Tensor:
         return tensors[t]
 
-    kernel.take(find, subgraph.nodes, node.inputs, node.outputs, names)
+    kernel.take(find, subgraph.nodes, node.inputs, node.outputs, names, lambda: CpuPartition(content, outer))
+
+
+def _unpacked(program: bytes) -> tuple[bytes, dict[int, dict[str, Cubin]]]:
+    """The partition as a model, and the machine code by architecture and variant."""
+    magic, header_bytes = _HEADER.unpack_from(program)
+    at = _HEADER.size + header_bytes
+    header = json.loads(program[_HEADER.size : at])
+    model_bytes = int(header["model"])
+    content, at = program[at : at + model_bytes], at + model_bytes
+    cubins: dict[int, dict[str, Cubin]] = {}
+    for arch, name, nbytes in header["cubins"]:
+        found = Cubin.unpack(program[at : at + nbytes])
+        if found is None or magic != _MAGIC:
+            raise ValueError("machine code that was cut short or changed")
+        cubins.setdefault(int(arch), {})[str(name)] = found
+        at += nbytes
+    return content, cubins
+
+
+def _check_arch(arch: int, cubins: Mapping[int, object]) -> None:
+    """UnsupportedError on a device that the program has no code for, and that none can be made for."""
+    if cubins and arch not in cubins and find_spec("triton") is None:
+        carried = ", ".join(map(str, cubins))
+        raise UnsupportedError(
+            f"compiled partition: it must have code for this GPU, {arch}, got {carried}; compile the model "
+            f"with --arch {arch}, or install Triton: pip install numlite[cuda]"
+        )
 
 
 class _NoLibrary:
-    """Nothing of the partition runs on the CPU."""
+    """The launches are made from the nodes; none of them runs on the CPU as it is here."""
 
     def load(self, wanted: Mapping[str, set[str]]) -> None: ...
 
     def address(self, family: str, kernel: str) -> int:
-        raise UnsupportedError("a compiled partition has no CPU kernels")
+        raise UnsupportedError("a compiled partition has no CPU kernels of its own")
 
 
 def _partition_model(context: DelegateContext, params: DelegateParams, inputs: list[int]) -> bytes:
