@@ -18,7 +18,7 @@ from functools import cache
 
 from layers import NETWORKS, Layer
 from numlite.delegates.cuda.launch import Kernel, Launch
-from numlite.tests.delegates.cuda.graphs import RELU6, NetworkBuilder
+from numlite.tests.delegates.cuda.graphs import NONE, RELU6, NetworkBuilder
 from numlite.tests.delegates.cuda.machine_code import Instruction, MachineCode, launches_of, machine_code
 
 # Of an H200: 4 schedulers on each of its multiprocessors, about 1.75 GHz; measured copy bandwidth, and
@@ -106,8 +106,12 @@ def estimate(launch: Launch, mode: str) -> Estimate:
 
 
 def layer_launches(layer: Layer, batch: int, mode: str) -> list[Launch]:
-    """The launches of a layer alone, with an activation; mode is int8 or a precision of float32."""
+    """The launches of a layer alone; mode is int8 or a precision of float32.
+
+    Floats have an activation; of 8 bits, networks have scales that leave a RELU6 nothing to clamp.
+    """
     graph = NetworkBuilder("int8" if mode == "int8" else "float32")
+    fused = NONE if mode == "int8" else RELU6
     if layer.kind == "fc":
         shape: tuple[int, ...] = (batch, layer.depth)
         x = graph.value(shape)
@@ -116,9 +120,9 @@ def layer_launches(layer: Layer, batch: int, mode: str) -> list[Launch]:
         shape = (batch, layer.side, layer.side, layer.depth)
         x = graph.value(shape)
         if layer.kind == "dw":
-            y, _ = graph.depthwise(x, shape, layer.size, stride=layer.stride, fused=RELU6)
+            y, _ = graph.depthwise(x, shape, layer.size, stride=layer.stride, fused=fused)
         else:
-            y, _ = graph.conv(x, shape, layer.columns, layer.size, stride=layer.stride, fused=RELU6)
+            y, _ = graph.conv(x, shape, layer.columns, layer.size, stride=layer.stride, fused=fused)
     precision = "tf32x3" if mode == "int8" else mode
     return launches_of(graph.build([x], [y]), {x: shape}, precision)
 

@@ -31,6 +31,8 @@ _ALIGNED_BYTES = 16
 _MOST_FLAT_DEPTH = 8  # up to this depth a filter's taps and depth are walked as one axis
 _MOST_FLAT_TAPS = 30  # rows and columns of a filter, a bit each
 _MOST_UNIT = 16
+_MOST_PARTS = 1 << 22  # elements of an output whose sums are split
+_SMALL = 1 << 21
 _FLIP = {TensorType.UINT8: 128}  # what the kernel subtracts from x
 
 
@@ -125,6 +127,21 @@ def row_stride(g: ConvGeometry, sets: int, element_bytes: int) -> int:
     return -(-sets * g.taps * tap_depth(g, element_bytes) // step) * step
 
 
+def flat_table(g: ConvGeometry, sets: int, element_bytes: int) -> np.ndarray:
+    """For each element of a flat filter's row its place in the image, and the bits it needs, int32 [2, -].
+
+    The bits are those of the filter's rows, then of its columns; elements that pad the row need one more.
+    """
+    tap, c = np.divmod(np.arange(sets * g.taps * g.filter_depth), g.filter_depth)
+    dy, dx = np.divmod(tap % g.taps, g.filter_width)
+    last = g.filter_height + g.filter_width
+    table = np.zeros((2, row_stride(g, sets, element_bytes)), np.int32)
+    table[1] = 1 << last
+    table[0, : tap.size] = (dy * g.dilation_h * g.in_width + dx * g.dilation_w) * g.in_depth + c
+    table[1, : tap.size] = 1 << dy | 1 << (g.filter_height + dx)
+    return table
+
+
 def is_pointwise(g: ConvGeometry) -> bool:
     """Whether output pixel m needs input pixel m alone."""
     return (
@@ -160,11 +177,22 @@ class _Conv:
     def launch(self, x: Pointer, y: Pointer) -> None:
         """The product, and where its depth is split among programs the sum of their parts."""
         g = self.geometry
-        flat = flat_depth(g)
-        walked, repeats = (self.sets * g.taps * flat, 1) if flat else (g.filter_depth, self.sets * g.taps)
-        product = Product(g.out_pixels, g.out_depth // g.groups, walked, repeats, g.groups, self.element)
-        choice = choose(product)
+        row = row_stride(g, self.sets, ELEMENT_BYTES[self.element])
+        walked, repeats = (row, 1) if flat_depth(g) else (g.filter_depth, self.sets * g.taps)
         pointers, ends, constants = self._ends(y)
+        is_light = (is_pointwise(g) or not self.quantized) and (
+            constants["RESIDUAL"],
+            constants["ROUNDING"],
+        ) == (
+            "",
+            FLOAT_ROUNDING,
+        )
+        product = Product(
+            *(g.out_pixels, g.out_depth // g.groups, walked, repeats, g.groups, self.element),
+            is_light=is_light,
+            may_split=g.out_pixels * g.out_depth <= _MOST_PARTS,
+        )
+        choice = choose(product)
         if choice.splits == 1:
             self._multiply(x, y, choice, product, pointers | ends, constants)
             return
@@ -180,7 +208,7 @@ class _Conv:
             kind, residual, parameters = addition(self.b, self.step)
         pointers = {name: ends.pop(name) for name in _POINTERS}
         pointers |= {"residual_ptr": residual, "addition_ptr": parameters}
-        constants |= {"QUANTIZED": self.quantized, "RESIDUAL": kind}
+        constants |= {"QUANTIZED": self.quantized, "RESIDUAL": kind, "INTERPRETED": self.b.simulated}
         constants["Y_UNIT"] = unit_of(
             self.geometry.out_depth // self.geometry.groups, self.geometry.out_depth
         )
@@ -206,6 +234,7 @@ class _Conv:
             "w_ptr": self.weights(),
             "y_ptr": y,
             **{name: value for name, value in ends.items() if isinstance(value, Pointer)},
+            "flat_ptr": b.table(lambda: flat_table(g, self.sets, nbytes), "i32") if flat else y,
             "pixels": g.out_pixels,
             "columns": columns // y_unit,
             "depth": g.filter_depth // x_unit,
@@ -221,7 +250,7 @@ class _Conv:
             "TAPS_H": g.filter_height,
             "TAPS_W": g.filter_width,
             "SETS": self.sets,
-            "FLAT_DEPTH": flat,
+            "FLAT": flat > 0,
             "POINTWISE": is_pointwise(g),
             "SPLIT": choice.splits > 1,
             "EVEN_K": not flat and g.filter_depth % tile.depth == 0,
@@ -230,7 +259,6 @@ class _Conv:
             "BM": tile.rows,
             "BN": tile.columns,
             "BK": tile.depth,
-            "WIDEN": b.simulated and self.element == "bf16",
             **constants,
         }
         grid = product.tiles(tile), g.groups, choice.splits
@@ -258,7 +286,7 @@ class _Conv:
             "image_pixels": g.out_height * g.out_width,
             **ends,
         }
-        names = ("QUANTIZED", "BORDER", "ROUNDING", "WIDE", "RESIDUAL")
+        names = ("QUANTIZED", "BORDER", "ROUNDING", "WIDE", "SATURATE", "RESIDUAL", "INTERPRETED")
         kept = {name: constants[name] for name in names}
         kept |= {"Y_UNIT": unit, "BM": _SUM_ROWS, "BN": _SUM_COLUMNS}
         grid = -(-g.out_pixels // _SUM_ROWS), -(-g.out_depth // _SUM_COLUMNS)
@@ -315,7 +343,8 @@ class _FloatConv(_Conv):
         args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
         args |= {"zero": 0, "low": self.range[0], "high": self.range[1]}
         precision = "tf32" if self.b.is_half else self.b.precision
-        constants: dict[str, Constant] = {"FLIP": False, "BORDER": False, "ROUNDING": 0, "WIDE": False}
+        constants: dict[str, Constant] = dict.fromkeys(("FLIP", "BORDER", "WIDE", "SATURATE"), False)
+        constants["ROUNDING"] = 0
         return args, constants | {"PRECISION": precision}
 
 
@@ -401,6 +430,8 @@ class _ByteConv(_Conv):
 
     def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
         f, b, node = self.f, self.b, self.step.node
+        values = self._values().reshape(self.geometry.out_depth, -1)
+        wide = is_wide(f, values, self._bias())
         args = self._bias_arguments()
         border = args.pop("border")
         rounding = f.rounding
@@ -410,10 +441,15 @@ class _ByteConv(_Conv):
             "FLIP": f.x.type == TensorType.UINT8,
             "BORDER": bool(border),
             "ROUNDING": rounding,
-            "WIDE": is_wide(f, self._values().reshape(self.geometry.out_depth, -1), self._bias()),
+            "WIDE": wide,
+            "SATURATE": self._saturates() and not wide and is_small(f, values, self._bias()),
             "PRECISION": "ieee",
         }
         return args, constants
+
+    def _saturates(self) -> bool:
+        """Whether the output's type alone limits its values."""
+        return (self.low, self.high) == range_of(self.f.y) and self.step.addition is None
 
     def _bias_arguments(self) -> dict[str, Argument]:
         """The bias less the zero point's share, and, where the border shows, its classes."""
@@ -459,6 +495,18 @@ def is_wide(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
     if f.rounding in (FLOAT_ROUNDING, FLOAT64_ROUNDING):
         return False
     return not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(values).sum(axis=1), f.requantization)
+
+
+def is_small(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
+    """Whether results of the rounding fit 22 bits before they are clamped; values are as for is_wide."""
+    sums = np.abs(bias) + 255 * np.abs(values).sum(axis=1)
+    return bool(np.all(sums * f.requantization.real_scales < _SMALL)) and f.rounding != FLOAT64_ROUNDING
+
+
+def range_of(tensor: Tensor) -> tuple[int, int]:
+    """The least and the largest value of an 8-bit type."""
+    limits = np.iinfo(tensor.dtype)
+    return int(limits.min), int(limits.max)
 
 
 def sees_border(g: ConvGeometry | DepthwiseGeometry) -> bool:

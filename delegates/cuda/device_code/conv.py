@@ -7,7 +7,7 @@ class: which rows and columns of the filter see the image.
 import triton
 import triton.language as tl
 
-from .requantize import clamp, requantize, requantize_one, sum_fixed, to_common_scale
+from .requantize import clamp_float, requantize, requantize_one, saturate, sum_fixed, to_common_scale
 
 
 @triton.jit
@@ -25,12 +25,12 @@ def add_q8(a, b, p, KIND: tl.constexpr):
 
 @triton.jit
 def multiply_add(
-    a, w, acc, QUANTIZED: tl.constexpr, FLIP: tl.constexpr, PRECISION: tl.constexpr, WIDEN: tl.constexpr
+    a, w, acc, QUANTIZED: tl.constexpr, FLIP: tl.constexpr, PRECISION: tl.constexpr, INTERPRETED: tl.constexpr
 ):
-    """acc + a w. FLIP reads a as uint8 and subtracts 128; WIDEN as for conv."""
+    """acc + a w. FLIP reads a as uint8 and subtracts 128. The interpreter has no bfloat16 dot."""
     if FLIP:
         a = (a ^ 0x80).to(tl.int8, bitcast=True)
-    if WIDEN:
+    if INTERPRETED and w.dtype == tl.bfloat16:
         return acc + tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
     if QUANTIZED:
         return tl.dot(a, w, acc, out_dtype=tl.int32)
@@ -43,10 +43,12 @@ def finish(
     y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
     image_pixels, zero, low, high,
     QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
-    RESIDUAL: tl.constexpr,
+    SATURATE: tl.constexpr, RESIDUAL: tl.constexpr, INTERPRETED: tl.constexpr,
 ):  # fmt: skip
     """Store sums of products of pixels m and channels: bias, rounding or clamp, and residual.
 
+    With SATURATE low and high are those of the type, sums are small enough to be rounded before that, and
+    there is no residual.
     RESIDUAL is "", "float", "sum" or "reference".
     """
     place = m[:, None] * y_stride + channel[None, :]
@@ -56,39 +58,48 @@ def finish(
     else:
         acc += tl.load(bias_ptr + channel, valid_n, 0)[None, :]
     if QUANTIZED:
-        acc = requantize(acc, channel, valid_n, scale_ptr, shift_ptr, zero, low, high, ROUNDING, WIDE)
+        acc = requantize(
+            acc, channel, valid_n, scale_ptr, shift_ptr, zero, low, high,
+            ROUNDING, WIDE, not SATURATE, INTERPRETED,
+        )  # fmt: skip
+        if SATURATE:
+            acc = saturate(acc, 0 if y_ptr.dtype.element_ty == tl.uint8 else -128, INTERPRETED)
+            acc = acc.to(y_ptr.dtype.element_ty, bitcast=True)
         if RESIDUAL != "":
             r = tl.load(residual_ptr + place, stored, 0).to(tl.int32)
             acc = add_q8(acc, r, addition_ptr, RESIDUAL)
     else:
-        acc = clamp(acc, low, high)
+        acc = clamp_float(acc, low, high)
         if RESIDUAL != "":
             acc += tl.load(residual_ptr + place, stored, 0).to(tl.float32)
-            acc = clamp(acc, tl.load(addition_ptr), tl.load(addition_ptr + 1))
+            acc = clamp_float(acc, tl.load(addition_ptr), tl.load(addition_ptr + 1))
     tl.store(y_ptr + place, acc.to(y_ptr.dtype.element_ty), stored)
 
 
 @triton.jit
 def conv(
     x_ptr, w_ptr, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
-    pixels, columns, depth, x_stride, y_stride, w_stride, tap_stride, steps,
+    flat_ptr, pixels, columns, depth, x_stride, y_stride, w_stride, tap_stride, steps,
     in_height, in_width, out_height, out_width, stride_h, stride_w,
     dilation_h, dilation_w, pad_top, pad_left, zero, low, high,
-    TAPS_H: tl.constexpr, TAPS_W: tl.constexpr, SETS: tl.constexpr, FLAT_DEPTH: tl.constexpr,
+    TAPS_H: tl.constexpr, TAPS_W: tl.constexpr, SETS: tl.constexpr, FLAT: tl.constexpr,
     POINTWISE: tl.constexpr, SPLIT: tl.constexpr, EVEN_K: tl.constexpr,
     X_UNIT: tl.constexpr, Y_UNIT: tl.constexpr, W_UNIT: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
     QUANTIZED: tl.constexpr, FLIP: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr,
-    WIDE: tl.constexpr, RESIDUAL: tl.constexpr, PRECISION: tl.constexpr, WIDEN: tl.constexpr,
+    WIDE: tl.constexpr, SATURATE: tl.constexpr, RESIDUAL: tl.constexpr, PRECISION: tl.constexpr,
+    INTERPRETED: tl.constexpr,
 ):  # fmt: skip
     """y [pixels, columns] of each group (program axis 1).
 
     w is [groups * columns, SETS * TAPS * tap_stride] with rows of w_stride elements. depth and x_stride are
     in units of X_UNIT elements, columns and y_stride of Y_UNIT, w_stride and tap_stride of W_UNIT, so that
-    the compiler knows what divides them. With FLAT_DEPTH (the depth, a small one) taps and depth are walked
-    as one axis. EVEN_K says that BK divides the depth. A program takes `steps` steps of BK: with SPLIT it
-    stores its sums [program axis 2, pixels, groups * columns] into y as they are, for conv_sum.
-    FLIP reads x as uint8 and subtracts 128. WIDEN is for the interpreter, which has no bfloat16 dot.
+    the compiler knows what divides them. With FLAT (for a small depth) taps and depth are walked as one
+    axis: flat_ptr [2, w_stride] has for each of its elements where it lies, in elements from the window's
+    first one, and the bits of `beyond` that it must not have. EVEN_K says that BK divides the depth.
+    A program takes `steps` steps of BK: with SPLIT it stores its sums [program axis 2, pixels, groups *
+    columns] into y as they are, for conv_sum.
+    FLIP reads x as uint8 and subtracts 128.
     """
     TAPS: tl.constexpr = TAPS_H * TAPS_W
     depth, x_stride = depth * X_UNIT, x_stride * X_UNIT
@@ -112,7 +123,7 @@ def conv(
     acc = tl.zeros((BM, BN), tl.int32 if QUANTIZED else tl.float32)
     outside: tl.constexpr = 128 if FLIP else 0
     first = tl.program_id(2) * steps
-    if FLAT_DEPTH:
+    if FLAT:
         # Bits of the filter's rows, then of its columns, that are outside; one bit for what is no tap.
         beyond = tl.full((BM,), 1 << (TAPS_H + TAPS_W), tl.int32)
         for y in tl.static_range(TAPS_H):
@@ -121,15 +132,14 @@ def conv(
         for x in tl.static_range(TAPS_W):
             ix = left + x * dilation_w
             beyond |= tl.where((ix >= 0) & (ix < in_width), 0, 1 << (TAPS_H + x))
-        for i in range(first, tl.minimum(first + steps, tl.cdiv(SETS * TAPS * FLAT_DEPTH, BK))):
+        for i in range(first, tl.minimum(first + steps, tl.cdiv(w_stride, BK))):
             at = i * BK + k
-            dy, dx = at // FLAT_DEPTH % TAPS // TAPS_W, at // FLAT_DEPTH % TAPS_W
-            needed = (1 << dy) | (1 << TAPS_H << dx)
-            needed = tl.where(at < SETS * TAPS * FLAT_DEPTH, needed, 1 << (TAPS_H + TAPS_W))
-            offsets = (dy * dilation_h * in_width + dx * dilation_w) * x_stride + at % FLAT_DEPTH
+            known = at < w_stride
+            offsets = tl.load(flat_ptr + at, known, 0)
+            needed = tl.load(flat_ptr + w_stride + at, known, -1)
             a = tl.load(a_rows + offsets[None, :], (beyond[:, None] & needed[None, :]) == 0, outside)
-            w = tl.load(w_rows + at[:, None], (at < w_stride)[:, None], 0)
-            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, WIDEN)
+            w = tl.load(w_rows + at[:, None], known[:, None], 0)
+            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, INTERPRETED)
     else:
         tap_steps = tl.cdiv(depth, BK)
         tap, start = first // tap_steps, first % tap_steps * BK
@@ -146,7 +156,7 @@ def conv(
             w_pointers = w_rows + (tap * tap_stride + c)[:, None]
             a = tl.load(pointers) if POINTWISE and EVEN_K else tl.load(pointers, ok, outside)
             w = tl.load(w_pointers) if EVEN_K else tl.load(w_pointers, known[:, None], 0)
-            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, WIDEN)
+            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, INTERPRETED)
             start += BK
             is_last = start >= depth
             tap += tl.where(is_last, 1, 0)
@@ -161,7 +171,7 @@ def conv(
         finish(
             acc, m, channel, valid_n, stored, total, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr,
             class_ptr, residual_ptr, addition_ptr, out_height * out_width, zero, low, high,
-            QUANTIZED, BORDER, ROUNDING, WIDE, RESIDUAL,
+            QUANTIZED, BORDER, ROUNDING, WIDE, SATURATE, RESIDUAL, INTERPRETED,
         )  # fmt: skip
 
 
@@ -171,7 +181,7 @@ def conv_sum(
     pixels, columns, y_stride, splits, image_pixels, zero, low, high,
     Y_UNIT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
     QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
-    RESIDUAL: tl.constexpr,
+    SATURATE: tl.constexpr, RESIDUAL: tl.constexpr, INTERPRETED: tl.constexpr,
 ):  # fmt: skip
     """y [pixels, columns] from partial sums x [splits, pixels, columns], added in their order."""
     columns, y_stride = columns * Y_UNIT, y_stride * Y_UNIT
@@ -186,5 +196,5 @@ def conv_sum(
     finish(
         acc, m, n, valid_n, stored, columns, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr,
         residual_ptr, addition_ptr, image_pixels, zero, low, high,
-        QUANTIZED, BORDER, ROUNDING, WIDE, RESIDUAL,
+        QUANTIZED, BORDER, ROUNDING, WIDE, SATURATE, RESIDUAL, INTERPRETED,
     )  # fmt: skip

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from .requantize import clamp
+from .requantize import clamp_float
 
 
 @triton.jit
@@ -65,7 +65,7 @@ def depthwise(
             acc = sums
     bias = tl.load(bias_ptr + c, valid_c, 0)[None, :]
     for r in tl.static_range(ROWS):
-        y = clamp(acc[r] + bias, low, high)
+        y = clamp_float(acc[r] + bias, low, high)
         row = (image * out_height + oy + r) * out_width + ox
         stored = ((ox < out_width) & (oy + r < out_height))[:, None] & valid_c[None, :]
         tl.store(y_ptr + row[:, None] * out_depth + c[None, :], y.to(y_ptr.dtype.element_ty), stored)

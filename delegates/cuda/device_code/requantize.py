@@ -17,9 +17,29 @@ _ROUNDER_BITS: tl.constexpr = tl.constexpr(0x4B400000)
 
 
 @triton.jit
+def clamp_float(x, low, high):
+    """float32 x within [low, high]; NaN stays NaN."""
+    x = tl.maximum(x, low, propagate_nan=tl.PropagateNan.ALL)
+    return tl.minimum(x, high, propagate_nan=tl.PropagateNan.ALL)
+
+
+@triton.jit
 def round_half_even(x):
     """int32 of a float32 below 2**22 in size, ties to even."""
     return (x + _ROUNDER).to(tl.int32, bitcast=True) - _ROUNDER_BITS
+
+
+@triton.jit
+def nearest_product(x, y, INTERPRETED: tl.constexpr):
+    """round_half_even of a product, itself rounded to float32. The compiler would fuse both into one."""
+    if INTERPRETED:
+        return round_half_even(x * y)
+    x, y = tl.broadcast(x, y)
+    bits = tl.inline_asm_elementwise(
+        "{ .reg .f32 p; mul.rn.f32 p, $1, $2; add.rn.f32 $0, p, 0f4B400000; }",
+        "=r,r,r", [x, y], dtype=tl.int32, is_pure=True, pack=1,
+    )  # fmt: skip
+    return bits - _ROUNDER_BITS
 
 
 @triton.jit
@@ -47,16 +67,29 @@ def multiply(x, multiplier, shift, away: tl.constexpr, wide: tl.constexpr):
 
 @triton.jit
 def requantize(
-    acc, n, mask, scale_ptr, shift_ptr, zero, low, high, ROUNDING: tl.constexpr, WIDE: tl.constexpr
+    acc,
+    n,
+    mask,
+    scale_ptr,
+    shift_ptr,
+    zero,
+    low,
+    high,
+    ROUNDING: tl.constexpr,
+    WIDE: tl.constexpr,
+    CLAMP: tl.constexpr = True,
+    INTERPRETED: tl.constexpr = False,
 ):
     """int32 acc of channels n as quantized values in [low, high].
 
     ROUNDING is one of kernels/requantize.py: scale_ptr holds float32 or float64 scales, or int32
-    multipliers.
+    multipliers. Without CLAMP, which takes sums whose results fit 22 bits, values are as they come out.
     """
     scale = tl.load(scale_ptr + n, mask, 0)[None, :]
     if ROUNDING == 0:
         # Scales of this rounding are finite, so that there is no NaN to keep.
+        if not CLAMP:
+            return nearest_product(acc.to(tl.float32), scale, INTERPRETED) + zero
         product = tl.maximum(acc.to(tl.float32) * scale, (low - zero).to(tl.float32))
         product = tl.minimum(product, (high - zero).to(tl.float32))
         return (product + _ROUNDER).to(tl.int32, bitcast=True) + (zero - _ROUNDER_BITS)
@@ -69,7 +102,23 @@ def requantize(
         scaled = multiply(acc, scale, shift, ROUNDING == 1, WIDE)
         if WIDE:
             return clamp(scaled.to(tl.int64) + zero, low, high).to(tl.int32)
-        return clamp(scaled + zero, low, high)
+        return clamp(scaled + zero, low, high) if CLAMP else scaled + zero
+
+
+@triton.jit
+def saturate(x, LOWEST: tl.constexpr, INTERPRETED: tl.constexpr):
+    """int32 as the nearest int8 (LOWEST -128) or uint8 (0): int8, by its bits. The interpreter has no asm."""
+    if INTERPRETED:
+        return tl.minimum(tl.maximum(x, LOWEST), LOWEST + 255).to(tl.uint8).to(tl.int8, bitcast=True)
+    if LOWEST == 0:
+        return tl.inline_asm_elementwise(
+            "{ .reg .b32 t; cvt.pack.sat.u8.s32.b32 t, $4, $3, 0; cvt.pack.sat.u8.s32.b32 $0, $2, $1, t; }",
+            "=r,r,r,r,r", [x], dtype=tl.int8, is_pure=True, pack=4,
+        )  # fmt: skip
+    return tl.inline_asm_elementwise(
+        "{ .reg .b32 t; cvt.pack.sat.s8.s32.b32 t, $4, $3, 0; cvt.pack.sat.s8.s32.b32 $0, $2, $1, t; }",
+        "=r,r,r,r,r", [x], dtype=tl.int8, is_pure=True, pack=4,
+    )  # fmt: skip
 
 
 @triton.jit
