@@ -9,21 +9,30 @@ import numpy as np
 
 from ...kernels.activation import float_activation_range
 from ...kernels.conv import ConvGeometry, checked
-from ...kernels.depthwise_conv import DepthwiseGeometry
 from ...kernels.filter_q8 import FilterQ8, filter_q8
-from ...kernels.gemm_q8 import sums_fit
 from ...kernels.pad import paddings_of
-from ...kernels.requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
+from ...kernels.requantize import FLOAT_ROUNDING
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
 from .binary import addition
+from .byte_sums import (
+    Border,
+    is_small,
+    is_wide,
+    range_of,
+    scale_pointers,
+    sees_border,
+    set_count,
+    split,
+    wrapped,
+    zero_offset,
+)
 from .clamps import composed
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .tiles import Choice, Product, choose
 
 if TYPE_CHECKING:
     from ...lite.context import Context
-    from ...lite.node import Node
     from .fusion import Step
     from .lowering import Lowering
 
@@ -32,8 +41,6 @@ _MOST_FLAT_DEPTH = 8  # up to this depth a filter's taps and depth are walked as
 _MOST_FLAT_TAPS = 30  # rows and columns of a filter, a bit each
 _MOST_UNIT = 16
 _MOST_PARTS = 1 << 22  # elements of an output whose sums are split
-_SMALL = 1 << 21
-_FLIP = {TensorType.UINT8: 128}  # what the kernel subtracts from x
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -348,50 +355,6 @@ class _FloatConv(_Conv):
         return args, constants | {"PRECISION": precision}
 
 
-def border_classes(
-    out_size: int, in_size: int, filter_size: int, stride: int, dilation: int, pad: int
-) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Each output's class (int32 [out_size]), and which of the filter's rows each class sees (bool)."""
-    at = np.arange(out_size)[:, None] * stride - pad + np.arange(filter_size) * dilation
-    seen, classes = np.unique((at >= 0) & (at < in_size), axis=0, return_inverse=True)
-    return classes.reshape(-1).astype(np.int32), list(seen)
-
-
-class Border:
-    """The border classes of a convolution: of rows, and of columns."""
-
-    def __init__(self, g: ConvGeometry | DepthwiseGeometry) -> None:
-        self.rows, self._row_taps = border_classes(
-            g.out_height, g.in_height, g.filter_height, g.stride_h, g.dilation_h, g.pad_top
-        )
-        self.columns, self._column_taps = border_classes(
-            g.out_width, g.in_width, g.filter_width, g.stride_w, g.dilation_w, g.pad_left
-        )
-
-    @property
-    def column_classes(self) -> int:
-        return len(self._column_taps)
-
-    @property
-    def pixels(self) -> np.ndarray:
-        """Each output pixel's class, int32: those of its row and column as one number."""
-        return (self.rows[:, None] * self.column_classes + self.columns).reshape(-1).astype(np.int32)
-
-    def bias(self, sums: np.ndarray, bias: np.ndarray, offset: int) -> np.ndarray:
-        """Biases less the input's zero point, int32 [row class, column class, channel].
-
-        sums are those of the weights of each tap, int64 [channel, KH, KW], bias is int64 [channel] and
-        offset the zero point of what is multiplied.
-        """
-        seen = [[sums[:, r][:, :, c].sum(axis=(1, 2)) for c in self._column_taps] for r in self._row_taps]
-        return wrapped(bias - offset * np.array(seen, np.int64))
-
-
-def wrapped(values: np.ndarray) -> np.ndarray:
-    """int64 as int32, the lowest bits: sums wrap around as the CPU's do."""
-    return values.astype(np.uint64).astype(np.uint32).view(np.int32)
-
-
 class _ByteConv(_Conv):
     """8-bit tensors: products in int32, and the rounding that the CPU's kernels use."""
 
@@ -472,64 +435,3 @@ class _ByteConv(_Conv):
         args = dict.fromkeys(_POINTERS, b.table(border_bias, "i32"))
         args["class_ptr"] = b.table(lambda: border.pixels, "i32")
         return args | {"border": 1}
-
-
-def zero_offset(f: FilterQ8) -> int:
-    """The zero point of what a kernel multiplies."""
-    return f.x_zero_point - _FLIP.get(TensorType(f.x.type), 0)
-
-
-def scale_pointers(b: Lowering, node: Node, f: FilterQ8) -> tuple[Pointer, Pointer]:
-    """The channels' scales, in the form that the rounding reads, and their shifts."""
-    channels = f.requantization
-    shifts = b.weights(node, "shifts", lambda: channels.shifts, "i32")
-    if f.rounding == FLOAT_ROUNDING:
-        return b.weights(node, "scales", lambda: channels.float_scales, "fp32"), shifts
-    if f.rounding == FLOAT64_ROUNDING:
-        return b.weights(node, "reals", lambda: channels.real_scales, "fp64"), shifts
-    return b.weights(node, "multipliers", lambda: channels.multipliers, "i32"), shifts
-
-
-def is_wide(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
-    """Whether fixed-point rounding may need 64 bits: values are int64 [channels, terms of a sum]."""
-    if f.rounding in (FLOAT_ROUNDING, FLOAT64_ROUNDING):
-        return False
-    return not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(values).sum(axis=1), f.requantization)
-
-
-def is_small(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
-    """Whether results of the rounding fit 22 bits before they are clamped; values are as for is_wide."""
-    sums = np.abs(bias) + 255 * np.abs(values).sum(axis=1)
-    return bool(np.all(sums * f.requantization.real_scales < _SMALL)) and f.rounding != FLOAT64_ROUNDING
-
-
-def range_of(tensor: Tensor) -> tuple[int, int]:
-    """The least and the largest value of an 8-bit type."""
-    limits = np.iinfo(tensor.dtype)
-    return int(limits.min), int(limits.max)
-
-
-def sees_border(g: ConvGeometry | DepthwiseGeometry) -> bool:
-    """Whether some output's window leaves the image."""
-    bottom = (g.out_height - 1) * g.stride_h - g.pad_top + (g.filter_height - 1) * g.dilation_h
-    right = (g.out_width - 1) * g.stride_w - g.pad_left + (g.filter_width - 1) * g.dilation_w
-    return g.pad_top > 0 or g.pad_left > 0 or bottom >= g.in_height or right >= g.in_width
-
-
-def set_count(f: FilterQ8) -> int:
-    """How many int8 sets the weights less their zero point are the sum of."""
-    stored = f.w.array()
-    if not stored.size:
-        return 1
-    lowest, highest = int(stored.min()) - f.w_zero_point, int(stored.max()) - f.w_zero_point
-    return max(1, -(-highest // 127), -(lowest // 128))
-
-
-def split(values: np.ndarray, sets: int) -> np.ndarray:
-    """int64 [O, taps, depth] as sums of int8: [sets, O, taps, depth]."""
-    parts = np.zeros((sets, *values.shape), np.int8)
-    rest = values
-    for part in parts:
-        part[:] = np.clip(rest, -128, 127)
-        rest = rest - part
-    return parts

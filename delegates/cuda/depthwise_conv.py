@@ -12,8 +12,8 @@ from ...kernels.filter_q8 import FilterQ8, filter_q8
 from ...kernels.pad import paddings_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
+from .byte_sums import Border, is_wide, scale_pointers, zero_offset
 from .clamps import composed
-from .conv import Border, is_wide, scale_pointers, zero_offset
 from .launch import Argument, Constant, Pointer
 from .tiles import PROCESSORS, power_of_two
 

@@ -14,7 +14,7 @@ from ...kernels.transpose_conv_phases import Phase, phase_weights, phases
 from ...kernels.transpose_conv_quantized import transpose_conv_filter, upward
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from .conv import set_count, split, wrapped
+from .byte_sums import set_count, split, wrapped
 from .launch import Argument, Constant, Pointer
 from .tiles import Product, choose
 
