@@ -37,6 +37,7 @@ GATHER_ARGS = np.dtype(
 )
 OUT_OF_RANGE = 1
 _POSITION_TYPES = (TensorType.INT32, TensorType.INT64, TensorType.INT16)
+_ELEMENT_BYTES = (1, 2, 4, 8)
 _SLICE_NS = 3  # to look up one slice
 
 
@@ -104,7 +105,14 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     messages = {OUT_OF_RANGE: f"GATHER: positions must be in [0, {x.shape[axis]})"}
     tensors = {"x": x, "positions": positions, "y": y}
     chunks = chunk_count(context, work_ns)
-    return [KernelCall("gather", "gather", args, tensors, chunks, messages=messages)]
+    return [KernelCall("gather", _kernel(args), args, tensors, chunks, messages=messages)]
+
+
+def _kernel(args: np.ndarray) -> str:
+    """Slices of one element have kernels of their own where many blocks share the positions."""
+    slice_bytes, position_bytes = int(args["slice_bytes"][0]), int(args["position_bytes"][0])
+    by_elements = slice_bytes in _ELEMENT_BYTES and position_bytes in (4, 8) and args["outer"][0] > 1
+    return f"gather_elements_{slice_bytes}" if by_elements else "gather"
 
 
 def invoke(context: Context, node: Node) -> None:

@@ -15,6 +15,8 @@ kernels = KernelFamily()
 
 _ZERO = np.float32(0)
 _INT32_MIN = -(2**31)
+# Quotients of smaller integers are further from the next integer than float64 rounds.
+_EXACT = 1 << 50
 
 
 @njit(error_model="numpy")
@@ -68,31 +70,43 @@ def _checked(read, write, combine, allowed, status):
 
 
 @njit(error_model="numpy")
-def _divided_i32(x, y):
-    """Quotient and remainder of int32, cut towards zero: exact in float64, which has vector code."""
+def _divided(x, y):
+    """Quotient and remainder cut towards zero: of int32 exact in float64, which has vector code."""
     quotient = np.int64(np.float64(x) / np.float64(y))
     return quotient, np.int64(x) - quotient * y
 
 
 @njit(error_model="numpy")
 def _floor_div_i32(x, y, p):
-    quotient, remainder = _divided_i32(x, y)
+    quotient, remainder = _divided(x, y)
     return np.int32(quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0))
 
 
 @njit(error_model="numpy")
 def _floor_mod_i32(x, y, p):
-    remainder = _divided_i32(x, y)[1]
+    remainder = _divided(x, y)[1]
     return np.int32(remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0))
 
 
 @njit(error_model="numpy")
+def _divide_in_float64(x, y):
+    """Whether the quotient of two int64, cut to an integer, is exact in float64, which is faster."""
+    return -_EXACT < x < _EXACT and -_EXACT < y < _EXACT
+
+
+@njit(error_model="numpy")
 def _floor_div_i64(x, y, p):
+    if _divide_in_float64(x, y):
+        quotient, remainder = _divided(x, y)
+        return quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0)
     return -x if y == -1 else x // y  # the one quotient that overflows wraps around
 
 
 @njit(error_model="numpy")
 def _floor_mod_i64(x, y, p):
+    if _divide_in_float64(x, y):
+        remainder = _divided(x, y)[1]
+        return remainder + (y if remainder != 0 and (remainder < 0) != (y < 0) else 0)
     return 0 if y == -1 else x % y
 
 

@@ -1,13 +1,72 @@
 """GATHER, by runs of bytes; every position is checked before it is used."""
 
 import numpy as np
+from numba import njit
 
 from ..gather import GATHER_ARGS, OUT_OF_RANGE
+from .elements import (
+    read_i8,
+    read_i16,
+    read_i32,
+    read_i64,
+    write_i8,
+    write_i16,
+    write_i32,
+    write_i64,
+)
 from .family import KernelFamily
 from .memory import int16_pointer, int32_pointer, int64_pointer
 from .run_copy import copy_run
 
 kernels = KernelFamily()
+
+
+@njit(error_model="numpy")
+def _all_in_range(positions, position_bytes, count, axis_size):
+    for i in range(count):
+        position = np.int64(read_i32(positions, i)) if position_bytes == 4 else read_i64(positions, i)
+        if position < 0 or position >= axis_size:
+            return False
+    return True
+
+
+def elements(read, write, item_bytes):
+    """A kernel for slices of one element, whose positions (int32 or int64) serve many blocks."""
+
+    @njit(error_model="numpy")
+    def gather_block(x, positions, position_bytes, y, count):
+        if position_bytes == 4:
+            for i in range(count):
+                write(y, i, read(x, np.int64(read_i32(positions, i))))
+        else:
+            for i in range(count):
+                write(y, i, read(x, read_i64(positions, i)))
+
+    def kernel(a, chunk, chunks):
+        count, position_bytes = a.count, a.position_bytes
+        blocks = a.batch * a.outer
+        checked = -1
+        for block in range(blocks * chunk // chunks, blocks * (chunk + 1) // chunks):
+            batch = block // a.outer
+            positions = a.positions + batch * count * position_bytes
+            if batch != checked:
+                if not _all_in_range(positions, position_bytes, count, a.axis_size):
+                    return OUT_OF_RANGE
+                checked = batch
+            x = a.x + block * a.axis_size * item_bytes
+            gather_block(x, positions, position_bytes, a.y + block * count * item_bytes, count)
+        return 0
+
+    return kernel
+
+
+for _bytes, _read, _write in (
+    (1, read_i8, write_i8),
+    (2, read_i16, write_i16),
+    (4, read_i32, write_i32),
+    (8, read_i64, write_i64),
+):
+    kernels.add(GATHER_ARGS, f"gather_elements_{_bytes}")(elements(_read, _write, _bytes))
 
 
 @kernels.add(GATHER_ARGS)

@@ -57,6 +57,7 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
     def kernel(a, chunk, chunks):
         x, y, depth = a.x, a.y, a.depth
         low, high = np.int32(lowest), np.int32(lowest + 255)
+        zero, furthest = np.int32(a.zero), np.int32(a.furthest)
         for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
             start = row * depth
             largest = largest_of(x, start, depth)
@@ -67,10 +68,11 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
             log_sum = np.float32(math.log(total))
             offset = (a.x_scale * np.float32(largest) + log_sum) / a.y_scale
             scale = a.x_scale / a.y_scale
+            least = np.int32(np.int32(largest) - furthest)
             for c in range(depth):
-                value = np.float32(read(x, start + c)) * scale - offset
-                whole = np.int32(np.int32(np.rint(value)) + a.zero)
-                if whole < low or largest - read(x, start + c) > a.furthest:
+                stored = np.int32(read(x, start + c))
+                whole = np.int32(np.int32(np.rint(np.float32(stored) * scale - offset)) + zero)
+                if whole < low or stored < least:
                     whole = low
                 write(y, start + c, high if whole > high else whole)
         return 0
