@@ -1,4 +1,4 @@
-"""GATHER: launches from the argument block of kernels/gather.py."""
+"""GATHER, and EMBEDDING_LOOKUP by rows: launches from the argument block of kernels/gather.py."""
 
 from __future__ import annotations
 
@@ -6,39 +6,48 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...kernels.gather import OUT_OF_RANGE
 from ...lite.errors import UnsupportedError
 from .launch import Argument
-from .lowering import BLOCK
-from .movement import check_computed
+from .movement import Units, check_computed
+from .tiling import elements_of, tiling
 
 if TYPE_CHECKING:
+    from ...lite.kernel_call import KernelCall
     from .fusion import Step
     from .lowering import Lowering
 
+OPERATORS = ("GATHER",)
+
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch, of constant positions: a GPU cannot report one that is out of range."""
-    node = step.node
-    calls = b.calls(node)
-    check_computed(b, node)
+    """One launch."""
+    calls = b.calls(step.node)
+    check_computed(b, step.node)
     for call in calls:
-        x, positions, y, block = *(call.tensors[name] for name in ("x", "positions", "y")), call.args
-        axis_size = int(block["axis_size"][0])
-        if not positions.is_constant:
-            raise UnsupportedError(
-                "GATHER: positions must be constant, as a GPU cannot report one that is out of range"
-            )
+        launch_gather(b, step, call)
+
+
+def launch_gather(b: Lowering, step: Step, call: KernelCall) -> None:
+    """The launch of a call of kernels/gather.py; positions that are not constant are checked as it runs."""
+    x, positions, y, block = *(call.tensors[name] for name in ("x", "positions", "y")), call.args
+    axis_size, slice_bytes = int(block["axis_size"][0]), int(block["slice_bytes"][0])
+    units = Units(b, x, [slice_bytes])
+    args: dict[str, Argument] = {
+        "x_ptr": units.pointer(b.pointer(x)),
+        "position_ptr": b.pointer(positions),
+        "y_ptr": units.pointer(b.pointer(y)),
+    }
+    outer, count = int(block["outer"][0]), int(block["count"][0])
+    rows = int(block["batch"][0]) * outer * count
+    tiles = tiling(rows, units.count(slice_bytes), elements_of([args["x_ptr"]]))
+    args |= {**tiles.args, "outer": outer, "count": count, "axis_size": axis_size}
+    function = "gather"
+    if positions.is_constant:
         values = positions.array()
         if np.any((values < 0) | (values >= axis_size)):
-            raise UnsupportedError(f"GATHER: positions must be in [0, {axis_size})")
-        args: dict[str, Argument] = {
-            "x_ptr": b.pointer(x),
-            "position_ptr": b.pointer(positions),
-            "y_ptr": b.pointer(y),
-            "size": y.size,
-            "outer": int(block["outer"][0]),
-            "axis_size": axis_size,
-            "count": int(block["count"][0]),
-            "slice_size": int(block["slice_bytes"][0]) // x.dtype.itemsize,
-        }
-        b.launch("movement", "gather", (-(-y.size // BLOCK),), args, {"BLOCK": BLOCK})
+            raise UnsupportedError(f"{step.node.registration.name}: positions must be in [0, {axis_size})")
+    else:
+        function = "checked_gather"
+        args |= b.report(step.node, call.messages[OUT_OF_RANGE])
+    b.launch("gather", function, tiles.grid, args, tiles.constants, divisible=("columns",))

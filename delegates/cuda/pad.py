@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...kernels.pad import OUTER
 from ...lite.errors import UnsupportedError
-from .launch import Argument, Constant
-from .lowering import BLOCK
-from .movement import check_computed
+from .launch import Argument
+from .movement import Units, check_computed
+from .tiling import elements_of, stays_even, tiling
 
 if TYPE_CHECKING:
     from ...lite.kernel_call import KernelCall
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 OPERATORS = ("PAD", "PADV2")
 _MOST_AXES = 4
+_OUTER = slice(OUTER - _MOST_AXES + 1, OUTER)
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -30,43 +32,50 @@ def lower(b: Lowering, step: Step) -> None:
     for call in calls:
         if call.kernel != "constant_pad":
             raise UnsupportedError(f"{node.registration.name} by {call.kernel} is not built")
-        args, rank = _arguments(node.registration.name, call)
-        x, y = call.tensors["x"], call.tensors["y"]
-        pointers: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y)}
-        pointers["value_ptr"] = _value(b, step, call)
-        constants: dict[str, Constant] = {"RANK": rank, "BLOCK": BLOCK}
-        pointers["size"] = y.size
-        b.launch("movement", "pad", (-(-y.size // BLOCK),), {**pointers, **args}, constants)
+        x, y, block = call.tensors["x"], call.tensors["y"], call.args
+        rank = _rank(node.registration.name, block)
+        row = [int(block[f"{name}_bytes"][0]) for name in ("row", "left", "middle")]
+        strides = block["x_strides"][0, _OUTER].tolist()
+        value = call.tensors.get("value")
+        is_late = value is not None and not value.is_constant
+        units = Units(b, x, [*row, *strides, *([x.dtype.itemsize] if is_late else [])])
+        args: dict[str, Argument] = {
+            "x_ptr": units.pointer(b.pointer(x)),
+            "y_ptr": units.pointer(b.pointer(y)),
+            "value_ptr": units.pointer(_value(b, step, call)),
+        }
+        columns, left, middle = map(units.count, row)
+        rows = math.prod(block["sizes"][0].tolist())
+        tiles = tiling(rows, columns, elements_of(args.values()))
+        sizes, inner, before = (
+            block[name][0, _OUTER].tolist() for name in ("sizes", "inner_sizes", "before")
+        )
+        args |= {**tiles.args, "left": left, "middle": middle, "n1": sizes[1], "n2": sizes[2]}
+        for name, values in (("m", inner), ("b", before), ("x", map(units.count, strides))):
+            args |= {f"{name}{k}": value for k, value in enumerate(values)}
+        even = ("columns", "left", "middle", "x0", "x1", "x2") if rank > 1 or stays_even(y.shape) else ()
+        b.launch("movement", "pad", tiles.grid, args, {"RANK": rank, **tiles.constants}, divisible=even)
 
 
 def _value(b: Lowering, step: Step, call: KernelCall) -> Pointer:
-    if "value" in call.tensors:
-        return b.pointer(call.tensors["value"])
-    y, zero = call.tensors["y"], call.keep[0]
+    """The border's element; a constant one as often as it fits in 8 bytes."""
+    value = call.tensors.get("value")
+    if value is not None and not value.is_constant:
+        return b.pointer(value)
+    element = call.keep[0].view(call.tensors["y"].dtype)[:1] if value is None else value.array().reshape(1)
 
     def make() -> np.ndarray:
-        return b.stored(zero.view(y.dtype)[:1])
+        stored = b.stored(element)
+        return np.repeat(stored, 8 // stored.itemsize)
 
-    return b.weights(step.node, "value", make, b.type_of(y))
+    return b.weights(step.node, "value", make, b.type_of(call.tensors["y"]))
 
 
-def _arguments(operator: str, call: KernelCall) -> tuple[dict[str, Argument], int]:
-    """Sizes and borders in elements, and how many axes count."""
-    block, item = call.args, call.tensors["x"].dtype.itemsize
-    sizes, inner, before = (block[name][0].tolist() for name in ("sizes", "inner_sizes", "before"))
-    strides = (block["x_strides"][0] // item).tolist()
-    used = [k for k in range(OUTER) if sizes[k] != 1 or inner[k] != 1]
-    first = min(used[0], OUTER) if used else OUTER
+def _rank(operator: str, block: np.ndarray) -> int:
+    """How many axes count, the joined ones of a row as one."""
+    sizes, inner = block["sizes"][0].tolist(), block["inner_sizes"][0].tolist()
+    first = next((k for k in range(OUTER) if sizes[k] != 1 or inner[k] != 1), OUTER)
     rank = OUTER - first + 1
     if rank > _MOST_AXES:
         raise UnsupportedError(f"{operator}: borders of up to {_MOST_AXES} axes are built, got {rank}")
-    at = slice(OUTER - _MOST_AXES + 1, OUTER)
-    row = {name: int(block[f"{name}_bytes"][0]) // item for name in ("row", "left", "middle")}
-    n = [*sizes[at], row["row"]]
-    m = [*inner[at], row["middle"]]
-    borders = [*before[at], row["left"]]
-    args: dict[str, Argument] = {f"n{k}": n[k] for k in range(1, _MOST_AXES)}
-    args |= {f"m{k}": m[k] for k in range(_MOST_AXES)}
-    args |= {f"b{k}": borders[k] for k in range(_MOST_AXES)}
-    args |= {f"x{k}": stride for k, stride in enumerate(strides[at])}
-    return args, rank
+    return rank

@@ -81,3 +81,27 @@ def unary(x_ptr, y_ptr, size, parameter, FUNCTION: tl.constexpr, FLOAT: tl.const
         x = x.to(tl.float32)
     y = result(x, parameter, FUNCTION)
     tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def cast(
+    x_ptr, y_ptr, size, KIND: tl.constexpr, LOW: tl.constexpr, HIGH: tl.constexpr, BLOCK: tl.constexpr
+):  # fmt: skip
+    """KIND "saturate" is of floats to integers: cut towards zero, NaN to the highest; "bool" is 0 or 1."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    x = tl.load(x_ptr + i, ok, 0)
+    if KIND == "bool":
+        y = x != 0
+    elif KIND == "saturate":
+        # In a type that holds the limits as they are, but for 2**63 - 1: the next float is beyond it.
+        wide = x.to(tl.float64)
+        above = (wide < HIGH + 1.0) == 0
+        below = wide < LOW
+        y = tl.where(above | below, 0.0, wide).to(tl.int64)
+        y = tl.where(above, HIGH, tl.where(below, LOW, y))
+    elif x.dtype == tl.float64 and y_ptr.dtype.element_ty == tl.float16:
+        y = x.to(tl.float32)
+    else:
+        y = x
+    tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), ok)

@@ -1,90 +1,160 @@
-"""Operators that move elements: strided copies, pads, gathers."""
+"""Operators that move elements: strided copies, transposes, borders and blocks of images."""
 
 import triton
 import triton.language as tl
 
+from .broadcast import tile
+
+
+@triton.jit
+def _start(row, n1, n2, n3, n4, s0, s1, s2, s3, s4, RANK: tl.constexpr):
+    """Where a row of loops [.., n1, .., n4] of RANK, without the innermost one, starts."""
+    if RANK == 1:
+        return row * 0
+    elif RANK == 2:
+        return row * s4
+    at = row % n4 * s4
+    row = row // n4
+    if RANK == 3:
+        return at + row * s3
+    at += row % n3 * s3
+    row = row // n3
+    if RANK == 4:
+        return at + row * s2
+    at += row % n2 * s2
+    row = row // n2
+    if RANK == 5:
+        return at + row * s1
+    return at + row % n1 * s1 + row // n1 * s0
+
 
 @triton.jit
 def copy(
-    x_ptr, y_ptr, size, x_start, y_start, n1, n2, n3, n4, n5,
+    x_ptr, y_ptr, rows, columns, x_start, y_start, n1, n2, n3, n4,
     x0, x1, x2, x3, x4, x5, y0, y1, y2, y3, y4, y5,
-    RANK: tl.constexpr, BLOCK: tl.constexpr,
+    DENSE: tl.constexpr, RANK: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Element [.., i] of loops [.., n1, .., n5], of which the last RANK count, from x's strides to y's."""
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    ok = i < size
-    if RANK == 1:
-        x_at = i * x5
-        y_at = i * y5
+    """Loops [.., n1, .., n4, columns] of RANK from x's strides to y's; the innermost are 1 where DENSE."""
+    row, column, ok = tile(rows, columns, ROWS, COLUMNS)
+    x_at = x_start + _start(row, n1, n2, n3, n4, x0, x1, x2, x3, x4, RANK)
+    y_at = y_start + _start(row, n1, n2, n3, n4, y0, y1, y2, y3, y4, RANK)
+    if DENSE:
+        x_at, y_at = x_at + column, y_at + column
     else:
-        k = i % n5
-        i = i // n5
-        x_at = k * x5
-        y_at = k * y5
-        if RANK == 2:
-            x_at += i * x4
-            y_at += i * y4
-        else:
-            k = i % n4
-            i = i // n4
-            x_at += k * x4
-            y_at += k * y4
-            if RANK == 3:
-                x_at += i * x3
-                y_at += i * y3
-            else:
-                k = i % n3
-                i = i // n3
-                x_at += k * x3
-                y_at += k * y3
-                if RANK == 4:
-                    x_at += i * x2
-                    y_at += i * y2
-                else:
-                    k = i % n2
-                    i = i // n2
-                    x_at += k * x2 + i % n1 * x1 + i // n1 * x0
-                    y_at += k * y2 + i % n1 * y1 + i // n1 * y0
-    tl.store(y_ptr + y_start + y_at, tl.load(x_ptr + x_start + x_at, ok, 0), ok)
+        x_at, y_at = x_at + column * x5, y_at + column * y5
+    tl.store(y_ptr + y_at, tl.load(x_ptr + x_at, ok, 0), ok)
+
+
+@triton.jit
+def transpose(
+    x_ptr, y_ptr, rows, columns, x_start, y_start, n1, n2, n3, n4,
+    x0, x1, x2, x3, x5, y0, y1, y2, y3, y4,
+    RANK: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """Loops [.., n1, n2, n3, n4, columns] of RANK, where x is dense along n4 and y along the columns.
+
+    A tile is ROWS of n4 by COLUMNS; rows counts those outside.
+    """
+    down, across = tl.cdiv(n4, ROWS), tl.cdiv(columns, COLUMNS)
+    program = tl.program_id(0)
+    column = (program % across * COLUMNS + tl.arange(0, COLUMNS))[None, :]
+    program = program // across
+    row = (program % down * ROWS + tl.arange(0, ROWS))[:, None]
+    outer = program // down
+    x_at = x_start + _start(outer, 1, n1, n2, n3, 0, x0, x1, x2, x3, RANK - 1) + row + column * x5
+    y_at = y_start + _start(outer, 1, n1, n2, n3, 0, y0, y1, y2, y3, RANK - 1) + row * y4 + column
+    ok = (row < n4) & (column < columns)
+    tl.store(y_ptr + y_at, tl.load(x_ptr + x_at, ok, 0), ok)
 
 
 @triton.jit
 def pad(
-    x_ptr, y_ptr, value_ptr, size, n1, n2, n3, m0, m1, m2, m3, b0, b1, b2, b3, x0, x1, x2,
-    RANK: tl.constexpr, BLOCK: tl.constexpr,
+    x_ptr, y_ptr, value_ptr, rows, columns, left, middle, n1, n2, m0, m1, m2, b0, b1, b2, x0, x1, x2,
+    RANK: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """y [.., n1, n2, n3] is x [m0, .., m3] from index (b0, .., b3) on, and the value elsewhere."""
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    ok = i < size
-    k = i % n3 - b3
-    rest = i // n3
-    inside = ok & (k >= 0) & (k < m3)
-    at = k
+    """y [.., n1, n2, columns] is x [m0, m1, m2, middle] from index (b0, b1, b2, left) on, else the value."""
+    row, column, ok = tile(rows, columns, ROWS, COLUMNS)
+    inside = ok & (column >= left) & (column < left + middle)
+    at = column - left
     if RANK > 1:
-        k = rest % n2 - b2
-        rest = rest // n2
+        k = row % n2 - b2
+        rest = row // n2
         inside = inside & (k >= 0) & (k < m2)
         at += k * x2
-    if RANK > 2:
-        k = rest % n1 - b1
-        rest = rest // n1
-        inside = inside & (k >= 0) & (k < m1) & (rest >= b0) & (rest < b0 + m0)
-        at += k * x1 + (rest - b0) * x0
+        if RANK > 2:
+            k = rest % n1 - b1
+            rest = rest // n1
+            inside = inside & (k >= 0) & (k < m1) & (rest >= b0) & (rest < b0 + m0)
+            at += k * x1 + (rest - b0) * x0
     value = tl.load(value_ptr)
-    tl.store(y_ptr + i, tl.where(inside, tl.load(x_ptr + at, inside, 0), value), ok)
+    tl.store(y_ptr + row * columns + column, tl.where(inside, tl.load(x_ptr + at, inside, 0), value), ok)
 
 
 @triton.jit
-def gather(x_ptr, position_ptr, y_ptr, size, outer, axis_size, count, slice_size, BLOCK: tl.constexpr):
-    """y [batch, outer, count, slice] is x [batch, outer, positions [batch, count], slice]."""
+def mirror_pad(
+    x_ptr, y_ptr, table_ptr, rows, columns, column_offsets, DENSE: tl.constexpr, RANK: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """The table has, of each loop around the columns, its size and where its offsets start, then those."""
+    row, column, ok = tile(rows, columns, ROWS, COLUMNS)
+    at = column + row * 0
+    if not DENSE:
+        at = tl.load(table_ptr + column_offsets + column, ok, 0)
+    rest = row
+    for k in tl.static_range(RANK):
+        size = tl.load(table_ptr + 2 * (RANK - 1 - k))
+        first = tl.load(table_ptr + 2 * (RANK - 1 - k) + 1)
+        at += tl.load(table_ptr + first + rest % size)
+        rest = rest // size
+    tl.store(y_ptr + row * columns + column, tl.load(x_ptr + at, ok, 0), ok)
+
+
+@triton.jit
+def space_to_batch(
+    x_ptr, y_ptr, value_ptr, rows, columns, batch, height, width, small_height, small_width,
+    block_height, block_width, top, left, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """A row is a pixel of y; those beyond x have the value."""
+    pixel, column, ok = tile(rows, columns, ROWS, COLUMNS)
+    image = pixel // (small_width * small_height)
+    place = image // batch
+    row = pixel // small_width % small_height * block_height + place // block_width - top
+    x = pixel % small_width * block_width + place % block_width - left
+    inside = ok & (row >= 0) & (row < height) & (x >= 0) & (x < width)
+    at = ((image % batch * height + row) * width + x) * columns + column
+    value = tl.load(value_ptr)
+    tl.store(y_ptr + pixel * columns + column, tl.where(inside, tl.load(x_ptr + at, inside, 0), value), ok)
+
+
+@triton.jit
+def batch_to_space(
+    x_ptr, y_ptr, rows, columns, batch, height, width, small_height, small_width,
+    block_height, block_width, top, left, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """A row is a pixel of y."""
+    pixel, column, ok = tile(rows, columns, ROWS, COLUMNS)
+    x = pixel % width + left
+    row = pixel // width % height + top
+    image = (row % block_height * block_width + x % block_width) * batch + pixel // (width * height)
+    at = ((image * small_height + row // block_height) * small_width + x // block_width) * columns + column
+    tl.store(y_ptr + pixel * columns + column, tl.load(x_ptr + at, ok, 0), ok)
+
+
+@triton.jit
+def fill(y_ptr, value_ptr, size, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y_ptr + i, tl.load(value_ptr), i < size)
+
+
+@triton.jit
+def one_hot(index_ptr, on_ptr, off_ptr, y_ptr, size, depth, inner, BLOCK: tl.constexpr):
+    """y [outer, depth, inner]; of wide indices the low 32 bits count."""
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     ok = i < size
-    element = i % slice_size
-    row = i // slice_size
-    block = row // count
-    position = tl.load(position_ptr + block // outer * count + row % count, ok, 0).to(tl.int32)
-    at = (block * axis_size + position) * slice_size + element
-    tl.store(y_ptr + i, tl.load(x_ptr + at, ok, 0), ok)
+    place = i // (depth * inner) * inner + i % inner
+    index = tl.load(index_ptr + place, ok, 0).to(tl.int32)
+    y = tl.where(index == i // inner % depth, tl.load(on_ptr), tl.load(off_ptr))
+    tl.store(y_ptr + i, y, ok)
 
 
 @triton.jit

@@ -124,14 +124,6 @@ def _claimed(model: bytes) -> set[str]:
     return {subgraph.nodes[n].registration.name for n in replaced}
 
 
-def _gather() -> bytes:
-    graph = NetworkBuilder("float32")
-    x, positions = graph.value((4, 3)), graph.tensor((2,), np.dtype(np.int32))
-    y = graph.value((2, 3))
-    graph.op(Op.GATHER, [x, positions], [y], tflite.GatherOptionsT(axis=0))
-    return graph.build([x, positions], [y])
-
-
 def _alternating_tile() -> bytes:
     graph = NetworkBuilder("float32")
     shape = (2, 2, 2, 2)
@@ -140,13 +132,7 @@ def _alternating_tile() -> bytes:
     return graph.build([x], [y])
 
 
-_POSITIONS = np.array([3, 1], np.int32)
 LEFT_OUT = {
-    "positions that are no constant": (
-        _gather,
-        [random_input("float32", (4, 3)), _POSITIONS],
-        "must be constant",
-    ),
     "a copy of eight loops": (_alternating_tile, [random_input("float32", (2, 2, 2, 2))], "6 loops"),
 }
 
