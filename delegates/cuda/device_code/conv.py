@@ -28,13 +28,16 @@ def multiply_add(
     a, w, acc, QUANTIZED: tl.constexpr, FLIP: tl.constexpr, PRECISION: tl.constexpr, INTERPRETED: tl.constexpr
 ):
     """acc + a w. FLIP reads a as uint8 and subtracts 128. The interpreter has no bfloat16 dot."""
+    # One return at the end: Triton 3.6 compiles what follows a return in an if, too.
     if FLIP:
         a = (a ^ 0x80).to(tl.int8, bitcast=True)
     if INTERPRETED and w.dtype == tl.bfloat16:
-        return acc + tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
-    if QUANTIZED:
-        return tl.dot(a, w, acc, out_dtype=tl.int32)
-    return tl.dot(a, w, acc, input_precision=PRECISION)
+        acc += tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
+    elif QUANTIZED:
+        acc = tl.dot(a, w, acc, out_dtype=tl.int32)
+    else:
+        acc = tl.dot(a, w, acc, input_precision=PRECISION)
+    return acc
 
 
 @triton.jit
