@@ -90,7 +90,8 @@ class CudaDevice:
                 attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
             )
         )
-        self.arch, self.maps_pinned = 10 * major + minor, False
+        self.arch = 10 * major + minor
+        self.maps_pinned = True  # as for all 64-bit processes: "Unified Addressing" in the driver's manual
         if self.arch < _LEAST_ARCH:
             raise DeviceError(f"GPU {ordinal} has {major}.{minor}")
         self.cubins = CubinStore(self.arch)
@@ -134,12 +135,13 @@ class CudaDevice:
     def pinned(self, nbytes: int) -> np.ndarray:
         room = max(nbytes, 1)
         address = int(self._call(self._driver.cuMemHostAlloc(room, 0)))
-        memory = np.ctypeslib.as_array((ctypes.c_uint8 * room).from_address(address))[:nbytes]
-        self._held.pinned[memory.ctypes.data] = address
-        return memory
+        memory = (ctypes.c_uint8 * room).from_address(address)
+        self._held.pinned.add(address)
+        finalize(memory, self._held.free_pinned, address).atexit = False
+        return np.ctypeslib.as_array(memory)[:nbytes]
 
     def free_pinned(self, memory: np.ndarray) -> None:
-        self._call(self._driver.cuMemFreeHost(self._held.pinned.pop(memory.ctypes.data)))
+        """It goes when no array of it is left."""
 
     def copy_in(self, address: int, source: np.ndarray) -> None:
         if source.nbytes:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from threading import RLock
 from time import perf_counter
@@ -23,6 +24,7 @@ from .launch import Kernel
 
 _ALIGNMENT = 256
 _POISON = 0xAB
+_LEAST_TRITON = (3, 7)  # the interpreter of older ones does not work with NumPy 2.4
 _Work = Callable[[], None]
 _LANGUAGE_LOCK = RLock()  # Triton's interpreter changes its modules while it runs
 
@@ -35,10 +37,9 @@ class SimulatedDevice:
     """
 
     def __init__(self, arch: int = 90, memory_bytes: int | None = None) -> None:
-        if importlib.util.find_spec("triton") is None:
-            raise DeviceUnavailableError(
-                "the simulated device runs kernels by Triton: pip install numlite[cuda]"
-            )
+        missing = why_not_simulated()
+        if missing is not None:
+            raise DeviceUnavailableError(f"{missing}: pip install numlite[cuda]")
         self.arch = arch
         self.maps_pinned = True
         self.cubins = CubinStore(arch)
@@ -160,6 +161,16 @@ class SimulatedDevice:
 
     def close(self) -> None:
         self._blocks.clear()
+
+
+def why_not_simulated() -> str | None:
+    """What is missing for running kernels by Triton's interpreter."""
+    if importlib.util.find_spec("triton") is None:
+        return "the simulated device runs kernels by Triton"
+    version = metadata.version("triton")
+    if tuple(map(int, version.split(".")[:2])) < _LEAST_TRITON:
+        return f"the simulated device needs Triton 3.7 or later, got {version}"
+    return None
 
 
 class SimulatedGraph:
