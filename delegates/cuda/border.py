@@ -36,16 +36,18 @@ class HeldTensor:
         """The memory is not the value's any more."""
         self.address, self.copy = 0, None
 
-    def read(self, target: np.ndarray) -> None:
-        """Copy the value to host memory, once the device has it. StateError where it is gone."""
-        if not self.address or target.shape != self.shape:
-            raise StateError(f"its value of shape {self.shape} must be computed anew, for {target.shape}")
-        self._device.activate()
-        if self.copy is None:
-            self._device.copy_out(target, self.address)
-        self._device.synchronize()
-        if self.copy is not None:
-            target.reshape(-1).view(np.uint8)[:] = self.copy
+    def read(self, tensor: Tensor) -> None:
+        """Copy the value to the tensor's memory, once the device has it. StateError where it is gone."""
+        if tensor.data is None or tensor.shape != self.shape or (self.address == 0 and tensor.nbytes):
+            raise StateError(f"tensor {tensor!r}: its value of shape {self.shape} must be computed anew")
+        device, copy = self._device, self.copy
+        device.activate()
+        if copy is None:
+            device.copy_out(tensor.data[: tensor.nbytes], self.address)
+            device.synchronize()
+        else:
+            device.synchronize()
+            tensor.data[: copy.size] = copy
 
 
 class BorderInput:

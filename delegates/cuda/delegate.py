@@ -48,6 +48,7 @@ def create_delegate(
     min_nodes: str = "0",
     batches: str = "1,4,16,64,256",
     outputs: str = "host",
+    tune: str = "false",
 ) -> CudaDelegate:
     """The delegate from options as texts, as commands and compiled models have them."""
     texts = {
@@ -59,6 +60,7 @@ def create_delegate(
         "min_nodes": min_nodes,
         "batches": batches,
         "outputs": outputs,
+        "tune": tune,
     }
     return CudaDelegate(CudaOptions.parse({name: str(text) for name, text in texts.items()}))
 
@@ -160,8 +162,7 @@ class CudaDelegate(SimpleDelegate):
         return handle
 
     def copy_from_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
-        held = self.handles[handle]
-        held.read(tensor.array())
+        self.handles[handle].read(tensor)
 
     def copy_to_buffer_handle(self, context: Context, handle: int, tensor: Tensor) -> None:
         """Nothing: a value that the host has set is copied by the next invoke that reads it."""
