@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,6 @@ from numlite.delegates.cuda.launch import Kernel, Place
 from numlite.delegates.cuda.lowering import Lowering
 from numlite.delegates.cuda.partition_kernel import CudaKernel
 from numlite.delegates.cuda.plan import Plan, WeightSlab
-from numlite.delegates.cuda.ready_plan import ReadyPlan
 from numlite.interpreter import Interpreter, OpResolverType
 
 ARCH = 90
@@ -104,7 +103,7 @@ def resize(interpreter: Interpreter, batch: int | None) -> None:
 
 
 class PlacedModel:
-    """A lowered model on a device: weights, an arena, and inputs of random values in device memory."""
+    """A lowered model on a device: its memory, and inputs of random values, there and in pinned memory."""
 
     def __init__(self, lowered: LoweredModel, device: Device, seed: int = 0) -> None:
         self.device, self.lowered, self.lowering = device, lowered, lowered.lowering
@@ -112,51 +111,53 @@ class PlacedModel:
         self._slab = WeightSlab(device)
         self.plan.upload(device, self._slab)
         self._arena = device.allocate(max(self.plan.layout.nbytes, 1))
-        self._ready = ReadyPlan(self.plan)
         self._inputs: dict[Place, int] = {}
+        self._pinned: list[tuple[np.ndarray, Place]] = []
+        self._results: list[tuple[np.ndarray, Place]] = []
         self._graphs: list[Graph] = []
         random = np.random.default_rng(seed)
         for t in self.lowering.inputs:
             self._give(t, random)
+        for t in self.lowering.outputs:
+            place = self.lowering.border_place(t)
+            self._results.append((device.pinned(self.lowering.place_bytes(place)), place))
         device.synchronize()
 
     def _give(self, t: int, random: np.random.Generator) -> None:
         """An input's values, in device memory and in pinned memory."""
-        tensor = self.lowering.graph.tensor(t)
+        tensor, place = self.lowering.graph.tensor(t), self.lowering.border_place(t)
         values = random_values(tensor.shape, tensor.dtype, random)
-        place = self.lowering.border_place(t)
+        memory = self.device.pinned(values.nbytes)
+        memory[:] = values.reshape(-1).view(np.uint8)
+        self._pinned.append((memory, place))
         self._inputs[place] = self.device.allocate(values.nbytes)
-        staging = self._ready.staging[t] = self.device.pinned(values.nbytes)
-        staging[:] = values.reshape(-1).view(np.uint8)
-        self.device.copy_in(self._inputs[place], staging)
-
-    @cached_property
-    def _outputs(self) -> list[tuple[np.ndarray, int]]:
-        """Pinned memory for each output, and its address on the device."""
-        places = [self.lowering.border_place(t) for t in self.lowering.outputs]
-        return [
-            (
-                self.device.pinned(self.lowering.place_bytes(place)),
-                self._arena + self.plan.layout.offsets[place],
-            )
-            for place in places
-        ]
+        self.device.copy_in(self._inputs[place], memory)
 
     def graph(self) -> Graph:
         """The launches alone; the input is in device memory."""
-        return self._ready.graph(self.device, self._arena, self._slab, self._inputs)
+        bound = self.plan.bound(self._arena, self._slab, self._inputs)
+
+        def work() -> None:
+            for launch, values in bound:
+                self.device.launch(launch.kernel, launch.grid, values)
+
+        return self._captured(work)
 
     def graph_with_copies(self) -> Graph:
         """From pinned memory to the device, the launches, and the outputs back to pinned memory."""
-        bound = self.plan.bound(self._arena, self._slab, {})
+        bound = self.plan.bound(self._arena, self._slab, self._inputs)
 
         def work() -> None:
-            self._ready.copy_inputs(self.device, self._arena, {})
+            for memory, place in self._pinned:
+                self.device.copy_in(self._inputs[place], memory)
             for launch, values in bound:
                 self.device.launch(launch.kernel, launch.grid, values)
-            for memory, address in self._outputs:
-                self.device.copy_out(memory, address)
+            for memory, place in self._results:
+                self.device.copy_out(memory, self._arena + self.plan.layout.offsets[place])
 
+        return self._captured(work)
+
+    def _captured(self, work: Callable[[], None]) -> Graph:
         self._graphs.append(self.device.capture(work))
         return self._graphs[-1]
 
@@ -165,9 +166,9 @@ class PlacedModel:
         self.device.synchronize()
         for graph in self._graphs:
             graph.free()
-        for memory, _ in self.__dict__.get("_outputs", ()):
+        for memory, _ in (*self._pinned, *self._results):
             self.device.free_pinned(memory)
-        self._ready.free(self.device)
+        self.plan.free(self.device)
         self._slab.free()
         for address in (self._arena, *self._inputs.values()):
             self.device.free(address)

@@ -75,7 +75,7 @@ def _device_time(job: Job, device: Device, name: str, mode: str, batch: int) -> 
 
 
 def _invoke_time(job: Job, device: Device, name: str, mode: str, batch: int) -> None:
-    """The host's time of set_tensor, invoke and get_tensor."""
+    """The host's time of set_tensor, invoke and get_tensor, and of invoke alone."""
     delegate = CudaDelegate(CudaOptions(precision_of(mode)), device=device)
     interpreter = new_interpreter(model_file(job.folder, name, file_type(mode), job.size), delegate)
     resize(interpreter, batch)
@@ -88,5 +88,7 @@ def _invoke_time(job: Job, device: Device, name: str, mode: str, batch: int) -> 
         interpreter.invoke()
         interpreter.get_tensor(taken["index"])
 
-    found = time_calls(call, *((0.0, 1) if job.small else (0.5, 30)))
-    job.records.add("invoke", model=name, mode=mode, batch=batch, **found.fields())
+    effort = (0.0, 1) if job.small else (0.5, 30)
+    found = time_calls(call, *effort)
+    alone = time_calls(interpreter.invoke, *effort)
+    job.records.add("invoke", model=name, mode=mode, batch=batch, **found.fields(), **alone.fields("alone_"))

@@ -118,7 +118,7 @@ def watched_layers(network: Network) -> tuple[str, ...]:
 
 def model_file(directory: Path, name: str, type: str, size: Size, watched: bool = False) -> Path:
     """A network's file in a directory, made where it is not there yet."""
-    mark = f"{size.side}-{size.width}-{size.most_repeats}-{size.classes}"
+    mark = f"{size.side}-{size.width}-{size.most_repeats}-{size.classes}-{size.most_stages}"
     path = directory / f"{name}-{mark}-{type}{'-watched' if watched else ''}.tflite"
     if not path.exists():
         network = NETWORKS[name](size)

@@ -33,16 +33,17 @@ class Layer:
 
 @dataclass(frozen=True)
 class Size:
-    """How large a network is made: sides of the image, width, most repeats of a block, classes."""
+    """How large a network is made: the image's sides, width, most repeats of a block, classes, stages."""
 
     side: int = 224
     width: float = 1.0
     most_repeats: int = 99
     classes: int = 1000
+    most_stages: int = 99
 
 
 FULL = Size()
-SMALL = Size(16, 0.35, 1, 16)
+SMALL = Size(16, 0.35, 1, 16, 3)
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,7 @@ def mobilenet_v2(size: Size = FULL) -> Network:
     number = 0
     stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2))
     stages += ((6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
-    for expansion, channels, repeats, first_stride in stages:
+    for expansion, channels, repeats, first_stride in stages[: size.most_stages]:
         for repeat in range(b.repeats(repeats)):
             x = _inverted_residual(b, x, number, expansion, b.width(channels), 1 if repeat else first_stride)
             number += 1
@@ -162,7 +163,8 @@ def resnet50(size: Size = FULL) -> Network:
     x = b.window("conv1_conv", "conv", x, b.width(64), 7, 2, False, "relu")
     x = b.pad("pool1_pad", x, 1, 1)
     x = b.window("pool1_pool", "max_pool", x, b.channels(x), 3, 2, False)
-    for stage, (channels, repeats) in enumerate(((64, 3), (128, 4), (256, 6), (512, 3)), 2):
+    stages = ((64, 3), (128, 4), (256, 6), (512, 3))
+    for stage, (channels, repeats) in enumerate(stages[: size.most_stages], 2):
         for block in range(1, b.repeats(repeats) + 1):
             stride = 2 if block == 1 and stage > 2 else 1
             x = _bottleneck(b, x, f"conv{stage}_block{block}", b.width(channels), stride, block == 1)
@@ -188,7 +190,7 @@ def efficientnet_lite0(size: Size = FULL) -> Network:
     number = 0
     stages = ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3))
     stages += ((6, 112, 3, 1, 5), (6, 192, 4, 2, 5), (6, 320, 1, 1, 3))
-    for expansion, channels, repeats, first_stride, window in stages:
+    for expansion, channels, repeats, first_stride, window in stages[: size.most_stages]:
         for repeat in range(b.repeats(repeats)):
             stride = 1 if repeat else first_stride
             start, name, out = x, f"blocks_{number}", b.width(channels)

@@ -140,7 +140,7 @@ def _models(latest: dict[str, list[Record]]) -> str:
                 f"{number(record, 'images_per_s'):,.0f}",
                 f"{100 * number(record, 'fraction'):.0f}%" + ("*" if record["assumed"] else ""),
                 _us(record, "copied_"),
-                "" if invoke is None else f"{number(invoke, 'us'):.4g}",
+                *(("", "") if invoke is None else (f"{number(invoke, n):.4g}" for n in ("alone_us", "us"))),
             )
         )
     columns = (
@@ -153,6 +153,7 @@ def _models(latest: dict[str, list[Record]]) -> str:
         "of limit",
         "us with copies",
         "us invoke",
+        "us set, invoke, get",
     )
     return table("Models (*: of a limit from assumed ceilings)", columns, rows)
 
