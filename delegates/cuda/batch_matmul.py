@@ -12,7 +12,7 @@ from ...kernels.requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requa
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .launch import Argument, Constant, Pointer
-from .tiles import Product, choose
+from .tiles import Product
 
 if TYPE_CHECKING:
     from ...lite.tensor import Tensor
@@ -57,7 +57,7 @@ def _launch(
     x, w, y = tensors
     rows, x_index, w_index = _pairs(g, x, adjoints[0])
     element = b.type_of(x)
-    tile = choose(Product(rows, g.columns, g.depth, 1, len(x_index), element)).tile
+    tile = b.choose(Product(rows, g.columns, g.depth, 1, len(x_index), element)).tile
     pointer = b.pointer(x)
     kind = (
         "float" if x.type == TensorType.FLOAT32 else "quantized" if y.type == TensorType.INT8 else "integer"

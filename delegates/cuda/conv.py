@@ -29,7 +29,7 @@ from .byte_sums import (
 )
 from .clamps import composed
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
-from .tiles import Choice, Product, choose
+from .tiles import Choice, Product
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -199,7 +199,7 @@ class _Conv:
             is_light=is_light,
             may_split=g.out_pixels * g.out_depth <= _MOST_PARTS,
         )
-        choice = choose(product)
+        choice = self.b.choose(product)
         if choice.splits == 1:
             self._multiply(x, y, choice, product, pointers | ends, constants)
             return

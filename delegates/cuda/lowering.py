@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .launch import ELEMENT_BYTES, Argument, Constant, Launch, Place, Pointer, element_type, make_launch
+from .tiles import Choice, Product, choose
 
 if TYPE_CHECKING:
     from ...lite.kernel_call import KernelCall
@@ -33,13 +34,21 @@ class Weights:
     type: str
 
 
+class Question(NamedTuple):
+    """A product whose configuration was chosen: the key is the node's number, and which of its products."""
+
+    key: tuple[int, int]
+    product: Product
+    step: Step
+
+
 @dataclass
 class Lowering:
     """Collects the launches of a partition.
 
     precision is how float32 operators compute: the matrix products of float32 tensors by "tf32x3",
     "ieee" or "tf32", or everything in "float16" or "bfloat16" storage. simulated is for kernels that
-    the interpreter must run another way.
+    the interpreter must run another way. choices answer questions otherwise than by estimate.
     """
 
     graph: ShadowGraph
@@ -55,6 +64,9 @@ class Lowering:
     owners: dict[int, int] = field(default_factory=dict)
     reports: list[str] = field(default_factory=list)
     status: Pointer | None = None
+    choices: Mapping[tuple[int, int], Choice] = field(default_factory=dict)
+    questions: list[Question] = field(default_factory=list)
+    step: Step | None = None
     label: str = ""
     node: int = -1
 
@@ -226,6 +238,14 @@ class Lowering:
             )
         )
 
+    def choose(self, product: Product) -> Choice:
+        """The configuration for a product of the operator that is lowered."""
+        assert self.step is not None
+        number = sum(question.key[0] == self.node for question in self.questions)
+        question = Question((self.node, number), product, self.step)
+        self.questions.append(question)
+        return self.choices.get(question.key) or choose(product)
+
     def convert(self, x: Pointer, y: Pointer, size: int) -> None:
         """Copy elements, from one float type to another where they differ."""
         args: dict[str, Argument] = {"x_ptr": x, "y_ptr": y, "size": size}
@@ -238,7 +258,7 @@ class Lowering:
         from .families import FAMILIES
 
         node = step.node
-        self.label, self.node = node.registration.name, node.index
+        self.label, self.node, self.step = node.registration.name, node.index, step
         FAMILIES[node.registration.name].lower(self, step)
 
 

@@ -23,7 +23,7 @@ class CudaOptions:
     runs on the CPU. Partitions of fewer than min_nodes operators stay on the CPU; with 0, which is what
     the options as texts have, those that would not pay. batches are sizes that kernels are compiled ahead
     for. outputs says where the model's outputs go: to the "host" with each invoke, or only when they are
-    read.
+    read. With tune, configurations of matrix products are timed on the device, once.
     """
 
     precision: str = "tf32x3"
@@ -35,6 +35,7 @@ class CudaOptions:
     more_archs: tuple[int, ...] = ()
     batches: tuple[int, ...] = (1, 4, 16, 64, 256)
     outputs: str = "host"
+    tune: bool = False
 
     def __post_init__(self) -> None:
         """UnsupportedError unless the values are ones that there are."""
@@ -68,20 +69,24 @@ class CudaOptions:
         """From texts; arch and batches may have several numbers with commas between them."""
         archs = _numbers("arch", texts["arch"].replace("sm_", ""))
         (ordinal,), (min_nodes,) = (_numbers(name, texts[name], 1) for name in ("ordinal", "min_nodes"))
-        fallback = texts["fallback"].lower()
-        if fallback not in (*_YES, *_NO):
-            raise UnsupportedError(f"fallback must be true or false, got {texts['fallback']!r}")
         return cls(
             precision=texts["precision"],
             device=texts["device"],
             ordinal=ordinal,
             arch=archs[0] if archs else 0,
-            fallback=fallback in _YES,
+            fallback=_is_yes("fallback", texts["fallback"]),
             min_nodes=min_nodes,
             more_archs=archs[1:],
             batches=_numbers("batches", texts["batches"]),
             outputs=texts["outputs"],
+            tune=_is_yes("tune", texts["tune"]),
         )
+
+
+def _is_yes(name: str, text: str) -> bool:
+    if text.lower() not in (*_YES, *_NO):
+        raise UnsupportedError(f"{name} must be true or false, got {text!r}")
+    return text.lower() in _YES
 
 
 def _numbers(name: str, text: str, count: int | None = None) -> tuple[int, ...]:

@@ -18,6 +18,7 @@ from .fusion import Step, fuse
 from .plan import Plan, WeightSlab
 from .ready_plan import Arena, Outside, ReadyPlan
 from .shadow import ShadowGraph
+from .tuning import Answers, tuned
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -89,10 +90,16 @@ class CudaKernel(SimpleDelegateKernel):
 
     # --- shapes
 
-    def lowered(self, context: Context, shapes: Mapping[int, Shape], arch: int = 0) -> Lowering:
+    def lowered(
+        self,
+        context: Context,
+        shapes: Mapping[int, Shape],
+        arch: int = 0,
+        answers: Answers | None = None,
+    ) -> Lowering:
         """The launches for inputs of these shapes (by the partition's own numbers), fused.
 
-        They are for an architecture, or the device's where it is 0.
+        They are for an architecture, or the device's where it is 0. answers are those of tuning.
         """
         assert self._find is not None
         graph = ShadowGraph(self._find, self._nodes, context.numerics).fresh(shapes)
@@ -101,6 +108,7 @@ class CudaKernel(SimpleDelegateKernel):
         for node in self._nodes:
             plain.lower(Step(node))  # for the shapes
         fused = self._delegate.lowering(graph, inputs, outputs, arch)
+        fused.choices = answers or {}
         fused.enter()
         for step in fuse(graph, outputs):
             fused.lower(step)
@@ -133,7 +141,10 @@ class CudaKernel(SimpleDelegateKernel):
         if found is None:
             device = self._delegate.device
             assert device is not None
-            plan = Plan(self.lowered(context, shapes), device.maps_pinned)
+            lowering = self.lowered(context, shapes)
+            if self._delegate.cuda_options.tune:
+                lowering = tuned(device, lowering, lambda answers: self.lowered(context, shapes, 0, answers))
+            plan = Plan(lowering, device.maps_pinned)
             if self._slab is None:
                 self._slab = WeightSlab(device)
             plan.upload(device, self._slab)

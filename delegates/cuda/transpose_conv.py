@@ -16,7 +16,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .byte_sums import set_count, split, wrapped
 from .launch import Argument, Constant, Pointer
-from .tiles import Product, choose
+from .tiles import Product
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -53,7 +53,7 @@ def _launch(
     b: Lowering, g: TransposeConvGeometry, arithmetic: _Floats | _Bytes, phase: Phase, number: int
 ) -> None:
     rows = g.batch * phase.pixels
-    tile = choose(Product(rows, g.out_depth, g.depth, phase.taps, 1, arithmetic.element)).tile
+    tile = b.choose(Product(rows, g.out_depth, g.depth, phase.taps, 1, arithmetic.element)).tile
     bias, ends, constants = arithmetic.epilogue(phase, number)
     x, y = b.pointer(arithmetic.operands.x), b.pointer(arithmetic.operands.y)
     row = g.out_width * g.out_depth
