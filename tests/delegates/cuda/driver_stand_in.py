@@ -183,12 +183,11 @@ class StandIn:
 
 
 def _for_the_interpreter(kernel: Kernel) -> Kernel:
-    """It multiplies bfloat16 wrongly, unless they are made wider first."""
-    wide = tuple(
-        (name, any(type_ == "*bf16" for _, type_ in kernel.signature) if name == "WIDEN" else value)
-        for name, value in kernel.constants
-    )
-    return replace(kernel, constants=wide)
+    """It has no machine instructions, and multiplies bfloat16 only when they are made wider first."""
+    is_bfloat16 = any(type_ == "*bf16" for _, type_ in kernel.signature)
+    instead = {"INTERPRETED": True, "WIDEN": is_bfloat16}
+    constants = tuple((name, instead.get(name, value)) for name, value in kernel.constants)
+    return replace(kernel, constants=constants)
 
 
 def _built() -> Path:
