@@ -37,6 +37,12 @@ class Reduction:
     def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
         return x
 
+    def scalars(self, e: Emitter, scalars: list[Value], lanes: int) -> list[Value]:
+        """A kernel's trailing arguments as finish takes them."""
+        if self.accumulator in (i8, i16):
+            scalars = [e.builder.trunc(scalar, self.accumulator) for scalar in scalars]
+        return [e.splat(scalar, lanes) for scalar in scalars]
+
 
 class _MaxF32(Reduction):
     start = -3.4028234663852886e38
@@ -125,7 +131,7 @@ class _SumU8(_SumI8):
         return e.builder.zext(x, vector(i32, lanes))
 
 
-def _bytes(element: Any) -> int:
+def element_bytes(element: Any) -> int:
     return 4 if element == f32 else element.width // 8
 
 
@@ -136,13 +142,11 @@ class _Window:
         x, y, self.depth, self.rows, self.columns, self.row_bytes, self.pixel_bytes, *scalars = arguments
         self.e, self.reduction = e, reduction
         self.x, self.y = e.pointer(x), e.pointer(y)
-        self.lanes = target().vector_bytes // _bytes(reduction.accumulator)
-        if reduction.accumulator in (i8, i16):
-            scalars = [e.builder.trunc(scalar, reduction.accumulator) for scalar in scalars]
-        self.scalars = [e.splat(scalar, self.lanes) for scalar in scalars]
+        self.lanes = target().vector_bytes // element_bytes(reduction.accumulator)
+        self.scalars = reduction.scalars(e, scalars, self.lanes)
 
     def _scaled(self, channel: Value, element: Any) -> Value:
-        return self.e.builder.mul(channel, self.e.const(_bytes(element)))
+        return self.e.builder.mul(channel, self.e.const(element_bytes(element)))
 
     def reduced(self, channels: list[Value]) -> list[Value]:
         """Vectors of results, one from each of the channels on."""
@@ -221,15 +225,17 @@ def _kernel(name: str, reduction: Reduction, scalars: list[types.Type]) -> Any:
     return microkernel(name, [types.int64] * 7 + scalars, _emit(reduction))
 
 
+MAX_F32, MAX_I8, MAX_U8, AVERAGE_F32 = _MaxF32(), _MaxI8(), _MaxU8(), _AverageF32()
+
 # All take (x, y, depth, rows, columns, row_bytes, pixel_bytes, ...), x the address of the
 # window's first pixel, and set y[c] for each c < depth; rows and columns may be 0. Reads go as
 # far past a pixel as OVERREAD_BYTES allow.
 
 # (..., low, high): the largest element, clamped.
-max_window_f32 = _kernel("max_window_f32", _MaxF32(), [types.float32] * 2)
-max_window_i8 = _kernel("max_window_i8", _MaxI8(), [types.int32] * 2)
+max_window_f32 = _kernel("max_window_f32", MAX_F32, [types.float32] * 2)
+max_window_i8 = _kernel("max_window_i8", MAX_I8, [types.int32] * 2)
 max_window_i16 = _kernel("max_window_i16", _MaxI16(), [types.int32] * 2)
-max_window_u8 = _kernel("max_window_u8", _MaxU8(), [types.int32] * 2)
+max_window_u8 = _kernel("max_window_u8", MAX_U8, [types.int32] * 2)
 
 # The largest and smallest element.
 EXTREMUM_WINDOWS = {
@@ -247,7 +253,7 @@ EXTREMUM_WINDOWS = {
 }
 
 # (..., low, high, share): the sum times share, clamped.
-average_window_f32 = _kernel("average_window_f32", _AverageF32(), [types.float32] * 3)
+average_window_f32 = _kernel("average_window_f32", AVERAGE_F32, [types.float32] * 3)
 
 # (..., low, high, share): the square root of the sum of squares times share, clamped.
 root_mean_square_window_f32 = _kernel(

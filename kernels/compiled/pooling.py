@@ -12,6 +12,10 @@ from .elements import read_back_i32
 _EXACT_IN_F32 = 1 << 15
 
 
+_ROW_SIZE = 3  # of the windows that a row is made of
+_ROW_STRIDES = 2  # at most
+
+
 def _pool(visit: Callable) -> Callable:
     """A kernel that calls visit(block, corner, rows, columns, at, chunk) for each output pixel.
 
@@ -36,23 +40,96 @@ def _pool(visit: Callable) -> Callable:
     return kernel
 
 
+def _pool_rows(visit: Callable, visit_row: Callable) -> Callable:
+    """The same, but 3x3 windows that lie wholly inside are left to visit_row, a row at a time.
+
+    visit_row(block, corner, outputs, at) takes the first window's corner, and how many there are.
+    """
+    pool = njit(error_model="numpy")(_pool(visit))
+
+    @njit(error_model="numpy")
+    def pool_edge(a, row, y0, y1, begin, end):
+        for ox in range(begin, end):
+            left = ox * a.stride_w - a.pad_left
+            x0, x1 = max(left, 0), min(left + a.filter_width, a.in_width)
+            corner = ((row // a.out_height * a.in_height + y0) * a.in_width + x0) * a.depth
+            at = (row * a.out_width + ox) * a.depth
+            visit(a, corner, max(y1 - y0, 0), max(x1 - x0, 0), at, 0)
+
+    def kernel(a, chunk, chunks):
+        if a.filter_height != _ROW_SIZE or a.filter_width != _ROW_SIZE or a.stride_w > _ROW_STRIDES:
+            return pool(a, chunk, chunks)
+        # Outputs from `begin` to `end` have windows with all columns.
+        begin = min((a.pad_left + a.stride_w - 1) // a.stride_w, a.out_width)
+        end = min((a.in_width - _ROW_SIZE + a.pad_left) // a.stride_w + 1, a.out_width)
+        out_rows = a.batch * a.out_height
+        for row in range(out_rows * chunk // chunks, out_rows * (chunk + 1) // chunks):
+            image, oy = row // a.out_height, row % a.out_height
+            top = oy * a.stride_h - a.pad_top
+            y0, y1 = max(top, 0), min(top + _ROW_SIZE, a.in_height)
+            if y1 - y0 < _ROW_SIZE or end <= begin:
+                pool_edge(a, row, y0, y1, 0, a.out_width)
+                continue
+            pool_edge(a, row, y0, y1, 0, begin)
+            left = begin * a.stride_w - a.pad_left
+            corner = ((image * a.in_height + y0) * a.in_width + left) * a.depth
+            visit_row(a, corner, end - begin, (row * a.out_width + begin) * a.depth)
+            pool_edge(a, row, y0, y1, end, a.out_width)
+        return 0
+
+    return kernel
+
+
+def max_pool_rows(window: Any, row: Any, itemsize: int) -> Callable:
+    """max_pool with a microkernel for rows of 3x3 windows."""
+
+    @njit(error_model="numpy")
+    def visit_row(a, corner, outputs, at):
+        x, y, pixel_bytes = a.x + corner * itemsize, a.y + at * itemsize, a.depth * itemsize
+        row_bytes = a.in_width * pixel_bytes
+        row(x, y, a.depth, outputs, row_bytes, pixel_bytes, a.stride_w, a.low, a.high)
+
+    return _pool_rows(_visit_max(window, itemsize), visit_row)
+
+
+def mean_pool_rows_f32(window: Any, row: Any) -> Callable:
+    """mean_pool_f32 with a microkernel for rows of 3x3 windows."""
+    share = np.float32(1) / np.float32(_ROW_SIZE * _ROW_SIZE)
+
+    @njit(error_model="numpy")
+    def visit_row(a, corner, outputs, at):
+        x, y, pixel_bytes = a.x + corner * 4, a.y + at * 4, a.depth * 4
+        row_bytes = a.in_width * pixel_bytes
+        row(x, y, a.depth, outputs, row_bytes, pixel_bytes, a.stride_w, a.low, a.high, share)
+
+    return _pool_rows(_visit_mean_f32(window), visit_row)
+
+
 def max_pool(window: Any, itemsize: int) -> Callable:
+    return _pool(_visit_max(window, itemsize))
+
+
+def mean_pool_f32(window: Any) -> Callable:
+    return _pool(_visit_mean_f32(window))
+
+
+def _visit_max(window: Any, itemsize: int) -> Any:
     @njit(error_model="numpy")
     def visit(a, corner, rows, columns, at, chunk):
         x, y, pixel_bytes = a.x + corner * itemsize, a.y + at * itemsize, a.depth * itemsize
         window(x, y, a.depth, rows, columns, a.in_width * pixel_bytes, pixel_bytes, a.low, a.high)
 
-    return _pool(visit)
+    return visit
 
 
-def mean_pool_f32(window: Any) -> Callable:
+def _visit_mean_f32(window: Any) -> Any:
     @njit(error_model="numpy")
     def visit(a, corner, rows, columns, at, chunk):
         share = np.float32(1) / np.float32(max(rows * columns, 1))
         x, y, pixel_bytes = a.x + corner * 4, a.y + at * 4, a.depth * 4
         window(x, y, a.depth, rows, columns, a.in_width * pixel_bytes, pixel_bytes, a.low, a.high, share)
 
-    return _pool(visit)
+    return visit
 
 
 @njit(error_model="numpy")
