@@ -32,6 +32,12 @@ class HeldTensor:
         self.copy: np.ndarray | None = None
         self._owner = owner
 
+    @property
+    def is_on_device(self) -> bool:
+        """Whether the device itself has the value: a launch may have written it to the host alone."""
+        on_host = 0 if self.copy is None else self.copy.__array_interface__["data"][0]
+        return self.address not in (0, on_host)
+
     def forget(self) -> None:
         """The memory is not the value's any more."""
         self.address, self.copy = 0, None
@@ -48,6 +54,20 @@ class HeldTensor:
         else:
             device.synchronize()
             tensor.data[: copy.size] = copy
+
+
+class LentTensor:
+    """An output's value for other libraries, until the next invoke; nothing has to be waited for."""
+
+    def __init__(self, held: HeldTensor, dtype: np.dtype) -> None:
+        self.__cuda_array_interface__ = {
+            "data": (held.address, True),
+            "shape": held.shape,
+            "typestr": dtype.str,
+            "strides": None,
+            "stream": None,
+            "version": 3,
+        }
 
 
 class BorderInput:

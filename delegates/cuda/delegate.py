@@ -15,7 +15,7 @@ from ...lite.delegate_application import hold_tensor
 from ...lite.errors import PrepareError, StateError, UnsupportedError
 from ..graph_partition import GraphPartitionHelper
 from ..simple import SimpleDelegate, SimpleDelegateOptions
-from .border import HeldTensor
+from .border import HeldTensor, LentTensor
 from .device import DeviceUnavailableError
 from .device_array import NO_STREAM, device_array
 from .families import FAMILIES
@@ -191,6 +191,21 @@ class CudaDelegate(SimpleDelegate):
         handle = self.hold(HeldTensor(self.device, found.address, found.shape, found.owner))
         hold_tensor(subgraph, tensor, handle, self)
         tensor.data_is_stale = True
+
+    def get_output(self, interpreter: HasCore, index: int) -> LentTensor:
+        """What the last invoke has put into an output, where it lies in device memory.
+
+        The result has __cuda_array_interface__, and is good until the next invoke. With the option
+        outputs=device nothing else is done with outputs. StateError where the device does not have it.
+        """
+        tensor = interpreter.core.tensor(index)
+        held = self.handles.get(tensor.buffer_handle) if tensor.delegate is self else None
+        if held is None or index not in interpreter.core.subgraphs[0].outputs or not held.is_on_device:
+            raise StateError(
+                f"get_output: tensor {tensor!r} must be an output that an invoke has computed on the device; "
+                "with the option outputs=device it stays there"
+            )
+        return LentTensor(held, tensor.dtype)
 
     def free_buffer_handle(self, context: Context, handle: int) -> None:
         self.handles.pop(handle, None)

@@ -164,7 +164,8 @@ class _Bytes:
         key = (g.filter_height, g.stride_h)
         is_square = (g.filter_width, g.stride_w) == key and (g.dilation_h, g.dilation_w) == (1, 1)
         if is_square and key in _QUADS and g.multiplier == 1 and g.in_depth % 4 == 0 and self._fits_bytes():
-            self._launch_quads(x, y, _QUADS[key].best_rows(g), _QUADS[key].columns)
+            rows = _QUADS[key].best_rows(g._replace(batch=self.b.chosen_by(g.batch)))
+            self._launch_quads(x, y, rows, _QUADS[key].columns)
         else:
             self._launch_plain(x, y)
 

@@ -86,6 +86,9 @@ class Device(Protocol):
     def load(self, kernels: Sequence[Kernel]) -> None:
         """Have the kernels' code on the device: compile what nobody has."""
 
+    def expect(self, kernels: Sequence[Kernel]) -> None:
+        """Kernels that may be loaded later: what nobody has is compiled in the background."""
+
     def launch(self, kernel: Kernel, grid: tuple[int, int, int], values: Sequence[int | float]) -> None:
         """Launch a loaded kernel; pointers are addresses."""
 

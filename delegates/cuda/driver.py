@@ -159,6 +159,9 @@ class CudaDevice:
         for kernel in missing:
             self._held.kernels[kernel] = self._loaded(kernel)
 
+    def expect(self, kernels: Sequence[Kernel]) -> None:
+        self.cubins.have(kernels, urgent=False)
+
     def _loaded(self, kernel: Kernel) -> LoadedKernel:
         driver, cubin = self._driver, self.cubins.cubin(kernel)
         module = self._call(driver.cuModuleLoadData(cubin.code))

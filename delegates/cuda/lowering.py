@@ -57,6 +57,7 @@ class Lowering:
     precision: str = "tf32x3"
     arch: int = 90
     simulated: bool = False
+    batch: tuple[int, int] = (0, 0)
     launches: list[Launch] = field(default_factory=list)
     weights_of: dict[tuple[int, str], Weights] = field(default_factory=dict)
     tables: list[Weights] = field(default_factory=list)
@@ -244,7 +245,13 @@ class Lowering:
         number = sum(question.key[0] == self.node for question in self.questions)
         question = Question((self.node, number), product, self.step)
         self.questions.append(question)
-        return self.choices.get(question.key) or choose(product)
+        found = self.choices.get(question.key)
+        return found or choose(product._replace(rows=self.chosen_by(product.rows)))
+
+    def chosen_by(self, rows: int) -> int:
+        """What a kernel is chosen by in the place of rows: as many as in the batch that stands for this."""
+        batch, other = self.batch
+        return rows // batch * other if batch and rows % batch == 0 else rows
 
     def convert(self, x: Pointer, y: Pointer, size: int) -> None:
         """Copy elements, from one float type to another where they differ."""

@@ -5,12 +5,15 @@ from __future__ import annotations
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
 from typing import TYPE_CHECKING, cast
 
 from ...lite.delegate import NULL_BUFFER_HANDLE
-from ...lite.errors import InvokeError, PrepareError
+from ...lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..replaced_node import prepare_replaced
 from ..simple import SimpleDelegateKernel
+from .batches import batch_of, batched, tuned_batch
 from .border import Border, HeldTensor, find_border
 from .cpu_partition import CpuPartition
 from .device import DeviceError, DeviceLostError
@@ -108,6 +111,8 @@ class CudaKernel(SimpleDelegateKernel):
         for node in self._nodes:
             plain.lower(Step(node))  # for the shapes
         fused = self._delegate.lowering(graph, inputs, outputs, arch)
+        batch = batch_of(shapes)
+        fused.batch = batch, tuned_batch(batch, self._delegate.cuda_options.batches)
         fused.choices = answers or {}
         fused.enter()
         for step in fuse(graph, outputs):
@@ -148,10 +153,21 @@ class CudaKernel(SimpleDelegateKernel):
             if self._slab is None:
                 self._slab = WeightSlab(device)
             plan.upload(device, self._slab)
+            if not self._plans:
+                self._compile_ahead(context, device, shapes)
             found = self._plans[key] = ReadyPlan(plan, device)
             self._forget_plans()
         self._plans.move_to_end(key)
         return found
+
+    def _compile_ahead(self, context: Context, device: Device, shapes: Mapping[int, Shape]) -> None:
+        """Have kernels for other batch sizes compiled meanwhile, where the model leaves its batch open."""
+        subgraph = cast("Subgraph", context)
+        if not any(subgraph.tensors[t].shape_signature[:1] == (-1,) for t in subgraph.inputs):
+            return
+        for others in islice(batched(shapes, self._delegate.cuda_options.batches), 1, None):
+            with suppress(UnsupportedError, PrepareError):  # not every batch has to be possible
+                device.expect([launch.kernel for launch in self.lowered(context, others).launches])
 
     def _forget_plans(self) -> None:
         while len(self._plans) > _MOST_PLANS:
@@ -248,13 +264,17 @@ class CudaKernel(SimpleDelegateKernel):
 
     # --- when the device fails
 
+    def stay_on_cpu(self, reason: object) -> None:
+        """From now on the CPU runs the partition; the log says why, once."""
+        if not self._on_cpu:
+            _LOG.warning("%s: running on the CPU from now on: %s", self._delegate.name, reason)
+        self._on_cpu = True
+
     def _give_up(self, context: Context, error: DeviceError) -> None:
         """Free what can be; from now on the CPU runs the partition where the device is lost."""
         self.free()
         if isinstance(error, DeviceLostError) or self._delegate.cuda_options.fallback:
-            if not self._on_cpu:
-                _LOG.warning("%s: running on the CPU from now on: %s", self._delegate.name, error)
-            self._on_cpu = True
+            self.stay_on_cpu(error)
             context.resources.generation += 1  # has the nodes prepared again
 
     def _prepare_for_cpu(self, context: Context, node: Node) -> list[KernelCall] | None:

@@ -76,7 +76,8 @@ def read_program(
 ) -> None:
     """Have the kernel run the program on the operator's inputs and outputs. ModelError for a damaged one.
 
-    Without a device it runs on the CPU; on one that the program has no code for, it is compiled.
+    Without a device it runs on the CPU. On one that the program has no code for it is compiled;
+    UnsupportedError where it cannot be, or the CPU with the option fallback.
     """
     try:
         content, cubins = _unpacked(program)
@@ -87,7 +88,11 @@ def read_program(
     outer = cast("Subgraph", context)
     if delegate.device is not None:
         arch = delegate.device.arch
-        _check_arch(arch, cubins)
+        missing = _missing_code(arch, cubins)
+        if missing is not None and not delegate.cuda_options.fallback:
+            raise UnsupportedError(missing)
+        if missing is not None:
+            kernel.stay_on_cpu(missing)
         delegate.device.cubins.carry(cubins.get(arch, {}))
     runtime = Runtime(_NoLibrary(), context.numerics)
     (subgraph,) = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)
@@ -118,14 +123,15 @@ def _unpacked(program: bytes) -> tuple[bytes, dict[int, dict[str, Cubin]]]:
     return content, cubins
 
 
-def _check_arch(arch: int, cubins: Mapping[int, object]) -> None:
-    """UnsupportedError on a device that the program has no code for, and that none can be made for."""
-    if cubins and arch not in cubins and find_spec("triton") is None:
-        carried = ", ".join(map(str, cubins))
-        raise UnsupportedError(
-            f"compiled partition: it must have code for this GPU, {arch}, got {carried}; compile the model "
-            f"with --arch {arch}, or install Triton: pip install numlite[cuda]"
-        )
+def _missing_code(arch: int, cubins: Mapping[int, object]) -> str | None:
+    """What is wrong on a device that the program has no code for, and that none can be made for."""
+    if not cubins or arch in cubins or find_spec("triton") is not None:
+        return None
+    carried = ", ".join(map(str, cubins))
+    return (
+        f"compiled partition: it must have code for this GPU, {arch}, got {carried}; compile the model "
+        f"with --arch {arch}, or install Triton: pip install numlite[cuda]"
+    )
 
 
 class _NoLibrary:

@@ -47,6 +47,7 @@ class SimulatedDevice:
         self.graph_launches = 0
         self.captures = 0
         self.loaded: set[Kernel] = set()
+        self.expected: set[Kernel] = set()
         self._left = memory_bytes
         self._blocks: dict[int, np.ndarray] = {}
         self._tape: list[_Work] | None = None
@@ -119,6 +120,9 @@ class SimulatedDevice:
     def load(self, kernels: Sequence[Kernel]) -> None:
         self.activate()
         self.loaded.update(kernels)
+
+    def expect(self, kernels: Sequence[Kernel]) -> None:
+        self.expected.update(kernels)
 
     def launch(self, kernel: Kernel, grid: tuple[int, int, int], values: Sequence[int | float]) -> None:
         if kernel not in self.loaded:

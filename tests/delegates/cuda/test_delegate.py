@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.delegates import compile_model, load_delegate
-from numlite.delegates.cuda.compile import Cubin, CubinStore
+from numlite.delegates.cuda.compile import Cubin, CubinStore, variant_name
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.device import DeviceUnavailableError
 from numlite.delegates.cuda.partition_kernel import CudaKernel
@@ -269,22 +269,84 @@ def test_cubins_are_kept_and_damaged_ones_made_again(tmp_path: Path) -> None:
     assert CubinStore(80, tmp_path).key(kernel) != CubinStore(90, tmp_path).key(kernel)
 
 
-def test_compiled_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The file carries its machine code, and runs where the delegate has a device."""
-    model = network("int8")
-    offline = CudaDelegate(CudaOptions(arch=90))
-    core = interpreter_of(model, offline).core
-    compiled = compile_model(core, offline, "cuda", {"arch": "90"})
+def compiled_network(archs: tuple[int, ...] = (90,)) -> bytes:
+    offline = CudaDelegate(CudaOptions(arch=archs[0], more_archs=archs[1:]))
+    core = interpreter_of(network("int8"), offline).core
+    compiled = compile_model(core, offline, "cuda", {"arch": ",".join(map(str, archs)), "min_nodes": "1"})
     assert len(compiled.partitions) == 1
-    delegate = simulated()
+    return compiled.content
+
+
+def opened(model: bytes, delegate: CudaDelegate) -> Interpreter:
     delegate.loaded_as = "cuda"
-    interpreter = Interpreter(model_content=compiled.content, experimental_delegates=[delegate])
+    return Interpreter(model_content=model, experimental_delegates=[delegate])
+
+
+def test_compiled_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file carries its machine code for any batch, and runs where the delegate has a device."""
+    model, delegate = network("int8"), simulated()
+    interpreter = opened(compiled_network(), delegate)
     for batch in (1, 3):
         x = random_input("int8", (batch, *SHAPE[1:]))
         np.testing.assert_array_equal(run(interpreter, [x])[0], run(interpreter_of(model), [x])[0])
     monkeypatch.setattr("numlite.delegates.cuda.compile.compile_kernel", _no_compiler)
     store = device_of(delegate).cubins
-    assert all(store.cubin(kernel).code for kernel in device_of(delegate).launches)
+    assert all(store.cubin(kernel).code for b in (1, 3) for kernel in kernels_of(model, {0: (b, *SHAPE[1:])}))
+
+
+def test_code_of_several_architectures_is_carried() -> None:
+    """Each device takes its own; one that has none, and no compiler, says so."""
+    compiled = compiled_network((80, 90))
+    for arch in (80, 90):
+        delegate = CudaDelegate(CudaOptions(device="simulated"), SimulatedDevice(arch))
+        opened(compiled, delegate).allocate_tensors()
+        carried = device_of(delegate).cubins._known
+        kernels = kernels_of(network("int8"), {0: SHAPE}, arch=arch)
+        assert {variant_name(kernel, arch) for kernel in kernels} <= carried.keys()
+    delegate = CudaDelegate(CudaOptions(device="simulated"), SimulatedDevice(86))
+    opened(compiled, delegate).allocate_tensors()
+    assert not device_of(delegate).cubins._known
+
+
+def test_code_for_another_gpu_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = compiled_network()
+    delegate = CudaDelegate(CudaOptions(device="simulated"), SimulatedDevice(86))
+    monkeypatch.setattr("numlite.delegates.cuda.program.find_spec", lambda name: None)
+    with pytest.raises(UnsupportedError, match=r"must have code for this GPU, 86, got 90.*--arch 86"):
+        opened(compiled, delegate).allocate_tensors()
+    fallback = CudaDelegate(CudaOptions(device="simulated", fallback=True), SimulatedDevice(86))
+    x = random_input("int8", SHAPE)
+    (got,) = run(opened(compiled, fallback), [x])
+    np.testing.assert_array_equal(got, run(interpreter_of(network("int8")), [x])[0])
+    assert not device_of(fallback).graph_launches
+
+
+def test_compiled_models_without_a_device(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With fallback the CPU runs them, and says so once; otherwise the error says what is needed."""
+    compiled = compiled_network()
+    monkeypatch.setattr("numlite.delegates.cuda.delegate._open_device", _no_device)
+    with pytest.raises((PrepareError, UnsupportedError), match="needs an NVIDIA GPU"):
+        Interpreter(model_content=compiled).allocate_tensors()
+    with caplog.at_level(logging.WARNING, "numlite"):
+        interpreter = opened(compiled, CudaDelegate(CudaOptions(fallback=True)))
+        for batch in (1, 3, 1):
+            x = random_input("int8", (batch, *SHAPE[1:]), batch)
+            expected = run(interpreter_of(network("int8")), [x])[0]
+            np.testing.assert_array_equal(run(interpreter, [x])[0], expected)
+    assert [record.message.split(":")[0] for record in caplog.records] == ["running on the CPU"]
+
+
+def test_compiled_models_outlive_their_device() -> None:
+    delegate, x = simulated(), random_input("int8", SHAPE)
+    interpreter = opened(compiled_network(), delegate)
+    (expected,) = run(interpreter, [x])
+    device_of(delegate).lose()
+    with pytest.raises(InvokeError, match="runs on the CPU"):
+        interpreter.invoke()
+    for _ in range(2):
+        np.testing.assert_array_equal(run(interpreter, [x])[0], expected)
 
 
 def _no_compiler(kernel: object, arch: int) -> Cubin:
