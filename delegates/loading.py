@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
@@ -34,6 +35,15 @@ def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = No
     except Exception as error:
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"Failed to load delegate from {name_or_module}\n{text}") from error
+
+
+def takes_option(name_or_module: str, option: str) -> bool:
+    """Whether what makes the delegate has an option of that name; ValueError where there is no delegate."""
+    try:
+        parameters = inspect.signature(_factory(name_or_module)).parameters
+    except Exception as error:
+        raise ValueError(f"Failed to load delegate from {name_or_module}\n{error}") from error
+    return option in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
 def installed_delegate(name: str, options: Mapping[str, str]) -> Delegate | None:
