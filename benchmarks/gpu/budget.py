@@ -36,10 +36,11 @@ SECTIONS = (
 def seconds_for(section: Section, left: float, later: Sequence[Section]) -> float:
     """How long a section may take when so much is left for it and the later ones; 0: it is skipped.
 
-    What is least for the later ones is kept for them, but not at the cost of this section's own least.
+    What is least for the later ones is kept for them, but not at the cost of this section's own least. The
+    last one may take all that is left.
     """
     usable = left - REPORT_SECONDS - GRACE_SECONDS
     if usable < section.least:
         return 0.0
     kept = sum(other.least + GRACE_SECONDS for other in later)
-    return min(section.most, max(section.least, usable - kept))
+    return min(section.most if later else inf, max(section.least, usable - kept))

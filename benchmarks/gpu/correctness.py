@@ -25,7 +25,9 @@ from numlite.tests.delegates.cuda.simulation import run
 RESOLVERS = {"default": OpResolverType.AUTO, "reference": OpResolverType.BUILTIN_REF}
 WATCHED_BATCH = 2
 _LIMITS = {"tf32x3": 1e-6, "tf32": 1e-3, "float16": 1e-3, "bfloat16": 1e-2}
-_NETWORK_FACTOR = 10  # roundings of some fifty layers add up
+# Of values inside a network. Its filters sum to 0, which lets roundings grow: of ResNet50 PyTorch's float32
+# on a CPU is up to 5e-5 from float64, its float16 up to 0.07, its bfloat16 up to 0.4.
+_NETWORK_LIMITS = {"tf32x3": 2e-4, "tf32": 0.1, "float16": 0.1, "bfloat16": 0.6}
 _SMALL_STEMS = ("conv_q8", "softmax")
 
 
@@ -98,7 +100,7 @@ def _record_network(job: Job, what: str, mode: str, runs: tuple[Sequence[np.ndar
     wrong = sum(wrong_elements(mine, theirs) for mine, theirs in zip(got, expected, strict=True))
     error = max(relative_error(mine, theirs) for mine, theirs in zip(got, expected, strict=True))
     repeats = all(mine.tobytes() == other.tobytes() for mine, other in zip(got, again, strict=True))
-    limit = _NETWORK_FACTOR * _LIMITS[mode] if mode in _LIMITS else 0.0
+    limit = _NETWORK_LIMITS.get(mode, 0.0)
     job.records.add(
         "check",
         what=what,

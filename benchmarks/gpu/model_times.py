@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 from numlite.benchmarks.gpu.job import Job
 from numlite.benchmarks.gpu.limits import ceilings_from, unfused_us
@@ -42,6 +44,7 @@ def measure(job: Job) -> None:
                 lambda name=name, mode=mode, batch=batch: _invoke_time(job, device, name, mode, batch),
                 _SECONDS,
             )
+            gc.collect()  # what an interpreter has on the device goes with it
 
 
 def _device_time(job: Job, device: Device, name: str, mode: str, batch: int) -> None:
