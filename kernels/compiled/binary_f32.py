@@ -6,6 +6,8 @@ from ..binary import BINARY_F32
 from .broadcast import broadcast_kernel
 from .elements import read_f32, write_f32
 from .family import KernelFamily
+from .repeated_row import Combine, repeated_row, repeated_row_kernel
+from .simd import Emitter, Value
 from .vector_math import clamp_f32
 
 kernels = KernelFamily()
@@ -51,11 +53,29 @@ def _minimum(x, y, limits):
     return x if x < y else y
 
 
+def _by_instruction(name: str) -> Combine:
+    def combine(e: Emitter, x: Value, y: Value) -> Value:
+        result: Value = getattr(e.builder, name)(x, y)
+        return result
+
+    return combine
+
+
+for _name, _combine, _instruction in (
+    ("add_f32", _add, "fadd"),
+    ("sub_f32", _sub, "fsub"),
+    ("mul_f32", _mul, "fmul"),
+    ("div_f32", _div, "fdiv"),
+):
+    kernels.add(BINARY_F32, _name)(
+        repeated_row_kernel(
+            broadcast_kernel(read_f32, write_f32, _range, _combine),
+            repeated_row(f"{_name}_rows", _by_instruction(_instruction)),
+            _range,
+        )
+    )
+
 for _name, _combine in (
-    ("add_f32", _add),
-    ("sub_f32", _sub),
-    ("mul_f32", _mul),
-    ("div_f32", _div),
     ("squared_difference_f32", _squared_difference),
     ("maximum_f32", _maximum),
     ("minimum_f32", _minimum),

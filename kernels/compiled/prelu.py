@@ -7,11 +7,14 @@ from ..prelu import PRELU, PRELU_Q8
 from .broadcast import broadcast_kernel
 from .elements import read_f32, read_i8, read_i16, read_u8, write_f32, write_i8, write_i16, write_u8
 from .family import KernelFamily
+from .repeated_row import repeated_row, repeated_row_kernel
 from .requantize import multiply_by_quantized_multiplier
+from .simd import Emitter, Value
 
 kernels = KernelFamily()
 
 _ZERO = np.float32(0)
+_INFINITY = np.float32(np.inf)
 
 
 @njit(error_model="numpy")
@@ -45,7 +48,23 @@ def _quantized(width, low, high):
     return prelu
 
 
-kernels.add(PRELU, "prelu_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _prelu))
+def _prelu_of_vectors(e: Emitter, x: Value, slope: Value) -> Value:
+    scaled = e.builder.fmul(x, slope)
+    return e.builder.select(e.builder.fcmp_ordered(">=", x, e.const(0.0, x.type)), x, scaled)
+
+
+@njit(error_model="numpy")
+def _no_limits(block):
+    return -_INFINITY, _INFINITY
+
+
+kernels.add(PRELU, "prelu_f32")(
+    repeated_row_kernel(
+        broadcast_kernel(read_f32, write_f32, _nothing, _prelu),
+        repeated_row("prelu_rows", _prelu_of_vectors),
+        _no_limits,
+    )
+)
 kernels.add(PRELU_Q8, "prelu_i8")(
     broadcast_kernel(read_i8, write_i8, _scales, _quantized(np.int8, -128, 127))
 )
