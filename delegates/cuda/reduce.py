@@ -11,6 +11,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .launch import Argument, Constant
 from .movement import check_computed
+from .tiling import stays_even
 
 if TYPE_CHECKING:
     from ...lite.kernel_call import KernelCall
@@ -53,7 +54,8 @@ def lower(b: Lowering, step: Step) -> None:
             fields = ("scale", "offset") if function == "sum_q8" else ("bias", "multiplier", "shift", "zero")
             args |= {"start": 0, **{field: call.args[field][0].item() for field in fields}}
             args |= {"low": int(limits.min), "high": int(limits.max)}
-        b.launch("reduce", function, (-(-y.size // int(constants["RESULTS"])),), args, constants)
+        grid = (-(-y.size // int(constants["RESULTS"])),)
+        b.launch("reduce", function, grid, args, constants, divisible=_divisible(y, "_along_" in call.kernel))
 
 
 def _function(name: str, call: KernelCall) -> tuple[str, str]:
@@ -108,12 +110,20 @@ def _loops(b: Lowering, name: str, call: KernelCall) -> tuple[dict[str, Argument
     }
     results, elements = (_ALONG_FEW if count <= _FEW else _ALONG) if along else _ACROSS
     constants: dict[str, Constant] = {
+        "ALONG": along,
         "KEPT_RANK": max(len(kept), 1),
         "RANK": max(len(reduced), 1),
         "RESULTS": results,
         "BLOCK": elements,
     }
     return args, constants
+
+
+def _divisible(y: Tensor, along: bool) -> tuple[str, ...]:
+    """Sizes and steps that make the loads of neighbours wide."""
+    if along:
+        return ("count", "rn3", "r0", "r1", "r2", "k0", "k1", "k2", "k3")
+    return (*(("size",) if stays_even(y.shape) else ()), "kn3", "k0", "k1", "k2", "r0", "r1", "r2", "r3")
 
 
 def _axes(block: np.ndarray, name: str) -> list[tuple[int, int]]:

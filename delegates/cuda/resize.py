@@ -8,7 +8,8 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from .launch import Argument, Constant, Pointer
-from .lowering import BLOCK
+from .movement import Units
+from .tiling import elements_of, tiling
 
 if TYPE_CHECKING:
     from ...lite.kernel_call import KernelCall
@@ -17,8 +18,9 @@ if TYPE_CHECKING:
 
 OPERATORS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
 
+_TILE = 512  # outputs of a bilinear program
 _TABLES = ("top_ptr", "bottom_ptr", "row_weight_ptr", "left_ptr", "right_ptr", "column_weight_ptr")
-_SIZES = ("in_height", "in_row", "out_height", "out_width", "depth")
+_SIZES = ("in_height", "in_row", "out_height", "out_width")
 _RULES = {
     "f32": "float",
     "u8": "eleven_bits",
@@ -49,16 +51,18 @@ def _table(b: Lowering, values: np.ndarray) -> Pointer:
 def _nearest(b: Lowering, call: KernelCall) -> None:
     x, y, block = call.tensors["x"], call.tensors["y"], call.args
     rows, columns = call.keep
+    pixel_bytes = int(block["pixel_bytes"][0])
+    units = Units(b, x, [pixel_bytes])
+    pointers = {"x_ptr": units.pointer(b.pointer(x)), "y_ptr": units.pointer(b.pointer(y))}
+    tiles = tiling(y.size // y.shape[-1], units.count(pixel_bytes), elements_of(pointers.values()))
     args: dict[str, Argument] = {
-        "x_ptr": b.pointer(x),
-        "y_ptr": b.pointer(y),
+        **pointers,
         "row_ptr": _table(b, rows),
         "column_ptr": _table(b, columns),
-        "size": y.size,
+        **tiles.args,
         **{name: int(block[name][0]) for name in ("in_height", "in_width", "out_height", "out_width")},
-        "depth": int(block["pixel_bytes"][0]) // x.dtype.itemsize,
     }
-    b.launch("resize", "nearest", (-(-y.size // BLOCK),), args, {"BLOCK": BLOCK})
+    b.launch("resize", "nearest", tiles.grid, args, tiles.constants, divisible=("columns",))
 
 
 def _bilinear(b: Lowering, step: Step, call: KernelCall) -> None:
@@ -68,7 +72,7 @@ def _bilinear(b: Lowering, step: Step, call: KernelCall) -> None:
         raise UnsupportedError(f"{step.node.registration.name} by {call.kernel} is not built")
     args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y)}
     args |= {name: _table(b, values) for name, values in zip(_TABLES, call.keep, strict=True)}
-    args["size"] = y.size
-    args |= {name: int(block[name][0]) for name in _SIZES}
-    constants: dict[str, Constant] = {"RULE": rule, "BLOCK": BLOCK}
-    b.launch("resize", "bilinear", (-(-y.size // BLOCK),), args, constants)
+    tiles = tiling(y.size // y.shape[-1], y.shape[-1], _TILE)
+    args |= {**tiles.args, **{name: int(block[name][0]) for name in _SIZES}}
+    constants: dict[str, Constant] = {"RULE": rule, "EVEN": y.shape[-1] % 16 == 0, **tiles.constants}
+    b.launch("resize", "bilinear", tiles.grid, args, constants, divisible=("columns", "in_row"))

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 OPERATORS = ("SOFTMAX", "LOG_SOFTMAX")
 
-_TILE = 1024  # elements of a float program
+_TILE = 1024  # elements of a float program, but for longer rows
+_WHOLE = 8192  # up to which a row stays in registers
 _BYTE_ROWS = 32
 
 
@@ -28,13 +29,16 @@ def lower(b: Lowering, step: Step) -> None:
         rows, depth = int(call.args["rows"][0]), int(call.args["depth"][0])
         args: dict[str, Argument] = {"x_ptr": b.pointer(x), "y_ptr": b.pointer(y)}
         if call.kernel in ("softmax_f32", "log_softmax_f32"):
-            columns = min(max(power_of_two(depth), 16), _TILE)
-            tile = _TILE // columns
+            columns = min(max(power_of_two(depth), 16), _TILE if depth > _WHOLE else _WHOLE)
+            tile = max(_TILE // columns, 1)
             beta = float(call.args["beta"][0])
             is_log = call.kernel.startswith("log")
             args |= {"rows": rows, "depth": depth, "beta": 1.0 if is_log else beta}
             constants: dict[str, Constant] = {"LOG": is_log, "ROWS": tile, "BLOCK": columns}
-            b.launch("softmax", "softmax", (-(-rows // tile),), args, constants)
+            function = "softmax" if depth > columns else "whole_rows"
+            warps = 8 if columns > 2 * _TILE else 4
+            grid = (-(-rows // tile),)
+            b.launch("softmax", function, grid, args, constants, divisible=("depth",), warps=warps)
             continue
         function = call.kernel.rpartition("_")[0]
         if call.family != "softmax_q8" or function.startswith("log"):

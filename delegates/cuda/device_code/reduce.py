@@ -26,18 +26,21 @@ def _smallest(x, y):
 @triton.jit
 def gathered(
     x_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
-    KIND: tl.constexpr, TYPE: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr,
+    KIND: tl.constexpr, TYPE: tl.constexpr, ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr,
     RESULTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """count elements combined for each of RESULTS results, from `start` on, in TYPE."""
+    """count elements combined for each of RESULTS results, from `start` on, in TYPE.
+
+    Neighbours in memory are those of one result where ALONG, and else of neighbouring ones.
+    """
     DTYPE: tl.constexpr = tl.float32 if TYPE == "fp32" else tl.int64 if TYPE == "i64" else tl.int32
     i = tl.program_id(0) * RESULTS + tl.arange(0, RESULTS)
-    first = offsets(i, kn1, kn2, kn3, k0, k1, k2, k3, KEPT_RANK)
+    first = offsets(i, kn1, kn2, kn3, k0, k1, k2, k3 if ALONG else 1, KEPT_RANK)
     initial = tl.zeros((RESULTS, BLOCK), DTYPE) + start
     total = initial
     for begin in range(0, count, BLOCK):
         k = begin + tl.arange(0, BLOCK)
-        at = first[:, None] + offsets(k, rn1, rn2, rn3, r0, r1, r2, r3, RANK)[None, :]
+        at = first[:, None] + offsets(k, rn1, rn2, rn3, r0, r1, r2, 1 if ALONG else r3, RANK)[None, :]
         ok = (i < size)[:, None] & (k < count)[None, :]
         value = tl.where(ok, tl.load(x_ptr + at, ok, 0).to(DTYPE), initial)
         if KIND == "max":
@@ -61,13 +64,13 @@ def gathered(
 @triton.jit
 def reduce(
     x_ptr, y_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start, scale,
-    KIND: tl.constexpr, TYPE: tl.constexpr,
+    KIND: tl.constexpr, TYPE: tl.constexpr, ALONG: tl.constexpr,
     KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """KIND is sum, mean, prod, max or min; means of integers are cut towards zero."""
     y = gathered(
         x_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
-        KIND, TYPE, KEPT_RANK, RANK, RESULTS, BLOCK,
+        KIND, TYPE, ALONG, KEPT_RANK, RANK, RESULTS, BLOCK,
     )  # fmt: skip
     if KIND == "mean":
         if TYPE == "fp32":
@@ -83,12 +86,12 @@ def reduce(
 def sum_q8(
     x_ptr, y_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
     scale, offset, low, high,
-    KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
+    ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """round(clamp(sum * scale + offset))."""
     total = gathered(
         x_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
-        "sum", "i32", KEPT_RANK, RANK, RESULTS, BLOCK,
+        "sum", "i32", ALONG, KEPT_RANK, RANK, RESULTS, BLOCK,
     )  # fmt: skip
     real = exact_product(total.to(tl.float32), scale) + offset
     y = round_half_even(clamp(real, low.to(tl.float32), high.to(tl.float32)))
@@ -100,12 +103,12 @@ def sum_q8(
 def sum_q8_reference(
     x_ptr, y_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
     bias, multiplier, shift, zero, low, high,
-    KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
+    ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The sum less the bias, requantized in fixed point."""
     total = gathered(
         x_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
-        "sum", "i32", KEPT_RANK, RANK, RESULTS, BLOCK,
+        "sum", "i32", ALONG, KEPT_RANK, RANK, RESULTS, BLOCK,
     )  # fmt: skip
     y = requantize_one(total - bias, multiplier, shift, zero, low, high)
     i = tl.program_id(0) * RESULTS + tl.arange(0, RESULTS)

@@ -12,6 +12,21 @@ def _larger(x, y):
 
 
 @triton.jit
+def whole_rows(x_ptr, y_ptr, rows, depth, beta, LOG: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    """Rows of up to BLOCK elements, read once."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    c = tl.arange(0, BLOCK)[None, :]
+    ok = (row < rows)[:, None] & (c < depth)
+    at = row[:, None] * depth + c
+    x = tl.load(x_ptr + at, ok, float("-inf")).to(tl.float32)
+    below = x - tl.reduce(x, 1, _larger)[:, None]
+    e = tl.where(ok, exponential(below * beta), 0.0)
+    total = tl.sum(e, 1)[:, None]
+    y = below - logarithm(total) if LOG else e / total
+    tl.store(y_ptr + at, y.to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
 def softmax(x_ptr, y_ptr, rows, depth, beta, LOG: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     """ROWS rows at once, BLOCK elements at a time."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
