@@ -94,7 +94,7 @@ def _kind(value: Attribute) -> str:
 def _check_inputs(node: Node, signature: Signature) -> None:
     attributes = {**signature.defaults, **node.attributes}
     expected = [number for argument in signature.inputs for number in argument.types(attributes)]
-    operands = node._operands
+    operands = node.operands
     if len(operands) != len(expected):
         raise ModelError(f"must have {len(expected)} data inputs, got {len(operands)}")
     for i, (operand, number) in enumerate(zip(operands, expected, strict=True)):
@@ -112,7 +112,7 @@ def _check_cycles(block: Block) -> None:
     waiting: dict[Node, int] = {}
     ready: list[Node] = []
     for node in block:
-        count = sum(_counts(value.owner, node) for value in (*node._operands, *node._controls))
+        count = sum(_counts(value.owner, node) for value in (*node.operands, *node.controls))
         if count:
             waiting[node] = count
         else:
@@ -145,7 +145,7 @@ def _on_cycle(waiting: dict[Node, int]) -> Node:
     while node not in seen:
         seen[node] = len(path)
         path.append(node)
-        sources = (value.owner for value in (*node._operands, *node._controls))
+        sources = (value.owner for value in (*node.operands, *node.controls))
         node = next(s for s in sources if isinstance(s, Node) and s in waiting and _counts(s, path[-1]))
     cycle = set(path[seen[node] :])
     return next(n for n in waiting if n in cycle)

@@ -184,8 +184,8 @@ class _Namer:
 
     def inputs(self, node: Node) -> list[str]:
         try:
-            return [self.data(value) for value in node._operands] + [
-                f"^{self.token(value)}" for value in node._controls
+            return [self.data(value) for value in node.operands] + [
+                f"^{self.token(value)}" for value in node.controls
             ]
         except (ModelError, UnsupportedError) as error:
             raise type(error)(f"input of node '{node.name}': {error}") from error

@@ -66,8 +66,8 @@ def _write_graph(graph: Graph, proto: GraphDef) -> None:
     versions.producer, versions.min_consumer = graph.version.producer, graph.version.min_consumer
     versions.bad_consumers.extend(graph.version.bad_consumers)
     for node in graph.body:
-        inputs = [_data(value) for value in node._operands]
-        inputs += [f"^{_source(value).name}" for value in node._controls]
+        inputs = [_data(value) for value in node.operands]
+        inputs += [f"^{_source(value).name}" for value in node.controls]
         write_node(node, inputs, proto.node.add())
 
 

@@ -19,6 +19,8 @@ FOR_REGIONS = frozenset(("ForRegion",))
 REGION_OPS = IF_REGIONS | CASE_REGIONS | WHILE_REGIONS | FOR_REGIONS
 # Names that no op of a GraphDef may have: the text could not tell them apart.
 RESERVED_OPS = REGION_OPS | TERMINATORS | {GET_RESULT}
+# Nodes of more operands and tokens are not rebuilt for each that is exchanged.
+_FEW_VALUES = 16
 # Where a node came from: names of nodes and of the functions they were in.
 Location = tuple[tuple[str, str], ...]
 
@@ -47,9 +49,11 @@ class Value:
         if other is self:
             return
         for user in dict.fromkeys(self.users):
-            user._operands = tuple(other if operand is self else operand for operand in user._operands)
-            user._controls = tuple(other if control is self else control for control in user._controls)
-        other.users = [*other.users, *self.users]
+            user._exchange_value(self, other)
+        if isinstance(other.users, list):
+            other.users += self.users
+        else:
+            other.users = list(self.users)
         self.users = ()
 
     def add_user(self, node: Node) -> None:
@@ -61,14 +65,26 @@ class Value:
     def remove_user(self, node: Node) -> None:
         """One use less by the node."""
         assert isinstance(self.users, list)
-        self.users.remove(node)
+        if self.users[-1] is node:  # graphs are taken apart from either end
+            self.users.pop()
+        else:
+            self.users.remove(node)
 
 
 class Node(AttributeAccess):
     """An op applied to values, by name, on a device."""
 
     __slots__ = (
-        *("_control", "_controls", "_operands", "assigned_device", "attributes", "block", "device"),
+        *(
+            "_control",
+            "_controls",
+            "_exchanged",
+            "_operands",
+            "assigned_device",
+            "attributes",
+            "block",
+            "device",
+        ),
         *("line", "location", "name", "next", "op", "previous", "regions", "results"),
     )
 
@@ -88,6 +104,8 @@ class Node(AttributeAccess):
         self.attributes: Attributes = {} if attributes is None else attributes
         self._operands: tuple[Value, ...] = ()
         self._controls: tuple[Value, ...] = ()
+        # Values of a node of many that others have taken the place of, in that order, while nobody looks.
+        self._exchanged: dict[Value, Value] | None = None
         self.results = tuple([Value(self, i, type) for i, type in enumerate(result_types)])
         self._control: Value | None = None
         self.regions: Sequence[Block] = ()
@@ -112,20 +130,24 @@ class Node(AttributeAccess):
     @property
     def operands(self) -> tuple[Value, ...]:
         """Data operands, in order."""
+        if self._exchanged is not None:
+            self._settle()
         return self._operands
 
     @operands.setter
     def operands(self, values: Iterable[Value]) -> None:
-        self._operands = self._exchange(self._operands, tuple(values))
+        self._operands = self._exchange(self.operands, tuple(values))
 
     @property
     def controls(self) -> tuple[Value, ...]:
         """Tokens of what must run before."""
+        if self._exchanged is not None:
+            self._settle()
         return self._controls
 
     @controls.setter
     def controls(self, values: Iterable[Value]) -> None:
-        self._controls = self._exchange(self._controls, tuple(values))
+        self._controls = self._exchange(self.controls, tuple(values))
 
     def _exchange(self, old: tuple[Value, ...], new: tuple[Value, ...]) -> tuple[Value, ...]:
         for value in old:
@@ -134,8 +156,29 @@ class Node(AttributeAccess):
             value.add_user(self)
         return new
 
+    def _exchange_value(self, old: Value, new: Value) -> None:
+        """Operand or token new in place of old; the users of the two are the caller's."""
+        exchanged = self._exchanged or {}
+        if old in exchanged or new in exchanged:
+            self._settle()
+            exchanged = {}
+        exchanged[old] = new
+        self._exchanged = exchanged
+        if len(self._operands) + len(self._controls) <= _FEW_VALUES:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Look up what the values were exchanged for."""
+        final = self._exchanged or {}
+        # A value's own exchange comes behind the one that put it in: the end of each chain is known first.
+        for old, new in reversed(final.items()):
+            final[old] = final.get(new, new)
+        self._operands = tuple([final.get(value, value) for value in self._operands])
+        self._controls = tuple([final.get(value, value) for value in self._controls])
+        self._exchanged = None
+
     def set_operand(self, index: int, value: Value) -> None:
-        operands = list(self._operands)
+        operands = list(self.operands)
         operands[index] = value
         self.operands = operands
 

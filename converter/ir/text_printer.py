@@ -126,8 +126,8 @@ class _Printer:
             return False
         if node.op in TERMINATORS or node.op == GET_RESULT:
             return True
-        inside = [v for value in (node._operands, node._controls) for v in value]
-        return not inside or all(value.is_control for value in node._controls)
+        inside = [v for value in (node.operands, node.controls) for v in value]
+        return not inside or all(value.is_control for value in node.controls)
 
     def _head(self, node: Node) -> str:
         """What stands before the op: its results and token."""
@@ -141,10 +141,10 @@ class _Printer:
         return ", ".join(map(self.names.text, values))
 
     def _data(self, node: Node) -> str:
-        return f"({self._values(node._operands)})" if node._operands else ""
+        return f"({self._values(node.operands)})" if node.operands else ""
 
     def _tokens(self, node: Node) -> str:
-        return f" [{self._values(node._controls)}]" if node._controls else ""
+        return f" [{self._values(node.controls)}]" if node.controls else ""
 
     def _plain(self, node: Node) -> str:
         parts = [node.op, self._data(node), self._tokens(node)]
@@ -157,7 +157,7 @@ class _Printer:
                 parts.append(f" {word}({quoted_text(held)})")
         if node.attributes:
             parts.append(" " + dictionary_text(node.attributes))
-        types = ", ".join(str(value.type) for value in node._operands)
+        types = ", ".join(str(value.type) for value in node.operands)
         if node.results:
             parts.append(f" : ({types}) -> ({', '.join(str(value.type) for value in node.results)})")
         elif types:
@@ -165,11 +165,11 @@ class _Printer:
         return "".join(parts)
 
     def _terminator(self, node: Node) -> str:
-        types = ", ".join(str(value.type) for value in node._operands)
+        types = ", ".join(str(value.type) for value in node.operands)
         ending = f" : {types}" if types else ""
         if node.op == CONDITION:
-            first = node._operands[0]
-            rest = node._operands[1:]
+            first = node.operands[0]
+            rest = node.operands[1:]
             types = ", ".join(str(value.type) for value in rest)
             data = f" ({self._values(rest)})" if rest else ""
             kept = _without(node.attributes, ())
@@ -182,7 +182,7 @@ class _Printer:
         held = node.attributes.get("control_ret_attrs")
         attributes = held if isinstance(held, tuple) else ()
         tokens = []
-        for i, value in enumerate(node._controls):
+        for i, value in enumerate(node.controls):
             described = attributes[i] if i < len(attributes) else {}
             tokens.append(
                 self.names.text(value) + (_behind(described) if isinstance(described, dict) else "")
@@ -195,14 +195,14 @@ class _Printer:
         name = quoted_text(text_attribute(node.attributes.get("name")))
         kept = _without(node.attributes, ("name", "number"))
         result = self.names.text(node.results[0])
-        source = self._values(node._operands)
+        source = self._values(node.operands)
         number = node.attributes.get("number")
         number = number if isinstance(number, int) else 0
         return f"{result} = get_result({source}){kept} {name} : {number}"
 
     def region_node(self, node: Node, indent: str, location: str) -> None:
         """An op with regions."""
-        values = list(node._operands)
+        values = list(node.operands)
         types = [str(value.type) for value in values]
         head = self._head(node) + node.op
         if node.op in IF_REGIONS or node.op in CASE_REGIONS:
@@ -252,7 +252,7 @@ class _Printer:
             head = f"{self.names.text(node.results[0])} = "
         elif node.has_control:
             head = self._head(node)
-        values = [*node._operands, *node._controls]
+        values = [*node.operands, *node.controls]
         line = f"{indent}{head}{quoted_text('tfg.' + node.op)}({self._values(values)})"
         if node.regions:
             self.lines.append(line + " ({")

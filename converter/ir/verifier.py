@@ -82,11 +82,11 @@ def _verify_block(block: Block, functions: Mapping[str, Function], around: tuple
     for node in block:
         if node.op in TERMINATORS and node is not block.last:
             raise op_fault(node, "must be the last node of its block")
-        for i, value in enumerate((*node._operands, *node._controls)):
+        for i, value in enumerate((*node.operands, *node.controls)):
             home = value.owner.block if isinstance(value.owner, Node) else value.owner
             if home not in seen:
                 raise op_fault(node, f"operand #{i} is a value of another graph, function or region")
-            if value.is_control != (i >= len(node._operands)):
+            if value.is_control != (i >= len(node.operands)):
                 raise op_fault(node, f"operand #{i} must {'' if value.is_control else 'not '}be data")
         if node.op in REGION_OPS and node.regions:
             for region in node.regions:

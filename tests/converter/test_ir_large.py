@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import gc
+import sys
 import time
 import tracemalloc
 from collections.abc import Callable
+from types import FrameType
+from typing import TYPE_CHECKING
 
 import pytest
 from numlite.converter.ir import export_graph_def, import_graph_def, parse_module, print_module
+from numlite.converter.ir.module import Module
+from numlite.converter.ir.node import Block, Node
+from numlite.converter.ir.types import TensorType, element_type
+from numlite.converter.transforms.graph_to_func import lift_graph_to_func
+from numlite.converter.transforms.register import TRANSFORMS, transform
 from numlite.schema import graph_def
 from numlite.schema.graph_def import GraphDef
 
+if TYPE_CHECKING:
+    from sys import TraceFunction
+
+FLOAT = element_type(graph_def.DT_FLOAT)
 OPS = ("AddV2", "Mul", "Sub", "Maximum")
 
 
@@ -56,3 +68,70 @@ def test_each_step_of_20_000_nodes_takes_under_two_seconds() -> None:
     again = timed(lambda: parse_module(text))  # type: ignore[arg-type]
     exported = timed(lambda: export_graph_def(again))  # type: ignore[arg-type]
     assert exported.node == graph.node  # type: ignore[attr-defined]
+
+
+def joined(count: int) -> Module:
+    """A function whose nodes, equal in pairs, one node of many operands and one of many tokens join."""
+    graph = GraphDef()
+    graph.node.add(name="x", op="Placeholder").attr["dtype"].type = graph_def.DT_FLOAT
+    names = [f"n{i}" for i in range(count)]
+    for i, name in enumerate(names):
+        graph.node.add(name=f"c{i}", op="Const").attr["dtype"].type = graph_def.DT_FLOAT
+        value = graph.node[-1].attr["value"].tensor
+        value.dtype = graph_def.DT_FLOAT
+        value.float_val.append(i // 2)
+        graph.node.add(name=name, op="AddV2", input=["x", f"c{i}"]).attr["T"].type = graph_def.DT_FLOAT
+    graph.node.add(name="done", op="NoOp", input=[f"^{name}" for name in names])
+    y = graph.node.add(name="y", op="AddN", input=[*names, "^done"])
+    y.attr["T"].type, y.attr["N"].i = graph_def.DT_FLOAT, count
+    module = import_graph_def(graph)
+    lift_graph_to_func(module, feeds=["x"], fetches=["y"])
+    return module
+
+
+def lines_run(step: Callable[[Module], None], module: Module) -> int:
+    """Lines of Python that the step runs, each turn of a loop counted."""
+    lines = 0
+
+    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
+        nonlocal lines
+        lines += event == "line"
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        step(module)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+@pytest.mark.parametrize("name", [t.name for t in TRANSFORMS if t.name != "tfg-lift-graph-to-func"])
+def test_the_work_of_a_transform_grows_with_the_graph(name: str) -> None:
+    """Four times the nodes are some four times the work, be they joined by one node."""
+    step = transform(name).run
+    step(joined(10))
+    small, large = (lines_run(step, joined(count)) for count in (100, 400))
+    assert large < 5 * small + 1000
+
+
+def test_values_of_a_node_of_many_are_exchanged() -> None:
+    """One after the other, into one another, forth and back, and each of equal ones."""
+    count = 40
+    block = Block()
+    values = [block.append(Node("Const", result_types=[TensorType(FLOAT)])).results[0] for _ in range(count)]
+    join = block.append(Node("AddN", result_types=[TensorType(FLOAT)]))
+    join.operands = [*values, values[0]]
+    a, b, c, *rest = values
+    a.replace_all_uses_with(b)
+    b.replace_all_uses_with(c)
+    c.replace_all_uses_with(a)
+    a.replace_all_uses_with(b)
+    for value in rest[:10]:
+        value.replace_all_uses_with(rest[10])
+    assert join.operands == (b, b, b, *[rest[10]] * 11, *rest[11:], b)
+    assert [len(v.users) for v in values] == [0, 4, 0, *[0] * 10, 11, *[1] * (count - 14)]
+    rest[10].replace_all_uses_with(a)
+    join.operands = ()
+    assert not any(value.users for value in values)
