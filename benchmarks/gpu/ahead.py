@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -46,7 +46,10 @@ def measure(job: Job) -> None:
 
 
 def _lower(job: Job, pool: ProcessPoolExecutor) -> list[Kernel]:
-    """Write the models, then find which kernels they need; the CPU's kernels are compiled on the way."""
+    """Write the models, then find which kernels they need, the networks' first.
+
+    The CPU's kernels are compiled on the way.
+    """
     types = [file_type(mode) for mode in job.modes] + ["uint8"]
     files = [
         pool.submit(_write, job.folder, name, type_, job.size, watched)
@@ -55,25 +58,25 @@ def _lower(job: Job, pool: ProcessPoolExecutor) -> list[Kernel]:
         for watched in (False, True)
     ]
     _gather(job, files)
-    # The first of each type compiles the CPU's kernels, so that the others find them.
-    lowerings = [pool.submit(_matmul_kernels, mode, job.small) for mode in job.modes]
+    lowerings = [
+        pool.submit(_network_kernels, job, name, mode)
+        for name in job.models
+        for mode in (*job.modes, "uint8")
+    ]
+    lowerings += [pool.submit(_matmul_kernels, mode, job.small) for mode in job.modes]
     lowerings += [pool.submit(_precision_kernels, mode) for mode in job.modes if mode != "int8"]
     lowerings += [pool.submit(_case_kernels, stem) for stem in (() if job.small else correctness_cases.STEMS)]
-    for name in job.models:
-        for mode in (*job.modes, "uint8"):
-            lowerings.append(pool.submit(_network_kernels, job, name, mode))
     return list(dict.fromkeys(kernel for outcome in _gather(job, lowerings) for kernel in outcome.kernels))
 
 
-def _gather(job: Job, futures: Iterable[Future[Outcome]]) -> list[Outcome]:
-    """What came out; faults are recorded."""
-    outcomes = []
-    for future in as_completed(list(futures)):
+def _gather(job: Job, futures: Sequence[Future[Outcome]]) -> list[Outcome]:
+    """What came out, in order; faults are recorded, and that something goes on."""
+    for done, future in enumerate(as_completed(futures), 1):
         outcome = future.result()
-        outcomes.append(outcome)
+        job.records.add("progress", unit=outcome.name, done=done, seconds=outcome.seconds)
         if outcome.fault:
             job.records.add("error", unit=outcome.name, error=outcome.fault)
-    return outcomes
+    return [future.result() for future in futures]
 
 
 def _compile(job: Job, pool: ProcessPoolExecutor, kernels: list[Kernel], workers: int) -> None:
@@ -87,8 +90,8 @@ def _compile(job: Job, pool: ProcessPoolExecutor, kernels: list[Kernel], workers
         if outcome.fault:
             failed += 1
             job.records.add("error", unit=outcome.name, error=outcome.fault)
-        if done % 40 == 0:
-            job.records.add("compiling", done=done, of=len(wanted), seconds=time.perf_counter() - start)
+        if done % 20 == 0:
+            job.records.add("progress", unit="compile", done=done, seconds=time.perf_counter() - start)
         if job.left() < 0:
             break
     job.records.add(

@@ -1,7 +1,7 @@
 """Section "layers": each operator of the networks by itself, against its floor.
 
 An operator's launches are repeated in one graph over copies of their memory that together are larger than
-the second-level cache, so that every run reads device memory.
+the second-level cache, so that every run reads device memory; what is too small for that stays in the cache.
 """
 
 from __future__ import annotations

@@ -163,10 +163,15 @@ def _key(record: Record) -> tuple[str, str, int]:
 
 
 def _worst_layers(latest: dict[str, list[Record]]) -> str:
-    """Those that lose most time to their floors, of all networks."""
+    """Those that lose most time to their floors, as a share of all layers' time in their network and mode."""
+    totals: dict[tuple[str, str, int], float] = {}
+    for record in latest["layer"]:
+        time = number(record, "count") * number(record, "us")
+        totals[_key(record)] = totals.get(_key(record), 0.0) + time
 
     def lost(record: Record) -> float:
-        return number(record, "count") * (number(record, "us") - number(record, "floor_us"))
+        excess = number(record, "us") - number(record, "floor_us")
+        return number(record, "count") * excess / totals[_key(record)]
 
     rows = [
         (
@@ -176,13 +181,12 @@ def _worst_layers(latest: dict[str, list[Record]]) -> str:
             _us(record),
             f"{number(record, 'floor_us'):.4g}",
             f"{100 * number(record, 'fraction'):.0f}%",
+            f"{100 * lost(record):.0f}%",
         )
-        for record in sorted(latest["layer"], key=lambda record: lost(record) / number(record, "batch"))[
-            -_WORST:
-        ]
+        for record in sorted(latest["layer"], key=lost)[-_WORST:]
     ]
-    columns = ("model", "mode", "batch", "layer", "times", "us", "floor", "of floor")
-    return table("Layers that lose most time for an image, the worst last", columns, rows)
+    columns = ("model", "mode", "batch", "layer", "times", "us", "floor", "of floor", "lost")
+    return table("Layers that lose the largest share of their network's time, the worst last", columns, rows)
 
 
 def _peers(latest: dict[str, list[Record]]) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+import time
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from numlite.benchmarks.gpu import ceilings, layer_times, model_times
+from numlite.benchmarks.gpu.job import Job
 from numlite.benchmarks.gpu.records import read_records
+
+from ...delegates.cuda.driver_stand_in import stand_in, why_not
 
 pytestmark = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "gpu" / "run.py"
@@ -55,3 +61,29 @@ def test_unknown_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError) as failed:
         _run(tmp_path, "--models", "vgg")
     assert "must exist, got vgg" in failed.value.stderr
+
+
+@pytest.mark.long
+@pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
+def test_measures_through_the_driver(tmp_path: Path) -> None:
+    """All calls to CUDA are ones that a driver takes, and nothing on the device is left behind."""
+    driver = stand_in()
+    driver.configure()
+    try:
+        with driver.watch():
+            for section in (ceilings, model_times, layer_times):
+                section.measure(_job(tmp_path, section.__name__))
+        gc.collect()
+        assert not driver.complaint and not driver.failures
+    finally:
+        driver.configure(devices=0)
+    kinds = Counter(record["kind"] for record in read_records(tmp_path / "results.jsonl"))
+    assert not kinds["error"] and not kinds["skipped"]
+    assert kinds["matmul"] >= 1 and kinds["model"] == kinds["invoke"] == 2 and kinds["layer"] > 20
+
+
+def _job(folder: Path, section: str) -> Job:
+    models = ("mobilenet_v2", "resnet50")
+    return Job(
+        section, str(folder), str(folder), "1", "cuda", models, ("int8",), (2,), True, time.time() + 1e4, 1
+    )
