@@ -124,7 +124,8 @@ def layer_launches(layer: Layer, batch: int, mode: str) -> list[Launch]:
         else:
             y, _ = graph.conv(x, shape, layer.columns, layer.size, stride=layer.stride, fused=fused)
     precision = "tf32x3" if mode == "int8" else mode
-    return launches_of(graph.build([x], [y]), {x: shape}, precision)
+    launches = launches_of(graph.build([x], [y]), {x: shape}, precision)
+    return [launch for launch in launches if launch.label != "CAST"]  # a network has them at its ends
 
 
 def floor_us(layer: Layer, batch: int, mode: str) -> float:

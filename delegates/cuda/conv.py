@@ -30,6 +30,7 @@ from .byte_sums import (
 from .clamps import composed
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .tiles import Choice, Product
+from .wide_image import launch_widening, may_widen, widened, widened_weights
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -40,6 +41,7 @@ _ALIGNED_BYTES = 16
 _MOST_FLAT_DEPTH = 8  # up to this depth a filter's taps and depth are walked as one axis
 _MOST_FLAT_TAPS = 30  # rows and columns of a filter, a bit each
 _MOST_UNIT = 16
+_OUTSIDE = {"u8": 128}  # what a product takes for nothing, by the image's type
 _MOST_PARTS = 1 << 22  # elements of an output whose sums are split
 
 
@@ -174,6 +176,8 @@ class _Conv:
 
     def __init__(self, b: Lowering, step: Step, geometry: ConvGeometry) -> None:
         self.b, self.step, self.geometry = b, step, geometry
+        # What the product walks, where that is not the image as it is.
+        self.walk = widened(geometry) if may_widen(geometry) else geometry
 
     def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
         raise NotImplementedError
@@ -181,19 +185,22 @@ class _Conv:
     def weights(self) -> Pointer:
         raise NotImplementedError
 
+    def packed(self, values: np.ndarray) -> np.ndarray:
+        """Weights [sets, O, taps, depth] as the product reads them."""
+        if self.walk is not self.geometry:
+            values = widened_weights(values, self.geometry, self.walk)
+        return packed(values, self.walk)
+
     def launch(self, x: Pointer, y: Pointer) -> None:
         """The product, and where its depth is split among programs the sum of their parts."""
-        g = self.geometry
+        g = self.walk
+        if g is not self.geometry:
+            x = launch_widening(self.b, x, self.geometry, g, _OUTSIDE.get(x.type, 0))
         row = row_stride(g, self.sets, ELEMENT_BYTES[self.element])
         walked, repeats = (row, 1) if flat_depth(g) else (g.filter_depth, self.sets * g.taps)
         pointers, ends, constants = self._ends(y)
-        is_light = (is_pointwise(g) or not self.quantized) and (
-            constants["RESIDUAL"],
-            constants["ROUNDING"],
-        ) == (
-            "",
-            FLOAT_ROUNDING,
-        )
+        is_plain = constants["RESIDUAL"] == "" and constants["ROUNDING"] == FLOAT_ROUNDING
+        is_light = is_plain and (is_pointwise(g) or not self.quantized)
         product = Product(
             *(g.out_pixels, g.out_depth // g.groups, walked, repeats, g.groups, self.element),
             is_light=is_light,
@@ -230,7 +237,7 @@ class _Conv:
         ends: dict[str, Argument],
         constants: dict[str, Constant],
     ) -> None:
-        g, b, tile = self.geometry, self.b, choice.tile
+        g, b, tile = self.walk, self.b, choice.tile
         columns = g.out_depth // g.groups
         x_unit, y_unit = unit_of(g.filter_depth, g.in_depth), unit_of(columns, g.out_depth)
         nbytes = ELEMENT_BYTES[self.element]
@@ -259,6 +266,7 @@ class _Conv:
             "SETS": self.sets,
             "FLAT": flat > 0,
             "POINTWISE": is_pointwise(g),
+            "INSIDE": not sees_border(g),
             "SPLIT": choice.splits > 1,
             "EVEN_K": not flat and g.filter_depth % tile.depth == 0,
             "X_UNIT": x_unit,
@@ -335,8 +343,7 @@ class _FloatConv(_Conv):
     def weights(self) -> Pointer:
         def make() -> np.ndarray:
             g = self.geometry
-            values = self.b.stored(self.w.array().reshape(1, g.out_depth, g.taps, g.filter_depth))
-            return packed(values, g)
+            return self.packed(self.b.stored(self.w.array().reshape(1, g.out_depth, g.taps, g.filter_depth)))
 
         return self.b.weights(self.step.node, "filter", make, self.element)
 
@@ -387,7 +394,7 @@ class _ByteConv(_Conv):
 
     def weights(self) -> Pointer:
         def make() -> np.ndarray:
-            return packed(split(self._values(), self.sets), self.geometry)
+            return self.packed(split(self._values(), self.sets))
 
         return self.b.weights(self.step.node, "filter", make, self.element)
 

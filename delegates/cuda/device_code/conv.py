@@ -86,7 +86,7 @@ def conv(
     in_height, in_width, out_height, out_width, stride_h, stride_w,
     dilation_h, dilation_w, pad_top, pad_left, zero, low, high,
     TAPS_H: tl.constexpr, TAPS_W: tl.constexpr, SETS: tl.constexpr, FLAT: tl.constexpr,
-    POINTWISE: tl.constexpr, SPLIT: tl.constexpr, EVEN_K: tl.constexpr,
+    POINTWISE: tl.constexpr, INSIDE: tl.constexpr, SPLIT: tl.constexpr, EVEN_K: tl.constexpr,
     X_UNIT: tl.constexpr, Y_UNIT: tl.constexpr, W_UNIT: tl.constexpr,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
     QUANTIZED: tl.constexpr, FLIP: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr,
@@ -99,7 +99,8 @@ def conv(
     in units of X_UNIT elements, columns and y_stride of Y_UNIT, w_stride and tap_stride of W_UNIT, so that
     the compiler knows what divides them. With FLAT (for a small depth) taps and depth are walked as one
     axis: flat_ptr [2, w_stride] has for each of its elements where it lies, in elements from the window's
-    first one, and the bits of `beyond` that it must not have. EVEN_K says that BK divides the depth.
+    first one, and the bits of `beyond` that it must not have. INSIDE says that no window leaves the image,
+    EVEN_K that BK divides the depth.
     A program takes `steps` steps of BK: with SPLIT it stores its sums [program axis 2, pixels, groups *
     columns] into y as they are, for conv_sum.
     FLIP reads x as uint8 and subtracts 128.
@@ -152,12 +153,13 @@ def conv(
             pointers, ok = a_rows + c[None, :], known[None, :]
             if not POINTWISE:
                 dy, dx = tap % TAPS // TAPS_W * dilation_h, tap % TAPS_W * dilation_w
-                iy, ix = top + dy, left + dx
-                seen = ((iy >= 0) & (iy < in_height) & (ix >= 0) & (ix < in_width))[:, None]
                 pointers += (dy * in_width + dx) * x_stride
-                ok = seen if EVEN_K else seen & ok
+                if not INSIDE:
+                    iy, ix = top + dy, left + dx
+                    seen = ((iy >= 0) & (iy < in_height) & (ix >= 0) & (ix < in_width))[:, None]
+                    ok = seen if EVEN_K else seen & ok
             w_pointers = w_rows + (tap * tap_stride + c)[:, None]
-            a = tl.load(pointers) if POINTWISE and EVEN_K else tl.load(pointers, ok, outside)
+            a = tl.load(pointers) if INSIDE and EVEN_K else tl.load(pointers, ok, outside)
             w = tl.load(w_pointers) if EVEN_K else tl.load(w_pointers, known[:, None], 0)
             acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, INTERPRETED)
             start += BK

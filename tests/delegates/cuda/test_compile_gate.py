@@ -14,8 +14,10 @@ from .simulation import interpreter_of, needs_triton, run, simulated
 
 pytestmark = needs_triton
 
-# The instructions that multiply matrices, by what is multiplied.
-_TENSOR_CORES = {"i8": ("IGMMA", "IMMA"), "fp32": ("HGMMA", "HMMA"), "fp16": ("HGMMA",), "bf16": ("HGMMA",)}
+# The instructions that multiply matrices, by what is multiplied: of four warps together, and of one.
+_GROUP_CORES = {"i8": "IGMMA", "fp32": "HGMMA", "fp16": "HGMMA", "bf16": "HGMMA"}
+_WARP_CORES = {"i8": "IMMA", "fp32": "HMMA", "fp16": "HMMA", "bf16": "HMMA"}
+_GROUP_ROWS = 64
 
 # (model, shape of its input, precision, numerics): each convolution's every tile and epilogue.
 _BIG, _SMALL, _PIXEL, _IMAGE = (32, 56, 56, 64), (1, 7, 7, 64), (32, 28, 28, 64), (8, 112, 112, 3)
@@ -65,11 +67,15 @@ DEPTHWISE = {
 }
 
 
-def _multiplies_matrices(kernel: Kernel) -> str | None:
-    """The elements of the matrices that the kernel means to multiply on tensor cores."""
-    element = dict(kernel.signature).get("w_ptr", "").removeprefix("*")
-    on_cores = dict(kernel.constants).get("PRECISION") != "ieee" or element == "i8"
-    return element if kernel.source == "conv" and on_cores else None
+def _cores(kernel: Kernel) -> str | None:
+    """The instruction by which the kernel means to multiply matrices on tensor cores."""
+    if kernel.function != "conv":
+        return None
+    element = dict(kernel.signature)["w_ptr"].removeprefix("*")
+    constants = dict(kernel.constants)
+    if constants["PRECISION"] == "ieee" and element != "i8":
+        return None
+    return (_WARP_CORES if int(constants["BM"]) < _GROUP_ROWS else _GROUP_CORES)[element]
 
 
 @pytest.mark.long
@@ -80,10 +86,11 @@ def test_compiles_for_sm_90(case: str) -> None:
         code = machine_code(kernel)
         assert code.stack == 0, f"{kernel}: {code.stack} bytes of stack, {code.registers} registers"
         assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"
-        element = _multiplies_matrices(kernel)
-        if element is not None:
-            used = [name for name in _TENSOR_CORES[element] if code.instructions[name]]
-            assert used, f"{kernel}: {dict(code.instructions)}"
+        cores = _cores(kernel)
+        assert cores is None or code.instructions[cores], f"{kernel}: {dict(code.instructions)}"
+        if dict(kernel.constants).get("QUANTIZED"):
+            # A product and a sum in one instruction would be rounded once, where the CPU rounds twice.
+            assert not code.instructions["FFMA"], f"{kernel}: {dict(code.instructions)}"
 
 
 def test_one_variant_compiles() -> None:
@@ -91,7 +98,7 @@ def test_one_variant_compiles() -> None:
     (kernel,) = kernels_of(conv_model("int8", (1, 4, 4, 16), 16, 1), {0: (1, 4, 4, 16)})
     code = machine_code(kernel)
     assert code.stack == 0 and code.shared <= SHARED_BYTES
-    assert any(code.instructions[name] for name in _TENSOR_CORES["i8"])
+    assert code.instructions[_cores(kernel)]
 
 
 def test_arguments_are_followed_by_two_pointers() -> None:

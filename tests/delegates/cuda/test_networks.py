@@ -8,6 +8,7 @@ from .graphs import (
     NONE,
     RELU,
     RELU6,
+    SAME,
     VALID,
     NetworkBuilder,
     Op,
@@ -62,6 +63,28 @@ def test_window(type: str, padding: int, dilation: int) -> None:
         depthwise_model(type, shape, padding=padding, multiplier=2),
     ):
         check_equal(model, [random_input(type, shape)])
+
+
+@pytest.mark.parametrize("numerics", RESOLVERS)
+@pytest.mark.parametrize("type", ("float32", *BYTES))
+def test_wide_windows_of_few_channels(type: str, numerics: str) -> None:
+    """The image is stored with its border and 4 channels first."""
+    for depth, size, options in (
+        (3, 7, {"stride": 2}),
+        (1, 5, {"padding": VALID}),
+        (4, 6, {"padding": SAME}),
+    ):
+        shape = (2, 13, 11, depth)
+        delegate = check_equal(
+            conv_model(type, shape, 10, size, **options), [random_input(type, shape)], numerics
+        )
+        functions = {kernel.function for kernel in delegate.device.loaded}  # type: ignore[union-attr]
+        assert "widen" in functions
+
+
+def test_wide_windows_in_16_bits() -> None:
+    model, shape = conv_model("float32", (1, 9, 9, 3), 8, 7), (1, 9, 9, 3)
+    check_equal(model, [random_input("float32", shape)], precision="bfloat16", rtol=5e-2)
 
 
 def test_empty_batch() -> None:
