@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 from numlite.benchmarks.gpu import correctness_cases
-from numlite.benchmarks.gpu.correctness_cases import relative_error, wrong_elements
-from numlite.benchmarks.gpu.job import Job
+from numlite.benchmarks.gpu.correctness_cases import check_alive, relative_error, wrong_elements
+from numlite.benchmarks.gpu.job import Job, is_loss
 from numlite.benchmarks.gpu.lowered import (
     file_type,
     new_interpreter,
@@ -18,7 +18,7 @@ from numlite.benchmarks.gpu.lowered import (
 from numlite.benchmarks.gpu.network_model import model_file
 from numlite.benchmarks.gpu.single_layers import SingleLayer, single_layers
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
-from numlite.delegates.cuda.device import Device, DeviceLostError
+from numlite.delegates.cuda.device import Device
 from numlite.interpreter import OpResolverType
 from numlite.tests.delegates.cuda.simulation import run
 
@@ -63,6 +63,7 @@ def _single_layers(job: Job, device: Device, mode: str) -> None:
         interpreter = new_interpreter(model, delegate)
         run(interpreter, [other])
         (got,), (again,) = run(interpreter, [x]), run(interpreter, [x])
+        check_alive(device)
         error = relative_error(got, layer.exact(x))
         repeats = got.tobytes() == again.tobytes()
         job.records.add(
@@ -92,6 +93,7 @@ def _network(job: Job, device: Device, name: str, mode: str, numerics: str) -> N
     x, other = (random_values(shape, detail["dtype"], np.random.default_rng(job.seed + n)) for n in range(2))
     run(interpreter, [other])
     got, again, expected = run(interpreter, [x]), run(interpreter, [x]), run(cpu, [x])
+    check_alive(device)
     _record_network(job, f"{name} {mode} {numerics}", mode, (got, again, expected))
 
 
@@ -123,9 +125,8 @@ def _cases(job: Job, device: Device, stem: str, numerics: str) -> None:
         try:
             found = correctness_cases.compared(case, RESOLVERS[numerics], device, random)
         except Exception as error:
-            if isinstance(error, DeviceLostError) or isinstance(error.__cause__, DeviceLostError):
-                job.records.add("error", unit=f"case {case.id} {numerics}", error=str(error)[:300])
-                raise DeviceLostError(str(error)) from error
+            if is_loss(error):
+                raise RuntimeError(f"case {case.id}: {error}") from error
             faults.append(f"{case.id}: {type(error).__name__}: {error}"[:200])
             continue
         taken += found.taken

@@ -16,7 +16,7 @@ from numlite.tests.cases.case import Case, Skip
 from numlite.tests.delegates.cuda.simulation import run
 from numlite.tests.delegates.cuda.test_cases import STEMS, cases_of
 
-__all__ = ["STEMS", "Comparison", "chosen", "compared", "fresh", "kernels_of_stem"]
+__all__ = ["STEMS", "Comparison", "check_alive", "chosen", "compared", "fresh", "kernels_of_stem"]
 
 _EVERY = 3  # so many cases of a family are left out for each that is taken, less one
 _RELATIVE = 1e-5  # of floats: matrix products in tf32x3, and functions within a few units
@@ -61,6 +61,7 @@ def compared(case: Case, resolver: OpResolverType, device: Device, random: np.ra
     before, inputs = fresh(case, random), fresh(case, random)
     run(interpreter, before)
     got, again = run(interpreter, inputs), run(interpreter, inputs)
+    check_alive(device)
     if not any(isinstance(node.user_data, CudaKernel) for node in _nodes(interpreter)):
         return Comparison(False)
     expected = run(new_interpreter(model, None, resolver), inputs)
@@ -70,6 +71,12 @@ def compared(case: Case, resolver: OpResolverType, device: Device, random: np.ra
         max((relative_error(mine, theirs) for mine, theirs in zip(got, expected, strict=True)), default=0.0),
         all(mine.tobytes() == other.tobytes() for mine, other in zip(got, again, strict=True)),
     )
+
+
+def check_alive(device: Device) -> None:
+    """DeviceLostError when the device is lost: the CPU has computed the results then."""
+    device.activate()
+    device.synchronize()
 
 
 def _nodes(interpreter: Interpreter) -> Iterator[object]:

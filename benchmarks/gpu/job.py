@@ -84,5 +84,15 @@ class Job:
             self.records.add(
                 "error", unit=unit, error=f"{type(error).__name__}: {error}"[:500], trace=trace[-_NAMED:]
             )
-            if isinstance(error, DeviceLostError) or "CUDA error" in str(error):
+            if is_loss(error):
                 sys.exit(LOST)
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether a device is gone for this process, whatever error came of it; PyTorch says so in words."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, DeviceLostError) or "CUDA error" in str(cause):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False

@@ -63,12 +63,19 @@ def _fail(error: Exception) -> None:
     raise error
 
 
+def _wrapped(error: Exception) -> Exception:
+    """As an interpreter raises it."""
+    found = RuntimeError("node 3: the next invoke runs on the CPU")
+    found.__cause__ = error
+    return found
+
+
 def test_units_are_done_once_and_errors_are_recorded(tmp_path: Path) -> None:
     job, done = _job(tmp_path), []
     job.do("a", lambda: done.append("a"))
     job.do("b", lambda: _fail(ValueError("no")))
     with pytest.raises(SystemExit) as ended:
-        job.do("c", lambda: _fail(DeviceLostError("gone")))
+        job.do("c", lambda: _fail(_wrapped(DeviceLostError("gone"))))
     assert ended.value.code == LOST
     for unit in "abcd":  # as the next process does
         job.do(unit, lambda unit=unit: done.append(unit))
