@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache, partial
 from hashlib import blake2b
 from importlib import import_module, metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ _MAGIC = b"NLCUBIN1"
 _HEADER = struct.Struct("<8sI")
 _CHECKSUM_BYTES = 32
 _FILES_KEPT = 2000  # some 60 MB
+_FEW = 3  # so many are compiled here as soon as a process would have started
 NEEDS_TRITON = "compiling CUDA kernels takes Triton: pip install numlite[cuda]"
 
 
@@ -93,8 +95,10 @@ class CubinStore:
         UnsupportedError, as cubin raises it, for one that does not compile.
         """
         missing = [kernel for kernel in dict.fromkeys(kernels) if self._found(kernel) is None]
-        if not missing or (urgent and len(missing) == 1 and not self._is_coming(missing[0])):
-            return  # one is compiled here, sooner than a process would start
+        if urgent and len(missing) <= _FEW and not any(map(self._is_coming, missing)):
+            return
+        if not missing or (not urgent and find_spec("triton") is None):
+            return
         from .compile_pool import compile_pool
 
         pool = compile_pool()

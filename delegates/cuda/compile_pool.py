@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -24,6 +25,8 @@ from .launch import Kernel
 _MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
 _PROCESS_BYTES = 400 << 20  # Triton's with room to spare
 _IDLE_S = 2.0  # kept for a model's next partition
+_START_S = 60.0
+READY = b"numlite compiles\n"  # what a process says first
 
 
 @dataclass(eq=False)
@@ -48,6 +51,7 @@ class CompilePool:
         self._later: OrderedDict[str, _Job] = OrderedDict()
         self._running: dict[str, _Job] = {}
         self._threads: dict[Thread, _Process | None] = {}
+        self._no_process: str | None = None  # why none can be started
         atexit.register(self.stop)
 
     def compile(
@@ -134,7 +138,13 @@ class CompilePool:
     def _start(self, me: Thread, before: _Process | None) -> _Process:
         if before is not None:
             before.end()
-        process = _Process()
+        if self._no_process is not None:
+            raise OSError(self._no_process)
+        try:
+            process = _Process()
+        except OSError as error:
+            self._no_process = str(error)
+            raise
         with self._condition:
             if me in self._threads:
                 self._threads[me] = process
@@ -154,16 +164,32 @@ class _Process:
     """
 
     def __init__(self) -> None:
+        """OSError where none can be started: with a Python inside another program, say."""
+        if not sys.executable or getattr(sys, "frozen", False):
+            raise OSError("there is no Python to start")
         self._folder = TemporaryDirectory(prefix="numlite-compile-", ignore_cleanup_errors=True)
         code = _MAIN.format(path=sys.path, package=__package__)
         environment = os.environ | {"TMPDIR": self._folder.name, "TRITON_CACHE_DIR": self._folder.name}
-        self._process = subprocess.Popen(
-            [sys.executable or "python", "-c", code],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=environment,
-            start_new_session=True,
-        )
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment,
+                start_new_session=True,
+            )
+        except OSError:
+            self._folder.cleanup()
+            raise
+        if not self._is_ready():
+            self.end()
+            raise OSError(f"{sys.executable}: it must start as Python does")
+
+    def _is_ready(self) -> bool:
+        """Whether the process says that it is what it should be."""
+        assert self._process.stdout is not None
+        readable, _, _ = select.select([self._process.stdout], [], [], _START_S)
+        return bool(readable) and self._process.stdout.read(len(READY)) == READY
 
     @property
     def is_running(self) -> bool:

@@ -7,6 +7,7 @@ import pickle
 
 from ...lite.errors import UnsupportedError
 from .compile import compile_kernel, kernel_key
+from .compile_pool import READY
 from .launch import Kernel
 
 
@@ -15,6 +16,8 @@ def main() -> None:
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what compilers print must not come between the answers
+    answers.write(READY)
+    answers.flush()
     while True:
         try:
             kernel, arch = pickle.load(requests)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from numlite.lite.errors import UnsupportedError
 from .simulation import needs_triton
 
 pytestmark = needs_triton
+SIZES = (128, 256, 512, 1024)
 
 _SIGNATURE = (("x_ptr", "*i8"), ("y_ptr", "*i8"), ("table_ptr", "*i8"), ("first", "i32"), ("size", "i32"))
 
@@ -61,9 +63,9 @@ def start(script: str, folder: Path) -> subprocess.Popen[str]:
 
 
 def test_other_processes_make_the_same_code(tmp_path: Path) -> None:
-    kernels, store = [lookup(256), lookup(512), lookup(256)], CubinStore(90, tmp_path)
+    kernels, store = [*map(lookup, SIZES), lookup(256)], CubinStore(90, tmp_path)
     store.have(kernels)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) == len(SIZES)
     again = CubinStore(90, tmp_path)
     for kernel in kernels:
         assert store.cubin(kernel) == again.cubin(kernel) == compile_kernel(kernel, 90)
@@ -72,10 +74,10 @@ def test_other_processes_make_the_same_code(tmp_path: Path) -> None:
 def test_what_is_not_urgent_comes_later(tmp_path: Path) -> None:
     """The same key is compiled once, whoever asks for it next waits for it."""
     store = CubinStore(90, tmp_path)
-    store.have([lookup(128)], urgent=False)
-    assert compile_pool.compile_pool().waiting(store.key(lookup(128)))
-    assert store.cubin(lookup(128)) == compile_kernel(lookup(128), 90)
-    assert not compile_pool.compile_pool().waiting(store.key(lookup(128)))
+    store.have([lookup(64)], urgent=False)
+    assert compile_pool.compile_pool().waiting(store.key(lookup(64)))
+    assert store.cubin(lookup(64)) == compile_kernel(lookup(64), 90)
+    assert not compile_pool.compile_pool().waiting(store.key(lookup(64)))
 
 
 def test_failures_are_errors_as_here(tmp_path: Path) -> None:
@@ -83,32 +85,37 @@ def test_failures_are_errors_as_here(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedError) as here:
         compile_kernel(wrong, 90)
     with pytest.raises(UnsupportedError) as there:
-        CubinStore(90, tmp_path).have([lookup(256), wrong])
+        CubinStore(90, tmp_path).have([*map(lookup, SIZES), wrong])
     assert str(there.value) == str(here.value)
     assert "Triton must compile it" in str(here.value)
 
 
 def test_a_process_that_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compile_pool, "_MAIN", "import os; os._exit(3)")
-    monkeypatch.setattr(compile_pool, "compile_pool", compile_pool.CompilePool)
+    code = f"import os, sys; os.write(1, {compile_pool.READY!r}); sys.stdin.read(1); os._exit(3)"
+    monkeypatch.setattr(compile_pool, "_MAIN", code)
+    monkeypatch.setattr(compile_pool, "compile_pool", cache(compile_pool.CompilePool))
     with pytest.raises(UnsupportedError, match="must not end before, got exit code 3"):
-        CubinStore(90, tmp_path).have([lookup(256), lookup(512)])
+        CubinStore(90, tmp_path).have(map(lookup, SIZES))
 
 
-def test_without_processes_it_compiles_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
-    monkeypatch.setattr(compile_pool, "compile_pool", compile_pool.CompilePool)
+@pytest.mark.parametrize("executable", ("missing", "", "/bin/true"))
+def test_without_processes_it_compiles_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executable: str
+) -> None:
+    """Also where the program that Python is in is not Python."""
+    monkeypatch.setattr(sys, "executable", executable)
+    monkeypatch.setattr(compile_pool, "compile_pool", cache(compile_pool.CompilePool))
     store = CubinStore(90, tmp_path)
-    store.have([lookup(256), lookup(512)])
+    store.have(map(lookup, SIZES))
     assert not list(tmp_path.iterdir())
     assert store.cubin(lookup(256)).code
 
 
 def test_a_main_script_without_a_guard(tmp_path: Path) -> None:
-    process = start(_SCRIPT.replace("COUNT", "2"), tmp_path)
+    process = start(_SCRIPT.replace("COUNT", "4"), tmp_path)
     output, _ = process.communicate()
     assert output.split() == ["started", "False"]
-    assert len(list((tmp_path / "cubins").iterdir())) == 2
+    assert len(list((tmp_path / "cubins").iterdir())) == 4
     assert not list((tmp_path / "tmp").iterdir())
 
 
