@@ -20,7 +20,7 @@ from numlite.interpreter import Interpreter
 from numlite.schema import tflite
 
 LENGTH = 60
-_CUMSUM, _ABS = 128, 101  # the CPU's, and the device's
+_ATAN2, _ABS = 156, 101  # the CPU's, and the device's
 _SIDE = 8
 
 
@@ -80,16 +80,16 @@ class NullDevice:
 
 
 def chain(every: int) -> bytes:
-    """ABS of a few floats, LENGTH times; one of so many is a CUMSUM, which the CPU runs (0: none)."""
-    codes = [_CUMSUM if every and n % every == every - 1 else _ABS for n in range(LENGTH)]
+    """ABS of a few floats, LENGTH times; one of so many is an ATAN2, which the CPU runs (0: none)."""
+    codes = [_ATAN2 if every and n % every == every - 1 else _ABS for n in range(LENGTH)]
     tensors = [
         tflite.TensorT(shape=[_SIDE, _SIDE], type=0, buffer=0, name=f"t{n}") for n in range(LENGTH + 1)
     ]
-    tensors.append(tflite.TensorT(shape=[], type=2, buffer=1, name="axis"))
+    tensors.append(tflite.TensorT(shape=[], type=0, buffer=1, name="zero"))
     operators = [
         tflite.OperatorT(
-            opcode_index=int(code == _CUMSUM),
-            inputs=[n, LENGTH + 1] if code == _CUMSUM else [n],
+            opcode_index=int(code == _ATAN2),
+            inputs=[n, LENGTH + 1] if code == _ATAN2 else [n],
             outputs=[n + 1],
         )
         for n, code in enumerate(codes)
@@ -98,7 +98,7 @@ def chain(every: int) -> bytes:
         version=3,
         operator_codes=[
             tflite.OperatorCodeT(builtin_code=code, deprecated_builtin_code=min(code, 127), version=1)
-            for code in (_ABS, _CUMSUM)
+            for code in (_ABS, _ATAN2)
         ],
         buffers=[tflite.BufferT(), tflite.BufferT(data=np.zeros(4, np.uint8))],
         subgraphs=[tflite.SubGraphT(tensors=tensors, operators=operators, inputs=[0], outputs=[LENGTH])],

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from . import (
     activations,
+    arg_min_max,
     batch_matmul,
     binary,
     binary_math,
     cast,
     comparison,
     conv,
+    cumsum,
     depthwise_conv,
     dynamic_update_slice,
     elementwise,
@@ -24,6 +26,7 @@ from . import (
     logical,
     mirror_pad,
     movement,
+    normalization,
     pad,
     pool,
     prelu,
@@ -34,6 +37,7 @@ from . import (
     select,
     softmax,
     space_batch,
+    top_k,
     transpose_conv,
 )
 
@@ -59,10 +63,12 @@ class Family(NamedTuple):
 
 FAMILIES: dict[str, Family] = {
     **dict.fromkeys(activations.OPERATORS, Family(activations.lower)),
+    **dict.fromkeys(arg_min_max.OPERATORS, Family(arg_min_max.lower)),
     **dict.fromkeys(binary.OPERATORS, Family(binary.lower)),
     **dict.fromkeys(binary_math.OPERATORS, Family(binary_math.lower)),
     **dict.fromkeys(cast.OPERATORS, Family(cast.lower)),
     **dict.fromkeys(comparison.OPERATORS, Family(comparison.lower)),
+    **dict.fromkeys(cumsum.OPERATORS, Family(cumsum.lower)),
     **dict.fromkeys(dynamic_update_slice.OPERATORS, Family(dynamic_update_slice.lower)),
     **dict.fromkeys(elementwise.OPERATORS, Family(elementwise.lower)),
     **dict.fromkeys(embedding.OPERATORS, Family(embedding.lower)),
@@ -72,6 +78,7 @@ FAMILIES: dict[str, Family] = {
     **dict.fromkeys(logical.OPERATORS, Family(logical.lower)),
     **dict.fromkeys(mirror_pad.OPERATORS, Family(mirror_pad.lower)),
     **dict.fromkeys(movement.OPERATORS, Family(movement.lower)),
+    **dict.fromkeys(normalization.OPERATORS, Family(normalization.lower)),
     **dict.fromkeys(pad.OPERATORS, Family(pad.lower)),
     **dict.fromkeys(pool.OPERATORS, Family(pool.lower)),
     **dict.fromkeys(quantize.OPERATORS, Family(quantize.lower)),
@@ -81,6 +88,7 @@ FAMILIES: dict[str, Family] = {
     **dict.fromkeys(select.OPERATORS, Family(select.lower)),
     **dict.fromkeys(softmax.OPERATORS, Family(softmax.lower)),
     **dict.fromkeys(space_batch.OPERATORS, Family(space_batch.lower)),
+    **dict.fromkeys(top_k.OPERATORS, Family(top_k.lower)),
     "BATCH_MATMUL": Family(batch_matmul.lower),
     "CONV_2D": Family(conv.lower, _CHAIN),
     "DEPTHWISE_CONV_2D": Family(depthwise_conv.lower, _WINDOW),

@@ -11,6 +11,7 @@ from .launch import Argument, Constant
 from .tiles import power_of_two
 
 if TYPE_CHECKING:
+    from ...lite.kernel_call import KernelCall
     from .fusion import Step
     from .lowering import Lowering
 
@@ -40,6 +41,9 @@ def lower(b: Lowering, step: Step) -> None:
             grid = (-(-rows // tile),)
             b.launch("softmax", function, grid, args, constants, divisible=("depth",), warps=warps)
             continue
+        if call.kernel == "softmax_i16":
+            _words(b, step, call, args)
+            continue
         function = call.kernel.rpartition("_")[0]
         if call.family != "softmax_q8" or function.startswith("log"):
             raise UnsupportedError(f"{node.registration.name} by {call.kernel} is not built")
@@ -53,3 +57,16 @@ def lower(b: Lowering, step: Step) -> None:
         args |= {"rows": rows, "depth": depth, "lowest": int(np.iinfo(y.dtype).min)}
         name = function.replace("softmax", "softmax_q8")
         b.launch("softmax", name, (-(-rows // _BYTE_ROWS),), args, {"ROWS": _BYTE_ROWS}, warps=1)
+
+
+def _words(b: Lowering, step: Step, call: KernelCall, args: dict[str, Argument]) -> None:
+    """Rows of int16, by tables."""
+    rows, depth = int(call.args["rows"][0]), int(call.args["depth"][0])
+    for name, table in zip(("exponential", "reciprocal"), call.keep, strict=True):
+        args[f"{name}_ptr"] = b.weights(step.node, name, lambda table=table: table, "i16")  # type: ignore[misc]
+    args |= {"rows": rows, "depth": depth}
+    args |= {name: int(call.args[name][0]) for name in ("multiplier", "shift")}
+    columns = min(max(power_of_two(depth), 16), _TILE)
+    constants: dict[str, Constant] = {"ROWS": _TILE // columns, "BLOCK": columns}
+    grid = (-(-rows // (_TILE // columns)),)
+    b.launch("softmax", "softmax_i16", grid, args, constants, divisible=("depth",))

@@ -86,7 +86,8 @@ def reduce(
 def sum_q8(
     x_ptr, y_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
     scale, offset, low, high,
-    ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
+    ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr,
+    RESULTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """round(clamp(sum * scale + offset))."""
     total = gathered(
@@ -103,7 +104,8 @@ def sum_q8(
 def sum_q8_reference(
     x_ptr, y_ptr, size, count, kn1, kn2, kn3, k0, k1, k2, k3, rn1, rn2, rn3, r0, r1, r2, r3, start,
     bias, multiplier, shift, zero, low, high,
-    ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr, RESULTS: tl.constexpr, BLOCK: tl.constexpr,
+    ALONG: tl.constexpr, KEPT_RANK: tl.constexpr, RANK: tl.constexpr,
+    RESULTS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """The sum less the bias, requantized in fixed point."""
     total = gathered(

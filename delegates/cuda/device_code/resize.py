@@ -42,10 +42,10 @@ def bilinear(
     rows, columns, in_height, in_row, out_height, out_width,
     RULE: tl.constexpr, EVEN: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """left and right count elements, multiples of 16 where EVEN. RULE is how kernels/compiled/resize.py weighs the four pixels.
+    """left and right count elements, multiples of 16 where EVEN.
 
-    float and eleven_bits blend along W, then along H; reference sums four products of float32, and
-    integer of weights in 1/1024.
+    RULE is how kernels/compiled/resize.py weighs the four pixels: float and eleven_bits blend along W,
+    then along H; reference sums four products of float32, and integer of weights in 1/1024.
     """
     output, c, ok = tile(rows, columns, ROWS, COLUMNS)
     exists = output < rows

@@ -4,6 +4,7 @@ import triton
 import triton.language as tl
 
 from .mathematics import exact_product, exponential, logarithm
+from .requantize import clamp, multiply
 
 
 @triton.jit
@@ -120,3 +121,54 @@ def softmax_q8_reference(x_ptr, y_ptr, exponential_ptr, term_ptr, rows, depth, l
         rounded = (scaled >> shift) + tl.where((scaled & mask) > (mask >> 1), 1, 0)
         y = (tl.minimum(rounded, 255) + lowest).to(y_ptr.dtype.element_ty)
         tl.store(y_ptr + start + c, y, ok)
+
+
+@triton.jit
+def _between(table_ptr, position):
+    """A table of 513 at a position in -32768 .. 32767, by straight lines."""
+    at = table_ptr + 256 + (position >> 7)
+    base = tl.load(at).to(tl.int32)
+    return base + (((tl.load(at + 1).to(tl.int32) - base) * (position & 0x7F) + 64) >> 7)
+
+
+@triton.jit
+def _exponentials_i16(x_ptr, table_ptr, at, ok, largest, multiplier, shift):
+    below = tl.where(ok, tl.load(x_ptr + at, ok, 0).to(tl.int32) - largest, 0)
+    position = multiply(below, multiplier, shift, True, True).to(tl.int64) + 32767
+    return _between(table_ptr, clamp(position, -32768, 32767).to(tl.int32))
+
+
+@triton.jit
+def softmax_i16(
+    x_ptr, y_ptr, exponential_ptr, reciprocal_ptr, rows, depth, multiplier, shift,
+    ROWS: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    found = tl.full((ROWS, BLOCK), -32768, tl.int32)
+    for begin in range(0, depth, BLOCK):
+        c = begin + tl.arange(0, BLOCK)[None, :]
+        ok = (row < rows) & (c < depth)
+        found = tl.maximum(found, tl.load(x_ptr + row * depth + c, ok, -32768).to(tl.int32))
+    largest = tl.max(found, 1)[:, None]
+    sums = tl.zeros((ROWS, BLOCK), tl.int64)
+    for begin in range(0, depth, BLOCK):
+        c = begin + tl.arange(0, BLOCK)[None, :]
+        ok = (row < rows) & (c < depth)
+        e = _exponentials_i16(x_ptr, exponential_ptr, row * depth + c, ok, largest, multiplier, shift)
+        sums += tl.where(ok, e, 0).to(tl.int64)
+    total = tl.sum(sums, 1)[:, None]
+    zeros = total * 0
+    for bit in tl.static_range(32):
+        zeros += tl.where((total >> bit) == 0, 1, 0)
+    scaled = ((total << (zeros - 1)) + (1 << 13)) >> 14
+    share = _between(reciprocal_ptr, clamp(scaled - 98304, -32768, 32767).to(tl.int32)).to(tl.int64)
+    right = 31 - zeros
+    half = (total * 0 + 1) << (right - 1)
+    for begin in range(0, depth, BLOCK):
+        c = begin + tl.arange(0, BLOCK)[None, :]
+        ok = (row < rows) & (c < depth)
+        at = row * depth + c
+        # The CPU keeps them as int16.
+        e = _exponentials_i16(x_ptr, exponential_ptr, at, ok, largest, multiplier, shift).to(tl.int16)
+        y = clamp((e.to(tl.int64) * share + half) >> right, 0, 32767)
+        tl.store(y_ptr + at, y.to(y_ptr.dtype.element_ty), ok)

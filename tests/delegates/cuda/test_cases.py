@@ -13,6 +13,7 @@ from .simulation import interpreter_of, needs_triton, run, simulated, taken
 # The modules whose operators have a family in delegates/cuda/families.py.
 STEMS = (
     "activations",
+    "arg_min_max",
     "batch_matmul",
     "binary",
     "binary_math",
@@ -21,6 +22,7 @@ STEMS = (
     "concatenation",
     "conv",
     "conv_q8",
+    "cumsum",
     "depthwise_conv",
     "depthwise_conv_q8",
     "dynamic_update_slice",
@@ -32,6 +34,7 @@ STEMS = (
     "gather",
     "gather_nd",
     "logical",
+    "normalization",
     "pad",
     "pool",
     "prelu",
@@ -47,6 +50,7 @@ STEMS = (
     "space_depth",
     "split",
     "tile",
+    "top_k",
     "transpose",
     "transpose_conv",
     "unary_math",
