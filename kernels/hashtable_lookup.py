@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,6 +18,21 @@ from .index_vector import check_counts, check_index_type, check_same_type
 from .strided_copy import element_bytes
 
 HASHTABLE_LOOKUP = 10  # the schema's BuiltinOperator
+
+HASHTABLE_LOOKUP_ARGS = np.dtype(
+    [
+        ("lookups", np.int64),
+        ("keys", np.int64),
+        ("values", np.int64),
+        ("y", np.int64),
+        ("hits", np.int64),
+        ("size", np.int64),
+        ("count", np.int64),
+        ("row_bytes", np.int64),
+    ],
+    align=True,
+)
+EMPTY_TABLE = 1
 
 _NAME = "HASHTABLE_LOOKUP"
 
@@ -39,14 +55,19 @@ def _operands(context: Context, node: Node) -> list[Tensor]:
 
 
 def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
-    lookups, _, values, y, hits = _operands(context, node)
+    lookups, keys, values, y, hits = _operands(context, node)
     context.resize_tensor(hits, lookups.shape)
     if values.type == TensorType.STRING:
         context.set_dynamic(y)
-    else:
-        element_bytes(values, _NAME)
-        context.resize_tensor(y, (*lookups.shape, *values.shape[1:]))
-    return None
+        return None
+    item_bytes = element_bytes(values, _NAME)
+    context.resize_tensor(y, (*lookups.shape, *values.shape[1:]))
+    args = np.zeros(1, HASHTABLE_LOOKUP_ARGS)
+    args["size"], args["count"] = lookups.size, values.shape[0]
+    args["row_bytes"] = math.prod(values.shape[1:]) * item_bytes
+    tensors = {"lookups": lookups, "keys": keys, "values": values, "y": y, "hits": hits}
+    messages = {EMPTY_TABLE: f"{_NAME}: the table must not be empty, got {values!r}"}
+    return [KernelCall("hashtable_lookup", "hashtable_lookup", args, tensors, messages=messages)]
 
 
 def binary_search(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
@@ -64,24 +85,17 @@ def binary_search(keys: np.ndarray, wanted: np.ndarray) -> np.ndarray:
 
 
 def invoke(context: Context, node: Node) -> None:
+    """Look strings up."""
     lookups, keys, values, y, hits = _operands(context, node)
     if values.shape[0] == 0:
         raise InvokeError(f"{_NAME}: the table must not be empty, got {values!r}")
     found = binary_search(keys.array(), lookups.array())
     hits.array()[...] = found >= 0
-    if values.type == TensorType.STRING:
-        strings = [] if values.data is None else unpack_strings(values.data)
-        if len(strings) != values.shape[0]:
-            raise InvokeError(f"{_NAME}: there must be {values.shape[0]} strings, got {len(strings)}")
-        context.resize_tensor(y, lookups.shape)
-        y.bind(pack_strings([strings[at] if at >= 0 else b"" for at in found.tolist()]))
-        return
-    if y.data is None or values.data is None:
-        return
-    rows = values.data[: values.nbytes].reshape(values.shape[0], -1)
-    output = y.data[: y.nbytes].reshape(len(found), rows.shape[1])
-    output[...] = rows[np.maximum(found, 0)]
-    output[found < 0] = 0
+    strings = [] if values.data is None else unpack_strings(values.data)
+    if len(strings) != values.shape[0]:
+        raise InvokeError(f"{_NAME}: there must be {values.shape[0]} strings, got {len(strings)}")
+    context.resize_tensor(y, lookups.shape)
+    y.bind(pack_strings([strings[at] if at >= 0 else b"" for at in found.tolist()]))
 
 
 REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=HASHTABLE_LOOKUP),)
