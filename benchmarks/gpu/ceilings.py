@@ -9,7 +9,7 @@ import numpy as np
 from numlite.benchmarks.gpu.job import Job
 from numlite.benchmarks.gpu.lowered import LoweredModel, PlacedModel, file_type, open_device
 from numlite.benchmarks.gpu.timing import Timing, time_graph
-from numlite.delegates.cuda.device import Device, Graph
+from numlite.delegates.cuda.device import Device, DeviceUnavailableError, Graph
 from numlite.delegates.cuda.launch import Argument, Launch, Place, Pointer, make_launch
 from numlite.schema import tflite
 from numlite.tests.model_builder import ModelBuilder
@@ -37,10 +37,20 @@ SMALL_MATMUL = MatmulSize(128, 32, 64)
 
 
 def measure(job: Job) -> None:
-    """numlite's own kernels first, PyTorch's after them; where there is no PyTorch, without."""
-    device = open_device(job.device)
-    device.activate()
+    """numlite's own kernels first, PyTorch's after them; each where the other cannot be had."""
     megabytes = 1 if job.small else 1024
+    try:
+        device = open_device(job.device)
+    except DeviceUnavailableError as error:
+        job.records.add("absent", what="device", why=str(error))
+    else:
+        _measure_own(job, device, megabytes)
+    if job.device == "cuda":
+        _measure_torch(job, megabytes << 20)
+
+
+def _measure_own(job: Job, device: Device, megabytes: int) -> None:
+    device.activate()
     job.do("empty kernels", lambda: _empty_kernels(job, device))
     job.do("copy", lambda: _copy(job, device, megabytes << 20))
     for nbytes in (_IMAGE_BYTES, (megabytes << 20) // 4):
@@ -48,8 +58,6 @@ def measure(job: Job) -> None:
     for mode in job.modes:
         job.do(f"matmul {mode}", lambda mode=mode: _matmul(job, device, mode))
     device.close()
-    if job.device == "cuda":
-        _measure_torch(job, megabytes << 20)
 
 
 def copy_launch(x: int, y: int, nbytes: int) -> tuple[Launch, tuple[int | float, ...]]:
@@ -60,7 +68,8 @@ def copy_launch(x: int, y: int, nbytes: int) -> tuple[Launch, tuple[int | float,
         "size": nbytes // 4,
     }
     grid = (max(1, -(-nbytes // 4 // _BLOCK)),)
-    return make_launch("activations", "convert", grid, args, {"BLOCK": _BLOCK}), (x, y, nbytes // 4)
+    launch = make_launch("activations", "convert", grid, args, {"BLOCK": _BLOCK}, divisible=("size",))
+    return launch, (x, y, nbytes // 4)
 
 
 def matmul_model(mode: str, size: MatmulSize) -> bytes:

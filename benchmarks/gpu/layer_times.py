@@ -179,12 +179,12 @@ class Patterns:
         self._addresses = {type_: device.allocate(nbytes) for type_ in contents}
         for type_, values in contents.items():
             device.copy_in(self._addresses[type_], values)
-        launch, _ = copy_launch(0, 0, 16)
+        launch, _ = copy_launch(0, 0, _ALIGNMENT)
         device.load([launch.kernel])
         device.synchronize()
 
     def fill(self, address: int, nbytes: int, type_: str) -> None:
-        """nbytes from a 256-byte boundary on, up to the last whole word."""
+        """A multiple of 256 bytes from a 256-byte boundary on."""
         source = self._addresses.get(type_, self._addresses[""])
         for start in range(0, nbytes, self._nbytes):
             part = min(self._nbytes, nbytes - start)
