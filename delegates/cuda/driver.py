@@ -91,6 +91,7 @@ class CudaDevice:
             )
         )
         self.arch = 10 * major + minor
+        self.is_capturing = False
         self.maps_pinned = True  # as for all 64-bit processes: "Unified Addressing" in the driver's manual
         if self.arch < _LEAST_ARCH:
             raise DeviceError(f"GPU {ordinal} has {major}.{minor}")
@@ -198,12 +199,13 @@ class CudaDevice:
         finally:
             driver.cuGraphDestroy(graph)
         self._held.graphs[int(executable)] = executable
-        return CudaGraph(self, executable)
+        return CudaGraph(self, executable, work)
 
     def _captured(self, work: Callable[[], None]) -> object:
         driver, stream = self._driver, self._held.stream
         mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
         self._call(driver.cuStreamBeginCapture(stream, mode))
+        self.is_capturing = True
         try:
             work()
         except BaseException:
@@ -211,6 +213,8 @@ class CudaDevice:
             if code == driver.CUresult.CUDA_SUCCESS:
                 driver.cuGraphDestroy(graph)
             raise
+        finally:
+            self.is_capturing = False
         return self._call(driver.cuStreamEndCapture(stream))
 
     def launch_graph(self, executable: Any) -> None:
@@ -288,14 +292,18 @@ def _nothing_else() -> Iterator[None]:
 
 
 class CudaGraph:
-    """An executable graph of one device."""
+    """An executable graph of one device. Launched in a capture, it becomes part of that."""
 
-    def __init__(self, device: CudaDevice, executable: object) -> None:
+    def __init__(self, device: CudaDevice, executable: object, work: Callable[[], None]) -> None:
         self._device = device
         self._executable = executable
+        self._work = work
 
     def launch(self) -> None:
-        self._device.launch_graph(self._executable)
+        if self._device.is_capturing:
+            self._work()
+        else:
+            self._device.launch_graph(self._executable)
 
     def free(self) -> None:
         self._device.free_graph(self._executable)

@@ -265,6 +265,19 @@ def test_a_capture_survives_what_others_do(driver: StandIn) -> None:
     assert np.all(got == 5)
 
 
+def test_times_are_the_gpus(driver: StandIn) -> None:
+    """Of launches, and of graphs, which a capture takes in."""
+    device = CudaDevice()
+    device.activate()
+    address, memory = device.allocate(16), device.pinned(16)
+    graph = device.capture(lambda: device.copy_in(address, memory))
+    for work in (graph.launch, lambda: device.copy_in(address, memory)):
+        assert 0 <= device.time_us(work) < 1e6
+    graph.launch()
+    device.synchronize()
+    assert driver.counts().graphs == 1 and driver.counts().events == 0
+
+
 def test_a_capture_that_fails_leaves_the_stream(driver: StandIn) -> None:
     device = CudaDevice()
 

@@ -1,106 +1,123 @@
-"""On a real device (-m gpu): the same results as the CPU, graphs, several interpreters and threads."""
+"""On a real device (-m gpu): the same results as the CPU, for every family's cases and whole models."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
 
-import numpy as np
 import pytest
-from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
-from numlite.delegates.cuda.driver import CudaDevice
+from numlite.delegates.cuda.compile import CubinStore
+from numlite.lite.errors import UnsupportedError
 
-from .graphs import Op, conv_model, depthwise_model, network, random_input, residual_model
-from .simulation import RESOLVERS, interpreter_of, needs_triton, run
+from ...cases.case import Skip
+from .gpu_checks import BYTES, MODELS, TOLERANCES, kernels_of_check
+from .gpu_worker import Outcome, Worker
+from .simulation import RESOLVERS, needs_triton
+from .test_cases import STEMS, cases_of
 
 pytestmark = [pytest.mark.gpu, needs_triton]
 
-BYTES = ("int8", "uint8")
-# Norm of the difference over that of the result; TF32 has 10 bits, bfloat16 7.
-TOLERANCES = {"tf32x3": 1e-6, "ieee": 1e-6, "tf32": 2e-3, "float16": 2e-3, "bfloat16": 2e-2}
-MODELS = {
-    "network": (network, (9, 9, 3)),
-    "residual": (residual_model, (6, 6, 16)),
-    "conv": (lambda type: conv_model(type, (1, 28, 28, 64), 128), (28, 28, 64)),
-    "conv-1x1": (lambda type: conv_model(type, (1, 28, 28, 96), 24, 1), (28, 28, 96)),
-    "conv-image": (lambda type: conv_model(type, (1, 64, 64, 3), 32, stride=2), (64, 64, 3)),
-    "conv-odd": (lambda type: conv_model(type, (1, 13, 11, 17), 33, dilation=2), (13, 11, 17)),
-    "depthwise": (lambda type: depthwise_model(type, (1, 28, 28, 96)), (28, 28, 96)),
-    "depthwise-5x5": (lambda type: depthwise_model(type, (1, 28, 28, 48), 5, stride=2), (28, 28, 48)),
-    "depthwise-plain": (lambda type: depthwise_model(type, (1, 9, 9, 7), multiplier=2), (9, 9, 7)),
-}
+Check = tuple[str, ...]  # a function of gpu_checks, and its arguments
+_MOST_BROKEN = 20  # kernels that are not waited for
 
 
-@pytest.mark.parametrize("numerics", RESOLVERS)
-@pytest.mark.parametrize("type", BYTES)
-@pytest.mark.parametrize("name", MODELS)
-def test_bytes_are_equal(name: str, type: str, numerics: str) -> None:
-    make, shape = MODELS[name]
-    model, delegate = make(type), CudaDelegate()
-    interpreter = interpreter_of(model, delegate, numerics)
-    cpu = interpreter_of(model, None, numerics)
-    for batch in (1, 32, 3):
-        x = random_input(type, (batch, *shape), batch)
-        np.testing.assert_array_equal(run(interpreter, [x])[0], run(cpu, [x])[0])
+def _checks() -> list[Check]:
+    models: list[Check] = [
+        *(("bytes_are_equal", name, type, n) for name in MODELS for type in BYTES for n in RESOLVERS),
+        *(("floats_are_near", name, precision) for name in MODELS for precision in TOLERANCES),
+    ]
+    cases = [
+        ("case_equals_the_cpu", stem, case.id, numerics)
+        for stem in STEMS
+        for case in cases_of(stem)
+        if not isinstance(case.closeness, Skip)
+        for numerics in RESOLVERS
+    ]
+    alone = (
+        "threads_share_the_gpu",
+        "profile_has_device_times",
+        "inputs_on_the_gpu_are_read",
+        "out_of_memory_leaves_smaller_batches",
+    )
+    return [*((name,) for name in alone), *models, *cases]
 
 
-@pytest.mark.parametrize("precision", TOLERANCES)
-@pytest.mark.parametrize("name", MODELS)
-def test_floats_are_near(name: str, precision: str) -> None:
-    make, shape = MODELS[name]
-    model = make("float32")
-    x = random_input("float32", (4, *shape))
-    interpreter = interpreter_of(model, CudaDelegate(CudaOptions(precision=precision)))
-    (got,), (expected,) = run(interpreter, [x]), run(interpreter_of(model), [x])
-    assert np.linalg.norm(got - expected) <= TOLERANCES[precision] * np.linalg.norm(expected)
-    (again,) = run(interpreter, [x])
-    np.testing.assert_array_equal(got, again)
+class Gpu(NamedTuple):
+    """The process that has it, and which kernels did not compile."""
+
+    worker: Worker
+    broken: dict[str, str]
 
 
-def test_several_threads_share_the_device() -> None:
-    model = network("int8")
-    inputs = [random_input("int8", (2, 9, 9, 3), seed) for seed in range(4)]
-    expected = [run(interpreter_of(model), [x])[0] for x in inputs]
-
-    def work(n: int) -> None:
-        interpreter = interpreter_of(model, CudaDelegate())
-        for _ in range(20):
-            np.testing.assert_array_equal(run(interpreter, [inputs[n]])[0], expected[n])
-
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(4)))
-
-
-def test_out_of_memory_leaves_smaller_batches() -> None:
-    model = conv_model("int8", (1, 512, 512, 64), 64)
-    interpreter = interpreter_of(model, CudaDelegate())
-    index = interpreter.get_input_details()[0]["index"]
-    interpreter.resize_tensor_input(index, (120, 512, 512, 64))
-    device = CudaDevice()
-    taken = []
-    try:
-        with pytest.raises(RuntimeError, match="OUT_OF_MEMORY"):
-            while True:
-                taken.append(device.allocate(2 << 30))
-        with pytest.raises(RuntimeError, match="OUT_OF_MEMORY"):
-            interpreter.allocate_tensors()
-            interpreter.invoke()
-    finally:
-        for address in taken:
-            device.free(address)
-    x = random_input("int8", (1, 512, 512, 64))
-    np.testing.assert_array_equal(run(interpreter, [x])[0], run(interpreter_of(model), [x])[0])
+@pytest.fixture(scope="session")
+def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
+    """With everything compiled that the chosen checks need, side by side."""
+    worker = Worker()
+    found = worker.call("gpu")
+    if found.failure:
+        pytest.fail(f"no GPU: {found.failure}")
+    assert isinstance(found.value, tuple)
+    name, arch = found.value
+    callspecs = [getattr(item, "callspec", None) for item in request.session.items]
+    checks = [spec.params["check"] for spec in callspecs if spec and "check" in spec.params]
+    _warm_the_cpu(checks)
+    broken = _compile(arch, checks)
+    print(f"{name}, sm_{arch}: {len(checks)} checks, {len(broken)} kernels did not compile")
+    yield Gpu(worker, broken)
+    worker.stop()
 
 
-def test_activations_after_a_residual() -> None:
-    for type in (*BYTES, "float32"):
-        model = residual_model(type, after=Op.RELU6)
-        x = random_input(type, (5, 6, 6, 16))
-        (got,), (expected,) = run(interpreter_of(model, CudaDelegate()), [x]), run(interpreter_of(model), [x])
-        np.testing.assert_allclose(got.astype(np.float64), expected, rtol=1e-5, atol=1e-5)
+def _warm_the_cpu(checks: list[Check]) -> None:
+    """Have the CPU's kernels compiled by several processes, a module's cases in one each."""
+    groups: dict[tuple[str, ...], list[Check]] = {}
+    for check in checks:
+        groups.setdefault(check[:2], []).append(check)
+
+    def warm(group: list[Check]) -> None:
+        worker = Worker()
+        for check in group:
+            worker.call("run_on_the_cpu", *check)
+        worker.stop()
+
+    with ThreadPoolExecutor(
+        min(16, os.process_cpu_count() if hasattr(os, "process_cpu_count") else 4)
+    ) as pool:
+        list(pool.map(warm, groups.values()))
 
 
-def test_profile_has_device_times() -> None:
-    interpreter = interpreter_of(network("int8"), CudaDelegate())
-    run(interpreter, [random_input("int8", (8, 9, 9, 3))])
-    rows = [row for row in interpreter.profile(3) if row.op == "CONV_2D"]
-    assert len(rows) == 4 and all(row.time_ns > 0 for row in rows)
+def _compile(arch: int, checks: list[Check]) -> dict[str, str]:
+    """Have all kernels in the cache; errors by the names of those that cannot be."""
+    waiting = list(dict.fromkeys(kernel for check in checks for kernel in kernels_of_check(arch, *check)))
+    broken: dict[str, str] = {}
+    while waiting and len(broken) < _MOST_BROKEN:
+        try:
+            CubinStore(arch).have(waiting)
+            break
+        except UnsupportedError as error:
+            failed = [kernel for kernel in waiting if str(error).startswith(f"{kernel}:")]
+            broken.update((str(kernel), str(error)) for kernel in failed)
+            waiting = [kernel for kernel in waiting if kernel not in failed] if failed else []
+    return broken
+
+
+def test_every_kernel_compiles(gpu: Gpu) -> None:
+    assert not gpu.broken, "\n\n".join(gpu.broken.values())
+
+
+@pytest.mark.parametrize("check", _checks(), ids="-".join)
+def test_on_the_gpu(gpu: Gpu, check: Check) -> None:
+    outcome = gpu.worker.call(*check)
+    if outcome.failure:
+        pytest.fail(outcome.failure + _more(gpu, check, outcome))
+    if outcome.value:
+        pytest.skip(f"left out: {outcome.value}")
+
+
+def _more(gpu: Gpu, check: Check, outcome: Outcome) -> str:
+    """Which launch it was, where a check has broken its process."""
+    if not outcome.is_lost:
+        return ""
+    again = gpu.worker.call("launches_of", *check)
+    return f"\n\nWithout graphs, launch by launch: {again.failure or 'it passes'}"

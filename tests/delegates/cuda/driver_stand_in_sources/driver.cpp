@@ -461,6 +461,7 @@ CUresult graph_launch(CUgraphExec executable, CUstream handle) {
     auto found = state().executables.find(executable);
     if (!stream) return CUDA_ERROR_INVALID_HANDLE;
     if (found == state().executables.end()) return CUDA_ERROR_INVALID_VALUE;
+    if (stream->capture) return refuse_capture(stream);
     auto graph = found->second;
     return enqueue(stream, [graph] {
         for (const Work &work : graph->nodes)
