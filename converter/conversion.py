@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -130,7 +131,7 @@ def entry_of(
     inputs = values.default_inputs(outputs) if input_arrays is None else list(input_arrays)
     names = [[text.removesuffix(":0") for text in texts] for texts in (inputs, outputs)]
     for role, listed in zip(("inputs", "outputs"), names, strict=True):
-        twice = next((name for name in listed if listed.count(name) > 1), None)
+        twice = next((name for name, uses in Counter(listed).items() if uses > 1), None)
         if twice is not None:
             raise ModelError(f"{role}: {twice!r} is named twice")
     by_name = [dict(zip(*pair, strict=True)) for pair in zip(names, (inputs, outputs), strict=True)]

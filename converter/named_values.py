@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from ..lite.errors import ModelError
@@ -67,9 +68,8 @@ class NamedValues:
     def input_tensors(self, names: Sequence[str], shapes: Shapes) -> dict[Value, LiteTensor]:
         """A tensor for each value that is fed: its type, and the shape as given or as its node says."""
         values = [self.find(name, "input") for name in names]
-        twice = next(
-            (name for name, value in zip(names, values, strict=True) if values.count(value) > 1), None
-        )
+        uses = Counter(values)
+        twice = next((name for name, value in zip(names, values, strict=True) if uses[value] > 1), None)
         if twice is not None:
             raise ModelError(f"inputs: {twice!r} is named twice")
         given = self._given(shapes, dict(zip(values, names, strict=True)))

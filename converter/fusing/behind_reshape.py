@@ -11,6 +11,7 @@ from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from ..partial_shape import broadcast, is_known
 from .pattern import WEIGHTED, Fused, activation_of
+from .placement import Placement
 
 _ARITHMETIC = frozenset((BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL))
 _ACTIVATIONS = frozenset((BuiltinOperator.RELU, BuiltinOperator.RELU6, BuiltinOperator.RELU_N1_TO_1))
@@ -31,8 +32,9 @@ class MoveBeforeReshape:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many operators were moved."""
         fused = Fused(graph)
+        placement = Placement()
         moved = 0
-        for second in list(graph.operators):
+        for second in graph.operators:
             if second.code not in _MOVED or not second.inputs:
                 continue
             place = _reshaped_place(second, fused)
@@ -50,9 +52,10 @@ class MoveBeforeReshape:
             fused.producers[id(middle)], fused.producers[id(y)] = second, reshape
             fused.uses[id(middle)] = 1
             # The reshape now comes last.
-            graph.remove([reshape])
-            graph.operators.insert(graph.operators.index(second) + 1, reshape)
+            placement.remove(reshape)
+            placement.put_behind(second, reshape)
             moved += 1
+        placement.apply(graph)
         return moved
 
 

@@ -8,6 +8,7 @@ from ...schema.tflite import BuiltinOperator
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from ..partial_shape import is_known
 from .pattern import Fused
+from .placement import Placement
 from .transpose import BINARY, UNARY
 
 
@@ -23,17 +24,17 @@ class JoinReshapes:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many reshapes went."""
         fused = Fused(graph)
+        placement = Placement()
         joined = 0
-        for operator in list(graph.operators):
+        for operator in graph.operators:
             if operator.code not in BINARY:
                 continue
             a, b = (_chain(tensor, fused) for tensor in operator.inputs)
             if a is None or b is None or not _fit(a, b, operator.outputs[0]):
                 continue
-            _join(graph, operator, a, b)
-            # Operators after this one are looked at with what they have now.
-            fused = Fused(graph)
+            _join(placement, fused, operator, a, b)
             joined += 1
+        placement.apply(graph)
         return joined
 
 
@@ -63,7 +64,7 @@ def _fit(a: _Chain, b: _Chain, y: LiteTensor) -> bool:
     return len(shapes) == len(results) == 1 and all(is_known(shape) for shape in shapes | results)
 
 
-def _join(graph: LiteGraph, operator: LiteOperator, a: _Chain, b: _Chain) -> None:
+def _join(placement: Placement, fused: Fused, operator: LiteOperator, a: _Chain, b: _Chain) -> None:
     y = operator.outputs[0]
     for i, chain in enumerate((a, b)):
         x = chain.reshape.inputs[0]
@@ -78,6 +79,10 @@ def _join(graph: LiteGraph, operator: LiteOperator, a: _Chain, b: _Chain) -> Non
     assert source is not None
     middle = LiteTensor(f"{y.name}/unshaped", y.type, source.shape)
     operator.outputs = [middle]
-    graph.remove([a.reshape, b.reshape])
+    for chain in (a, b):
+        placement.remove(chain.reshape)
     a.reshape.inputs[0], a.reshape.outputs = middle, [y]
-    graph.operators.insert(graph.operators.index(operator) + 1, a.reshape)
+    placement.put_behind(operator, a.reshape)
+    # Operators after this one are looked at with what they have now.
+    fused.producers[id(middle)], fused.producers[id(y)] = operator, a.reshape
+    fused.uses[id(middle)] = 1

@@ -11,6 +11,7 @@ from ...schema.tflite import BuiltinOperator, ReshapeOptionsT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor
 from ..partial_shape import is_known
 from .pattern import WEIGHTED, Fused, activation_of, skip
+from .placement import Placement
 
 UNARY = frozenset(
     (
@@ -120,17 +121,14 @@ class SinkTransposes:
     def run(self, graph: LiteGraph) -> int:
         """Returns how many transposes were moved."""
         fused = Fused(graph)
-        users: dict[int, list[LiteOperator]] = {}
-        for operator in graph.operators:
-            for tensor in operator.inputs:
-                users.setdefault(id(tensor), []).append(operator)
+        leading = _leading_to_transposes(graph)
+        placement = Placement()
         moved = 0
-        for operator in list(graph.operators):
-            following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
-            leads = following and all(_leads_to_transpose(each, users) for each in following)
-            if not (leads or _follows_convolution(operator, fused) or _is_of_two(operator, fused)):
-                continue
-            moved += _swapped(graph, operator, fused)
+        for operator in graph.operators:
+            leads = bool(operator.outputs) and id(operator.outputs[0]) in leading
+            if leads or _follows_convolution(operator, fused) or _is_of_two(operator, fused):
+                moved += _swapped(placement, operator, fused)
+        placement.apply(graph)
         return moved
 
 
@@ -150,19 +148,24 @@ def _is_of_two(operator: LiteOperator, fused: Fused) -> bool:
     return len(orders) == 2 and orders[0] is not None and orders[0] == orders[1]
 
 
-def _leads_to_transpose(operator: LiteOperator, users: dict[int, list[LiteOperator]]) -> bool:
-    """Whether the operator is a transpose or a reduction, or an elementwise one before those."""
-    for _ in range(len(users)):
-        if operator.code in _ENDS:
-            return True
-        following = users.get(id(operator.outputs[0]), []) if operator.outputs else []
-        if operator.code not in UNARY | BINARY or len(following) != 1:
-            return False
-        operator = following[0]
-    return False
+def _leading_to_transposes(graph: LiteGraph) -> set[int]:
+    """Ids of the tensors that only transposes, reductions, and elementwise operators before those use.
+
+    Such an operator's own result has a single use.
+    """
+    uses: dict[int, int] = {}
+    ends: dict[int, bool] = {}
+    for operator in reversed(graph.operators):
+        y = id(operator.outputs[0]) if operator.outputs else 0
+        passes = operator.code in UNARY or operator.code in BINARY
+        leads = operator.code in _ENDS or (passes and uses.get(y) == 1 and ends[y])
+        for tensor in operator.inputs:
+            uses[id(tensor)] = uses.get(id(tensor), 0) + 1
+            ends[id(tensor)] = ends.get(id(tensor), True) and leads
+    return {tensor for tensor, leads in ends.items() if leads}
 
 
-def _swapped(graph: LiteGraph, operator: LiteOperator, fused: Fused) -> bool:
+def _swapped(placement: Placement, operator: LiteOperator, fused: Fused) -> bool:
     if operator.code not in UNARY and operator.code not in BINARY:
         return False
     for i, tensor in enumerate(operator.inputs):
@@ -183,8 +186,8 @@ def _swapped(graph: LiteGraph, operator: LiteOperator, fused: Fused) -> bool:
         moved = LiteOperator(
             transpose.code, [middle, transpose.inputs[1]], [y], transpose.options, transpose.sources
         )
-        graph.operators[graph.operators.index(operator) + 1 : graph.operators.index(operator) + 1] = [moved]
-        graph.remove([transpose])
+        placement.put_behind(operator, moved)
+        placement.remove(transpose)
         fused.producers[id(middle)], fused.producers[id(y)] = operator, moved
         fused.uses[id(middle)] = 1
         return True

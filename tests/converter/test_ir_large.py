@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gc
-import sys
 import time
 import tracemalloc
 from collections.abc import Callable
-from types import FrameType
-from typing import TYPE_CHECKING
+from functools import partial
 
 import pytest
 from numlite.converter.ir import export_graph_def, import_graph_def, parse_module, print_module
@@ -20,8 +18,7 @@ from numlite.converter.transforms.register import TRANSFORMS, transform
 from numlite.schema import graph_def
 from numlite.schema.graph_def import GraphDef
 
-if TYPE_CHECKING:
-    from sys import TraceFunction
+from .lines_run import lines_run
 
 FLOAT = element_type(graph_def.DT_FLOAT)
 OPS = ("AddV2", "Mul", "Sub", "Maximum")
@@ -89,30 +86,12 @@ def joined(count: int) -> Module:
     return module
 
 
-def lines_run(step: Callable[[Module], None], module: Module) -> int:
-    """Lines of Python that the step runs, each turn of a loop counted."""
-    lines = 0
-
-    def trace(frame: FrameType, event: str, argument: object) -> TraceFunction:
-        nonlocal lines
-        lines += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        step(module)
-    finally:
-        sys.settrace(before)
-    return lines
-
-
 @pytest.mark.parametrize("name", [t.name for t in TRANSFORMS if t.name != "tfg-lift-graph-to-func"])
 def test_the_work_of_a_transform_grows_with_the_graph(name: str) -> None:
     """Four times the nodes are some four times the work, be they joined by one node."""
     step = transform(name).run
     step(joined(10))
-    small, large = (lines_run(step, joined(count)) for count in (100, 400))
+    small, large = (lines_run(partial(step, joined(count))) for count in (100, 400))
     assert large < 5 * small + 1000
 
 
