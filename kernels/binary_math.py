@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import InvokeError, UnsupportedError
+from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
@@ -24,7 +24,13 @@ BINARY_MATH = np.dtype([("a", np.int64), ("b", np.int64), ("out", np.int64), *BR
 DIVISION_BY_ZERO = 1
 NEGATIVE_EXPONENT = 2
 
-_SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
+_SUFFIXES = {
+    TensorType.FLOAT32: "f32",
+    TensorType.INT8: "i8",
+    TensorType.INT16: "i16",
+    TensorType.INT32: "i32",
+    TensorType.INT64: "i64",
+}
 
 
 def _messages(name: str) -> dict[int, str]:
@@ -44,21 +50,6 @@ def math_calls(context: Context, name: str, a: Tensor, b: Tensor, out: Tensor) -
     chunks = chunk_count(context, 5 * out.size)
     tensors = {"a": a, "b": b, "out": out}
     return [KernelCall("binary_math", kernel, args, tensors, chunks, messages=_messages(name))]
-
-
-def _check_divisor(name: str, divisor: np.ndarray) -> None:
-    if not divisor.all():
-        raise InvokeError(_messages(name)[DIVISION_BY_ZERO])
-
-
-def _floor_div(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    _check_divisor("FLOOR_DIV", b)
-    return np.floor_divide(a, b)
-
-
-def _floor_mod(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    _check_divisor("FLOOR_MOD", b)
-    return np.mod(a, b)
 
 
 # The C library's function, whose last bit NumPy's own may miss.
@@ -95,7 +86,7 @@ def _operator(
     return Registration(
         name,
         prepare,
-        invoke,
+        None if function is None else invoke,
         builtin_code=builtin_code,
         max_version=max_version,
         inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED,
@@ -103,11 +94,11 @@ def _operator(
 
 
 _F32, _I32, _I64 = TensorType.FLOAT32, TensorType.INT32, TensorType.INT64
-_SMALL = (TensorType.INT8, TensorType.INT16)
+_FLOORED = (_F32, TensorType.INT8, TensorType.INT16, _I32, _I64)
 
 REGISTRATIONS = (
     _operator("POW", 78, 1, (_F32, _I32)),
-    _operator("FLOOR_DIV", 90, 3, (_F32, _I32, _I64), _SMALL, _floor_div),
-    _operator("FLOOR_MOD", 95, 2, (_F32, _I32, _I64), _SMALL, _floor_mod),
+    _operator("FLOOR_DIV", 90, 3, _FLOORED),
+    _operator("FLOOR_MOD", 95, 2, _FLOORED),
     _operator("ATAN2", 156, 1, (_F32,), (TensorType.FLOAT16, TensorType.FLOAT64), _atan2),
 )

@@ -23,6 +23,7 @@ _OPERANDS = [("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIE
 COMPARE = np.dtype(_OPERANDS, align=True)
 # Bytes are compared by what they stand for: tables of 256 int32, indexed by the unsigned byte.
 COMPARE_8 = np.dtype([*_OPERANDS, ("a_table", np.int64), ("b_table", np.int64)], align=True)
+COMPARE_16 = COMPARE_8  # the same of int16, by tables of 65536
 
 _FUNCTIONS = {
     "EQUAL": np.equal,
@@ -42,13 +43,18 @@ _SUFFIXES = {
     TensorType.INT8: "8",
     TensorType.UINT8: "8",
     TensorType.BOOL: "8",
+    TensorType.INT16: "i16",
+    TensorType.FLOAT16: "f16",
 }
+_FAMILIES = {"i16": "comparison_16", "f16": "comparison_16"}
+# Operators that compare what quantized int16 stand for; the others compare stored values.
+_SCALED = ("EQUAL", "NOT_EQUAL")
 _UNORDERED = (TensorType.STRING, TensorType.COMPLEX64, TensorType.COMPLEX128)
 _LEFT_SHIFT = 8
 
 
 def _comparable(tensor: Tensor) -> np.ndarray:
-    """What each stored byte is compared as (int32), in the order of unsigned bytes.
+    """What each stored value is compared as (int32), in the order of unsigned values.
 
     Quantized values are scaled in fixed point with 8 bits after the point, so that neighbours of
     a small scale compare equal.
@@ -73,8 +79,14 @@ def _tables(a: Tensor, b: Tensor) -> list[np.ndarray]:
     return [_comparable(a), _comparable(b)]
 
 
-def compare_calls(context: Context, name: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
-    """The compiled call of a comparison (by the operator's name), or None where there is no kernel."""
+def compare_calls(
+    context: Context, name: str, a: Tensor, b: Tensor, out: Tensor, scaled: bool = False
+) -> list[KernelCall] | None:
+    """The compiled call of a comparison (by the operator's name), or None where there is no kernel.
+
+    With scaled, int16 that both are quantized are compared for equality by what they stand for.
+    Source: LiteRT tflite/kernels/comparisons.cc, EqualEval and LessEval.
+    """
     if a.type not in _SUFFIXES:
         return None
     if out.size == 0:
@@ -82,15 +94,21 @@ def compare_calls(context: Context, name: str, a: Tensor, b: Tensor, out: Tensor
     if name in _SWAPPED:
         name, a, b = _SWAPPED[name], b, a
     suffix = _SUFFIXES[TensorType(a.type)]
-    args = np.zeros(1, COMPARE_8 if suffix == "8" else COMPARE)
+    family = _FAMILIES.get(suffix, f"comparison_{suffix}")
+    if scaled and suffix == "i16" and name in _SCALED and _both_scaled(a, b):
+        suffix = "scaled_i16"
+    keep = _tables(a, b) if suffix in ("8", "scaled_i16") else []
+    args = np.zeros(1, COMPARE_8 if keep else COMPARE)
     fill_loops(args, collapse(name, a.shape, b.shape))
-    keep = _tables(a, b) if suffix == "8" else []
     if keep:
         args["a_table"], args["b_table"] = (table.ctypes.data for table in keep)
     chunks = chunk_count(context, 0.3 * out.size)
     tensors = {"a": a, "b": b, "out": out}
-    family = f"comparison_{suffix}"
     return [KernelCall(family, f"{name.lower()}_{suffix}", args, tensors, chunks, keep=keep)]
+
+
+def _both_scaled(a: Tensor, b: Tensor) -> bool:
+    return all(t.quantization is not None and len(t.quantization.scales) > 0 for t in (a, b))
 
 
 def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -105,28 +123,14 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     if a.type != TensorType.STRING:
         a.dtype  # noqa: B018 - an error for types that NumPy lacks
     context.resize_tensor(out, broadcast_shape(name, a.shape, b.shape))
-    return compare_calls(context, name, a, b, out)
-
-
-def _invoke(name: str, context: Context, node: Node) -> None:
-    """Of int16, EQUAL and NOT_EQUAL compare what quantized values stand for, the others stored values.
-
-    Source: LiteRT tflite/kernels/comparisons.cc, EqualEval and LessEval.
-    """
-    a, b = context.input(node, 0), context.input(node, 1)
-    quantized = all(t.quantization is not None and len(t.quantization.scales) > 0 for t in (a, b))
-    if a.type != TensorType.INT16 or name not in ("EQUAL", "NOT_EQUAL") or not quantized:
-        invoke_function(name, _FUNCTIONS[name], context, node)
-        return
-    tables = [_comparable(t)[t.array().view(np.uint16)] for t in (a, b)]
-    context.output(node, 0).array()[...] = _FUNCTIONS[name](*tables)
+    return compare_calls(context, name, a, b, out, scaled=True)
 
 
 def _registration(name: str, builtin_code: int, max_version: int) -> Registration:
     return Registration(
         name,
         lambda context, node: _prepare(name, context, node),
-        lambda context, node: _invoke(name, context, node),
+        lambda context, node: invoke_function(name, _FUNCTIONS[name], context, node),
         builtin_code=builtin_code,
         max_version=max_version,
     )

@@ -7,7 +7,18 @@ from numba import njit
 
 from ..binary_math import BINARY_MATH, DIVISION_BY_ZERO, NEGATIVE_EXPONENT
 from .broadcast import broadcast_kernel, row_kernel
-from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
+from .elements import (
+    read_f32,
+    read_i8,
+    read_i16,
+    read_i32,
+    read_i64,
+    write_f32,
+    write_i8,
+    write_i16,
+    write_i32,
+    write_i64,
+)
 from .family import KernelFamily
 from .power import powers
 
@@ -76,16 +87,20 @@ def _divided(x, y):
     return quotient, np.int64(x) - quotient * y
 
 
-@njit(error_model="numpy")
-def _floor_div_i32(x, y, p):
-    quotient, remainder = _divided(x, y)
-    return np.int32(quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0))
+def _floored(width):
+    """FLOOR_DIV and FLOOR_MOD of a NumPy integer type of 32 bits at most; what overflows wraps."""
 
+    @njit(error_model="numpy")
+    def floor_div(x, y, p):
+        quotient, remainder = _divided(x, y)
+        return width(quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0))
 
-@njit(error_model="numpy")
-def _floor_mod_i32(x, y, p):
-    remainder = _divided(x, y)[1]
-    return np.int32(remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0))
+    @njit(error_model="numpy")
+    def floor_mod(x, y, p):
+        remainder = _divided(x, y)[1]
+        return width(remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0))
+
+    return (("floor_div", floor_div), ("floor_mod", floor_mod))
 
 
 @njit(error_model="numpy")
@@ -127,9 +142,17 @@ kernels.add(BINARY_MATH, "floor_mod_f32")(broadcast_kernel(read_f32, write_f32, 
 
 for _name, _read, _write, _combine in (
     ("floor_div_f32", read_f32, write_f32, _floor_div_f32),
-    ("floor_div_i32", read_i32, write_i32, _floor_div_i32),
     ("floor_div_i64", read_i64, write_i64, _floor_div_i64),
-    ("floor_mod_i32", read_i32, write_i32, _floor_mod_i32),
     ("floor_mod_i64", read_i64, write_i64, _floor_mod_i64),
 ):
     kernels.add(BINARY_MATH, _name)(_checked(_read, _write, _combine, _not_zero, DIVISION_BY_ZERO))
+
+for _suffix, _read, _write, _width in (
+    ("i8", read_i8, write_i8, np.int8),
+    ("i16", read_i16, write_i16, np.int16),
+    ("i32", read_i32, write_i32, np.int32),
+):
+    for _name, _combine in _floored(_width):
+        kernels.add(BINARY_MATH, f"{_name}_{_suffix}")(
+            _checked(_read, _write, _combine, _not_zero, DIVISION_BY_ZERO)
+        )
