@@ -45,7 +45,9 @@ class HeldTensor:
     def read(self, tensor: Tensor) -> None:
         """Copy the value to the tensor's memory, once the device has it. StateError where it is gone."""
         if tensor.data is None or tensor.shape != self.shape or (self.address == 0 and tensor.nbytes):
-            raise StateError(f"tensor {tensor!r}: its value of shape {self.shape} must be computed anew")
+            raise StateError(
+                f"tensor {tensor!r}: its value of shape {self.shape} must be set again, or computed anew"
+            )
         device, copy = self._device, self.copy
         device.activate()
         if copy is None:

@@ -11,7 +11,6 @@ from ...lite.delegate import (
     DelegateFlags,
     SerializedPartition,
 )
-from ...lite.delegate_application import hold_tensor
 from ...lite.errors import PrepareError, StateError, UnsupportedError
 from ..graph_partition import GraphPartitionHelper
 from ..simple import SimpleDelegate, SimpleDelegateOptions
@@ -189,7 +188,7 @@ class CudaDelegate(SimpleDelegate):
         if found.stream != NO_STREAM:
             self.device.wait_for(found.stream)
         handle = self.hold(HeldTensor(self.device, found.address, found.shape, found.owner))
-        hold_tensor(subgraph, tensor, handle, self)
+        interpreter.core.set_buffer_handle(index, handle, self)
         tensor.data_is_stale = True
 
     def get_output(self, interpreter: HasCore, index: int) -> LentTensor:

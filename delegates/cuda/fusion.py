@@ -108,7 +108,7 @@ class _Fusion:
         if reader is None or reader.registration.name != "ADD" or reader.index in taken:
             return
         a, b, y = (self._graph.tensor(t) for t in (*reader.inputs, *reader.outputs))
-        if a.index == b.index or a.shape != y.shape or b.shape != y.shape:
+        if a.index == b.index or a.shape != y.shape or b.shape != y.shape or not y.size:
             return
         step.addition = reader
         self._take_clamps(step, step.last_clamps)

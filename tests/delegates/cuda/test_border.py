@@ -13,6 +13,7 @@ from numlite.interpreter import Interpreter
 from numlite.lite.errors import InvokeError, StateError
 
 from ..graphs import while_model
+from .device_arrays import OnDevice
 from .graphs import NetworkBuilder, Op, conv_model, network, random_input
 from .simulation import interpreter_of, needs_triton, run, simulated, taken
 
@@ -200,12 +201,27 @@ def test_outputs_that_stay_on_the_device_are_copied_when_they_are_read() -> None
         delegate.get_output(interpreter, 0)
 
 
+def test_set_tensor_after_set_input() -> None:
+    """The value that was set last counts, though set_tensor knew the tensor's memory before."""
+    delegate, values = simulated(), [random_input("int8", SHAPE, seed) for seed in (1, 2)]
+    model = conv_model("int8", SHAPE, 8, 1)
+    interpreter = interpreter_of(model, delegate)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, values[0])
+    assert isinstance(delegate.device, SimulatedDevice)
+    delegate.set_input(interpreter, 0, OnDevice(delegate.device, values[0]))
+    interpreter.set_tensor(0, values[1])
+    interpreter.invoke()
+    (output,) = (detail["index"] for detail in interpreter.get_output_details())
+    np.testing.assert_array_equal(interpreter.get_tensor(output), run(interpreter_of(model), [values[1]])[0])
+
+
 # --- sizes
 
 
 @pytest.mark.parametrize("batches", ((0,), (2, 0, 2), (0, 3)))
 def test_empty_batches(batches: tuple[int, ...]) -> None:
-    for model in (quantized_between_floats(), conv_model("float32", SHAPE, 8, 1)):
+    for model in (quantized_between_floats(), conv_model("float32", SHAPE, 8, 1), between("both")[0]):
         interpreter, cpu = interpreter_of(model, simulated()), interpreter_of(model)
         for batch in batches:
             x = random_input("float32", (batch, *SHAPE[1:]))

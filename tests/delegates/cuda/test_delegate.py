@@ -22,6 +22,7 @@ from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateErro
 from numlite.lite.lifetimes import Lifetime
 
 from ...model_builder import ModelBuilder
+from .device_arrays import OnDevice
 from .graphs import NetworkBuilder, Op, conv_model, network, random_input
 from .machine_code import kernels_of
 from .simulation import interpreter_of, needs_triton, run, simulated, skip_unless_simulated, taken
@@ -368,20 +369,6 @@ def test_damaged_programs_are_errors() -> None:
 
 
 # --- inputs in device memory
-
-
-class OnDevice:
-    """An array in the simulated device's memory, as another library would show it."""
-
-    def __init__(self, device: SimulatedDevice, value: np.ndarray) -> None:
-        address = device.allocate(value.nbytes)
-        device.copy_in(address, value)
-        self.__cuda_array_interface__ = {
-            "data": (address, True),
-            "shape": value.shape,
-            "typestr": value.dtype.str,
-            "version": 3,
-        }
 
 
 def test_inputs_in_device_memory_are_read_where_they_are() -> None:
