@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
+TOTAL_SECONDS = 540.0  # that the sections are planned for
 REPORT_SECONDS = 6.0  # kept for the tables
 GRACE_SECONDS = 4.0  # from the end of a section's time until its process is ended
 
@@ -31,6 +32,12 @@ SECTIONS = (
     Section("layers", 15, 70, 45),
     Section("peers", 30, inf, 240),
 )
+
+
+def sections_for(total: float) -> list[Section]:
+    """The sections, each with more time where there is more than planned (on a slow device, say)."""
+    factor = max(1.0, total / TOTAL_SECONDS)
+    return [replace(s, most=s.most * factor, stall=s.stall * factor) for s in SECTIONS]
 
 
 def seconds_for(section: Section, left: float, later: Sequence[Section]) -> float:

@@ -67,25 +67,25 @@ def _make_importable() -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from numlite.benchmarks.gpu.budget import GRACE_SECONDS, SECTIONS, seconds_for
+    from numlite.benchmarks.gpu.budget import GRACE_SECONDS, seconds_for, sections_for
     from numlite.benchmarks.gpu.job import Job
     from numlite.benchmarks.gpu.lowered import MODES
     from numlite.benchmarks.gpu.networks import NETWORKS
     from numlite.benchmarks.gpu.records import Records, read_records
     from numlite.benchmarks.gpu.report import report
 
-    end = time.time() + arguments.seconds
-    wanted = arguments.sections.split(",") if arguments.sections else [s.name for s in SECTIONS]
+    end, sections = time.time() + arguments.seconds, sections_for(arguments.seconds)
+    wanted = arguments.sections.split(",") if arguments.sections else [s.name for s in sections]
     models, modes = (tuple(text.split(",")) for text in (arguments.models, arguments.modes))
     batches = tuple(map(int, arguments.batches.split(",")))
-    unknown = {*wanted} - {s.name for s in SECTIONS} | {*models} - {*NETWORKS} | {*modes} - {*MODES}
+    unknown = {*wanted} - {s.name for s in sections} | {*models} - {*NETWORKS} | {*modes} - {*MODES}
     if unknown:
         sys.exit(f"run.py: sections, models and modes must exist, got {', '.join(sorted(unknown))}")
     arguments.out.mkdir(parents=True, exist_ok=True)
     path, run = arguments.out / "results.jsonl", time.strftime("%Y%m%d-%H%M%S")
     seed = int(end) % 100_000 if arguments.seed is None else arguments.seed
     Records(path, "run", run).add("machine", seed=seed, arguments=sys.argv[1:], **_machine())
-    chosen = [section for section in SECTIONS if section.name in wanted]
+    chosen = [section for section in sections if section.name in wanted]
     with tempfile.TemporaryDirectory(prefix="numlite-models-") as directory:
         for number, section in enumerate(chosen):
             seconds = seconds_for(section, end - time.time(), chosen[number + 1 :])

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from numlite.benchmarks.gpu.budget import GRACE_SECONDS, REPORT_SECONDS, SECTIONS, seconds_for
+from numlite.benchmarks.gpu.budget import GRACE_SECONDS, REPORT_SECONDS, SECTIONS, seconds_for, sections_for
 from numlite.benchmarks.gpu.job import LOST, Job
 from numlite.benchmarks.gpu.processes import run_process
 from numlite.benchmarks.gpu.records import Records, read_records
@@ -33,6 +33,16 @@ def test_nine_minutes_are_enough_for_every_section_at_its_longest() -> None:
 
 def test_time_that_is_not_used_is_left_to_the_last() -> None:
     assert _spent(540, 0.3)["peers"] > 300
+
+
+def test_more_time_is_shared_by_all() -> None:
+    assert sections_for(100) == list(SECTIONS)
+    for section, longer in zip(SECTIONS, sections_for(1080), strict=True):
+        assert (longer.most, longer.stall, longer.least) == (
+            2 * section.most,
+            2 * section.stall,
+            section.least,
+        )
 
 
 @pytest.mark.parametrize("total", (5, 20, 60, 120, 200, 540))

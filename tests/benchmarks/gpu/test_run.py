@@ -19,10 +19,21 @@ from ...delegates.cuda.driver_stand_in import stand_in, why_not
 
 pytestmark = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 SCRIPT = Path(__file__).resolve().parents[3] / "benchmarks" / "gpu" / "run.py"
+_PATIENCE = ("--seconds", "20000")  # the simulated device is slow, and may share its processors
 
 
 def _run(out: Path, *options: str) -> str:
-    command = [sys.executable, str(SCRIPT), "--device", "simulated", "--small", "--out", str(out), *options]
+    command = [
+        sys.executable,
+        str(SCRIPT),
+        "--device",
+        "simulated",
+        "--small",
+        "--out",
+        str(out),
+        *_PATIENCE,
+        *options,
+    ]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
