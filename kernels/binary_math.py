@@ -33,6 +33,9 @@ _SUFFIXES = {
 }
 
 
+_SMALL = (TensorType.INT8, TensorType.INT16)
+
+
 def _messages(name: str) -> dict[int, str]:
     return {
         DIVISION_BY_ZERO: f"{name}: Division by 0: the divisor must have no zero element",
@@ -49,7 +52,8 @@ def math_calls(context: Context, name: str, a: Tensor, b: Tensor, out: Tensor) -
     kernel = f"{name.lower()}_{_SUFFIXES[TensorType(out.type)]}"
     chunks = chunk_count(context, 5 * out.size)
     tensors = {"a": a, "b": b, "out": out}
-    return [KernelCall("binary_math", kernel, args, tensors, chunks, messages=_messages(name))]
+    family = "binary_math_small" if out.type in _SMALL else "binary_math"
+    return [KernelCall(family, kernel, args, tensors, chunks, messages=_messages(name))]
 
 
 # The C library's function, whose last bit NumPy's own may miss.
@@ -94,7 +98,7 @@ def _operator(
 
 
 _F32, _I32, _I64 = TensorType.FLOAT32, TensorType.INT32, TensorType.INT64
-_FLOORED = (_F32, TensorType.INT8, TensorType.INT16, _I32, _I64)
+_FLOORED = (_F32, *_SMALL, _I32, _I64)
 
 REGISTRATIONS = (
     _operator("POW", 78, 1, (_F32, _I32)),

@@ -46,7 +46,6 @@ _SUFFIXES = {
     TensorType.INT16: "i16",
     TensorType.FLOAT16: "f16",
 }
-_FAMILIES = {"i16": "comparison_16", "f16": "comparison_16"}
 # Operators that compare what quantized int16 stand for; the others compare stored values.
 _SCALED = ("EQUAL", "NOT_EQUAL")
 _UNORDERED = (TensorType.STRING, TensorType.COMPLEX64, TensorType.COMPLEX128)
@@ -94,7 +93,7 @@ def compare_calls(
     if name in _SWAPPED:
         name, a, b = _SWAPPED[name], b, a
     suffix = _SUFFIXES[TensorType(a.type)]
-    family = _FAMILIES.get(suffix, f"comparison_{suffix}")
+    family = f"comparison_{suffix}"
     if scaled and suffix == "i16" and name in _SCALED and _both_scaled(a, b):
         suffix = "scaled_i16"
     keep = _tables(a, b) if suffix in ("8", "scaled_i16") else []

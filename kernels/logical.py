@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import InplaceOperator, Registration
-from ..lite.tensor import Shape, Tensor, TensorType
+from ..lite.tensor import Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .elementwise import UNARY, same_shape, unary_call, unary_registration
@@ -19,6 +19,7 @@ from .index_vector import check_counts
 from .parallel import chunk_count
 
 LOGICAL = np.dtype([("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIELDS], align=True)
+FLAT = np.dtype([(name, np.int64) for name in ("a", "b", "out", "size")], align=True)
 
 INTEGER_TYPES = (
     TensorType.INT8,
@@ -54,26 +55,24 @@ def broadcast_operands(context: Context, node: Node, operator: str) -> tuple[Ten
 
 
 def logical_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
-    """The compiled call of a function of two bool tensors, or of integers that has their width."""
-    return _calls(context, kernel, (a, b, out), a.shape, b.shape)
-
-
-def bitwise_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
-    """The compiled call bits_and or bits_or of two tensors of one shape, byte by byte."""
-    return _calls(context, kernel, (a, b, out), (a.nbytes,), (b.nbytes,))
-
-
-def _calls(
-    context: Context, kernel: str, tensors: tuple[Tensor, Tensor, Tensor], a_shape: Shape, b_shape: Shape
-) -> list[KernelCall]:
-    out = tensors[2]
+    """The compiled call of a function of two bool tensors."""
     if out.size == 0:
         return []
     args = np.zeros(1, LOGICAL)
-    fill_loops(args, collapse(kernel.upper(), a_shape, b_shape))
-    chunks = chunk_count(context, 0.1 * out.nbytes)
-    named = dict(zip(("a", "b", "out"), tensors, strict=True))
-    return [KernelCall("logical", kernel, args, named, chunks)]
+    fill_loops(args, collapse(kernel.upper(), a.shape, b.shape))
+    chunks = chunk_count(context, 0.1 * out.size)
+    return [KernelCall("logical", kernel, args, {"a": a, "b": b, "out": out}, chunks)]
+
+
+def flat_calls(
+    context: Context, family: str, kernel: str, size: int, tensors: Mapping[str, Tensor]
+) -> list[KernelCall]:
+    """The compiled call of a function of `size` elements of two tensors of one shape, a and b, to out."""
+    if size == 0:
+        return []
+    args = np.zeros(1, FLAT)
+    args["size"] = size
+    return [KernelCall(family, kernel, args, tensors, chunk_count(context, 0.2 * size))]
 
 
 def _logical(name: str, builtin_code: int) -> Registration:

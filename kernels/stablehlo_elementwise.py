@@ -21,7 +21,7 @@ from .cast import REGISTRATIONS as CAST_REGISTRATIONS
 from .comparison import compare_calls
 from .elementwise import UNARY, same_shape, unary_call
 from .index_vector import check_counts
-from .logical import INTEGER_TYPES, bitwise_calls, logical_calls
+from .logical import INTEGER_TYPES, flat_calls, logical_calls
 from .parallel import chunk_count
 from .select import select_calls
 
@@ -69,14 +69,9 @@ def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tens
 def _other_float_calls(
     context: Context, function: str, a: Tensor, b: Tensor, out: Tensor
 ) -> list[KernelCall]:
-    if out.size == 0:
-        return []
-    args = np.zeros(1, BINARY)
-    fill_loops(args, collapse(function, a.shape, b.shape))
     suffix = _OTHER_FLOATS[TensorType(out.type)]
     tensors = {"a": a, "b": b, "out": out}
-    chunks = chunk_count(context, 0.4 * out.size)
-    return [KernelCall(f"binary_{suffix}", f"{function}_{suffix}", args, tensors, chunks)]
+    return flat_calls(context, f"binary_{suffix}", f"{function}_{suffix}", out.size, tensors)
 
 
 def _arithmetic(function: str) -> Calls:
@@ -122,7 +117,7 @@ def _bitwise(kernel: str) -> Calls:
     def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
         if out.type == TensorType.BOOL:
             return logical_calls(context, f"logical_{kernel}", a, b, out)
-        return bitwise_calls(context, f"bits_{kernel}", a, b, out)
+        return flat_calls(context, "bitwise", f"bits_{kernel}", out.nbytes, {"a": a, "b": b, "out": out})
 
     return calls
 
@@ -132,7 +127,8 @@ def _shift_left_calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> li
 
     Source: the StableHLO specification, shift_left.
     """
-    return logical_calls(context, f"shift_left_{out.dtype.itemsize}", a, b, out)
+    kernel = f"shift_left_{out.dtype.itemsize}"
+    return flat_calls(context, "bitwise", kernel, out.size, {"a": a, "b": b, "out": out})
 
 
 def _power_calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
@@ -310,7 +306,7 @@ def _prepare_clamp(context: Context, node: Node) -> Sequence[KernelCall] | None:
             )
     _check_types("STABLEHLO_CLAMP", x, _ORDERED)
     context.resize_tensor(out, x.shape)
-    if not has_extremum(x):
+    if not has_extremum(x) or (x.type in _OTHER_FLOATS and not low.shape == high.shape == x.shape):
         return None
     return [
         *extremum_calls(context, "maximum", x, low, out),

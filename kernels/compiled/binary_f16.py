@@ -1,49 +1,44 @@
-"""Binary operators on float16: the results of float32, rounded."""
+"""Binary operators on float16 of one shape: the results of float32, rounded."""
 
 import numpy as np
 from numba import njit
 
-from ..binary import BINARY
-from .broadcast import broadcast_kernel
+from ..logical import FLAT
 from .elements import read_i16, write_i16
 from .family import KernelFamily
+from .flat import flat_kernel
 from .half_bits import from_half, is_less, to_half
 
 kernels = KernelFamily()
 
 
 @njit(error_model="numpy")
-def _nothing(block):
-    return 0
-
-
-@njit(error_model="numpy")
-def _add(x, y, p):
+def _add(x, y):
     return to_half(np.float32(from_half(x) + from_half(y)))
 
 
 @njit(error_model="numpy")
-def _sub(x, y, p):
+def _sub(x, y):
     return to_half(np.float32(from_half(x) - from_half(y)))
 
 
 @njit(error_model="numpy")
-def _mul(x, y, p):
+def _mul(x, y):
     return to_half(np.float32(from_half(x) * from_half(y)))
 
 
 @njit(error_model="numpy")
-def _div(x, y, p):
+def _div(x, y):
     return to_half(np.float32(from_half(x) / from_half(y)))
 
 
 @njit(error_model="numpy")
-def _maximum(x, y, p):
+def _maximum(x, y):
     return x if is_less(y, x) else y
 
 
 @njit(error_model="numpy")
-def _minimum(x, y, p):
+def _minimum(x, y):
     return x if is_less(x, y) else y
 
 
@@ -55,4 +50,4 @@ for _name, _combine in (
     ("maximum_f16", _maximum),
     ("minimum_f16", _minimum),
 ):
-    kernels.add(BINARY, _name)(broadcast_kernel(read_i16, write_i16, _nothing, _combine))
+    kernels.add(FLAT, _name)(flat_kernel(read_i16, write_i16, _combine))

@@ -1,47 +1,42 @@
-"""Binary operators on float64."""
+"""Binary operators on float64 of one shape."""
 
 from numba import njit
 
-from ..binary import BINARY
-from .broadcast import broadcast_kernel
+from ..logical import FLAT
 from .elements import read_f64, write_f64
 from .family import KernelFamily
+from .flat import flat_kernel
 
 kernels = KernelFamily()
 
 
 @njit(error_model="numpy")
-def _nothing(block):
-    return 0
-
-
-@njit(error_model="numpy")
-def _add(x, y, p):
+def _add(x, y):
     return x + y
 
 
 @njit(error_model="numpy")
-def _sub(x, y, p):
+def _sub(x, y):
     return x - y
 
 
 @njit(error_model="numpy")
-def _mul(x, y, p):
+def _mul(x, y):
     return x * y
 
 
 @njit(error_model="numpy")
-def _div(x, y, p):
+def _div(x, y):
     return x / y
 
 
 @njit(error_model="numpy")
-def _maximum(x, y, p):
+def _maximum(x, y):
     return x if x > y else y
 
 
 @njit(error_model="numpy")
-def _minimum(x, y, p):
+def _minimum(x, y):
     return x if x < y else y
 
 
@@ -53,4 +48,4 @@ for _name, _combine in (
     ("maximum_f64", _maximum),
     ("minimum_f64", _minimum),
 ):
-    kernels.add(BINARY, _name)(broadcast_kernel(read_f64, write_f64, _nothing, _combine))
+    kernels.add(FLAT, _name)(flat_kernel(read_f64, write_f64, _combine))

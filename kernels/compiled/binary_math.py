@@ -7,19 +7,9 @@ from numba import njit
 
 from ..binary_math import BINARY_MATH, DIVISION_BY_ZERO, NEGATIVE_EXPONENT
 from .broadcast import broadcast_kernel, row_kernel
-from .elements import (
-    read_f32,
-    read_i8,
-    read_i16,
-    read_i32,
-    read_i64,
-    write_f32,
-    write_i8,
-    write_i16,
-    write_i32,
-    write_i64,
-)
+from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
 from .family import KernelFamily
+from .floored import checked, divided, floored, not_zero
 from .power import powers
 
 kernels = KernelFamily()
@@ -63,46 +53,6 @@ def _floor_mod_f32(x, y, p):
     return remainder + y if remainder != _ZERO and (y < _ZERO) != (remainder < _ZERO) else remainder
 
 
-def _checked(read, write, combine, allowed, status):
-    """A broadcast kernel that first looks at every element of its second operand."""
-    compute = njit(error_model="numpy")(broadcast_kernel(read, write, _nothing, combine))
-
-    def kernel(block, chunk, chunks):
-        count = 1
-        for d in range(len(block.shape)):
-            if block.b_strides[d] != 0:
-                count *= block.shape[d]
-        for i in range(count):
-            if not allowed(read(block.b, i)):
-                return status
-        return compute(block, chunk, chunks)
-
-    return kernel
-
-
-@njit(error_model="numpy")
-def _divided(x, y):
-    """Quotient and remainder cut towards zero: of int32 exact in float64, which has vector code."""
-    quotient = np.int64(np.float64(x) / np.float64(y))
-    return quotient, np.int64(x) - quotient * y
-
-
-def _floored(width):
-    """FLOOR_DIV and FLOOR_MOD of a NumPy integer type of 32 bits at most; what overflows wraps."""
-
-    @njit(error_model="numpy")
-    def floor_div(x, y, p):
-        quotient, remainder = _divided(x, y)
-        return width(quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0))
-
-    @njit(error_model="numpy")
-    def floor_mod(x, y, p):
-        remainder = _divided(x, y)[1]
-        return width(remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0))
-
-    return (("floor_div", floor_div), ("floor_mod", floor_mod))
-
-
 @njit(error_model="numpy")
 def _divide_in_float64(x, y):
     """Whether the quotient of two int64, cut to an integer, is exact in float64, which is faster."""
@@ -112,7 +62,7 @@ def _divide_in_float64(x, y):
 @njit(error_model="numpy")
 def _floor_div_i64(x, y, p):
     if _divide_in_float64(x, y):
-        quotient, remainder = _divided(x, y)
+        quotient, remainder = divided(x, y)
         return quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0)
     return -x if y == -1 else x // y  # the one quotient that overflows wraps around
 
@@ -120,14 +70,9 @@ def _floor_div_i64(x, y, p):
 @njit(error_model="numpy")
 def _floor_mod_i64(x, y, p):
     if _divide_in_float64(x, y):
-        remainder = _divided(x, y)[1]
+        remainder = divided(x, y)[1]
         return remainder + (y if remainder != 0 and (remainder < 0) != (y < 0) else 0)
     return 0 if y == -1 else x % y
-
-
-@njit(error_model="numpy")
-def _not_zero(x):
-    return x != 0
 
 
 @njit(error_model="numpy")
@@ -136,7 +81,7 @@ def _not_negative(x):
 
 
 kernels.add(BINARY_MATH, "pow_f32")(row_kernel(_pow_row))
-kernels.add(BINARY_MATH, "pow_i32")(_checked(read_i32, write_i32, _pow_i32, _not_negative, NEGATIVE_EXPONENT))
+kernels.add(BINARY_MATH, "pow_i32")(checked(read_i32, write_i32, _pow_i32, _not_negative, NEGATIVE_EXPONENT))
 kernels.add(BINARY_MATH, "atan2_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _atan2_f32))
 kernels.add(BINARY_MATH, "floor_mod_f32")(broadcast_kernel(read_f32, write_f32, _nothing, _floor_mod_f32))
 
@@ -145,14 +90,9 @@ for _name, _read, _write, _combine in (
     ("floor_div_i64", read_i64, write_i64, _floor_div_i64),
     ("floor_mod_i64", read_i64, write_i64, _floor_mod_i64),
 ):
-    kernels.add(BINARY_MATH, _name)(_checked(_read, _write, _combine, _not_zero, DIVISION_BY_ZERO))
+    kernels.add(BINARY_MATH, _name)(checked(_read, _write, _combine, not_zero, DIVISION_BY_ZERO))
 
-for _suffix, _read, _write, _width in (
-    ("i8", read_i8, write_i8, np.int8),
-    ("i16", read_i16, write_i16, np.int16),
-    ("i32", read_i32, write_i32, np.int32),
-):
-    for _name, _combine in _floored(_width):
-        kernels.add(BINARY_MATH, f"{_name}_{_suffix}")(
-            _checked(_read, _write, _combine, _not_zero, DIVISION_BY_ZERO)
-        )
+for _name, _combine in floored(np.int32):
+    kernels.add(BINARY_MATH, f"{_name}_i32")(
+        checked(read_i32, write_i32, _combine, not_zero, DIVISION_BY_ZERO)
+    )

@@ -1,4 +1,4 @@
-"""Comparisons of int16 and float16; the results are bytes of 0 or 1."""
+"""Comparisons of int16; the results are bytes of 0 or 1."""
 
 import numpy as np
 from numba import njit
@@ -8,7 +8,6 @@ from .broadcast import broadcast_kernel
 from .compare import COMPARISONS, equal, not_equal
 from .elements import read_i16, read_i32, read_u16, write_u8
 from .family import KernelFamily
-from .half_bits import from_half
 
 kernels = KernelFamily()
 
@@ -23,14 +22,6 @@ def _tables(block):
     return block.a_table, block.b_table
 
 
-def _of_halves(compare):
-    @njit(error_model="numpy")
-    def combine(x, y, p):
-        return compare(from_half(x), from_half(y), p)
-
-    return combine
-
-
 def _by_table(compare):
     @njit(error_model="numpy")
     def combine(x, y, tables):
@@ -41,7 +32,6 @@ def _by_table(compare):
 
 for _name, _compare in COMPARISONS.items():
     kernels.add(COMPARE, f"{_name}_i16")(broadcast_kernel(read_i16, write_u8, _nothing, _compare))
-    kernels.add(COMPARE, f"{_name}_f16")(broadcast_kernel(read_i16, write_u8, _nothing, _of_halves(_compare)))
 for _name, _compare in (("equal", equal), ("not_equal", not_equal)):
     kernels.add(COMPARE_16, f"{_name}_scaled_i16")(
         broadcast_kernel(read_u16, write_u8, _tables, _by_table(_compare))
