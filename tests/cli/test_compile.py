@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,8 @@ from numlite.cli.main import cli, run_command
 from numlite.interpreter import Interpreter, load_delegate
 from numlite.schema import tflite
 
+from ..delegates.cuda.simulation import needs_triton, skip_unless_simulated
 from ..model_builder import ModelBuilder
-
-needs_triton = pytest.mark.skipif(find_spec("triton") is None, reason="Triton is not installed")
 
 
 def large(tmp_path: Path) -> Path:
@@ -33,6 +31,7 @@ def compile_to(model: Path, output: Path, *arguments: str) -> int:
 
 @needs_triton
 def test_one_file_for_two_gpus(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    skip_unless_simulated()
     model, output = large(tmp_path), tmp_path / "compiled.tflite"
     assert compile_to(model, output, "--arch", "80", "--arch", "90", "--option", "fallback=true") == 0
     assert "SQUARE, ABS, NEG" in capsys.readouterr().out

@@ -15,7 +15,7 @@ from numlite.lite.errors import InvokeError, StateError
 from ..graphs import while_model
 from .device_arrays import OnDevice
 from .graphs import NetworkBuilder, Op, conv_model, network, random_input
-from .simulation import interpreter_of, needs_triton, run, simulated, taken
+from .simulation import interpreter_of, needs_triton, run, simulated, skip_unless_simulated, taken
 
 pytestmark = needs_triton
 SHAPE = (1, 4, 4, 8)
@@ -42,6 +42,7 @@ class CountingDevice(SimulatedDevice):
 
 
 def counting(outputs: str = "host") -> tuple[CudaDelegate, CountingDevice]:
+    skip_unless_simulated()
     device = CountingDevice()
     return CudaDelegate(CudaOptions(device="simulated", outputs=outputs), device), device
 
@@ -260,6 +261,7 @@ def test_no_batch_needs_kernels_that_are_not_expected(type: str) -> None:
 
 @pytest.mark.parametrize("precision", ("float16", "bfloat16"))
 def test_halves_are_converted_on_the_way(precision: str) -> None:
+    skip_unless_simulated()
     device = CountingDevice()
     delegate = CudaDelegate(CudaOptions(precision=precision, device="simulated"), device)
     model, x = conv_model("float32", SHAPE, 8, 1), random_input("float32", SHAPE)
@@ -323,6 +325,7 @@ def test_a_closed_device() -> None:
 def test_a_partition_on_the_cpu_reads_what_is_on_the_device() -> None:
     """With fallback, only the second partition had no room: the first one stays on the device."""
     model, _ = between("last")
+    skip_unless_simulated()
     device = SimulatedDevice()
     delegate = CudaDelegate(CudaOptions(device="simulated", fallback=True), device)
     interpreter, x = interpreter_of(model, delegate), random_input("float32", SHAPE)
@@ -378,6 +381,7 @@ def test_intermediate_tensors_and_signatures() -> None:
 
 
 def test_threads_with_an_interpreter_each() -> None:
+    skip_unless_simulated()
     model, failures = quantized_between_floats(), []
     inputs = [random_input("float32", SHAPE, seed) for seed in range(4)]
     expected = [run(interpreter_of(model), [x])[0] for x in inputs]

@@ -296,7 +296,8 @@ def test_compiled_without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_code_of_several_architectures_is_carried() -> None:
-    """Each device takes its own; one that has none, and no compiler, says so."""
+    """Each device takes its own; for one that has none it is compiled."""
+    skip_unless_simulated()
     compiled = compiled_network((80, 90))
     for arch in (80, 90):
         delegate = CudaDelegate(CudaOptions(device="simulated"), SimulatedDevice(arch))
@@ -310,6 +311,7 @@ def test_code_of_several_architectures_is_carried() -> None:
 
 
 def test_code_for_another_gpu_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    skip_unless_simulated()
     compiled = compiled_network()
     delegate = CudaDelegate(CudaOptions(device="simulated"), SimulatedDevice(86))
     monkeypatch.setattr("numlite.delegates.cuda.program.find_spec", lambda name: None)

@@ -14,7 +14,7 @@ from numlite.lite.errors import InvokeError, PrepareError, StateError
 
 from .device_arrays import OnDevice
 from .graphs import conv_model, random_input
-from .simulation import interpreter_of, needs_triton
+from .simulation import interpreter_of, needs_triton, skip_unless_simulated
 from .test_border import between, quantized_between_floats
 
 pytestmark = needs_triton
@@ -158,6 +158,7 @@ ACTIONS = (
     "seed", (*range(6), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(6, 100)))
 )
 def test_history(seed: int) -> None:
+    skip_unless_simulated()
     history = History(seed)
     done = []
     for _ in range(STEPS):
