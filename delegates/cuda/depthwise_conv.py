@@ -32,22 +32,21 @@ _FLOAT_SIZES = (
 _BUSY = 4  # blocks on a multiprocessor, with fewer it waits for memory
 
 
-class _Quads(NamedTuple):
-    """How a thread's tile of outputs may be: columns, and rows as far as registers reach.
+class _Rows(NamedTuple):
+    """How many rows of outputs a tile may have, as far as registers reach.
 
     fixed + per_row * rows instructions are in its code for sm_90 (benchmarks/gpu/machine_code.py).
     """
 
-    columns: int
     rows: tuple[int, ...]
     fixed: int
     per_row: int
 
-    def best_rows(self, g: DepthwiseGeometry) -> int:
-        """The rows with the least instructions on a multiprocessor."""
+    def best(self, blocks_of_row: int, out_height: int) -> int:
+        """The rows with the least instructions on a multiprocessor, for so many blocks to a row of tiles."""
 
         def cost(rows: int) -> float:
-            blocks = _quad_blocks(g, self.columns) * -(-g.out_height // rows) * g.batch
+            blocks = blocks_of_row * -(-out_height // rows)
             return max(_BUSY, -(-blocks // PROCESSORS)) * (self.fixed + self.per_row * rows)
 
         return min(self.rows, key=cost)
@@ -58,13 +57,21 @@ def _quad_blocks(g: DepthwiseGeometry, columns: int) -> int:
     return -(-(-(-g.out_width // columns) * (g.out_depth // 4)) // _THREADS)
 
 
-# By filter size and stride.
+# By filter size and stride: columns of a thread's outputs, and its rows.
 _QUADS = {
-    (3, 1): _Quads(2, (7, 4, 2, 1), 170, 140),
-    (3, 2): _Quads(1, (7, 4, 2, 1), 190, 95),
-    (5, 1): _Quads(2, (4, 2, 1), 410, 198),
-    (5, 2): _Quads(2, (4, 2, 1), 400, 238),
+    (3, 1): (2, _Rows((7, 4, 2, 1), 170, 140)),
+    (3, 2): (1, _Rows((7, 4, 2, 1), 190, 95)),
+    (5, 1): (2, _Rows((4, 2, 1), 410, 198)),
+    (5, 2): (2, _Rows((4, 2, 1), 400, 238)),
 }
+# By the filter's height and stride: rows of the float kernel, whose filter is kept in registers.
+_FLOAT_ROWS = {
+    (3, 1): _Rows((7, 4, 2, 1), 255, 97),
+    (3, 2): _Rows((7, 4, 2, 1), 195, 145),
+    (5, 1): _Rows((4, 2, 1), 573, 190),
+    (5, 2): _Rows((4, 2, 1), 553, 243),
+}
+_MOST_KEPT = 25  # elements of a filter in registers
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -135,9 +142,13 @@ def _launch_float(
         "low": low,
         "high": high,
     }
-    rows = 1 if g.dilation_h > 1 or g.stride_h > 2 else 4 // g.stride_h
     channels = min(64, power_of_two(g.out_depth))
     columns = min(_TILE // channels, power_of_two(g.out_width))
+    blocks = -(-g.out_depth // channels) * -(-g.out_width // columns)
+    is_kept = g.filter_height * g.filter_width <= _MOST_KEPT
+    rows = 1 if g.dilation_h > 1 or g.stride_h > 2 else 4 // g.stride_h
+    if rows > 1 and is_kept and (g.filter_height, g.stride_h) in _FLOAT_ROWS:
+        rows = _FLOAT_ROWS[g.filter_height, g.stride_h].best(blocks * b.chosen_by(g.batch), g.out_height)
     constants: dict[str, Constant] = {
         "KH": g.filter_height,
         "KW": g.filter_width,
@@ -146,8 +157,9 @@ def _launch_float(
         "ROWS": rows,
         "BW": columns,
         "BC": channels,
+        "KEEP": is_kept,
     }
-    grid = (-(-g.out_depth // channels) * -(-g.out_width // columns), -(-g.out_height // rows), g.batch)
+    grid = (blocks, -(-g.out_height // rows), g.batch)
     b.launch("depthwise_conv", "depthwise", grid, args, constants, divisible=("in_depth", "out_depth"))
 
 
@@ -164,8 +176,9 @@ class _Bytes:
         key = (g.filter_height, g.stride_h)
         is_square = (g.filter_width, g.stride_w) == key and (g.dilation_h, g.dilation_w) == (1, 1)
         if is_square and key in _QUADS and g.multiplier == 1 and g.in_depth % 4 == 0 and self._fits_bytes():
-            rows = _QUADS[key].best_rows(g._replace(batch=self.b.chosen_by(g.batch)))
-            self._launch_quads(x, y, rows, _QUADS[key].columns)
+            columns, rows = _QUADS[key]
+            blocks = _quad_blocks(g, columns) * self.b.chosen_by(g.batch)
+            self._launch_quads(x, y, rows.best(blocks, g.out_height), columns)
         else:
             self._launch_plain(x, y)
 

@@ -7,6 +7,7 @@ import re
 import pytest
 from numlite.delegates.cuda.compile import compile_kernel, compile_triton
 from numlite.delegates.cuda.launch import Kernel
+from numlite.delegates.cuda.tiles import Choice, Product, ranked
 
 from .graphs import conv_model, depthwise_model, network, random_input, residual_model
 from .machine_code import SHARED_BYTES, kernels_of, machine_code
@@ -20,6 +21,7 @@ _WARP_CORES = {"i8": "IMMA", "fp32": "HMMA", "fp16": "HMMA", "bf16": "HMMA"}
 _GROUP_ROWS = 64
 
 # (model, shape of its input, precision, numerics): each convolution's every tile and epilogue.
+_DEEP = (1, 7, 7, 512)
 _BIG, _SMALL, _PIXEL, _IMAGE = (32, 56, 56, 64), (1, 7, 7, 64), (32, 28, 28, 64), (8, 112, 112, 3)
 CONVOLUTIONS = {
     "int8-3x3": (conv_model("int8", _BIG, 128), _BIG, "tf32x3", "default"),
@@ -41,6 +43,13 @@ CONVOLUTIONS = {
     "int8-residual": (residual_model("int8"), (8, 6, 6, 16), "tf32x3", "default"),
     "int8-residual-reference": (residual_model("int8"), (8, 6, 6, 16), "tf32x3", "reference"),
     "bfloat16-residual": (residual_model("float32"), (8, 6, 6, 16), "bfloat16", "default"),
+    "int8-window": (conv_model("int8", _IMAGE, 64, 7, stride=2), _IMAGE, "tf32x3", "default"),
+    "uint8-window": (conv_model("uint8", _IMAGE, 64, 7, stride=2), _IMAGE, "tf32x3", "reference"),
+    "bfloat16-window": (conv_model("float32", _IMAGE, 64, 7, stride=2), _IMAGE, "bfloat16", "default"),
+    "int8-split": (conv_model("int8", _DEEP, 64), _DEEP, "tf32x3", "default"),
+    "int8-split-reference": (conv_model("int8", _DEEP, 64), _DEEP, "tf32x3", "reference"),
+    "tf32x3-split": (conv_model("float32", _DEEP, 64), _DEEP, "tf32x3", "default"),
+    "bfloat16-split": (conv_model("float32", _DEEP, 64), _DEEP, "bfloat16", "default"),
     "int8-network": (network("int8"), (2, 9, 9, 3), "tf32x3", "default"),
     "uint8-network-reference": (network("uint8"), (2, 9, 9, 3), "tf32x3", "reference"),
     "float32-network": (network("float32"), (2, 9, 9, 3), "tf32x3", "default"),
@@ -76,6 +85,38 @@ def _cores(kernel: Kernel) -> str | None:
     if constants["PRECISION"] == "ieee" and element != "i8":
         return None
     return (_WARP_CORES if int(constants["BM"]) < _GROUP_ROWS else _GROUP_CORES)[element]
+
+
+_TYPES = {"int8": "i8", "bfloat16": "bf16", "tf32x3": "fp32"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", (1, 3))
+@pytest.mark.parametrize("mode", _TYPES)
+def test_every_tile_compiles(mode: str, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is chosen has a kernel that can be launched, and none keeps its registers in memory."""
+    shape = (32, 14, 14, 256)
+    model = conv_model("int8" if mode == "int8" else "float32", shape, 256, size)
+    asked: list[Product] = []
+
+    def first(product: Product) -> Choice:
+        asked.append(product)
+        return ranked(product)[0]
+
+    monkeypatch.setattr("numlite.delegates.cuda.lowering.choose", first)
+    precision = "tf32x3" if mode == "int8" else mode
+    kernels_of(model, {0: shape}, precision)
+    choices = {choice.tile: choice for choice in ranked(asked[-1]) if choice.splits == 1}
+    deepest = {tile[:2]: tile for tile in sorted(choices, key=lambda tile: tile.depth)}
+    assert asked[-1].element == _TYPES[mode] and len(deepest) >= 5
+    for tile in deepest.values():
+        monkeypatch.setattr("numlite.delegates.cuda.lowering.choose", lambda product, t=tile: choices[t])
+        kernels = kernels_of(model, {0: shape}, precision)
+        (kernel,) = (kernel for kernel in kernels if kernel.function == "conv")
+        code = machine_code(kernel)
+        cores = _cores(kernel)
+        assert code.stack == 0 and code.shared <= SHARED_BYTES, f"{kernel}: {code.stack}, {code.shared}"
+        assert cores is not None and code.instructions[cores], f"{kernel}: {dict(code.instructions)}"
 
 
 @pytest.mark.long
