@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, cast
 
 import pytest
 from numlite.delegates.cuda.compile import CubinStore
+from numlite.delegates.cuda.launch import Kernel
 from numlite.lite.errors import UnsupportedError
 
 from ...cases.case import Skip
-from .gpu_checks import BYTES, MODELS, TOLERANCES, kernels_of_check
+from .gpu_checks import BYTES, MODELS, TOLERANCES
 from .gpu_worker import Outcome, Worker
 from .simulation import RESOLVERS, needs_triton
 from .test_cases import STEMS, cases_of
@@ -62,34 +64,36 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     name, arch = found.value
     callspecs = [getattr(item, "callspec", None) for item in request.session.items]
     checks = [spec.params["check"] for spec in callspecs if spec and "check" in spec.params]
-    _warm_the_cpu(checks)
-    broken = _compile(arch, checks)
-    print(f"{name}, sm_{arch}: {len(checks)} checks, {len(broken)} kernels did not compile")
+    kernels = _prepared(arch, checks)
+    broken = _compile(arch, kernels)
+    print(f"{name}, sm_{arch}: {len(checks)} checks, {len(broken)} of {len(kernels)} kernels do not compile")
     yield Gpu(worker, broken)
     worker.stop()
 
 
-def _warm_the_cpu(checks: list[Check]) -> None:
-    """Have the CPU's kernels compiled by several processes, a module's cases in one each."""
+def _prepared(arch: int, checks: list[Check]) -> list[Kernel]:
+    """The kernels of all checks; meanwhile the CPU's are compiled. A module's cases are a process's."""
     groups: dict[tuple[str, ...], list[Check]] = {}
     for check in checks:
         groups.setdefault(check[:2], []).append(check)
 
-    def warm(group: list[Check]) -> None:
-        worker = Worker()
+    def prepare(group: list[Check]) -> list[Kernel]:
+        worker, found = Worker(), []
         for check in group:
             worker.call("run_on_the_cpu", *check)
+            # One that fails here fails in its own test, too.
+            kernels = worker.call("kernels_of_check", arch, *check).value or ()
+            found += cast(Iterable[Kernel], kernels)
         worker.stop()
+        return found
 
-    with ThreadPoolExecutor(
-        min(16, os.process_cpu_count() if hasattr(os, "process_cpu_count") else 4)
-    ) as pool:
-        list(pool.map(warm, groups.values()))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return list(dict.fromkeys(chain(*pool.map(prepare, groups.values()))))
 
 
-def _compile(arch: int, checks: list[Check]) -> dict[str, str]:
+def _compile(arch: int, kernels: list[Kernel]) -> dict[str, str]:
     """Have all kernels in the cache; errors by the names of those that cannot be."""
-    waiting = list(dict.fromkeys(kernel for check in checks for kernel in kernels_of_check(arch, *check)))
+    waiting = kernels
     broken: dict[str, str] = {}
     while waiting and len(broken) < _MOST_BROKEN:
         try:
