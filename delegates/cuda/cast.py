@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...lite.tensor import TensorType
 from .launch import Argument, Constant
 from .tiling import elements_of, stays_even
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from .lowering import Lowering
 
 OPERATORS = ("CAST",)
+_HALVES = (TensorType.FLOAT16, TensorType.BFLOAT16)
+_FLOATS = (*_HALVES, TensorType.FLOAT32, TensorType.FLOAT64)
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -28,10 +31,13 @@ def lower(b: Lowering, step: Step) -> None:
         b.convert(b.pointer(x), b.pointer(y), x.size)
         return
     block = elements_of(args.values())
-    limits = np.iinfo(y.dtype) if y.dtype.kind in "iu" else None
+    limits = np.iinfo(y.dtype) if y.type not in (*_FLOATS, TensorType.BOOL) else None
     args |= {"size": x.size}
+    kind = "saturate" if limits is not None and x.type in _FLOATS else "plain"
+    if y.type in _HALVES:
+        kind = "half"
     constants: dict[str, Constant] = {
-        "KIND": "bool" if y.dtype.kind == "b" else "saturate" if limits and x.dtype.kind == "f" else "plain",
+        "KIND": "bool" if y.type == TensorType.BOOL else kind,
         "LOW": int(limits.min) if limits else 0,
         "HIGH": int(limits.max) if limits else 0,
         "BLOCK": block,

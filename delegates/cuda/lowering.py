@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import NUMPY_DTYPES, Tensor, TensorType
+from .halves import calls_of
 from .launch import ELEMENT_BYTES, Argument, Constant, Launch, Place, Pointer, element_type, make_launch
 from .tiles import Choice, Product, choose
 
@@ -84,6 +85,8 @@ class Lowering:
         """The elements of a tensor on the device. UnsupportedError for types that it does not have."""
         if tensor.type == TensorType.FLOAT32:
             return self.float_type
+        if tensor.type == TensorType.BFLOAT16:
+            return "bf16"
         dtype = NUMPY_DTYPES.get(tensor.type)
         if dtype is None or dtype.kind == "c" or dtype.name in ("uint32", "uint64"):
             raise UnsupportedError(f"tensors of {tensor.type_name} are not built")
@@ -97,7 +100,9 @@ class Lowering:
     # --- operands
 
     def pointer(self, tensor: Tensor) -> Pointer:
-        """Where a tensor lies, a constant one among the weights."""
+        """Where a tensor lies, a constant one among the weights, and a widened one where the stored one does."""
+        if tensor.index >= 0:
+            tensor = self.graph.tensor(tensor.index)
         if tensor.size >= _MOST_ELEMENTS:
             raise UnsupportedError(
                 f"tensor {tensor!r}: it must have less than 2**31 elements; a smaller batch would run"
@@ -106,8 +111,15 @@ class Lowering:
         if not tensor.is_constant:
             return Pointer(Place("tensor", self.owner(tensor.index)), type_)
         key = (tensor.index, "")
-        self.weights_of.setdefault(key, Weights(lambda: self.stored(tensor.array()), type_))
+        self.weights_of.setdefault(key, Weights(lambda: self.held(tensor), type_))
         return Pointer(Place("weights", key), type_)
+
+    def held(self, tensor: Tensor) -> np.ndarray:
+        """A constant as it is held on the device."""
+        if tensor.type != TensorType.BFLOAT16:
+            return self.stored(tensor.array())
+        assert tensor.data is not None
+        return tensor.data[: tensor.nbytes].view(np.uint16)
 
     def stored(self, array: np.ndarray) -> np.ndarray:
         """A constant's values as tensors are held: float32 in float_type (bfloat16 as its bits)."""
@@ -204,10 +216,9 @@ class Lowering:
 
         Outputs get their shapes. UnsupportedError for what the CPU runs in Python.
         """
-        calls = node.registration.prepare(self.graph, node)
-        if calls is None:
-            raise UnsupportedError(f"{node.registration.name} of these types has no kernel")
-        return calls
+        from .families import FAMILIES
+
+        return calls_of(self.graph, node, FAMILIES[node.registration.name].takes_halves)
 
     def launch(
         self,

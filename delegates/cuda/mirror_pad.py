@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...kernels.strided_copy import element_bytes
 from .launch import Argument, Constant
 from .movement import check_computed
 from .tiling import elements_of, tiling
@@ -25,7 +26,7 @@ def lower(b: Lowering, step: Step) -> None:
     check_computed(b, step.node)
     for call in calls:
         x, y = call.tensors["x"], call.tensors["y"]
-        *outer, columns = _axes(call, x.dtype.itemsize)
+        *outer, columns = _axes(call, element_bytes(x, "MIRROR_PAD"))
         dense = bool(np.array_equal(columns, np.arange(len(columns))))
         header: list[int] = []
         at = 2 * len(outer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...kernels.strided_copy import RANK
+from ...kernels.strided_copy import RANK, element_bytes
 from ...lite.errors import UnsupportedError
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .lowering import BLOCK
@@ -49,7 +49,7 @@ class Units:
     """
 
     def __init__(self, b: Lowering, x: Tensor, sizes: Sequence[int]) -> None:
-        self._item, self._held = x.dtype.itemsize, ELEMENT_BYTES[b.type_of(x)]
+        self._item, self._held = element_bytes(x, "copy"), ELEMENT_BYTES[b.type_of(x)]
         self.nbytes = math.gcd(8, *(size * self._held // self._item for size in sizes))
 
     def count(self, nbytes: int) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.pad import OUTER
+from ...kernels.strided_copy import element_bytes
 from ...lite.errors import UnsupportedError
 from .launch import Argument
 from .movement import Units, check_computed
@@ -38,7 +39,7 @@ def lower(b: Lowering, step: Step) -> None:
         strides = block["x_strides"][0, _OUTER].tolist()
         value = call.tensors.get("value")
         is_late = value is not None and not value.is_constant
-        units = Units(b, x, [*row, *strides, *([x.dtype.itemsize] if is_late else [])])
+        units = Units(b, x, [*row, *strides, *([element_bytes(x, "PAD")] if is_late else [])])
         args: dict[str, Argument] = {
             "x_ptr": units.pointer(b.pointer(x)),
             "y_ptr": units.pointer(b.pointer(y)),
@@ -62,11 +63,12 @@ def _value(b: Lowering, step: Step, call: KernelCall) -> Pointer:
     value = call.tensors.get("value")
     if value is not None and not value.is_constant:
         return b.pointer(value)
-    element = call.keep[0].view(call.tensors["y"].dtype)[:1] if value is None else value.array().reshape(1)
 
     def make() -> np.ndarray:
-        stored = b.stored(element)
-        return np.repeat(stored, 8 // stored.itemsize)
+        if value is None:
+            return call.keep[0]
+        held = b.held(value)
+        return np.repeat(held.reshape(1), 8 // held.itemsize)
 
     return b.weights(step.node, "value", make, b.type_of(call.tensors["y"]))
 

@@ -21,6 +21,7 @@ import numpy as np
 from .compile import CubinStore
 from .device import DeviceError, DeviceLostError, DeviceUnavailableError, OutOfDeviceMemoryError
 from .launch import Kernel
+from .lowering import bfloat16_bits
 
 _ALIGNMENT = 256
 _POISON = 0xAB
@@ -311,6 +312,7 @@ def _language_parts() -> list[object]:
 def _language_functions() -> list[tuple[types.ModuleType, str, object]]:
     """Module, name and interpreted form of each function of the language that is written in Triton."""
     import triton.language as tl
+    from triton.runtime import interpreter
     from triton.runtime.interpreter import InterpretedFunction
     from triton.runtime.jit import JITFunction
 
@@ -322,7 +324,20 @@ def _language_functions() -> list[tuple[types.ModuleType, str, object]]:
         for name, value in vars(module).items():
             if isinstance(value, JITFunction):
                 found.append((module, name, interpreted.setdefault(value.fn, InterpretedFunction(value.fn))))
+    found.append((interpreter, "_convert_float", _rounded_conversion(interpreter._convert_float)))
     return found
+
+
+def _rounded_conversion(convert: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """The interpreter's conversion of floats, which cuts to bfloat16 where the compiler's code rounds."""
+    import triton.language as tl
+
+    def converted(values: np.ndarray, source: object, target: object, rounding: object) -> np.ndarray:
+        if source == tl.float32 and target == tl.bfloat16 and rounding is None:
+            return bfloat16_bits(values.view(np.float32))
+        return convert(values, source, target, rounding)
+
+    return converted
 
 
 @contextmanager

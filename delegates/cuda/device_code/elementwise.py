@@ -87,7 +87,10 @@ def unary(x_ptr, y_ptr, size, parameter, FUNCTION: tl.constexpr, FLOAT: tl.const
 def cast(
     x_ptr, y_ptr, size, KIND: tl.constexpr, LOW: tl.constexpr, HIGH: tl.constexpr, BLOCK: tl.constexpr
 ):  # fmt: skip
-    """KIND "saturate" is of floats to integers: cut towards zero, NaN to the highest; "bool" is 0 or 1."""
+    """KIND "saturate" is of floats to integers: cut towards zero, NaN to the highest; "bool" is 0 or 1.
+
+    "half" rounds twice, by way of float32.
+    """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     ok = i < size
     x = tl.load(x_ptr + i, ok, 0)
@@ -100,7 +103,7 @@ def cast(
         below = wide < LOW
         y = tl.where(above | below, 0.0, wide).to(tl.int64)
         y = tl.where(above, HIGH, tl.where(below, LOW, y))
-    elif x.dtype == tl.float64 and y_ptr.dtype.element_ty == tl.float16:
+    elif KIND == "half":
         y = x.to(tl.float32)
     else:
         y = x

@@ -30,6 +30,7 @@ STEMS = (
     "fill",
     "gather",
     "gather_nd",
+    "half_precision",
     "logical",
     "normalization",
     "pad",
