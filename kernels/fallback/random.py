@@ -25,6 +25,9 @@ from .registry import kernel_class
 from .stateless_random import checked_samples
 from .status import InvalidArgumentError
 
+# Blocks that are reserved for each number, however many it takes.
+BLOCKS = 256
+
 
 class RandomKernel(OpKernel):
     """A kernel with a generator: of the attributes seed and seed2, or of the system's randomness.
@@ -54,13 +57,10 @@ class RandomKernel(OpKernel):
 class _Filled(RandomKernel):
     """A tensor of the shape that the input says, of the attribute dtype."""
 
-    # Words that are reserved for each number.
-    WORDS = 256
-
     def compute(self, context: KernelContext) -> None:
         out = numpy_dtype(self.construction.get_attr("dtype", DataType))
         sizes = checked_shape(vector(context.input(0), "shape"), out)
-        generator = self.reserved(ceil(prod(sizes) * self.WORDS / 4))
+        generator = self.reserved(prod(sizes) * BLOCKS)
         context.set_output(0, self.draw(generator, prod(sizes), out).reshape(sizes))
 
     def draw(self, generator: PhiloxGenerator, count: int, out: np.dtype) -> np.ndarray:
@@ -98,7 +98,7 @@ class RandomUniformInt(RandomKernel):
             message = f"Need minval < maxval, got {low.tolist()} >= {high.tolist()}"
             context.failure(InvalidArgumentError(f"RandomUniformInt: {message}"))
         sizes = checked_shape(vector(shape, "shape"), low.dtype)
-        generator = self.reserved(ceil(prod(sizes) * _Filled.WORDS / 4))
+        generator = self.reserved(prod(sizes) * BLOCKS)
         context.set_output(0, integers_between(generator, prod(sizes), low, high).reshape(sizes))
 
 
@@ -110,7 +110,7 @@ class RandomShuffle(RandomKernel):
         if x.ndim == 0 or len(x) <= 1:
             context.set_output(0, x)
             return
-        context.set_output(0, x[shuffled(self.reserved(ceil(len(x) / 4)), len(x))])
+        context.set_output(0, x[shuffled(self.reserved(ceil((len(x) - 1) / 4)), len(x))])
 
 
 class Multinomial(RandomKernel):
@@ -119,7 +119,7 @@ class Multinomial(RandomKernel):
     def compute(self, context: KernelContext) -> None:
         logits, num_samples = context.inputs
         count = checked_samples(logits, num_samples)
-        generator = self.reserved(len(logits) * ceil(count / 4) * 2)
+        generator = self.reserved(len(logits) * ceil(count / 4) * 8 * BLOCKS)
         out = numpy_dtype(context.output_types[0])
         context.set_output(0, multinomial(generator, logits, count).astype(out))
 

@@ -221,6 +221,10 @@ FAMILIES: dict[str, tuple[str, ...]] = {
         *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle"),
         *("Multinomial",),
     ),
+    "random_distributions": (
+        *("RandomPoisson", "RandomPoissonV2", "RandomGamma", "StatelessRandomPoisson"),
+        *("StatelessRandomGammaV2", "StatelessRandomGammaV3", "StatelessRandomBinomial"),
+    ),
     "reduce": ("Sum", "Prod", "Mean", "Max", "Min", "EuclideanNorm", "All", "Any"),
     "ref_variable": (
         *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),

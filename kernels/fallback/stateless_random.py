@@ -42,11 +42,12 @@ def key_and_counter(seed: np.ndarray) -> tuple[int, int]:
     return b << 32 | a, (d << 32 | c) << 64
 
 
-def _seeded(seed: np.ndarray) -> PhiloxGenerator:
+def seeded(seed: np.ndarray) -> PhiloxGenerator:
+    """The generator that ops of a seed [2] draw from."""
     return PhiloxGenerator(*key_and_counter(seed))
 
 
-def _keyed(key: np.ndarray, counter: np.ndarray, alg: np.ndarray) -> PhiloxGenerator:
+def keyed(key: np.ndarray, counter: np.ndarray, alg: np.ndarray) -> PhiloxGenerator:
     """The generator that V2 ops are given: key [1], counter [2] or longer, the algorithm's number."""
     algorithm = scalar(alg, "alg")
     if algorithm == _THREEFRY:
@@ -73,14 +74,14 @@ def _filled(draw: _Draw) -> tuple[Callable[..., np.ndarray], Callable[..., np.nd
     def by_seed(shape: np.ndarray, seed: np.ndarray, *, dtype: DataType) -> np.ndarray:
         out = numpy_dtype(dtype)
         sizes = _sizes(shape, out)
-        return draw(_seeded(seed), prod(sizes), out).reshape(sizes)
+        return draw(seeded(seed), prod(sizes), out).reshape(sizes)
 
     def by_key(
         shape: np.ndarray, key: np.ndarray, counter: np.ndarray, alg: np.ndarray, *, dtype: DataType
     ) -> np.ndarray:
         out = numpy_dtype(dtype)
         sizes = _sizes(shape, out)
-        return draw(_keyed(key, counter, alg), prod(sizes), out).reshape(sizes)
+        return draw(keyed(key, counter, alg), prod(sizes), out).reshape(sizes)
 
     by_seed.__doc__ = by_key.__doc__ = f"A tensor of the shape, of type dtype: {draw.__doc__}"
     return by_seed, by_key
@@ -97,7 +98,7 @@ def stateless_random_uniform_int(
     shape: np.ndarray, seed: np.ndarray, minval: np.ndarray, maxval: np.ndarray
 ) -> np.ndarray:
     """Integers in [minval, maxval), of their type."""
-    return _between(_seeded(seed), shape, minval, maxval)
+    return _between(seeded(seed), shape, minval, maxval)
 
 
 def stateless_random_uniform_int_v2(
@@ -109,7 +110,7 @@ def stateless_random_uniform_int_v2(
     maxval: np.ndarray,
 ) -> np.ndarray:
     """Integers in [minval, maxval), of their type."""
-    return _between(_keyed(key, counter, alg), shape, minval, maxval)
+    return _between(keyed(key, counter, alg), shape, minval, maxval)
 
 
 def get_key_counter(seed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -133,7 +134,7 @@ def stateless_multinomial(
 ) -> np.ndarray:
     """Classes drawn by their logits [batch, classes]: [batch, num_samples]."""
     count = checked_samples(logits, num_samples)
-    return multinomial(_seeded(seed), logits, count).astype(numpy_dtype(output_dtype))
+    return multinomial(seeded(seed), logits, count).astype(numpy_dtype(output_dtype))
 
 
 def checked_samples(logits: np.ndarray, num_samples: np.ndarray) -> int:
@@ -148,7 +149,7 @@ def checked_samples(logits: np.ndarray, num_samples: np.ndarray) -> int:
 
 def stateless_shuffle(x: np.ndarray, key: np.ndarray, counter: np.ndarray, alg: np.ndarray) -> np.ndarray:
     """x with the slices of its first axis in another order."""
-    generator = _keyed(key, counter, alg)
+    generator = keyed(key, counter, alg)
     return x[shuffled(generator, len(x))] if x.ndim else x
 
 
