@@ -100,7 +100,7 @@ class Lowering:
     # --- operands
 
     def pointer(self, tensor: Tensor) -> Pointer:
-        """Where a tensor lies, a constant one among the weights, and a widened one where the stored one does."""
+        """Where a tensor lies, a constant one among the weights; a widened one is where the stored one is."""
         if tensor.index >= 0:
             tensor = self.graph.tensor(tensor.index)
         if tensor.size >= _MOST_ELEMENTS:
