@@ -12,6 +12,8 @@ from .simd import Emitter, Value, microkernel, vector
 from .target import target
 
 _SIZE = 3
+# Vectors of channels side by side, so that rows are read in long stretches.
+_SIDE_BY_SIDE = 4
 
 
 class _Row:
@@ -40,43 +42,55 @@ class _Row:
             total = self.reduction.combine(self.e, total, value)
         return total
 
-    def slide(self, first: Value, store: Callable[[Value, Value], None], stride: int) -> None:
-        """Set all outputs of a vector of channels that begins `first` bytes into a pixel."""
+    def slide(self, starts: list[Value], store: Callable[[Value, Value], None], stride: int) -> None:
+        """Set all outputs of vectors of channels that begin so many bytes into a pixel."""
         e, builder = self.e, self.e.builder
         shared = _SIZE - stride
-        start = e.offset(self.x, first)
 
-        def at(pixel: Value) -> Value:
-            return self.column(e.offset(start, builder.mul(pixel, self.pixel_bytes)))
+        def columns(pixel: Value) -> list[Value]:
+            at = e.offset(self.x, builder.mul(pixel, self.pixel_bytes))
+            return [self.column(e.offset(at, start)) for start in starts]
 
-        def window(output: Value, columns: list[Value]) -> list[Value]:
+        def window(output: Value, carried: list[Value]) -> list[Value]:
             pixel = builder.mul(output, e.const(stride))
-            found = [at(builder.add(pixel, e.const(column))) for column in range(shared, _SIZE)]
-            total = self.reduction.finish(e, self.combined([*columns, *found]), self.scalars)
-            to = builder.add(first, builder.mul(output, self.depth_bytes))
-            store(total, e.offset(self.y, to))
-            return [*columns, *found][stride:]
+            for column in range(shared, _SIZE):
+                carried = [*carried, *columns(builder.add(pixel, e.const(column)))]
+            to = e.offset(self.y, builder.mul(output, self.depth_bytes))
+            for k, start in enumerate(starts):
+                total = self.combined(carried[k :: len(starts)])
+                store(self.reduction.finish(e, total, self.scalars), e.offset(to, start))
+            return carried[stride * len(starts) :]
 
-        e.loop(self.outputs, [at(e.const(column)) for column in range(shared)], window)
+        first: list[Value] = []
+        for column in range(shared):
+            first += columns(e.const(column))
+        e.loop(self.outputs, first, window)
 
     def run(self, stride: int) -> None:
         e, builder, lanes = self.e, self.e.builder, self.lanes
-        item_bytes = element_bytes(self.reduction.element)
+        vector_bytes = lanes * element_bytes(self.reduction.element)
 
-        def wide() -> None:
+        def blocks(vectors: int, begin: Value, end: Value) -> None:
             # The last vector ends with the channels: it may overlap the one before it.
-            last = builder.sub(self.depth, e.const(lanes))
+            last = builder.sub(self.depth, e.const(lanes * vectors))
 
             def block(channel: Value, _: list[Value]) -> list[Value]:
-                first = builder.mul(e.smin(channel, last), e.const(item_bytes))
-                self.slide(first, lambda value, to: e.store(value, to), stride)
+                at = e.smin(channel, last)
+                start = builder.mul(at, e.const(element_bytes(self.reduction.element)))
+                starts = [builder.add(start, e.const(k * vector_bytes)) for k in range(vectors)]
+                self.slide(starts, e.store, stride)
                 return []
 
-            e.loop(self.depth, [], block, step=lanes)
+            e.loop(end, [], block, step=lanes * vectors, start=begin)
+
+        def wide() -> None:
+            stop = builder.and_(self.depth, e.const(-lanes * _SIDE_BY_SIDE))
+            blocks(_SIDE_BY_SIDE, e.const(0), stop)
+            blocks(1, stop, self.depth)
 
         def narrow() -> None:
             mask = e.first_lanes(lanes, self.depth)
-            self.slide(e.const(0), lambda value, to: e.masked_store(value, to, mask), stride)
+            self.slide([e.const(0)], lambda value, to: e.masked_store(value, to, mask), stride)
 
         e.branch(builder.icmp_signed(">=", self.depth, e.const(lanes)), wide, narrow)
 
