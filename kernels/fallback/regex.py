@@ -1,4 +1,9 @@
-"""Regular expressions in RE2's syntax, over strings read as UTF-8."""
+"""Regular expressions in RE2's syntax, over strings read as UTF-8.
+
+They are Python's beneath, which brings limits: some patterns, such as (a*)*b, take time that doubles with
+every byte of the text, where RE2's is linear; ignoring case is a matter of ASCII; and bytes that are not
+UTF-8 count as characters, which RE2 matches with nothing.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +12,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...lite.errors import UnsupportedError
 from .each_string import each_string, mapped_strings, scalar_string
+from .regex_syntax import python_pattern
 from .registry import kernel
 from .status import InvalidArgumentError
-
-# What Python has and RE2 refuses: looking around, references back, atomic and possessive parts.
-_REFUSED = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P=)|\\[1-9]|[*+?}]\+")
-# What RE2 has and Python lacks.
-_MISSING = re.compile(r"\\[pPCQE]|\[:\^|\(\?[a-zA-Z]*U")
-# POSIX classes, within brackets, as what may stand there in Python.
-_CLASSES = {
-    **{"alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": r"\x00-\x7f", "blank": r"\t ", "word": r"\w"},
-    **{"cntrl": r"\x00-\x1f\x7f", "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~"},
-    **{"punct": r"!-/:-@\[-`{-~", "space": r"\t\n\v\f\r ", "upper": "A-Z", "xdigit": "0-9A-Fa-f"},
-}
 
 
 @lru_cache(256)
@@ -31,16 +25,9 @@ def compiled(pattern: bytes) -> re.Pattern[str]:
     Classes such as \\d and \\w are those of ASCII.
     """
     text = pattern.decode(errors="surrogateescape")
-    # Escaped backslashes must not be taken for the start of an escape.
-    plain = text.replace("\\\\", "")
-    if _REFUSED.search(plain):
-        raise InvalidArgumentError(f"Invalid pattern: {text}, error: invalid perl operator")
-    if _MISSING.search(plain):
-        raise UnsupportedError(f"regular expression {text!r}: Unicode's classes are not built")
-    text = re.sub(r"\[:(\w+):\]", lambda named: _CLASSES.get(named[1], named[0]), text)
     try:
-        return re.compile(text.replace("\\z", "\\Z"), re.ASCII)
-    except re.error as error:
+        return re.compile(python_pattern(text), re.ASCII)
+    except (re.error, RecursionError) as error:
         raise InvalidArgumentError(f"Invalid pattern: {text}, error: {error}") from error
 
 
@@ -59,13 +46,17 @@ def _replaced(x: np.ndarray, pattern: bytes, rewrite: bytes, replace_global: boo
     def replace(value: bytes) -> bytes:
         held = value.decode(errors="surrogateescape")
         made: list[str] = []
-        at = 0
-        for found in expression.finditer(held):
+        at, last = 0, -1
+        while found := expression.search(held, at):
             # RE2 finds nothing, in both senses, right where it has just found something.
-            if found.end() == found.start() == at and made:
+            if found.start() == found.end() == last:
+                if last == len(held):
+                    break
+                made.append(held[last])
+                at, last = last + 1, -1
                 continue
             made += [held[at : found.start()], _rewritten(found, text)]
-            at = found.end()
+            at = last = found.end()
             if not replace_global:
                 break
         return "".join([*made, held[at:]]).encode(errors="surrogateescape")
