@@ -15,15 +15,16 @@ OPERATORS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQU
 
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch: of bytes by tables of what they stand for."""
+    """One launch: by tables of what bytes and int16 stand for, where the CPU has them."""
     node = step.node
     for call in b.calls(node):
-        kind = call.kernel.rpartition("_")[0]
-        if call.family != "comparison_8":
+        kind = call.kernel.rpartition("_")[0].removesuffix("_scaled")
+        if not call.keep:
             launch_plain(b, node, call, kind)
             continue
         tables: dict[str, Argument] = {
             f"{name}_table_ptr": b.weights(node, name, lambda table=table: table, "i32")  # type: ignore[misc]
             for name, table in zip("ab", call.keep, strict=True)
         }
-        launch(b, node, call, "binary", "by_table", tables, {"OP": kind})
+        mask = len(call.keep[0]) - 1
+        launch(b, node, call, "binary", "by_table", tables, {"OP": kind, "MASK": mask})

@@ -110,15 +110,15 @@ def checked(
 @triton.jit
 def by_table(
     a_ptr, b_ptr, y_ptr, rows, columns, n1, n2, a0, a1, a2, b0, b1, b2, a_table_ptr, b_table_ptr,
-    OP: tl.constexpr,
+    OP: tl.constexpr, MASK: tl.constexpr,
     A_STEP: tl.constexpr, B_STEP: tl.constexpr, RANK: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Comparisons of what bytes stand for, as unsigned numbers of their tables."""
+    """Comparisons of what integers stand for, by tables of the unsigned ones."""
     a_at, b_at, y_at, ok = places(
         rows, columns, n1, n2, a0, a1, a2, b0, b1, b2, A_STEP, B_STEP, RANK, ROWS, COLUMNS
     )
-    a = tl.load(a_table_ptr + (tl.load(a_ptr + a_at, ok, 0).to(tl.int32) & 0xFF))
-    b = tl.load(b_table_ptr + (tl.load(b_ptr + b_at, ok, 0).to(tl.int32) & 0xFF))
+    a = tl.load(a_table_ptr + (tl.load(a_ptr + a_at, ok, 0).to(tl.int32) & MASK))
+    b = tl.load(b_table_ptr + (tl.load(b_ptr + b_at, ok, 0).to(tl.int32) & MASK))
     tl.store(y_ptr + y_at, combine(a, b, OP, False).to(y_ptr.dtype.element_ty), ok)
 
 

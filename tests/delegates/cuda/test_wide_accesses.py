@@ -1,4 +1,4 @@
-"""Elementwise operators and movements access 16 bytes at once where shapes allow it, by their machine code."""
+"""Elementwise operators and movements access 16 bytes at once where shapes allow it."""
 
 from __future__ import annotations
 
