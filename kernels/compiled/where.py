@@ -46,45 +46,48 @@ def _next_row(indices, rank):
 
 
 def where(is_set):
-    """A kernel that lists the indices of elements; is_set(block, i) gives 1 for those."""
+    """A kernel that lists the indices of elements; is_set(x, mask, i) gives 1 for those."""
     is_set = njit(error_model="numpy")(is_set)
 
     @njit(error_model="numpy")
     def write_row(a, begin, count, places):
         """Write the last index of each element set in a row, from a place on; the next place."""
-        last, i = a.rank - 1, 0
-        while i < count and places < a.count:
+        x, mask, y, rank, most = a.x, a.mask, a.y, a.rank, a.count
+        last, i = rank - 1, 0
+        while i < count and places < most:
             if i + _AT_ONCE <= count:
                 any_set = 0
                 for k in range(_AT_ONCE):
-                    any_set |= is_set(a, begin + i + k)
+                    any_set |= is_set(x, mask, begin + i + k)
                 if any_set == 0:
                     i += _AT_ONCE
                     continue
             # Written before it is known whether it counts: no branch to foresee.
-            write_i64(a.y, places * a.rank + last, i)
-            places += is_set(a, begin + i)
+            write_i64(y, places * rank + last, i)
+            places += is_set(x, mask, begin + i)
             i += 1
         return places
 
     def kernel(a, chunk, chunks):
+        x, mask, y, rank, indices = a.x, a.mask, a.y, a.rank, a.indices
         found = 0
         for i in range(a.size):
-            found += is_set(a, i)
+            found += is_set(x, mask, i)
         if found != a.count:
             a.found = found
             return RESIZE
-        for d in range(a.rank):
-            write_i64(a.indices, a.rank + d, 0)
-        length = read_i64(a.indices, a.rank - 1)
+        for d in range(rank):
+            write_i64(indices, rank + d, 0)
+        length = read_i64(indices, rank - 1)
         begin = places = 0
         while places < found:
             row_places = places
             places = write_row(a, begin, length, places)
-            for k in range(row_places, places):
-                for d in range(a.rank - 1):
-                    write_i64(a.y, k * a.rank + d, read_back_i64(a.indices, a.rank + d))
-            _next_row(a.indices, a.rank)
+            for d in range(rank - 1):
+                index = read_back_i64(indices, rank + d)
+                for k in range(row_places, places):
+                    write_i64(y, k * rank + d, index)
+            _next_row(indices, rank)
             begin += length
         return 0
 
@@ -92,14 +95,14 @@ def where(is_set):
 
 
 def _by_mask(read, type_):
-    def is_set(a, i):
-        return types.int64((read(a.x, i) & type_(a.mask)) != 0)
+    def is_set(x, mask, i):
+        return types.int64((read(x, i) & type_(mask)) != 0)
 
     return is_set
 
 
-def _of_pairs(a, i):
-    return types.int64(((read_i64(a.x, 2 * i) | read_i64(a.x, 2 * i + 1)) & a.mask) != 0)
+def _of_pairs(x, mask, i):
+    return types.int64(((read_i64(x, 2 * i) | read_i64(x, 2 * i + 1)) & mask) != 0)
 
 
 for _bytes, _read, _type in (
