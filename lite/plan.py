@@ -102,7 +102,7 @@ class NativeSegment:
             return status
         assert row == len(self.calls) - 1
         call.resize(context, call.args)
-        return self.plan.run_row(row)
+        return self.plan.run_row(row) if row else self.plan.invoke()
 
     def failure(self, status: int) -> tuple[Node, InvokeError]:
         """The node that failed in the last run, and what its status means."""
