@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from statistics import median
 
 import numpy as np
@@ -41,6 +42,10 @@ class NullDevice:
     def __init__(self) -> None:
         self.cubins = CubinStore(90)
         self._end = 256
+        self._active = nullcontext()
+
+    def active(self) -> AbstractContextManager[None]:
+        return self._active
 
     def activate(self) -> None: ...
 

@@ -49,12 +49,11 @@ class HeldTensor:
                 f"tensor {tensor!r}: its value of shape {self.shape} must be set again, or computed anew"
             )
         device, copy = self._device, self.copy
-        device.activate()
-        if copy is None:
-            device.copy_out(tensor.data[: tensor.nbytes], self.address)
+        with device.active():
+            if copy is None:
+                device.copy_out(tensor.data[: tensor.nbytes], self.address)
             device.synchronize()
-        else:
-            device.synchronize()
+        if copy is not None:
             tensor.data[: copy.size] = copy
 
 

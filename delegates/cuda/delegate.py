@@ -184,9 +184,9 @@ class CudaDelegate(SimpleDelegate):
             )
         if found.address % _ADDRESS_ALIGNMENT:
             raise UnsupportedError(f"set_input: memory must be aligned to 16 bytes, got {found.address:#x}")
-        self.device.activate()
         if found.stream != NO_STREAM:
-            self.device.wait_for(found.stream)
+            with self.device.active():
+                self.device.wait_for(found.stream)
         handle = self.hold(HeldTensor(self.device, found.address, found.shape, found.owner))
         interpreter.core.set_buffer_handle(index, handle, self)
         tensor.data_is_stale = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 import numpy as np
@@ -61,8 +62,14 @@ class Device(Protocol):
     def stream(self) -> int:
         """The stream as other libraries name it in DLPack; -1 where they need not wait."""
 
+    def active(self) -> AbstractContextManager[None]:
+        """Meanwhile the device is this thread's, as the other calls want it; then what was before is again.
+
+        Other libraries of the thread may be at work on another GPU.
+        """
+
     def activate(self) -> None:
-        """Make the device this thread's; the other calls want it done."""
+        """Make the device this thread's from now on, in a program that has but this one."""
 
     def allocate(self, nbytes: int) -> int:
         """Address of memory of at least nbytes, a multiple of 256."""

@@ -6,7 +6,7 @@ import ctypes
 import gc
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import RLock
 from typing import Any
 from weakref import finalize
@@ -77,14 +77,14 @@ class CudaDevice:
 
     def _open(self, ordinal: int) -> None:
         driver = self._driver
-        version = self._call(driver.cuDriverGetVersion())
-        self._call(driver.cuInit(0))
+        version = self._call(driver.cuDriverGetVersion)
+        self._call(driver.cuInit, 0)
         if version < _LEAST_VERSION:
             raise DeviceError(f"this driver is for CUDA {version // 1000}.{version % 1000 // 10}")
-        self._device = self._call(driver.cuDeviceGet(ordinal))
+        self._device = self._call(driver.cuDeviceGet, ordinal)
         attribute = driver.CUdevice_attribute
         major, minor = (
-            self._call(driver.cuDeviceGetAttribute(which, self._device))
+            self._call(driver.cuDeviceGetAttribute, which, self._device)
             for which in (
                 attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
                 attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
@@ -96,20 +96,20 @@ class CudaDevice:
         if self.arch < _LEAST_ARCH:
             raise DeviceError(f"GPU {ordinal} has {major}.{minor}")
         self.cubins = CubinStore(self.arch)
-        context = self._call(driver.cuDevicePrimaryCtxRetain(self._device))
+        context = self._call(driver.cuDevicePrimaryCtxRetain, self._device)
         self._held = Holdings(driver, context, self._device, os.getpid())
         self._finalizer = finalize(self, self._held.release)
         self._finalizer.atexit = False  # the driver may be gone before
         try:
-            self.activate()
-            self._held.stream = self._call(driver.cuStreamCreate(_NON_BLOCKING))
+            with self.active():
+                self._held.stream = self._call(driver.cuStreamCreate, _NON_BLOCKING)
         except BaseException:
             self.close()
             raise
 
     @property
     def name(self) -> str:
-        name: bytes = self._call(self._driver.cuDeviceGetName(128, self._device))
+        name: bytes = self._call(self._driver.cuDeviceGetName, 128, self._device)
         return name.split(b"\0")[0].decode()
 
     @property
@@ -117,25 +117,40 @@ class CudaDevice:
         """The stream's handle."""
         return int(self._held.stream)
 
+    def active(self) -> _Active:
+        return _Active(self)
+
     def activate(self) -> None:
+        self._check_usable()
+        self._call(self._driver.cuCtxSetCurrent, self._held.context)
+
+    def enter(self) -> None:
+        """Make the device this thread's, until leave."""
+        self._check_usable()
+        self._call(self._driver.cuCtxPushCurrent, self._held.context)
+
+    def leave(self) -> None:
+        """Give the thread back the context that it had."""
+        self._call(self._driver.cuCtxPopCurrent)
+
+    def _check_usable(self) -> None:
         if os.getpid() != self._held.process:
             raise DeviceLostError("CUDA: a process that was forked off cannot use a GPU; start it by spawn")
         if not self._finalizer.alive:
             raise DeviceLostError("CUDA: the device was closed")
-        self._call(self._driver.cuCtxSetCurrent(self._held.context))
 
     def allocate(self, nbytes: int) -> int:
-        address = int(self._call(self._driver.cuMemAlloc(max(nbytes, 1))))
+        address = int(self._call(self._driver.cuMemAlloc, max(nbytes, 1)))
         self._held.memory.add(address)
         return address
 
     def free(self, address: int) -> None:
         self._held.memory.remove(address)
-        self._call(self._driver.cuMemFree(address))
+        self._call(self._driver.cuMemFree, address)
 
     def pinned(self, nbytes: int) -> np.ndarray:
         room = max(nbytes, 1)
-        address = int(self._call(self._driver.cuMemHostAlloc(room, 0)))
+        address = int(self._call(self._driver.cuMemHostAlloc, room, 0))
         memory = (ctypes.c_uint8 * room).from_address(address)
         self._held.pinned.add(address)
         finalize(memory, self._held.free_pinned, address).atexit = False
@@ -147,12 +162,12 @@ class CudaDevice:
     def copy_in(self, address: int, source: np.ndarray) -> None:
         if source.nbytes:
             copy, stream = self._driver.cuMemcpyHtoDAsync, self._held.stream
-            self._call(copy(address, source.ctypes.data, source.nbytes, stream))
+            self._call(copy, address, source.ctypes.data, source.nbytes, stream)
 
     def copy_out(self, target: np.ndarray, address: int) -> None:
         if target.nbytes:
             copy, stream = self._driver.cuMemcpyDtoHAsync, self._held.stream
-            self._call(copy(target.ctypes.data, address, target.nbytes, stream))
+            self._call(copy, target.ctypes.data, address, target.nbytes, stream)
 
     def load(self, kernels: Sequence[Kernel]) -> None:
         missing = [kernel for kernel in dict.fromkeys(kernels) if kernel not in self._held.kernels]
@@ -165,11 +180,11 @@ class CudaDevice:
 
     def _loaded(self, kernel: Kernel) -> LoadedKernel:
         driver, cubin = self._driver, self.cubins.cubin(kernel)
-        module = self._call(driver.cuModuleLoadData(cubin.code))
-        handle = self._call(driver.cuModuleGetFunction(module, cubin.name.encode()))
+        module = self._call(driver.cuModuleLoadData, cubin.code)
+        handle = self._call(driver.cuModuleGetFunction, module, cubin.name.encode())
         if cubin.shared:  # the default is 48 KB less what is static
             which = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-            self._call(driver.cuFuncSetAttribute(handle, which, cubin.shared))
+            self._call(driver.cuFuncSetAttribute, handle, which, cubin.shared)
         types = [ctypes.c_void_p if t.startswith("*") else _C_TYPES[t] for _, t in kernel.signature]
         types += [ctypes.c_void_p] * cubin.scratch
         return LoadedKernel(
@@ -180,7 +195,7 @@ class CudaDevice:
         f = self._held.kernels[kernel]
         args = ((*values, *f.scratch), f.types)
         launch = self._driver.cuLaunchKernel
-        self._call(launch(f.handle, *grid, f.threads, 1, 1, f.shared, self._held.stream, args, 0))
+        self._call(launch, f.handle, *grid, f.threads, 1, 1, f.shared, self._held.stream, args, 0)
 
     def capture(self, work: Callable[[], None]) -> CudaGraph:
         for _ in range(_TRIES - 1):
@@ -195,78 +210,82 @@ class CudaDevice:
         with _nothing_else():
             graph = self._captured(work)
         try:
-            executable = self._call(driver.cuGraphInstantiate(graph, 0))
+            executable = self._call(driver.cuGraphInstantiate, graph, 0)
         finally:
-            driver.cuGraphDestroy(graph)
+            self._call(driver.cuGraphDestroy, graph)
         self._held.graphs[int(executable)] = executable
         return CudaGraph(self, executable, work)
 
     def _captured(self, work: Callable[[], None]) -> object:
         driver, stream = self._driver, self._held.stream
         mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-        self._call(driver.cuStreamBeginCapture(stream, mode))
+        self._call(driver.cuStreamBeginCapture, stream, mode)
         self.is_capturing = True
         try:
             work()
         except BaseException:
-            code, graph = driver.cuStreamEndCapture(stream)
-            if code == driver.CUresult.CUDA_SUCCESS:
-                driver.cuGraphDestroy(graph)
+            with suppress(DeviceError):  # the capture may be spoilt
+                self._call(driver.cuGraphDestroy, self._call(driver.cuStreamEndCapture, stream))
             raise
         finally:
             self.is_capturing = False
-        return self._call(driver.cuStreamEndCapture(stream))
+        return self._call(driver.cuStreamEndCapture, stream)
 
     def launch_graph(self, executable: Any) -> None:
-        self._call(self._driver.cuGraphLaunch(executable, self._held.stream))
+        self._call(self._driver.cuGraphLaunch, executable, self._held.stream)
 
     def free_graph(self, executable: Any) -> None:
         del self._held.graphs[int(executable)]
-        self._call(self._driver.cuGraphExecDestroy(executable))
+        self._call(self._driver.cuGraphExecDestroy, executable)
 
     def time_us(self, work: Callable[[], None]) -> float:
         """Between two nodes of a graph, so that nothing of the host is in it; about 0.5 us fine."""
         driver, stream = self._driver, self._held.stream
-        events = [self._call(driver.cuEventCreate(0)) for _ in range(2)]
+        events = [self._call(driver.cuEventCreate, 0) for _ in range(2)]
 
         def timed() -> None:
-            self._call(driver.cuEventRecordWithFlags(events[0], stream, _EXTERNAL))
+            self._call(driver.cuEventRecordWithFlags, events[0], stream, _EXTERNAL)
             work()
-            self._call(driver.cuEventRecordWithFlags(events[1], stream, _EXTERNAL))
+            self._call(driver.cuEventRecordWithFlags, events[1], stream, _EXTERNAL)
 
         try:
             graph = self.capture(timed)
             graph.launch()
             self.synchronize()
             graph.free()
-            return 1e3 * float(self._call(driver.cuEventElapsedTime(*events)))
+            return 1e3 * float(self._call(driver.cuEventElapsedTime, *events))
         finally:
             for event in events:
-                driver.cuEventDestroy(event)
+                self._call(driver.cuEventDestroy, event)
 
     def synchronize(self) -> None:
-        self._call(self._driver.cuStreamSynchronize(self._held.stream))
+        self._call(self._driver.cuStreamSynchronize, self._held.stream)
 
     def wait_for(self, stream: int | None) -> None:
         driver = self._driver
         if stream is None:
             with _CAPTURING:
-                self._call(driver.cuCtxSynchronize())
+                self._call(driver.cuCtxSynchronize)
             return
-        event = self._call(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING))
+        event = self._call(driver.cuEventCreate, driver.CUevent_flags.CU_EVENT_DISABLE_TIMING)
         try:
-            self._call(driver.cuEventRecord(event, stream))
-            self._call(driver.cuStreamWaitEvent(self._held.stream, event, 0))
+            self._call(driver.cuEventRecord, event, stream)
+            self._call(driver.cuStreamWaitEvent, self._held.stream, event, 0)
         finally:
-            driver.cuEventDestroy(event)
+            self._call(driver.cuEventDestroy, event)
 
     def close(self) -> None:
         """Give back all that it holds, and the context; done when the device is collected, too."""
         self._finalizer()
 
-    def _call(self, result: tuple[Any, ...]) -> Any:
-        """What a call returned, or the error that it reports."""
-        code, *values = result
+    def _call(self, function: Callable[..., tuple[Any, ...]], *args: object) -> Any:
+        """What a call of the driver returns, or the error that it reports."""
+        try:
+            code, *values = function(*args)
+        except RuntimeError as error:  # cuda-bindings' own, for what the driver's library lacks
+            raise DeviceError(
+                f"CUDA: {function.__name__} must be in the driver, got {error}; {NEEDS}"
+            ) from error
         if code != self._driver.CUresult.CUDA_SUCCESS:
             text = self._driver.cuGetErrorString(code)[1]
             message = f"CUDA: {code.name} ({text.decode() if text else 'no text'})"
@@ -276,6 +295,25 @@ class CudaDevice:
                 raise _InvalidatedError(message)
             raise (DeviceLostError if code.name in _LOST else DeviceError)(message)
         return values[0] if len(values) == 1 else None
+
+
+class _Active:
+    """A device is the thread's meanwhile; an error that comes before one of leaving it is the one to tell."""
+
+    __slots__ = ("_device",)
+
+    def __init__(self, device: CudaDevice) -> None:
+        self._device = device
+
+    def __enter__(self) -> None:
+        self._device.enter()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self._device.leave()
+        except DeviceError:
+            if kind is None:
+                raise
 
 
 @contextmanager

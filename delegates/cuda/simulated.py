@@ -8,7 +8,7 @@ import sys
 import types
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -69,6 +69,10 @@ class SimulatedDevice:
     def lose(self) -> None:
         """Have every later call fail, as when the driver has gone."""
         self._is_lost = True
+
+    def active(self) -> AbstractContextManager[None]:
+        self.activate()
+        return nullcontext()
 
     def activate(self) -> None:
         if self._is_lost:

@@ -223,6 +223,7 @@ def test_two_gpus(driver: StandIn) -> None:
 def test_nothing_comes_before_somebody_waits(driver: StandIn) -> None:
     """That the stand-in shows what was not waited for."""
     device = CudaDevice()
+    device.activate()
     address, memory = device.allocate(16), device.pinned(16)
     memory[:] = 7
     device.copy_in(address, memory)
@@ -240,6 +241,7 @@ def test_nothing_comes_before_somebody_waits(driver: StandIn) -> None:
 def test_a_capture_survives_what_others_do(driver: StandIn) -> None:
     """Devices that go meanwhile, collected or closed, and once a wait for the whole GPU."""
     device, other, circle = CudaDevice(), CudaDevice(), CudaDevice()
+    circle.activate()
     circle.allocate(16)
     circle.itself = circle  # type: ignore[attr-defined]
     del circle
@@ -280,6 +282,7 @@ def test_times_are_the_gpus(driver: StandIn) -> None:
 
 def test_a_capture_that_fails_leaves_the_stream(driver: StandIn) -> None:
     device = CudaDevice()
+    device.activate()
 
     def work() -> None:
         device.allocate(16)
@@ -367,6 +370,7 @@ def test_gpus_that_are_not_there(driver: StandIn, monkeypatch: pytest.MonkeyPatc
 def test_machine_code_of_another_architecture_is_refused(driver: StandIn) -> None:
     (kernel,) = kernels_of(small(), {0: SHAPE})
     device = CudaDevice()
+    device.activate()
     device.cubins.carry({variant_name(kernel, 90): compile_kernel(kernel, 80)})
     with pytest.raises(DeviceError, match="NO_BINARY_FOR_GPU"):
         device.load([kernel])
@@ -419,6 +423,7 @@ def test_a_closed_device_is_lost(driver: StandIn) -> None:
 
 def test_pinned_memory_outlives_the_device(driver: StandIn) -> None:
     device = CudaDevice()
+    device.activate()
     memory, empty = device.pinned(8), device.pinned(0)
     memory[:] = 3
     device.free_pinned(memory)
@@ -435,6 +440,7 @@ def test_pinned_memory_outlives_the_device(driver: StandIn) -> None:
 def test_out_of_memory_is_an_error_of_its_own(driver: StandIn) -> None:
     driver.configure(memory_bytes=1000)
     device = CudaDevice()
+    device.activate()
     device.allocate(900)
     with pytest.raises(OutOfDeviceMemoryError, match="OUT_OF_MEMORY"):
         device.allocate(101)
