@@ -22,7 +22,7 @@ from ...lite.errors import UnsupportedError
 from .compile import Cubin
 from .launch import Kernel
 
-_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
+_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main({folder!r})"
 _PROCESS_BYTES = 400 << 20  # Triton's with room to spare
 _IDLE_S = 2.0  # kept for a model's next partition
 _START_S = 60.0
@@ -168,7 +168,7 @@ class _Process:
         if not sys.executable or getattr(sys, "frozen", False):
             raise OSError("there is no Python to start")
         self._folder = TemporaryDirectory(prefix="numlite-compile-", ignore_cleanup_errors=True)
-        code = _MAIN.format(path=sys.path, package=__package__)
+        code = _MAIN.format(path=sys.path, package=__package__, folder=self._folder.name)
         environment = os.environ | {"TMPDIR": self._folder.name, "TRITON_CACHE_DIR": self._folder.name}
         try:
             self._process = subprocess.Popen(

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
+from contextlib import suppress
+from shutil import rmtree
+from typing import IO
 
 from ...lite.errors import UnsupportedError
 from .compile import compile_kernel, kernel_key
@@ -11,11 +14,19 @@ from .compile_pool import READY
 from .launch import Kernel
 
 
-def main() -> None:
-    """Answer each (kernel, architecture) with its key and code or an error's text; end with the pipe."""
+def main(folder: str) -> None:
+    """Answer each (kernel, architecture) with its key and code or an error's text; end with the pipe.
+
+    folder is the process's own, and goes with it where nobody else is left to remove it.
+    """
+    with suppress(BrokenPipeError), os.fdopen(os.dup(1), "wb") as answers:
+        os.dup2(2, 1)  # what compilers print must not come between the answers
+        _answer_all(answers)
+    rmtree(folder, ignore_errors=True)
+
+
+def _answer_all(answers: IO[bytes]) -> None:
     requests = os.fdopen(os.dup(0), "rb")
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what compilers print must not come between the answers
     answers.write(READY)
     answers.flush()
     while True:

@@ -131,6 +131,19 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path: Path) -> None:
     assert not _started_from(tmp_path)
 
 
+def test_who_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
+    """No code of the program's own runs then: the processes see that it has gone."""
+    process = start(_SCRIPT.replace("COUNT", "12"), tmp_path)
+    assert process.stdout is not None and process.stdout.readline() == "started\n"
+    while not _started_from(tmp_path):
+        assert process.poll() is None
+    process.terminate()
+    process.communicate()
+    while _started_from(tmp_path):
+        pass
+    assert not list((tmp_path / "tmp").iterdir())
+
+
 def _started_from(folder: Path) -> list[str]:
     """The processes whose temporary files are in a folder of that one's."""
     wanted, found = f"TMPDIR={folder}/tmp/numlite-compile-".encode(), []

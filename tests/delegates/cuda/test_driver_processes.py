@@ -44,7 +44,7 @@ ENDS = {
     "in a circle": "interpreter.itself = interpreter\ndelegate.other = interpreter",
     "work is pending": "d = delegate.device\nd.activate()\nd.copy_in(d.allocate(8), x[0, 0, 0])",
     "lost": "driver.fail('kernel', 700)\nprint(error_of(interpreter.invoke))",
-    "lost before": "driver.fail('cuCtxSetCurrent', 4)\nprint(error_of(interpreter.invoke))",
+    "lost before": "driver.fail('cuCtxPushCurrent', 4)\nprint(error_of(interpreter.invoke))",
     "closed": "delegate.device.close()",
     "a thread runs": "from threading import Thread\nThread(target=run, args=(interpreter, [x])).start()",
 }
@@ -101,3 +101,22 @@ def test_without_a_driver_or_with_half_of_one(missing: str) -> None:
     )
     text = output_of((load if missing else "") + code, NUMLITE_STAND_IN_HIDES=missing)
     assert "needs an NVIDIA GPU" in text and (missing or "driver library" in text or "dlopen" in text)
+
+
+@pytest.mark.parametrize(
+    "missing",
+    (
+        "cuStreamCreate",
+        "cuMemAlloc",
+        "cuModuleLoadData",
+        "cuStreamBeginCapture",
+        "cuGraphLaunch",
+        "cuCtxPopCurrent",
+    ),
+)
+def test_a_driver_that_lacks_what_comes_late(missing: str) -> None:
+    begin, _, rest = BEGIN.partition("delegate = CudaDelegate()\n")
+    use, _, functions = rest.partition("\n\n")
+    body = f"def work():\n    delegate = CudaDelegate()\n    {use.replace(chr(10), chr(10) + '    ')}\n"
+    text = output_of(begin + functions + body + "print(error_of(work))\n", NUMLITE_STAND_IN_HIDES=missing)
+    assert missing in text and "driver (580 or later)" in text
