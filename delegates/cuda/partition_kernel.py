@@ -126,8 +126,8 @@ class CudaKernel(SimpleDelegateKernel):
         if delegate.device is None or self._on_cpu:
             return self._prepare_for_cpu(context, node)
         try:
-            delegate.device.activate()
-            self._present = self._ready(context)
+            with delegate.device.active():
+                self._present = self._ready(context)
         except DeviceError as error:
             self._give_up(context, error)
             if not isinstance(error, DeviceLostError) and not delegate.cuda_options.fallback:
@@ -184,12 +184,12 @@ class CudaKernel(SimpleDelegateKernel):
         device = delegate.device
         assert device is not None
         try:
-            device.activate()
-            if self._present is None:
-                self._present = self._ready(context)  # it was freed when memory had run out
-                self._border = None
-            border = self._border or self._find_border(context, node, device, self._present)
-            self._run(context, device, self._present, border)
+            with device.active():
+                if self._present is None:
+                    self._present = self._ready(context)  # it was freed when memory had run out
+                    self._border = None
+                    border = self._border or self._find_border(context, node, device, self._present)
+                self._run(context, device, self._present, border)
         except DeviceError as error:
             self._give_up(context, error)
             again = "the next invoke runs on the CPU" if self._on_cpu else "a smaller batch may run"
@@ -306,12 +306,12 @@ class CudaKernel(SimpleDelegateKernel):
         if device is None:
             return
         try:
-            device.activate()
-            device.synchronize()
-            for ready in plans:
-                ready.free()
-            if slab is not None:
-                slab.free()
-            self._arena.free(device)
+            with device.active():
+                device.synchronize()
+                for ready in plans:
+                    ready.free()
+                if slab is not None:
+                    slab.free()
+                self._arena.free(device)
         except DeviceError as error:
             _LOG.debug("%s: memory of a device that is lost: %s", self._delegate.name, error)

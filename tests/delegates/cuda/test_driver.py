@@ -220,6 +220,32 @@ def test_two_gpus(driver: StandIn) -> None:
     np.testing.assert_array_equal(run(interpreters[0], [x])[0], expected_of(x))
 
 
+def test_the_thread_keeps_its_gpu(driver: StandIn) -> None:
+    """Another library's, at every call that goes to the delegate's own GPU, and after a failure."""
+    driver.configure(devices=2)
+    driver.computes = False
+    other, x = CudaDevice(1), small_input()
+    current = other._driver.cuCtxGetCurrent
+    try:
+        assert int(current()[1]) == 0
+        other.activate()
+        expected = int(current()[1])
+        delegate = CudaDelegate()
+        interpreter = interpreter_of(small(), delegate)
+        run(interpreter, [x])
+        assert int(current()[1]) == expected != 0
+        elsewhere = Elsewhere(x, 3)
+        other.activate()
+        delegate.set_input(interpreter, 0, elsewhere)
+        interpreter.invoke()
+        driver.fail("cuGraphLaunch", OUT_OF_MEMORY)
+        with pytest.raises(InvokeError, match="OUT_OF_MEMORY"):
+            interpreter.invoke()
+        assert int(current()[1]) == expected
+    finally:
+        driver.computes = why_not_simulated() is None
+
+
 def test_nothing_comes_before_somebody_waits(driver: StandIn) -> None:
     """That the stand-in shows what was not waited for."""
     device = CudaDevice()
