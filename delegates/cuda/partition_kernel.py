@@ -188,7 +188,7 @@ class CudaKernel(SimpleDelegateKernel):
                 if self._present is None:
                     self._present = self._ready(context)  # it was freed when memory had run out
                     self._border = None
-                    border = self._border or self._find_border(context, node, device, self._present)
+                border = self._border or self._find_border(context, node, device, self._present)
                 self._run(context, device, self._present, border)
         except DeviceError as error:
             self._give_up(context, error)
