@@ -156,7 +156,7 @@ class CudaKernel(SimpleDelegateKernel):
             if not self._plans:
                 self._compile_ahead(context, device, shapes)
             found = self._plans[key] = ReadyPlan(plan, device)
-            self._forget_plans()
+            self._forget_plans(device)
         self._plans.move_to_end(key)
         return found
 
@@ -169,8 +169,9 @@ class CudaKernel(SimpleDelegateKernel):
             with suppress(UnsupportedError, PrepareError):  # not every batch has to be possible
                 device.expect([launch.kernel for launch in self.lowered(context, others).launches])
 
-    def _forget_plans(self) -> None:
+    def _forget_plans(self, device: Device) -> None:
         while len(self._plans) > _MOST_PLANS:
+            self._settle(device)
             _, oldest = self._plans.popitem(last=False)
             oldest.free()
 
@@ -188,6 +189,7 @@ class CudaKernel(SimpleDelegateKernel):
                 if self._present is None:
                     self._present = self._ready(context)  # it was freed when memory had run out
                     self._border = None
+                self._settle(device)
                 border = self._border or self._find_border(context, node, device, self._present)
                 self._run(context, device, self._present, border)
         except DeviceError as error:
@@ -217,10 +219,13 @@ class CudaKernel(SimpleDelegateKernel):
         self._pointed = 0
         return self._border
 
-    def _run(self, context: Context, device: Device, ready: ReadyPlan, border: Border) -> None:
+    def _settle(self, device: Device) -> None:
+        """Wait for a run that nobody has waited for: its graph and its staging memory are still in use."""
         if self._pending:
-            device.synchronize()  # the staging memory may still be read
+            device.synchronize()
             self._pending = False
+
+    def _run(self, context: Context, device: Device, ready: ReadyPlan, border: Border) -> None:
         arena = self._arena.address(device, ready.plan.layout.nbytes, self._plans.values())
         outside: Outside = ()
         for entry in border.inputs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .plan import Plan, WeightSlab
 
 Outside = tuple[tuple["Place", int], ...]
+_MOST_GRAPHS = 8  # kept for each plan: inputs of other libraries may lie somewhere else each time
 
 
 class Arena:
@@ -51,7 +53,7 @@ class ReadyPlan:
         self._results: dict[Place, np.ndarray] = {}
         self._direct: dict[Place, int] = {}
         self._status = device.pinned(4) if plan.has_status else None
-        self._graphs: dict[Outside, Graph] = {}
+        self._graphs: OrderedDict[Outside, Graph] = OrderedDict()
         self._border: Border | None = None
 
     def attach(self, border: Border) -> None:
@@ -97,7 +99,10 @@ class ReadyPlan:
             held.address = self._direct.get(output.place) or arena + self.plan.layout.offsets[output.place]
 
     def graph(self, arena: int, slab: WeightSlab | None, outside: Outside) -> Graph:
-        """The graph for inputs that lie on the device at these addresses; captured once."""
+        """The graph for inputs that lie on the device at these addresses; captured once, and kept a while.
+
+        Of others, the least recently used one is dropped: none of them may be running.
+        """
         found = self._graphs.get(outside)
         if found is None:
             assert slab is not None
@@ -110,6 +115,9 @@ class ReadyPlan:
                 self.copy_out(arena)
 
             found = self._graphs[outside] = self._device.capture(work)
+            while len(self._graphs) > _MOST_GRAPHS:
+                self._graphs.popitem(last=False)[1].free()
+        self._graphs.move_to_end(outside)
         return found
 
     def bound(

@@ -20,7 +20,7 @@ _ONE = np.float32(1)
 
 
 def _quantize_reference_kernel(write: Any, lowest: int, highest: int) -> Callable:
-    """round(x / scale), half away from zero; then plus zero, saturated."""
+    """round(x / scale), half away from zero; then plus zero, saturated; NaN becomes the lowest."""
 
     @njit(error_model="numpy")
     def convert(a, channel, at, count):
@@ -28,7 +28,8 @@ def _quantize_reference_kernel(write: Any, lowest: int, highest: int) -> Callabl
         scale, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
         low, high = np.float32(lowest - zero), np.float32(highest - zero)
         for i in range(count):
-            scaled = clamp_f32(read_f32(x, at + i) / scale, low, high)
+            scaled = read_f32(x, at + i) / scale
+            scaled = clamp_f32(scaled if scaled > low else low, low, high)
             whole = np.trunc(scaled)
             rest = scaled - whole
             whole = whole + (_ONE if rest >= _HALF else _ZERO)

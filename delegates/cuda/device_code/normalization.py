@@ -96,5 +96,5 @@ def local_response(
             x = tl.load(x_ptr + row * depth + k, ok & (k >= 0) & (k < depth), 0).to(tl.float32)
             squares += x * x
         x = tl.load(x_ptr + row * depth + c, ok, 0).to(tl.float32)
-        y = x * power(bias + alpha * squares, squares * 0.0 - beta)
+        y = x * power(bias + alpha * squares, tl.zeros((ROWS, BLOCK), tl.float32) - beta)
         tl.store(y_ptr + row * depth + c, y.to(y_ptr.dtype.element_ty), ok)
