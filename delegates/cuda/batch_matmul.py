@@ -11,6 +11,7 @@ from ...kernels.batch_matmul import BatchMatmulGeometry, batch_matmul_geometry
 from ...kernels.requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
+from .halves import FLOATS
 from .launch import Argument, Constant, Pointer
 from .tiles import Product
 
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
     from .lowering import Lowering
 
 _ROUNDINGS = {"batch_matmul_q8": FLOAT_ROUNDING, "batch_matmul_plain_q8": DOUBLE_ROUNDING}
-_KINDS = {
-    TensorType.FLOAT32: "float",
-    TensorType.INT8: "quantized",
-    TensorType.INT32: "integer",
-}
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -33,7 +29,7 @@ def lower(b: Lowering, step: Step) -> None:
     x, w, y = graph.input(node, 0), graph.input(node, 1), graph.output(node, 0)
     adj_x, adj_y = (bool(getattr(node.options, name, False)) for name in ("adj_x", "adj_y"))
     g = batch_matmul_geometry(adj_x, adj_y, x.shape, w.shape)
-    if {x.type, w.type, y.type} == {TensorType.FLOAT32}:
+    if FLOATS.issuperset((x.type, w.type, y.type)):
         graph.resize_tensor(y, g.output_shape)
         rounding = None
     elif x.type == w.type == TensorType.INT8:
@@ -56,12 +52,11 @@ def _launch(
 ) -> None:
     x, w, y = tensors
     rows, x_index, w_index = _pairs(g, x, adjoints[0])
-    element = b.type_of(x)
+    is_float = x.type in FLOATS
+    element = b.product_type(x, w) if is_float else b.type_of(x)
     tile = b.choose(Product(rows, g.columns, g.depth, 1, len(x_index), element)).tile
     pointer = b.pointer(x)
-    kind = (
-        "float" if x.type == TensorType.FLOAT32 else "quantized" if y.type == TensorType.INT8 else "integer"
-    )
+    kind = "float" if is_float else "quantized" if y.type == TensorType.INT8 else "integer"
     args: dict[str, Argument] = {
         "x_ptr": pointer,
         "w_ptr": b.pointer(w),
@@ -77,7 +72,7 @@ def _launch(
     constants: dict[str, Constant] = {
         "KIND": kind,
         "ROUNDING": 0 if rounding is None else rounding,
-        "PRECISION": b.precision if element == "fp32" else "tf32",
+        "PRECISION": b.dot_precision(element),
         "WIDEN": b.simulated and element == "bf16",
         "BM": tile.rows,
         "BN": tile.columns,

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 def clamp_range(graph: ShadowGraph, node: Node) -> tuple[float, float] | None:
     """The range that an activation clamps stored values to, or None where it does more than that."""
-    (call,) = node.registration.prepare(graph, node) or (None,)
-    if call is None:
+    calls = [call for call in node.registration.prepare(graph, node) or () if call.family != "cast"]
+    if len(calls) != 1 or graph.input(node, 0).type != graph.output(node, 0).type:
         return None
+    (call,) = calls
     if call.kernel == "clamp_f32":
         return float(call.args["low"][0]), float(call.args["high"][0])
     if call.kernel != "lookup_8":

@@ -28,6 +28,7 @@ from .byte_sums import (
     zero_offset,
 )
 from .clamps import composed
+from .halves import in_float32
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .tiles import Choice, Product
 from .wide_image import launch_widening, may_widen, widened, widened_weights
@@ -50,7 +51,7 @@ def lower(b: Lowering, step: Step) -> None:
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
-    context, geometry = checked(b.graph, node)
+    context, geometry = checked(in_float32(b.graph, node), node)
     if step.pad is not None:
         geometry = _without_pad(b, step, geometry)
     launch_conv(b, step, context, geometry, "CONV_2D")
@@ -90,7 +91,7 @@ def launch_conv(
         raise UnsupportedError(
             f"{operator}: float32, int8 and uint8 are built, got input {x.type_name} and filter {w.type_name}"
         )
-    if w.data is None or (bias is not None and bias.data is None):
+    if not all(b.graph.tensor(t).is_constant for t in node.inputs[1:] if t >= 0):
         raise UnsupportedError(f"{operator}: weights and bias must be constant")
     source = b.graph.input(step.pad, 0) if step.pad is not None else x
     target = b.graph.tensor(step.output)
@@ -334,7 +335,7 @@ class _FloatConv(_Conv):
         self, b: Lowering, step: Step, operator: str, w: Tensor, bias: Tensor | None, geometry: ConvGeometry
     ) -> None:
         super().__init__(b, step, geometry)
-        self.element = b.float_type
+        self.element = b.product_type(b.graph.input(step.node, 0), w)
         self.w, self.bias = w, bias
         options = step.node.options
         fused = 0 if options is None else options.fused_activation_function
@@ -343,7 +344,8 @@ class _FloatConv(_Conv):
     def weights(self) -> Pointer:
         def make() -> np.ndarray:
             g = self.geometry
-            return self.packed(self.b.stored(self.w.array().reshape(1, g.out_depth, g.taps, g.filter_depth)))
+            values = self.w.array().reshape(1, g.out_depth, g.taps, g.filter_depth)
+            return self.packed(self.b.stored(values, self.element))
 
         return self.b.weights(self.step.node, "filter", make, self.element)
 
@@ -356,10 +358,9 @@ class _FloatConv(_Conv):
         pointer = self.b.weights(self.step.node, "bias", bias, "fp32")
         args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
         args |= {"zero": 0, "low": self.range[0], "high": self.range[1]}
-        precision = "tf32" if self.b.is_half else self.b.precision
         constants: dict[str, Constant] = dict.fromkeys(("FLIP", "BORDER", "WIDE", "SATURATE"), False)
         constants["ROUNDING"] = 0
-        return args, constants | {"PRECISION": precision}
+        return args, constants | {"PRECISION": self.b.dot_precision(self.element)}
 
 
 class _ByteConv(_Conv):

@@ -14,6 +14,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
 from .byte_sums import Border, is_wide, scale_pointers, zero_offset
 from .clamps import composed
+from .halves import in_float32
 from .launch import Argument, Constant, Pointer
 from .tiles import PROCESSORS, power_of_two
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 _SOURCE = "depthwise.cu"
 _THREADS = 128
-_MOST_BLOCKS = 65535  # along the grid's second and third axis
 _TILE = 512  # outputs of a program of the float kernel, in a row
 _FLOAT_SIZES = (
     *("in_height", "in_width", "in_depth", "out_height", "out_width", "out_depth"),
@@ -79,17 +79,15 @@ def lower(b: Lowering, step: Step) -> None:
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
-    context, g = checked(b.graph, node)
+    context, g = checked(in_float32(b.graph, node), node)
     x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
     if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or w.type != x.type:
         raise UnsupportedError(
             "DEPTHWISE_CONV_2D: float32, int8 and uint8 are built, "
             f"got input {x.type_name} and filter {w.type_name}"
         )
-    if w.data is None or (bias is not None and bias.data is None):
+    if not all(b.graph.tensor(t).is_constant for t in node.inputs[1:] if t >= 0):
         raise UnsupportedError("DEPTHWISE_CONV_2D: weights and bias must be constant")
-    if max(g.batch, g.out_height) > _MOST_BLOCKS:
-        raise UnsupportedError(f"DEPTHWISE_CONV_2D: batches and rows up to {_MOST_BLOCKS} are built")
     source = x
     if step.pad is not None:
         source = b.graph.input(step.pad, 0)
@@ -133,9 +131,10 @@ def _launch_float(
     def biases() -> np.ndarray:
         return np.zeros(g.out_depth, np.float32) if bias is None else bias.array().reshape(-1)
 
+    element = b.type_of(b.graph.input(node, 1))
     args: dict[str, Argument] = {
         "x_ptr": x,
-        "w_ptr": b.weights(node, "filter", lambda: b.stored(w.array()), b.float_type),
+        "w_ptr": b.weights(node, "filter", lambda: b.stored(w.array(), element), element),
         "y_ptr": y,
         "bias_ptr": b.weights(node, "bias", biases, "fp32"),
         **{name: getattr(g, name) for name in _FLOAT_SIZES},

@@ -10,6 +10,7 @@ from ...kernels.requantize import DOUBLE_ROUNDING
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .conv import launch_conv
+from .halves import in_float32
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def lower(b: Lowering, step: Step) -> None:
     """One launch: float32, or 8-bit with constant weights."""
     node = step.node
-    context, geometry, sparse, shuffled = checked(b.graph, node)
+    context, geometry, sparse, shuffled = checked(in_float32(b.graph, node), node)
     w = context.input(node, 1)
     is_blockwise = w.quantization is not None and bool(w.quantization.block_size)
     if shuffled or context.output(node, 0).type == TensorType.INT16 or is_blockwise:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .clamps import clamp_range
 from .families import FAMILIES
+from .halves import is_stored_half
 
 if TYPE_CHECKING:
     from ...lite.node import Node
@@ -110,6 +111,8 @@ class _Fusion:
         a, b, y = (self._graph.tensor(t) for t in (*reader.inputs, *reader.outputs))
         if a.index == b.index or a.shape != y.shape or b.shape != y.shape or not y.size:
             return
+        if is_stored_half(self._graph.tensor(step.output)):
+            return  # the CPU rounds before it adds
         step.addition = reader
         self._take_clamps(step, step.last_clamps)
 

@@ -13,11 +13,30 @@ if TYPE_CHECKING:
     from ...lite.context import Context
     from ...lite.kernel_call import KernelCall
     from ...lite.node import Node
+    from ...lite.tensor import Tensor
     from .shadow import ShadowGraph
 
 # Operators whose float16 results NumPy rounds from float32's, on the CPU.
 _IN_NUMPY = ("ADD", "MUL", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 _FLOAT16 = {TensorType.FLOAT16: TensorType.FLOAT32}
+_HALVES = {TensorType.FLOAT16: TensorType.FLOAT32, TensorType.BFLOAT16: TensorType.FLOAT32}
+FLOATS = frozenset((TensorType.FLOAT32, *_HALVES))
+
+
+def is_stored_half(tensor: Tensor) -> bool:
+    """Whether a tensor is stored in 16 bits."""
+    return tensor.type in _HALVES
+
+
+def in_float32(graph: ShadowGraph, node: Node) -> Context:
+    """The graph in which the node's halves are float32 tensors, constants with their values.
+
+    They have the numbers of those that are stored.
+    """
+    context: Any = graph
+    if has_type(context, node, _HALVES):
+        return widened_context(Widened(context, node, _HALVES))
+    return graph
 
 
 def calls_of(graph: ShadowGraph, node: Node, takes_halves: bool) -> Sequence[KernelCall]:

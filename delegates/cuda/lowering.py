@@ -24,6 +24,8 @@ PRECISIONS = ("tf32x3", "ieee", "tf32", "float16", "bfloat16")
 _FLOAT_TYPES = {"float16": "fp16", "bfloat16": "bf16"}
 _MOST_ELEMENTS = 1 << 31
 _MOST_REPORTS = 1 << 30
+# Along the axes of a grid. Source: the CUDA C++ guide, compute capabilities.
+_MOST_PROGRAMS = ((1 << 31) - 1, 65535, 65535)
 BLOCK = 1024  # elements of an elementwise program
 
 
@@ -121,11 +123,12 @@ class Lowering:
         assert tensor.data is not None
         return tensor.data[: tensor.nbytes].view(np.uint16)
 
-    def stored(self, array: np.ndarray) -> np.ndarray:
-        """A constant's values as tensors are held: float32 in float_type (bfloat16 as its bits)."""
-        if array.dtype != np.float32 or not self.is_half:
+    def stored(self, array: np.ndarray, type_: str = "") -> np.ndarray:
+        """A constant's values: float32 in a type, or in float_type (bfloat16 as its bits)."""
+        type_ = type_ or self.float_type
+        if array.dtype != np.float32 or type_ == "fp32":
             return array
-        if self.float_type == "fp16":
+        if type_ == "fp16":
             with np.errstate(over="ignore"):
                 return array.astype(np.float16)
         return bfloat16_bits(array)
@@ -232,9 +235,14 @@ class Lowering:
         warps: int = 4,
         stages: int = 3,
     ) -> None:
-        """Add a launch (see make_launch); nothing for an empty grid."""
+        """Add a launch (see make_launch); nothing for an empty grid, UnsupportedError for too large a one."""
         if 0 in grid:
             return
+        if any(size > most for size, most in zip(grid, _MOST_PROGRAMS, strict=False)):
+            raise UnsupportedError(
+                f"{self.label}: a launch must have up to {_MOST_PROGRAMS} programs, got {grid}; "
+                "a smaller batch may run"
+            )
         self.launches.append(
             make_launch(
                 source,
@@ -249,6 +257,15 @@ class Lowering:
                 node=self.node,
             )
         )
+
+    def product_type(self, x: Tensor, w: Tensor) -> str:
+        """What elements of float tensors are multiplied as: both as they are held, or else in float32."""
+        types = {self.type_of(self.graph.tensor(tensor.index)) for tensor in (x, w)}
+        return types.pop() if len(types) == 1 else "fp32"
+
+    def dot_precision(self, element: str) -> str:
+        """How tensor cores multiply such floats; 16 bits lose nothing in tf32."""
+        return self.precision if element == "fp32" and not self.is_half else "tf32"
 
     def choose(self, product: Product) -> Choice:
         """The configuration for a product of the operator that is lowered."""

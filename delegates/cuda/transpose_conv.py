@@ -15,6 +15,7 @@ from ...kernels.transpose_conv_quantized import transpose_conv_filter, upward
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .byte_sums import set_count, split, wrapped
+from .halves import in_float32
 from .launch import Argument, Constant, Pointer
 from .tiles import Product
 
@@ -31,8 +32,8 @@ def lower(b: Lowering, step: Step) -> None:
     node, graph = step.node, b.graph
     if not graph.input(node, 0).is_constant:
         raise UnsupportedError("TRANSPOSE_CONV: the output shape must be constant")
-    operands, g = checked(graph, node)
-    graph.resize_tensor(operands.y, g.output_shape)
+    operands, g = checked(in_float32(graph, node), node)
+    graph.resize_tensor(graph.output(node, 0), g.output_shape)
     x, w = operands.x, operands.w
     if x.type not in _TYPES or (x.type == TensorType.FLOAT32) != (w.type == TensorType.FLOAT32):
         raise UnsupportedError(f"TRANSPOSE_CONV of {x.type_name} by {w.type_name} is not built")
@@ -102,13 +103,13 @@ class _Floats:
 
     def __init__(self, b: Lowering, step: Step, operands: TransposeConvOperands) -> None:
         self.b, self.step, self.operands = b, step, operands
-        self.element = b.float_type
+        self.element = b.product_type(operands.x, operands.w)
 
     def weights(self, phase: Phase, number: int) -> Pointer:
         w = self.operands.w
 
         def make() -> np.ndarray:
-            return self.b.stored(np.ascontiguousarray(phase_weights(w.array(), phase)))
+            return self.b.stored(np.ascontiguousarray(phase_weights(w.array(), phase)), self.element)
 
         return self.b.weights(self.step.node, f"filter {number} {_taps_of(phase)}", make, self.element)
 
@@ -124,7 +125,7 @@ class _Floats:
         fused = self.step.node.options.fused_activation_function
         low, high = float_activation_range("TRANSPOSE_CONV", fused)
         ends: dict[str, Argument] = {"outside": 0, "zero": 0, "low": float(low), "high": float(high)}
-        precision = "tf32" if self.b.is_half else self.b.precision
+        precision = self.b.dot_precision(self.element)
         return pointer, ends, {"QUANTIZED": False, "FLIP": False, "ROUNDING": 0, "PRECISION": precision}
 
 

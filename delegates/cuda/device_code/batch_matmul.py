@@ -36,6 +36,8 @@ def batch_matmul(
         known = k < depth
         x = tl.load(x_rows + k[None, :] * x_step, (m < rows)[:, None] & known[None, :], 0)
         w = tl.load(w_columns + k[:, None] * w_step, (n < columns)[None, :] & known[:, None], 0)
+        if x.dtype != w.dtype:
+            x, w = x.to(tl.float32), w.to(tl.float32)
         if WIDEN:
             acc += tl.dot(x.to(tl.float32), w.to(tl.float32), input_precision="ieee")
         elif IS_FLOAT:

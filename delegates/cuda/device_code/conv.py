@@ -36,7 +36,7 @@ def multiply_add(
     elif QUANTIZED:
         acc = tl.dot(a, w, acc, out_dtype=tl.int32)
     else:
-        acc = tl.dot(a, w, acc, input_precision=PRECISION)
+        acc = tl.dot(a.to(w.dtype), w, acc, input_precision=PRECISION)
     return acc
 
 

@@ -48,7 +48,7 @@ def transpose_conv(
         elif QUANTIZED:
             acc = tl.dot(a, w, acc, out_dtype=tl.int32)
         else:
-            acc = tl.dot(a, w, acc, input_precision=PRECISION)
+            acc = tl.dot(a.to(w.dtype), w, acc, input_precision=PRECISION)
     acc += tl.load(bias_ptr + n, valid_n, 0)[None, :]
     if QUANTIZED:
         acc = requantize(acc, n, valid_n, scale_ptr, shift_ptr, zero, low, high, ROUNDING, True)
