@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from numlite.delegates.cuda.compile import compile_kernel
+from numlite.delegates.cuda.compile import CubinStore
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.launch import Kernel, Launch
 from numlite.delegates.cuda.partition_kernel import CudaKernel
+from numlite.lite.errors import UnsupportedError
 
 from .simulation import interpreter_of
 
@@ -71,12 +73,23 @@ class MachineCode:
 
 
 @cache
+def _store(arch: int) -> CubinStore:
+    return CubinStore(arch)
+
+
+def compile_together(kernels: Iterable[Kernel], arch: int = 90) -> None:
+    """Compile side by side what machine_code is going to read, which raises what does not compile."""
+    with suppress(UnsupportedError):
+        _store(arch).have(kernels)
+
+
+@cache
 def machine_code(kernel: Kernel, arch: int = 90) -> MachineCode:
-    """Compile and read it with the tools that Triton brings."""
+    """Compile, where nobody has it yet, and read it with the tools that Triton brings."""
     import triton
 
     tools = Path(triton.__file__).parent / "backends" / "nvidia" / "bin"
-    cubin = compile_kernel(kernel, arch)
+    cubin = _store(arch).cubin(kernel)
     with TemporaryDirectory() as folder:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin.code)

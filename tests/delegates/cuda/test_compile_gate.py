@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from numlite.delegates.cuda.compile import compile_kernel, compile_triton
@@ -10,7 +11,7 @@ from numlite.delegates.cuda.launch import Kernel
 from numlite.delegates.cuda.tiles import Choice, Product, ranked
 
 from .graphs import conv_model, depthwise_model, network, random_input, residual_model
-from .machine_code import SHARED_BYTES, kernels_of, machine_code
+from .machine_code import SHARED_BYTES, compile_together, kernels_of, machine_code
 from .simulation import interpreter_of, needs_triton, run, simulated
 
 pytestmark = needs_triton
@@ -109,21 +110,39 @@ def test_every_tile_compiles(mode: str, size: int, monkeypatch: pytest.MonkeyPat
     choices = {choice.tile: choice for choice in ranked(asked[-1]) if choice.splits == 1}
     deepest = {tile[:2]: tile for tile in sorted(choices, key=lambda tile: tile.depth)}
     assert asked[-1].element == _TYPES[mode] and len(deepest) >= 5
+    products: list[Kernel] = []
     for tile in deepest.values():
         monkeypatch.setattr("numlite.delegates.cuda.lowering.choose", lambda product, t=tile: choices[t])
         kernels = kernels_of(model, {0: shape}, precision)
-        (kernel,) = (kernel for kernel in kernels if kernel.function == "conv")
+        products += [kernel for kernel in kernels if kernel.function == "conv"]
+    assert len(products) == len(deepest)
+    compile_together(products)
+    for kernel in products:
         code = machine_code(kernel)
         cores = _cores(kernel)
         assert code.stack == 0 and code.shared <= SHARED_BYTES, f"{kernel}: {code.stack}, {code.shared}"
         assert cores is not None and code.instructions[cores], f"{kernel}: {dict(code.instructions)}"
 
 
+@cache
+def _kernels(case: str) -> tuple[Kernel, ...]:
+    model, shape, precision, numerics = (CONVOLUTIONS | DEPTHWISE)[case]
+    return tuple(kernels_of(model, {0: shape}, precision, numerics))
+
+
+@pytest.fixture(scope="module")
+def compiled(request: pytest.FixtureRequest) -> None:
+    """Compiles the kernels of all cases that are going to be run side by side."""
+    items = [item for item in request.session.items if isinstance(item, pytest.Function)]
+    cases = [item.callspec.params["case"] for item in items if "compiled" in item.fixturenames]
+    compile_together(kernel for case in cases for kernel in _kernels(case))
+
+
 @pytest.mark.long
+@pytest.mark.usefixtures("compiled")
 @pytest.mark.parametrize("case", {**CONVOLUTIONS, **DEPTHWISE})
 def test_compiles_for_sm_90(case: str) -> None:
-    model, shape, precision, numerics = (CONVOLUTIONS | DEPTHWISE)[case]
-    for kernel in kernels_of(model, {0: shape}, precision, numerics):
+    for kernel in _kernels(case):
         code = machine_code(kernel)
         assert code.stack == 0, f"{kernel}: {code.stack} bytes of stack, {code.registers} registers"
         assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"

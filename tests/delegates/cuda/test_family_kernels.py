@@ -1,6 +1,13 @@
-"""Every kernel variant that the cases of the plain families use must compile for sm_90 without a stack."""
+"""The kernel variants that the cases of the plain families use must compile for sm_90 without a stack.
+
+There are more than a thousand. The sample has each value of each constant and each type of each argument;
+all variants are a matter of half an hour, and of `pytest -m full`.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
 
 import pytest
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
@@ -8,7 +15,7 @@ from numlite.delegates.cuda.launch import Kernel
 from numlite.delegates.cuda.partition_kernel import CudaKernel
 
 from ...cases.case import Case, Skip
-from .machine_code import SHARED_BYTES, machine_code
+from .machine_code import SHARED_BYTES, compile_together, machine_code
 from .simulation import interpreter_of, needs_triton
 from .test_cases import cases_of
 
@@ -52,6 +59,26 @@ STEMS = (
     "transpose_conv",
     "unary_math",
 )
+# Where in device_code/ their kernels are.
+SOURCES = (
+    "activations",
+    "batch_matmul",
+    "binary",
+    "elementwise",
+    "gather",
+    "movement",
+    "normalization",
+    "pool",
+    "prelu",
+    "quantize",
+    "reduce",
+    "resize",
+    "scan",
+    "search",
+    "select",
+    "softmax",
+    "transpose_conv",
+)
 _SETTINGS = (
     ("default", "tf32x3"),
     ("reference", "tf32x3"),
@@ -80,9 +107,9 @@ def _kernels(case: Case, numerics: str, precision: str) -> list[Kernel]:
     return found
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("stem", STEMS)
-def test_compiles_for_sm_90(stem: str) -> None:
+@cache
+def _kernels_of(stem: str) -> tuple[Kernel, ...]:
+    """The variants that a module's cases use in all settings, each once."""
     kernels = {
         kernel: None
         for case in cases_of(stem)
@@ -91,8 +118,50 @@ def test_compiles_for_sm_90(stem: str) -> None:
         for kernel in _kernels(case, numerics, precision)
         if kernel.source not in _ELSEWHERE
     }
-    assert kernels
+    return tuple(kernels)
+
+
+def _features(kernel: Kernel) -> set[object]:
+    warps = ("", kernel.warps)
+    return {(kernel.function, *pair) for pair in (*kernel.signature, *kernel.constants, warps)}
+
+
+def _sample(kernels: Iterable[Kernel]) -> list[Kernel]:
+    """Few of them that have all their features together."""
+    features = {kernel: _features(kernel) for kernel in kernels}
+    missing = set().union(*features.values())
+    found: list[Kernel] = []
+    while missing:
+        found.append(max(features, key=lambda kernel: len(features[kernel] & missing)))
+        missing -= features[found[-1]]
+    return found
+
+
+def _check(kernels: Iterable[Kernel]) -> None:
+    compile_together(kernels)
     for kernel in kernels:
         code = machine_code(kernel)
         assert code.stack == 0, f"{kernel}: {code.stack} bytes of stack, {code.registers} registers"
         assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("source", SOURCES)
+def test_sample_compiles_for_sm_90(source: str) -> None:
+    kernels = {kernel: None for stem in STEMS for kernel in _kernels_of(stem) if kernel.source == source}
+    assert kernels
+    _check(_sample(kernels))
+
+
+@pytest.mark.long
+def test_every_source_is_looked_at() -> None:
+    found = {kernel.source for stem in STEMS for kernel in _kernels_of(stem)}
+    assert found == set(SOURCES)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("stem", STEMS)
+def test_compiles_for_sm_90(stem: str) -> None:
+    kernels = _kernels_of(stem)
+    assert kernels
+    _check(kernels)
