@@ -18,7 +18,9 @@ from .simulation import (
     interpreter_of,
     needs_triton,
     run,
+    simulated,
     skip_unless_simulated,
+    taken,
 )
 from .test_border import between
 
@@ -59,6 +61,16 @@ def test_no_number_becomes_the_lowest(type: str, zero_point: int, numerics: str)
     check_equal(model, [SPECIAL], numerics)
     (got,) = run(interpreter_of(model, None, numerics), [SPECIAL])
     assert got[np.isnan(SPECIAL)] == np.iinfo(type).min
+
+
+def test_grids_that_no_gpu_takes_are_left_to_the_cpu() -> None:
+    """A group is a row of programs, of which there are at most 65,535."""
+    groups = 65536
+    model = conv_model("float32", (1, 1, 1, groups), groups, 1, groups=groups)
+    delegate = simulated()
+    interpreter = interpreter_of(model, delegate)
+    assert taken(delegate, interpreter) == 0
+    assert "programs, got (1, 65536, 1)" in next(iter(delegate._reasons.values()))
 
 
 def test_graphs_of_inputs_that_lie_anywhere_are_forgotten() -> None:
