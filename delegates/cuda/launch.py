@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 Constant = int | bool | float | str
+MOST_ELEMENTS = 1 << 31  # of an operand: offsets in it are int32
 
 # Element types as Triton writes them, with their sizes in bytes.
 ELEMENT_BYTES = {

@@ -11,7 +11,17 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .halves import calls_of
-from .launch import ELEMENT_BYTES, Argument, Constant, Launch, Place, Pointer, element_type, make_launch
+from .launch import (
+    ELEMENT_BYTES,
+    MOST_ELEMENTS,
+    Argument,
+    Constant,
+    Launch,
+    Place,
+    Pointer,
+    element_type,
+    make_launch,
+)
 from .tiles import Choice, Product, choose
 
 if TYPE_CHECKING:
@@ -22,7 +32,6 @@ if TYPE_CHECKING:
 
 PRECISIONS = ("tf32x3", "ieee", "tf32", "float16", "bfloat16")
 _FLOAT_TYPES = {"float16": "fp16", "bfloat16": "bf16"}
-_MOST_ELEMENTS = 1 << 31
 _MOST_REPORTS = 1 << 30
 # Along the axes of a grid. Source: the CUDA C++ guide, compute capabilities.
 _MOST_PROGRAMS = ((1 << 31) - 1, 65535, 65535)
@@ -105,7 +114,7 @@ class Lowering:
         """Where a tensor lies, a constant one among the weights; a widened one is where the stored one is."""
         if tensor.index >= 0:
             tensor = self.graph.tensor(tensor.index)
-        if tensor.size >= _MOST_ELEMENTS:
+        if tensor.size >= MOST_ELEMENTS:
             raise UnsupportedError(
                 f"tensor {tensor!r}: it must have less than 2**31 elements; a smaller batch would run"
             )

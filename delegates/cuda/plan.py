@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...lite.arena_planner import plan_offsets
+from ...lite.errors import UnsupportedError
 from ...lite.lifetimes import Lifetime
-from .launch import Kernel, Launch, Place, Pointer
+from .launch import MOST_ELEMENTS, Kernel, Launch, Place, Pointer
 
 if TYPE_CHECKING:
     from ...lite.tensor import Shape
@@ -35,8 +36,13 @@ class WeightSlab:
         self._blocks: list[int] = []
 
     def add(self, weights: Mapping[tuple[int, str], Weights]) -> None:
-        """Put on the device what is not there yet."""
+        """Put on the device what is not there yet. UnsupportedError for what offsets do not reach."""
         missing = {key: value.make() for key, value in weights.items() if key not in self._addresses}
+        for key, array in missing.items():
+            if array.size >= MOST_ELEMENTS:
+                raise UnsupportedError(
+                    f"weights {key}: packed, they must have less than 2**31 elements, got {array.size:,}"
+                )
         if not missing:
             return
         starts, content = joined(list(missing.values()))

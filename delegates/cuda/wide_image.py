@@ -11,14 +11,13 @@ import numpy as np
 
 from ...kernels.conv import ConvGeometry
 from ...lite.errors import UnsupportedError
-from .launch import Argument, Pointer
+from .launch import MOST_ELEMENTS, Argument, Pointer
 
 if TYPE_CHECKING:
     from .lowering import Lowering
 
 _CHANNELS = 4
 _LEAST_ROW = 16  # elements of a row of the window that pay for the copy
-_MOST_ELEMENTS = 1 << 31
 _BLOCK = 256  # pixels of a program
 
 
@@ -58,7 +57,7 @@ def launch_widening(b: Lowering, x: Pointer, g: ConvGeometry, wide: ConvGeometry
     UnsupportedError where they are too large for the device code's offsets.
     """
     pixels = g.batch * wide.in_height * wide.in_width
-    if pixels * _CHANNELS >= _MOST_ELEMENTS:
+    if pixels * _CHANNELS >= MOST_ELEMENTS:
         raise UnsupportedError(
             f"images with their border must have less than 2**31 elements, got {g.batch} of "
             f"{wide.in_height}x{wide.in_width}x{_CHANNELS}; a smaller batch would run"

@@ -7,8 +7,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
+from numlite.delegates.cuda.lowering import Weights
 from numlite.delegates.cuda.partition_kernel import CudaKernel
+from numlite.delegates.cuda.plan import WeightSlab
 from numlite.delegates.cuda.simulated import SimulatedDevice, SimulatedGraph
+from numlite.lite.errors import UnsupportedError
 from numlite.schema import tflite
 
 from .device_arrays import OnDevice
@@ -71,6 +74,20 @@ def test_grids_that_no_gpu_takes_are_left_to_the_cpu() -> None:
     interpreter = interpreter_of(model, delegate)
     assert taken(delegate, interpreter) == 0
     assert "programs, got (1, 65536, 1)" in next(iter(delegate._reasons.values()))
+
+
+@pytest.mark.parametrize("shape, is_taken", (((256, 112, 112, 96), True), ((256, 512, 512, 64), False)))
+def test_offsets_that_int32_does_not_hold_are_left_to_the_cpu(shape: tuple[int, ...], is_taken: bool) -> None:
+    delegate = simulated()
+    interpreter = interpreter_of(conv_model("int8", shape, 16, 1), delegate)
+    assert taken(delegate, interpreter) == is_taken
+    assert is_taken or "less than 2**31 elements; a smaller batch" in next(iter(delegate._reasons.values()))
+
+
+def test_weights_that_int32_offsets_do_not_reach_are_refused() -> None:
+    weights = Weights(lambda: np.broadcast_to(np.int8(0), (2, 1 << 30)), "i8")
+    with pytest.raises(UnsupportedError, match=r"less than 2\*\*31 elements, got 2,147,483,648"):
+        WeightSlab(_device()).add({(0, "filter"): weights})
 
 
 def test_graphs_of_inputs_that_lie_anywhere_are_forgotten() -> None:

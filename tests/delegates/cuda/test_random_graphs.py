@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from numlite.delegates.cuda import lowering
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
+from numlite.delegates.cuda.launch import Launch
 from numlite.interpreter import Interpreter
 from numlite.lite.delegate import DelegateContext
 from numlite.lite.node import Node
 
+from .graphs import NetworkBuilder, Op
 from .memory_checks import checked_memory
 from .random_graphs import RandomGraph
-from .simulation import interpreter_of, needs_triton, skip_unless_simulated
+from .simulation import interpreter_of, needs_triton, run, simulated, skip_unless_simulated
 
 pytestmark = needs_triton
 
@@ -78,3 +83,30 @@ def check(seed: int) -> None:
 def test_random_graph(seed: int) -> None:
     skip_unless_simulated()
     check(seed)
+
+
+@pytest.mark.parametrize("fault", ("outside its operands", "write the same place", "16 must divide"))
+def test_the_checks_see_faults(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One element too many, every program twice, and a hint that is not true."""
+    skip_unless_simulated()
+    make = lowering.make_launch
+
+    def wrong(
+        source: str, function: str, grid: tuple[int, ...], args: Any, *rest: Any, **named: Any
+    ) -> Launch:
+        if fault == "outside its operands":
+            args = {**args, "size": args["size"] + 1}
+        launch = make(source, function, grid, args, *rest, **named)
+        if fault == "write the same place":
+            return replace(launch, grid=(launch.grid[0], 2, 1))
+        if fault == "16 must divide":
+            return replace(launch, kernel=replace(launch.kernel, divisible=("size",)))
+        return launch
+
+    monkeypatch.setattr(lowering, "make_launch", wrong)
+    graph = NetworkBuilder("float32")
+    x = graph.value((1, 33))
+    model = graph.build([x], [graph.unary(Op.LOGISTIC, x, (1, 33))])
+    with checked_memory() as checks:
+        run(interpreter_of(model, simulated()), [np.zeros((1, 33), np.float32)])
+    assert checks.launches == 1 and checks.found and all(fault in line for line in checks.found)
