@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.batch_matmul import BatchMatmulGeometry, batch_matmul_geometry
+from ...kernels.batch_matmul_hybrid import column_scales
 from ...kernels.requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .halves import FLOATS
+from .hybrid import QuantizedRows, quantize_rows
 from .launch import Argument, Constant, Pointer
 from .tiles import Product
 
@@ -24,9 +26,10 @@ _ROUNDINGS = {"batch_matmul_q8": FLOAT_ROUNDING, "batch_matmul_plain_q8": DOUBLE
 
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch: float32, or int8 to int8 or int32, of tensors and constants alike."""
+    """One launch: floats, or int8 to int8 or int32; and one that quantizes floats for an int8 right side."""
     node, graph = step.node, b.graph
     x, w, y = graph.input(node, 0), graph.input(node, 1), graph.output(node, 0)
+    quantized = None
     adj_x, adj_y = (bool(getattr(node.options, name, False)) for name in ("adj_x", "adj_y"))
     g = batch_matmul_geometry(adj_x, adj_y, x.shape, w.shape)
     if FLOATS.issuperset((x.type, w.type, y.type)):
@@ -35,12 +38,17 @@ def lower(b: Lowering, step: Step) -> None:
     elif x.type == w.type == TensorType.INT8:
         calls = b.calls(node)
         rounding = _ROUNDINGS.get(calls[-1].family) if calls else None
+    elif x.type == y.type == TensorType.FLOAT32 and w.type == TensorType.INT8 and not adj_x:
+        b.calls(node)
+        rounding = None
+        if y.size and g.depth:
+            quantized = quantize_rows(b, node, b.pointer(x), x.size)
     else:
         raise UnsupportedError(f"BATCH_MATMUL of {x.type_name} by {w.type_name} is not built")
     if g.depth == 0:
         raise UnsupportedError("BATCH_MATMUL: matrices that are summed over nothing are not built")
     if y.size:
-        _launch(b, g, (x, w, y), (adj_x, adj_y), rounding)
+        _launch(b, g, (x, w, y), (adj_x, adj_y), rounding, quantized)
 
 
 def _launch(
@@ -49,14 +57,17 @@ def _launch(
     tensors: tuple[Tensor, Tensor, Tensor],
     adjoints: tuple[bool, bool],
     rounding: int | None,
+    quantized: QuantizedRows | None,
 ) -> None:
     x, w, y = tensors
     rows, x_index, w_index = _pairs(g, x, adjoints[0])
-    is_float = x.type in FLOATS
-    element = b.product_type(x, w) if is_float else b.type_of(x)
+    is_float = x.type in FLOATS and quantized is None
+    element = b.product_type(x, w) if is_float else "i8"
     tile = b.choose(Product(rows, g.columns, g.depth, 1, len(x_index), element)).tile
-    pointer = b.pointer(x)
+    pointer = b.pointer(x) if quantized is None else quantized.values
     kind = "float" if is_float else "quantized" if y.type == TensorType.INT8 else "integer"
+    if quantized is not None:
+        kind = "hybrid"
     args: dict[str, Argument] = {
         "x_ptr": pointer,
         "w_ptr": b.pointer(w),
@@ -64,7 +75,11 @@ def _launch(
         "x_index_ptr": b.table(lambda: x_index.astype(np.int32), "i32"),
         "w_index_ptr": b.table(lambda: w_index.astype(np.int32), "i32"),
     }
-    args |= _scales(b, g, tensors, kind, rounding, pointer)
+    if quantized is None:
+        args |= _scales(b, g, tensors, kind, rounding, pointer)
+    else:
+        scale = b.table(lambda: column_scales(w, g).reshape(-1), "fp32")
+        args |= {"scale_ptr": scale, "shift_ptr": quantized.rows}
     args |= {"rows": rows, "columns": g.columns, "depth": g.depth}
     args |= _strides(("x_matrix", "x_row", "x_step"), x, adjoints[0])
     args |= _strides(("w_matrix", "w_column", "w_step"), w, not adjoints[1])

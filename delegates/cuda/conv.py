@@ -10,8 +10,9 @@ import numpy as np
 from ...kernels.activation import float_activation_range
 from ...kernels.conv import ConvGeometry, checked
 from ...kernels.filter_q8 import FilterQ8, filter_q8
+from ...kernels.hybrid import HybridFilter, hybrid_filter
 from ...kernels.pad import paddings_of
-from ...kernels.requantize import FLOAT_ROUNDING
+from ...kernels.requantize import FLOAT_ROUNDING, HYBRID
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
 from .binary import addition
@@ -29,6 +30,7 @@ from .byte_sums import (
 )
 from .clamps import composed
 from .halves import in_float32
+from .hybrid import QuantizedRows, channel_constants, is_hybrid, quantize_rows, with_pad_apart
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .tiles import Choice, Product
 from .wide_image import launch_widening, may_widen, widened, widened_weights
@@ -47,11 +49,13 @@ _MOST_PARTS = 1 << 22  # elements of an output whose sums are split
 
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch: float32, or 8-bit with constant weights."""
+    """The product of floats, 8 bits, or floats by int8; weights are constant."""
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
     context, geometry = checked(in_float32(b.graph, node), node)
+    if is_hybrid(context, node):
+        step = with_pad_apart(b, step)
     if step.pad is not None:
         geometry = _without_pad(b, step, geometry)
     launch_conv(b, step, context, geometry, "CONV_2D")
@@ -85,9 +89,7 @@ def launch_conv(
     """
     node = step.node
     x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
-    if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or (
-        x.type == TensorType.FLOAT32 != w.type
-    ):
+    if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8):
         raise UnsupportedError(
             f"{operator}: float32, int8 and uint8 are built, got input {x.type_name} and filter {w.type_name}"
         )
@@ -96,6 +98,15 @@ def launch_conv(
     source = b.graph.input(step.pad, 0) if step.pad is not None else x
     target = b.graph.tensor(step.output)
     places = b.pointer(source), b.pointer(target)
+    if is_hybrid(context, node):
+        if target.size == 0:
+            return
+        hybrid = hybrid_filter(context, node, operator, geometry.out_depth, 0)
+        quantized = quantize_rows(b, node, places[0], x.size)
+        if quantized.length == geometry.out_pixels:
+            geometry = _single_pixels(geometry)
+        _HybridConv(b, step, hybrid, geometry, quantized).launch(quantized.values, places[1])
+        return
     if x.type == TensorType.FLOAT32:
         _FloatConv(b, step, operator, w, bias, geometry).launch(*places)
         return
@@ -103,6 +114,14 @@ def launch_conv(
     if rounding is not None:
         f = f._replace(rounding=rounding)
     _ByteConv(b, step, f, geometry).launch(*places)
+
+
+def _single_pixels(g: ConvGeometry) -> ConvGeometry:
+    """A convolution of which each pixel is an image: one that is_pointwise, or of images of one pixel."""
+    if not is_pointwise(g):
+        return g
+    one = dict.fromkeys(("in_height", "in_width", "out_height", "out_width"), 1)
+    return g._replace(batch=g.out_pixels, **one)
 
 
 def flat_depth(g: ConvGeometry) -> int:
@@ -361,6 +380,47 @@ class _FloatConv(_Conv):
         constants: dict[str, Constant] = dict.fromkeys(("FLIP", "BORDER", "WIDE", "SATURATE"), False)
         constants["ROUNDING"] = 0
         return args, constants | {"PRECISION": self.b.dot_precision(self.element)}
+
+
+class _HybridConv(_Conv):
+    """float32 tensors by int8 weights: images are quantized, results are not."""
+
+    quantized = True
+    element = "i8"
+    sums = "i32"
+
+    def __init__(
+        self, b: Lowering, step: Step, f: HybridFilter, geometry: ConvGeometry, rows: QuantizedRows
+    ) -> None:
+        super().__init__(b, step, geometry)
+        self.f, self.rows = f, rows
+        self.range = composed((f.low, f.high), step.clamps, b.graph)
+
+    def _values(self) -> np.ndarray:
+        g = self.geometry
+        return self.f.w.array().reshape(1, g.out_depth, g.taps, g.filter_depth)
+
+    def weights(self) -> Pointer:
+        return self.b.weights(self.step.node, "filter", lambda: self.packed(self._values()), "i8")
+
+    def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
+        g, b, node = self.geometry, self.b, self.step.node
+        border = Border(g)
+        has_border = sees_border(g)
+
+        def sums() -> np.ndarray:
+            taps = self._values()[0].sum(axis=2, dtype=np.int64)
+            taps = taps.reshape(g.out_depth, g.filter_height, g.filter_width)
+            return border.bias(taps, np.zeros(g.out_depth, np.int64), -1)
+
+        pointer = b.table(sums, "i32") if has_border else b.weights(node, "sums", sums, "i32")
+        args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
+        args |= {"scale_ptr": channel_constants(b, node, self.f), "shift_ptr": self.rows.rows}
+        if has_border:
+            args["class_ptr"] = b.table(lambda: border.pixels, "i32")
+        args |= {"zero": 0, "low": self.range[0], "high": self.range[1]}
+        constants: dict[str, Constant] = dict.fromkeys(("FLIP", "WIDE", "SATURATE"), False)
+        return args, constants | {"BORDER": has_border, "ROUNDING": HYBRID, "PRECISION": "ieee"}
 
 
 class _ByteConv(_Conv):

@@ -9,16 +9,19 @@ import numpy as np
 from ...kernels.activation import float_activation_range
 from ...kernels.depthwise_conv import DepthwiseGeometry, checked
 from ...kernels.filter_q8 import FilterQ8, filter_q8
+from ...kernels.hybrid import hybrid_filter
 from ...kernels.pad import paddings_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
 from .byte_sums import Border, is_wide, scale_pointers, zero_offset
 from .clamps import composed
 from .halves import in_float32
+from .hybrid import channel_constants, is_hybrid, quantize_rows, with_pad_apart
 from .launch import Argument, Constant, Pointer
 from .tiles import PROCESSORS, power_of_two
 
 if TYPE_CHECKING:
+    from ...lite.context import Context
     from .fusion import Step
     from .lowering import Lowering
 
@@ -72,16 +75,20 @@ _FLOAT_ROWS = {
     (5, 2): _Rows((4, 2, 1), 553, 243),
 }
 _MOST_KEPT = 25  # elements of a filter in registers
+_MOST_HYBRID_TAPS = (1 << 24) // (255 * 128)  # whose sums float32 holds exactly
 
 
 def lower(b: Lowering, step: Step) -> None:
-    """One launch: float32, or 8-bit with constant weights."""
+    """One launch: floats, or 8 bits with constant weights; and one that quantizes floats for int8 weights."""
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
     context, g = checked(in_float32(b.graph, node), node)
     x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
-    if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or w.type != x.type:
+    hybrid = is_hybrid(context, node)
+    if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or not (
+        hybrid or w.type == x.type
+    ):
         raise UnsupportedError(
             "DEPTHWISE_CONV_2D: float32, int8 and uint8 are built, "
             f"got input {x.type_name} and filter {w.type_name}"
@@ -89,12 +96,17 @@ def lower(b: Lowering, step: Step) -> None:
     if not all(b.graph.tensor(t).is_constant for t in node.inputs[1:] if t >= 0):
         raise UnsupportedError("DEPTHWISE_CONV_2D: weights and bias must be constant")
     source = x
+    if hybrid:
+        step = with_pad_apart(b, step)
     if step.pad is not None:
         source = b.graph.input(step.pad, 0)
         g = _without_pad(b, step, g)
     places = b.pointer(source), b.pointer(b.graph.tensor(step.output))
-    if x.type == TensorType.FLOAT32:
-        _launch_float(b, step, g, w, bias, *places)
+    if hybrid:
+        if b.graph.output(node, 0).size:
+            _launch_hybrid(b, step, g, context, places)
+    elif x.type == TensorType.FLOAT32:
+        _launch_float(b, step, g, _float_operands(b, step, g, w, bias), *places)
     else:
         _Bytes(b, step, filter_q8(context, node, "DEPTHWISE_CONV_2D", g.out_depth), g).launch(*places)
 
@@ -112,14 +124,45 @@ def _without_pad(b: Lowering, step: Step, g: DepthwiseGeometry) -> DepthwiseGeom
     )
 
 
+class _Operands(NamedTuple):
+    """Weights and biases of the float kernel, and for a hybrid operator how images were quantized."""
+
+    filter: Pointer
+    bias: Pointer
+    rows: Pointer | None = None
+
+
+def _float_operands(
+    b: Lowering, step: Step, g: DepthwiseGeometry, w: Tensor, bias: Tensor | None
+) -> _Operands:
+    def biases() -> np.ndarray:
+        return np.zeros(g.out_depth, np.float32) if bias is None else bias.array().reshape(-1)
+
+    element = b.type_of(b.graph.input(step.node, 1))
+    filters = b.weights(step.node, "filter", lambda: b.stored(w.array(), element), element)
+    return _Operands(filters, b.weights(step.node, "bias", biases, "fp32"))
+
+
+def _launch_hybrid(
+    b: Lowering, step: Step, g: DepthwiseGeometry, context: Context, places: tuple[Pointer, Pointer]
+) -> None:
+    """Images as integers that floats hold exactly, and sums of products that do so too."""
+    node = step.node
+    if g.filter_height * g.filter_width > _MOST_HYBRID_TAPS:
+        raise UnsupportedError(
+            f"DEPTHWISE_CONV_2D of float32 by int8: filters of up to {_MOST_HYBRID_TAPS} elements are built, "
+            f"got {g.filter_height}x{g.filter_width}"
+        )
+    f = hybrid_filter(context, node, "DEPTHWISE_CONV_2D", g.out_depth, 3)
+    x, y = places
+    quantized = quantize_rows(b, node, x, f.x.size, "fp16")
+    filters = b.weights(node, "filter", lambda: f.w.array(), "i8")
+    operands = _Operands(filters, channel_constants(b, node, f), quantized.rows)
+    _launch_float(b, step, g, operands, quantized.values, y)
+
+
 def _launch_float(
-    b: Lowering,
-    step: Step,
-    g: DepthwiseGeometry,
-    w: Tensor,
-    bias: Tensor | None,
-    x: Pointer,
-    y: Pointer,
+    b: Lowering, step: Step, g: DepthwiseGeometry, operands: _Operands, x: Pointer, y: Pointer
 ) -> None:
     node = step.node
     low, high = composed(
@@ -128,15 +171,12 @@ def _launch_float(
         b.graph,
     )
 
-    def biases() -> np.ndarray:
-        return np.zeros(g.out_depth, np.float32) if bias is None else bias.array().reshape(-1)
-
-    element = b.type_of(b.graph.input(node, 1))
     args: dict[str, Argument] = {
         "x_ptr": x,
-        "w_ptr": b.weights(node, "filter", lambda: b.stored(w.array(), element), element),
+        "w_ptr": operands.filter,
         "y_ptr": y,
-        "bias_ptr": b.weights(node, "bias", biases, "fp32"),
+        "bias_ptr": operands.bias,
+        "rows_ptr": operands.rows or operands.bias,
         **{name: getattr(g, name) for name in _FLOAT_SIZES},
         "low": low,
         "high": high,
@@ -157,6 +197,7 @@ def _launch_float(
         "BW": columns,
         "BC": channels,
         "KEEP": is_kept,
+        "HYBRID": operands.rows is not None,
     }
     grid = (blocks, -(-g.out_height // rows), g.batch)
     b.launch("depthwise_conv", "depthwise", grid, args, constants, divisible=("in_depth", "out_depth"))

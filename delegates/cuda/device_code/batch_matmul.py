@@ -3,6 +3,7 @@
 import triton
 import triton.language as tl
 
+from .hybrid import reals
 from .requantize import requantize
 
 
@@ -16,7 +17,8 @@ def batch_matmul(
 ):  # fmt: skip
     """y [b] is x [x_index[b]] [rows, depth] times w [w_index[b]] [columns, depth], by their strides.
 
-    KIND is float, quantized or integer (sums as they are). WIDEN is for the interpreter, which has no
+    KIND is float, quantized, integer (sums as they are) or hybrid: shift_ptr says how rows were quantized, to
+    floats by the scales of each matrix's columns. WIDEN is for the interpreter, which has no
     bfloat16 dot.
     """
     tiles_n = tl.cdiv(columns, BN)
@@ -47,6 +49,12 @@ def batch_matmul(
         if KIND == "quantized":
             x_sums += tl.sum(x.to(tl.int32), 1)
             w_sums += tl.sum(w.to(tl.int32), 0)
+        if KIND == "hybrid":
+            w_sums += tl.sum(w.to(tl.int32), 0)
+    if KIND == "hybrid":
+        row = tl.load(x_index_ptr + b) * rows + m
+        column = tl.load(w_index_ptr + b) * columns + n
+        acc = reals(acc, w_sums[None, :], row, m < rows, column, n < columns, shift_ptr, scale_ptr)
     if KIND == "quantized":
         acc -= x_zero * w_sums[None, :] + w_zero * x_sums[:, None] - depth * x_zero * w_zero
         acc = requantize(acc, n, n < columns, scale_ptr, shift_ptr, zero, low, high, ROUNDING, True)

@@ -7,6 +7,7 @@ class: which rows and columns of the filter see the image.
 import triton
 import triton.language as tl
 
+from .hybrid import reals
 from .requantize import clamp_float, requantize, requantize_one, saturate, sum_fixed, to_common_scale
 
 
@@ -42,7 +43,7 @@ def multiply_add(
 
 @triton.jit
 def finish(
-    acc, m, channel, valid_n, stored, total, y_stride,
+    acc, m, valid_m, channel, valid_n, stored, total, y_stride,
     y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
     image_pixels, zero, low, high,
     QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
@@ -53,14 +54,21 @@ def finish(
     With SATURATE low and high are those of the type, sums are small enough to be rounded before that, and
     there is no residual.
     RESIDUAL is "", "float", "sum" or "reference".
+    ROUNDING 4 (HYBRID) is of rows that are images: bias_ptr has sums of weights, shift_ptr how rows are
+    quantized and scale_ptr the channels' scales and biases; results are floats.
     """
     place = m[:, None] * y_stride + channel[None, :]
     if BORDER:
         border = tl.load(class_ptr + m % image_pixels)
-        acc += tl.load(bias_ptr + border[:, None] * total + channel[None, :], stored, 0)
+        bias = tl.load(bias_ptr + border[:, None] * total + channel[None, :], stored, 0)
     else:
-        acc += tl.load(bias_ptr + channel, valid_n, 0)[None, :]
-    if QUANTIZED:
+        bias = tl.load(bias_ptr + channel, valid_n, 0)[None, :]
+    if ROUNDING == 4:
+        acc = reals(acc, bias, m // image_pixels, valid_m, channel, valid_n, shift_ptr, scale_ptr)
+        acc += tl.load(scale_ptr + total + channel, valid_n, 0)[None, :]
+    else:
+        acc += bias
+    if QUANTIZED and ROUNDING != 4:
         acc = requantize(
             acc, channel, valid_n, scale_ptr, shift_ptr, zero, low, high,
             ROUNDING, WIDE, not SATURATE, INTERPRETED,
@@ -174,8 +182,8 @@ def conv(
         tl.store(y_ptr + place, acc, stored)
     else:
         finish(
-            acc, m, channel, valid_n, stored, total, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr,
-            class_ptr, residual_ptr, addition_ptr, out_height * out_width, zero, low, high,
+            acc, m, m < pixels, channel, valid_n, stored, total, y_stride, y_ptr, bias_ptr, scale_ptr,
+            shift_ptr, class_ptr, residual_ptr, addition_ptr, out_height * out_width, zero, low, high,
             QUANTIZED, BORDER, ROUNDING, WIDE, SATURATE, RESIDUAL, INTERPRETED,
         )  # fmt: skip
 
@@ -199,7 +207,7 @@ def conv_sum(
         place = (split * pixels + m)[:, None] * columns + n[None, :]
         acc += tl.load(x_ptr + place, stored, 0)
     finish(
-        acc, m, n, valid_n, stored, columns, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr,
-        residual_ptr, addition_ptr, image_pixels, zero, low, high,
+        acc, m, m < pixels, n, valid_n, stored, columns, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr,
+        class_ptr, residual_ptr, addition_ptr, image_pixels, zero, low, high,
         QUANTIZED, BORDER, ROUNDING, WIDE, SATURATE, RESIDUAL, INTERPRETED,
     )  # fmt: skip

@@ -12,6 +12,7 @@ def depthwise(
     w_ptr,
     y_ptr,
     bias_ptr,
+    rows_ptr,
     in_height,
     in_width,
     in_depth,
@@ -33,11 +34,13 @@ def depthwise(
     BW: tl.constexpr,
     BC: tl.constexpr,
     KEEP: tl.constexpr,
+    HYBRID: tl.constexpr,
 ):
     """A program computes ROWS output rows of BW columns and BC channels.
 
     Each row of x is read once for all of its output rows, which takes a dilation_h of 1 unless ROWS is 1.
-    KEEP has the filter in registers.
+    KEEP has the filter in registers. HYBRID is of integers that hybrid.quantize_rows has made of images:
+    rows_ptr says how, and bias_ptr has the channels' scales before their biases.
     """
     blocks = tl.cdiv(out_depth, BC)
     c = tl.program_id(0) % blocks * BC + tl.arange(0, BC)
@@ -75,9 +78,16 @@ def depthwise(
                 else:
                     sums += (acc[r],)
             acc = sums
+    if HYBRID:
+        scale = tl.load(bias_ptr + c, valid_c, 0)[None, :]
+        image_scale = tl.load(rows_ptr + 2 * image + 1).to(tl.float32, bitcast=True)
+        bias_ptr += out_depth
     bias = tl.load(bias_ptr + c, valid_c, 0)[None, :]
     for r in tl.static_range(ROWS):
-        y = clamp_float(acc[r] + bias, low, high)
+        y = acc[r]
+        if HYBRID:
+            y = y * scale * image_scale
+        y = clamp_float(y + bias, low, high)
         row = (image * out_height + oy + r) * out_width + ox
         stored = ((ox < out_width) & (oy + r + tl.zeros((BW,), tl.int32) < out_height))[:, None]
         stored = stored & valid_c[None, :]

@@ -34,6 +34,7 @@ STEMS = (
     "gather",
     "gather_nd",
     "half_precision",
+    "hybrid",
     "logical",
     "normalization",
     "pad",
