@@ -121,23 +121,14 @@ class CudaDevice:
         return _Active(self)
 
     def activate(self) -> None:
-        self._check_usable()
-        self._call(self._driver.cuCtxSetCurrent, self._held.context)
+        self._make_current(self._driver.cuCtxSetCurrent)
 
-    def enter(self) -> None:
-        """Make the device this thread's, until leave."""
-        self._check_usable()
-        self._call(self._driver.cuCtxPushCurrent, self._held.context)
-
-    def leave(self) -> None:
-        """Give the thread back the context that it had."""
-        self._call(self._driver.cuCtxPopCurrent)
-
-    def _check_usable(self) -> None:
+    def _make_current(self, how: Callable[[object], tuple[Any, ...]]) -> None:
         if os.getpid() != self._held.process:
             raise DeviceLostError("CUDA: a process that was forked off cannot use a GPU; start it by spawn")
         if not self._finalizer.alive:
             raise DeviceLostError("CUDA: the device was closed")
+        self._call(how, self._held.context)
 
     def allocate(self, nbytes: int) -> int:
         address = int(self._call(self._driver.cuMemAlloc, max(nbytes, 1)))
@@ -306,11 +297,12 @@ class _Active:
         self._device = device
 
     def __enter__(self) -> None:
-        self._device.enter()
+        device = self._device
+        device._make_current(device._driver.cuCtxPushCurrent)
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            self._device.leave()
+            self._device._call(self._device._driver.cuCtxPopCurrent)
         except DeviceError:
             if kind is None:
                 raise
