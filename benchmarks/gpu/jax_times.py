@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from functools import partial
 
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 
@@ -14,7 +15,7 @@ from numlite.benchmarks.gpu.jax_network import jax_network, jax_parameters
 from numlite.benchmarks.gpu.job import Job
 from numlite.benchmarks.gpu.network_model import random_filters
 from numlite.benchmarks.gpu.networks import NETWORKS
-from numlite.benchmarks.gpu.peers import MODES
+from numlite.benchmarks.gpu.peers import for_each_model
 from numlite.benchmarks.gpu.timing import timing
 
 _DTYPES = {"bfloat16": jnp.bfloat16, "float16": jnp.float16, "tf32": jnp.float32}
@@ -28,14 +29,7 @@ def measure(job: Job) -> None:
         job.records.add("absent", what="jax for CUDA", why=f"its default backend is {backend}")
         return
     jax.config.update("jax_default_matmul_precision", "tensorfloat32")
-    for mode in (mode for mode in MODES if mode in job.modes):
-        for name in job.models:
-            for batch in job.batches:
-                job.do(
-                    f"jax {name} {mode} {batch}",
-                    lambda name=name, mode=mode, batch=batch: _compiled(job, name, mode, batch),
-                    5.0,
-                )
+    for_each_model(job, "jax", partial(_compiled, job), 5.0)
 
 
 def _compiled(job: Job, name: str, mode: str, batch: int) -> None:

@@ -6,7 +6,9 @@ What compiles for minutes comes last, a network and batch in a process that has 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
@@ -67,6 +69,14 @@ def _tell_onnxruntime(job: Job) -> None:
     providers = import_module("onnxruntime").get_available_providers()
     if "CUDAExecutionProvider" not in providers:
         job.records.add("absent", what="onnxruntime for CUDA", why=f"it has {', '.join(providers)}")
+
+
+def for_each_model(job: Job, by: str, work: Callable[[str, str, int], None], seconds: float) -> None:
+    """Have work(name, mode, batch) measured for each model of the job; each takes about so long."""
+    for mode in (mode for mode in MODES if mode in job.modes):
+        for name in job.models:
+            for batch in job.batches:
+                job.do(f"{by} {name} {mode} {batch}", partial(work, name, mode, batch), seconds)
 
 
 if __name__ == "__main__":

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 
 import torch
 from numlite.benchmarks.gpu.job import Job
-from numlite.benchmarks.gpu.peers import MODES
+from numlite.benchmarks.gpu.peers import for_each_model
 from numlite.benchmarks.gpu.torch_ceilings import time_torch
 from numlite.benchmarks.gpu.torch_times import allow_fast_products, peer, record
 
 
 def measure(job: Job) -> None:
     allow_fast_products()
-    for mode in (mode for mode in MODES if mode in job.modes):
-        for name in job.models:
-            for batch in job.batches:
-                job.do(
-                    f"torch.compile {name} {mode} {batch}",
-                    lambda name=name, mode=mode, batch=batch: _compiled(job, name, mode, batch),
-                    20.0,
-                )
+    for_each_model(job, "torch.compile", partial(_compiled, job), 20.0)
 
 
 def _compiled(job: Job, name: str, mode: str, batch: int) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from numlite.benchmarks.gpu.job import Job
 from numlite.benchmarks.gpu.network_model import random_filters
 from numlite.benchmarks.gpu.networks import NETWORKS
-from numlite.benchmarks.gpu.peers import MODES
+from numlite.benchmarks.gpu.peers import for_each_model
 from numlite.benchmarks.gpu.timing import Timing
 from numlite.benchmarks.gpu.torch_ceilings import time_torch
 from numlite.benchmarks.gpu.torch_network import TorchNetwork, torch_images, torch_network
@@ -17,14 +19,7 @@ DTYPES = {"bfloat16": torch.bfloat16, "float16": torch.float16, "tf32": torch.fl
 
 def measure(job: Job) -> None:
     allow_fast_products()
-    for mode in (mode for mode in MODES if mode in job.modes):
-        for name in job.models:
-            for batch in job.batches:
-                job.do(
-                    f"torch {name} {mode} {batch}",
-                    lambda name=name, mode=mode, batch=batch: _both(job, name, mode, batch),
-                    2.0,
-                )
+    for_each_model(job, "torch", partial(_both, job), 2.0)
 
 
 def allow_fast_products() -> None:
