@@ -120,6 +120,8 @@ class Interpreter:
         experimental_compress_quantization_zero_points: bool = False,
         experimental_disable_delegate_node_fusion: bool = False,
         experimental_force_delegate_node_profiling: bool = False,
+        *,
+        trust_compiled_code: bool = False,
     ) -> None:
         """Open a model by path (the file is mapped) or by content (kept, not copied, if it is bytes).
 
@@ -131,6 +133,9 @@ class Interpreter:
         experimental_disable_delegate_node_fusion gives them one node at a time, and
         experimental_force_delegate_node_profiling gives their nodes rows of their own in profile()
         also where they tell the times of the operators inside.
+        A compiled model (numlite compile) carries a delegate's programs, machine code perhaps. They run
+        when that delegate is among experimental_delegates; trust_compiled_code also lets the model
+        choose among the installed ones, and its options. Without either, preparing it raises RuntimeError.
         experimental_op_resolver_type may also be an OpResolver, OpResolver.from_selection(path) say.
         Raises ValueError when the model cannot be read or an argument is wrong, RuntimeError when
         a delegate cannot be applied.
@@ -158,6 +163,7 @@ class Interpreter:
         )
         self._model_content = model_content
         self._interpreter = InterpreterWrapper(self._core)
+        self._core.runtime.trust_compiled_code = bool(trust_compiled_code)
         self._core.runtime.find_delegate = _installed_delegate
         self._core.runtime.offered_delegates = [_unwrapped(d) for d in experimental_delegates or ()]
         self._core.runtime.delegate_clustering = not experimental_disable_delegate_clustering

@@ -46,13 +46,14 @@ def command(
     resolver: str,
     delegate: str | None,
     options: tuple[str, ...],
+    trust_compiled_code: bool,
 ) -> None:
     """Measure the latency of MODEL: the median of short rounds, and the band that holds 80 % of them."""
     from .console import make_console
     from .run import set_inputs
 
     console = make_console()
-    interpreter = open_interpreter(model, threads, resolver, delegate, options)
+    interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
     inputs = set_inputs(interpreter, sources, seed)
     with _progress() as on_progress:
         if other is None:

@@ -36,7 +36,8 @@ def command(
     """Compile what a delegate can run of MODEL ahead of time.
 
     Each of its partitions becomes one custom operator that carries the delegate's program. The
-    compiled model runs wherever the delegate is installed in the same version, without a setting.
+    compiled model runs wherever the delegate is installed in the same version, for callers who hand the
+    delegate in or trust the file (trust_compiled_code=True, --trust-compiled-code).
     With --arch the GPU need not be there.
     """
     from ..delegates.compile import compile_model

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .delegate_options import delegate_option
-from .model_options import model_argument
+from .model_options import model_argument, trust_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +24,15 @@ if TYPE_CHECKING:
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
 @click.option("--delegate", metavar="NAME", help="Show what this delegate takes: its name, or its module.")
 @delegate_option
-def command(model: str, tensors: bool, nodes: bool, delegate: str | None, options: tuple[str, ...]) -> None:
+@trust_option
+def command(
+    model: str,
+    tensors: bool,
+    nodes: bool,
+    delegate: str | None,
+    options: tuple[str, ...],
+    trust_compiled_code: bool,
+) -> None:
     """Show what MODEL holds: signatures, inputs and outputs, operators, memory.
 
     Works also for models with operators that numlite cannot run. With --delegate it shows instead
@@ -53,7 +61,7 @@ def command(model: str, tensors: bool, nodes: bool, delegate: str | None, option
             console.print(_node_table(opened, subgraph))
         if tensors:
             console.print(_tensor_table(opened, subgraph))
-    _show_memory(console, model, tensors)
+    _show_memory(console, model, tensors, trust_compiled_code)
 
 
 def _show_file(console: Console, path: str, model: Model) -> None:
@@ -195,12 +203,12 @@ def _quantization(tensor: Any) -> str:
     return f"scale {float(scale[0]):.6g}, zero point {point}"
 
 
-def _show_memory(console: Console, path: str, tensors: bool) -> None:
+def _show_memory(console: Console, path: str, tensors: bool, trust_compiled_code: bool) -> None:
     """The memory plan, or why there is none: a model that cannot run can still be looked at."""
     from ..interpreter import Interpreter
 
     try:
-        interpreter = Interpreter(path)
+        interpreter = Interpreter(path, trust_compiled_code=trust_compiled_code)
         interpreter.allocate_tensors()
         report = interpreter.memory_report()
     except (ValueError, RuntimeError) as error:

@@ -35,13 +35,25 @@ _delegate = click.option(
 )
 
 
+trust_option = click.option(
+    "--trust-compiled-code",
+    is_flag=True,
+    help="Run what a compiled model carries, by the installed delegate that it names.",
+)
+
+
 def run_options(command: Command) -> Command:
-    """Adds --threads, --resolver, --delegate and --option to a command."""
-    return _threads(_resolver(_delegate(delegate_option(command))))
+    """Adds --threads, --resolver, --delegate, --option and --trust-compiled-code to a command."""
+    return _threads(_resolver(_delegate(delegate_option(trust_option(command)))))
 
 
 def open_interpreter(
-    model: str, threads: int, resolver: str, delegate: str | None = None, options: Sequence[str] = ()
+    model: str,
+    threads: int,
+    resolver: str,
+    delegate: str | None = None,
+    options: Sequence[str] = (),
+    trust_compiled_code: bool = False,
 ) -> Interpreter:
     """The interpreter that these options describe, not allocated yet."""
     from ..delegates.loading import load_delegate
@@ -58,6 +70,7 @@ def open_interpreter(
             num_threads=threads,
             experimental_op_resolver_type=kind,
             experimental_delegates=delegates,
+            trust_compiled_code=trust_compiled_code,
         )
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(f"{model}: {error}") from error

@@ -44,6 +44,7 @@ def command(
     resolver: str,
     delegate: str | None,
     options: tuple[str, ...],
+    trust_compiled_code: bool,
 ) -> None:
     """Run MODEL once and show what goes in and what comes out.
 
@@ -51,7 +52,7 @@ def command(
     """
     if output is not None:
         check_output(output, model=model)
-    interpreter = open_interpreter(model, threads, resolver, delegate, options)
+    interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
     if signature is None:
         inputs, outputs = run_model(interpreter, sources, seed)
     else:

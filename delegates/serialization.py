@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from ..kernels.fingerprint import fingerprint64
 from ..lite.compiled_partition import class_path
 from ..lite.errors import StateError
+from ..lite.private_file import read_private
 from ..lite.whole_file import publish
 
 if TYPE_CHECKING:
@@ -65,12 +66,9 @@ class SerializationEntry:
         self.fingerprint = fingerprint
 
     def get_data(self) -> bytes | None:
-        """What was set, or None where nothing (or nothing whole) is there."""
-        try:
-            content = self.path.read_bytes()
-        except OSError:
-            return None
-        if len(content) < _HEADER.size:
+        """What was set, or None where nothing is there that is whole and only this user can have written."""
+        content = read_private(self.path)
+        if content is None or len(content) < _HEADER.size:
             return None
         magic, fingerprint, nbytes, checksum = _HEADER.unpack_from(content)
         data = content[_HEADER.size :]

@@ -97,9 +97,11 @@ def _load(subgraph: Subgraph, node: Node, partition: CompiledPartition) -> None:
 
 
 def find_delegate(runtime: Runtime, carried: PartitionProgram) -> Delegate:
-    """The interpreter's delegate of the right name or class, or else the installed one.
+    """The delegate that was handed in, of the right name or class, or else the installed one.
 
-    UnsupportedError says what would run the program.
+    A program is code that a file brings: it is given to a delegate that the caller has handed in, or,
+    where the caller trusts the file, to the installed one that it names. UnsupportedError says what
+    would run it.
     """
     wanted = carried.compilation
     for delegate in (*runtime.delegates, *runtime.offered_delegates):
@@ -107,6 +109,12 @@ def find_delegate(runtime: Runtime, carried: PartitionProgram) -> Delegate:
             continue  # it is refused when it is applied
         if delegate.loaded_as == wanted.delegate or class_path(delegate) == wanted.class_path:
             return _of_right_version(delegate, carried)
+    if not runtime.trust_compiled_code:
+        raise UnsupportedError(
+            f"{_needs(carried)}: what a file brings runs only where the caller says so; hand the delegate "
+            f"in, experimental_delegates=[load_delegate({wanted.delegate!r})], or open the model with "
+            "trust_compiled_code=True (commands: --trust-compiled-code)"
+        )
     try:
         found = runtime.find_delegate(wanted.delegate, wanted.options)
     except (ValueError, RuntimeError) as error:

@@ -46,6 +46,7 @@ class Runtime:
         self.copies: list[Subgraph] = []  # made for callers that must not share one
         self.delegates: list[Delegate] = []
         self.offered_delegates: list[Delegate] = []  # these may run what a compiled model carries
+        self.trust_compiled_code = False  # whether a compiled model may have the delegate found that it names
         self.find_delegate: Callable[[str, Mapping[str, str]], Delegate | None] = no_delegates
         self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
         self.delegate_clustering = True

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import BinaryIO
 
+from .private_file import make_private_folder
+
 
 @contextmanager
 def whole_file(path: str | PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
@@ -44,9 +46,11 @@ def write_whole(path: str | PathLike[str], pieces: Iterable[bytes | bytearray | 
 
 
 def publish(path: str | PathLike[str], content: bytes) -> None:
-    """Write a cache's file, in a folder that only its owner reads. OSError where it cannot be written."""
-    folder = os.path.dirname(path)
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    """Write a cache's file, in a folder that only its owner uses, for read_private.
+
+    OSError where it cannot be written, or where the folder is not this user's alone.
+    """
+    make_private_folder(os.path.dirname(os.path.abspath(path)))
     with whole_file(path, private=True) as file:
         file.write(content)
 

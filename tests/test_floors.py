@@ -27,6 +27,7 @@ CONTRACTS = {
     "string_tensor",
     "tensor",
     "debug",
+    "private_file",
     "whole_file",
 }
 

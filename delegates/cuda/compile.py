@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ...lite.errors import UnsupportedError
+from ...lite.private_file import read_private
 from ...lite.whole_file import publish
 from .launch import Kernel
 
@@ -231,10 +232,8 @@ def _compiler_version(source: str) -> str:
 
 
 def _read(path: Path) -> Cubin | None:
-    try:
-        return Cubin.unpack(path.read_bytes())
-    except OSError:
-        return None
+    content = read_private(path)
+    return None if content is None else Cubin.unpack(content)
 
 
 def _forget_old_files(directory: Path) -> None:

@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from ...kernels.compiled.cache import cache_directory
+from ...lite.private_file import make_private_folder, open_private
 from .device import DeviceUnavailableError
 from .launch import Kernel
 from .nvrtc import definitions
@@ -49,19 +50,27 @@ def _library(kernel: Kernel) -> ctypes.CDLL:
     for source in sources:
         digest.update(source.read_bytes())
     target = Path(cache_directory()) / "cuda" / f"host-{digest.hexdigest()}.so"
-    if not target.exists():
+    handle = open_private(target)
+    if handle is None:
         _build(compiler, text, definitions(kernel), target)
-    library = ctypes.CDLL(str(target))
+        handle = open_private(target)
+    if handle is None:
+        raise DeviceUnavailableError(
+            f"the simulated device keeps programs in {target.parent}, which must be its user's alone"
+        )
+    # The descriptor stays open: a file that got the same number later would be taken for this one.
+    library = ctypes.CDLL(f"/proc/self/fd/{handle}")
     library.run.restype = None
     return library
 
 
 def _build(compiler: str, text: str, macros: Sequence[str], target: Path) -> None:
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private_folder(str(target.parent))
     with TemporaryDirectory(dir=target.parent) as folder:
         source, built = Path(folder, "kernel.cpp"), Path(folder, "kernel.so")
         source.write_text(text)
         flags = ["-O2", "-std=c++17", "-w", "-shared", "-fPIC", "-fwrapv", f"-I{_SOURCES}"]
         flags += [f"-D{macro}" for macro in macros]
         subprocess.run([compiler, *flags, str(source), "-o", str(built)], check=True, capture_output=True)
+        os.chmod(built, 0o600)
         os.replace(built, target)

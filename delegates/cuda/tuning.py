@@ -11,7 +11,8 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from ...kernels.compiled.cache import cache_directory
-from ..serialization import publish
+from ...lite.private_file import read_private
+from ...lite.whole_file import publish
 from .launch import Launch, Pointer
 from .lowering import Lowering, Question
 from .plan import Plan, WeightSlab
@@ -74,9 +75,9 @@ def _path(device: Device, launches: list[Launch]) -> Path:
 def _read(path: Path) -> Choice | None:
     """What is kept, None where nothing that can be read is."""
     try:
-        *tile, splits = map(int, json.loads(path.read_bytes()))
+        *tile, splits = map(int, json.loads(read_private(path) or b""))
         return Choice(Tile(*tile), splits)
-    except (OSError, ValueError, TypeError):
+    except (ValueError, TypeError):
         return None
 
 

@@ -17,6 +17,7 @@ from types import ModuleType
 
 import numpy as np
 
+from ...lite.private_file import open_private
 from .target import host_description, target
 
 try:
@@ -161,15 +162,33 @@ def _checksum(digest: str, image: bytes) -> bytes:
     return blake2b(image, key=digest.encode(), digest_size=_CHECKSUM_BYTES).digest()
 
 
-def read(family: str, digest: str) -> bytes | None:
-    """A family's image, or None where there is no file that can be trusted."""
+def open_image(family: str, digest: str) -> tuple[bytes, int] | None:
+    """A family's image and a descriptor of the file that begins with it, for the caller to close.
+
+    None where there is no whole file, or none that only this user can have written.
+    """
+    handle = open_private(file_path(family, digest))
+    if handle is None:
+        return None
     try:
-        with open(file_path(family, digest), "rb", buffering=0) as file:
+        with open(handle, "rb", buffering=0, closefd=False) as file:
             content = file.readall()
     except OSError:
-        return None
+        content = b""
     image, checksum = content[:-_CHECKSUM_BYTES], content[-_CHECKSUM_BYTES:]
-    return image if image and checksum == _checksum(digest, image) else None
+    if image and checksum == _checksum(digest, image):
+        return image, handle
+    os.close(handle)
+    return None
+
+
+def read(family: str, digest: str) -> bytes | None:
+    """A family's image, or None as for open_image."""
+    found = open_image(family, digest)
+    if found is None:
+        return None
+    os.close(found[1])
+    return found[0]
 
 
 def write(family: str, digest: str, image: bytes) -> None:

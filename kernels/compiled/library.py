@@ -7,8 +7,8 @@ from _thread import RLock  # a third of a millisecond less than threading's
 from collections.abc import Mapping
 from importlib import import_module
 
-from .cache import cache_directory, family_digest, file_path, read, write
-from .image import Kernels, load_image
+from .cache import cache_directory, family_digest, open_image, write
+from .image import Kernels, load_image, uses_shared_objects
 
 
 class Library:
@@ -43,19 +43,25 @@ class Library:
         return found.address(kernel)
 
     def _load_cached(self, family: str) -> bool:
-        digest = family_digest(family)
-        image = read(family, digest)
-        if image is None:
+        found = open_image(family, family_digest(family))
+        if found is None:
             return False
-        self._install(family, image, file_path(family, digest))
+        self._install(family, *found)
         return True
 
-    def _install(self, family: str, image: bytes, path: str) -> None:
+    def _install(self, family: str, image: bytes, handle: int | None = None) -> None:
+        """Load an image, which the file behind the descriptor begins with where there is one."""
+        # What was checked is what is loaded. The descriptor stays open where that is done by its name:
+        # a file that got the same number later would be taken for this one.
+        path = f"/proc/self/fd/{handle}" if handle is not None and uses_shared_objects() else ""
         try:
             self._families[family] = load_image(image, path)
         except OSError as error:
             _warn("kernels are compiled in each process: the system does not load shared objects (%s)", error)
             self._families[family] = _InMemory(family)
+            path = ""
+        if handle is not None and not path:
+            os.close(handle)
 
     def _compile(self, families: list[str]) -> None:
         from .build import build
@@ -64,7 +70,9 @@ class Library:
         with Progress("Compiling kernels", len(families)) as progress:
 
             def done(family: str, image: bytes) -> None:
-                self._install(family, image, _keep(family, image))
+                _keep(family, image)
+                if not self._load_cached(family):
+                    self._install(family, image)
                 progress.step()
 
             try:
@@ -92,19 +100,16 @@ class _InMemory:
         return self._owners[kernel].address(kernel)
 
 
-def _keep(family: str, image: bytes) -> str:
-    """Write an image to the cache; returns its path, empty where nothing can be written."""
-    digest = family_digest(family)
+def _keep(family: str, image: bytes) -> None:
+    """Write an image to the cache, or say that nothing can be written."""
     try:
-        write(family, digest, image)
+        write(family, family_digest(family), image)
     except OSError as error:
         _warn(
             "compiled kernels are not kept: cannot write %s (%s); NUMLITE_CACHE_DIR names another place",
             cache_directory(),
             error.strerror or error,
         )
-        return ""
-    return file_path(family, digest)
 
 
 _warnings: set[str] = set()

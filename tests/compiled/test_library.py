@@ -74,7 +74,7 @@ def test_without_processes_this_one_compiles(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(build, "_start", refuse)
     monkeypatch.setattr(Library, "_families", {})
-    monkeypatch.setattr("numlite.kernels.compiled.library.read", lambda family, digest: None)
+    monkeypatch.setattr("numlite.kernels.compiled.library.open_image", lambda family, digest: None)
     monkeypatch.setattr("numlite.kernels.compiled.cache.cache_directory", lambda: str(tmp_path))
     assert Library().address("executor", "run_plan") > 0
     assert len(list(tmp_path.iterdir())) == 1
@@ -133,3 +133,35 @@ def test_where_nothing_can_be_loaded_llvm_compiles(
 
 def test_images_do_not_depend_on_the_run() -> None:
     assert compiler_process.family_image("reshape") == compiler_process.family_image("reshape")
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o660, 0o606])
+def test_a_file_that_others_may_write_is_compiled_anew(tmp_path: Path, mode: int) -> None:
+    assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+    (path,) = tmp_path.iterdir()
+    path.chmod(mode)
+    before = path.stat().st_ino
+    out, err = start(tmp_path).communicate(timeout=120)
+    assert out == "False False\n" and err.count("is not used") == bool(mode & 0o022)
+    (path,) = tmp_path.iterdir()
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert (path.stat().st_ino == before) == (not mode & 0o022)
+    assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+
+
+def test_the_checked_descriptor_is_what_is_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert start(tmp_path).communicate(timeout=120) == ("False False\n", "")
+    (path,) = tmp_path.iterdir()
+    opened = library.open_image
+
+    def swapped(family: str, digest: str) -> tuple[bytes, int] | None:
+        found = opened(family, digest)
+        path.unlink()
+        path.write_bytes(b"not a shared object")
+        return found
+
+    monkeypatch.setattr(library, "open_image", swapped)
+    monkeypatch.setattr(Library, "_families", {})
+    monkeypatch.setattr("numlite.kernels.compiled.cache.cache_directory", lambda: str(tmp_path))
+    monkeypatch.setattr(image, "_load_from_memory", lambda content: pytest.fail("loaded from memory"))
+    assert Library().address("reshape", "flat_copy") > 0

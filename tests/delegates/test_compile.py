@@ -28,6 +28,7 @@ from numlite.lite.partition_program import METADATA_NAME, pack_program, parse_co
 from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
+from ..conftest import SHARED_MODELS
 from ..model_builder import ModelBuilder
 from .flex.flex_models import add_flex
 from .graphs import Op, add, sine, sine_model, unary, while_model, while_result
@@ -162,7 +163,7 @@ def entry_points(name: str, make: Callable[..., object]) -> Callable[..., list[A
     return lambda group, name=None: [Entry] if name in (None, Entry.name) else []  # type: ignore[attr-defined]
 
 
-def test_an_installed_delegate_needs_no_setting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_file_names_is_found_only_where_the_caller_trusts_it(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
 
     def make(operators: str = "") -> NumpyDelegate:
@@ -175,9 +176,13 @@ def test_an_installed_delegate_needs_no_setting(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         UnsupportedError, match=r"compiled for delegate 'numpy', version 1 .*install a package"
     ):
-        run(Interpreter(model_content=result.content), X)
+        run(Interpreter(model_content=result.content, trust_compiled_code=True), X)
     monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", make))
-    assert np.array_equal(run(Interpreter(model_content=result.content), X), sine(X))
+    with pytest.raises(UnsupportedError, match=r"load_delegate\('numpy'\)\], or .*trust_compiled_code=True"):
+        run(Interpreter(model_content=result.content), X)
+    assert not seen
+    trusting = Interpreter(model_content=result.content, trust_compiled_code=True)
+    assert np.array_equal(run(trusting, X), sine(X))
     assert seen == ["SIN"]  # one delegate for both partitions
 
 
@@ -185,10 +190,11 @@ def test_a_model_has_no_module_imported(monkeypatch: pytest.MonkeyPatch, tmp_pat
     (tmp_path / "hostile_delegate.py").write_text("raise AssertionError('imported')")
     monkeypatch.syspath_prepend(tmp_path)
     result = compiled(sine_model(), NumpyDelegate("SIN"), "hostile_delegate")
-    with pytest.raises(
-        UnsupportedError, match=r"experimental_delegates=\[load_delegate\('hostile_delegate'\)\]"
-    ):
-        run(Interpreter(model_content=result.content), X)
+    for trusts in (False, True):
+        with pytest.raises(
+            UnsupportedError, match=r"experimental_delegates=\[load_delegate\('hostile_delegate'\)\]"
+        ):
+            run(Interpreter(model_content=result.content, trust_compiled_code=trusts), X)
     assert "hostile_delegate" not in sys.modules
 
 
@@ -200,7 +206,18 @@ def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     result = compiled(sine_model(), NumpyDelegate("SIN"))
     monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", Newer))
     with pytest.raises(UnsupportedError, match=r"compiled by version 1 of delegate 'numpy', got version 2"):
-        run(Interpreter(model_content=result.content), X)
+        run(Interpreter(model_content=result.content, trust_compiled_code=True), X)
+
+
+@pytest.mark.parametrize("name", ["evil_cubin", "simulated"])
+def test_machine_code_of_a_file_is_not_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = SHARED_MODELS.parent / "hostile" / "other" / f"{name}.tflite"
+    if not path.exists():
+        pytest.skip("no ../shared/hostile beside the repository")
+    monkeypatch.setattr(loading_module, "load_delegate", lambda *given: pytest.fail("a delegate was made"))
+    interpreter = Interpreter(path)
+    with pytest.raises(UnsupportedError, match=r"load_delegate\('cuda'\)\], or .*trust_compiled_code=True"):
+        interpreter.allocate_tensors()
 
 
 def first_options(tables: tflite.ModelT) -> Any:
@@ -393,9 +410,16 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch
     shown = capsys.readouterr().out
     assert "subgraph 0, operator 3: SIN" in shown and "2 partitions" in shown
     assert sorted(path.name for path in tmp_path.iterdir()) == ["compiled.tflite", "model.tflite"]
-    assert np.array_equal(run(Interpreter(output), X), sine(X))
+    assert np.array_equal(run(Interpreter(output, trust_compiled_code=True), X), sine(X))
     assert run_command(cli, ["inspect", str(output)]) == 0
-    assert "compiled for delegate 'numpy', version 1 (" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "compiled for delegate 'numpy', version 1 (" in shown and "memory: not planned" in shown
+    for name in ("run", "inspect", "benchmark"):
+        given = ["--seconds", "0.01"] if name == "benchmark" else []
+        assert run_command(cli, [name, str(output), *given]) == (0 if name == "inspect" else 1)
+        assert "--trust-compiled-code" in "".join(capsys.readouterr())
+        assert run_command(cli, [name, str(output), "--trust-compiled-code", *given]) == 0
+        assert "trust" not in "".join(capsys.readouterr())
     assert run_command(cli, [*arguments[:-1], str(model)]) != 0
     assert run_command(cli, [*arguments, "--option", "operators=COS"]) == 1
     assert "takes none of its operators" in capsys.readouterr().err

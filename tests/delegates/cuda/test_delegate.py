@@ -331,7 +331,7 @@ def test_compiled_models_without_a_device(
     compiled = compiled_network()
     monkeypatch.setattr("numlite.delegates.cuda.delegate._open_device", _no_device)
     with pytest.raises((PrepareError, UnsupportedError), match="needs an NVIDIA GPU"):
-        Interpreter(model_content=compiled).allocate_tensors()
+        Interpreter(model_content=compiled, trust_compiled_code=True).allocate_tensors()
     with caplog.at_level(logging.WARNING, "numlite"):
         interpreter = opened(compiled, CudaDelegate(CudaOptions(fallback=True)))
         for batch in (1, 3, 1):
