@@ -30,7 +30,15 @@ class Callees:
 
     def include(self, other: Subgraph) -> bool:
         """Whether one of the subgraphs, or one that they run, is the other."""
-        return any(called is other or called.callees.include(other) for called in self._called.values())
+        waiting, seen = list(self._called.values()), set[int]()
+        while waiting:
+            called = waiting.pop()
+            if called is other:
+                return True
+            if id(called) not in seen:
+                seen.add(id(called))
+                waiting.extend(called.callees)
+        return False
 
     def release_memory(self) -> None:
         for called in self._called.values():

@@ -48,7 +48,10 @@ def numpy_type(type: int) -> type[np.generic] | None:
 
 
 def read_tensor(tensor: Tensor) -> np.ndarray:
-    """A copy of the tensor's value; ValueError while it has none."""
+    """A copy of the tensor's value; ValueError while it has none.
+
+    Of a tensor that is stored sparse it is the stored values, in one row, as LiteRT gives them.
+    """
     if tensor.type in NUMPY_DTYPES:
         return view_tensor(tensor).copy()
     if tensor.data is None:
@@ -70,7 +73,14 @@ def view_tensor(tensor: Tensor) -> np.ndarray:
     dtype = NUMPY_DTYPES.get(tensor.type)
     if dtype is None:
         return _raw(tensor)
-    return np.ndarray(tensor.shape, dtype, data)
+    return _shaped(tensor, dtype)
+
+
+def _shaped(tensor: Tensor, dtype: np.dtype) -> np.ndarray:
+    assert tensor.data is not None
+    if tensor.sparsity is not None:
+        return tensor.data[: tensor.data.size - tensor.data.size % dtype.itemsize].view(dtype)
+    return np.ndarray(tensor.shape, dtype, tensor.data)
 
 
 def write_tensor(tensor: Tensor, value: object) -> None:
@@ -170,7 +180,7 @@ def _raw(tensor: Tensor) -> np.ndarray:
     """The memory of a tensor of bfloat16 or float8; single bytes for types without values."""
     assert tensor.data is not None
     if tensor.type in _ML_DTYPES:
-        return np.ndarray(tensor.shape, numpy_type(tensor.type), tensor.data)
+        return _shaped(tensor, np.dtype(numpy_type(tensor.type)))
     return tensor.data
 
 
@@ -181,10 +191,10 @@ def _unpack(tensor: Tensor) -> np.ndarray:
     bits = 8 // per_byte
     packed = tensor.data[: tensor.nbytes]
     shifts = np.arange(per_byte, dtype=np.uint8) * np.uint8(bits)
-    values = ((packed[:, None] >> shifts) & np.uint8((1 << bits) - 1)).ravel()[: tensor.size]
+    values = ((packed[:, None] >> shifts) & np.uint8((1 << bits) - 1)).ravel()
     if tensor.type in _SIGNED:
         values = ((values ^ np.uint8(1 << (bits - 1))) - np.uint8(1 << (bits - 1))).view(np.int8)
-    return values.reshape(tensor.shape)
+    return values if tensor.sparsity is not None else values[: tensor.size].reshape(tensor.shape)
 
 
 def _pack(tensor: Tensor, array: np.ndarray) -> np.ndarray:

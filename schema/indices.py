@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import struct
+from collections import Counter
 from collections.abc import Iterator
 
 from . import tflite
+from .calls import Call, check_calls
 from .fault import Fault
 
 _I32 = struct.Struct("<i").unpack_from
@@ -81,6 +83,8 @@ class _Model:
             "intermediates",
             "builtin_options_type",
             "builtin_options",
+            "builtin_options_2_type",
+            "builtin_options_2",
             "large_custom_options_offset",
             "large_custom_options_size",
         )
@@ -110,13 +114,13 @@ class _Model:
         self.buffer_bytes = self._buffers(buffers)
         fields = _Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
         self.tensor_counts: list[int] = []
-        self.calls: list[set[int]] = []
+        self.calls: list[Counter[Call]] = []
         for i, at in enumerate(places):
             try:
                 self._subgraph(at, fields.of(at))
             except Fault as fault:
                 raise fault.inside(f"subgraph {i}") from None
-        self._check_calls()
+        check_calls(self.calls)
         self._metadata(metadata)
         self._signatures(signatures)
 
@@ -173,7 +177,7 @@ class _Model:
         places = list(self._tables(at, tensors))
         count = len(places)
         self.tensor_counts.append(count)
-        self.calls.append(set())
+        self.calls.append(Counter())
         try:
             for i, place in enumerate(places):  # noqa: B007, named when a fault is found
                 self._tensor(place, count)
@@ -268,8 +272,8 @@ class _Model:
 
     def _operator(self, at: int, tensor_count: int) -> None:
         data = self.data
-        code_at, inputs, outputs, intermediates, type_at, options_at, custom_at, custom_size = (
-            self.operator_fields.of(at)
+        code_at, inputs, outputs, intermediates, *options, custom_at, custom_size = self.operator_fields.of(
+            at
         )
         code = _U32(data, at + code_at)[0] if code_at else 0
         if code >= self.code_count:
@@ -280,38 +284,39 @@ class _Model:
             self._indices("intermediates", at, intermediates, tensor_count, -1)
         if custom_at:
             self._outside(at, custom_at, custom_size)
-        if type_at and options_at and data[at + type_at] in _CALLING:
-            place = at + options_at
-            self._callees(place + _U32(data, place)[0], data[at + type_at])
+        for union, type_at, options_at in zip(_CALLING, options[::2], options[1::2], strict=True):
+            if type_at and options_at and data[at + type_at] in _CALLING[union]:
+                place = at + options_at
+                self._callees(union, place + _U32(data, place)[0], data[at + type_at])
 
-    def _callees(self, at: int, options_type: int) -> None:
-        """Subgraphs that an operator calls."""
-        name = tflite.UNIONS["BuiltinOptions"][options_type - 1]
-        fields = _CALLING[options_type]
+    def _callees(self, union: str, at: int, options_type: int) -> None:
+        """Subgraphs that an operator calls. LiteRT opens files where one of StableHLO lacks its own."""
+        name = tflite.UNIONS[union][options_type - 1]
+        fields = _CALLING[union][options_type]
+        callees = []
         for field, offset in zip(fields, _Fields(self.data, name, *fields).of(at), strict=True):
-            index = _I32(self.data, at + offset)[0] if offset else 0
-            if not 0 <= index < self.subgraph_count:
-                raise Fault(f"{field} {index}, the model has {self.subgraph_count} subgraphs")
-            self.calls[-1].add(index)
+            for index in self._numbers(at, offset) if field.endswith("indices") else self._number(at, offset):
+                if 0 <= index < self.subgraph_count:
+                    callees.append(index)
+                elif union == "BuiltinOptions":
+                    raise Fault(f"{field} {index}, the model has {self.subgraph_count} subgraphs")
+        if callees:
+            self.calls[-1][Call(tuple(sorted(set(callees))), all_run="While" in name)] += 1
 
-    def _check_calls(self) -> None:
-        """No subgraph may come to call itself: planning and running it would never end."""
-        finished: set[int] = set()
-        for start in range(self.subgraph_count):
-            path: list[tuple[int, Iterator[int]]] = [(start, iter(self.calls[start]))]
-            open_subgraphs = {start}
-            while path and start not in finished:
-                current, callees = path[-1]
-                callee = next((c for c in callees if c not in finished), None)
-                if callee is None:
-                    finished.add(current)
-                    open_subgraphs.discard(current)
-                    path.pop()
-                elif callee in open_subgraphs:
-                    raise Fault(f"subgraph {callee} calls itself")
-                else:
-                    open_subgraphs.add(callee)
-                    path.append((callee, iter(self.calls[callee])))
+    def _number(self, at: int, offset: int) -> tuple[int, ...]:
+        return _I32(self.data, at + offset) if offset else (0,)
+
+    def _numbers(self, at: int, offset: int) -> tuple[int, ...]:
+        """The vector of int32 of a field."""
+        if not offset:
+            return ()
+        at += offset
+        at += _U32(self.data, at)[0]
+        length = _U32(self.data, at)[0]
+        self.indices_left -= length
+        if self.indices_left < 0:
+            raise Fault("vectors of indices must not overlap")
+        return struct.unpack_from(f"<{length}i", self.data, at + 4)
 
     def _metadata(self, offset: int) -> None:
         fields = _Fields(self.data, "Metadata", "buffer")
@@ -342,13 +347,13 @@ class _Model:
                     raise fault.inside(f"signature {i}")
 
 
-# Options (by their number in the union) that name subgraphs, and the fields that do.
-_CALLING = {
-    number: fields
-    for number, name in enumerate(tflite.UNIONS["BuiltinOptions"], 1)
-    if (
-        fields := tuple(
-            f[0] for f in tflite.TABLES[name] if f[0] == "subgraph" or f[0].endswith("subgraph_index")
-        )
-    )
-}
+def _naming_subgraphs(union: str) -> dict[int, tuple[str, ...]]:
+    fields = {
+        number: tuple(f[0] for f in tflite.TABLES[name] if f[0] == "subgraph" or "subgraph_ind" in f[0])
+        for number, name in enumerate(tflite.UNIONS[union], 1)
+    }
+    return {number: names for number, names in fields.items() if names}
+
+
+# By union: options (by their number in it) that name subgraphs, and the fields that do.
+_CALLING = {union: _naming_subgraphs(union) for union in ("BuiltinOptions", "BuiltinOptions2")}

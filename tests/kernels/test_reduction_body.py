@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
-from numlite.lite.errors import PrepareError
+from numlite.lite.errors import ModelError, PrepareError
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
@@ -34,7 +34,7 @@ def _vector(body: SubgraphBuilder, a: int, b: int) -> list[int]:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (_itself, "it contains itself"),
+        (_itself, "calls itself"),
         (_other_type, "the body must give scalars of its inputs' types"),
         (_vector, "the body must give scalars of its inputs' types"),
         (lambda body, a, b: [a, b], "must have 2 inputs and 1 outputs, got 2 and 2"),
@@ -49,5 +49,5 @@ def test_bodies_that_do_not_fit(make: object, message: str) -> None:
     x, start, y = model.tensor((3,)), model.constant(np.array(0, np.float32)), model.tensor(())
     options = tflite.StablehloReduceOptionsT(dimensions=[0], body_subgraph_index=body.index)
     model.op(BuiltinOperator.STABLEHLO_REDUCE, [x, start], [y], options)
-    with pytest.raises(PrepareError, match=message):
+    with pytest.raises((ModelError, PrepareError), match=message):
         Interpreter(model_content=model.build([x], [y])).allocate_tensors()

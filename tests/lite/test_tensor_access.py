@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import numlite
 import numpy as np
 import pytest
 from numlite.lite.errors import StateError
 from numlite.lite.string_tensor import pack_strings, unpack_strings
 from numlite.lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from numlite.lite.tensor_access import numpy_type, read_tensor, write_tensor
+
+from ..hostile_files import hostile_file
 
 
 def tensor_of(type: TensorType, shape: tuple[int, ...]) -> Tensor:
@@ -96,3 +99,31 @@ def test_a_resource_reads_as_nothing() -> None:
     np.testing.assert_array_equal(read_tensor(tensor), np.full(2, None))
     with pytest.raises(ValueError, match="Cannot set tensor: Got value of type"):
         write_tensor(tensor, np.full(2, None))
+
+
+@pytest.mark.parametrize(
+    ("type", "stored", "values"),
+    [
+        (TensorType.INT8, [17, 1, 245], [17, 1, -11]),
+        (TensorType.FLOAT32, [0, 0, 128, 63, 0, 0, 0, 192], [1, -2]),
+        (TensorType.FLOAT32, [0, 0, 128, 63, 7], [1]),
+        (TensorType.INT4, [0x78, 0x0F], [-8, 7, -1, 0]),
+    ],
+)
+def test_a_sparse_tensor_gives_its_stored_values(
+    type: TensorType, stored: list[int], values: list[int]
+) -> None:
+    tensor = Tensor(0, "t", type, (4, 8))
+    tensor.sparsity = object()
+    tensor.bind(np.array(stored, np.uint8))
+    assert read_tensor(tensor).tolist() == values
+
+
+def test_a_sparse_output_of_a_hostile_file() -> None:
+    interpreter = numlite.Interpreter(str(hostile_file("other/get_tensor_typeerror.tflite")))
+    interpreter.allocate_tensors()
+    for detail in interpreter.get_input_details():
+        interpreter.set_tensor(detail["index"], np.ones(detail["shape"], detail["dtype"]))
+    interpreter.invoke()
+    values = [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+    assert values[1].tolist() == [17, 1, -11, -11, -13, 10, -5, 6, -3, 11, -11, -12, -5]

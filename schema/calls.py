@@ -1,0 +1,74 @@
+"""Proof that the subgraphs of a model call each other without a circle, not too deep and not too often."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from .fault import Fault
+
+# A call of a call takes six frames of the thousand that Python has by default, when the subgraphs are
+# prepared, and some hundred bytes of the native stack, when they run. Networks have loops in loops.
+MAX_DEPTH = 100
+
+# Where each subgraph calls the next one twice, calls double with each level, in a file of some
+# kilobytes. Each of them may have to be prepared of its own, which takes some 0.1 ms.
+MAX_CALLS = 1 << 16
+
+
+class Call(NamedTuple):
+    """The subgraphs that an operator may run; of a loop all run, of branches one."""
+
+    callees: tuple[int, ...]
+    all_run: bool
+
+
+class _Extent(NamedTuple):
+    """What a subgraph calls in all: levels below it, and calls when each loop turns once."""
+
+    depth: int
+    calls: int
+
+
+def check_calls(calls: Sequence[Counter[Call]]) -> None:
+    """Raise Fault unless the calls of each subgraph come to an end, within the limits above.
+
+    calls has each subgraph's calls, and how often it has each of them.
+    """
+    extents: dict[int, _Extent] = {}
+    for start in range(len(calls)):
+        path: list[tuple[int, Iterator[int]]] = [(start, _callees(calls[start]))]
+        open_subgraphs = {start}
+        while path and start not in extents:
+            current, callees = path[-1]
+            callee = next((c for c in callees if c not in extents), None)
+            if callee is None:
+                extents[current] = _extent(current, calls[current], extents)
+                open_subgraphs.discard(current)
+                path.pop()
+            elif callee in open_subgraphs:
+                raise Fault(f"subgraph {callee} calls itself")
+            else:
+                open_subgraphs.add(callee)
+                path.append((callee, _callees(calls[callee])))
+
+
+def _callees(calls: Counter[Call]) -> Iterator[int]:
+    return (callee for call in calls for callee in call.callees)
+
+
+def _extent(index: int, calls: Counter[Call], known: dict[int, _Extent]) -> _Extent:
+    depth = count = 0
+    for call, times in calls.items():
+        below = [known[callee] for callee in call.callees]
+        depth = max(depth, *(1 + extent.depth for extent in below))
+        runs = [1 + extent.calls for extent in below]
+        count += times * (sum(runs) if call.all_run else max(runs))
+    if depth > MAX_DEPTH:
+        raise Fault(f"subgraph {index}: calls must be at most {MAX_DEPTH} deep, got {depth}")
+    if count > MAX_CALLS:
+        raise Fault(
+            f"subgraph {index}: a run must make at most {MAX_CALLS:,} calls of subgraphs, got {count:,}"
+        )
+    return _Extent(depth, count)
