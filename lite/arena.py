@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .available_memory import available_bytes
+from .available_memory import SMALL_BYTES, check_room
 from .errors import PrepareError
 from .tensor import OVERREAD_BYTES, Shape, Tensor
 
@@ -14,13 +14,6 @@ ALIGNMENT = 64
 
 
 _STRING_BYTES = 8  # of an element, at least
-_SMALL_BYTES = 64 << 20  # asking what is available takes longer than having so much
-
-
-def check_room(nbytes: int) -> None:
-    """PrepareError when the machine does not have so much memory left."""
-    if nbytes > _SMALL_BYTES and nbytes > (available := available_bytes()):
-        raise PrepareError(f"memory: {nbytes:,} bytes are needed, {available:,} are available")
 
 
 def check_room_for(tensor: Tensor, shape: Shape) -> None:
@@ -29,7 +22,7 @@ def check_room_for(tensor: Tensor, shape: Shape) -> None:
     Asked before anything is made for the shape: tables and packed weights can be as large.
     """
     nbytes = tensor.nbytes_of(shape) if tensor.has_fixed_size else math.prod(shape) * _STRING_BYTES
-    if nbytes > _SMALL_BYTES:
+    if nbytes > SMALL_BYTES:
         try:
             check_room(nbytes)
         except PrepareError as error:

@@ -6,6 +6,10 @@ import os
 from contextlib import suppress
 from functools import cache
 
+from .errors import PrepareError
+
+SMALL_BYTES = 64 << 20  # asking what is available takes longer than having so much
+
 _UNKNOWN = 1 << 62
 _CGROUP_FILES = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat"),
@@ -25,6 +29,12 @@ def available_bytes() -> int:
     killed when it writes to it.
     """
     return min(_system_bytes(), _cgroup_bytes())
+
+
+def check_room(nbytes: int) -> None:
+    """PrepareError when the machine does not have so much memory left."""
+    if nbytes > SMALL_BYTES and nbytes > (available := available_bytes()):
+        raise PrepareError(f"memory: {nbytes:,} bytes are needed, {available:,} are available")
 
 
 def _system_bytes() -> int:

@@ -23,6 +23,7 @@ class Findings:
     name: Callable[[int], str] = "mutant {}".format
     outcomes: collections.Counter[str] = field(default_factory=collections.Counter)
     faults: list[tuple[int, str]] = field(default_factory=list)
+    peak_bytes: int = 0  # of the children's memory, where they tell it
 
     def add(self, number: int, outcome: str) -> None:
         kind = outcome.split(":")[0]
@@ -32,10 +33,13 @@ class Findings:
             print(f"{self.name(number)}: {outcome}", flush=True)
 
 
-def report(number: int, trial: Callable[[], str]) -> None:
+def report(number: int, trial: Callable[[], str], peak_bytes: Callable[[], int] | None = None) -> None:
     """For the child: one line before the trial and one after it, for the parent to see where it stands."""
     print(f"begin {number}", flush=True)
-    print(f"end {number} {trial()}", flush=True)
+    outcome = " ".join(trial().split())
+    if peak_bytes is not None:
+        print(f"peak {peak_bytes()}", flush=True)
+    print(f"end {number} {outcome}", flush=True)
 
 
 def limit_memory(nbytes: int) -> None:
@@ -66,8 +70,10 @@ class Child:
         self.heard = time.monotonic()
         *lines, self.waiting = (self.waiting + data).split(b"\n")
         for line in lines:
-            word, number, *rest = line.decode().split(" ", 2)
-            if word == "end":
+            word, number, *rest = line.decode(errors="replace").split(" ", 2)
+            if word == "peak":
+                findings.peak_bytes = max(findings.peak_bytes, int(number))
+            elif word == "end":
                 findings.add(int(number), rest[0])
                 self.next = int(number) + 1
 

@@ -8,7 +8,8 @@ import weakref
 
 import numpy as np
 from numlite.lite import interpreter_builder, memory, subgraph
-from numlite.lite.arena import ALIGNMENT, check_room
+from numlite.lite.arena import ALIGNMENT
+from numlite.lite.available_memory import check_room
 from numlite.lite.errors import PrepareError
 from numlite.lite.tensor import OVERREAD_BYTES
 

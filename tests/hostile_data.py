@@ -29,24 +29,18 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numlite
 from numlite.kernels.register import CUSTOM_REGISTRATIONS, REGISTRATIONS
-from numlite.lite import arena, errors
+from numlite.lite import available_memory
 from numlite.schema import tflite
 from numlite.schema.operator_code import builtin_code
 
 from tests import guarded_memory
 from tests.cases.case import Arrays
+from tests.fuzzing.verdict import OURS, bug_behind
 from tests.guarded_children import Findings, limit_memory, report, run_trials
 from tests.hostile_mutations import Change, mutations
 from tests.test_cases import CASES
 
 GOOD = {"ModelError", "UnsupportedError", "PrepareError", "StateError", "InvokeError", "ran", "large"}
-OURS = (
-    errors.ModelError,
-    errors.UnsupportedError,
-    errors.PrepareError,
-    errors.StateError,
-    errors.InvokeError,
-)
 NAMES_A_PLACE = re.compile(r"node \d+ \(|tensor \d+|tensor '|subgraph \d+|operator \d+|buffer \d+|signature")
 MAX_ELEMENTS = 3_000_000
 MEMORY_BYTES = 5 << 30
@@ -219,10 +213,8 @@ def judge(error: Exception) -> str:
     kind = type(error).__name__
     if not isinstance(error, OURS):
         return f"foreign {kind}: {text}"
-    cause = error.__cause__
-    caught = cause is not None and not isinstance(cause, OURS) and isinstance(error, errors.InvokeError)
-    if caught or "could not be prepared (" in text:
-        return f"unclear {kind} from {type(cause).__name__}: {text}"
+    if (bug := bug_behind(error)) is not None:
+        return f"unclear {kind} from {type(bug).__name__}: {text}"
     if not NAMES_A_PLACE.search(text):
         return f"nameless {kind}: {text}"
     return f"{kind}: {text}"
@@ -231,7 +223,7 @@ def judge(error: Exception) -> str:
 def work(first: int, last: int, every: int, only: str) -> None:
     """The child."""
     limit_memory(MEMORY_BYTES)
-    vars(arena)["available_bytes"] = lambda: AVAILABLE_BYTES
+    vars(available_memory)["available_bytes"] = lambda: AVAILABLE_BYTES
     guarded_memory.install()
     for number in range(first, last):
         report(number, partial(attempt, number * every, only))

@@ -124,7 +124,7 @@ def test_an_output_without_room_leaves_the_next_run_whole(monkeypatch: pytest.Mo
     run(interpreter, few)
     with monkeypatch.context() as patch:
         patch.setattr("numlite.lite.arena._SMALL_BYTES", 1000)
-        patch.setattr("numlite.lite.arena.available_bytes", lambda: 1000)
+        patch.setattr("numlite.lite.available_memory.available_bytes", lambda: 1000)
         with pytest.raises(RuntimeError, match=r"WHERE.*2,400 bytes are needed"):
             run(interpreter, many)
     for x in (few, many):

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
-from numlite.lite import arena, available_memory
+from numlite.lite import available_memory
+from numlite.lite.available_memory import available_bytes
 from numlite.lite.errors import InvokeError, PrepareError
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
@@ -20,7 +21,7 @@ BYTES = r"400,000,\d\d\d bytes are needed, 100,000,000 are available"
 
 @pytest.fixture(autouse=True)
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arena, "available_bytes", lambda: AVAILABLE)
+    monkeypatch.setattr(available_memory, "available_bytes", lambda: AVAILABLE)
 
 
 def test_an_output_that_is_known_before_running() -> None:
@@ -93,6 +94,6 @@ def test_a_control_group_has_its_limit(tmp_path: Path, monkeypatch: pytest.Monke
     for file, text in zip(files, texts, strict=True):
         file.write_text(text)
     monkeypatch.setattr(available_memory, "_CGROUP_FILES", (tuple(map(str, files)),))
-    assert available_memory.available_bytes() == 450_000
+    assert available_bytes() == 450_000
     files[0].write_text("max\n")
-    assert available_memory.available_bytes() > 450_000
+    assert available_bytes() > 450_000
