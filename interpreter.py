@@ -7,12 +7,13 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from sys import getrefcount
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
 from .kernels.compiled.library import Library
 from .kernels.register import BuiltinOpResolver as OpResolver
+from .lite import metrics
 from .lite.context import Numerics
 from .lite.custom_op import register_custom_op
 from .lite.errors import StateError
@@ -89,7 +90,8 @@ class Delegate:
 def load_delegate(library: str, options: dict[Any, Any] | None = None) -> Delegate:
     """Find a delegate by entry point (group `numlite.delegates`) or by module path.
 
-    options become the keyword arguments of its class or function. Raises ValueError.
+    options become the keyword arguments of its class or function. Raises ValueError, which is an
+    OSError as well where there is none of that name.
     """
     return Delegate(library, options)
 
@@ -176,6 +178,8 @@ class Interpreter:
             from .delegates.flex import FlexDelegate
 
             self.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
+        self._metrics = metrics.TFLiteMetrics()
+        self._metrics.increase_counter_interpreter_creation()
 
     @property
     def core(self) -> CoreInterpreter:
@@ -271,7 +275,7 @@ class Interpreter:
         return tensor_details(self._core.tensor(int(tensor_index), int(subgraph_index)))
 
     def _get_op_details(self, op_index: int) -> dict[str, Any]:
-        return operator_details(self._core.subgraph(), self._interpreter.node(int(op_index)))
+        return operator_details(self._core.subgraph(), self._interpreter.node(op_index))
 
     def _get_ops_details(self) -> list[dict[str, Any]]:
         subgraph = self._core.subgraph()
@@ -281,8 +285,8 @@ class Interpreter:
     def experimental_compress_quantization_zero_points(self) -> bool:
         return self._experimental_compress_quantization_zero_points
 
-    def _native_handle(self) -> int:
-        return self._interpreter.interpreter()
+    def _native_handle(self) -> NoReturn:
+        self._interpreter.interpreter()
 
     # --- beyond LiteRT
 
@@ -315,6 +319,10 @@ class Interpreter:
             key: {"inputs": list(signature.inputs), "outputs": list(signature.outputs)}
             for key, signature in self._core.signatures.items()
         }
+
+    @property
+    def _signature_defs(self) -> dict[str, dict[str, list[str]]]:
+        return self.get_signature_list()
 
     def _get_full_signature_list(self) -> dict[str, dict[str, dict[str, int]]]:
         return self._interpreter.GetSignatureDefs()

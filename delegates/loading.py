@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from ..lite.delegate import Delegate
-from ..lite.errors import UnsupportedError
+from ..lite.errors import MissingDelegateError, UnsupportedError
 
 GROUP = "numlite.delegates"
 FACTORY = "create_delegate"
@@ -26,12 +26,14 @@ def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = No
 
     The path is `package.module`, whose create_delegate is taken, or `package.module:name`. What is
     found is a Delegate class or a function, and is called with the options as keyword arguments.
-    Raises ValueError that says why there is none.
+    Raises ValueError that says why there is none, which is an OSError as well where nothing of that name
+    is found, and TypeError for what is no name.
     """
+    name = os.fsdecode(name_or_module)
     try:
-        return _load(os.fspath(name_or_module), {str(key): value for key, value in (options or {}).items()})
-    except UnsupportedError as error:
-        raise UnsupportedError(f"Failed to load delegate from {name_or_module}\n{error}") from error
+        return _load(name, {str(key): value for key, value in (options or {}).items()})
+    except (MissingDelegateError, UnsupportedError) as error:
+        raise type(error)(f"Failed to load delegate from {name_or_module}\n{error}") from error
     except Exception as error:
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ValueError(f"Failed to load delegate from {name_or_module}\n{text}") from error
@@ -75,9 +77,11 @@ def _factory(name: str) -> Callable[..., object]:
         loaded: Callable[..., object] = entry.load()
         return loaded
     if name.endswith(_NATIVE_SUFFIXES):
-        raise UnsupportedError(
-            "it is a native library; numlite loads delegates that are written in Python, by the name of "
-            f"their module or of their entry point in {GROUP!r}"
+        missing = not os.path.exists(name)
+        raise (MissingDelegateError if missing else UnsupportedError)(
+            f"it is a native library{', and there is no such file' if missing else ''}; numlite loads "
+            "delegates that are written in Python, by the name of their module or of their entry point in "
+            f"{GROUP!r}"
         )
     module, _, attribute = name.partition(":")
     try:
@@ -86,6 +90,8 @@ def _factory(name: str) -> Callable[..., object]:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise
         known = ", ".join(sorted({*_BUILT_IN, *(entry.name for entry in entry_points(group=GROUP))}))
-        raise ValueError(f"it is neither a module nor one of the installed delegates ({known})") from error
+        raise MissingDelegateError(
+            f"it is neither a module nor one of the installed delegates ({known})"
+        ) from error
     factory: Callable[..., object] = getattr(found, attribute or FACTORY)
     return factory

@@ -2,7 +2,15 @@
 
 from ..schema.errors import ModelError
 
-__all__ = ["DelegateError", "InvokeError", "ModelError", "PrepareError", "StateError", "UnsupportedError"]
+__all__ = [
+    "DelegateError",
+    "InvokeError",
+    "MissingDelegateError",
+    "ModelError",
+    "PrepareError",
+    "StateError",
+    "UnsupportedError",
+]
 
 
 class UnsupportedError(RuntimeError, ValueError):
@@ -22,6 +30,13 @@ class StateError(RuntimeError):
 
 class DelegateError(RuntimeError):
     """A delegate could not be applied; the graph runs without any delegate."""
+
+
+class MissingDelegateError(OSError, ValueError):
+    """There is no delegate of that name.
+
+    LiteRT raises the OSError of a library that is not there; its documentation promises a ValueError.
+    """
 
 
 class InvokeError(RuntimeError):

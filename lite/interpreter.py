@@ -10,6 +10,7 @@ import numpy as np
 
 from .errors import StateError
 from .interpreter_builder import build_subgraphs
+from .overwritten import check_kept
 from .runtime import Runtime
 from .stage import State
 from .tensor import NUMPY_DTYPES
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
+_INT32_END = 1 << 31
 _BUSY = (
     "The interpreter is in use by another thread: no other call may be made until invoke() has "
     "finished. Give each thread an Interpreter of its own"
@@ -80,21 +82,27 @@ class Interpreter:
         raise ValueError(f"Invalid subgraph index {index} exceeds max subgraph index {len(self.subgraphs)}")
 
     def tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
-        """ValueError when there is none of that index."""
+        """ValueError when there is none of that index, TypeError for what is no int32."""
         tensors = self.subgraph(subgraph_index).tensors if subgraph_index else self._tensors
         try:
             if 0 <= index < len(tensors):
                 return tensors[index]
         except TypeError:
             raise TypeError(f"tensor index must be an integer, got {index!r}") from None
+        if not -_INT32_END <= index < _INT32_END:
+            raise TypeError(f"tensor index must be an integer of 32 bits, got {index}")
         raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
 
     def resize_input(
         self, index: int, shape: Sequence[int], strict: bool = False, subgraph_index: int = 0
     ) -> None:
-        self.tensor(index, subgraph_index)
+        """Give an input another shape; RuntimeError where that cannot be, also for a wrong index."""
+        subgraph = self.subgraph(subgraph_index)
+        try:
+            self.tensor(index, subgraph_index)
+        except ValueError as error:
+            raise StateError(f"resize_tensor_input: {error}") from error
         with self._exclusive():
-            subgraph = self.subgraph(subgraph_index)
             subgraph.resize_input(index, tuple(shape), strict)
             if subgraph.owned and subgraph.state is not State.INVOKABLE:
                 for caller in self.subgraphs:
@@ -106,7 +114,7 @@ class Interpreter:
             self.subgraph(subgraph_index).allocate_tensors()
 
     def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
-        """Copy value into a tensor; ValueError unless its type and shape are the tensor's."""
+        """Copy value into a tensor; ValueError unless its type and shape are the tensor's, which keeps it."""
         tensor = self.tensor(index, subgraph_index)
         known = self._views.get(tensor)
         if known is not None and type(value) is np.ndarray:
@@ -119,6 +127,7 @@ class Interpreter:
             ):
                 view[...] = value
                 return
+        check_kept(self.subgraph(subgraph_index), tensor)
         write_tensor(tensor, value)
         if tensor.delegate is not None:
             from .buffer_handles import written_from_outside
@@ -127,21 +136,25 @@ class Interpreter:
         self._remember_view(tensor)
 
     def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
-        """A copy of a tensor's value."""
+        """A copy of a tensor's value; ValueError where it is not kept."""
         tensor = self.tensor(index, subgraph_index)
         if tensor.data_is_stale:
             return read_tensor(self.readable_tensor(index, subgraph_index))
         known = self._views.get(tensor)
         if known is not None and known[0] is tensor.data and known[1] is tensor.shape:
             return known[3].copy()
-        value = read_tensor(tensor)
+        value = read_tensor(self.readable_tensor(index, subgraph_index))
         self._remember_view(tensor)
         return value
 
     def readable_tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
-        """The tensor of that index with its value in memory, fetched from a delegate's memory if need be."""
+        """The tensor of that index with its value in memory, fetched from a delegate's memory if need be.
+
+        ValueError where the value is not kept.
+        """
         tensor = self.tensor(index, subgraph_index)
         if not tensor.data_is_stale:
+            check_kept(self.subgraph(subgraph_index), tensor)
             return tensor
         from .buffer_handles import readable
 

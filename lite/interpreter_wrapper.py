@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .errors import StateError
+from .errors import StateError, UnsupportedError
 from .interpreter import Interpreter
 from .tensor_access import numpy_type, view_tensor
 from .tensor_details import quantization, quantization_parameters, sparsity_parameters
@@ -117,6 +117,8 @@ class InterpreterWrapper:
         shape = np.asarray(shape)
         if shape.ndim != 1:
             raise ValueError(f"Shape should be 1D instead of {shape.ndim}.")
+        if shape.dtype != np.int32:
+            raise ValueError(f"Shape must be type int32 (was {shape.dtype.num}).")
         self.core.resize_input(index, shape.tolist(), strict, subgraph_index)
 
     def AllocateTensors(self, subgraph_index: int = 0) -> None:
@@ -139,6 +141,10 @@ class InterpreterWrapper:
     def ModifyGraphWithDelegate(self, delegate: Delegate) -> None:
         self.core.modify_graph_with_delegate(delegate)
 
-    def interpreter(self) -> int:
-        """A number that is this interpreter's own; there is no C++ object behind it."""
-        return id(self.core)
+    def interpreter(self) -> NoReturn:
+        """UnsupportedError: C++ code would take any number for a pointer, and end the process."""
+        raise UnsupportedError(
+            "interpreter(): it must be the address of a C++ tflite::Interpreter, and numlite has none; "
+            "Interpreter.core reaches the runtime, experimental_preserve_all_tensors=True and get_tensor "
+            "give every tensor's value, profile() the operators' times"
+        )

@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .tensor_access import check_type
 from .tensor_details import tensor_details
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .interpreter import Interpreter
-    from .model import Signature
+    from .interpreter_wrapper import InterpreterWrapper
 
 
-class _HasCore(Protocol):
+class _PublicInterpreter(Protocol):
     """What a runner needs of the public interpreter."""
+
+    _interpreter: InterpreterWrapper
 
     @property
     def core(self) -> Interpreter: ...
@@ -23,51 +28,76 @@ class _HasCore(Protocol):
 class SignatureRunner:
     """Runs one signature: `runner(x=array)` gives a dictionary of results by name.
 
-    Get one from Interpreter.get_signature_runner().
+    Get one from Interpreter.get_signature_runner(). Tools read the same private names as of LiteRT's.
     """
 
-    def __init__(self, interpreter: _HasCore | None = None, signature_key: str | None = None) -> None:
+    def __init__(
+        self, interpreter: _PublicInterpreter | None = None, signature_key: str | None = None
+    ) -> None:
         if not interpreter:
             raise ValueError("None interpreter provided.")
         if not signature_key:
             raise ValueError("None signature_key provided.")
-        self._core = interpreter.core
-        if signature_key not in self._core.signatures:
-            raise ValueError(f'Invalid signature_key provided: "{signature_key}".')
+        self._interpreter = interpreter
         self._signature_key = signature_key
-        self._signature: Signature = self._core.signatures[signature_key]
+        definitions = self._interpreter_wrapper.GetSignatureDefs()
+        if signature_key not in definitions:
+            raise ValueError(f'Invalid signature_key provided: "{signature_key}".')
+        self._signature_def = definitions[signature_key]
+        self._inputs = self._signature_def["inputs"]
+        self._outputs = self._signature_def["outputs"].items()
+        self._subgraph_index = self._interpreter_wrapper.GetSubgraphIndexFromSignature(signature_key)
+
+    @property
+    def _interpreter_wrapper(self) -> InterpreterWrapper:
+        # Not kept: whoever holds the wrapper holds a view, and a view blocks the interpreter.
+        return self._interpreter._interpreter
 
     def __call__(self, **kwargs: Any) -> dict[str, np.ndarray]:
-        """Set the inputs (resized to the arrays' shapes), run, and copy the outputs."""
-        core, signature = self._core, self._signature
-        if len(kwargs) != len(signature.inputs):
+        """Set the inputs (resized to the arrays' shapes), run, and copy the outputs.
+
+        ValueError when an input is missing, unknown, no array or of another type; nothing has changed then.
+        """
+        core, subgraph_index = self._interpreter.core, self._subgraph_index
+        if len(kwargs) != len(self._inputs):
             raise ValueError(
                 "Invalid number of inputs provided for running a SignatureDef, "
-                f"expected {len(signature.inputs)} vs provided {len(kwargs)}"
+                f"expected {len(self._inputs)} vs provided {len(kwargs)}"
             )
-        subgraph_index = signature.subgraph_index
-        values = {}
-        for name, value in kwargs.items():
-            if name not in signature.inputs:
-                raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
-            values[signature.inputs[name]] = array = np.asarray(value)
-            core.resize_input(signature.inputs[name], array.shape, False, subgraph_index)
+        values = {self._input_index(name): self._array(name, value) for name, value in kwargs.items()}
+        for index, array in values.items():
+            core.resize_input(index, array.shape, False, subgraph_index)
         core.allocate_tensors(subgraph_index)
         for index, array in values.items():
             core.set_tensor(index, array, subgraph_index)
         core.invoke(subgraph_index)
-        return {name: core.get_tensor(index, subgraph_index) for name, index in signature.outputs.items()}
+        return {name: core.get_tensor(index, subgraph_index) for name, index in self._outputs}
+
+    def _input_index(self, name: str) -> int:
+        if name not in self._inputs:
+            raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
+        return self._inputs[name]
+
+    def _array(self, name: str, value: object) -> np.ndarray:
+        """The value, if it is an array, a list or a tuple of the input's type."""
+        where = f"signature {self._signature_key!r}, input {name!r}"
+        if not hasattr(value, "shape") and not isinstance(value, list | tuple):
+            raise ValueError(f"{where}: it must be an array, got {type(value).__name__}")
+        try:
+            array = np.asarray(value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{where}: it must be an array, got {type(value).__name__}: {error}") from error
+        check_type(self._interpreter.core.tensor(self._inputs[name], self._subgraph_index), array)
+        return array
 
     def get_input_details(self) -> dict[str, dict[str, Any]]:
         """Details of the input tensors by the signature's names."""
-        return self._details(self._signature.inputs)
+        return self._details(self._inputs.items())
 
     def get_output_details(self) -> dict[str, dict[str, Any]]:
         """Details of the output tensors by the signature's names."""
-        return self._details(self._signature.outputs)
+        return self._details(self._outputs)
 
-    def _details(self, tensors: dict[str, int]) -> dict[str, dict[str, Any]]:
-        subgraph_index = self._signature.subgraph_index
-        return {
-            name: tensor_details(self._core.tensor(index, subgraph_index)) for name, index in tensors.items()
-        }
+    def _details(self, tensors: Iterable[tuple[str, int]]) -> dict[str, dict[str, Any]]:
+        core = self._interpreter.core
+        return {name: tensor_details(core.tensor(index, self._subgraph_index)) for name, index in tensors}

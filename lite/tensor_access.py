@@ -89,7 +89,7 @@ def write_tensor(tensor: Tensor, value: object) -> None:
     A variant takes what read_tensor gave of another one.
     """
     array = np.asarray(value)
-    _check_type(tensor, array)
+    check_type(tensor, array)
     _check_shape(tensor, array)
     if tensor.type == TensorType.STRING:
         tensor.bind(pack_strings([_encoded(s) for s in array.ravel().tolist()]))
@@ -108,7 +108,7 @@ def write_tensor(tensor: Tensor, value: object) -> None:
         view[...] = array.view(view.dtype) if tensor.type in _ML_DTYPES else array
 
 
-def _check_type(tensor: Tensor, array: np.ndarray) -> None:
+def check_type(tensor: Tensor, array: np.ndarray) -> None:
     expected = numpy_type(tensor.type)
     if expected is np.bytes_:
         fits = array.dtype.kind in "SUO"

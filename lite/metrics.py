@@ -1,0 +1,8 @@
+"""TFLiteMetrics: where a program hooks in that counts interpreters. Nothing is reported to anyone."""
+
+
+class TFLiteMetrics:
+    """LiteRT's class by name; replace a method to be told."""
+
+    def increase_counter_interpreter_creation(self) -> None:
+        """Called once by each Interpreter, when its model is open."""
