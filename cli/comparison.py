@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .litert import litert_interpreter
-from .model_inputs import fill_inputs, named
+from .model_inputs import fill_inputs, named, settable
 from .model_options import open_interpreter
 from .timing import Spread, time_in_turns
 
@@ -53,8 +53,10 @@ def compare(
     """
     litert = litert_interpreter(model, threads, reference=resolver == "ref")
     numlite = open_interpreter(model, threads, resolver) if ours is None else ours
-    inputs = list(fill_inputs(named(litert.get_input_details()), given or {}, seed).values())
-    outputs, agrees = outputs_agree(_run(litert, inputs), _run(numlite, inputs))
+    names = {detail["name"] for detail in settable(numlite)}
+    details = [detail for detail in litert.get_input_details() if detail["name"] in names]
+    inputs = list(fill_inputs(named(details), given or {}, seed).values())
+    outputs, agrees = outputs_agree(_run(litert, details, inputs), _run(numlite, settable(numlite), inputs))
     times = time_in_turns([litert.invoke, numlite.invoke], seconds, on_progress)
     return Comparison(
         Spread.of(times[:, 0]),
@@ -66,8 +68,9 @@ def compare(
     )
 
 
-def _run(interpreter: Any, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
-    details = interpreter.get_input_details()
+def _run(
+    interpreter: Any, details: Sequence[Mapping[str, Any]], inputs: Sequence[np.ndarray]
+) -> list[np.ndarray]:
     for detail, array in zip(details, inputs, strict=True):
         if tuple(detail["shape"]) != array.shape:
             interpreter.resize_tensor_input(detail["index"], array.shape)

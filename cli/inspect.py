@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 @model_argument
 @click.option("--tensors", is_flag=True, help="List every tensor, with its place in memory.")
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
+@click.option("--strict", is_flag=True, help="List instead what is wrong or unusual in the file.")
 @click.option("--delegate", metavar="NAME", help="Show what this delegate takes: its name, or its module.")
 @delegate_option
 @trust_option
@@ -29,6 +31,7 @@ def command(
     model: str,
     tensors: bool,
     nodes: bool,
+    strict: bool,
     delegate: str | None,
     options: tuple[str, ...],
     trust_compiled_code: bool,
@@ -37,7 +40,13 @@ def command(
 
     Works also for models with operators that numlite cannot run. With --delegate it shows instead
     which nodes the delegate takes, what is copied, and why it leaves the others.
+
+    Files that break rules of the format are opened where they can be read all the same. With --strict
+    every such place is listed, and the exit code is 1 when there is any.
     """
+    if strict:
+        _show_findings(model)
+        return
     if delegate is not None:
         from .inspect_delegate import show_delegate
 
@@ -62,6 +71,20 @@ def command(
         if tensors:
             console.print(_tensor_table(opened, subgraph))
     _show_memory(console, model, tensors, trust_compiled_code)
+
+
+def _show_findings(path: str) -> None:
+    from ..lite.strict_check import model_findings
+
+    try:
+        found = model_findings(Path(path).read_bytes())
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror or error}") from error
+    for finding in found:
+        click.echo(finding)
+    if found:
+        raise click.exceptions.Exit(1)
+    click.echo(f"{path}: nothing found")
 
 
 def _show_file(console: Console, path: str, model: Model) -> None:

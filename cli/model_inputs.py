@@ -5,10 +5,13 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..interpreter import Interpreter
 
 Detail = Mapping[str, Any]
 
@@ -30,6 +33,12 @@ def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.nd
         else:
             found |= {_known(key, names): array for key, array in loaded.items()}
     return found
+
+
+def settable(interpreter: Interpreter) -> list[Detail]:
+    """Details of the inputs that take a value: not of constants, which some models list as inputs."""
+    details = interpreter.get_input_details()
+    return [detail for detail in details if not interpreter.core.tensor(detail["index"]).is_constant]
 
 
 def named(details: Sequence[Detail]) -> dict[str, Detail]:

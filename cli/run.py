@@ -76,10 +76,10 @@ def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> 
 
 
 def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> Arrays:
-    """Resize to the given inputs, allocate, and set every input; returns the arrays by name."""
-    from .model_inputs import fill_inputs, named, read_inputs
+    """Resize to the given inputs, allocate, and set every input but constants; returns the arrays by name."""
+    from .model_inputs import fill_inputs, named, read_inputs, settable
 
-    details = named(interpreter.get_input_details())
+    details = named(settable(interpreter))
     arrays = fill_inputs(details, read_inputs(sources, list(details)), seed)
     for name, array in arrays.items():
         if tuple(details[name]["shape"]) != array.shape:

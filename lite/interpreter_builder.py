@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..schema import tflite
 from ..schema.operator_code import builtin_code
 from .arena import allocate
 from .errors import ModelError, PrepareError, UnsupportedError
-from .graph_check import check_graph
+from .graph_check import graph_faults
 from .node import Node
 from .quantization import Quantization, quantization_fault
 from .subgraph import Subgraph, checked_shape
@@ -16,12 +16,16 @@ from .tensor import AllocationType, Tensor
 from .unresolved import UnresolvedOperator
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
     from .model import Model
     from .op_resolver import OpResolver
     from .registration import Registration
     from .runtime import Runtime
+
+Graph: TypeAlias = "tuple[list[Tensor], list[Node], tuple[int, ...]]"  # with the graph's inputs
 
 CUSTOM = 32
 CUSTOM_CODE_PREFIX = "numlite-delegate:"  # of operators in compiled models; a delegate's name follows
@@ -43,7 +47,6 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
 
     runtime.subgraphs.extend(map(build, range(len(root.subgraphs))))
     runtime.build = build
-    _check_signatures(model, runtime.subgraphs)
     for subgraph in runtime.subgraphs:
         subgraph.init_nodes()
     return runtime.subgraphs
@@ -79,16 +82,31 @@ def _build(
     registrations: list[tuple[Registration, int]],
     runtime: Runtime,
 ) -> Subgraph:
-    tensors = [_tensor(t, entry, model) for t, entry in enumerate(table.tensors)]
-    nodes = [_node(n, operator, registrations, model) for n, operator in enumerate(table.operators)]
-    inputs, outputs = tuple(table.inputs.tolist()), tuple(table.outputs.tolist())
-    name = table.name or ""
-    try:
-        check_graph(tensors, nodes, inputs, outputs)
-    except ModelError as error:
-        raise ModelError(f"subgraph {index} {name!r}: {error}") from error
+    tensors, nodes, inputs = _graph(table, model, registrations)
+    outputs = tuple(table.outputs.tolist())
+    _settle_written_constants(tensors, nodes)
     _settle_empty_constants(tensors, nodes, inputs)
-    return Subgraph(index, name, tensors, nodes, inputs, outputs, runtime)
+    subgraph = Subgraph(index, table.name or "", tensors, nodes, inputs, outputs, runtime)
+    subgraph.fault = next(graph_faults(tensors, nodes, inputs), None)
+    return subgraph
+
+
+def read_graph(table: tflite.SubGraph, model: Model) -> Graph:
+    """A subgraph as the file has it, for who looks at it: no operator is resolved."""
+    codes = model.root.operator_codes
+    return _graph(table, model, [(UnresolvedOperator(_code_name(code)), code.version) for code in codes])
+
+
+def _code_name(code: tflite.OperatorCode) -> str:
+    builtin = builtin_code(code)
+    return code.custom_code or "" if builtin == CUSTOM else operator_name(builtin)
+
+
+def _graph(table: tflite.SubGraph, model: Model, registrations: Sequence[tuple[Registration, int]]) -> Graph:
+    tensors = [_tensor(t, entry, model) for t, entry in enumerate(table.tensors)]
+    count = len(tensors)
+    nodes = [_node(n, entry, registrations, model, count) for n, entry in enumerate(table.operators)]
+    return tensors, nodes, tuple(table.inputs.tolist())
 
 
 def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
@@ -113,27 +131,41 @@ def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
             f"tensor {index} {tensor!r}: its values are in another file; a model that holds them would run"
         )
     tensor.sparsity = table.sparsity
-    data = model.buffer(table.buffer)
+    data = model.buffer(table.buffer, tensor.alignment)
     if data is not None:
         _make_constant(tensor, data)
     elif tensor.is_variable:
         tensor.allocation_type = AllocationType.ARENA_RW_PERSISTENT
-    elif tensor.has_fixed_size:
-        tensor.allocation_type = AllocationType.ARENA_RW
     else:
-        tensor.allocation_type = AllocationType.DYNAMIC
+        _make_value(tensor)
     return tensor
+
+
+def _make_value(tensor: Tensor) -> None:
+    tensor.allocation_type = AllocationType.ARENA_RW if tensor.has_fixed_size else AllocationType.DYNAMIC
+    tensor.bind(None)
 
 
 def _make_constant(tensor: Tensor, data: np.ndarray) -> None:
     if tensor.is_variable:
         raise ModelError(f"tensor {tensor.index} {tensor!r}: a variable must not have a buffer")
-    if tensor.has_fixed_size and tensor.sparsity is None and data.size != tensor.nbytes:
+    tensor.allocation_type = AllocationType.MMAP_RO
+    if tensor.sparsity is not None or not tensor.has_fixed_size:
+        tensor.bind(data)
+        return
+    if data.size < tensor.nbytes:
         raise ModelError(
             f"tensor {tensor.index} {tensor!r}: its buffer must hold {tensor.nbytes} bytes, got {data.size}"
         )
-    tensor.allocation_type = AllocationType.MMAP_RO
-    tensor.bind(data)
+    tensor.bind(data[: tensor.nbytes])
+
+
+def _settle_written_constants(tensors: list[Tensor], nodes: list[Node]) -> None:
+    """What a node writes is no constant, though some converters leave a value in the file."""
+    for t in {t for node in nodes for t in node.outputs}:
+        if tensors[t].is_constant:
+            tensors[t].sparsity = None
+            _make_value(tensors[t])
 
 
 def _settle_empty_constants(tensors: list[Tensor], nodes: list[Node], inputs: tuple[int, ...]) -> None:
@@ -163,12 +195,13 @@ def _quantization(table: tflite.QuantizationParameters | None) -> Quantization |
 
 
 def _node(
-    index: int, operator: tflite.Operator, registrations: list[tuple[Registration, int]], model: Model
+    index: int,
+    operator: tflite.Operator,
+    registrations: Sequence[tuple[Registration, int]],
+    model: Model,
+    tensor_count: int,
 ) -> Node:
-    code = operator.opcode_index
-    if code >= len(registrations):
-        raise ModelError(f"node {index}: operator code must be under {len(registrations)}, got {code}")
-    registration, version = registrations[code]
+    registration, version = registrations[operator.opcode_index]
     return Node(
         index,
         registration,
@@ -176,21 +209,6 @@ def _node(
         tuple(operator.outputs.tolist()),
         operator.builtin_options or operator.builtin_options_2,
         model.custom_options(operator),
-        tuple(operator.intermediates.tolist()),
+        tuple(t if t < tensor_count else -1 for t in operator.intermediates.tolist()),
         version,
     )
-
-
-def _check_signatures(model: Model, subgraphs: list[Subgraph]) -> None:
-    for signature in model.signatures().values():
-        if signature.subgraph_index >= len(subgraphs):
-            raise ModelError(
-                f"signature {signature.key!r}: subgraph must be under {len(subgraphs)}, "
-                f"got {signature.subgraph_index}"
-            )
-        count = len(subgraphs[signature.subgraph_index].tensors)
-        for name, t in (*signature.inputs.items(), *signature.outputs.items()):
-            if not 0 <= t < count:
-                raise ModelError(
-                    f"signature {signature.key!r}, {name!r}: tensor must be under {count}, got {t}"
-                )

@@ -42,10 +42,10 @@ class Model:
         self._data = np.frombuffer(view, np.uint8)
         self._data.flags.writeable = False
         self.address: int = self._data.__array_interface__["data"][0]
-        verify(view)
+        verify(view, tolerant=True)
         self.root = tflite.read(view)
         self._buffers = self.root.buffers
-        self._tail_copies: dict[int, np.ndarray] = {}
+        self._copies: dict[int, np.ndarray] = {}
 
     @classmethod
     def from_path(cls, path: str | bytes | os.PathLike[str]) -> Model:
@@ -72,11 +72,11 @@ class Model:
     def description(self) -> str:
         return self.root.description or ""
 
-    def buffer(self, index: int) -> np.ndarray | None:
+    def buffer(self, index: int, alignment: int = 1) -> np.ndarray | None:
         """The bytes of a buffer as a flat uint8 view, None when it holds none.
 
         OVERREAD_BYTES after its end may be read: a buffer that ends too near to the end of
-        the file is copied.
+        the file is copied, and one that does not lie at a multiple of the alignment.
         """
         if index == 0:
             return None
@@ -85,8 +85,9 @@ class Model:
         data = self._bytes(f"buffer {index}", offset, buffer.size) if offset > 1 else buffer.data
         if not data.size:
             return None
-        end = data.__array_interface__["data"][0] + data.size - self.address
-        return data if end + OVERREAD_BYTES <= self.nbytes else self._copy(index, data)
+        address = data.__array_interface__["data"][0]
+        ends_early = address + data.size - self.address + OVERREAD_BYTES <= self.nbytes
+        return data if ends_early and address % alignment == 0 else self._copy(index, data)
 
     def metadata(self) -> dict[str, bytes]:
         """The model's metadata by name."""
@@ -97,7 +98,10 @@ class Model:
         return found
 
     def signatures(self) -> dict[str, Signature]:
-        """The signatures by key, in the file's order; their arguments by name, in alphabetical order."""
+        """The signatures by key, in the file's order; their arguments by name, in alphabetical order.
+
+        Tools that take tensors out of a model leave signatures behind, so that any number may be stale.
+        """
         found = {}
         for definition in self.root.signature_defs:
             key = definition.signature_key or ""
@@ -118,12 +122,12 @@ class Model:
         return self._data[offset : offset + size]
 
     def _copy(self, index: int, data: np.ndarray) -> np.ndarray:
-        copy = self._tail_copies.get(index)
+        copy = self._copies.get(index)
         if copy is None:
             memory = np.zeros(data.size + OVERREAD_BYTES, np.uint8)
             memory[: data.size] = data
             memory.flags.writeable = False
-            copy = self._tail_copies[index] = memory[: data.size]
+            copy = self._copies[index] = memory[: data.size]
         return copy
 
 

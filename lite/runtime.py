@@ -83,7 +83,7 @@ class Runtime:
 
     def delegate_to(self, subgraph: Subgraph, delegate: Delegate) -> None:
         """Let the delegate take nodes of one subgraph, if it has not done so yet."""
-        if subgraph.index in self.skippable:
+        if subgraph.index in self.skippable or subgraph.fault is not None:
             return
         from .delegation import Delegation
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from . import debug
 from .arena import allocate, check_room_for
 from .callees import Callees
-from .errors import InvokeError, PrepareError, StateError, UnsupportedError
+from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from .memory import StageMemory
 from .node_errors import invoke_error, prepare_error
 from .node_release import free_node
@@ -63,6 +63,7 @@ class Subgraph:
         self.variables = [t.index for t in tensors if t.is_variable]
         self.state = State.UNINVOKABLE
         self.stages: list[Stage] = []
+        self.fault: str | None = None  # of the graph: it can be looked at, not run
         self.owned = False  # by one node of another subgraph, the only one that runs it
         self.delegation: Delegation | None = None  # None until a delegate is applied
         self.operator_profiler: OperatorProfiler | None = None  # while a node is profiled that wants it
@@ -205,6 +206,8 @@ class Subgraph:
 
     def allocate_tensors(self) -> None:
         """Prepare all nodes whose shapes can be known, and place their tensors in memory."""
+        if self.fault is not None:
+            raise ModelError(f"subgraph {self.index} {self.name!r}: {self.fault}")
         if self._preparing:
             raise PrepareError(f"subgraph {self.index} {self.name!r}: it contains itself")
         if self.delegation is not None and self.delegation.undone:

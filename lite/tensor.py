@@ -186,6 +186,14 @@ class Tensor:
         return (math.prod(shape) * _BITS.get(self.type, 0) + 7) // 8
 
     @property
+    def alignment(self) -> int:
+        """Bytes that the address of the values must be a multiple of."""
+        dtype = NUMPY_DTYPES.get(self.type)
+        if dtype is not None:
+            return dtype.alignment
+        return {TensorType.STRING: 4, TensorType.BFLOAT16: 2}.get(TensorType(self.type), 1)
+
+    @property
     def has_fixed_size(self) -> bool:
         """Whether type and shape say how many bytes it takes: not so for strings and resources."""
         return self.type not in (TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT)

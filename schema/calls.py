@@ -48,7 +48,7 @@ def check_calls(calls: Sequence[Counter[Call]]) -> None:
                 open_subgraphs.discard(current)
                 path.pop()
             elif callee in open_subgraphs:
-                raise Fault(f"subgraph {callee} calls itself")
+                raise Fault(f"model: subgraph {callee} calls itself")
             else:
                 open_subgraphs.add(callee)
                 path.append((callee, _callees(calls[callee])))
@@ -66,9 +66,9 @@ def _extent(index: int, calls: Counter[Call], known: dict[int, _Extent]) -> _Ext
         runs = [1 + extent.calls for extent in below]
         count += times * (sum(runs) if call.all_run else max(runs))
     if depth > MAX_DEPTH:
-        raise Fault(f"subgraph {index}: calls must be at most {MAX_DEPTH} deep, got {depth}")
+        raise Fault(f"model: subgraph {index}: calls must be at most {MAX_DEPTH} deep, got {depth}")
     if count > MAX_CALLS:
         raise Fault(
-            f"subgraph {index}: a run must make at most {MAX_CALLS:,} calls of subgraphs, got {count:,}"
+            f"model: subgraph {index}: a run must make at most {MAX_CALLS:,} calls of subgraphs, got {count:,}"
         )
     return _Extent(depth, count)

@@ -160,9 +160,19 @@ def _vector(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], np
             return empty
         at += _U32(table._data, at)[0]
         length = _U32(table._data, at)[0]
-        return np.frombuffer(table._data, dtype, length, at + 4) if length else empty
+        if not length:
+            return empty
+        values = np.frombuffer(table._data, dtype, length, at + 4)
+        return values if values.flags.aligned else _aligned(values)
 
     return read
+
+
+def _aligned(values: np.ndarray) -> np.ndarray:
+    """A copy that kernels may read: not every writer aligns vectors of wide items."""
+    copy = values.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def _tables(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], TableVector[Any]]:

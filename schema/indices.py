@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from . import tflite
 from .calls import Call, check_calls
-from .fault import Fault
+from .fault import Findings
 
 _I32 = struct.Struct("<i").unpack_from
 _I8 = struct.Struct("<b").unpack_from
@@ -25,9 +25,13 @@ _ELEMENT_BITS = (32, 16, 32, 8, 64, 0, 8, 16, 64, 8, 64, 128, 64, 0, 0, 32, 16, 
 _MAX_RANK = 64
 
 
-def check_indices(data: memoryview, root: int) -> None:
-    """Raise Fault unless every index names a thing that exists and constants fill their tensors."""
-    _Model(data, root).check()
+def check_indices(data: memoryview, root: int, findings: Findings) -> None:
+    """Find what keeps indices from naming things that exist, and constants from filling their tensors.
+
+    Deviations are what no reader follows unasked: entries of signatures, intermediates, bytes behind a
+    constant's last value.
+    """
+    _Model(data, root, findings).check()
 
 
 class _Fields:
@@ -53,9 +57,10 @@ class _Fields:
 class _Model:
     """The counts that indices are held against, and the checks."""
 
-    def __init__(self, data: memoryview, root: int) -> None:
+    def __init__(self, data: memoryview, root: int, findings: Findings) -> None:
         self.data = data
         self.root = root
+        self.findings = findings
         self.tensor_fields = _Fields(
             data,
             "Tensor",
@@ -105,22 +110,18 @@ class _Model:
         ).of(self.root)
         found = _U32(self.data, self.root + version)[0] if version else 0
         if found != 3:
-            raise Fault(f"schema version must be 3, got {found}")
+            raise self.findings.fault(f"schema version must be 3, got {found}")
         self.code_count = self._count(codes)
         places = list(self._tables(self.root, subgraphs))
         if not places:
-            raise Fault("a model must have at least one subgraph")
+            raise self.findings.fault("a model must have at least one subgraph")
         self.subgraph_count = len(places)
         self.buffer_bytes = self._buffers(buffers)
         fields = _Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
         self.tensor_counts: list[int] = []
         self.calls: list[Counter[Call]] = []
-        for i, at in enumerate(places):
-            try:
-                self._subgraph(at, fields.of(at))
-            except Fault as fault:
-                raise fault.inside(f"subgraph {i}") from None
-        check_calls(self.calls)
+        self.findings.each("subgraph", places, lambda at: self._subgraph(at, fields.of(at)))
+        self.findings.guarded(lambda _: check_calls(self.calls), self.root)
         self._metadata(metadata)
         self._signatures(signatures)
 
@@ -144,21 +145,19 @@ class _Model:
     def _buffers(self, offset: int) -> list[int]:
         """Bytes of each buffer."""
         fields = _Fields(self.data, "Buffer", "data", "offset", "size")
-        sizes = []
-        for i, at in enumerate(self._tables(self.root, offset)):
+        sizes: list[int] = []
+
+        def add(at: int) -> None:
             inside, offset_at, size_at = fields.of(at)
-            nbytes = 0
+            sizes.append(0)
             if inside:
-                nbytes = _U32(self.data, at + inside + _U32(self.data, at + inside)[0])[0]
-            if offset_at:
-                try:
-                    outside = self._outside(at, offset_at, size_at)
-                except Fault as fault:
-                    raise fault.inside(f"buffer {i}") from None
-                if outside is not None:
-                    # LiteRT takes the bytes inside when there are both; either must fill its tensors.
-                    nbytes = min(nbytes, outside) if inside else outside
-            sizes.append(nbytes)
+                sizes[-1] = _U32(self.data, at + inside + _U32(self.data, at + inside)[0])[0]
+            outside = self._outside(at, offset_at, size_at) if offset_at else None
+            if outside is not None:
+                # LiteRT takes the bytes inside when there are both; either must fill its tensors.
+                sizes[-1] = min(sizes[-1], outside) if inside else outside
+
+        self.findings.each("buffer", self._tables(self.root, offset), add)
         return sizes
 
     def _outside(self, at: int, offset_at: int, size_at: int) -> int | None:
@@ -168,48 +167,45 @@ class _Model:
         if start <= 1:
             return None
         if start + nbytes > len(self.data):
-            raise Fault(f"{nbytes} bytes at offset {start} run past the end of the file of {len(self.data)}")
+            raise self.findings.fault(
+                f"{nbytes} bytes at offset {start} run past the end of the file of {len(self.data)}"
+            )
         return nbytes
 
     def _subgraph(self, at: int, offsets: tuple[int, ...]) -> None:
         tensors, inputs, outputs, operators = offsets
-        i = 0
         places = list(self._tables(at, tensors))
         count = len(places)
         self.tensor_counts.append(count)
         self.calls.append(Counter())
-        try:
-            for i, place in enumerate(places):  # noqa: B007, named when a fault is found
-                self._tensor(place, count)
-        except Fault as fault:
-            raise fault.inside(f"tensor {i}") from None
-        self._indices("inputs", at, inputs, count, 0)
-        self._indices("outputs", at, outputs, count, 0)
-        try:
-            for i, place in enumerate(self._tables(at, operators)):  # noqa: B007
-                self._operator(place, count)
-        except Fault as fault:
-            raise fault.inside(f"operator {i}") from None
+        self.findings.each("tensor", places, lambda place: self._tensor(place, count))
+        for name, offset in (("inputs", inputs), ("outputs", outputs)):
+            if wrong := self._wrong_index(name, at, offset, count, 0):
+                raise self.findings.fault(wrong)
+        self.findings.each(
+            "operator", self._tables(at, operators), lambda place: self._operator(place, count)
+        )
 
-    def _indices(self, name: str, at: int, offset: int, count: int, lowest: int) -> None:
-        """Hold a vector of indices against the number of tensors."""
+    def _wrong_index(self, name: str, at: int, offset: int, count: int, lowest: int) -> str | None:
+        """What is wrong with a vector of indices of that many tensors."""
         if not offset:
-            return
+            return None
         at += offset
         at += _U32(self.data, at)[0]
         extent = self.extents.get(at)
         if extent is None:
             extent = self.extents[at] = self._extent(at)
-        if extent[0] < lowest or extent[1] >= count:
-            worst = extent[0] if extent[0] < lowest else extent[1]
-            raise Fault(f"{name} name tensor {worst}, the subgraph has {count}")
+        if extent[0] >= lowest and extent[1] < count:
+            return None
+        worst = extent[0] if extent[0] < lowest else extent[1]
+        return f"{name} name tensor {worst}, the subgraph has {count}"
 
     def _extent(self, at: int) -> tuple[int, int]:
         """Smallest and largest index of a vector."""
         length = _U32(self.data, at)[0]
         self.indices_left -= length
         if self.indices_left < 0:
-            raise Fault("vectors of indices must not overlap")
+            raise self.findings.fault("vectors of indices must not overlap")
         values = struct.unpack_from(f"<{length}i", self.data, at + 4)
         return min(values, default=0), max(values, default=-1)
 
@@ -219,25 +215,28 @@ class _Model:
         type_code = _I8(data, at + type_at)[0] if type_at else 0
         buffer = _U32(data, at + buffer_at)[0] if buffer_at else 0
         if not 0 <= type_code < len(_ELEMENT_BITS):
-            raise Fault(f"type must be 0 to {len(_ELEMENT_BITS) - 1}, got {type_code}")
+            raise self.findings.fault(f"type must be 0 to {len(_ELEMENT_BITS) - 1}, got {type_code}")
         if buffer and buffer >= len(self.buffer_bytes):
-            raise Fault(f"buffer {buffer}, the model has {len(self.buffer_bytes)}")
+            raise self.findings.fault(f"buffer {buffer}, the model has {len(self.buffer_bytes)}")
         shape: tuple[int, ...] = ()
         if shape_at:
             place = at + shape_at
             place += _U32(data, place)[0]
             rank = _U32(data, place)[0]
             if rank > _MAX_RANK:
-                raise Fault(f"shape must have at most {_MAX_RANK} dimensions, got {rank}")
+                raise self.findings.fault(f"shape must have at most {_MAX_RANK} dimensions, got {rank}")
             shape = struct.unpack_from(f"<{rank}i", data, place + 4)
             if rank and min(shape) < 0:
-                raise Fault(f"shape must have no negative size, got {list(shape)}")
+                raise self.findings.fault(f"shape must have no negative size, got {list(shape)}")
         nbytes = self.buffer_bytes[buffer] if buffer else 0
         if nbytes and not sparsity_at and _ELEMENT_BITS[type_code]:
             needed = (math.prod(shape) * _ELEMENT_BITS[type_code] + 7) // 8
-            if nbytes < needed:
+            if nbytes != needed:
                 name = tflite.TensorType(type_code).name.lower()
-                raise Fault(f"{name} {list(shape)} needs {needed} bytes, buffer {buffer} has {nbytes}")
+                wrong = f"{name} {list(shape)} needs {needed} bytes, buffer {buffer} has {nbytes}"
+                if nbytes < needed:
+                    raise self.findings.fault(wrong)
+                self.findings.deviation(wrong)
         if quantization_at:
             place = at + quantization_at
             self._quantization(place + _U32(data, place)[0], shape, tensor_count)
@@ -253,22 +252,27 @@ class _Model:
         scales = _U32(data, at + scale_at + _U32(data, at + scale_at)[0])[0]
         zeros = _U32(data, at + zero_at + _U32(data, at + zero_at)[0])[0] if zero_at else 0
         if scales and zeros not in (scales, 1):
-            raise Fault(f"quantization must have a zero_point for each scale, got {zeros} and {scales}")
+            raise self.findings.fault(
+                f"quantization must have a zero_point for each scale, got {zeros} and {scales}"
+            )
         if scales > 1:
             dimension = _I32(data, at + dimension_at)[0] if dimension_at else 0
             if shape and (not 0 <= dimension < len(shape) or shape[dimension] != scales):
-                raise Fault(f"quantization has {scales} scales along dimension {dimension} of {list(shape)}")
+                raise self.findings.fault(
+                    f"quantization has {scales} scales along dimension {dimension} of {list(shape)}"
+                )
 
     def _details(self, at: int, kind: int, tensor_count: int) -> None:
         """Scales and zero points of blockwise and multi-axis quantization are tensors."""
-        name = tflite.UNIONS["QuantizationDetails"][kind - 1]
-        if name == "CustomQuantization":
+        names = tflite.UNIONS["QuantizationDetails"]
+        if not 0 < kind <= len(names) or names[kind - 1] == "CustomQuantization":
             return
+        name = names[kind - 1]
         at += _U32(self.data, at)[0]
         for lowest, offset in enumerate(_Fields(self.data, name, "zero_points", "scales").of(at), -1):
             index = _I32(self.data, at + offset)[0] if offset else 0
             if not lowest <= index < tensor_count:
-                raise Fault(f"{name} names tensor {index}, the subgraph has {tensor_count}")
+                raise self.findings.fault(f"{name} names tensor {index}, the subgraph has {tensor_count}")
 
     def _operator(self, at: int, tensor_count: int) -> None:
         data = self.data
@@ -277,11 +281,12 @@ class _Model:
         )
         code = _U32(data, at + code_at)[0] if code_at else 0
         if code >= self.code_count:
-            raise Fault(f"opcode_index {code}, the model has {self.code_count}")
-        self._indices("inputs", at, inputs, tensor_count, -1)
-        self._indices("outputs", at, outputs, tensor_count, 0)
-        if intermediates:
-            self._indices("intermediates", at, intermediates, tensor_count, -1)
+            raise self.findings.fault(f"opcode_index {code}, the model has {self.code_count}")
+        if wrong := self._wrong_index("intermediates", at, intermediates, tensor_count, -1):
+            self.findings.deviation(wrong)
+        for name, offset, lowest in (("inputs", inputs, -1), ("outputs", outputs, 0)):
+            if wrong := self._wrong_index(name, at, offset, tensor_count, lowest):
+                raise self.findings.fault(wrong)
         if custom_at:
             self._outside(at, custom_at, custom_size)
         for union, type_at, options_at in zip(_CALLING, options[::2], options[1::2], strict=True):
@@ -299,7 +304,9 @@ class _Model:
                 if 0 <= index < self.subgraph_count:
                     callees.append(index)
                 elif union == "BuiltinOptions":
-                    raise Fault(f"{field} {index}, the model has {self.subgraph_count} subgraphs")
+                    raise self.findings.fault(
+                        f"{field} {index}, the model has {self.subgraph_count} subgraphs"
+                    )
         if callees:
             self.calls[-1][Call(tuple(sorted(set(callees))), all_run="While" in name)] += 1
 
@@ -315,36 +322,41 @@ class _Model:
         length = _U32(self.data, at)[0]
         self.indices_left -= length
         if self.indices_left < 0:
-            raise Fault("vectors of indices must not overlap")
+            raise self.findings.fault("vectors of indices must not overlap")
         return struct.unpack_from(f"<{length}i", self.data, at + 4)
 
     def _metadata(self, offset: int) -> None:
         fields = _Fields(self.data, "Metadata", "buffer")
-        for i, at in enumerate(self._tables(self.root, offset)):
+
+        def check(at: int) -> None:
             [buffer_at] = fields.of(at)
             buffer = _U32(self.data, at + buffer_at)[0] if buffer_at else 0
             if buffer >= len(self.buffer_bytes):
-                raise Fault(f"buffer {buffer}, the model has {len(self.buffer_bytes)}").inside(
-                    f"metadata {i}"
-                )
+                raise self.findings.fault(f"buffer {buffer}, the model has {len(self.buffer_bytes)}")
+
+        self.findings.each("metadata", self._tables(self.root, offset), check)
 
     def _signatures(self, offset: int) -> None:
         fields = _Fields(self.data, "SignatureDef", "subgraph_index", "inputs", "outputs")
         names = _Fields(self.data, "TensorMap", "tensor_index")
-        for i, at in enumerate(self._tables(self.root, offset)):
+
+        def check(at: int) -> None:
             subgraph_at, *maps = fields.of(at)
             subgraph = _U32(self.data, at + subgraph_at)[0] if subgraph_at else 0
             if subgraph >= self.subgraph_count:
-                fault = Fault(f"subgraph_index {subgraph}, the model has {self.subgraph_count} subgraphs")
-                raise fault.inside(f"signature {i}")
+                self.findings.deviation(
+                    f"subgraph_index {subgraph}, the model has {self.subgraph_count} subgraphs"
+                )
+                return
             for place in (place for entry in maps for place in self._tables(at, entry)):
                 [index_at] = names.of(place)
                 index = _U32(self.data, place + index_at)[0] if index_at else 0
                 if index >= self.tensor_counts[subgraph]:
-                    fault = Fault(
+                    self.findings.deviation(
                         f"tensor_index {index}, subgraph {subgraph} has {self.tensor_counts[subgraph]}"
                     )
-                    raise fault.inside(f"signature {i}")
+
+        self.findings.each("signature", self._tables(self.root, offset), check)
 
 
 def _naming_subgraphs(union: str) -> dict[int, tuple[str, ...]]:

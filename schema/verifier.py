@@ -6,11 +6,13 @@ After verify() the readers of flatbuffer.py stay inside the buffer, whatever it 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from operator import add
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from . import tflite
 from .errors import ModelError
-from .fault import Fault
+from .fault import Fault, Findings
 from .indices import check_indices
 
 if TYPE_CHECKING:
@@ -49,27 +51,52 @@ class _Layout(NamedTuple):
     children: tuple[_Child, ...]
 
 
-def verify(buffer: bytes | bytearray | memoryview | mmap | np.ndarray) -> None:
+Buffer: TypeAlias = "bytes | bytearray | memoryview | mmap | np.ndarray"
+
+
+def verify(buffer: Buffer, tolerant: bool = False) -> None:
     """Raise ModelError, saying where, unless the buffer is a model that can be read safely.
 
+    Tolerant passes over what LiteRT lets pass and the readers can do without: alignment, zero bytes
+    behind strings, unions of later schemas, buffers longer than their tensors, signatures
+    and intermediates of tensors that are gone.
     Takes time in the number of tables and indices, not of bytes.
     """
-    data = memoryview(buffer).cast("B")  # type: ignore[arg-type] # arrays have buffers, also before 3.12
+    data = _bytes(buffer)
+    findings = Findings(tolerant)
     try:
-        root = _Structure(data).root()
+        root = _Structure(data, findings).root()
     except Fault as fault:
         raise ModelError(f"{_NO_FLATBUFFER}: {str(fault).removeprefix('model: ')}") from None
     try:
-        check_indices(data, root)
+        check_indices(data, root, findings)
     except Fault as fault:
         raise ModelError(str(fault)) from None
+
+
+def strict_findings(buffer: Buffer) -> list[str]:
+    """Everything that verify() would raise for, each with its place; of a broken file only its structure."""
+    data = _bytes(buffer)
+    findings = Findings(listing=True)
+    try:
+        root = _Structure(data, findings).root()
+        if not findings.unreadable:
+            check_indices(data, root, findings)
+    except Fault as fault:
+        findings.found.append(str(fault))
+    return findings.found
+
+
+def _bytes(buffer: Buffer) -> memoryview:
+    return memoryview(buffer).cast("B")  # type: ignore[arg-type] # arrays have buffers, also before 3.12
 
 
 class _Structure:
     """Walks all tables of a buffer once; tables that share a vtable share its checks."""
 
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview, findings: Findings) -> None:
         self.data = data
+        self.findings = findings
         self.size = min(len(data), _MAX_FLATBUFFER_BYTES)
         self.layouts: dict[tuple[str, int, int], _Layout] = {}
         self.seen: set[tuple[str, int]] = set()
@@ -80,90 +107,108 @@ class _Structure:
     def root(self) -> int:
         """Check everything; returns the position of the root table."""
         if len(self.data) < 8:
-            raise Fault(f"{len(self.data)} bytes are too few for a .tflite file")
+            raise self.findings.fault(f"{len(self.data)} bytes are too few for a .tflite file")
         identifier = bytes(self.data[4:8])
         if identifier != tflite.IDENTIFIER:
-            raise Fault(f"identifier must be {tflite.IDENTIFIER.decode()}, got {identifier!r}")
+            raise self.findings.fault(f"identifier must be {tflite.IDENTIFIER.decode()}, got {identifier!r}")
         root: int = _U32(self.data, 0)[0]
         self.table("Model", root)
         return root
 
     def table(self, name: str, at: int) -> None:
         data, size = self.data, self.size
-        if at & 3 or at > size - 4:
-            raise Fault(f"table at {at} must be aligned and inside the file of {size} bytes")
+        if at > size - 4:
+            raise self.findings.fault(f"table at {at} must be inside the file of {size} bytes")
+        if at & 3:
+            self.findings.deviation(f"table at {at} must be aligned")
         vtable = at - _I32(data, at)[0]
         layout = self.layouts.get((name, vtable, at & 7))
         if layout is None:
             layout = self.layouts[name, vtable, at & 7] = self.layout(name, vtable, at)
         if at + layout.nbytes > size:
-            raise Fault(f"table at {at} must end inside the file of {size} bytes, has {layout.nbytes}")
-        for offset, kind, type_name, item_bytes, type_offset, field in layout.children:
-            place = at + offset
+            raise self.findings.fault(
+                f"table at {at} must end inside the file of {size} bytes, has {layout.nbytes}"
+            )
+        for child in layout.children:
+            place = at + child.offset
             target = place + _U32(data, place)[0]
-            if kind == "vector" or kind == "string":
-                if target & 3 or target > size - 4:
-                    raise Fault(f"vector at {target} must be aligned and inside the file").inside(field)
-                length = _U32(data, target)[0]
-                if length * item_bytes > size - 4 - target:
-                    raise Fault(f"{length} items at {target} run past the end of the file").inside(field)
-                if kind == "string" and (target + 4 + length >= size or data[target + 4 + length]):
-                    raise Fault(f"string at {target} must end in a zero byte").inside(field)
-                if item_bytes == 8 and length and target & 7 != 4:
-                    raise Fault(f"vector at {target} must have aligned items").inside(field)
-            elif kind == "tables":
-                self.tables(type_name, target, field)
-            else:
-                if kind == "union":
-                    type_name = self.member(type_name, at, type_offset, field)
-                try:
-                    self.table(type_name, target)
-                except Fault as fault:
-                    raise fault.inside(field) from None
+            if child.kind in ("vector", "string"):
+                self.vector(child, target)
+            elif child.kind == "tables":
+                self.tables(child.type, target, child.name)
+            elif child.kind == "table":
+                self.inner_table(child.type, target, child.name)
+            elif member := self.member(child, at):
+                self.inner_table(member, target, child.name)
+
+    def inner_table(self, name: str, at: int, field: str) -> None:
+        self.findings.path.append(field)
+        self.table(name, at)
+        self.findings.path.pop()
+
+    def vector(self, child: _Child, at: int) -> None:
+        """Check a vector of scalars, or a string."""
+        data, size, findings, field = self.data, self.size, self.findings, child.name
+        if at > size - 4:
+            raise findings.fault(f"vector at {at} must be inside the file", field)
+        length = _U32(data, at)[0]
+        if length * child.item_bytes > size - 4 - at:
+            raise findings.fault(f"{length} items at {at} run past the end of the file", field)
+        if at & 3:
+            findings.deviation(f"vector at {at} must be aligned", field)
+        elif child.item_bytes == 8 and length and at & 7 != 4:
+            findings.deviation(f"vector at {at} must have aligned items", field)
+        if child.kind == "string" and (at + 4 + length >= size or data[at + 4 + length]):
+            findings.deviation(f"string at {at} must end in a zero byte", field)
 
     def tables(self, name: str, at: int, field: str) -> None:
         if (name, at) in self.seen:
             return
         self.seen.add((name, at))
         data, size = self.data, self.size
-        if at & 3 or at > size - 4:
-            raise Fault(f"vector at {at} must be aligned and inside the file of {size} bytes").inside(field)
+        if at > size - 4:
+            raise self.findings.fault(f"vector at {at} must be inside the file of {size} bytes", field)
         length = _U32(data, at)[0]
         self.items_left -= length
         if length * 4 > size - 4 - at or self.items_left < 0:
-            raise Fault(f"{length} items at {at} run past the end of the file").inside(field)
+            raise self.findings.fault(f"{length} items at {at} run past the end of the file", field)
+        if at & 3:
+            self.findings.deviation(f"vector at {at} must be aligned", field)
         places = range(at + 4, at + 4 + 4 * length, 4)
         targets = struct.unpack_from(f"<{length}I", data, at + 4)
-        i = 0
-        try:
-            for i, target in enumerate(map(int.__add__, places, targets)):  # noqa: B007
-                self.table(name, target)
-        except Fault as fault:
-            raise fault.inside(f"{field.removesuffix('s')} {i}") from None
+        self.findings.each(field.removesuffix("s"), map(add, places, targets), partial(self.table, name))
 
-    def member(self, union: str, at: int, type_offset: int, field: str) -> str:
-        """Name of the table that a union holds."""
-        number = self.data[at + type_offset] if type_offset else 0
-        members = tflite.UNIONS[union]
-        if not 0 < number <= len(members):
-            raise Fault(f"{field}_type must be 1 to {len(members)}, got {number}").inside(field)
-        return members[number - 1]
+    def member(self, child: _Child, at: int) -> str | None:
+        """Name of the table that a union holds, None where only a later schema knows it."""
+        number = self.data[at + child.type_offset] if child.type_offset else 0
+        members = tflite.UNIONS[child.type]
+        if 0 < number <= len(members):
+            return members[number - 1]
+        field = child.name
+        self.findings.deviation(f"{field}_type must be 1 to {len(members)}, got {number}", field)
+        return None
 
     def layout(self, name: str, vtable: int, at: int) -> _Layout:
         """Check a vtable for tables of that name at positions like `at`, modulo 8."""
-        data, size = self.data, self.size
-        if vtable & 1 or not 0 <= vtable <= size - 4:
-            raise Fault(f"vtable at {vtable} must be aligned and inside the file of {size} bytes")
+        data, size, findings = self.data, self.size, self.findings
+        if not 0 <= vtable <= size - 4:
+            raise findings.fault(f"vtable at {vtable} must be inside the file of {size} bytes")
+        if vtable & 1:
+            findings.deviation(f"vtable at {vtable} must be aligned")
         vtable_bytes, nbytes = _U16(data, vtable)[0], _U16(data, vtable + 2)[0]
         if vtable_bytes < 4 or vtable_bytes & 1 or vtable + vtable_bytes > size or nbytes < 4:
-            raise Fault(f"vtable at {vtable} must be whole, has {vtable_bytes} bytes, its tables {nbytes}")
+            raise findings.fault(
+                f"vtable at {vtable} must be whole, has {vtable_bytes} bytes, its tables {nbytes}"
+            )
         children = []
         type_offset = 0
         for field, slot, kind, type_name, _, _ in tflite.TABLES[name]:
             offset = _U16(data, vtable + slot)[0] if slot < vtable_bytes else 0
             width = _SIZES[type_name] if kind == "scalar" else 4
-            if offset and (offset < 4 or offset + width > nbytes or (at + offset) % width):
-                raise Fault(f"{field} must be aligned and inside its table of {nbytes} bytes, is at {offset}")
+            if offset and (offset < 4 or offset + width > nbytes):
+                raise findings.fault(f"{field} must be inside its table of {nbytes} bytes, is at {offset}")
+            if offset and (at + offset) % width:
+                findings.deviation(f"{field} must be aligned, is at {offset} of the table at {at}")
             if offset and kind != "scalar":
                 item_bytes = _SIZES[type_name] if kind == "vector" else 1
                 children.append(_Child(offset, kind, type_name, item_bytes, type_offset, field))

@@ -50,3 +50,28 @@ def test_a_damaged_model_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert run_command(cli, ["inspect", str(path)]) == 1
     shown = capsys.readouterr().err
     assert f"{path}: " in shown and "identifier must be TFL3" in shown and shown.count("\n") == 1
+
+
+def test_strict_lists_everything(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(cli, ["inspect", "--strict", str(model)]) == 0
+    assert capsys.readouterr().out == f"{model}: nothing found\n"
+    tables = tflite.unpack(tflite.read(model.read_bytes()))
+    tables.signature_defs[0].inputs[0].tensor_index = 99
+    tables.signature_defs[0].outputs[0].tensor_index = 98
+    tables.subgraphs[0].inputs = [0, 1]
+    unusual = tmp_path / "unusual.tflite"
+    unusual.write_bytes(tflite.pack(tables))
+    assert run_command(cli, ["inspect", "--strict", str(unusual)]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "signature 0: tensor_index 99, subgraph 0 has 4",
+        "signature 0: tensor_index 98, subgraph 0 has 4",
+        "subgraph 0 'main': tensor 1 'bias' float32 4: this graph input is a constant",
+    ]
+    assert run_command(cli, ["inspect", str(unusual)]) == 0
+
+
+def test_strict_of_what_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "damaged.tflite"
+    path.write_bytes(b"nothing of a model")
+    assert run_command(cli, ["inspect", "--strict", str(path)]) == 1
+    assert "identifier must be TFL3" in capsys.readouterr().out

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
+from numlite.schema import tflite
 
 BIAS = np.float32([1, 2, 3, 4])
 
@@ -130,3 +131,13 @@ def test_a_delegate_that_is_not_there(model: Path, capsys: pytest.CaptureFixture
     assert "neither a module nor one of the installed delegates" in capsys.readouterr().err
     assert run(model, "--option", "precision=tf32") != 0
     assert "which --delegate names" in capsys.readouterr().err
+
+
+def test_inputs_that_are_constants_are_left(model: Path, tmp_path: Path) -> None:
+    tables = tflite.unpack(tflite.read(model.read_bytes()))
+    tables.subgraphs[0].inputs = [0, 1]
+    unusual = tmp_path / "unusual.tflite"
+    unusual.write_bytes(tflite.pack(tables))
+    np.savez(tmp_path / "in.npz", **{"x[0]:0": np.float32([[-5, -1, 0, 1]])})
+    assert run(unusual, "-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz") == 0
+    assert np.load(tmp_path / "out.npz")["y"].tolist() == [[4, 1, 3, 5]]
