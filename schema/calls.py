@@ -69,6 +69,7 @@ def _extent(index: int, calls: Counter[Call], known: dict[int, _Extent]) -> _Ext
         raise Fault(f"model: subgraph {index}: calls must be at most {MAX_DEPTH} deep, got {depth}")
     if count > MAX_CALLS:
         raise Fault(
-            f"model: subgraph {index}: a run must make at most {MAX_CALLS:,} calls of subgraphs, got {count:,}"
+            f"model: subgraph {index}: a run must make at most {MAX_CALLS:,} calls of subgraphs, "
+            f"got {count:,}"
         )
     return _Extent(depth, count)
