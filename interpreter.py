@@ -229,11 +229,28 @@ class Interpreter:
 
     # --- running
 
-    def invoke(self) -> None:
-        """Run the model. Releases the GIL while kernels run. RuntimeError when a node fails."""
+    def invoke(self, timeout_s: float | None = None) -> None:
+        """Run the model. Releases the GIL while kernels run. RuntimeError when a node fails.
+
+        Ctrl-C raises KeyboardInterrupt (or what the program's own handler raises), cancel() ends the run
+        with CancelledError, and timeout_s, in seconds, with TimedOutError, which is a TimeoutError too. The
+        interpreter can be used again at once: inputs keep their values, outputs and intermediate tensors
+        have values of this run or of the last, variables those that the nodes before the stop gave them.
+        """
         if getrefcount(self._interpreter) != _NO_VIEWS:
             raise StateError(_VIEW_ALIVE)
-        self._core.invoke()
+        if timeout_s is None:
+            self._core.invoke()
+        else:
+            with self._core.limited(timeout_s):
+                self._core.invoke()
+
+    def cancel(self) -> None:
+        """Stop what runs in another thread, invoke() say, which raises CancelledError there.
+
+        Does not wait for it. Where nothing runs it does nothing: the next invoke() runs as ever.
+        """
+        self._core.cancel()
 
     def _safe_to_run(self) -> bool:
         return getrefcount(self._interpreter) == _NO_VIEWS

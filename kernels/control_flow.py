@@ -51,6 +51,8 @@ LOOP = np.dtype(
         ("begin_copies", np.int64),
         ("turn_copies", np.int64),
         ("end_copies", np.int64),
+        ("cancellation", np.int64),
+        ("cost", np.int64),  # of a turn besides its rows, as ROW counts it
     ],
     align=True,
 )
@@ -216,6 +218,7 @@ def _while_operator(operator: str, builtin_code: int) -> Registration:
             None if x is None else value_of(x) for x in node_inputs(context, node, 0)
         ]
         while _holds(operator, condition, values):
+            context.cancellation.check()
             run(body, values)
             values = list(outputs_of(body))
         give_outputs(context, node, operator, values)
@@ -273,6 +276,8 @@ def _loop_calls(
     call.head["begin_copies"], call.head["turn_copies"], call.head["end_copies"] = map(
         len, (begin, turn, end)
     )
+    call.head["cancellation"] = context.cancellation.address
+    call.head["cost"] = 1 + sum(y.nbytes for _, y in turn) // 1024
     call.failures[CONDITION_FAILED], call.failures[BODY_FAILED] = condition, body
     return call.kernel_calls("run_loop")
 

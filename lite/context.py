@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from .called_subgraph import CalledSubgraph
+    from .cancellation import Cancellation
     from .kernel_call import KernelCall
     from .node import Node
     from .operator_profiler import OperatorProfiler
@@ -71,6 +72,10 @@ class Context(Protocol):
 
         A dynamic tensor gets its memory at once. Raises PrepareError when the size overflows.
         """
+
+    @property
+    def cancellation(self) -> Cancellation:
+        """Whether the run is to stop: for nodes that run long in Python, or in one native call."""
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
         """Run compiled calls now: for invoke, when only the run tells the shapes."""

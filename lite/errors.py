@@ -3,12 +3,14 @@
 from ..schema.errors import ModelError
 
 __all__ = [
+    "CancelledError",
     "DelegateError",
     "InvokeError",
     "MissingDelegateError",
     "ModelError",
     "PrepareError",
     "StateError",
+    "TimedOutError",
     "UnsupportedError",
 ]
 
@@ -26,6 +28,14 @@ class PrepareError(RuntimeError):
 
 class StateError(RuntimeError):
     """A call came at a time when it cannot be served (not allocated, a view is alive ...)."""
+
+
+class CancelledError(StateError):
+    """Interpreter.cancel() has stopped the run; the interpreter can be used again."""
+
+
+class TimedOutError(StateError, TimeoutError):
+    """The run has not ended in the time it was given; the interpreter can be used again."""
 
 
 class DelegateError(RuntimeError):

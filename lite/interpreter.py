@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import allocate_lock  # importing threading would take 2 ms of a start
+from _thread import RLock, allocate_lock  # importing threading would take 2 ms of a start
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -61,6 +61,9 @@ class Interpreter:
         self._tensors = self.subgraphs[0].tensors
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
         self._lock = allocate_lock()
+        self._cancel_lock = RLock()  # a signal handler may cancel in the thread that has it
+        self._cancel_asked = False
+        self._open_limits = 0
 
     def __del__(self) -> None:
         # Subgraphs know each other through the runtime; without that circle their memory goes now.
@@ -169,14 +172,61 @@ class Interpreter:
             self._views[tensor] = data, tensor.shape, tensor.dtype, view_tensor(tensor)
 
     def invoke(self, subgraph_index: int = 0) -> None:
-        """Run a subgraph. The GIL is released while native kernels run."""
+        """Run a subgraph. The GIL is released while native kernels run.
+
+        In the main thread Python's signal handlers run meanwhile, so that Ctrl-C raises KeyboardInterrupt.
+        """
         lock = self._lock
-        if not lock.acquire(False):
+        if lock.locked():
             raise StateError(_BUSY)
         try:
-            self.subgraphs[subgraph_index].invoke()
+            # No signal handler runs between taking a lock by `with` and the block, or it would stay taken.
+            with lock:
+                self.subgraphs[subgraph_index].invoke()
         finally:
-            lock.release()
+            if self._cancel_asked:
+                self._forget_cancel()
+
+    @contextmanager
+    def limited(self, timeout_s: float | None) -> Iterator[None]:
+        """All calls in the block are one run: cancel() ends it, and so does the time that it may take.
+
+        None is no limit. Raises TimedOutError.
+        """
+        cancellation = self.runtime.cancellation
+        before, limits = cancellation.deadline, self._open_limits
+        try:
+            self._open_limits = limits + 1
+            cancellation.limit(timeout_s)
+            yield
+        finally:
+            cancellation.deadline = before
+            self._open_limits = limits
+            self._forget_cancel()
+
+    def cancel(self) -> None:
+        """Stop the call that runs the model in another thread: it raises CancelledError there.
+
+        Without such a call it does nothing; the next one runs as ever. May be called from any thread and
+        from signal handlers, and does not wait.
+        """
+        with self._cancel_lock:
+            if self._is_running:
+                self._cancel_asked = True
+                self.runtime.cancellation.cancel()
+                if not self._is_running:
+                    self._forget_cancel()
+
+    @property
+    def _is_running(self) -> bool:
+        return self._lock.locked() or self._open_limits > 0
+
+    def _forget_cancel(self) -> None:
+        """What a run was asked is over with it, whether it has noticed or not."""
+        with self._cancel_lock:
+            if not self._is_running:
+                self._cancel_asked = False
+                self.runtime.cancellation.go_on()
 
     def modify_graph_with_delegate(self, delegate: Delegate) -> None:
         """Let the delegate take nodes of all subgraphs.
@@ -231,9 +281,11 @@ class Interpreter:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        if not self._lock.acquire(False):
+        if self._lock.locked():
             raise StateError(_BUSY)
         try:
-            yield
+            with self._lock:
+                yield
         finally:
-            self._lock.release()
+            if self._cancel_asked:
+                self._forget_cancel()

@@ -1,4 +1,4 @@
-"""The argument blocks that Python and the native executor share: rows, plan and thread pool."""
+"""The argument blocks that Python and the native executor share: rows, plan, cancellation and thread pool."""
 
 import numpy as np
 
@@ -12,13 +12,16 @@ def field_offset(block: np.dtype, field: str) -> int:
 # What a kernel returns when its outputs have another size than its block says: KernelCall.resize gives
 # it to them. Kernels' own statuses are positive, and a kernel that raised gives -1.
 RESIZE = -2
+# What a row gives that has not run, or has not run to its end, because the run is to stop.
+STOPPED = -3
 
-# One kernel call: `int64 kernel(int64 args, int64 chunk, int64 chunks)`, once per chunk.
-ROW = np.dtype([("kernel", np.int64), ("args", np.int64), ("chunks", np.int64)])
+# One kernel call: `int64 kernel(int64 args, int64 chunk, int64 chunks)`, once per chunk. cost is about how
+# many KiB it touches, 1 at least: it decides how often the clock is looked at.
+ROW = np.dtype([("kernel", np.int64), ("args", np.int64), ("chunks", np.int64), ("cost", np.int64)])
 
 # A list of rows, as run_plan takes it. pool is the address of a POOL, 0 for one thread;
 # helpers is how many of its threads may join in. status and failed_row are written when a row
-# fails. The last three are the addresses of CPython's functions of these names.
+# fails. cancellation is the address of a CANCELLATION. The last one is CPython's function of this name.
 PLAN = np.dtype(
     [
         ("rows", np.int64),
@@ -27,9 +30,36 @@ PLAN = np.dtype(
         ("helpers", np.int64),
         ("status", np.int64),
         ("failed_row", np.int64),
+        ("cancellation", np.int64),
+        ("PyLong_FromLongLong", np.int64),
+    ]
+)
+
+# Why a run is to stop: the word `stop` of CANCELLATION, 0 while it may go on.
+CANCELLED, TIMED_OUT, RAISED = 1, 2, 3
+
+# What native code looks at while it runs; kernels/compiled/cancellation.py says how. Times are ns of the
+# clock, which is clock_gettime or, on Windows, GetTickCount64. main_thread is the address of a word: the
+# main thread's identifier, 0 for unknown. thread_state is that of the thread in `invoke`, raised is 1 when a
+# signal handler has raised an exception there. The last ones are addresses of CPython's functions.
+CANCELLATION = np.dtype(
+    [
+        ("stop", np.int64),
+        ("credit", np.int64),
+        ("next_look", np.int64),
+        ("deadline", np.int64),
+        ("raised", np.int64),
+        ("thread_state", np.int64),
+        ("main_thread", np.int64),
+        ("clock_gettime", np.int64),
+        ("clock_id", np.int64),
+        ("seconds", np.int64),
+        ("nanoseconds", np.int64),
+        ("GetTickCount64", np.int64),
         ("PyEval_SaveThread", np.int64),
         ("PyEval_RestoreThread", np.int64),
-        ("PyLong_FromLongLong", np.int64),
+        ("PyErr_CheckSignals", np.int64),
+        ("PyThread_get_thread_ident", np.int64),
     ]
 )
 
@@ -65,9 +95,10 @@ POOL = np.dtype(
             "sched_yield",
             "sleep",
             "sleep_time",
+            "cancellation",
         ],
-        "formats": [np.int64] * 16,
-        "offsets": [_LINE_BYTES * n for n in range(6)] + [_LINE_BYTES * 6 + 8 * n for n in range(10)],
+        "formats": [np.int64] * 17,
+        "offsets": [_LINE_BYTES * n for n in range(6)] + [_LINE_BYTES * 6 + 8 * n for n in range(11)],
         "itemsize": _LINE_BYTES * 8,
     }
 )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .cancellation import Cancellation, python_function
 from .native_blocks import PLAN, ROW
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 INTERNAL_ERROR = -1  # the status of a kernel that raised; no kernel returns it itself
 
 _METH_NOARGS = 4
-_PYTHON_FUNCTIONS = ("PyEval_SaveThread", "PyEval_RestoreThread", "PyLong_FromLongLong")
 
 
 class _MethodDef(ctypes.Structure):
@@ -28,11 +28,6 @@ class _MethodDef(ctypes.Structure):
         ("flags", ctypes.c_int),
         ("doc", ctypes.c_char_p),
     )
-
-
-@cache
-def _python_function(name: str) -> int:
-    return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 
 @cache
@@ -47,20 +42,29 @@ def _payload_offset() -> int:
 class NativePlan:
     """Rows of kernel calls, run in order without the GIL by one call of `invoke`.
 
-    rows is a contiguous int64 array of shape (n, 3): the kernel's address, the address of its
-    argument block, and the number of chunks (1 to 2**20 - 1). The caller may write new argument
-    addresses into it between runs; it is kept alive here, but what it points to is not.
+    rows is a contiguous int64 array of shape (n, 4): the kernel's address, the address of its
+    argument block, the number of chunks (1 to 2**20 - 1), and the cost. The caller may write new
+    argument addresses into it between runs; it is kept alive here, but what it points to is not.
     invoke() returns 0, or the status of the first row that failed: its number is failed_row
     then, and the rows after it have not run. A status of INTERNAL_ERROR means that a kernel
-    raised. One plan must not run in two threads at once.
+    raised, one of STOPPED that the cancellation has stopped the run (or a row in it, whatever the status).
+    What a signal handler raises meanwhile, KeyboardInterrupt say, invoke() raises.
+    One plan must not run in two threads at once.
     """
 
-    __slots__ = ("_block", "_run", "invoke", "rows")
+    __slots__ = ("_block", "_cancellation", "_run", "invoke", "rows", "runner")
 
-    def __init__(self, rows: np.ndarray, library: KernelLibrary, pool: ThreadPool | None = None) -> None:
-        if rows.dtype != np.int64 or rows.shape[1:] != (3,) or not rows.flags.c_contiguous:
-            raise ValueError(f"plan: rows must be contiguous int64 of n x 3, got {rows.dtype} {rows.shape}")
+    def __init__(
+        self,
+        rows: np.ndarray,
+        library: KernelLibrary,
+        pool: ThreadPool | None = None,
+        cancellation: Cancellation | None = None,
+    ) -> None:
+        if rows.dtype != np.int64 or rows.shape[1:] != (4,) or not rows.flags.c_contiguous:
+            raise ValueError(f"plan: rows must be contiguous int64 of n x 4, got {rows.dtype} {rows.shape}")
         self.rows = rows
+        self._cancellation = cancellation or Cancellation()
         self._block = np.zeros(1, PLAN)
         block = self._block[0]
         block["rows"] = rows.ctypes.data
@@ -68,21 +72,19 @@ class NativePlan:
         if pool is not None:
             block["pool"] = pool.address
             block["helpers"] = pool.helpers
-        for name in _PYTHON_FUNCTIONS:
-            block[name] = _python_function(name)
-        signature = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-        self._run = signature(library.address("executor", "run_plan"))
+        block["cancellation"] = self._cancellation.address
+        block["PyLong_FromLongLong"] = python_function("PyLong_FromLongLong")
+        # Kernels that run other plans call `runner` with a plan's address.
+        self.runner = library.address("executor", "run_plan")
+        # Called with the GIL, which it releases itself; ctypes raises the exception that is set after it.
+        signature = ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+        self._run = signature(library.address("executor", "invoke_plan"))
         self.invoke = self._entry(library)
 
     @property
     def address(self) -> int:
         """Address of the plan's block: the args of a row that runs this plan with `run_plan`."""
         return self._block.ctypes.data
-
-    @property
-    def runner(self) -> int:
-        """Address of `run_plan`: kernels that run other plans call it with a plan's address."""
-        return ctypes.cast(self._run, ctypes.c_void_p).value or 0
 
     @property
     def failed_status(self) -> int:
@@ -108,7 +110,8 @@ class NativePlan:
     def _entry(self, library: KernelLibrary) -> Callable[[], int]:
         if _payload_offset() < 0:
             run, address = self._run, self.address
-            return lambda: run(address, 0, 1)
+            # The default keeps alive what the call reads, as below.
+            return lambda kept=(self._block, self.rows, self._cancellation): run(address, 0, 1)
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype = ctypes.py_object
         new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
@@ -116,5 +119,5 @@ class NativePlan:
         holder = self.address.to_bytes(8, "little")
         # The last argument becomes __module__, which may be any object: it keeps what the
         # function reads alive for as long as the function itself.
-        entry: Callable[[], int] = new(ctypes.addressof(method), holder, (method, self._block, self.rows))
+        entry: Callable[[], int] = new(ctypes.addressof(method), holder, (method, self._block, self.rows, self._cancellation))
         return entry

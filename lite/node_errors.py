@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
+from .errors import (
+    CancelledError,
+    InvokeError,
+    ModelError,
+    PrepareError,
+    StateError,
+    TimedOutError,
+    UnsupportedError,
+)
 
 
 def prepare_error(where: str, name: str, error: Exception) -> Exception:
     """The error of a node that could not be prepared; numlite's own keep their type."""
-    if isinstance(error, PrepareError | UnsupportedError | ModelError):
+    if isinstance(error, PrepareError | UnsupportedError | ModelError | CancelledError | TimedOutError):
         return type(error)(f"{where} {error}")
     if isinstance(error, MemoryError):
         return PrepareError(f"{where} {name}: memory: {error}")
@@ -19,5 +27,7 @@ def prepare_error(where: str, name: str, error: Exception) -> Exception:
 def invoke_error(where: str, name: str, error: Exception) -> Exception:
     """The error of a node that failed in Python while running; it names the operator once."""
     text = str(error) if str(error).startswith(name) else f"{name}: {error}"
-    kind = UnsupportedError if isinstance(error, UnsupportedError) else InvokeError
-    return kind(f"{where} {text}")
+    for kind in (UnsupportedError, CancelledError, TimedOutError):
+        if isinstance(error, kind):
+            return kind(f"{where} {text}")
+    return InvokeError(f"{where} {text}")

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import InvokeError, PrepareError, UnsupportedError
-from .native_blocks import RESIZE
+from .native_blocks import RESIZE, ROW, STOPPED
 from .native_plan import INTERNAL_ERROR, NativePlan
 
 if TYPE_CHECKING:
+    from .cancellation import Cancellation
     from .context import Context
     from .kernel_call import KernelCall, KernelLibrary
     from .node import Node
@@ -81,10 +82,12 @@ class NativeSegment:
         rows: np.ndarray,
         library: KernelLibrary,
         pool: ThreadPool | None,
+        cancellation: Cancellation,
     ) -> None:
         self.calls = calls
         self.nodes = nodes
-        self.plan = NativePlan(rows, library, pool)
+        self.cancellation = cancellation
+        self.plan = NativePlan(rows, library, pool, cancellation)
 
     @property
     def resizes(self) -> bool:
@@ -108,7 +111,9 @@ class NativeSegment:
         """The node that failed in the last run, and what its status means."""
         row = self.plan.failed_row
         node, call = self.nodes[row], self.calls[row]
-        if status == INTERNAL_ERROR:
+        if status == STOPPED:
+            text = self.cancellation.reason
+        elif status == INTERNAL_ERROR:
             text = f"kernel {call.kernel} raised an exception"
         else:
             text = call.messages.get(status, f"kernel {call.kernel} failed with status {status}")
@@ -119,10 +124,17 @@ class NativeSegment:
 class Plan:
     """Prepared nodes, in order, as steps: a NativeSegment, or a Node that Python runs."""
 
-    def __init__(self, nodes: Sequence[Node], library: KernelLibrary, pool: ThreadPool | None) -> None:
+    def __init__(
+        self,
+        nodes: Sequence[Node],
+        library: KernelLibrary,
+        pool: ThreadPool | None,
+        cancellation: Cancellation,
+    ) -> None:
         self.nodes = nodes
         self._library = library
         self._pool = pool
+        self._cancellation = cancellation
         owners = [(call, node) for node in nodes for call in node.calls or ()]
         self._calls = [call for call, _ in owners]
         self._owners = [node for _, node in owners]
@@ -165,7 +177,7 @@ class Plan:
 
     def _segment(self, begin: int, end: int) -> NativeSegment:
         calls, nodes = self._calls[begin:end], self._owners[begin:end]
-        return NativeSegment(calls, nodes, self._rows[begin:end], self._library, self._pool)
+        return NativeSegment(calls, nodes, self._rows[begin:end], self._library, self._pool, self._cancellation)
 
     def _close(self, begin: int, end: int) -> None:
         if end > begin:
@@ -178,18 +190,21 @@ def run_calls(
     calls: Sequence[KernelCall],
     library: KernelLibrary,
     pool: ThreadPool | None,
+    cancellation: Cancellation,
 ) -> None:
-    """Run calls of a node once, now; InvokeError when one fails."""
+    """Run calls of a node once, now; InvokeError when one fails, and what stops the run."""
     if not calls:
         return
     _load(calls, library)
     blocks = ArgumentBlocks(calls)
     blocks.bind()
     rows = _rows(calls, blocks, library)
-    segment = NativeSegment(calls, [node] * len(calls), rows, library, pool)
+    segment = NativeSegment(calls, [node] * len(calls), rows, library, pool, cancellation)
     status = segment.plan.invoke()
     if status:
         status = segment.resume(context, status)
+    if status and cancellation.is_stopping:
+        raise cancellation.error(cancellation.reason)
     if status:
         raise segment.failure(status)[1]
 
@@ -200,10 +215,17 @@ def _rows(calls: Sequence[KernelCall], blocks: ArgumentBlocks, library: KernelLi
             call.address or library.address(call.family, call.kernel),
             address,
             min(max(call.chunks, 1), _MOST_CHUNKS),
+            _cost(call),
         )
         for call, address in zip(calls, blocks.addresses, strict=True)
     ]
-    return np.array(rows, np.int64).reshape(len(rows), 3)
+    return np.array(rows, np.int64).reshape(len(rows), len(ROW.names or ()))
+
+
+def _cost(call: KernelCall) -> int:
+    """About how many KiB a call touches."""
+    nbytes = sum(tensor.nbytes for tensor in call.tensors.values()) + sum(kept.nbytes for kept in call.keep)
+    return 1 + nbytes // 1024
 
 
 def _load(calls: Sequence[KernelCall], library: KernelLibrary) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .cancellation import Cancellation
 from .context import Numerics
 from .resources import Resources
 
@@ -27,7 +28,8 @@ class Runtime:
     """The settings, the resources and the subgraphs of an interpreter.
 
     preserve_all_tensors keeps every intermediate tensor's bytes until the next invoke; it
-    changes where tensors lie, never which kernels run.
+    changes where tensors lie, never which kernels run. A runtime inside another one's node shares its
+    cancellation.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class Runtime:
         numerics: Numerics = Numerics.DEFAULT,
         num_threads: int = 1,
         preserve_all_tensors: bool = False,
+        cancellation: Cancellation | None = None,
     ) -> None:
         self.library = library
+        self.cancellation = cancellation or Cancellation()
         self.numerics = numerics
         self.num_threads = num_threads
         self.preserve_all_tensors = preserve_all_tensors

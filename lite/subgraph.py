@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 from . import debug
 from .arena import allocate, check_room_for
 from .callees import Callees
-from .errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
+from .errors import (
+    CancelledError,
+    InvokeError,
+    ModelError,
+    PrepareError,
+    StateError,
+    TimedOutError,
+    UnsupportedError,
+)
 from .memory import StageMemory
 from .node_errors import invoke_error, prepare_error
 from .node_release import free_node
@@ -21,6 +29,7 @@ from .variables import kept_values, reset_variables, restore_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from .cancellation import Cancellation
     from .context import Numerics
     from .delegation import Delegation
     from .kernel_call import KernelCall
@@ -102,6 +111,10 @@ class Subgraph:
     def resources(self) -> Resources:
         return self.runtime.resources
 
+    @property
+    def cancellation(self) -> Cancellation:
+        return self.runtime.cancellation
+
     def subgraph(self, index: int) -> Subgraph:
         """Another subgraph of the model; PrepareError when there is none."""
         subgraphs = self.runtime.subgraphs
@@ -134,7 +147,8 @@ class Subgraph:
         return self.tensors[outputs[i]]
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
-        run_calls(self, node, calls, self.runtime.library, self.runtime.pool())
+        runtime = self.runtime
+        run_calls(self, node, calls, runtime.library, runtime.pool(), runtime.cancellation)
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         shape = checked_shape(tensor, shape)
@@ -320,7 +334,8 @@ class Subgraph:
         nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
         if self.delegation is not None:
             nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
-        return Plan(nodes, self.runtime.library, self.runtime.pool())
+        runtime = self.runtime
+        return Plan(nodes, runtime.library, runtime.pool(), runtime.cancellation)
 
     def plan_again(self) -> None:
         """Make the plans anew for nodes as they are prepared: who holds a tensor has changed."""
@@ -335,6 +350,7 @@ class Subgraph:
         last = len(self.execution_plan) - 1
         for position in range(first, last + 1):
             node = self.nodes[self.execution_plan[position]]
+            self._check_cancellation(node)
             self._prepare_node(node)
             if position < last and self._has_dynamic_output(node):
                 return position
@@ -489,9 +505,17 @@ class Subgraph:
             else:
                 self.run_in_python(step)
 
+    def _check_cancellation(self, node: Node) -> None:
+        """Where the run is to stop, raise what says that it has come to this node."""
+        try:
+            self.runtime.cancellation.check()
+        except (CancelledError, TimedOutError) as error:
+            raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
+
     def run_in_python(self, node: Node) -> None:
         invoke = node.registration.invoke
         assert invoke is not None
+        self._check_cancellation(node)
         try:
             invoke(self, node)
             if node.delegate is not None:
@@ -510,4 +534,7 @@ class Subgraph:
             raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
         if status:
             node, failure = segment.failure(status)
-            raise InvokeError(f"{self.where(node)}: {failure}")
+            message = f"{self.where(node)}: {failure}"
+            if self.runtime.cancellation.is_stopping:
+                raise self.runtime.cancellation.error(message)
+            raise InvokeError(message)

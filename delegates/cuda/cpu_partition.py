@@ -20,7 +20,10 @@ class CpuPartition:
     """The partition's own model, with inputs and outputs in the order of the operator's."""
 
     def __init__(self, content: bytes, outer: Subgraph) -> None:
-        runtime = Runtime(outer.runtime.library, outer.numerics, outer.num_threads)
+        shared = outer.runtime
+        runtime = Runtime(
+            shared.library, outer.numerics, outer.num_threads, cancellation=shared.cancellation
+        )
         (self._inner,) = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)
 
     def prepare(self, context: Context, node: Node) -> None:

@@ -5,6 +5,7 @@ from llvmlite import ir
 from numba import carray, njit, types
 from numba.extending import intrinsic
 
+from ...lite.native_blocks import STOPPED
 from ..control_flow import (
     BODY_FAILED,
     BRANCH_FAILED,
@@ -14,6 +15,7 @@ from ..control_flow import (
     COPY_WORDS,
     LOOP,
 )
+from .cancellation import is_to_stop
 from .family import KernelFamily
 from .memory import int32_pointer, int64_pointer, uint8_pointer
 from .primitives import call3
@@ -79,6 +81,8 @@ def run_branch(a, chunk, chunks):
 def run_loop(a, chunk, chunks):
     turn = copy_all(address_of(a) + LOOP_BYTES, a.begin_copies)
     while True:
+        if is_to_stop(a.cancellation, a.cost):
+            return STOPPED
         if run_plan_at(a.runner, a.condition_plan) != 0:
             return CONDITION_FAILED
         if uint8_pointer(a.condition)[0] == 0:

@@ -7,11 +7,14 @@ less has claimed that chunk; a worker's first claim also takes a helper's place.
 when the epoch has moved on, so that what was read of the call is that epoch's. The publisher
 claims chunks like everyone else and at the end waits for claimed chunks only: a worker that
 never wakes costs nothing. A publisher that finds the pool taken runs its chunks alone.
+A run that is to stop leaves out the chunks that nobody has begun.
 """
 
 from numba import carray, njit
 
-from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, ROW, field_offset
+from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
+from .cancellation import STOP as STOP_RUN
+from .cancellation import cancellation_at, is_stopped, is_to_stop, look
 from .family import KernelFamily
 from .memory import record_pointer
 from .primitives import (
@@ -34,8 +37,8 @@ row_at = record_pointer(ROW)
 TICKET, DONE, ASLEEP, WAKEUPS, TAKEN, STOP = (
     field_offset(POOL, name) for name in ("ticket", "done", "asleep", "wakeups", "taken", "stop")
 )
-CALL_KERNEL, CALL_ARGS, CALL_CHUNKS, CALL_STATUS = (
-    field_offset(POOL, name) for name in ("kernel", "args", "chunks", "status")
+CALL_KERNEL, CALL_ARGS, CALL_CHUNKS, CALL_STATUS, CALL_CANCELLATION = (
+    field_offset(POOL, name) for name in ("kernel", "args", "chunks", "status", "cancellation")
 )
 SYSCALL, FUTEX, SCHED_YIELD, SLEEP, SLEEP_TIME = (
     field_offset(POOL, name) for name in ("syscall", "futex", "sched_yield", "sleep", "sleep_time")
@@ -57,6 +60,9 @@ def claim_chunks(pool, epoch, taking):
     kernel = atomic_load(pool + CALL_KERNEL)
     args = atomic_load(pool + CALL_ARGS)
     chunks = atomic_load(pool + CALL_CHUNKS)
+    cancellation = atomic_load(pool + CALL_CANCELLATION)
+    # A worker's first claim takes a place; the thread that runs the plan takes none.
+    is_worker = taking != 0
     while True:
         ticket = atomic_load(pool + TICKET)
         left = ticket & MOST_CHUNKS
@@ -66,7 +72,8 @@ def claim_chunks(pool, epoch, taking):
             return
         if compare_and_swap(pool + TICKET, ticket, ticket - taking - 1) != 0:
             taking = 0
-            status = call3(kernel, args, chunks - left, chunks)
+            stops = is_stopped(cancellation) if is_worker else look(cancellation)
+            status = STOPPED if stops else call3(kernel, args, chunks - left, chunks)
             if status != 0:
                 compare_and_swap(pool + CALL_STATUS, 0, status)
             atomic_add(pool + DONE, 1)
@@ -81,11 +88,12 @@ def wake_workers(pool, helpers):
 
 
 @njit(error_model="numpy")
-def run_shared(pool, helpers, row):
+def run_shared(pool, helpers, row, cancellation):
     """Run a row's chunks with the pool, which the caller has taken."""
     atomic_store(pool + CALL_KERNEL, row.kernel)
     atomic_store(pool + CALL_ARGS, row.args)
     atomic_store(pool + CALL_CHUNKS, row.chunks)
+    atomic_store(pool + CALL_CANCELLATION, cancellation)
     atomic_store(pool + CALL_STATUS, 0)
     atomic_store(pool + DONE, 0)
     epoch = ((atomic_load(pool + TICKET) >> 32) + 1) & EPOCHS
@@ -103,8 +111,10 @@ def run_shared(pool, helpers, row):
 
 
 @njit(error_model="numpy")
-def run_alone(row):
+def run_alone(row, cancellation):
     for chunk in range(row.chunks):
+        if look(cancellation):
+            return STOPPED
         status = call3(row.kernel, row.args, chunk, row.chunks)
         if status != 0:
             return status
@@ -117,12 +127,14 @@ def run_rows(plan):
     at = plan.rows
     for index in range(plan.count):
         row = carray(row_at(at), 1)[0]
-        if row.chunks == 1:
+        if is_to_stop(plan.cancellation, row.cost):
+            status = STOPPED
+        elif row.chunks == 1:
             status = call3(row.kernel, row.args, 0, 1)
         elif plan.helpers == 0 or compare_and_swap(plan.pool + TAKEN, 0, 1) == 0:
-            status = run_alone(row)
+            status = run_alone(row, plan.cancellation)
         else:
-            status = run_shared(plan.pool, plan.helpers, row)
+            status = run_shared(plan.pool, plan.helpers, row, plan.cancellation)
             atomic_store(plan.pool + TAKEN, 0)
         if status != 0:
             plan.status = status
@@ -138,14 +150,46 @@ def run_plan(a, chunk, chunks):
     return run_rows(a)
 
 
+@njit(error_model="numpy")
+def run_without_gil(plan):
+    """Run the rows with the GIL released, signals in the main thread looked at; returns the status."""
+    c = carray(cancellation_at(plan.cancellation), 1)[0]
+    c.thread_state = call0(c.PyEval_SaveThread)
+    status = run_rows(plan)
+    thread_state = c.thread_state
+    c.thread_state = 0
+    call1(c.PyEval_RestoreThread, thread_state)
+    return status
+
+
+@njit(error_model="numpy")
+def has_raised(plan):
+    """Whether a signal handler has raised an exception, which is set; the run is over then."""
+    c = carray(cancellation_at(plan.cancellation), 1)[0]
+    if c.raised == 0:
+        return False
+    c.raised = 0
+    compare_and_swap(plan.cancellation + STOP_RUN, RAISED, 0)
+    return True
+
+
 @kernels.add(PLAN_HOLDER)
 def invoke(a, chunk, chunks):
     """A METH_NOARGS function bound to a PLAN_HOLDER: releases the GIL, returns the status as an int."""
     plan = carray(plan_at(a.plan), 1)[0]
-    thread_state = call0(plan.PyEval_SaveThread)
-    status = run_rows(plan)
-    call1(plan.PyEval_RestoreThread, thread_state)
+    status = run_without_gil(plan)
+    if status != 0 and has_raised(plan):
+        return 0
     return call1(plan.PyLong_FromLongLong, status)
+
+
+@kernels.add(PLAN)
+def invoke_plan(a, chunk, chunks):
+    """The same for ctypes, which sees by itself that an exception is set."""
+    status = run_without_gil(a)
+    if status != 0:
+        has_raised(a)
+    return status
 
 
 @njit(error_model="numpy")

@@ -34,6 +34,7 @@ def _caller(arity: int) -> Callable[..., int]:
 
 call0 = _caller(0)
 call1 = _caller(1)
+call2 = _caller(2)
 call3 = _caller(3)
 call7 = _caller(7)
 

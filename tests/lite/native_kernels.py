@@ -46,10 +46,10 @@ class Work:
     def __init__(self, chunks: list[int], rounds: int = 0, fail: int = -1) -> None:
         self.counters = np.zeros((len(chunks), max(chunks, default=1), 8), np.int64)
         self.blocks = np.zeros(len(chunks), COUNTERS)
-        self.rows = np.zeros((len(chunks), 3), np.int64)
+        self.rows = np.zeros((len(chunks), 4), np.int64)
         for n, pieces in enumerate(chunks):
             self.blocks[n] = (self.counters[n].ctypes.data, rounds, fail)
-            self.rows[n] = (address(count), self.blocks[n : n + 1].ctypes.data, pieces)
+            self.rows[n] = (address(count), self.blocks[n : n + 1].ctypes.data, pieces, 1)
         self.chunks = chunks
 
     def done(self, times: int) -> bool:

@@ -58,7 +58,7 @@ def test_a_row_may_be_a_plan() -> None:
     inner = Work([1, 3])
     plan = NativePlan(inner.rows, LIBRARY)
     run = LIBRARY.address("executor", "run_plan")
-    outer = NativePlan(np.array([[run, plan.address, 1]] * 4, np.int64), LIBRARY)
+    outer = NativePlan(np.array([[run, plan.address, 1, 1]] * 4, np.int64), LIBRARY)
     assert outer.invoke() == 0
     assert inner.done(4)
     inner.blocks["fail"][1] = 1
@@ -84,8 +84,8 @@ def test_invoke_outlives_the_plan() -> None:
 
 
 @pytest.mark.parametrize(
-    "rows", [np.zeros((2, 2), np.int64), np.zeros((2, 3), np.int32), np.zeros(6, np.int64)]
+    "rows", [np.zeros((2, 3), np.int64), np.zeros((2, 4), np.int32), np.zeros(8, np.int64)]
 )
 def test_rows_of_another_form_are_refused(rows: np.ndarray) -> None:
-    with pytest.raises(ValueError, match="n x 3"):
+    with pytest.raises(ValueError, match="n x 4"):
         NativePlan(rows, LIBRARY)
