@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .model_options import model_argument, open_interpreter, run_options
+from .model_options import model_argument, open_interpreter, run_options, timeout_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 )
 @click.option("--compare", "other", type=click.Choice(["litert"]), help="Measure in turns with LiteRT.")
 @click.option("--ops/--no-ops", default=True, help="Show the time of each operator.", show_default=True)
+@timeout_option
 @run_options
 def command(
     model: str,
@@ -42,6 +43,7 @@ def command(
     seconds: float,
     other: str | None,
     ops: bool,
+    timeout: float | None,
     threads: int,
     resolver: str,
     delegate: str | None,
@@ -54,7 +56,10 @@ def command(
 
     console = make_console()
     interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
-    inputs = set_inputs(interpreter, sources, seed)
+    with interpreter.core.limited(timeout):
+        inputs = set_inputs(interpreter, sources, seed)
+        if timeout is not None:
+            interpreter.invoke()
     with _progress() as on_progress:
         if other is None:
             spread, rounds = _measure(interpreter.invoke, seconds, on_progress)

@@ -29,6 +29,12 @@ _resolver = click.option(
     help="auto and builtin give LiteRT's default results, ref those of the reference kernels.",
 )
 
+timeout_option = click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Give up when one inference, with its preparation, takes longer.",
+)
 
 _delegate = click.option(
     "--delegate", metavar="NAME", help="Let this delegate run what it takes: its name, or its module."

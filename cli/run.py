@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .model_options import model_argument, open_interpreter, run_options
+from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ Arrays = dict[str, "np.ndarray"]
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
 )
 @click.option("--signature", metavar="KEY", help="Run this signature; its names are those of -i and -o.")
+@timeout_option
 @run_options
 def command(
     model: str,
@@ -40,6 +41,7 @@ def command(
     output: Path | None,
     seed: int,
     signature: str | None,
+    timeout: float | None,
     threads: int,
     resolver: str,
     delegate: str | None,
@@ -53,10 +55,11 @@ def command(
     if output is not None:
         check_output(output, model=model)
     interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
-    if signature is None:
-        inputs, outputs = run_model(interpreter, sources, seed)
-    else:
-        inputs, outputs = _run_signature(interpreter, signature, sources, seed)
+    with interpreter.core.limited(timeout):
+        if signature is None:
+            inputs, outputs = run_model(interpreter, sources, seed)
+        else:
+            inputs, outputs = _run_signature(interpreter, signature, sources, seed)
     _show(inputs, outputs)
     if output is not None:
         from .npz_file import write_npz

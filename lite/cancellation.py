@@ -82,7 +82,7 @@ class Cancellation:
     def __init__(self) -> None:
         _note_main_thread()
         self._block = _template().copy()
-        self._words = memoryview(self._block.view(np.int64))
+        self._words = self._block.view(np.int64).data
         self.address: int = self._block.ctypes.data
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from _thread import RLock, allocate_lock  # importing threading would take 2 ms of a start
+from _thread import RLock  # importing threading would take 2 ms of a start
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -60,7 +60,7 @@ class Interpreter:
         self.signatures: dict[str, Signature] = model.signatures()
         self._tensors = self.subgraphs[0].tensors
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
-        self._lock = allocate_lock()
+        self._busy = False
         self._cancel_lock = RLock()  # a signal handler may cancel in the thread that has it
         self._cancel_asked = False
         self._open_limits = 0
@@ -176,14 +176,15 @@ class Interpreter:
 
         In the main thread Python's signal handlers run meanwhile, so that Ctrl-C raises KeyboardInterrupt.
         """
-        lock = self._lock
-        if lock.locked():
+        if self._busy:
             raise StateError(_BUSY)
+        # Nothing is called since the question: no thread and no signal handler has run in between. With a
+        # lock, one that raises between taking it and the `try` would leave it taken.
+        self._busy = True
         try:
-            # No signal handler runs between taking a lock by `with` and the block, or it would stay taken.
-            with lock:
-                self.subgraphs[subgraph_index].invoke()
+            self.subgraphs[subgraph_index].invoke()
         finally:
+            self._busy = False
             if self._cancel_asked:
                 self._forget_cancel()
 
@@ -211,20 +212,21 @@ class Interpreter:
         from signal handlers, and does not wait.
         """
         with self._cancel_lock:
-            if self._is_running:
+            if self.is_running:
                 self._cancel_asked = True
                 self.runtime.cancellation.cancel()
-                if not self._is_running:
+                if not self.is_running:
                     self._forget_cancel()
 
     @property
-    def _is_running(self) -> bool:
-        return self._lock.locked() or self._open_limits > 0
+    def is_running(self) -> bool:
+        """Whether a call is under way that cancel() would stop."""
+        return self._busy or self._open_limits > 0
 
     def _forget_cancel(self) -> None:
         """What a run was asked is over with it, whether it has noticed or not."""
         with self._cancel_lock:
-            if not self._is_running:
+            if not self.is_running:
                 self._cancel_asked = False
                 self.runtime.cancellation.go_on()
 
@@ -281,11 +283,12 @@ class Interpreter:
 
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
-        if self._lock.locked():
+        if self._busy:
             raise StateError(_BUSY)
+        self._busy = True
         try:
-            with self._lock:
-                yield
+            yield
         finally:
+            self._busy = False
             if self._cancel_asked:
                 self._forget_cancel()

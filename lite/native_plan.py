@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,11 @@ def _payload_offset() -> int:
     offset = bytes.__basicsize__ - 1
     proved = ctypes.sizeof(ctypes.c_void_p) == 8 and ctypes.string_at(id(probe) + offset, 8) == probe
     return offset if proved else -1
+
+
+def _run_kept(run: Callable[[int, int, int], int], kept: tuple[np.ndarray, object, object]) -> int:
+    """Run the plan whose block is the first of what it needs."""
+    return run(kept[0].ctypes.data, 0, 1)
 
 
 class NativePlan:
@@ -109,9 +114,7 @@ class NativePlan:
 
     def _entry(self, library: KernelLibrary) -> Callable[[], int]:
         if _payload_offset() < 0:
-            run, address = self._run, self.address
-            # The default keeps alive what the call reads, as below.
-            return lambda kept=(self._block, self.rows, self._cancellation): run(address, 0, 1)
+            return partial(_run_kept, self._run, (self._block, self.rows, self._cancellation))
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype = ctypes.py_object
         new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
@@ -119,5 +122,7 @@ class NativePlan:
         holder = self.address.to_bytes(8, "little")
         # The last argument becomes __module__, which may be any object: it keeps what the
         # function reads alive for as long as the function itself.
-        entry: Callable[[], int] = new(ctypes.addressof(method), holder, (method, self._block, self.rows, self._cancellation))
+        entry: Callable[[], int] = new(
+            ctypes.addressof(method), holder, (method, self._block, self.rows, self._cancellation)
+        )
         return entry

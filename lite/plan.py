@@ -177,7 +177,9 @@ class Plan:
 
     def _segment(self, begin: int, end: int) -> NativeSegment:
         calls, nodes = self._calls[begin:end], self._owners[begin:end]
-        return NativeSegment(calls, nodes, self._rows[begin:end], self._library, self._pool, self._cancellation)
+        return NativeSegment(
+            calls, nodes, self._rows[begin:end], self._library, self._pool, self._cancellation
+        )
 
     def _close(self, begin: int, end: int) -> None:
         if end > begin:

@@ -28,8 +28,12 @@ class _PublicInterpreter(Protocol):
 class SignatureRunner:
     """Runs one signature: `runner(x=array)` gives a dictionary of results by name.
 
-    Get one from Interpreter.get_signature_runner(). Tools read the same private names as of LiteRT's.
+    Get one from Interpreter.get_signature_runner(). Each call is one run: Interpreter.cancel() ends it, and
+    TimedOutError, where timeout_s is set, once it has taken that many seconds. Tools read the same private
+    names as of LiteRT's.
     """
+
+    timeout_s: float | None = None
 
     def __init__(
         self, interpreter: _PublicInterpreter | None = None, signature_key: str | None = None
@@ -58,6 +62,10 @@ class SignatureRunner:
 
         ValueError when an input is missing, unknown, no array or of another type; nothing has changed then.
         """
+        with self._interpreter.core.limited(self.timeout_s):
+            return self._run(kwargs)
+
+    def _run(self, kwargs: dict[str, Any]) -> dict[str, np.ndarray]:
         core, subgraph_index = self._interpreter.core, self._subgraph_index
         if len(kwargs) != len(self._inputs):
             raise ValueError(

@@ -53,9 +53,7 @@ def _nested(model: ModelBuilder, graph: SubgraphBuilder, go: int, x: int) -> int
 def _in_python(model: ModelBuilder, graph: SubgraphBuilder, go: int, x: int) -> int:
     """x in a shape that a node tells."""
     shape, same = graph.tensor((1,), np.int32), graph.tensor((4,))
-    graph.op(
-        BuiltinOperator.SHAPE, [x], [shape], tflite.ShapeOptionsT(out_type=tflite.TensorType.INT32)
-    )
+    graph.op(BuiltinOperator.SHAPE, [x], [shape], tflite.ShapeOptionsT(out_type=tflite.TensorType.INT32))
     doubled, half = graph.tensor((1,), np.int32), graph.tensor((1,), np.int32)
     graph.op(BuiltinOperator.ADD, [shape, shape], [doubled], tflite.AddOptionsT())
     graph.op(BuiltinOperator.DIV, [doubled, graph.constant([2])], [half], tflite.DivOptionsT())

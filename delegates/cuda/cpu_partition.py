@@ -21,9 +21,7 @@ class CpuPartition:
 
     def __init__(self, content: bytes, outer: Subgraph) -> None:
         shared = outer.runtime
-        runtime = Runtime(
-            shared.library, outer.numerics, outer.num_threads, cancellation=shared.cancellation
-        )
+        runtime = Runtime(shared.library, outer.numerics, outer.num_threads, cancellation=shared.cancellation)
         (self._inner,) = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)
 
     def prepare(self, context: Context, node: Node) -> None:

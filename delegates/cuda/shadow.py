@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...lite.cancellation import Cancellation
 from ...lite.context import Numerics
 from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.tensor import Shape, Tensor
@@ -34,6 +35,7 @@ class ShadowGraph:
         self.num_threads = num_threads
         self.inputs: Sequence[int] = ()
         self.operator_profiler: OperatorProfiler | None = None
+        self.cancellation = Cancellation()  # of a run that there will never be
 
     def fresh(self, shapes: Mapping[int, Shape]) -> ShadowGraph:
         """The same graph with the tensors as they were first, but for these shapes."""

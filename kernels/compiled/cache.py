@@ -105,8 +105,13 @@ def _relative_imports(content: bytes) -> Iterator[tuple[str, list[str]]]:
 
 
 def _value(origin: object, name: str) -> str:
-    """A constant by its value; anything else by the text of the file that defines it."""
+    """A constant by its value; anything else by the text of the file that defines it.
+
+    Errors go into no code: only their names count.
+    """
     value = getattr(origin, name)
+    if isinstance(value, type) and issubclass(value, Exception):
+        return name
     if name.isupper():
         return f"{name}={_text(value)}"
     module = value if isinstance(value, ModuleType) else sys.modules[value.__module__]

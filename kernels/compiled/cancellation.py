@@ -9,13 +9,7 @@ from numba import carray, njit
 
 from ...lite.native_blocks import CANCELLATION, RAISED, TIMED_OUT, field_offset
 from .memory import int64_pointer, record_pointer
-from .primitives import (
-    atomic_load,
-    call0,
-    call1,
-    call2,
-    compare_and_swap,
-)
+from .primitives import atomic_load, call0, call1, call2, compare_and_swap
 
 CREDIT = 256  # KiB that rows touch between two looks at the clock
 LOOK_NS = 80_000_000
@@ -70,11 +64,21 @@ def look(at):
 
 
 @njit(error_model="numpy")
+def credit_of(at):
+    """How much work may be done before the clock is looked at."""
+    return carray(cancellation_at(at), 1)[0].credit
+
+
+@njit(error_model="numpy")
+def spend(at, cost):
+    """Take the cost of work that was done from the credit."""
+    carray(cancellation_at(at), 1)[0].credit -= cost
+
+
+@njit(error_model="numpy")
 def is_to_stop(at, cost):
     """Whether to stop instead of doing work of that cost; in the thread that runs the plan."""
-    if atomic_load(at + STOP) != 0:
+    if is_stopped(at):
         return True
-    a = carray(cancellation_at(at), 1)[0]
-    credit = a.credit - cost
-    a.credit = credit
-    return credit < 0 and look(at)
+    spend(at, cost)
+    return credit_of(at) < 0 and look(at)

@@ -14,7 +14,7 @@ from numba import carray, njit
 
 from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
 from .cancellation import STOP as STOP_RUN
-from .cancellation import cancellation_at, is_stopped, is_to_stop, look
+from .cancellation import cancellation_at, credit_of, is_stopped, look, spend
 from .family import KernelFamily
 from .memory import record_pointer
 from .primitives import (
@@ -125,22 +125,32 @@ def run_alone(row, cancellation):
 def run_rows(plan):
     """Run the rows in order up to the first that fails; its number and status go into the plan."""
     at = plan.rows
+    cancellation = plan.cancellation
+    spent = 0
+    credit = credit_of(cancellation)
     for index in range(plan.count):
         row = carray(row_at(at), 1)[0]
-        if is_to_stop(plan.cancellation, row.cost):
+        spent += row.cost
+        stops = is_stopped(cancellation)
+        if spent > credit and not stops:
+            stops = look(cancellation)
+            spent = 0
+            credit = credit_of(cancellation)
+        if stops:
             status = STOPPED
         elif row.chunks == 1:
             status = call3(row.kernel, row.args, 0, 1)
         elif plan.helpers == 0 or compare_and_swap(plan.pool + TAKEN, 0, 1) == 0:
-            status = run_alone(row, plan.cancellation)
+            status = run_alone(row, cancellation)
         else:
-            status = run_shared(plan.pool, plan.helpers, row, plan.cancellation)
+            status = run_shared(plan.pool, plan.helpers, row, cancellation)
             atomic_store(plan.pool + TAKEN, 0)
         if status != 0:
             plan.status = status
             plan.failed_row = index
             return status
         at += ROW_BYTES
+    spend(cancellation, spent)
     return 0
 
 

@@ -120,6 +120,12 @@ def test_a_digest_covers_imported_values(sources: Path, monkeypatch: pytest.Monk
     assert digest() != before
 
 
+def test_a_digest_leaves_out_errors(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    monkeypatch.setattr(cache.sys.modules["numlite.lite.errors"], "__file__", "/nowhere")
+    assert digest() == before
+
+
 def test_a_digest_covers_versions_and_processor(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = digest()
     monkeypatch.setattr(cache, "_distribution", lambda package: b"another version")
