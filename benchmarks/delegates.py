@@ -26,6 +26,7 @@ from numlite.lite.node import Node
 from numlite.lite.partition import PartitionMode, PlanNode, partition
 from numlite.lite.registration import Registration
 from numlite.schema import tflite
+from numlite.schema.operator_code import operator_code
 
 LENGTH = 100
 EVERY_OTHER = SimpleDelegateOptions(allow_nodes=tuple(range(0, LENGTH, 2)))
@@ -63,7 +64,7 @@ def chain() -> bytes:
     model = tflite.ModelT(
         version=3,
         operator_codes=[
-            tflite.OperatorCodeT(builtin_code=59, deprecated_builtin_code=59, version=1),
+            operator_code(tflite.BuiltinOperator.NEG),
         ],
         buffers=[tflite.BufferT()],
         subgraphs=[

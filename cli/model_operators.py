@@ -11,10 +11,9 @@ import numpy as np
 from ..interpreter import Interpreter
 from ..kernels.compiled.library import Library
 from ..lite.errors import ModelError, StateError
-from ..lite.interpreter_builder import CUSTOM, operator_name
 from ..lite.model import Model
 from ..lite.unresolved import FLEX_PREFIX
-from ..schema.operator_code import builtin_code
+from ..schema.operator_code import CUSTOM, builtin_code, operator_name
 
 if TYPE_CHECKING:
     from ..kernels.selection import Selection

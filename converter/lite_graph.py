@@ -7,12 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..kernels.operators import OPERATORS, Effects, Operator
 from ..lite.tensor import TensorType
 from ..schema.objects import TableT
 from ..schema.tflite import BuiltinOperator, QuantizationParametersT
 
 # -1 stands for a size that is not known, None for a shape of which not even the rank is.
 PartialShape = tuple[int, ...] | None
+
+_NO_FACTS = Operator(family="", version=1)
 
 
 class LiteTensor:
@@ -83,18 +86,13 @@ class LiteOperator:
         self.has_effects = False
         self.refusal: Failure | None = None
 
+    @property
+    def facts(self) -> Operator:
+        """What the table of operators says; of a custom operator nothing."""
+        return OPERATORS.get(self.code.name, _NO_FACTS)
+
     def __repr__(self) -> str:
         return f"{self.outputs} = {self.custom_code or self.code.name}({self.inputs})"
-
-
-# Operators that do more than compute their results; those whose results no one uses stay.
-_WITH_EFFECTS = frozenset(
-    (
-        BuiltinOperator.CALL_ONCE,
-        BuiltinOperator.ASSIGN_VARIABLE,
-        BuiltinOperator.HASHTABLE_IMPORT,
-    )
-)
 
 
 @dataclass(frozen=True)
@@ -196,6 +194,6 @@ class LiteModel:
 
 def has_effects(operator: LiteOperator) -> bool:
     """Whether the operator must run though nothing uses its results."""
-    if operator.code in _WITH_EFFECTS or operator.has_effects:
+    if operator.has_effects or operator.facts.effects is Effects.WRITES:
         return True
     return any(has_effects(inner) for graph in operator.callees for inner in graph.operators)

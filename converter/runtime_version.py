@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
-from pathlib import Path
 
-from ..schema.tflite import BuiltinOperator
-
-# A line for each operator: its name, then the release that brought each of its versions, "-" for none.
-# Source: LiteRT tflite/converter/tools/versioning/runtime_version.cc.
-DATA_FILE = Path(__file__).with_name("runtime_versions.txt")
+from ..kernels.operators import OPERATORS
+from ..schema.operator_code import operator_name
 
 
 def runtime_version(codes: Iterable[tuple[int, int]]) -> str:
     """The release of TensorFlow that first ran all operators (code, version); "" when none is known."""
-    table = _table()
-    return max((table[code] for code in codes if code in table), key=_parts, default="")
+    newest = max((_release(code, version) for code, version in codes), default=())
+    return ".".join(map(str, newest))
 
 
-@lru_cache(1)
-def _table() -> dict[tuple[int, int], str]:
-    found = {}
-    for line in DATA_FILE.read_text().splitlines():
-        name, *releases = line.split()
-        for version, release in enumerate(releases, 1):
-            if release != "-":
-                found[int(BuiltinOperator[name]), version] = release
-    return found
-
-
-def _parts(release: str) -> tuple[int, ...]:
-    return tuple(map(int, release.split(".")))
+def _release(code: int, version: int) -> tuple[int, ...]:
+    """The release that brought the operator's version, as its three numbers; () where none is known."""
+    facts = OPERATORS.get(operator_name(code))
+    releases = facts.releases.split() if facts is not None else []
+    known = releases[version - 1 : version] if version > 0 else []
+    numbers = tuple(map(int, known[0].split("."))) if known and known != ["-"] else ()
+    return (*numbers, 0) if len(numbers) == 2 else numbers

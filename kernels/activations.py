@@ -20,7 +20,7 @@ from .activation import (
     float_activation_range,
     quantized_activation_range,
 )
-from .elementwise import UNARY, same_shape, unary_call, unary_registration
+from .elementwise import UNARY, same_shape, unary_call
 from .lookup import (
     BYTE_TYPES,
     TABLE_TYPES,
@@ -31,6 +31,7 @@ from .lookup import (
     stored_values,
     type_range,
 )
+from .operators import registration
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
 
 _POINTERS = [("x", np.int64), ("y", np.int64), ("size", np.int64)]
@@ -62,7 +63,7 @@ def _relu_table(operator: str, fused: int | None, x: Tensor, y: Tensor) -> np.nd
     return np.clip(scaled + q.zero_point, low, high)
 
 
-def _relu(name: str, builtin_code: int, max_version: int, fused: int | None) -> Registration:
+def _relu(name: str, fused: int | None) -> Registration:
     """A clamp; fused is the like fused activation, None for RELU_0_TO_1."""
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
@@ -74,7 +75,7 @@ def _relu(name: str, builtin_code: int, max_version: int, fused: int | None) -> 
         args["low"], args["high"] = (0.0, 1.0) if fused is None else float_activation_range(name, fused)
         return unary_call(context, "activations", "clamp_f32", x, y, args, 0.1)
 
-    return unary_registration(name, builtin_code, max_version, prepare)
+    return registration(name, prepare)
 
 
 def _logistic(x: np.ndarray) -> np.ndarray:
@@ -158,8 +159,6 @@ def _tanh_i16(x: Tensor, numerics: Numerics) -> np.ndarray:
 
 def _smooth(
     name: str,
-    builtin_code: int,
-    max_version: int,
     function: Callable[[np.ndarray], np.ndarray],
     byte_types: tuple[TensorType, ...],
     on_int16: Callable[[Tensor, Numerics], np.ndarray] | None = None,
@@ -177,7 +176,7 @@ def _smooth(
             return lookup_call(context, x, y, on_int16(x, context.numerics))
         return unary_call(context, "activations", f"{name.lower()}_f32", x, y, np.zeros(1, UNARY), 0.5)
 
-    return unary_registration(name, builtin_code, max_version, prepare)
+    return registration(name, prepare)
 
 
 def _leaky_table(context: Context, alpha: float, x: Tensor, y: Tensor) -> np.ndarray:
@@ -260,13 +259,13 @@ def _prepare_hard_swish(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 REGISTRATIONS = (
-    _relu("RELU", 19, 3, RELU),
-    _relu("RELU6", 21, 3, RELU6),
-    _relu("RELU_N1_TO_1", 20, 1, RELU_N1_TO_1),
-    _relu("RELU_0_TO_1", 152, 1, None),
-    _smooth("LOGISTIC", 14, 3, _logistic, BYTE_TYPES, _logistic_i16),
-    _smooth("TANH", 28, 3, _tanh, BYTE_TYPES, _tanh_i16),
-    _smooth("ELU", 111, 1, _elu, (TensorType.INT8,)),
-    unary_registration("LEAKY_RELU", 98, 2, _prepare_leaky),
-    unary_registration("HARD_SWISH", 117, 1, _prepare_hard_swish),
+    _relu("RELU", RELU),
+    _relu("RELU6", RELU6),
+    _relu("RELU_N1_TO_1", RELU_N1_TO_1),
+    _relu("RELU_0_TO_1", None),
+    _smooth("LOGISTIC", _logistic, BYTE_TYPES, _logistic_i16),
+    _smooth("TANH", _tanh, BYTE_TYPES, _tanh_i16),
+    _smooth("ELU", _elu, (TensorType.INT8,)),
+    registration("LEAKY_RELU", _prepare_leaky),
+    registration("HARD_SWISH", _prepare_hard_swish),
 )

@@ -10,10 +10,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .binary import BINARY_F32, BINARY_INT
 from .broadcast import collapse, fill_loops
+from .operators import registration
 from .parallel import chunk_count
 
 # Sums, differences and products of uint8 have the bytes of int8's.
@@ -69,4 +69,4 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return calls
 
 
-REGISTRATIONS = (Registration("ADD_N", prepare, builtin_code=106),)
+REGISTRATIONS = (registration("ADD_N", prepare),)

@@ -11,13 +11,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, normalized_axis, scalar_integer
+from .operators import registration
 from .parallel import chunk_count
-
-ARG_MAX = 56  # the schema's BuiltinOperator
-ARG_MIN = 79
 
 ARG_MIN_MAX = np.dtype(
     [
@@ -109,6 +106,6 @@ def _invoke_min(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("ARG_MAX", _prepare_max, _invoke_max, builtin_code=ARG_MAX, max_version=3),
-    Registration("ARG_MIN", _prepare_min, _invoke_min, builtin_code=ARG_MIN, max_version=3),
+    registration("ARG_MAX", _prepare_max, _invoke_max),
+    registration("ARG_MIN", _prepare_min, _invoke_min),
 )

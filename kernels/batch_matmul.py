@@ -12,12 +12,10 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .broadcast import broadcast_shape
+from .operators import registration
 from .strided_copy import StridedCopy, row_major_strides, strided_copy_calls
-
-BATCH_MATMUL = 126  # the schema's BuiltinOperator
 
 _F32, _I8, _I16, _I32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 _TYPES = {
@@ -181,4 +179,4 @@ def invoke(context: Context, node: Node) -> None:
     y.array()[...] = 0 if quantization is None or y.type not in (_I8, _I16) else quantization.zero_point
 
 
-REGISTRATIONS = (Registration("BATCH_MATMUL", prepare, invoke, builtin_code=BATCH_MATMUL, max_version=5),)
+REGISTRATIONS = (registration("BATCH_MATMUL", prepare, invoke),)

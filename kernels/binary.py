@@ -12,12 +12,13 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
+from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .activation import NONE, float_activation_range, quantized_activation_range
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .index_vector import check_counts, quantization_pair
 from .lookup import type_range
+from .operators import registration
 from .parallel import chunk_count
 from .quantized_div import DIVISION_BY_ZERO
 from .quantized_div import SUFFIXES as QUANTIZED_DIV_SUFFIXES
@@ -273,25 +274,20 @@ def _prepare(
     return [KernelCall(family, kernel, args, tensors, chunks, keep, _MESSAGES)]
 
 
-def _registration(
-    name: str, builtin_code: int, max_version: int, choose: Callable[..., _Choice]
-) -> Registration:
-    return Registration(
+def _registration(name: str, choose: Callable[..., _Choice]) -> Registration:
+    return registration(
         name,
         lambda context, node: _prepare(name, choose, context, node),
         lambda context, node: _invoke(name, context, node),
-        builtin_code=builtin_code,
-        max_version=max_version,
-        inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED,
     )
 
 
 REGISTRATIONS = (
-    _registration("ADD", 0, 6, _arithmetic_call),
-    _registration("SUB", 41, 5, _arithmetic_call),
-    _registration("MUL", 18, 8, _arithmetic_call),
-    _registration("DIV", 42, 2, _arithmetic_call),
-    _registration("SQUARED_DIFFERENCE", 99, 2, _arithmetic_call),
-    _registration("MAXIMUM", 55, 4, _selection_call),
-    _registration("MINIMUM", 57, 4, _selection_call),
+    _registration("ADD", _arithmetic_call),
+    _registration("SUB", _arithmetic_call),
+    _registration("MUL", _arithmetic_call),
+    _registration("DIV", _arithmetic_call),
+    _registration("SQUARED_DIFFERENCE", _arithmetic_call),
+    _registration("MAXIMUM", _selection_call),
+    _registration("MINIMUM", _selection_call),
 )

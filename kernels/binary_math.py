@@ -11,11 +11,12 @@ from ..lite.context import Context
 from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
+from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
 from .broadcast import BROADCAST_FIELDS, collapse, fill_loops
 from .logical import broadcast_operands
+from .operators import registration
 from .parallel import chunk_count
 
 BINARY_MATH = np.dtype([("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIELDS], align=True)
@@ -66,8 +67,6 @@ def _atan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 def _operator(
     name: str,
-    builtin_code: int,
-    max_version: int,
     compiled: tuple[TensorType, ...],
     in_python: tuple[TensorType, ...] = (),
     function: ArrayFunction | None = None,
@@ -87,22 +86,15 @@ def _operator(
         assert function is not None
         invoke_function(name, function, context, node)
 
-    return Registration(
-        name,
-        prepare,
-        None if function is None else invoke,
-        builtin_code=builtin_code,
-        max_version=max_version,
-        inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED,
-    )
+    return registration(name, prepare, None if function is None else invoke)
 
 
 _F32, _I32, _I64 = TensorType.FLOAT32, TensorType.INT32, TensorType.INT64
 _FLOORED = (_F32, *_SMALL, _I32, _I64)
 
 REGISTRATIONS = (
-    _operator("POW", 78, 1, (_F32, _I32)),
-    _operator("FLOOR_DIV", 90, 3, _FLOORED),
-    _operator("FLOOR_MOD", 95, 2, _FLOORED),
-    _operator("ATAN2", 156, 1, (_F32,), (TensorType.FLOAT16, TensorType.FLOAT64), _atan2),
+    _operator("POW", (_F32, _I32)),
+    _operator("FLOOR_DIV", _FLOORED),
+    _operator("FLOOR_MOD", _FLOORED),
+    _operator("ATAN2", (_F32,), (TensorType.FLOAT16, TensorType.FLOAT64), _atan2),
 )

@@ -10,12 +10,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
+from .operators import registration
 from .parallel import chunk_count
-
-BUCKETIZE = 147  # the schema's BuiltinOperator
 
 # Integers are compared as float32, as C++ does.
 _SUFFIXES = {
@@ -61,4 +59,4 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return [KernelCall("bucketize", kernel, args, {"x": x, "y": y}, chunks, (boundaries,))]
 
 
-REGISTRATIONS = (Registration("BUCKETIZE", prepare, builtin_code=BUCKETIZE),)
+REGISTRATIONS = (registration("BUCKETIZE", prepare),)

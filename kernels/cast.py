@@ -10,17 +10,14 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .elementwise import UNARY, unary_call
 from .float8 import FLOAT8_TYPES, float8_bytes, float8_values
 from .index_vector import check_counts
+from .operators import registration
 from .packed import PACKED_BITS, packed, unpacked
 from .reshape import flat_copy_calls
 from .strided_copy import element_bytes
-
-CAST = 53  # the schema's BuiltinOperator
-BITCAST = 159
 
 # Types that have compiled kernels, and the pairs that do.
 _SUFFIXES = {
@@ -170,11 +167,6 @@ def _prepare_bitcast(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 REGISTRATIONS = (
-    Registration("CAST", _prepare_cast, _invoke_cast, builtin_code=CAST, max_version=9),
-    Registration(
-        "BITCAST",
-        _prepare_bitcast,
-        builtin_code=BITCAST,
-        inplace_operator=InplaceOperator.DATA_UNMODIFIED | InplaceOperator.INPUT0_SHARED,
-    ),
+    registration("CAST", _prepare_cast, _invoke_cast),
+    registration("BITCAST", _prepare_bitcast),
 )

@@ -16,6 +16,7 @@ from .array_function import invoke_function
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .index_vector import check_counts
 from .lookup import BYTE_TYPES, multiply_by_quantized_multiplier, stored_values
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import quantize_multiplier
 
@@ -125,21 +126,19 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     return compare_calls(context, name, a, b, out, scaled=True)
 
 
-def _registration(name: str, builtin_code: int, max_version: int) -> Registration:
-    return Registration(
+def _registration(name: str) -> Registration:
+    return registration(
         name,
         lambda context, node: _prepare(name, context, node),
         lambda context, node: invoke_function(name, _FUNCTIONS[name], context, node),
-        builtin_code=builtin_code,
-        max_version=max_version,
     )
 
 
 REGISTRATIONS = (
-    _registration("EQUAL", 71, 5),
-    _registration("NOT_EQUAL", 72, 4),
-    _registration("LESS", 58, 3),
-    _registration("LESS_EQUAL", 63, 2),
-    _registration("GREATER", 61, 2),
-    _registration("GREATER_EQUAL", 62, 3),
+    _registration("EQUAL"),
+    _registration("NOT_EQUAL"),
+    _registration("LESS"),
+    _registration("LESS_EQUAL"),
+    _registration("GREATER"),
+    _registration("GREATER_EQUAL"),
 )

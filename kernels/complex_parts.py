@@ -15,6 +15,7 @@ from ..lite.tensor import Tensor, TensorType
 from .array_function import invoke_function
 from .elementwise import UNARY, unary_call
 from .index_vector import check_counts
+from .operators import registration
 from .strided_copy import StridedCopy, strided_copy_calls
 
 _PART_TYPES = {TensorType.COMPLEX64: TensorType.FLOAT32, TensorType.COMPLEX128: TensorType.FLOAT64}
@@ -44,18 +45,18 @@ def _invoke_abs(context: Context, node: Node) -> None:
     invoke_function("COMPLEX_ABS", lambda x: np.hypot(x.real, x.imag), context, node)
 
 
-def _part(name: str, builtin_code: int, position: int) -> Registration:
+def _part(name: str, position: int) -> Registration:
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         x, y = _operands(context, node, name)
         item = y.dtype.itemsize
         copy = StridedCopy(item, (x.size,), position * item, (2 * item,), 0, (item,))
         return strided_copy_calls(context, copy, x, y)
 
-    return Registration(name, prepare, builtin_code=builtin_code)
+    return registration(name, prepare)
 
 
 REGISTRATIONS = (
-    _part("REAL", 134, 0),
-    _part("IMAG", 133, 1),
-    Registration("COMPLEX_ABS", _prepare_abs, _invoke_abs, builtin_code=135),
+    _part("REAL", 0),
+    _part("IMAG", 1),
+    registration("COMPLEX_ABS", _prepare_abs, _invoke_abs),
 )

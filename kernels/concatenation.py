@@ -12,7 +12,6 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .data_movement import Movement, item_bytes_of, move_strings
 from .index_vector import (
@@ -23,10 +22,9 @@ from .index_vector import (
     quantization_pair,
 )
 from .known_output import set_known, worth_knowing
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import StridedCopy, block_copy, strided_copy_calls
-
-CONCATENATION = 2  # the schema's BuiltinOperator
 
 RESCALED_ROWS = np.dtype(
     [
@@ -151,4 +149,4 @@ def _rescaled_calls(
     ]
 
 
-REGISTRATIONS = (Registration("CONCATENATION", prepare, invoke, builtin_code=CONCATENATION, max_version=7),)
+REGISTRATIONS = (registration("CONCATENATION", prepare, invoke),)

@@ -14,6 +14,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .native_call import NativeCall, native_plans
+from .operators import registration
 from .subgraph_call import (
     Value,
     called,
@@ -29,13 +30,6 @@ from .subgraph_call import (
     size_outputs,
     value_of,
 )
-
-CALL = 31  # the schema's BuiltinOperator
-IF = 118
-WHILE = 119
-STABLEHLO_WHILE = 200
-STABLEHLO_CASE = 209
-STABLEHLO_COMPOSITE = 206
 
 # A block is one of these, then what NativeCall lists behind it.
 BRANCHES = np.dtype(
@@ -103,9 +97,7 @@ def chosen(selector: Tensor | None, branches: int) -> int:
     return value if 0 <= value < branches else branches - 1
 
 
-def _branch_operator(
-    name: str, builtin_code: int, branches_of: Branches, selector_type: int | None
-) -> Registration:
+def _branch_operator(name: str, branches_of: Branches, selector_type: int | None) -> Registration:
     """An operator that runs one subgraph on its inputs (those behind the selector, if it has one)."""
     first = 0 if selector_type is None else 1
 
@@ -134,7 +126,7 @@ def _branch_operator(
         run(branch, [None if x is None else value_of(x) for x in node_inputs(context, node, first)])
         give_outputs(context, node, name, outputs_of(branch))
 
-    return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
+    return registration(name, prepare, invoke)
 
 
 def _is_placed(x: Tensor) -> bool:
@@ -186,7 +178,7 @@ def _check_condition(operator: str, output: Tensor) -> None:
         raise PrepareError(f"{operator}: the condition must be one bool, got {output!r}")
 
 
-def _while_operator(operator: str, builtin_code: int) -> Registration:
+def _while_operator(operator: str) -> Registration:
     condition_of = _option("cond_subgraph_index", operator, "condition")
     body_of = _option("body_subgraph_index", operator, "body")
 
@@ -223,7 +215,7 @@ def _while_operator(operator: str, builtin_code: int) -> Registration:
             values = list(outputs_of(body))
         give_outputs(context, node, operator, values)
 
-    return Registration(operator, prepare, invoke, builtin_code=builtin_code, side_effects=True)
+    return registration(operator, prepare, invoke)
 
 
 def _holds(operator: str, condition: CalledSubgraph, values: Sequence[Value | None]) -> bool:
@@ -288,10 +280,10 @@ _callee = _option("subgraph", "CALL", "callee")
 _decomposition = _option("decomposition_subgraph_index", "STABLEHLO_COMPOSITE", "decomposition")
 
 REGISTRATIONS = (
-    _branch_operator("IF", IF, lambda c, n: [_then(c, n), _else(c, n)], TensorType.BOOL),
-    _branch_operator("CALL", CALL, lambda c, n: [_callee(c, n)], None),
-    _branch_operator("STABLEHLO_CASE", STABLEHLO_CASE, _case_branches, TensorType.INT32),
-    _branch_operator("STABLEHLO_COMPOSITE", STABLEHLO_COMPOSITE, lambda c, n: [_decomposition(c, n)], None),
-    _while_operator("WHILE", WHILE),
-    _while_operator("STABLEHLO_WHILE", STABLEHLO_WHILE),
+    _branch_operator("IF", lambda c, n: [_then(c, n), _else(c, n)], TensorType.BOOL),
+    _branch_operator("CALL", lambda c, n: [_callee(c, n)], None),
+    _branch_operator("STABLEHLO_CASE", _case_branches, TensorType.INT32),
+    _branch_operator("STABLEHLO_COMPOSITE", lambda c, n: [_decomposition(c, n)], None),
+    _while_operator("WHILE"),
+    _while_operator("STABLEHLO_WHILE"),
 )

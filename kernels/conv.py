@@ -9,13 +9,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape
 from .decoded_constant import with_decoded_input, with_signed_weights
 from .filter_types import calls_by_type, check_bias, check_types
+from .operators import registration
 from .padding import WindowOptions, windows
-
-CONV_2D = 3  # the schema's BuiltinOperator
 
 
 class ConvGeometry(NamedTuple):
@@ -130,4 +128,4 @@ def _text(shape: Shape) -> str:
     return "x".join(map(str, shape)) or "scalar"
 
 
-REGISTRATIONS = (Registration("CONV_2D", prepare, builtin_code=CONV_2D, max_version=8),)
+REGISTRATIONS = (registration("CONV_2D", prepare),)

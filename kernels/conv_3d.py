@@ -11,7 +11,6 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .activation import float_activation_range
 from .conv_f32 import INDIRECT_F32
@@ -26,10 +25,9 @@ from .gemm_f32 import (
     pack_panels,
     packed_columns,
 )
+from .operators import registration
 from .padding import Window, window
 from .parallel import chunk_count
-
-_CONV_3D, _CONV_3D_TRANSPOSE = 132, 141  # BuiltinOperator
 
 _INT64 = np.int64
 # Sizes are [depth, height, width]; w is [filter sizes, in channels, out channels]. The transposed
@@ -308,6 +306,6 @@ def invoke_transpose(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("CONV_3D", prepare, builtin_code=_CONV_3D),
-    Registration("CONV_3D_TRANSPOSE", prepare_transpose, invoke_transpose, builtin_code=_CONV_3D_TRANSPOSE),
+    registration("CONV_3D", prepare),
+    registration("CONV_3D_TRANSPOSE", prepare_transpose, invoke_transpose),
 )

@@ -11,12 +11,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, normalized_axis, output_of, scalar_integer
+from .operators import registration
 from .parallel import chunk_count
-
-CUMSUM = 128  # the schema's BuiltinOperator
 
 # x and y are [outer, size, inner].
 CUMSUM_ARGS = np.dtype(
@@ -90,4 +88,4 @@ def invoke(context: Context, node: Node) -> None:
         target[...] = sums
 
 
-REGISTRATIONS = (Registration("CUMSUM", prepare, invoke, builtin_code=CUMSUM),)
+REGISTRATIONS = (registration("CUMSUM", prepare, invoke),)

@@ -14,6 +14,7 @@ from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .known_output import set_known, worth_knowing
+from .operators import registration
 from .strided_copy import StridedCopy, element_bytes, is_compiled, strided_copy_calls, strided_copy_now
 
 _INDEX_BYTES = 8
@@ -34,9 +35,7 @@ def item_bytes_of(tensor: Tensor, operator: str) -> int:
 Rule = Callable[[Context, Node], Movement]
 
 
-def movement_registration(
-    name: str, builtin_code: int, rule: Rule, told_by: Sequence[int], max_version: int
-) -> Registration:
+def movement_registration(name: str, rule: Rule, told_by: Sequence[int]) -> Registration:
     """An operator whose rule reads the values of the inputs `told_by`.
 
     Where those are constant, the copies are compiled calls; where not, or where a copy has too many
@@ -71,7 +70,7 @@ def movement_registration(
             if x.data is not None and y.data is not None:
                 strided_copy_now(copy, x.data, y.data)
 
-    return Registration(name, prepare, invoke, builtin_code=builtin_code, max_version=max_version)
+    return registration(name, prepare, invoke)
 
 
 def move_strings(movement: Movement) -> None:

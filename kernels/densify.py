@@ -11,16 +11,15 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor
 from .index_vector import check_counts, output_of
 from .known_output import set_known
+from .operators import registration
 from .strided_copy import element_bytes
 
 if TYPE_CHECKING:
     from ..schema import tflite
 
-DENSIFY = 124  # the schema's BuiltinOperator
 
 _DENSE = 0  # the schema's DimensionType
 
@@ -126,4 +125,4 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return []
 
 
-REGISTRATIONS = (Registration("DENSIFY", prepare, builtin_code=DENSIFY),)
+REGISTRATIONS = (registration("DENSIFY", prepare),)

@@ -9,13 +9,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape
 from .decoded_constant import with_decoded_input
 from .filter_types import calls_by_type, check_bias, check_types
+from .operators import registration
 from .padding import WindowOptions, windows
-
-DEPTHWISE_CONV_2D = 4  # the schema's BuiltinOperator
 
 
 class DepthwiseGeometry(NamedTuple):
@@ -119,4 +117,4 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return calls_by_type("depthwise_conv", context, node, geometry)
 
 
-REGISTRATIONS = (Registration("DEPTHWISE_CONV_2D", prepare, builtin_code=DEPTHWISE_CONV_2D, max_version=7),)
+REGISTRATIONS = (registration("DEPTHWISE_CONV_2D", prepare),)

@@ -11,15 +11,13 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_same_type, integers, output_of
+from .operators import registration
 from .packed import PACKED_BITS, packed, unpacked
 from .parallel import chunk_count
 from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-DYNAMIC_UPDATE_SLICE = 151  # the schema's BuiltinOperator
 
 MAX_RANK = 8
 # sizes and box are the operand's and the update's axes but the last ones, which are one run.
@@ -99,13 +97,4 @@ def invoke(context: Context, node: Node) -> None:
         y.data[: y.nbytes] = packed(result, PACKED_BITS[TensorType(y.type)])
 
 
-REGISTRATIONS = (
-    Registration(
-        "DYNAMIC_UPDATE_SLICE",
-        prepare,
-        invoke,
-        builtin_code=DYNAMIC_UPDATE_SLICE,
-        max_version=6,
-        inplace_operator=InplaceOperator.INPUT0_SHARED,
-    ),
-)
+REGISTRATIONS = (registration("DYNAMIC_UPDATE_SLICE", prepare, invoke),)

@@ -10,7 +10,7 @@ from ..lite.context import Context
 from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
+from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .fixed_point import inverse_square_root
 from .index_vector import check_counts, output_of
@@ -22,6 +22,7 @@ from .lookup import (
     stored_values,
     type_range,
 )
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier
 
@@ -52,23 +53,8 @@ def same_shape(context: Context, node: Node, operator: str) -> tuple[Tensor, Ten
     return x, y
 
 
-def unary_registration(
-    name: str, builtin_code: int, max_version: int, prepare: Callable[[Context, Node], Sequence[KernelCall]]
-) -> Registration:
-    """An operator of one operand whose output may take its memory."""
-    return Registration(
-        name,
-        prepare,
-        builtin_code=builtin_code,
-        max_version=max_version,
-        inplace_operator=InplaceOperator.INPUT0_SHARED,
-    )
-
-
 def _operator(
     name: str,
-    builtin_code: int,
-    max_version: int,
     types: tuple[TensorType, ...] = (TensorType.FLOAT32,),
     table: Table | None = None,
     element_ns: float = 0.2,
@@ -85,7 +71,7 @@ def _operator(
         kernel = f"{name.lower()}_{_SUFFIXES[TensorType(x.type)]}"
         return unary_call(context, "elementwise", kernel, x, y, np.zeros(1, UNARY), element_ns)
 
-    return unary_registration(name, builtin_code, max_version, prepare)
+    return registration(name, prepare)
 
 
 def _table_of(function: Function) -> Table:
@@ -181,16 +167,16 @@ _RSQRT_SHIFT = 20
 _INTEGERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 
 REGISTRATIONS = (
-    _operator("SIN", 66, 2, element_ns=5),
-    _operator("COS", 108, 2, element_ns=5),
-    _operator("EXP", 47, 2, table=_table_of(np.exp)),
-    _operator("LOG", 73, 2, table=_log_table, element_ns=3),
-    _operator("SQRT", 75, 2, table=_sqrt_table),
-    _operator("RSQRT", 76, 3, table=_rsqrt_table),
-    _operator("SQUARE", 92, 1),
-    _operator("NEG", 59, 1, _INTEGERS, table=_neg_table),
-    _operator("ABS", 101, 5, _INTEGERS, table=_abs_table),
-    _operator("FLOOR", 8, 1),
-    _operator("CEIL", 104, 1),
-    _operator("ROUND", 116, 1),
+    _operator("SIN", element_ns=5),
+    _operator("COS", element_ns=5),
+    _operator("EXP", table=_table_of(np.exp)),
+    _operator("LOG", table=_log_table, element_ns=3),
+    _operator("SQRT", table=_sqrt_table),
+    _operator("RSQRT", table=_rsqrt_table),
+    _operator("SQUARE"),
+    _operator("NEG", _INTEGERS, table=_neg_table),
+    _operator("ABS", _INTEGERS, table=_abs_table),
+    _operator("FLOOR"),
+    _operator("CEIL"),
+    _operator("ROUND"),
 )

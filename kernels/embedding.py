@@ -11,16 +11,14 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .blockwise import block_scales
 from .gather import GATHER_ARGS, OUT_OF_RANGE
 from .index_vector import check_counts, check_index_type, integers
+from .operators import registration
 from .packed import PACKED_BITS, elements_of
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-EMBEDDING_LOOKUP = 7  # the schema's BuiltinOperator
 
 # table is [rows, columns] of `bits` bits each; scales are float32 [blocks] for all rows (scale_step
 # 0), or [rows, blocks] (scale_step blocks), a block being of block_size columns.
@@ -159,6 +157,4 @@ def _stored_rows(table: Tensor, chosen: np.ndarray) -> np.ndarray:
     return elements_of(raw, table.type)[:, :columns]
 
 
-REGISTRATIONS = (
-    Registration("EMBEDDING_LOOKUP", prepare, invoke, builtin_code=EMBEDDING_LOOKUP, max_version=5),
-)
+REGISTRATIONS = (registration("EMBEDDING_LOOKUP", prepare, invoke),)

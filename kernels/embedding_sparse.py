@@ -11,11 +11,9 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers
-
-EMBEDDING_LOOKUP_SPARSE = 33  # the schema's BuiltinOperator
+from .operators import registration
 
 # The schema's CombinerType.
 _SUM, _MEAN, _SQRTN = 0, 1, 2
@@ -102,4 +100,4 @@ def invoke(context: Context, node: Node) -> None:
                 row /= np.sqrt(squares)
 
 
-REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=EMBEDDING_LOOKUP_SPARSE),)
+REGISTRATIONS = (registration(_NAME, prepare, invoke),)

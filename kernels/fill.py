@@ -11,7 +11,6 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
@@ -24,12 +23,9 @@ from .index_vector import (
     output_of,
     scalar_integer,
 )
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-FILL = 94  # the schema's BuiltinOperator
-ZEROS_LIKE = 93
-ONE_HOT = 85
 
 # value is the address of one element; y is size elements of item_bytes.
 FILL_ARGS = np.dtype(
@@ -172,7 +168,7 @@ def _invoke_one_hot(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("FILL", _prepare_fill, _invoke_fill, builtin_code=FILL, max_version=5),
-    Registration("ZEROS_LIKE", _prepare_zeros_like, builtin_code=ZEROS_LIKE),
-    Registration("ONE_HOT", _prepare_one_hot, _invoke_one_hot, builtin_code=ONE_HOT),
+    registration("FILL", _prepare_fill, _invoke_fill),
+    registration("ZEROS_LIKE", _prepare_zeros_like),
+    registration("ONE_HOT", _prepare_one_hot, _invoke_one_hot),
 )

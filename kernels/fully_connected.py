@@ -10,12 +10,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .decoded_constant import PACKED_TYPES, with_decoded_input, with_signed_weights
 from .filter_types import check_bias, check_types
-
-FULLY_CONNECTED = 9  # the schema's BuiltinOperator
+from .operators import registration
 
 
 class FullyConnectedGeometry(NamedTuple):
@@ -152,6 +150,4 @@ def invoke(context: Context, node: Node) -> None:
     fully_connected_u8_i16.compute(context, node, geometry, _is_shuffled(node))
 
 
-REGISTRATIONS = (
-    Registration("FULLY_CONNECTED", prepare, invoke, builtin_code=FULLY_CONNECTED, max_version=13),
-)
+REGISTRATIONS = (registration("FULLY_CONNECTED", prepare, invoke),)

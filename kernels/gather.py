@@ -11,15 +11,13 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, normalized_axis, output_of
 from .known_output import set_known, worth_knowing
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-GATHER = 36  # the schema's BuiltinOperator
 
 GATHER_ARGS = np.dtype(
     [
@@ -133,4 +131,4 @@ def invoke(context: Context, node: Node) -> None:
     y.bind(pack_strings([strings[k] for k in np.concatenate([*taken, np.zeros(0, np.int64)]).tolist()]))
 
 
-REGISTRATIONS = (Registration("GATHER", prepare, invoke, builtin_code=GATHER, max_version=8),)
+REGISTRATIONS = (registration("GATHER", prepare, invoke),)

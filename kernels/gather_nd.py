@@ -11,14 +11,12 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, output_of
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes, row_major_strides
-
-GATHER_ND = 107  # the schema's BuiltinOperator
 
 MAX_COORDINATES = 8
 # sizes and strides (in bytes) are those of the axes that coordinates name.
@@ -113,4 +111,4 @@ def invoke(context: Context, node: Node) -> None:
     y.bind(pack_strings([text for start in starts for text in strings[start : start + count]]))
 
 
-REGISTRATIONS = (Registration("GATHER_ND", prepare, invoke, builtin_code=GATHER_ND, max_version=6),)
+REGISTRATIONS = (registration("GATHER_ND", prepare, invoke),)

@@ -13,98 +13,8 @@ from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .widened import Widened, has_type, place, widened_context
 
-# Operators that have float16 kernels of their own, and so need only bfloat16.
-_OWN_FLOAT16 = frozenset(
-    (
-        "ADD",
-        "MUL",
-        "MAXIMUM",
-        "MINIMUM",
-        "ATAN2",
-        "STABLEHLO_ADD",
-        "STABLEHLO_SUBTRACT",
-        "STABLEHLO_MULTIPLY",
-        "STABLEHLO_DIVIDE",
-        "STABLEHLO_MAXIMUM",
-        "STABLEHLO_MINIMUM",
-        "STABLEHLO_POWER",
-        "STABLEHLO_REMAINDER",
-        "STABLEHLO_LOGISTIC",
-        "STABLEHLO_TANH",
-        "STABLEHLO_COSINE",
-        "STABLEHLO_EXPONENTIAL",
-        "STABLEHLO_LOG",
-        "STABLEHLO_RSQRT",
-        "STABLEHLO_CBRT",
-        "STABLEHLO_FLOOR",
-        "STABLEHLO_NEGATE",
-        "STABLEHLO_ABS",
-        "STABLEHLO_COMPARE",
-        "STABLEHLO_CLAMP",
-        "EQUAL",
-        "NOT_EQUAL",
-        "LESS",
-        "LESS_EQUAL",
-        "GREATER",
-        "GREATER_EQUAL",
-    )
-)
-# Operators whose float16 and bfloat16 results are those of float32, rounded.
-IN_FLOAT32 = _OWN_FLOAT16 | frozenset(
-    (
-        "SUB",
-        "DIV",
-        "SQUARED_DIFFERENCE",
-        "POW",
-        "FLOOR_DIV",
-        "FLOOR_MOD",
-        "PRELU",
-        "ABS",
-        "NEG",
-        "EXP",
-        "LOG",
-        "SQRT",
-        "RSQRT",
-        "SIN",
-        "COS",
-        "SQUARE",
-        "FLOOR",
-        "CEIL",
-        "ROUND",
-        "SIGN",
-        "RELU",
-        "RELU6",
-        "RELU_N1_TO_1",
-        "RELU_0_TO_1",
-        "LEAKY_RELU",
-        "LOGISTIC",
-        "TANH",
-        "ELU",
-        "GELU",
-        "HARD_SWISH",
-        "SOFTMAX",
-        "LOG_SOFTMAX",
-        "L2_NORMALIZATION",
-        "SUM",
-        "MEAN",
-        "REDUCE_MAX",
-        "REDUCE_MIN",
-        "REDUCE_PROD",
-        "CUMSUM",
-        "ADD_N",
-        "AVERAGE_POOL_2D",
-        "MAX_POOL_2D",
-        "RESIZE_BILINEAR",
-        "BATCH_MATMUL",
-        "FULLY_CONNECTED",
-        "CONV_2D",
-        "DEPTHWISE_CONV_2D",
-        "TRANSPOSE_CONV",
-        "QUANTIZE",
-    )
-)
-_HALVES = (TensorType.FLOAT16, TensorType.BFLOAT16)
-_SUFFIXES = {TensorType.FLOAT16: "f16", TensorType.BFLOAT16: "bf16"}
+_HALVES = {"f16": TensorType.FLOAT16, "bf16": TensorType.BFLOAT16}
+_SUFFIXES = {type: name for name, type in _HALVES.items()}
 
 
 def _casts(context: Context, pairs: Sequence[tuple[Tensor, Tensor]]) -> list[KernelCall]:
@@ -118,14 +28,13 @@ def _casts(context: Context, pairs: Sequence[tuple[Tensor, Tensor]]) -> list[Ker
     return calls
 
 
-def in_float32(registration: Registration) -> Registration:
+def in_float32(registration: Registration, halves: str) -> Registration:
     """The operator with half-precision inputs and outputs, by its own float32 kernels.
 
     A result is rounded once, to the nearest. XNNPACK rounds within an operator too, so that its
     float16 results may differ in the last bits.
     """
-    halves = _HALVES[1:] if registration.name in _OWN_FLOAT16 else _HALVES
-    types = dict.fromkeys(halves, TensorType.FLOAT32)
+    types = {_HALVES[name]: TensorType.FLOAT32 for name in halves.split()}
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         if not has_type(context, node, types):

@@ -10,17 +10,12 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.resources import handle_of
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts
+from .operators import registration
 from .resource import check_resource, set_handle
-
-HASHTABLE = 136  # the schema's BuiltinOperator
-HASHTABLE_FIND = 137
-HASHTABLE_IMPORT = 138
-HASHTABLE_SIZE = 139
 
 _TYPES = (TensorType.INT64, TensorType.STRING)
 _Element = int | bytes
@@ -149,10 +144,8 @@ def _size(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("HASHTABLE", _prepare_hashtable, builtin_code=HASHTABLE),
-    Registration("HASHTABLE_FIND", _prepare_find, _find, builtin_code=HASHTABLE_FIND, side_effects=True),
-    Registration(
-        "HASHTABLE_IMPORT", _prepare_import, _import, builtin_code=HASHTABLE_IMPORT, side_effects=True
-    ),
-    Registration("HASHTABLE_SIZE", _prepare_size, _size, builtin_code=HASHTABLE_SIZE, side_effects=True),
+    registration("HASHTABLE", _prepare_hashtable),
+    registration("HASHTABLE_FIND", _prepare_find, _find),
+    registration("HASHTABLE_IMPORT", _prepare_import, _import),
+    registration("HASHTABLE_SIZE", _prepare_size, _size),
 )

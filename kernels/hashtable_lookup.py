@@ -11,13 +11,11 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_same_type
+from .operators import registration
 from .strided_copy import element_bytes
-
-HASHTABLE_LOOKUP = 10  # the schema's BuiltinOperator
 
 HASHTABLE_LOOKUP_ARGS = np.dtype(
     [
@@ -98,4 +96,4 @@ def invoke(context: Context, node: Node) -> None:
     y.bind(pack_strings([strings[at] if at >= 0 else b"" for at in found.tolist()]))
 
 
-REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=HASHTABLE_LOOKUP),)
+REGISTRATIONS = (registration(_NAME, prepare, invoke),)

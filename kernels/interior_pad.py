@@ -10,14 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .fill import fill_calls
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers, output_of
+from .operators import registration
 from .strided_copy import StridedCopy, element_bytes, row_major_strides, strided_copy_calls, strided_copy_now
-
-STABLEHLO_PAD = 195  # the schema's BuiltinOperator
-DILATE = 203
 
 # Per axis: elements before, behind (negative ones are cut off) and between.
 Padding = tuple[int, int, int]
@@ -125,6 +122,6 @@ def _invoke_dilate(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("STABLEHLO_PAD", _prepare_pad, builtin_code=STABLEHLO_PAD),
-    Registration("DILATE", _prepare_dilate, _invoke_dilate, builtin_code=DILATE),
+    registration("STABLEHLO_PAD", _prepare_pad),
+    registration("DILATE", _prepare_dilate, _invoke_dilate),
 )

@@ -10,12 +10,13 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
+from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
-from .elementwise import UNARY, same_shape, unary_call, unary_registration
+from .elementwise import UNARY, same_shape, unary_call
 from .index_vector import check_counts
+from .operators import registration
 from .parallel import chunk_count
 
 LOGICAL = np.dtype([("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIELDS], align=True)
@@ -75,19 +76,14 @@ def flat_calls(
     return [KernelCall(family, kernel, args, tensors, chunk_count(context, 0.2 * size))]
 
 
-def _logical(name: str, builtin_code: int) -> Registration:
+def _logical(name: str) -> Registration:
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         a, b, out = broadcast_operands(context, node, name)
         if a.type != TensorType.BOOL:
             raise PrepareError(f"{name}: operands must be bool, got {a!r}")
         return logical_calls(context, name.lower(), a, b, out)
 
-    return Registration(
-        name,
-        prepare,
-        builtin_code=builtin_code,
-        inplace_operator=InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED,
-    )
+    return registration(name, prepare)
 
 
 def _prepare_not(context: Context, node: Node) -> Sequence[KernelCall]:
@@ -97,24 +93,19 @@ def _prepare_not(context: Context, node: Node) -> Sequence[KernelCall]:
     return unary_call(context, "logical", "logical_not", x, y, np.zeros(1, UNARY), 0.1)
 
 
-def _bitwise(name: str, builtin_code: int, function: ArrayFunction) -> Registration:
+def _bitwise(name: str, function: ArrayFunction) -> Registration:
     def prepare(context: Context, node: Node) -> None:
         a, _, _ = broadcast_operands(context, node, name)
         if a.type not in INTEGER_TYPES:
             raise PrepareError(f"{name}: operands must be integers, got {a!r}")
 
-    return Registration(
-        name,
-        prepare,
-        lambda context, node: invoke_function(name, function, context, node),
-        builtin_code=builtin_code,
-    )
+    return registration(name, prepare, lambda context, node: invoke_function(name, function, context, node))
 
 
 REGISTRATIONS = (
-    _logical("LOGICAL_OR", 84),
-    _logical("LOGICAL_AND", 86),
-    unary_registration("LOGICAL_NOT", 87, 1, _prepare_not),
-    _bitwise("BITWISE_XOR", 160, np.bitwise_xor),
-    _bitwise("RIGHT_SHIFT", 161, right_shifted),
+    _logical("LOGICAL_OR"),
+    _logical("LOGICAL_AND"),
+    registration("LOGICAL_NOT", _prepare_not),
+    _bitwise("BITWISE_XOR", np.bitwise_xor),
+    _bitwise("RIGHT_SHIFT", right_shifted),
 )

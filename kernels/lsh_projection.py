@@ -10,13 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .fingerprint import fingerprint64
 from .index_vector import check_index_type
+from .operators import registration
 from .strided_copy import element_bytes
-
-LSH_PROJECTION = 15  # the schema's BuiltinOperator
 
 # The schema's LSHProjectionType.
 _SPARSE, _DENSE = 1, 2
@@ -80,4 +78,4 @@ def invoke(context: Context, node: Node) -> None:
         y.array()[i] = np.int64(signature + i * (1 << width % 32)).astype(np.int32)
 
 
-REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=LSH_PROJECTION),)
+REGISTRATIONS = (registration(_NAME, prepare, invoke),)

@@ -10,11 +10,9 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_same_type
-
-LSTM, UNIDIRECTIONAL_SEQUENCE_LSTM, BIDIRECTIONAL_SEQUENCE_LSTM = 16, 44, 52  # BuiltinOperator
+from .operators import registration
 
 INPUT, FORGET, CELL, OUTPUT = range(4)  # the gates, in the order of the operator's inputs
 
@@ -358,17 +356,7 @@ def prepare_bidirectional(context: Context, node: Node) -> Sequence[KernelCall]:
 _BASIC_KERNEL = 1  # LSTMKernelType.BASIC
 
 REGISTRATIONS = (
-    Registration("LSTM", prepare_lstm, builtin_code=LSTM, max_version=4),
-    Registration(
-        "UNIDIRECTIONAL_SEQUENCE_LSTM",
-        prepare_unidirectional,
-        builtin_code=UNIDIRECTIONAL_SEQUENCE_LSTM,
-        max_version=4,
-    ),
-    Registration(
-        "BIDIRECTIONAL_SEQUENCE_LSTM",
-        prepare_bidirectional,
-        builtin_code=BIDIRECTIONAL_SEQUENCE_LSTM,
-        max_version=3,
-    ),
+    registration("LSTM", prepare_lstm),
+    registration("UNIDIRECTIONAL_SEQUENCE_LSTM", prepare_unidirectional),
+    registration("BIDIRECTIONAL_SEQUENCE_LSTM", prepare_bidirectional),
 )

@@ -9,15 +9,12 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor
 from .fill import fill_calls
 from .index_vector import check_counts, check_same_type, output_of
+from .operators import registration
 from .reshape import flat_copy_calls
 from .strided_copy import StridedCopy, element_bytes, strided_copy_calls
-
-MATRIX_DIAG = 113  # the schema's BuiltinOperator
-MATRIX_SET_DIAG = 115
 
 
 def _diagonal_calls(context: Context, diagonal: Tensor, y: Tensor, item_bytes: int) -> list[KernelCall]:
@@ -58,6 +55,6 @@ def _prepare_set_diag(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 REGISTRATIONS = (
-    Registration("MATRIX_DIAG", _prepare_diag, builtin_code=MATRIX_DIAG),
-    Registration("MATRIX_SET_DIAG", _prepare_set_diag, builtin_code=MATRIX_SET_DIAG),
+    registration("MATRIX_DIAG", _prepare_diag),
+    registration("MATRIX_SET_DIAG", _prepare_set_diag),
 )

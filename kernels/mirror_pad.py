@@ -11,14 +11,12 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_same_quantization, output_of
+from .operators import registration
 from .pad import Paddings, padded, paddings_of
 from .parallel import chunk_count
 from .strided_copy import element_bytes, row_major_strides
-
-MIRROR_PAD = 100  # the schema's BuiltinOperator
 
 _REFLECT = 0  # the schema's MirrorPadMode; SYMMETRIC repeats the edge itself
 MAX_RANK = 8
@@ -94,4 +92,4 @@ def invoke(context: Context, node: Node) -> None:
     y.array()[...] = x.array()[np.ix_(*tables)] if tables else x.array()
 
 
-REGISTRATIONS = (Registration("MIRROR_PAD", prepare, invoke, builtin_code=MIRROR_PAD, max_version=3),)
+REGISTRATIONS = (registration("MIRROR_PAD", prepare, invoke),)

@@ -15,9 +15,7 @@ from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers
 from .late_output import late_call
-
-NON_MAX_SUPPRESSION_V4 = 120  # the schema's BuiltinOperator
-NON_MAX_SUPPRESSION_V5 = 121
+from .operators import registration
 
 # The outputs have room for `most` boxes, which is what must lie at `size`. soft tells whether sigma and
 # selected_scores are there. The heap holds, for every box that waits, its number, its score, and how
@@ -133,14 +131,14 @@ def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall
     return [call]
 
 
-def _registration(name: str, builtin_code: int) -> Registration:
+def _registration(name: str) -> Registration:
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         return _prepare(name, context, node)
 
-    return Registration(name, prepare, builtin_code=builtin_code)
+    return registration(name, prepare)
 
 
 REGISTRATIONS = (
-    _registration("NON_MAX_SUPPRESSION_V4", NON_MAX_SUPPRESSION_V4),
-    _registration("NON_MAX_SUPPRESSION_V5", NON_MAX_SUPPRESSION_V5),
+    _registration("NON_MAX_SUPPRESSION_V4"),
+    _registration("NON_MAX_SUPPRESSION_V5"),
 )

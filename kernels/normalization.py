@@ -10,11 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .activation import NONE
 from .elementwise import same_shape
 from .lookup import BYTE_TYPES
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import quantization_of
 
@@ -88,6 +88,6 @@ def _prepare_local_response(context: Context, node: Node) -> Sequence[KernelCall
 
 
 REGISTRATIONS = (
-    Registration("L2_NORMALIZATION", _prepare_l2, builtin_code=11, max_version=2),
-    Registration("LOCAL_RESPONSE_NORMALIZATION", _prepare_local_response, builtin_code=13),
+    registration("L2_NORMALIZATION", _prepare_l2),
+    registration("LOCAL_RESPONSE_NORMALIZATION", _prepare_local_response),
 )

@@ -11,40 +11,6 @@ from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .widened import Widened, has_type, widened_context
 
-IN_BYTES = frozenset(
-    (
-        "RESHAPE",
-        "SQUEEZE",
-        "EXPAND_DIMS",
-        "TRANSPOSE",
-        "GATHER",
-        "GATHER_ND",
-        "SLICE",
-        "STRIDED_SLICE",
-        "CONCATENATION",
-        "PACK",
-        "UNPACK",
-        "SPLIT",
-        "SPLIT_V",
-        "PAD",
-        "PADV2",
-        "MIRROR_PAD",
-        "TILE",
-        "BROADCAST_TO",
-        "REVERSE_V2",
-        "REVERSE_SEQUENCE",
-        "SPACE_TO_DEPTH",
-        "DEPTH_TO_SPACE",
-        "SPACE_TO_BATCH_ND",
-        "BATCH_TO_SPACE_ND",
-        "SELECT",
-        "SELECT_V2",
-        "DYNAMIC_UPDATE_SLICE",
-        "MATRIX_DIAG",
-        "MATRIX_SET_DIAG",
-        "DILATE",
-    )
-)
 _TYPES = {
     TensorType.INT4: TensorType.INT8,
     TensorType.UINT4: TensorType.UINT8,

@@ -11,7 +11,6 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .index_vector import (
     check_index_type,
@@ -21,12 +20,9 @@ from .index_vector import (
     integers,
     output_of,
 )
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes, row_major_strides
-
-PAD = 34  # the schema's BuiltinOperator
-PADV2 = 60
-MIRROR_PAD = 100
 
 _RANK = 8
 OUTER = _RANK - 1  # axes around the rows that are written in one go
@@ -183,6 +179,6 @@ def _invoke_padv2(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("PAD", _prepare_pad, _invoke_pad, builtin_code=PAD, max_version=6),
-    Registration("PADV2", _prepare_padv2, _invoke_padv2, builtin_code=PADV2, max_version=6),
+    registration("PAD", _prepare_pad, _invoke_pad),
+    registration("PADV2", _prepare_padv2, _invoke_padv2),
 )

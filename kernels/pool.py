@@ -17,6 +17,7 @@ from ..lite.tensor import Shape, Tensor, TensorType
 from .activation import float_activation_range, quantized_activation_range
 from .index_vector import check_counts, output_of, quantization_pair
 from .lookup import type_range
+from .operators import registration
 from .padding import window
 from .parallel import chunk_count
 from .requantize import quantization_of
@@ -123,19 +124,12 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
     return [KernelCall(f"pool_{suffix}", kernel, args, tensors, chunks)]
 
 
-def _registration(
-    name: str, builtin_code: int, max_version: int, types: tuple[TensorType, ...]
-) -> Registration:
-    return Registration(
-        name,
-        lambda context, node: _prepare(name, types, context, node),
-        builtin_code=builtin_code,
-        max_version=max_version,
-    )
+def _registration(name: str, types: tuple[TensorType, ...]) -> Registration:
+    return registration(name, lambda context, node: _prepare(name, types, context, node))
 
 
 REGISTRATIONS = (
-    _registration("AVERAGE_POOL_2D", 1, 3, tuple(_TYPES)),
-    _registration("MAX_POOL_2D", 17, 3, tuple(_TYPES)),
-    _registration("L2_POOL_2D", 12, 1, (TensorType.FLOAT32,)),
+    _registration("AVERAGE_POOL_2D", tuple(_TYPES)),
+    _registration("MAX_POOL_2D", tuple(_TYPES)),
+    _registration("L2_POOL_2D", (TensorType.FLOAT32,)),
 )

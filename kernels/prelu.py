@@ -10,10 +10,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
 from .index_vector import check_counts
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier
 
@@ -84,6 +84,4 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return [KernelCall("prelu", f"prelu_{suffix}", args, {"a": x, "b": slope, "out": y}, chunks)]
 
 
-REGISTRATIONS = (
-    Registration("PRELU", prepare, builtin_code=54, inplace_operator=InplaceOperator.INPUT0_SHARED),
-)
+REGISTRATIONS = (registration("PRELU", prepare),)

@@ -12,7 +12,6 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.quantization import Quantization
-from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
 from .decoded_constant import PACKED_TYPES, decoded, packed, unpacked
 from .index_vector import check_counts
@@ -23,6 +22,7 @@ from .lookup import (
     multiply_rounding_up,
     stored_values,
 )
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
 from .reshape import flat_copy_calls
@@ -242,13 +242,6 @@ def _become_constant(y: Tensor, values: np.ndarray) -> None:
 
 
 REGISTRATIONS = (
-    Registration(
-        "QUANTIZE",
-        _prepare_quantize,
-        _invoke_quantize,
-        builtin_code=114,
-        max_version=6,
-        inplace_operator=InplaceOperator.INPUT0_SHARED,
-    ),
-    Registration("DEQUANTIZE", _prepare_dequantize, _invoke_dequantize, builtin_code=6, max_version=9),
+    registration("QUANTIZE", _prepare_quantize, _invoke_quantize),
+    registration("DEQUANTIZE", _prepare_dequantize, _invoke_dequantize),
 )

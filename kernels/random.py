@@ -14,11 +14,8 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, scalar_integer
+from .operators import registration
 from .philox import PhiloxStream, uniform_f64
-
-RANDOM_STANDARD_NORMAL = 146  # the schema's BuiltinOperator
-RANDOM_UNIFORM = 148
-MULTINOMIAL = 149
 
 WORDS = 4  # of a block
 # counter is the address of the generator's counter, two uint64 of which the first is the lower half.
@@ -68,7 +65,7 @@ class _Filling:
         return [KernelCall("random", "random_f32", args, {"y": y}, keep=[self._counter])]
 
 
-def _filling(name: str, builtin_code: int, normal: bool) -> Registration:
+def _filling(name: str, normal: bool) -> Registration:
     """An operator that fills a shape with float32 numbers, as many of a block as it has words."""
 
     def shape_of(context: Context, node: Node) -> Shape:
@@ -92,7 +89,7 @@ def _filling(name: str, builtin_code: int, normal: bool) -> Registration:
         context.resize_tensor(y, shape_of(context, node))
         context.run_calls(node, filling.calls(y))
 
-    return Registration(name, prepare, invoke, builtin_code=builtin_code, side_effects=True)
+    return registration(name, prepare, invoke)
 
 
 def _samples_shape(context: Context, node: Node) -> Shape:
@@ -131,9 +128,7 @@ def _multinomial(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    _filling("RANDOM_STANDARD_NORMAL", RANDOM_STANDARD_NORMAL, normal=True),
-    _filling("RANDOM_UNIFORM", RANDOM_UNIFORM, normal=False),
-    Registration(
-        "MULTINOMIAL", _prepare_multinomial, _multinomial, builtin_code=MULTINOMIAL, side_effects=True
-    ),
+    _filling("RANDOM_STANDARD_NORMAL", normal=True),
+    _filling("RANDOM_UNIFORM", normal=False),
+    registration("MULTINOMIAL", _prepare_multinomial, _multinomial),
 )

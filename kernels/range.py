@@ -10,13 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import MAX_SIZE, check_counts, check_same_type
 from .known_output import set_known
 from .late_output import late_call
-
-RANGE = 96  # the schema's BuiltinOperator
+from .operators import registration
 
 _SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
 
@@ -98,4 +96,4 @@ def _late_call(context: Context, operands: Sequence[Tensor], y: Tensor) -> Kerne
     return late_call(call, context, {"y": (y, ())}, "count", count_of)
 
 
-REGISTRATIONS = (Registration("RANGE", prepare, builtin_code=RANGE, max_version=2),)
+REGISTRATIONS = (registration("RANGE", prepare),)

@@ -24,6 +24,7 @@ from .index_vector import (
     output_of,
 )
 from .lookup import TABLE_TYPES, multiply_by_quantized_multiplier, type_range
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
@@ -276,24 +277,20 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     y.array()[...] = result
 
 
-def _registration(
-    name: str, builtin_code: int, max_version: int, types: tuple[TensorType, ...]
-) -> Registration:
-    return Registration(
+def _registration(name: str, types: tuple[TensorType, ...]) -> Registration:
+    return registration(
         name,
         lambda context, node: _prepare(name, types, context, node),
         lambda context, node: _invoke(name, context, node),
-        builtin_code=builtin_code,
-        max_version=max_version,
     )
 
 
 REGISTRATIONS = (
-    _registration("MEAN", 40, 3, (*_NUMBERS, *TABLE_TYPES)),
-    _registration("SUM", 74, 2, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_PROD", 81, 2, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_MAX", 82, 3, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_MIN", 89, 3, (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_ANY", 91, 1, (TensorType.BOOL,)),
-    _registration("REDUCE_ALL", 140, 1, (TensorType.BOOL,)),
+    _registration("MEAN", (*_NUMBERS, *TABLE_TYPES)),
+    _registration("SUM", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_PROD", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_MAX", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_MIN", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
+    _registration("REDUCE_ANY", (TensorType.BOOL,)),
+    _registration("REDUCE_ALL", (TensorType.BOOL,)),
 )

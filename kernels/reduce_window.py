@@ -12,15 +12,11 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers
 from .interior_pad import Padding, interior_pad_now, interior_padded
+from .operators import registration
 from .reduction_body import FOLDS, FUNCTIONS, Body, body_of
-
-STABLEHLO_REDUCE = 174  # the schema's BuiltinOperator
-STABLEHLO_REDUCE_WINDOW = 198
-REDUCE_WINDOW = 205
 
 # By ReduceWindowFunction.
 _FUNCTIONS = {1: "ADD", 2: "MUL", 3: "MINIMUM", 4: "MAXIMUM", 5: "LOGICAL_AND", 6: "LOGICAL_OR"}
@@ -289,9 +285,7 @@ def _invoke_reduce(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("REDUCE_WINDOW", _prepare, _invoke, builtin_code=REDUCE_WINDOW),
-    Registration(
-        "STABLEHLO_REDUCE_WINDOW", _prepare_stablehlo, _invoke_stablehlo, builtin_code=STABLEHLO_REDUCE_WINDOW
-    ),
-    Registration("STABLEHLO_REDUCE", _prepare_reduce, _invoke_reduce, builtin_code=STABLEHLO_REDUCE),
+    registration("REDUCE_WINDOW", _prepare, _invoke),
+    registration("STABLEHLO_REDUCE_WINDOW", _prepare_stablehlo, _invoke_stablehlo),
+    registration("STABLEHLO_REDUCE", _prepare_reduce, _invoke_reduce),
 )

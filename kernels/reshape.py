@@ -11,7 +11,6 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
     check_counts,
@@ -23,12 +22,9 @@ from .index_vector import (
     scalar_integer,
 )
 from .known_output import set_known, worth_knowing
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-RESHAPE = 22  # the schema's BuiltinOperator
-SQUEEZE = 43
-EXPAND_DIMS = 70
 
 FLAT_COPY = np.dtype([("source", np.int64), ("target", np.int64), ("nbytes", np.int64)], align=True)
 
@@ -169,29 +165,8 @@ def _invoke(operator: str, rule: ShapeRule) -> Callable[[Context, Node], None]:
     return invoke
 
 
-_SHARED = InplaceOperator.DATA_UNMODIFIED | InplaceOperator.INPUT0_SHARED
-
 REGISTRATIONS = (
-    Registration(
-        "RESHAPE",
-        _prepare_reshape,
-        _invoke("RESHAPE", _reshape_shape),
-        builtin_code=RESHAPE,
-        inplace_operator=_SHARED,
-    ),
-    Registration(
-        "SQUEEZE",
-        _prepare_squeeze,
-        _invoke("SQUEEZE", _squeeze_shape),
-        builtin_code=SQUEEZE,
-        max_version=2,
-        inplace_operator=_SHARED,
-    ),
-    Registration(
-        "EXPAND_DIMS",
-        _prepare_expand_dims,
-        _invoke("EXPAND_DIMS", _expand_dims_shape),
-        builtin_code=EXPAND_DIMS,
-        inplace_operator=_SHARED,
-    ),
+    registration("RESHAPE", _prepare_reshape, _invoke("RESHAPE", _reshape_shape)),
+    registration("SQUEEZE", _prepare_squeeze, _invoke("SQUEEZE", _squeeze_shape)),
+    registration("EXPAND_DIMS", _prepare_expand_dims, _invoke("EXPAND_DIMS", _expand_dims_shape)),
 )

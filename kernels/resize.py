@@ -11,15 +11,12 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
+from .operators import registration
 from .parallel import chunk_count
 from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-RESIZE_BILINEAR = 23  # the schema's BuiltinOperator
-RESIZE_NEAREST_NEIGHBOR = 97
 
 # Addresses of int32 or float32 tables have an entry for each output row or column. left and
 # right count elements (column times depth), top and bottom count rows.
@@ -304,18 +301,6 @@ def _invoke_nearest(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration(
-        "RESIZE_BILINEAR",
-        _prepare_bilinear,
-        _invoke_bilinear,
-        builtin_code=RESIZE_BILINEAR,
-        max_version=4,
-    ),
-    Registration(
-        "RESIZE_NEAREST_NEIGHBOR",
-        _prepare_nearest,
-        _invoke_nearest,
-        builtin_code=RESIZE_NEAREST_NEIGHBOR,
-        max_version=4,
-    ),
+    registration("RESIZE_BILINEAR", _prepare_bilinear, _invoke_bilinear),
+    registration("RESIZE_NEAREST_NEIGHBOR", _prepare_nearest, _invoke_nearest),
 )

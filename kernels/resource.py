@@ -10,16 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.resources import Variable, handle_bytes, handle_of
 from ..lite.tensor import AllocationType, Tensor, TensorType
 from .index_vector import check_counts
 from .native_call import Failures, native_plans
-
-CALL_ONCE = 129  # the schema's BuiltinOperator
-VAR_HANDLE = 142
-READ_VARIABLE = 143
-ASSIGN_VARIABLE = 144
+from .operators import registration
 
 # variable is the address of a Variable's words.
 VARIABLE_COPY = np.dtype([("variable", np.int64), ("tensor", np.int64), ("nbytes", np.int64)], align=True)
@@ -177,20 +172,8 @@ def _call_once(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("CALL_ONCE", _prepare_call_once, _call_once, builtin_code=CALL_ONCE, side_effects=True),
-    Registration("VAR_HANDLE", _prepare_var_handle, builtin_code=VAR_HANDLE),
-    Registration(
-        "READ_VARIABLE",
-        _prepare_read_variable,
-        _read_variable,
-        builtin_code=READ_VARIABLE,
-        side_effects=True,
-    ),
-    Registration(
-        "ASSIGN_VARIABLE",
-        _prepare_assign_variable,
-        _assign_variable,
-        builtin_code=ASSIGN_VARIABLE,
-        side_effects=True,
-    ),
+    registration("CALL_ONCE", _prepare_call_once, _call_once),
+    registration("VAR_HANDLE", _prepare_var_handle),
+    registration("READ_VARIABLE", _prepare_read_variable, _read_variable),
+    registration("ASSIGN_VARIABLE", _prepare_assign_variable, _assign_variable),
 )

@@ -11,15 +11,12 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, integers, normalized_axis, output_of
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, StridedCopy, element_bytes, row_major_strides
-
-REVERSE_V2 = 105  # the schema's BuiltinOperator
-REVERSE_SEQUENCE = 112
 
 # The input is [outer, first, middle, second, inner_bytes]; the sequence is along `first` when
 # sequence_first is 1, and the batch along `second`, or the other way round.
@@ -96,6 +93,6 @@ def _prepare_reverse_sequence(context: Context, node: Node) -> Sequence[KernelCa
 
 
 REGISTRATIONS = (
-    movement_registration("REVERSE_V2", REVERSE_V2, _reverse, (1,), 4),
-    Registration("REVERSE_SEQUENCE", _prepare_reverse_sequence, builtin_code=REVERSE_SEQUENCE),
+    movement_registration("REVERSE_V2", _reverse, (1,)),
+    registration("REVERSE_SEQUENCE", _prepare_reverse_sequence),
 )

@@ -7,11 +7,10 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
+from .operators import registration
 
 _NAME = "RFFT2D"
-_RFFT2D = 131  # BuiltinOperator
 
 
 def _output_shape(x: Tensor, lengths: Tensor) -> Shape:
@@ -53,4 +52,4 @@ def invoke(context: Context, node: Node) -> None:
     y.array()[...] = np.fft.rfft2(values)
 
 
-REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=_RFFT2D),)
+REGISTRATIONS = (registration(_NAME, prepare, invoke),)

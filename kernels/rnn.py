@@ -10,13 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from .operators import registration
 from .parallel import chunk_count
 from .recurrent import check_activation, pack, padded
 from .requantize import quantization_of
-
-RNN, UNIDIRECTIONAL_SEQUENCE_RNN, BIDIRECTIONAL_SEQUENCE_RNN = 24, 35, 46  # BuiltinOperator
 
 _INT64 = np.int64
 # Weights, biases and row sums are as recurrent.py packs them. Strides are in elements. The
@@ -247,17 +245,7 @@ def prepare_bidirectional(context: Context, node: Node) -> list[KernelCall]:
 
 
 REGISTRATIONS = (
-    Registration("RNN", prepare_rnn, builtin_code=RNN, max_version=3),
-    Registration(
-        "UNIDIRECTIONAL_SEQUENCE_RNN",
-        prepare_unidirectional,
-        builtin_code=UNIDIRECTIONAL_SEQUENCE_RNN,
-        max_version=3,
-    ),
-    Registration(
-        "BIDIRECTIONAL_SEQUENCE_RNN",
-        prepare_bidirectional,
-        builtin_code=BIDIRECTIONAL_SEQUENCE_RNN,
-        max_version=3,
-    ),
+    registration("RNN", prepare_rnn),
+    registration("UNIDIRECTIONAL_SEQUENCE_RNN", prepare_unidirectional),
+    registration("BIDIRECTIONAL_SEQUENCE_RNN", prepare_bidirectional),
 )

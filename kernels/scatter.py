@@ -10,14 +10,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .gather_nd import COORDINATES, fill_coordinates, flat_positions, out_of_range
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, integers, output_of
+from .operators import registration
 from .strided_copy import element_bytes
-
-SCATTER_ND = 122  # the schema's BuiltinOperator
-SPARSE_TO_DENSE = 68
 
 SCATTER_ND_ARGS = np.dtype(
     [("updates", np.int64), ("y", np.int64), ("nbytes", np.int64), *COORDINATES], align=True
@@ -165,8 +162,6 @@ def _invoke_sparse(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("SCATTER_ND", _prepare_scatter, _invoke_scatter, builtin_code=SCATTER_ND),
-    Registration(
-        "SPARSE_TO_DENSE", _prepare_sparse, _invoke_sparse, builtin_code=SPARSE_TO_DENSE, max_version=3
-    ),
+    registration("SCATTER_ND", _prepare_scatter, _invoke_scatter),
+    registration("SPARSE_TO_DENSE", _prepare_sparse, _invoke_sparse),
 )

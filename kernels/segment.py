@@ -15,12 +15,7 @@ from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
 from .late_output import late_call
-
-SEGMENT_SUM = 125  # the schema's BuiltinOperator
-UNSORTED_SEGMENT_PROD = 153
-UNSORTED_SEGMENT_MAX = 154
-UNSORTED_SEGMENT_SUM = 155
-UNSORTED_SEGMENT_MIN = 157
+from .operators import registration
 
 # data is [count, size]; slices of y that no data falls into hold `initial` (a float32's bits, or an int32).
 # y has so many segments; number is the address of how many it must have, 0 where that is known before.
@@ -115,7 +110,7 @@ def _unsorted_shape(operator: str, data: Tensor, ids: Tensor, segments: Tensor) 
     return check_sizes(operator, (integers(segments)[0], *data.shape[len(ids.shape) :]))
 
 
-def _unsorted(operator: str, builtin_code: int, initial: Callable[[np.dtype], float]) -> Registration:
+def _unsorted(operator: str, initial: Callable[[np.dtype], float]) -> Registration:
     """An operator that folds slices into `initial`; slices of negative ids are left out."""
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
@@ -132,7 +127,7 @@ def _unsorted(operator: str, builtin_code: int, initial: Callable[[np.dtype], fl
 
         return [late_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
 
-    return Registration(operator, prepare, builtin_code=builtin_code)
+    return registration(operator, prepare)
 
 
 def _lowest(dtype: np.dtype) -> float:
@@ -144,9 +139,9 @@ def _highest(dtype: np.dtype) -> float:
 
 
 REGISTRATIONS = (
-    Registration("SEGMENT_SUM", _prepare_segment_sum, builtin_code=SEGMENT_SUM),
-    _unsorted("UNSORTED_SEGMENT_SUM", UNSORTED_SEGMENT_SUM, lambda dtype: 0),
-    _unsorted("UNSORTED_SEGMENT_PROD", UNSORTED_SEGMENT_PROD, lambda dtype: 1),
-    _unsorted("UNSORTED_SEGMENT_MAX", UNSORTED_SEGMENT_MAX, _lowest),
-    _unsorted("UNSORTED_SEGMENT_MIN", UNSORTED_SEGMENT_MIN, _highest),
+    registration("SEGMENT_SUM", _prepare_segment_sum),
+    _unsorted("UNSORTED_SEGMENT_SUM", lambda dtype: 0),
+    _unsorted("UNSORTED_SEGMENT_PROD", lambda dtype: 1),
+    _unsorted("UNSORTED_SEGMENT_MAX", _lowest),
+    _unsorted("UNSORTED_SEGMENT_MIN", _highest),
 )

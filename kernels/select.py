@@ -17,6 +17,7 @@ from ..lite.tensor import Shape, Tensor, TensorType
 from .array_function import invoke_function, values_of
 from .broadcast import broadcast_shape, broadcast_strides
 from .index_vector import check_counts
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import element_bytes
 
@@ -127,14 +128,12 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     out.bind(pack_strings(chosen.ravel().tolist()))
 
 
-def _registration(name: str, builtin_code: int, max_version: int) -> Registration:
-    return Registration(
+def _registration(name: str) -> Registration:
+    return registration(
         name,
         lambda context, node: _prepare(name, context, node),
         lambda context, node: _invoke(name, context, node),
-        builtin_code=builtin_code,
-        max_version=max_version,
     )
 
 
-REGISTRATIONS = (_registration("SELECT", 64, 4), _registration("SELECT_V2", 123, 2))
+REGISTRATIONS = (_registration("SELECT"), _registration("SELECT_V2"))

@@ -11,14 +11,10 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type, integers
 from .known_output import set_known
-
-SHAPE = 77  # the schema's BuiltinOperator
-RANK = 110
-BROADCAST_ARGS = 145
+from .operators import registration
 
 
 def _prepare_shape(context: Context, node: Node) -> Sequence[KernelCall]:
@@ -75,9 +71,7 @@ def _invoke_broadcast_args(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("SHAPE", _prepare_shape, builtin_code=SHAPE),
-    Registration("RANK", _prepare_rank, builtin_code=RANK),
-    Registration(
-        "BROADCAST_ARGS", _prepare_broadcast_args, _invoke_broadcast_args, builtin_code=BROADCAST_ARGS
-    ),
+    registration("SHAPE", _prepare_shape),
+    registration("RANK", _prepare_rank),
+    registration("BROADCAST_ARGS", _prepare_broadcast_args, _invoke_broadcast_args),
 )

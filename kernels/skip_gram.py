@@ -8,12 +8,10 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, unpack_strings
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
-
-SKIP_GRAM = 30  # the schema's BuiltinOperator
+from .operators import registration
 
 _SPACES = b" \t\n\v\f\r"
 
@@ -74,4 +72,4 @@ def invoke(context: Context, node: Node) -> None:
     y.bind(pack_strings(chosen))
 
 
-REGISTRATIONS = (Registration("SKIP_GRAM", prepare, invoke, builtin_code=SKIP_GRAM),)
+REGISTRATIONS = (registration("SKIP_GRAM", prepare, invoke),)

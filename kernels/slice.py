@@ -12,9 +12,6 @@ from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
 from .strided_copy import StridedCopy, row_major_strides
 
-SLICE = 65  # the schema's BuiltinOperator
-STRIDED_SLICE = 45
-
 
 class StridedSliceMasks(Protocol):
     """What STRIDED_SLICE's options table says; bit i of a mask speaks of entry i of begin."""
@@ -161,6 +158,6 @@ def _slice(context: Context, node: Node) -> Movement:
 
 
 REGISTRATIONS = (
-    movement_registration("SLICE", SLICE, _slice, (1, 2), 8),
-    movement_registration("STRIDED_SLICE", STRIDED_SLICE, _strided_slice, (1, 2, 3), 8),
+    movement_registration("SLICE", _slice, (1, 2)),
+    movement_registration("STRIDED_SLICE", _strided_slice, (1, 2, 3)),
 )

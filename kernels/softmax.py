@@ -10,11 +10,11 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import InplaceOperator, Registration
 from ..lite.tensor import Tensor, TensorType
 from .fixed_point import divide_by_power, exp_of_negative, high_multiply
 from .index_vector import check_counts, output_of
 from .lookup import BYTE_TYPES, interpolation_samples
+from .operators import registration
 from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
@@ -229,18 +229,6 @@ def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 REGISTRATIONS = (
-    Registration(
-        "SOFTMAX",
-        _prepare_softmax,
-        builtin_code=25,
-        max_version=4,
-        inplace_operator=InplaceOperator.INPUT0_SHARED,
-    ),
-    Registration(
-        "LOG_SOFTMAX",
-        _prepare_log_softmax,
-        builtin_code=50,
-        max_version=2,
-        inplace_operator=InplaceOperator.INPUT0_SHARED,
-    ),
+    registration("SOFTMAX", _prepare_softmax),
+    registration("LOG_SOFTMAX", _prepare_log_softmax),
 )

@@ -22,11 +22,9 @@ from .index_vector import (
     output_of,
     quantization_pair,
 )
+from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
-
-BATCH_TO_SPACE_ND = 37  # the schema's BuiltinOperator
-SPACE_TO_BATCH_ND = 38
 
 # batch, height and width are those of the images that are not cut into blocks (the input of
 # SPACE_TO_BATCH_ND); small_height and small_width are those of the cut ones. top and left count
@@ -139,7 +137,7 @@ def _args(operator: str, blocks: Blocks, x: Tensor) -> np.ndarray:
     return args
 
 
-def _registration(operator: str, builtin_code: int, rule: Rule, to_batch: bool) -> Registration:
+def _registration(operator: str, rule: Rule, to_batch: bool) -> Registration:
     def blocks_of(context: Context, node: Node) -> tuple[Tensor, Tensor, Blocks]:
         x, block, margins, y = _operands(context, node, operator)
         return x, y, _blocks(operator, rule, x, block, margins)
@@ -168,7 +166,7 @@ def _registration(operator: str, builtin_code: int, rule: Rule, to_batch: bool) 
         else:
             y.array()[...] = _to_space(x.array(), blocks)
 
-    return Registration(operator, prepare, invoke, builtin_code=builtin_code, max_version=4)
+    return registration(operator, prepare, invoke)
 
 
 def _to_batch(x: Tensor, blocks: Blocks) -> np.ndarray:
@@ -196,6 +194,6 @@ def _to_space(x: np.ndarray, blocks: Blocks) -> np.ndarray:
 
 
 REGISTRATIONS = (
-    _registration("BATCH_TO_SPACE_ND", BATCH_TO_SPACE_ND, joined, to_batch=False),
-    _registration("SPACE_TO_BATCH_ND", SPACE_TO_BATCH_ND, cut, to_batch=True),
+    _registration("BATCH_TO_SPACE_ND", joined, to_batch=False),
+    _registration("SPACE_TO_BATCH_ND", cut, to_batch=True),
 )

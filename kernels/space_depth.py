@@ -10,9 +10,6 @@ from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_sizes, output_of
 from .strided_copy import StridedCopy, row_major_strides
 
-DEPTH_TO_SPACE = 5  # the schema's BuiltinOperator
-SPACE_TO_DEPTH = 26
-
 
 def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, int]:
     """(x, y, block size) of a node, checked."""
@@ -74,6 +71,6 @@ def _depth_to_space(context: Context, node: Node) -> Movement:
 
 
 REGISTRATIONS = (
-    movement_registration("DEPTH_TO_SPACE", DEPTH_TO_SPACE, _depth_to_space, (), 2),
-    movement_registration("SPACE_TO_DEPTH", SPACE_TO_DEPTH, _space_to_depth, (), 2),
+    movement_registration("DEPTH_TO_SPACE", _depth_to_space, ()),
+    movement_registration("SPACE_TO_DEPTH", _space_to_depth, ()),
 )

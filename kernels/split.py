@@ -19,11 +19,6 @@ from .index_vector import (
 )
 from .strided_copy import block_copy
 
-SPLIT = 49  # the schema's BuiltinOperator
-SPLIT_V = 102
-PACK = 83
-UNPACK = 88
-
 
 def split_sizes(wanted: list[int], size: int) -> list[int]:
     """The sizes of SPLIT_V's pieces; one -1 stands for what the others leave of `size`."""
@@ -119,8 +114,8 @@ def _unpack(context: Context, node: Node) -> Movement:
 
 
 REGISTRATIONS = (
-    movement_registration("SPLIT", SPLIT, _split, (0,), 5),
-    movement_registration("SPLIT_V", SPLIT_V, _split_v, (1, 2), 3),
-    movement_registration("PACK", PACK, _pack, (), 5),
-    movement_registration("UNPACK", UNPACK, _unpack, (), 6),
+    movement_registration("SPLIT", _split, (0,)),
+    movement_registration("SPLIT_V", _split_v, (1, 2)),
+    movement_registration("PACK", _pack, ()),
+    movement_registration("UNPACK", _unpack, ()),
 )

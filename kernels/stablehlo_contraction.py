@@ -11,14 +11,11 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_sizes
 from .interior_pad import Padding, interior_pad_now
+from .operators import registration
 from .reduce_window import Window, windows
-
-STABLEHLO_CONVOLUTION = 171  # the schema's BuiltinOperator
-STABLEHLO_DOT_GENERAL = 197
 
 
 def _list(values: Sequence[int] | None) -> list[int]:
@@ -222,8 +219,6 @@ def _window_products(x: np.ndarray, w: np.ndarray, spatial: Sequence[int], c: _C
 
 
 REGISTRATIONS = (
-    Registration(
-        "STABLEHLO_CONVOLUTION", _prepare_convolution, _invoke_convolution, builtin_code=STABLEHLO_CONVOLUTION
-    ),
-    Registration("STABLEHLO_DOT_GENERAL", _prepare_dot, _invoke_dot, builtin_code=STABLEHLO_DOT_GENERAL),
+    registration("STABLEHLO_CONVOLUTION", _prepare_convolution, _invoke_convolution),
+    registration("STABLEHLO_DOT_GENERAL", _prepare_dot, _invoke_dot),
 )

@@ -22,6 +22,7 @@ from .comparison import compare_calls
 from .elementwise import UNARY, same_shape, unary_call
 from .index_vector import check_counts
 from .logical import INTEGER_TYPES, flat_calls, logical_calls
+from .operators import registration
 from .parallel import chunk_count
 from .select import select_calls
 
@@ -175,7 +176,7 @@ def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _binary(
-    name: str, builtin_code: int, function: ArrayFunction | None, calls: Calls, types: Sequence[TensorType]
+    name: str, function: ArrayFunction | None, calls: Calls, types: Sequence[TensorType]
 ) -> Registration:
     """function serves the types for which there are no calls."""
     operator = f"STABLEHLO_{name}"
@@ -188,21 +189,16 @@ def _binary(
         return calls(context, a, b, out)
 
     if function is None:
-        return Registration(operator, prepare, builtin_code=builtin_code)
-    return Registration(
-        operator,
-        prepare,
-        lambda context, node: invoke_function(operator, function, context, node),
-        builtin_code=builtin_code,
+        return registration(operator, prepare)
+    return registration(
+        operator, prepare, lambda context, node: invoke_function(operator, function, context, node)
     )
 
 
 # --- one operand
 
 
-def _unary(
-    name: str, builtin_code: int, function: ArrayFunction, kernel: str, types: Sequence[TensorType]
-) -> Registration:
+def _unary(name: str, function: ArrayFunction, kernel: str, types: Sequence[TensorType]) -> Registration:
     """kernel is the family and the kernel's name for float32, or nothing."""
     operator = f"STABLEHLO_{name}"
 
@@ -214,11 +210,8 @@ def _unary(
         family, name = kernel.split(".")
         return unary_call(context, family, name, x, y, np.zeros(1, UNARY), 3)
 
-    return Registration(
-        operator,
-        prepare,
-        lambda context, node: invoke_function(operator, function, context, node),
-        builtin_code=builtin_code,
+    return registration(
+        operator, prepare, lambda context, node: invoke_function(operator, function, context, node)
     )
 
 
@@ -333,29 +326,29 @@ _BITWISE = (*INTEGER_TYPES, *_BOOL)
 _SMOOTH = (*_FLOATS, *_COMPLEX)
 
 REGISTRATIONS = (
-    _binary("ADD", 163, np.add, _arithmetic("add"), _NUMBERS),
-    _binary("SUBTRACT", 188, np.subtract, _arithmetic("sub"), (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _binary("MULTIPLY", 165, np.multiply, _arithmetic("mul"), _NUMBERS),
-    _binary("DIVIDE", 164, _divide, _arithmetic("div"), (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _binary("MAXIMUM", 166, maximum, _extremum("maximum"), _ORDERED),
-    _binary("MINIMUM", 181, minimum, _extremum("minimum"), _ORDERED),
-    _binary("POWER", 184, _power, _power_calls, (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _binary("REMAINDER", 185, _remainder, _in_python, (*_FLOATS, *INTEGER_TYPES)),
-    _binary("AND", 176, None, _bitwise("and"), _BITWISE),
-    _binary("OR", 183, None, _bitwise("or"), _BITWISE),
-    _binary("SHIFT_LEFT", 207, None, _shift_left_calls, INTEGER_TYPES),
-    _unary("LOGISTIC", 162, _logistic, "activations.logistic_f32", _SMOOTH),
-    _unary("TANH", 189, np.tanh, "activations.tanh_f32", _SMOOTH),
-    _unary("COSINE", 177, np.cos, "elementwise.cos_f32", _SMOOTH),
-    _unary("EXPONENTIAL", 178, np.exp, "elementwise.exp_f32", _SMOOTH),
-    _unary("LOG", 180, np.log, "elementwise.log_f32", _SMOOTH),
-    _unary("RSQRT", 186, _rsqrt, "elementwise.rsqrt_f32", _SMOOTH),
-    _unary("CBRT", 208, np.cbrt, "", _FLOATS),
-    _unary("FLOOR", 179, np.floor, "elementwise.floor_f32", _FLOATS),
-    _unary("NEGATE", 182, np.negative, "elementwise.neg_f32", (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _unary("ABS", 175, np.abs, "elementwise.abs_f32", (*_FLOATS, *INTEGER_TYPES)),
-    Registration("STABLEHLO_CONVERT", _CAST.prepare, _CAST.invoke, builtin_code=192),
-    Registration("STABLEHLO_COMPARE", _prepare_compare, _invoke_compare, builtin_code=191),
-    Registration("STABLEHLO_SELECT", _prepare_select, _invoke_select, builtin_code=187),
-    Registration("STABLEHLO_CLAMP", _prepare_clamp, _invoke_clamp, builtin_code=168),
+    _binary("ADD", np.add, _arithmetic("add"), _NUMBERS),
+    _binary("SUBTRACT", np.subtract, _arithmetic("sub"), (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
+    _binary("MULTIPLY", np.multiply, _arithmetic("mul"), _NUMBERS),
+    _binary("DIVIDE", _divide, _arithmetic("div"), (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
+    _binary("MAXIMUM", maximum, _extremum("maximum"), _ORDERED),
+    _binary("MINIMUM", minimum, _extremum("minimum"), _ORDERED),
+    _binary("POWER", _power, _power_calls, (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
+    _binary("REMAINDER", _remainder, _in_python, (*_FLOATS, *INTEGER_TYPES)),
+    _binary("AND", None, _bitwise("and"), _BITWISE),
+    _binary("OR", None, _bitwise("or"), _BITWISE),
+    _binary("SHIFT_LEFT", None, _shift_left_calls, INTEGER_TYPES),
+    _unary("LOGISTIC", _logistic, "activations.logistic_f32", _SMOOTH),
+    _unary("TANH", np.tanh, "activations.tanh_f32", _SMOOTH),
+    _unary("COSINE", np.cos, "elementwise.cos_f32", _SMOOTH),
+    _unary("EXPONENTIAL", np.exp, "elementwise.exp_f32", _SMOOTH),
+    _unary("LOG", np.log, "elementwise.log_f32", _SMOOTH),
+    _unary("RSQRT", _rsqrt, "elementwise.rsqrt_f32", _SMOOTH),
+    _unary("CBRT", np.cbrt, "", _FLOATS),
+    _unary("FLOOR", np.floor, "elementwise.floor_f32", _FLOATS),
+    _unary("NEGATE", np.negative, "elementwise.neg_f32", (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
+    _unary("ABS", np.abs, "elementwise.abs_f32", (*_FLOATS, *INTEGER_TYPES)),
+    registration("STABLEHLO_CONVERT", _CAST.prepare, _CAST.invoke),
+    registration("STABLEHLO_COMPARE", _prepare_compare, _invoke_compare),
+    registration("STABLEHLO_SELECT", _prepare_select, _invoke_select),
+    registration("STABLEHLO_CLAMP", _prepare_clamp, _invoke_clamp),
 )

@@ -10,14 +10,11 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, output_of
+from .operators import registration
 from .reduction_body import FOLDS, Body, body_of
 from .strided_copy import row_major_strides
-
-STABLEHLO_SCATTER = 190  # the schema's BuiltinOperator
-STABLEHLO_GATHER = 201
 
 
 def _axes(values: Sequence[int] | None) -> list[int]:
@@ -247,6 +244,6 @@ def _join_in_turns(
 
 
 REGISTRATIONS = (
-    Registration("STABLEHLO_GATHER", _prepare_gather, _invoke_gather, builtin_code=STABLEHLO_GATHER),
-    Registration("STABLEHLO_SCATTER", _prepare_scatter, _invoke_scatter, builtin_code=STABLEHLO_SCATTER),
+    registration("STABLEHLO_GATHER", _prepare_gather, _invoke_gather),
+    registration("STABLEHLO_SCATTER", _prepare_scatter, _invoke_scatter),
 )

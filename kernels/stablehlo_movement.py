@@ -11,12 +11,12 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .concatenation import joined_axis
 from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, output_of
 from .known_output import set_known
+from .operators import registration
 from .strided_copy import StridedCopy, block_copy, row_major_strides
 from .transpose import permutation
 
@@ -194,14 +194,12 @@ def _invoke_dynamic_update(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    movement_registration("STABLEHLO_RESHAPE", 167, _reshape, (), 1),
-    movement_registration("STABLEHLO_TRANSPOSE", 202, _transpose, (), 1),
-    movement_registration("STABLEHLO_SLICE", 172, _slice, (), 1),
-    movement_registration("STABLEHLO_CONCATENATE", 169, _concatenate, (), 1),
-    movement_registration("STABLEHLO_BROADCAST_IN_DIM", 170, _broadcast, (), 1),
-    Registration("STABLEHLO_IOTA", _prepare_iota, builtin_code=196),
-    Registration("STABLEHLO_DYNAMIC_SLICE", _prepare_dynamic_slice, _invoke_dynamic_slice, builtin_code=193),
-    Registration(
-        "STABLEHLO_DYNAMIC_UPDATE_SLICE", _prepare_dynamic_update, _invoke_dynamic_update, builtin_code=194
-    ),
+    movement_registration("STABLEHLO_RESHAPE", _reshape, ()),
+    movement_registration("STABLEHLO_TRANSPOSE", _transpose, ()),
+    movement_registration("STABLEHLO_SLICE", _slice, ()),
+    movement_registration("STABLEHLO_CONCATENATE", _concatenate, ()),
+    movement_registration("STABLEHLO_BROADCAST_IN_DIM", _broadcast, ()),
+    registration("STABLEHLO_IOTA", _prepare_iota),
+    registration("STABLEHLO_DYNAMIC_SLICE", _prepare_dynamic_slice, _invoke_dynamic_slice),
+    registration("STABLEHLO_DYNAMIC_UPDATE_SLICE", _prepare_dynamic_update, _invoke_dynamic_update),
 )

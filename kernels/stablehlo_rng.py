@@ -7,13 +7,11 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
+from .operators import registration
 from .philox import philox_4x32
 from .threefry import threefry_2x32
-
-STABLEHLO_RNG_BIT_GENERATOR = 204  # the schema's BuiltinOperator
 
 _DEFAULT, _PHILOX, _THREEFRY = 0, 1, 2  # the schema's RngAlgorithm
 _TYPES = (TensorType.INT32, TensorType.INT64, TensorType.UINT32, TensorType.UINT64)
@@ -65,6 +63,4 @@ def invoke(context: Context, node: Node) -> None:
     context.output(node, 0).array()[...] = np.array(state, np.uint64)
 
 
-REGISTRATIONS = (
-    Registration("STABLEHLO_RNG_BIT_GENERATOR", prepare, invoke, builtin_code=STABLEHLO_RNG_BIT_GENERATOR),
-)
+REGISTRATIONS = (registration("STABLEHLO_RNG_BIT_GENERATOR", prepare, invoke),)

@@ -12,13 +12,12 @@ from ..lite.called_subgraph import CalledSubgraph
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .index_vector import check_same_type, normalized_axis
+from .operators import registration
 from .reduction_body import array_of, scalars, value_of_array
 from .subgraph_call import called, check_signature, outputs_of, prepare_called, run
 
-STABLEHLO_SORT = 199  # the schema's BuiltinOperator
 # Of StablehloComparisonDirection, or the builtin operator's name: whether greater elements come first.
 _DESCENDING = {2: True, 3: True, 4: False, 5: False}
 _BUILTINS = {"GREATER_EQUAL": True, "GREATER": True, "LESS_EQUAL": False, "LESS": False}
@@ -124,4 +123,4 @@ def invoke(context: Context, node: Node) -> None:
         context.output(node, i).array()[...] = np.take_along_axis(x.array(), places, axis)
 
 
-REGISTRATIONS = (Registration("STABLEHLO_SORT", prepare, invoke, builtin_code=STABLEHLO_SORT),)
+REGISTRATIONS = (registration("STABLEHLO_SORT", prepare, invoke),)

@@ -10,15 +10,14 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .activation import RELU
+from .operators import registration
 from .parallel import chunk_count
 from .recurrent import check_activation, pack, packed_matrices, padded
 from .requantize import quantization_of, quantize_multiplier
 
 _NAME = "SVDF"
-_SVDF = 27  # BuiltinOperator
 
 _INT64 = np.int64
 # features is packed as recurrent.py does it: [depth, padded filters]; time_weights is [filters,
@@ -213,4 +212,4 @@ def prepare(context: Context, node: Node) -> list[KernelCall]:
     return [*calls, KernelCall("svdf", kernel, args, tensors, chunks, list(arrays.values()))]
 
 
-REGISTRATIONS = (Registration(_NAME, prepare, builtin_code=_SVDF, max_version=4),)
+REGISTRATIONS = (registration(_NAME, prepare),)

@@ -10,9 +10,6 @@ from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
 from .strided_copy import StridedCopy, row_major_strides
 
-TILE = 69  # the schema's BuiltinOperator
-BROADCAST_TO = 130
-
 
 def tiled(shape: Shape, multipliers: list[int]) -> Shape:
     """Output shape of TILE; PrepareError unless there is one multiplier of 0 or more an axis."""
@@ -79,6 +76,6 @@ def _broadcast_to(context: Context, node: Node) -> Movement:
 
 
 REGISTRATIONS = (
-    movement_registration("TILE", TILE, _tile, (1,), 3),
-    movement_registration("BROADCAST_TO", BROADCAST_TO, _broadcast_to, (1,), 4),
+    movement_registration("TILE", _tile, (1,)),
+    movement_registration("BROADCAST_TO", _broadcast_to, (1,)),
 )

@@ -11,12 +11,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, integers, output_of
+from .operators import registration
 from .parallel import chunk_count
-
-TOPK_V2 = 48  # the schema's BuiltinOperator
 
 # heap is int32 [rows, k], where the places are sorted; places is written after it when it is int16.
 TOP_K_ARGS = np.dtype(
@@ -108,4 +106,4 @@ def invoke(context: Context, node: Node) -> None:
     values.array()[...] = np.take_along_axis(array, chosen, -1)
 
 
-REGISTRATIONS = (Registration("TOPK_V2", prepare, invoke, builtin_code=TOPK_V2, max_version=3),)
+REGISTRATIONS = (registration("TOPK_V2", prepare, invoke),)

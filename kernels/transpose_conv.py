@@ -11,13 +11,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .filter_types import check_bias, check_types
 from .index_vector import integers
+from .operators import registration
 from .padding import window
-
-TRANSPOSE_CONV = 67  # the schema's BuiltinOperator
 
 _NAME = "TRANSPOSE_CONV"
 
@@ -167,4 +165,4 @@ def invoke(context: Context, node: Node) -> None:
     operands.y.array()[...] = values
 
 
-REGISTRATIONS = (Registration(_NAME, prepare, invoke, builtin_code=TRANSPOSE_CONV, max_version=5),)
+REGISTRATIONS = (registration(_NAME, prepare, invoke),)

@@ -11,11 +11,11 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .array_function import invoke_function
-from .elementwise import UNARY, same_shape, unary_call, unary_registration
+from .elementwise import UNARY, same_shape, unary_call
 from .lookup import BYTE_TYPES, function_table, interpolated_table, lookup_call
+from .operators import registration
 
 # y = round((clamp(x, low, high) - low) * inverse_scale) * scale + low
 FAKE_QUANT = np.dtype(
@@ -101,7 +101,7 @@ def _invoke_sign(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("SIGN", _prepare_sign, _invoke_sign, builtin_code=158, max_version=2),
-    unary_registration("GELU", 150, 3, _prepare_gelu),
-    unary_registration("FAKE_QUANT", 80, 2, _prepare_fake_quant),
+    registration("SIGN", _prepare_sign, _invoke_sign),
+    registration("GELU", _prepare_gelu),
+    registration("FAKE_QUANT", _prepare_fake_quant),
 )

@@ -11,13 +11,10 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type
 from .late_output import late_call
-
-WHERE = 109  # the schema's BuiltinOperator
-UNIQUE = 103
+from .operators import registration
 
 # count is how many indices y has room for, found how many there are. An element is set where it has
 # one of the bits of mask. indices are the sizes of x's axes, then as many words of scratch.
@@ -158,6 +155,6 @@ def _invoke_unique(context: Context, node: Node) -> None:
 
 
 REGISTRATIONS = (
-    Registration("WHERE", _prepare_where, builtin_code=WHERE, max_version=2),
-    Registration("UNIQUE", _prepare_unique, _invoke_unique, builtin_code=UNIQUE),
+    registration("WHERE", _prepare_where),
+    registration("UNIQUE", _prepare_unique, _invoke_unique),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import IntFlag
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ..schema.operator_code import DELEGATE
 from .errors import StateError, UnsupportedError
 from .registration import Registration
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from .partition import PartitionMode
     from .tensor import Shape, Tensor
 
-DELEGATE = 51  # BuiltinOperator.DELEGATE
 NULL_BUFFER_HANDLE = -1
 
 

@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterable
 from copy import copy
 from typing import TYPE_CHECKING
 
+from ..schema.operator_code import DELEGATE
 from .control_edges import METADATA_NAME, chain, parse_control_dependencies
-from .delegate import DELEGATE, Delegate, DelegateParams
+from .delegate import Delegate, DelegateParams
 from .errors import ModelError, PrepareError, StateError
 from .node import Node
 from .partition import ControlEdge, NodeSubset, PartitionMode, PlanNode, partition

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..schema import tflite
-from ..schema.operator_code import builtin_code
+from ..schema.operator_code import CUSTOM, builtin_code, operator_name
 from .errors import ModelError
-from .interpreter_builder import CUSTOM, operator_name
 from .model import Model
 from .tensor import TensorType
 

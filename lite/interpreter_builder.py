@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..schema import tflite
-from ..schema.operator_code import builtin_code
+from ..schema.operator_code import CUSTOM, builtin_code, operator_name
 from .arena import allocate
 from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import graph_faults
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 Graph: TypeAlias = "tuple[list[Tensor], list[Node], tuple[int, ...]]"  # with the graph's inputs
 
-CUSTOM = 32
 CUSTOM_CODE_PREFIX = "numlite-delegate:"  # of operators in compiled models; a delegate's name follows
 
 
@@ -66,13 +65,6 @@ def _without_resolver(custom_code: str) -> Registration:
     from .compiled_partition import compiled_registration
 
     return compiled_registration(custom_code)
-
-
-def operator_name(builtin: int) -> str:
-    for name, value in tflite.ENUMS["BuiltinOperator"].items():
-        if value == builtin:
-            return name
-    return f"UNKNOWN_{builtin}"
 
 
 def _build(

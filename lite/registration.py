@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from enum import IntFlag
 from typing import TYPE_CHECKING
 
+from ..schema.operator_code import CUSTOM
+
 if TYPE_CHECKING:
     from .context import Context
     from .kernel_call import KernelCall
@@ -53,7 +55,7 @@ class Registration:
         prepare: Callable[[Context, Node], Sequence[KernelCall] | None],
         invoke: Callable[[Context, Node], None] | None = None,
         *,
-        builtin_code: int = 32,  # BuiltinOperator.CUSTOM
+        builtin_code: int = CUSTOM,
         min_version: int = 1,
         max_version: int = 1,
         inplace_operator: InplaceOperator = InplaceOperator.NONE,

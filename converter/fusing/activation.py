@@ -12,14 +12,6 @@ _ACTIVATIONS = {
     BuiltinOperator.RELU6: ActivationFunctionType.RELU6,
     BuiltinOperator.RELU_N1_TO_1: ActivationFunctionType.RELU_N1_TO_1,
 }
-# Operators whose kernels apply the activation that their options name.
-_ACTIVATED = frozenset(
-    (
-        *(BuiltinOperator.CONV_2D, BuiltinOperator.DEPTHWISE_CONV_2D, BuiltinOperator.FULLY_CONNECTED),
-        *(BuiltinOperator.ADD, BuiltinOperator.SUB, BuiltinOperator.MUL, BuiltinOperator.DIV),
-        *(BuiltinOperator.MAX_POOL_2D, BuiltinOperator.AVERAGE_POOL_2D, BuiltinOperator.TRANSPOSE_CONV),
-    )
-)
 
 
 class FuseActivation:
@@ -39,7 +31,7 @@ class FuseActivation:
             if second.code not in _ACTIVATIONS:
                 continue
             first = fused.only_user_of(second.inputs[0])
-            if first is None or first.code not in _ACTIVATED:
+            if first is None or not first.facts.activates:
                 continue
             if activation_of(first) != ActivationFunctionType.NONE:
                 continue

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ...kernels.operators import Effects
 from ...schema.objects import TableT
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects
-
-# Two of these are not the same, though they have the same operands.
-_UNLIKE = frozenset(("RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL", "READ_VARIABLE"))
-_COMMUTATIVE = frozenset(("ADD", "MUL", "MAXIMUM", "MINIMUM", "SQUARED_DIFFERENCE", "EQUAL", "NOT_EQUAL"))
 
 
 class ShareResults:
@@ -53,11 +50,13 @@ def operator_key(operator: LiteOperator, stand_ins: Mapping[int, LiteTensor | No
 
     stand_ins are tensors that count as others, by their ids.
     """
-    if operator.callees or operator.code.name in _UNLIKE or has_effects(operator) or operator.custom_code:
+    if operator.callees or operator.custom_code or has_effects(operator):
+        return None
+    if operator.facts.effects is Effects.READS:
         return None
     operands = [(stand_ins or {}).get(id(tensor), tensor) for tensor in operator.inputs]
     inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operands)
-    if operator.code.name in _COMMUTATIVE:
+    if operator.facts.commutes:
         inputs = tuple(sorted(inputs, key=repr))
     types = tuple((tensor.type, tensor.shape) for tensor in operator.outputs)
     if any(tensor.quantization is not None for tensor in operator.outputs):

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch: of a clamp for floats, of a table for integers."""

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("ARG_MAX", "ARG_MIN")
 # Results and elements of a tile: neighbours in memory are elements, or results.
 _ALONG, _ACROSS = (4, 256), (64, 16)
 

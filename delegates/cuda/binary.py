@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("ADD", "ADD_N", "SUB", "MUL", "DIV", "SQUARED_DIFFERENCE", "MAXIMUM", "MINIMUM")
-
 _MOST_LOOPS = 4
 _CLAMPED = ("add", "sub", "mul", "div")
 # Fields of the quantized blocks, in the order of the kernels' arguments.

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("POW", "FLOOR_DIV", "FLOOR_MOD")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch, that reports what integers must not be."""

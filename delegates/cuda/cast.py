@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("CAST",)
 _HALVES = (TensorType.FLOAT16, TensorType.BFLOAT16)
 _FLOATS = (*_HALVES, TensorType.FLOAT32, TensorType.FLOAT64)
 

@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from .launch import Argument
     from .lowering import Lowering
 
-OPERATORS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch: by tables of what bytes and int16 stand for, where the CPU has them."""

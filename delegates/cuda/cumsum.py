@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("CUMSUM",)
 # Lines and elements of a tile: neighbours in memory are elements, or lines.
 _ALONG, _ACROSS = (2, 256), (32, 16)
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("DYNAMIC_UPDATE_SLICE",)
-
 
 def lower(b: Lowering, step: Step) -> None:
     """A copy of the operand, and a launch that puts the update into it."""

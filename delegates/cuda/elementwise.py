@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...kernels.operators import OPERATORS
 from ...lite.errors import UnsupportedError
 from .launch import Argument, Constant
 from .tiling import elements_of, stays_even
@@ -13,29 +14,10 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = (
-    "LOGISTIC",
-    "TANH",
-    "ELU",
-    "LEAKY_RELU",
-    "HARD_SWISH",
-    "GELU",
-    "EXP",
-    "LOG",
-    "SQRT",
-    "RSQRT",
-    "SQUARE",
-    "NEG",
-    "ABS",
-    "FLOOR",
-    "CEIL",
-    "ROUND",
-    "SIN",
-    "COS",
-    "SIGN",
-)
 _MASKS = {"lookup_8": 0xFF, "lookup_16": 0xFFFF}
-_FUNCTIONS = frozenset(name.lower() for name in OPERATORS) | {"gelu_approximate"}
+_FUNCTIONS = frozenset(
+    (*(name.lower() for name, facts in OPERATORS.items() if facts.gpu == "elementwise"), "gelu_approximate")
+)
 _FAMILIES = ("activations", "elementwise", "unary_math")
 
 

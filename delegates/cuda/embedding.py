@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("EMBEDDING_LOOKUP",)
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch: rows as they are, or times their scales."""

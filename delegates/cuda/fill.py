@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("FILL", "ZEROS_LIKE", "ONE_HOT")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("GATHER",)
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("GATHER_ND",)
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch, that reports coordinates out of range."""

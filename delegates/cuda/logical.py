@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("LOGICAL_AND", "LOGICAL_OR", "LOGICAL_NOT")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch."""

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("MIRROR_PAD",)
-
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch, that looks up where each index along each axis comes from."""

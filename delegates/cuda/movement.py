@@ -21,21 +21,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = (
-    "CONCATENATION",
-    "TRANSPOSE",
-    "SLICE",
-    "STRIDED_SLICE",
-    "SPLIT",
-    "SPLIT_V",
-    "PACK",
-    "UNPACK",
-    "SPACE_TO_DEPTH",
-    "DEPTH_TO_SPACE",
-    "TILE",
-    "BROADCAST_TO",
-    "REVERSE_V2",
-)
 _MOST_LOOPS = 6
 _UNITS = {1: "i8", 2: "i16", 4: "i32", 8: "i64"}
 # Rows and columns of a transposed tile, by the bytes of its elements.

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("L2_NORMALIZATION", "LOCAL_RESPONSE_NORMALIZATION")
 _TILE = 1024
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .launch import Pointer
     from .lowering import Lowering
 
-OPERATORS = ("PAD", "PADV2")
 _MOST_AXES = 4
 _OUTER = slice(OUTER - _MOST_AXES + 1, OUTER)
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
-
 # Outputs of a program; with single loads, more would not fit its registers.
 _WIDE_TILE, _TILE = 512, 256
 _SIZES = (

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("QUANTIZE", "DEQUANTIZE")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """A launch for each call of the CPU's."""

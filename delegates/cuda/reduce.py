@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = (
-    "MEAN",
-    "SUM",
-    "REDUCE_PROD",
-    "REDUCE_MAX",
-    "REDUCE_MIN",
-    "REDUCE_ANY",
-    "REDUCE_ALL",
-)
-
 _MOST_LOOPS = 4
 _KINDS = ("mean", "sum", "prod", "max", "min")
 _FEW = 32

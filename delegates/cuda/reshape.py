@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
-
 
 def lower(b: Lowering, step: Step) -> None:
     """No launch, unless the memory of both is seen from outside."""

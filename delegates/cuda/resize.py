@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("RESIZE_BILINEAR", "RESIZE_NEAREST_NEIGHBOR")
-
 _TILE = 512  # outputs of a bilinear program
 _TABLES = ("top_ptr", "bottom_ptr", "row_weight_ptr", "left_ptr", "right_ptr", "column_weight_ptr")
 _SIZES = ("in_height", "in_row", "out_height", "out_width")

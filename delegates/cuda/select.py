@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("SELECT", "SELECT_V2")
 _MOST_LOOPS = 4
 _OPERANDS = {"c": "condition", "a": "a", "b": "b"}
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("SOFTMAX", "LOG_SOFTMAX")
-
 _TILE = 1024  # elements of a float program, but for longer rows
 _WHOLE = 8192  # up to which a row stays in registers
 _BYTE_ROWS = 32

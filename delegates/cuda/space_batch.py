@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND")
 _SIZES = (
     "batch",
     "height",

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-OPERATORS = ("TOPK_V2",)
 _MOST = 1024  # each takes a pass over the row
 _BLOCK = 1024
 

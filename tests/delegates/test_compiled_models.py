@@ -10,10 +10,9 @@ import pytest
 from numlite.cli.main import cli, run_command
 from numlite.delegates import SimpleDelegate, SimpleDelegateKernel, compile_model
 from numlite.interpreter import Interpreter
-from numlite.lite.interpreter_builder import operator_name
 from numlite.lite.model import Model
 from numlite.schema import tflite
-from numlite.schema.operator_code import builtin_code
+from numlite.schema.operator_code import builtin_code, operator_name
 
 from ..conftest import SHARED_MODELS
 from .graphs import sine_model
