@@ -49,7 +49,7 @@ def takes_option(name_or_module: str, option: str) -> bool:
 
 
 def installed_delegate(name: str, options: Mapping[str, str]) -> Delegate | None:
-    """The delegate with this entry point, or None: for trusted models, which still have no module imported."""
+    """The delegate with this entry point, or None; for trusted models, which import no module even so."""
     if name not in _BUILT_IN and _entry_point(name) is None:
         return None
     return load_delegate(name, dict(options))
