@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numlite import interpreter as numlite
+from numlite.schema import tflite
 from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
+from tests.cases.packed_weights import packed
 from tests.model_builder import ModelBuilder
 
 _RANDOM = np.random.default_rng(11)
@@ -22,13 +24,18 @@ _RANDOM = np.random.default_rng(11)
 
 @dataclass(frozen=True)
 class Operand:
-    """An input's value and quantization: given by the caller, part of the model, or a variable."""
+    """An input's value and quantization: given by the caller, part of the model, or a variable.
+
+    With block_scales [rows, blocks] it is a constant matrix of 4-bit integers, a scale for each
+    block of a row.
+    """
 
     value: np.ndarray
     scale: float | None = None
     zero_point: int = 0
     is_constant: bool = False
     is_variable: bool = False
+    block_scales: np.ndarray | None = None
 
 
 class Result(NamedTuple):
@@ -49,6 +56,8 @@ class OperatorModel:
     results: Sequence[Result]
     options: TableT | None = None
     version: int = 1
+    custom_code: str | None = None
+    custom_options: bytes = b""
 
     def inputs(self) -> list[np.ndarray]:
         """Values of the model's inputs."""
@@ -72,7 +81,8 @@ class OperatorModel:
             model.tensor(shape, r.dtype, scale=r.scale, zero_point=r.zero_point)
             for shape, r in zip(shapes, self.results, strict=True)
         ]
-        model.op(self.code, tensors, outputs, self.options, self.version)
+        custom = (self.custom_code, self.custom_options)
+        model.op(self.code, tensors, outputs, self.options, self.version, *custom)
         given = [
             t
             for t, o in zip(tensors, self.operands, strict=True)
@@ -83,6 +93,8 @@ class OperatorModel:
 
 def _tensor(model: ModelBuilder, operand: Operand) -> int:
     value = operand.value
+    if operand.block_scales is not None:
+        return _blockwise(model, value, operand.block_scales)
     return model.tensor(
         value.shape,
         value.dtype,
@@ -91,6 +103,19 @@ def _tensor(model: ModelBuilder, operand: Operand) -> int:
         zero_point=operand.zero_point,
         is_variable=operand.is_variable,
     )
+
+
+def _blockwise(model: ModelBuilder, values: np.ndarray, scales: np.ndarray) -> int:
+    kind = tflite.TensorType.INT4
+    index = model.tensor(values.shape, kind, packed(values, kind))
+    blocks = tflite.BlockwiseQuantizationT(
+        scales=model.constant(scales.astype(np.float16)),
+        zero_points=-1,
+        block_size=values.shape[1] // scales.shape[1],
+    )
+    quantization = tflite.QuantizationParametersT(details=blocks)
+    model.model.subgraphs[0].tensors[index].quantization = quantization
+    return index
 
 
 def floats(*shape: int) -> Operand:

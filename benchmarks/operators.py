@@ -25,11 +25,12 @@ from numlite.cli.litert import litert_version
 from numlite.cli.timing import Spread, in_words, time_in_turns
 from operators_data import movement, reductions
 from operators_elementwise import binary, conversions, stablehlo, unary
+from operators_shapes import shapes
 from operators_windows import windows
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 
-FAMILIES = (unary, conversions, binary, stablehlo, reductions, movement, windows)
+FAMILIES = (unary, conversions, binary, stablehlo, reductions, movement, windows, shapes)
 
 
 class Work(NamedTuple):
