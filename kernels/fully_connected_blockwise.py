@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..lite.context import Context, Numerics
@@ -11,8 +13,8 @@ from ..lite.tensor import Tensor
 from .activation import float_activation_range
 from .blockwise import block_scales
 from .fully_connected import FullyConnectedGeometry
-from .gemm_q8 import address
-from .hybrid import quantized_rows
+from .gemm_q8 import address, aligned_bytes
+from .hybrid import QuantizedRows, quantized_rows
 from .parallel import chunk_count
 
 # y [rows, columns] = clamp(bias + row scale * sum over blocks of scale * (x - zero point) * w).
@@ -43,35 +45,148 @@ BLOCKWISE = np.dtype(
     align=True,
 )
 
-_NS_PER_MULTIPLY = 0.05
+# 4-bit weights are packed in panels of INT4_COLUMNS columns: a row of weight sums, then for each
+# block a row of scales and one row for each eight elements of its depth, the first four in the
+# low halves of the bytes. Every row has 4 bytes for each column. There are pairs of panels.
+INT4_COLUMNS = 16
+INT4_ROW_BYTES = 4 * INT4_COLUMNS
+_INT4_DEPTH = 8
+_MOST_IN_BLOCK = 1 << 16  # so that sums of 255 * 16 * -8 stay within int32
+
+# The same from such panels w; bias is float32 [columns], and steps rows of weights are a block.
+INT4_PANELS = np.dtype(
+    [
+        *(
+            (name, np.int64)
+            for name in (
+                "x",
+                "w",
+                "bias",
+                "y",
+                "quantization",
+                "rows",
+                "columns",
+                "blocks",
+                "steps",
+                "panel_bytes",
+                "x_stride",
+                "block_rows",
+            )
+        ),
+        ("low", np.float32),
+        ("high", np.float32),
+    ],
+    align=True,
+)
+
+_NS_PER_MULTIPLY, _NS_PER_INT4_MULTIPLY = 0.05, 1 / 150
+_BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
+
+
+class _Blocks(NamedTuple):
+    """Weights int8 [units, blocks, block size], scales float32 [units, blocks], sums of scale * w [units]."""
+
+    weights: np.ndarray
+    scales: np.ndarray
+    weight_sums: np.ndarray
 
 
 def calls(context: Context, node: Node, g: FullyConnectedGeometry) -> list[KernelCall]:
     """The compiled calls of a checked FULLY_CONNECTED node."""
-    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    assert w.quantization is not None
-    block_size = w.quantization.block_size
-    scales = _kept_scales(context, w, g)
-    blocks = g.in_depth // block_size
-    sums = w.array().reshape(g.out_depth, blocks, block_size).astype(np.int32).sum(axis=2)
-    weight_sums = np.zeros(g.out_depth, np.float32)
-    for block in range(blocks):
-        weight_sums += scales[:, block] * sums[:, block].astype(np.float32)
+    w = context.input(node, 1)
+    blocks = _blocks(context, w, g)
     kernel = "quantize_rows" if context.numerics is Numerics.DEFAULT else "quantize_rows_reference"
-    rows = quantized_rows(context, node, x, g.batch, kernel, False)
-    args = np.zeros(1, BLOCKWISE)
-    args["scales"], args["weight_sums"] = address(scales), address(weight_sums)
-    args["rows"], args["columns"], args["depth"] = g.batch, g.out_depth, g.in_depth
-    args["block_size"], args["x_stride"] = block_size, rows.stride
+    rows = quantized_rows(context, node, context.input(node, 0), g.batch, kernel, False)
+    product = _int4_call if fits_int4(blocks.weights) else _plain_call
+    return [rows.call, product(context, node, g, blocks, rows)]
+
+
+def fits_int4(weights: np.ndarray) -> bool:
+    """Whether weights [units, blocks, block size] can be packed in panels of 4-bit numbers."""
+    size = weights.shape[2]
+    if size % _INT4_DEPTH or size > _MOST_IN_BLOCK:
+        return False
+    return bool(weights.min() >= -8 and weights.max() <= 7)
+
+
+def _blocks(context: Context, w: Tensor, g: FullyConnectedGeometry) -> _Blocks:
+    assert w.quantization is not None
+    scales = _kept_scales(context, w, g)
+    weights = w.array().reshape(*scales.shape, w.quantization.block_size)
+    sums = weights.sum(axis=2, dtype=np.int32).astype(np.float32)
+    weight_sums = np.zeros(g.out_depth, np.float32)
+    for block in range(scales.shape[1]):
+        weight_sums += scales[:, block] * sums[:, block]
+    return _Blocks(weights, scales, weight_sums)
+
+
+def _operands(context: Context, node: Node, args: np.ndarray, rows: QuantizedRows) -> dict[str, Tensor]:
+    """The tensors of either kernel; args get the activation's bounds."""
     fused = 0 if node.options is None else node.options.fused_activation_function
     args["low"], args["high"] = float_activation_range("FULLY_CONNECTED", fused)
-    tensors = {"x": rows.x, "quantization": rows.quantization, "w": w, "y": y}
+    args["x_stride"] = rows.stride
+    tensors = {"x": rows.x, "quantization": rows.quantization, "y": context.output(node, 0)}
     bias = context.optional_input(node, 2)
-    if bias is not None:
-        tensors["bias"] = bias
+    return tensors if bias is None else {**tensors, "bias": bias}
+
+
+def _plain_call(
+    context: Context, node: Node, g: FullyConnectedGeometry, blocks: _Blocks, rows: QuantizedRows
+) -> KernelCall:
+    args = np.zeros(1, BLOCKWISE)
+    tensors = {**_operands(context, node, args, rows), "w": context.input(node, 1)}
+    args["scales"], args["weight_sums"] = address(blocks.scales), address(blocks.weight_sums)
+    args["rows"], args["columns"], args["depth"] = g.batch, g.out_depth, g.in_depth
+    args["block_size"] = blocks.weights.shape[2]
     chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY, g.out_depth)
     name = "fully_connected_blockwise"
-    return [rows.call, KernelCall(name, name, args, tensors, chunks, keep=(scales, weight_sums))]
+    return KernelCall(name, name, args, tensors, chunks, keep=(blocks.scales, blocks.weight_sums))
+
+
+def _int4_call(
+    context: Context, node: Node, g: FullyConnectedGeometry, blocks: _Blocks, rows: QuantizedRows
+) -> KernelCall:
+    args = np.zeros(1, INT4_PANELS)
+    tensors = _operands(context, node, args, rows)
+    panels, no_bias = _int4_panels(blocks), np.full(g.out_depth, -0.0, np.float32)
+    args["w"], args["panel_bytes"] = address(panels), panels[0].nbytes
+    if "bias" not in tensors:
+        args["bias"] = address(no_bias)
+    args["rows"], args["columns"], args["blocks"] = g.batch, g.out_depth, blocks.weights.shape[1]
+    args["steps"] = blocks.weights.shape[2] // _INT4_DEPTH
+    args["block_rows"] = max(1, _BLOCK_BYTES // rows.stride)
+    chunks = chunk_count(context, g.multiplies * _NS_PER_INT4_MULTIPLY, len(panels) // 2)
+    name = "fully_connected_int4"
+    return KernelCall("fully_connected_blockwise", name, args, tensors, chunks, keep=(panels, no_bias))
+
+
+def _int4_panels(blocks: _Blocks) -> np.ndarray:
+    """uint8 [panels, bytes of a panel], 64-byte aligned."""
+    units, count, size = blocks.weights.shape
+    steps = size // _INT4_DEPTH
+    panels = _panel_count(units)
+    panel_rows = 1 + count * (1 + steps)
+    packed = aligned_bytes(panels * panel_rows * INT4_ROW_BYTES).reshape(panels, panel_rows, INT4_ROW_BYTES)
+    packed[:, 0].view(np.float32)[:] = _by_panels(blocks.weight_sums)
+    rest = packed[:, 1:].reshape(panels, count, 1 + steps, INT4_ROW_BYTES)
+    rest[:, :, 0].view(np.float32)[:] = _by_panels(blocks.scales).transpose(0, 2, 1)
+    halves = _by_panels(blocks.weights & 15).view(np.uint8)
+    halves = halves.reshape(panels, INT4_COLUMNS, count, steps, 2, 4)
+    joined = halves[..., 0, :] | halves[..., 1, :] << 4
+    rest[:, :, 1:] = joined.transpose(0, 2, 3, 1, 4).reshape(panels, count, steps, INT4_ROW_BYTES)
+    return packed.reshape(panels, -1)
+
+
+def _panel_count(units: int) -> int:
+    return -(-units // (2 * INT4_COLUMNS)) * 2
+
+
+def _by_panels(values: np.ndarray) -> np.ndarray:
+    """[units, ...] as [panels, INT4_COLUMNS, ...], padded with zeros."""
+    panels = _panel_count(len(values))
+    padded = np.zeros((panels * INT4_COLUMNS, *values.shape[1:]), values.dtype)
+    padded[: len(values)] = values
+    return padded.reshape(panels, INT4_COLUMNS, *values.shape[1:])
 
 
 def _kept_scales(context: Context, w: Tensor, g: FullyConnectedGeometry) -> np.ndarray:

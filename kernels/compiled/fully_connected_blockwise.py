@@ -1,15 +1,23 @@
-"""Rows quantized on the fly times int8 weights with a scale for each block."""
+"""Rows quantized on the fly times int8 or 4-bit weights with a scale for each block."""
 
 import numpy as np
 from numba import carray, njit
 
-from ..fully_connected_blockwise import BLOCKWISE
+from ..fully_connected_blockwise import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES
 from ..hybrid import ROW_QUANTIZATION
 from .family import KernelFamily
 from .memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
+from .target import target
+from .tile_int4 import int4_panels
 
 kernels = KernelFamily()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
+ROW_BYTES = ROW_QUANTIZATION.itemsize
+
+# A single row needs several pairs of panels to keep the multipliers busy.
+ONE_ROW_PANELS = 4
+_one_row = int4_panels(ONE_ROW_PANELS, (1,))
+_rows = int4_panels(2, (8, 4, 2, 1) if target().avx512 else (2, 1))
 
 
 @njit(error_model="numpy")
@@ -40,4 +48,28 @@ def fully_connected_blockwise(a, chunk, chunks):
             if a.bias != 0:
                 total += float32_pointer(a.bias)[n]
             y[m, n] = min(max(total, a.low), a.high)
+    return 0
+
+
+@kernels.add(INT4_PANELS)
+def fully_connected_int4(a, chunk, chunks):
+    pairs = (a.columns + 2 * INT4_COLUMNS - 1) // (2 * INT4_COLUMNS)
+    begin, end = pairs * chunk // chunks * 2, pairs * (chunk + 1) // chunks * 2
+    row, ldy = 0, a.columns * 4
+    while row < a.rows:
+        rows = min(a.rows - row, a.block_rows)
+        x, how = a.x + row * a.x_stride, a.quantization + row * ROW_BYTES
+        panel = begin
+        while panel < end:
+            w, bias = a.w + panel * a.panel_bytes, a.bias + panel * INT4_ROW_BYTES
+            y = a.y + row * ldy + panel * INT4_ROW_BYTES
+            left = a.columns - panel * INT4_COLUMNS
+            ldx, wide, blocks, steps, lo, hi = a.x_stride, a.panel_bytes, a.blocks, a.steps, a.low, a.high
+            if a.rows == 1 and end - panel >= ONE_ROW_PANELS:
+                _one_row(x, ldx, w, wide, y, ldy, 1, blocks, steps, left, how, bias, lo, hi)
+                panel += ONE_ROW_PANELS
+            else:
+                _rows(x, ldx, w, wide, y, ldy, rows, blocks, steps, left, how, bias, lo, hi)
+                panel += 2
+        row += rows
     return 0
