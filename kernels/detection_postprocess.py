@@ -17,10 +17,12 @@ from .requantize import quantization_of
 
 _NAME = "TFLite_Detection_PostProcess"
 _DETECTIONS_PER_CLASS = 100
+_VECTOR_BYTES = 64
 
 
-# Scratch: boxes float32 [count, 4], class_scores float32 [count], candidates and selected int64
-# [count], owners int64 [max_detections]. scales are y, x, h, w.
+# Scratch: boxes float32 [count, 4], grown float64 [count, 2] and a vector more, class_scores
+# float32 [count], candidates and selected int64 [count], owners int64 [max_detections]. scales
+# are y, x, h, w.
 DETECTION = np.dtype(
     [
         *(
@@ -34,6 +36,7 @@ DETECTION = np.dtype(
                 "out_scores",
                 "out_count",
                 "boxes",
+                "grown",
                 "class_scores",
                 "candidates",
                 "selected",
@@ -147,6 +150,7 @@ def _call(context: Context, node: Node, options: _Options, count: int) -> Kernel
     tensors |= {name: context.output(node, i) for i, name in enumerate(outputs)}
     scratch = {"boxes": 16, "class_scores": 4, "candidates": 8, "selected": 8}
     tensors |= {name: context.add_temporary(node, size * count) for name, size in scratch.items()}
+    tensors["grown"] = context.add_temporary(node, 16 * count + _VECTOR_BYTES)
     tensors["owners"] = context.add_temporary(node, 8 * options.max_detections)
     args["count"], args["code_size"] = count, tensors["encodings"].shape[2]
     args["score_stride"], args["classes"] = tensors["scores"].shape[2], options.classes

@@ -5,44 +5,70 @@ and never fused.
 """
 
 import numpy as np
-from numba import njit
+from numba import int64, njit
 
 from ..detection_postprocess import DETECTION, INSIDE_OUT
 from .family import KernelFamily
-from .memory import float32_pointer, int64_pointer
+from .memory import float32_pointer, float64_pointer, int64_pointer
+from .simd import Emitter, Value, f64, i32, i64, microkernel, vector
+from .target import target
 
 kernels = KernelFamily()
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
+_LEAST, _MOST, _TERMS = -700.0, 709.0, 15
+# Comparisons that are worth as much as taking one box from the heap in vain.
+COMPARISONS_PER_BOX = 32
+LANES = target().vector_bytes // 8
 _jit = njit(error_model="numpy")
 
 
-@_jit
-def exp_f64(x):
-    """e^x within about a unit in the last place."""
-    if not x > -700.0:
-        return x if x != x else 0.0
-    if x > 709.0:
-        return np.inf
-    k = np.floor(x * _LOG2_E + 0.5)
-    r = (x - k * _LN2_HIGH) - k * _LN2_LOW
-    term, total = 1.0, 1.0
-    for i in range(1, 15):
-        term = term * r / i
-        total += term
-    power = 1.0
-    base = 2.0 if k >= 0 else 0.5
-    for _ in range(abs(np.int64(k))):
-        power *= base
-    return total * power
+def _emit_exponentials(e: Emitter, values: Value, count: Value) -> None:
+    b = e.builder
+    floats, ints, longs = (vector(element, LANES) for element in (f64, i32, i64))
+    values = e.pointer(values)
+    zeros, ones = e.const(0.0, floats), e.const(1.0, floats)
+
+    def body(at: Value, _: list[Value]) -> list[Value]:
+        place = e.offset(values, b.mul(at, e.const(8)))
+        x = e.load(place, floats)
+        is_nan = b.fcmp_unordered("uno", x, x)
+        within = e.clamp(b.select(is_nan, zeros, x), e.const(_LEAST, floats), e.const(_MOST, floats))
+        turns = b.fadd(b.fmul(within, e.const(_LOG2_E, floats)), e.const(0.5, floats))
+        cut = b.sitofp(b.fptosi(turns, ints), floats)
+        k = b.select(b.fcmp_ordered(">", cut, turns), b.fsub(cut, ones), cut)
+        r = b.fsub(within, b.fmul(k, e.const(_LN2_HIGH, floats)))
+        r = b.fsub(r, b.fmul(k, e.const(_LN2_LOW, floats)))
+        term, total = ones, ones
+        for i in range(1, _TERMS):
+            term = b.fdiv(b.fmul(term, r), e.const(float(i), floats))
+            total = b.fadd(total, term)
+        exponent = b.zext(b.add(b.fptosi(k, ints), e.const(1023, ints)), longs)
+        found = b.fmul(total, b.bitcast(b.shl(exponent, e.const(52, longs)), floats))
+        found = b.select(b.fcmp_ordered("<=", x, e.const(_LEAST, floats)), zeros, found)
+        found = b.select(b.fcmp_ordered(">", x, e.const(_MOST, floats)), e.const(np.inf, floats), found)
+        e.store(b.select(is_nan, x, found), place)
+        return []
+
+    e.loop(count, [], body, step=LANES)
+
+
+# (values, count): e^x of float64 in place, within about a unit in the last place. What follows
+# them in their last vector is changed, too.
+exponentials = microkernel("exponentials_f64", [int64, int64], _emit_exponentials)
 
 
 @_jit
 def decode(a):
     """Boxes from encodings and anchors; False when one is turned inside out."""
     codes, anchors = float32_pointer(a.encodings), float32_pointer(a.anchors)
-    boxes = float32_pointer(a.boxes)
+    boxes, grown = float32_pointer(a.boxes), float64_pointer(a.grown)
+    for i in range(a.count):
+        for axis in range(2):
+            code = codes[i * a.code_size + axis + 2]
+            grown[2 * i + axis] = np.float64(code) / np.float64(a.scales[axis + 2])
+    exponentials(a.grown, 2 * a.count)
     right = True
     for i in range(a.count):
         for axis in range(2):
@@ -50,8 +76,7 @@ def decode(a):
             size = np.float64(anchors[anchor + 2])
             scaled = np.float64(codes[code]) / np.float64(a.scales[axis])
             center = np.float32(scaled * size + np.float64(anchors[anchor]))
-            grown = exp_f64(np.float64(codes[code + 2]) / np.float64(a.scales[axis + 2]))
-            half = np.float32(0.5 * grown * size)
+            half = np.float32(0.5 * grown[2 * i + axis] * size)
             boxes[4 * i + axis] = np.float32(center - half)
             boxes[4 * i + 2 + axis] = np.float32(center + half)
             if boxes[4 * i + axis] > boxes[4 * i + 2 + axis]:
@@ -79,31 +104,75 @@ def overlap(boxes, i, j):
 
 
 @_jit
-def suppress(a, scores, most):
-    """Put the boxes to keep into `selected`, best scores first; how many."""
-    boxes, candidates = float32_pointer(a.boxes), int64_pointer(a.candidates)
-    selected = int64_pointer(a.selected)
+def sink(heap, scores, size, hole, box):
+    """Put a box at a hole of the heap's first `size` places, and let it sink below better ones."""
+    while 2 * hole + 1 < size:
+        child = 2 * hole + 1
+        if child + 1 < size and is_better(scores, heap[child + 1], heap[child]):
+            child += 1
+        if is_better(scores, box, heap[child]):
+            break
+        heap[hole] = heap[child]
+        hole = child
+    heap[hole] = box
+
+
+@_jit
+def is_better(scores, i, j):
+    """Whether box i comes before box j: by its score, then by its number."""
+    return scores[i] > scores[j] or (scores[i] == scores[j] and i < j)
+
+
+@_jit
+def order(heap, scores, size):
+    """Make a heap of boxes that lie in any order."""
+    for at in range(size // 2 - 1, -1, -1):
+        sink(heap, scores, size, at, heap[at])
+
+
+@_jit
+def is_suppressed(a, begin, end, box):
+    """Whether one of the selected boxes `begin` to `end` overlaps the box too much."""
+    boxes, selected = float32_pointer(a.boxes), int64_pointer(a.selected)
+    k = begin
+    while k < end and not overlap(boxes, selected[k], box) > a.iou_threshold:
+        k += 1
+    return k < end
+
+
+@_jit
+def suppress(a, scores, most, least):
+    """Put the boxes to keep into `selected`, best scores first; how many.
+
+    Only scores above `least` count, where it is not NaN.
+    """
+    heap, selected = int64_pointer(a.candidates), int64_pointer(a.selected)
     left = np.int64(0)
     for i in range(a.count):
-        if scores[i] >= a.score_threshold:
-            candidates[left] = i
+        if scores[i] >= a.score_threshold and not scores[i] <= least:
+            heap[left] = i
             left += 1
-    chosen, found = np.int64(-1), np.int64(0)
-    while found < most:
-        kept, best = np.int64(0), np.int64(-1)
-        for at in range(left):
-            box = candidates[at]
-            if box == chosen or (chosen >= 0 and overlap(boxes, chosen, box) > a.iou_threshold):
-                continue
-            candidates[kept] = box
-            kept += 1
-            if best < 0 or scores[box] > scores[best]:
-                best = box
-        if best < 0:
-            break
-        left, chosen = kept, best
-        selected[found] = best
-        found += 1
+    order(heap, scores, left)
+    # All that are left are known not to overlap the first `checked` selected boxes.
+    found, checked, suppressed = np.int64(0), np.int64(0), np.int64(0)
+    while found < most and left > 0:
+        box = heap[0]
+        left -= 1
+        sink(heap, scores, left, 0, heap[left])
+        if not is_suppressed(a, checked, found, box):
+            selected[found] = box
+            found += 1
+            continue
+        suppressed += 1
+        if suppressed * COMPARISONS_PER_BOX > left * (found - checked):
+            kept = np.int64(0)
+            for at in range(left):
+                box = heap[at]
+                if not is_suppressed(a, checked, found, box):
+                    heap[kept] = box
+                    kept += 1
+            order(heap, scores, kept)
+            left, checked, suppressed = kept, found, np.int64(0)
     return found
 
 
@@ -136,8 +205,11 @@ def fast(a):
     offset, stride = a.score_stride - a.classes, a.score_stride
     for i in range(a.count):
         first = i * stride + offset
-        best[i] = scores[first + next_class(scores, first, a.classes, -1)]
-    found = suppress(a, best, a.max_detections)
+        most = scores[first]
+        for c in range(1, a.classes):
+            most = scores[first + c] if scores[first + c] > most else most
+        best[i] = most
+    found = suppress(a, best, a.max_detections, np.float32(np.nan))
     for place in range(found):
         box, number = selected[place], np.int64(-1)
         first = box * stride + offset
@@ -160,7 +232,8 @@ def regular(a):
     for number in range(a.classes):
         for i in range(a.count):
             column[i] = scores[i * stride + offset + number]
-        for k in range(suppress(a, column, min(a.detections_per_class, a.max_detections))):
+        least = values[total - 1] if total == a.max_detections else np.float32(np.nan)
+        for k in range(suppress(a, column, min(a.detections_per_class, a.max_detections), least)):
             score = column[selected[k]]
             if total == a.max_detections:
                 if not score > values[total - 1]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import Case, Close
+from .case import Case, Close, Skip
 from .custom_case import custom_model
 
 _NAME = "TFLite_Detection_PostProcess"
@@ -26,15 +26,25 @@ def _chosen(boxes: np.ndarray, scores: np.ndarray, least: float, most_overlap: f
     return chosen
 
 
-def case(regular: bool, per_box: int, background: bool, detections: int = 6, quantized: bool = False) -> Case:
-    count, classes = 24, 4
+def case(
+    regular: bool,
+    per_box: int,
+    background: bool,
+    detections: int = 6,
+    quantized: bool = False,
+    count: int = 24,
+    levels: int = 0,
+) -> Case:
+    """levels: how many different scores there are, where not all differ."""
+    classes = 4
     random = np.random.default_rng(8)
     # Centres close together, so that there is something to suppress.
     anchors = np.concatenate(
         [random.uniform(0.2, 0.6, (count, 2)), random.uniform(0.2, 0.5, (count, 2))], axis=1
     ).astype(np.float32)
     encodings = random.uniform(-1.5, 1.5, (1, count, 4)).astype(np.float32)
-    scores = random.permutation(count * (classes + background)).reshape(1, count, -1) / 150
+    scores = random.permutation(count * (classes + background)).reshape(1, count, -1)
+    scores = scores % levels / levels if levels else scores / (6.25 * count)
     scores = scores.astype(np.float32)
     inputs, quantization = [encodings, scores, anchors], []
     if quantized:
@@ -88,14 +98,18 @@ def case(regular: bool, per_box: int, background: bool, detections: int = 6, qua
         filled[3][0] = counted
         return filled
 
+    unordered = Skip("LiteRT may take equal scores in any order") if levels else None
     near = Close(rtol=1e-5, atol=1e-6)
     kind = f"{'regular' if regular else 'fast'}{'-background' * background}{'-uint8' * quantized}"
+    kind += f"-{count}-ties" if levels else ""
     return Case(
         id=f"{_NAME}-{kind}-{per_box}-{detections}",
         make=lambda: custom_model(_NAME, inputs, outputs, options, quantization=quantization),
         inputs=inputs,
         oracle=oracle,
         closeness=near,
+        litert_default=unordered,
+        litert_reference=unordered,
     )
 
 
@@ -106,4 +120,7 @@ CASES = [
     case(True, 1, True),
     case(True, 1, False, detections=40),
     case(False, 2, True, detections=4, quantized=True),
+    case(False, 1, False, detections=9, count=200, levels=5),
+    case(True, 1, True, detections=9, count=200, levels=3),
+    case(True, 1, False, detections=7, count=1),
 ]
