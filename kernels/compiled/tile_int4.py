@@ -121,4 +121,4 @@ def _dot(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
         lanes, quads = list(range(8 * half, 8 * half + 8)), list(range(32 * half, 32 * half + 32))
         operands = [e.shuffle(v, v, order) for v, order in ((acc, lanes), (x, quads), (w, quads))]
         parts.append(dot_quads(e, *operands))
-    return e.shuffle(*parts, list(range(16)))
+    return e.shuffle(parts[0], parts[1], list(range(16)))
