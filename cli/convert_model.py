@@ -46,6 +46,9 @@ _NAMED = 3
     metavar="KEY",
     help="A SavedModel's signature; may be repeated.",
 )
+@click.option(
+    "--allow-files", is_flag=True, help="Let a SavedModel name files outside its own assets folder."
+)
 @click.option("--tags", metavar="NAMES", help="Tags of a SavedModel's graph, with commas between them.")
 @click.option("--input-arrays", metavar="NAMES", help="Values that are fed, with commas between them.")
 @click.option("--output-arrays", metavar="NAMES", help="Values that are wanted, with commas between them.")
@@ -80,6 +83,7 @@ def command(
     saved_model_dir: Path | None,
     output: Path,
     signatures: tuple[str, ...],
+    allow_files: bool,
     tags: str | None,
     input_arrays: str | None,
     output_arrays: str | None,
@@ -108,10 +112,10 @@ def command(
     if path.is_dir():
         if input_arrays or output_arrays:
             raise click.UsageError("--input-arrays, --output-arrays: a SavedModel has signatures")
-        converter = _of_saved_model(path, signatures, tags, input_shapes)
+        converter = _of_saved_model(path, signatures, tags, input_shapes, allow_files)
     else:
-        if signatures or tags:
-            raise click.UsageError("--signature, --tags: only a SavedModel has them")
+        if signatures or tags or allow_files:
+            raise click.UsageError("--signature, --tags, --allow-files: only a SavedModel has them")
         converter = _of_graph(path, _names(input_arrays), _names(output_arrays), input_shapes)
     sets = [
         *([] if no_builtins else [OpsSet.TFLITE_BUILTINS]),
@@ -160,16 +164,16 @@ def _only_one(*paths: Path | None) -> Path:
 
 
 def _of_saved_model(
-    path: Path, signatures: Sequence[str], tags: str | None, input_shapes: str | None
+    path: Path, signatures: Sequence[str], tags: str | None, input_shapes: str | None, allow_files: bool
 ) -> Converter:
     from ..converter.converter import Converter
 
-    converter = Converter.from_saved_model(path, signatures or None, _names(tags))
+    keys, names = signatures or None, _names(tags)
+    converter = Converter.from_saved_model(path, keys, names, allow_files=allow_files)
     if input_shapes is None:
         return converter
-    names = list(dict.fromkeys(name for entry in converter.entries for name in entry.inputs))
-    shapes = _shapes(input_shapes, names)
-    return Converter.from_saved_model(path, signatures or None, _names(tags), shapes)
+    inputs = list(dict.fromkeys(name for entry in converter.entries for name in entry.inputs))
+    return Converter.from_saved_model(path, keys, names, _shapes(input_shapes, inputs), allow_files)
 
 
 def _of_graph(

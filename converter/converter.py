@@ -70,15 +70,17 @@ class Converter:
         signature_keys: Sequence[str] | None = None,
         tags: Iterable[str] | None = None,
         input_shapes: Shapes | None = None,
+        allow_files: bool = False,
     ) -> Converter:
         """Of a SavedModel's signatures, all or those named, in that order; tags choose among its graphs.
 
-        input_shapes replace those of inputs, by the names that the signatures give them.
+        input_shapes replace those of inputs, by the names that the signatures give them. allow_files lets
+        the model fill tables from files outside its own assets folder.
         """
         from .saved_model.loader import load_saved_model
         from .signature_entry import signature_entries
 
-        model = load_saved_model(saved_model_dir, tags)
+        model = load_saved_model(saved_model_dir, tags, allow_files)
         keys = list(model.signatures) if signature_keys is None else list(signature_keys)
         if not keys:
             raise ModelError(f"{os.fspath(saved_model_dir)}: it has no signatures, and none is named")

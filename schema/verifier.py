@@ -29,6 +29,9 @@ _SIZES = {"?": 1, "b": 1, "B": 1, "h": 2, "H": 2, "i": 4, "I": 4, "f": 4, "q": 8
 # Files are smaller than this: offsets beyond it are signed in some readers.
 _MAX_FLATBUFFER_BYTES = 2**31 - 1
 
+# So many tables any file may have; small ones could have more only by sharing them.
+_SHARED_TABLES = 1 << 16
+
 # LiteRT's words, which callers look for.
 _NO_FLATBUFFER = "The model is not a valid Flatbuffer buffer"
 
@@ -99,10 +102,13 @@ class _Structure:
         self.findings = findings
         self.size = min(len(data), _MAX_FLATBUFFER_BYTES)
         self.layouts: dict[tuple[str, int, int], _Layout] = {}
-        self.seen: set[tuple[str, int]] = set()
+        self.seen: dict[tuple[str, int], int] = {}  # vectors of tables, and how many tables are in and below
         # No two items of distinct vectors share bytes in a file that a writer made, so there cannot be
         # more of them than this; a file that has more would take for ever to read.
         self.items_left = self.size // 4
+        # A vector that several tables share counts each time: whoever walks the tables meets it each time.
+        self.tables_met = 0
+        self.most_tables = max(_SHARED_TABLES, self.size // 4)
 
     def root(self) -> int:
         """Check everything; returns the position of the root table."""
@@ -162,9 +168,12 @@ class _Structure:
             findings.deviation(f"string at {at} must end in a zero byte", field)
 
     def tables(self, name: str, at: int, field: str) -> None:
-        if (name, at) in self.seen:
+        known = self.seen.get((name, at))
+        if known is not None:
+            self.meet(known, field)
             return
-        self.seen.add((name, at))
+        before = self.tables_met
+        self.seen[name, at] = 0
         data, size = self.data, self.size
         if at > size - 4:
             raise self.findings.fault(f"vector at {at} must be inside the file of {size} bytes", field)
@@ -174,9 +183,20 @@ class _Structure:
             raise self.findings.fault(f"{length} items at {at} run past the end of the file", field)
         if at & 3:
             self.findings.deviation(f"vector at {at} must be aligned", field)
+        self.meet(length, field)
         places = range(at + 4, at + 4 + 4 * length, 4)
         targets = struct.unpack_from(f"<{length}I", data, at + 4)
         self.findings.each(field.removesuffix("s"), map(add, places, targets), partial(self.table, name))
+        self.seen[name, at] = self.tables_met - before
+
+    def meet(self, count: int, field: str) -> None:
+        self.tables_met += count
+        if self.tables_met > self.most_tables:
+            raise self.findings.fault(
+                f"tables must be {self.most_tables} or fewer in a file of this size, counted each time that "
+                "they are referred to",
+                field,
+            )
 
     def member(self, child: _Child, at: int) -> str | None:
         """Name of the table that a union holds, None where only a later schema knows it."""

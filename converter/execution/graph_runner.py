@@ -10,17 +10,19 @@ import numpy as np
 
 from ...kernels.fallback.attributes import FunctionName
 from ...kernels.fallback.environment import Environment, ResourceManager
+from ...kernels.fallback.file_access import FileAccess
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
 from ...kernels.fallback.variable import dereferenced
 from ...lite.errors import ModelError
+from ..saved_model.model_folder import ModelFolder
 from .body import Endpoint, graph_body
 from .feeds import fed_array
 from .frames import LoopRun
 from .function_body import FunctionLibrary
 from .graph_source import GraphSource, runnable
-from .local_files import LocalFiles
+from .local_files import AssetFiles, LocalFiles
 from .operations import Flow
 from .plan import Plan
 from .plan_builder import PlanBuilder
@@ -46,10 +48,11 @@ class GraphRunner:
     ) -> None:
         """Of a SavedModel runs the signature, which may be left out when it is the only one.
 
-        With allow_files the graph may read and write any file that the process may.
+        With allow_files the graph may read and write any file that the process may; without, a SavedModel
+        reads its own assets, and nothing else is open.
         ModelError when the graph is damaged: inputs that no node gives, names that are there twice.
         """
-        source = runnable(graph, signature)
+        source = runnable(graph, signature, allow_files)
         definition = source.definition
         registry = fallback_kernels() if registry is None else registry
         # The graph's tensors by the signature's names.
@@ -60,7 +63,7 @@ class GraphRunner:
         self._builder = PlanBuilder(self._library, registry)
         self._producer = definition.versions.producer
         self._resources = ResourceManager()
-        self._files = LocalFiles() if allow_files else None
+        self._files = _files(source.folder, allow_files)
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._lock = threading.RLock()
 
@@ -130,6 +133,12 @@ class GraphRunner:
             raise InvalidArgumentError(message)
         flows = _flows(plan, inputs, self._environment(depth))
         return [alive(flow, f"result {i} of function {function.name!r}") for i, flow in enumerate(flows)]
+
+
+def _files(folder: ModelFolder | None, allow_files: bool) -> FileAccess | None:
+    if allow_files:
+        return LocalFiles()
+    return None if folder is None else AssetFiles(folder)
 
 
 def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:

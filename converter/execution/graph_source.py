@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from ..ir.graph_def_file import graph_def_of_bytes, read_graph
 from ..ir.module import Module
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
+from ..saved_model.model_folder import ModelFolder
 
 # A GraphDef, its serialized form or file (.pb or .pbtxt), a module of the graph IR; a SavedModel, its
 # folder, or one of its signatures frozen.
@@ -27,17 +28,21 @@ class RunnableGraph:
     inputs: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
     initializers: tuple[str, ...] = ()
+    folder: ModelFolder | None = None  # the files that are the model's own
 
 
-def runnable(graph: GraphSource, signature: str | None = None) -> RunnableGraph:
+def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool = False) -> RunnableGraph:
     """The graph; of a SavedModel that of the signature, which may be left out when it is the only one.
+
+    allow_files is for a SavedModel that is loaded here.
 
     ModelError when there is no graph, or no such signature.
     """
     if isinstance(graph, str | PathLike):
-        graph = load_saved_model(graph) if Path(graph).is_dir() else read_graph(graph)
+        is_model = Path(graph).is_dir()
+        graph = load_saved_model(graph, allow_files=allow_files) if is_model else read_graph(graph)
     if isinstance(graph, SavedModel):
-        return _frozen(graph.freeze(signature))
+        return replace(_frozen(graph.freeze(signature)), folder=graph.folder)
     if signature is not None:
         raise ModelError(f"graph: signatures are a SavedModel's, got '{signature}' for a graph")
     if isinstance(graph, FrozenGraph):

@@ -1,4 +1,4 @@
-"""LocalFiles: files of this machine, for graphs that may touch them."""
+"""Files of this machine: all of them, for graphs that may touch them, or a SavedModel's assets."""
 
 from __future__ import annotations
 
@@ -8,12 +8,35 @@ from pathlib import Path
 import numpy as np
 
 from ...kernels.fallback.dtypes import numpy_dtype
-from ...kernels.fallback.file_access import SavedTensor
+from ...kernels.fallback.file_access import UNTRUSTED, SavedTensor
 from ...kernels.fallback.status import InvalidArgumentError, NotFoundError
-from ...lite.errors import ModelError
+from ...lite.errors import ModelError, UnsupportedError
 from ..saved_model.checkpoint import load_checkpoint
+from ..saved_model.model_folder import ModelFolder
 from ..saved_model.tensor_slice import parse_spec
 from .checkpoint_writer import write_checkpoint
+
+
+class AssetFiles:
+    """Implements FileAccess for a SavedModel that may read its own assets and touch nothing else."""
+
+    def __init__(self, folder: ModelFolder) -> None:
+        self._folder = folder
+
+    def read(self, path: str) -> bytes:
+        try:
+            return self._folder.asset(path, "graph")
+        except ModelError as error:
+            raise NotFoundError(str(error)) from error
+
+    def write(self, path: str, content: bytes) -> None:
+        raise UnsupportedError(f"{path}: {UNTRUSTED}")
+
+    def restore(self, prefix: str, name: str, part: str) -> np.ndarray:
+        raise UnsupportedError(f"{prefix}: {UNTRUSTED}")
+
+    def save(self, prefix: str, tensors: Sequence[SavedTensor]) -> None:
+        raise UnsupportedError(f"{prefix}: {UNTRUSTED}")
 
 
 class LocalFiles:

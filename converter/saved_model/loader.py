@@ -15,6 +15,7 @@ from ...schema.saved_model import AssetFileDef, CollectionDef, MetaGraphDef
 from ..ir.module import Module
 from .checkpoint import Checkpoint, TensorInfo, load_checkpoint
 from .frozen_graph import FrozenGraph
+from .model_folder import ASSETS, VARIABLES, ModelFolder
 from .object_graph import OBJECT_GRAPH
 from .reachable import import_part
 from .signature import Signature, signature_of
@@ -28,8 +29,9 @@ _INTERNAL = frozenset((INIT_SIGNATURE, "__saved_model_train_op"))
 class SavedModel:
     """One graph of a SavedModel, with its signatures, variables and assets."""
 
-    def __init__(self, path: Path, meta_graph: MetaGraphDef) -> None:
+    def __init__(self, path: Path, meta_graph: MetaGraphDef, allow_files: bool = False) -> None:
         self.path = path
+        self.folder = ModelFolder(path, allow_files)
         self.meta_graph = meta_graph
         self.tags = tuple(meta_graph.meta_info_def.tags)
         self.signatures: dict[str, Signature] = {}
@@ -43,8 +45,9 @@ class SavedModel:
     @property
     def checkpoint(self) -> Checkpoint | None:
         """The variables, None for a model that has none."""
-        prefix = self.path / "variables" / "variables"
+        prefix = self.path / VARIABLES / "variables"
         if self._checkpoint is None and prefix.with_name("variables.index").is_file():
+            self.folder.check_variables()
             self._checkpoint = load_checkpoint(prefix)
         return self._checkpoint
 
@@ -72,7 +75,7 @@ class SavedModel:
         inside = filename and not name.is_absolute() and ".." not in name.parts
         if not inside or "\\" in filename or "\0" in filename or ":" in filename:
             raise ModelError(f"{self.path}: an asset must lie in the model's assets folder, got {filename!r}")
-        return self.path / "assets" / name
+        return self.path / ASSETS / name
 
     @property
     def init_op(self) -> str:
@@ -120,15 +123,18 @@ class SavedModel:
         return self.signatures[name]
 
 
-def load_saved_model(path: str | PathLike[str], tags: Iterable[str] | None = None) -> SavedModel:
+def load_saved_model(
+    path: str | PathLike[str], tags: Iterable[str] | None = None, allow_files: bool = False
+) -> SavedModel:
     """The SavedModel in a folder.
 
-    Tags choose among its graphs; without any it is the only one, or that for serving. ModelError when
+    Tags choose among its graphs; without any it is the only one, or that for serving. Tables are filled
+    from files of its own assets folder; allow_files lets it name any other, too. ModelError when
     the folder holds no SavedModel, the file is damaged, or no graph has exactly these tags.
     """
     path = Path(path)
     graphs = read_saved_model(path).meta_graphs
-    return SavedModel(path, _chosen(graphs, None if tags is None else frozenset(tags), path))
+    return SavedModel(path, _chosen(graphs, None if tags is None else frozenset(tags), path), allow_files)
 
 
 def read_saved_model(path: Path) -> messages.SavedModel:

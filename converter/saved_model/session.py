@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Iterable, Mapping
-from pathlib import Path
 
 from ...lite.errors import ModelError
 from ..ir.attributes import DenseAttr, TensorProtoAttr
@@ -18,6 +18,7 @@ from ..transforms.purity import is_pure
 from .checkpoint import Checkpoint
 from .constant_variable import constant_node, make_constant
 from .first_contents import restoring_node
+from .model_folder import ModelFolder
 from .resources import ResourceName, Uses, is_read, resources, uses_of
 from .restore import StoredPart, origin
 from .vocabulary import TEXT_INITIALIZERS, read_vocabulary
@@ -33,12 +34,14 @@ class Session:
         module: Module,
         stored: Mapping[ResourceName, list[StoredPart]],
         checkpoint: Checkpoint | None,
+        folder: ModelFolder,
     ) -> None:
         assert module.graph is not None
         self.graph = module.graph
         self.functions: dict[str, Function] = module.functions
         self.stored = stored
         self.checkpoint = checkpoint
+        self.folder = folder
         bodies = [self.graph.body, *(f.body for f in self.functions.values() if not f.generic)]
         self.handles = resources(node for body in bodies for node in body.walk())
         self.uses: dict[ResourceName, Uses] = {
@@ -236,7 +239,9 @@ class Session:
             raise ModelError(f"{what}: it must fill a table, whose types are known")
         key, value = (type for type in types if isinstance(type, ElementType))
         constants = []
-        columns = read_vocabulary(Path(path), node.attributes, key, value, what)
+        content = self.folder.asset(path, what)
+        where = f"{what}, {os.path.basename(path)}"
+        columns = read_vocabulary(content, node.attributes, key, value, where)
         for name, column in zip(("keys", "values"), columns, strict=True):
             constant = constant_node(self.fresh(f"{node.name}/{name}"), column)
             constants.append(self.graph.body.append(constant).results[0])

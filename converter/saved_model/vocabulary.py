@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
@@ -20,24 +18,24 @@ TEXT_INITIALIZERS = {
 
 
 def read_vocabulary(
-    path: Path, attributes: Attributes, key: ElementType, value: ElementType, what: str
+    content: bytes, attributes: Attributes, key: ElementType, value: ElementType, what: str
 ) -> tuple[DenseAttr, DenseAttr]:
-    """Keys and values of a table, from the attributes of the node that would read them from the file.
+    """Keys and values of a table, from a file's content and the attributes of the node that would read it.
 
-    ModelError when the file is not there or a line lacks a column or is no number.
+    ModelError when a line lacks a column or is no number.
     Source: TensorFlow core/kernels/lookup_util.cc, TextFileLineIterator.
     """
     delimiter = attributes.get("delimiter", b"\t")
     assert isinstance(delimiter, bytes)
-    lines = _lines(path, _number(attributes, "offset", 0), what)
+    lines = _lines(content, _number(attributes, "offset", 0))
     size = _number(attributes, "vocab_size", -1)
     if size >= 0:
         if len(lines) < size:
-            raise ModelError(f"{what}: {path.name} must have {size} lines, got {len(lines)}")
+            raise ModelError(f"{what}: it must have {size} lines, got {len(lines)}")
         lines = lines[:size]
     columns = []
     for name, type in (("key_index", key), ("value_index", value)):
-        columns.append(_column(lines, _number(attributes, name, 0), delimiter, type, f"{what}, {path.name}"))
+        columns.append(_column(lines, _number(attributes, name, 0), delimiter, type, what))
     return columns[0], columns[1]
 
 
@@ -46,11 +44,7 @@ def _number(attributes: Attributes, name: str, default: int) -> int:
     return value if isinstance(value, int) else default
 
 
-def _lines(path: Path, offset: int, what: str) -> list[bytes]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise ModelError(f"{what}: {path} cannot be read ({error.strerror})") from error
+def _lines(content: bytes, offset: int) -> list[bytes]:
     lines = content.split(b"\n")
     if lines[-1] == b"":
         lines.pop()

@@ -11,6 +11,10 @@ from ...lite.errors import UnsupportedError
 from .kernel import KernelContext
 from .status import InvalidArgumentError
 
+UNTRUSTED = (
+    "graphs may not touch files unless they are trusted; GraphRunner(graph, allow_files=True) lets them"
+)
+
 
 class SavedTensor(NamedTuple):
     """A tensor of a checkpoint, with TensorFlow's number of its type."""
@@ -39,8 +43,7 @@ def files_of(context: KernelContext) -> FileAccess:
     files = context.environment.files
     if files is None:
         op = context.construction.op
-        message = f"{op}: graphs may not touch files unless they are trusted"
-        raise UnsupportedError(f"{message}; GraphRunner(graph, allow_files=True) lets them")
+        raise UnsupportedError(f"{op}: {UNTRUSTED}")
     return files
 
 

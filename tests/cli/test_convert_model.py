@@ -187,7 +187,7 @@ def test_random_inputs_that_cannot_be_run(tmp_path: Path, capsys: pytest.Capture
     [
         (["--graph-def", "{graph}"], "one of SOURCE, --graph-def and --saved-model-dir must be given, got 2"),
         (["--no-builtins"], "--no-builtins: only with --select-tf-ops"),
-        (["--signature", "f"], "--signature, --tags: only a SavedModel has them"),
+        (["--signature", "f"], "--signature, --tags, --allow-files: only a SavedModel has them"),
     ],
 )
 def test_wrong_usage(

@@ -1,6 +1,7 @@
 """Damaged files are refused with the place of the damage, and never crash or stall the reader."""
 
 import random
+import struct
 import time
 from collections.abc import Callable
 
@@ -174,6 +175,24 @@ def test_shared_offsets_do_not_multiply_the_work() -> None:
     start = time.perf_counter()
     verify(tflite.pack(model))
     assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("size", ["small", "large"])
+def test_shared_tables_do_not_multiply_the_work(size: str) -> None:
+    """Whoever reads all tables of all subgraphs meets a shared one each time."""
+    model = convolution()
+    count = 300 if size == "large" else 3
+    tensors = [tflite.TensorT(name="t", shape=[1]) for _ in range(300)]
+    model.subgraphs = [tflite.SubGraphT(tensors=[] if n else tensors) for n in range(count)]
+    model.signature_defs = None
+    content = bytearray(tflite.pack(model))
+    graphs = tflite.read(bytes(content)).subgraphs
+    for place in range(graphs._start, graphs._start + 4 * count, 4):
+        struct.pack_into("<I", content, place, graphs[0]._position - place)
+    if size == "small":
+        verify(content)
+    else:
+        assert "counted each time" in refusal(bytes(content))
 
 
 def damage(data: bytes, random_: random.Random) -> bytearray:
