@@ -283,13 +283,14 @@ class Interpreter:
         found = []
         for tensor in subgraph.tensors[: subgraph.model_tensor_count]:
             try:
-                found.append(tensor_details(tensor))
+                found.append(tensor_details(tensor, subgraph.tensors))
             except ValueError:
                 continue
         return found
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
-        return tensor_details(self._core.tensor(int(tensor_index), int(subgraph_index)))
+        tensor = self._core.tensor(int(tensor_index), int(subgraph_index))
+        return tensor_details(tensor, self._core.subgraph(int(subgraph_index)).tensors)
 
     def _get_op_details(self, op_index: int) -> dict[str, Any]:
         return operator_details(self._core.subgraph(), self._interpreter.node(op_index))

@@ -15,6 +15,7 @@ from ..lite.tensor import Tensor, TensorType
 from .fixed_point import inverse_square_root
 from .index_vector import check_counts, output_of
 from .lookup import (
+    at_least_call,
     function_table,
     interpolated_table,
     lookup_call,
@@ -58,13 +59,19 @@ def _operator(
     types: tuple[TensorType, ...] = (TensorType.FLOAT32,),
     table: Table | None = None,
     element_ns: float = 0.2,
+    not_negative: bool = False,
 ) -> Registration:
-    """An operator by its kernels' types; int8 and int16 are served by a table where it is given."""
+    """An operator by its kernels' types; int8 and int16 are served by a table where it is given.
+
+    With not_negative, values below the zero point fail.
+    """
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         x, y = same_shape(context, node, name)
         if x.type in (TensorType.INT8, TensorType.INT16) and table is not None:
-            return lookup_call(context, x, y, table(name, x, y))
+            results = table(name, x, y)
+            checks = _not_negative(context, name, x) if not_negative else []
+            return [*checks, *lookup_call(context, x, y, results)]
         if x.type not in types:
             built = [t.name.lower() for t in types] + (["int8", "int16"] if table is not None else [])
             raise UnsupportedError(f"{name}: types built are {', '.join(built)}, got {x.type_name}")
@@ -72,6 +79,12 @@ def _operator(
         return unary_call(context, "elementwise", kernel, x, y, np.zeros(1, UNARY), element_ns)
 
     return registration(name, prepare)
+
+
+def _not_negative(context: Context, name: str, x: Tensor) -> list[KernelCall]:
+    zero_point = quantization_of(name, x).zero_point
+    message = f"{name}: values must not be negative, got one below the zero point {zero_point}"
+    return at_least_call(context, x, zero_point, message)
 
 
 def _table_of(function: Function) -> Table:
@@ -122,7 +135,7 @@ def _neg_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
 
 
 def _sqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """Quotients cut towards zero; of negative values, which LiteRT refuses, the zero point.
+    """Quotients cut towards zero; the zero point for negative values, which are refused before.
 
     Source: LiteRT tflite/kernels/elementwise.cc, SqrtEvalQuantized.
     """
@@ -133,7 +146,7 @@ def _sqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
 
 
 def _rsqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """int8 in fixed point; the highest value for 0, and for negative values, which LiteRT refuses.
+    """int8 in fixed point; the highest value for 0, and for negative values, which are refused before.
 
     Source: LiteRT tflite/kernels/elementwise.cc, RsqrtEvalQuantizedInt8.
     """
@@ -171,8 +184,8 @@ REGISTRATIONS = (
     _operator("COS", element_ns=5),
     _operator("EXP", table=_table_of(np.exp)),
     _operator("LOG", table=_log_table, element_ns=3),
-    _operator("SQRT", table=_sqrt_table),
-    _operator("RSQRT", table=_rsqrt_table),
+    _operator("SQRT", table=_sqrt_table, not_negative=True),
+    _operator("RSQRT", table=_rsqrt_table, not_negative=True),
     _operator("SQUARE"),
     _operator("NEG", _INTEGERS, table=_neg_table),
     _operator("ABS", _INTEGERS, table=_abs_table),

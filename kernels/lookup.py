@@ -16,6 +16,10 @@ from .requantize import quantization_of, scale_ratio
 # operand read as unsigned.
 LOOKUP = np.dtype([(name, np.int64) for name in ("x", "y", "table", "first", "size")], align=True)
 
+# Whether all `size` elements of x are at least `lowest`.
+AT_LEAST = np.dtype([(name, np.int64) for name in ("x", "size", "lowest")], align=True)
+TOO_LOW = 1  # its status where one is not
+
 BYTE_TYPES = (TensorType.INT8, TensorType.UINT8)
 TABLE_TYPES = (*BYTE_TYPES, TensorType.INT16)
 
@@ -50,6 +54,20 @@ def lookup_call(
     chunks = chunk_count(context, 0.3 * size)
     kernel = "lookup_16" if x.type == TensorType.INT16 else "lookup_8"
     return [KernelCall("lookup", kernel, args, {"x": x, "y": y}, chunks, keep=[table])]
+
+
+def at_least_call(context: Context, x: Tensor, lowest: int, message: str) -> list[KernelCall]:
+    """The call that fails with the message where a stored value of x (int8 or int16) is below lowest.
+
+    None where the type has no such value.
+    """
+    if x.size == 0 or lowest <= type_range(x)[0]:
+        return []
+    args = np.zeros(1, AT_LEAST)
+    args["size"], args["lowest"] = x.size, lowest
+    chunks = chunk_count(context, 0.1 * x.size)
+    kernel = "at_least_16" if x.type == TensorType.INT16 else "at_least_8"
+    return [KernelCall("lookup", kernel, args, {"x": x}, chunks, messages={TOO_LOW: message})]
 
 
 def function_table(

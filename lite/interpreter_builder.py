@@ -181,7 +181,12 @@ def _quantization(table: tflite.QuantizationParameters | None) -> Quantization |
         if not isinstance(blocks, tflite.BlockwiseQuantization):
             return None
         return Quantization(
-            scales, table.zero_point, table.quantized_dimension, blocks.block_size, blocks.scales
+            scales,
+            table.zero_point,
+            table.quantized_dimension,
+            blocks.block_size,
+            blocks.scales,
+            blocks.zero_points,
         )
     return Quantization(scales, table.zero_point, table.quantized_dimension)
 

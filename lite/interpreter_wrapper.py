@@ -61,7 +61,8 @@ class InterpreterWrapper:
         return quantization(self.core.tensor(index, subgraph_index))
 
     def TensorQuantizationParameters(self, index: int, subgraph_index: int = 0) -> tuple[Any, ...]:
-        return tuple(quantization_parameters(self.core.tensor(index, subgraph_index)).values())
+        tensor, tensors = self.core.tensor(index, subgraph_index), self.core.subgraph(subgraph_index).tensors
+        return tuple(quantization_parameters(tensor, tensors).values())
 
     def TensorSparsityParameters(self, index: int, subgraph_index: int = 0) -> dict[str, Any]:
         return sparsity_parameters(self.core.tensor(index, subgraph_index))

@@ -11,10 +11,18 @@ class Quantization:
 
     scales is float32 [n]; zero_points is int64 [n] (or [1], shared); block_size is 0 unless
     the scales are given per block along the quantized dimension: then they are the values of the
-    tensor of index scales_tensor, and scales is empty.
+    tensor of index scales_tensor, the zero points those of zero_points_tensor (-1 where all are 0),
+    and scales is empty.
     """
 
-    __slots__ = ("block_size", "quantized_dimension", "scales", "scales_tensor", "zero_points")
+    __slots__ = (
+        "block_size",
+        "quantized_dimension",
+        "scales",
+        "scales_tensor",
+        "zero_points",
+        "zero_points_tensor",
+    )
 
     def __init__(
         self,
@@ -23,12 +31,14 @@ class Quantization:
         quantized_dimension: int = 0,
         block_size: int = 0,
         scales_tensor: int = -1,
+        zero_points_tensor: int = -1,
     ) -> None:
         self.scales = scales
         self.zero_points = zero_points
         self.quantized_dimension = quantized_dimension
         self.block_size = block_size
         self.scales_tensor = scales_tensor
+        self.zero_points_tensor = zero_points_tensor
 
     @property
     def per_channel(self) -> bool:

@@ -107,5 +107,6 @@ class SignatureRunner:
         return self._details(self._outputs)
 
     def _details(self, tensors: Iterable[tuple[str, int]]) -> dict[str, dict[str, Any]]:
-        core = self._interpreter.core
-        return {name: tensor_details(core.tensor(index, self._subgraph_index)) for name, index in tensors}
+        core, subgraph_index = self._interpreter.core, self._subgraph_index
+        others = core.subgraph(subgraph_index).tensors
+        return {name: tensor_details(core.tensor(index, subgraph_index), others) for name, index in tensors}

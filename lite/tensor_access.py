@@ -92,7 +92,7 @@ def write_tensor(tensor: Tensor, value: object) -> None:
     check_type(tensor, array)
     _check_shape(tensor, array)
     if tensor.type == TensorType.STRING:
-        tensor.bind(pack_strings([_encoded(s) for s in array.ravel().tolist()]))
+        tensor.bind(pack_strings([_encoded(s) for s in _elements(array)]))
         return
     if tensor.type == TensorType.VARIANT:
         tensor.bind(array.ravel()[:1].copy())
@@ -151,6 +151,11 @@ def _check_shape(tensor: Tensor, array: np.ndarray) -> None:
                 "Cannot set tensor: Dimension mismatch. "
                 f"Got {got} but expected {expected} for dimension {axis} of input {index}."
             )
+
+
+def _elements(array: np.ndarray) -> list[object]:
+    """The strings of an array; an `S` array of rank 0 keeps the NULs at its end, as LiteRT has it."""
+    return [array.tobytes()] if array.dtype.kind == "S" and not array.ndim else array.ravel().tolist()
 
 
 def _encoded(value: object) -> bytes:

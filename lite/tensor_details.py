@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..schema.flatbuffer import is_present
-from .tensor_access import numpy_type
+from .tensor_access import numpy_type, read_tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from .node import Node
     from .subgraph import Subgraph
     from .tensor import Tensor
@@ -19,8 +21,11 @@ _NO_ZERO_POINTS = np.empty(0, np.int32)
 _DENSE = 0
 
 
-def tensor_details(tensor: Tensor) -> dict[str, Any]:
-    """ValueError for a tensor that has no details: a type NumPy cannot name, or scratch memory."""
+def tensor_details(tensor: Tensor, tensors: Sequence[Tensor]) -> dict[str, Any]:
+    """Details of one of a subgraph's tensors.
+
+    ValueError for a tensor that has no details: a type NumPy cannot name, or scratch memory.
+    """
     dtype = numpy_type(tensor.type)
     if dtype is None:
         raise ValueError("Could not get tensor details")
@@ -31,7 +36,7 @@ def tensor_details(tensor: Tensor) -> dict[str, Any]:
         "shape_signature": np.array(tensor.shape_signature, np.int32),
         "dtype": dtype,
         "quantization": quantization(tensor),
-        "quantization_parameters": quantization_parameters(tensor),
+        "quantization_parameters": quantization_parameters(tensor, tensors),
         "sparsity_parameters": sparsity_parameters(tensor),
     }
 
@@ -42,7 +47,8 @@ def quantization(tensor: Tensor) -> tuple[float, int]:
     return (0.0, 0) if q is None or q.per_channel else (q.scale, q.zero_point)
 
 
-def quantization_parameters(tensor: Tensor) -> dict[str, Any]:
+def quantization_parameters(tensor: Tensor, tensors: Sequence[Tensor]) -> dict[str, Any]:
+    """Scales and zero points; those of blocks are what other tensors of the subgraph hold, flattened."""
     q = tensor.quantization
     if q is None:
         return {
@@ -51,12 +57,25 @@ def quantization_parameters(tensor: Tensor) -> dict[str, Any]:
             "quantized_dimension": 0,
             "block_size": 0,
         }
+    if q.block_size:
+        return {
+            "scales": _values(tensors, q.scales_tensor, _NO_SCALES),
+            "zero_points": _values(tensors, q.zero_points_tensor, _NO_ZERO_POINTS),
+            "quantized_dimension": q.quantized_dimension,
+            "block_size": q.block_size,
+        }
     return {
         "scales": np.array(q.scales, np.float32),
         "zero_points": np.array(q.zero_points).astype(np.int32),
         "quantized_dimension": q.quantized_dimension,
         "block_size": q.block_size,
     }
+
+
+def _values(tensors: Sequence[Tensor], index: int, none: np.ndarray) -> np.ndarray:
+    if index == -1 or tensors[index].data is None:
+        return none.copy()
+    return read_tensor(tensors[index]).ravel()
 
 
 def sparsity_parameters(tensor: Tensor) -> dict[str, Any]:
@@ -96,4 +115,4 @@ def operator_details(subgraph: Subgraph, node: Node) -> dict[str, Any]:
 
 
 def _types(subgraph: Subgraph, indexes: tuple[int, ...]) -> list[Any]:
-    return [tensor_details(subgraph.tensors[t])["dtype"] for t in indexes if t != -1]
+    return [tensor_details(subgraph.tensors[t], subgraph.tensors)["dtype"] for t in indexes if t != -1]

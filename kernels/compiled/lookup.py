@@ -1,4 +1,4 @@
-"""Table lookup of single bytes."""
+"""Table lookup of single bytes and of int16, and the check of values that no table has."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from ..lookup import LOOKUP
-from .elements import read_i16, read_u16, write_i16
+from ..lookup import AT_LEAST, LOOKUP, TOO_LOW
+from .elements import read_i8, read_i16, read_u16, write_i16
 from .family import KernelFamily
 from .simd import Emitter, Value, constant, i8, microkernel, vector
 from .target import target
@@ -79,3 +79,21 @@ def lookup_16(a, chunk, chunks):
     for i in range(a.first + a.size * chunk // chunks, a.first + a.size * (chunk + 1) // chunks):
         write_i16(y, i, read_i16(table, np.int64(read_u16(x, i))))
     return 0
+
+
+@kernels.add(AT_LEAST)
+def at_least_8(a, chunk, chunks):
+    x, lowest = a.x, a.lowest
+    low = False
+    for i in range(a.size * chunk // chunks, a.size * (chunk + 1) // chunks):
+        low |= read_i8(x, i) < lowest
+    return TOO_LOW if low else 0
+
+
+@kernels.add(AT_LEAST)
+def at_least_16(a, chunk, chunks):
+    x, lowest = a.x, a.lowest
+    low = False
+    for i in range(a.size * chunk // chunks, a.size * (chunk + 1) // chunks):
+        low |= read_i16(x, i) < lowest
+    return TOO_LOW if low else 0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-import numlite
+from typing import Any
+
+import numlite.interpreter
 import numpy as np
 import pytest
 from numlite.lite.errors import StateError
 from numlite.lite.string_tensor import pack_strings, unpack_strings
 from numlite.lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from numlite.lite.tensor_access import numpy_type, read_tensor, write_tensor
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
 
 from ..hostile_files import hostile_file
+from ..model_builder import ModelBuilder
 
 
 def tensor_of(type: TensorType, shape: tuple[int, ...]) -> Tensor:
@@ -77,6 +82,22 @@ def test_scalar_string() -> None:
     tensor = Tensor(0, "t", TensorType.STRING, ())
     write_tensor(tensor, np.array(b"one", object))
     assert read_tensor(tensor).item() == b"one"
+
+
+@pytest.mark.parametrize("value", [b"ab\0\0", b"\0", b"", b"ab"])
+def test_an_s_array_of_rank_0_keeps_its_nuls(litert: Any, value: bytes) -> None:
+    model = ModelBuilder()
+    x, y = (model.tensor(shape, tflite.TensorType.STRING) for shape in ((), (1,)))
+    shape = model.constant(np.array([1], np.int32))
+    model.op(BuiltinOperator.RESHAPE, [x, shape], [y], tflite.ReshapeOptionsT(new_shape=[1]))
+    array = np.array(value, f"S{max(len(value), 1)}")
+    results = []
+    for api in (numlite.interpreter, litert):
+        interpreter = api.Interpreter(model_content=model.build([x], [y]))
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(0, array)
+        results.append(interpreter.get_tensor(0).item(0))
+    assert results[0] == results[1] == value.ljust(1, b"\0")
 
 
 def test_strings_may_hold_any_byte() -> None:
