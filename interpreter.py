@@ -216,11 +216,15 @@ class Interpreter:
         self._core.set_tensor(tensor_index, value)
 
     def get_tensor(self, tensor_index: int, subgraph_index: int = 0) -> np.ndarray:
-        """A copy of a tensor's value."""
+        """A copy of a tensor's value.
+
+        ValueError while it has none, and for an intermediate whose memory is used for others; with
+        experimental_preserve_all_tensors none is.
+        """
         return self._core.get_tensor(tensor_index, subgraph_index)
 
     def tensor(self, tensor_index: int) -> Callable[[], np.ndarray]:
-        """A function that gives a view of a tensor's memory.
+        """A function that gives a view of a tensor's memory; ValueError where get_tensor raises it.
 
         Keep the function, not the view: while a view is alive, invoke, allocate_tensors and
         resize_tensor_input raise RuntimeError.

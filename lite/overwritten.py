@@ -22,6 +22,8 @@ def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
     """
     if tensor.allocation_type is not AllocationType.ARENA_RW or subgraph.runtime.preserve_all_tensors:
         return
+    if tensor.index in subgraph.inputs or tensor.index in subgraph.outputs:
+        return
     if any(_is_overwritten(subgraph, stage.memory, tensor.index) for stage in subgraph.stages):
         raise ValueError(
             f"Tensor data is null. Tensor {tensor.index} {tensor!r} is an intermediate value, and its memory "

@@ -22,10 +22,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from client_suites_models import write_models
-from client_suites_reasons import REASONS
+from tests.client_suites_models import write_models
+from tests.client_suites_reasons import REASONS
 
 CHILD = Path(__file__).with_name("client_suites_child.py")
 MOST_CRASHES = 50

@@ -106,7 +106,7 @@ def install_tflite(interpreter: ModuleType, folder: Path) -> None:
 
 def main() -> int:
     name, notes, folder, *files = sys.argv[1:]
-    sys.path.insert(0, folder)
+    sys.path[0] = folder  # not this file's, whose folders have names of their own
     interpreter = interpreter_module(name)
     if (Path(folder) / "tflite").is_dir():
         install_tflite(interpreter, Path(folder))
