@@ -11,7 +11,7 @@ from ..converter.ir.attributes import ShapeAttr
 from ..converter.ir.module import Function, Graph
 from ..converter.ir.node import RETURN, Node
 from ..converter.ir.types import TensorType, Type
-from .graph import load, named_function
+from .graph_source import load, named_function
 
 if TYPE_CHECKING:
     from ..converter.ir.module import Module

@@ -24,7 +24,7 @@ from ..lite.partition_program import (
     parse_compilations,
 )
 from ..schema import tflite
-from ..schema.operator_code import operator_code
+from ..schema.operator_code import CUSTOM, operator_code
 
 if TYPE_CHECKING:
     from ..lite.delegate import Delegate
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..lite.node import Node
     from ..lite.subgraph import Subgraph
     from ..lite.tensor import Shape
-
-_CUSTOM = 32
 
 
 @dataclass(frozen=True)
@@ -191,7 +189,7 @@ class _Rewriter:
         assert codes is not None
         if self._opcode < 0:
             self._opcode = len(codes)
-            codes.append(operator_code(_CUSTOM, self._compilation.custom_code))
+            codes.append(operator_code(CUSTOM, self._compilation.custom_code))
         return self._opcode
 
     def _set_metadata(self, name: str, data: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..schema import tflite
-from ..schema.operator_code import CUSTOM, builtin_code, operator_name
+from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name
 from .arena import allocate
 from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import graph_faults
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .runtime import Runtime
 
 Graph: TypeAlias = "tuple[list[Tensor], list[Node], tuple[int, ...]]"  # with the graph's inputs
-
-CUSTOM_CODE_PREFIX = "numlite-delegate:"  # of operators in compiled models; a delegate's name follows
 
 
 def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> list[Subgraph]:

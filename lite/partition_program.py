@@ -7,8 +7,8 @@ import struct
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 
+from ..schema.operator_code import CUSTOM_CODE_PREFIX
 from .errors import ModelError
-from .interpreter_builder import CUSTOM_CODE_PREFIX
 from .tensor import Shape
 
 METADATA_NAME = "numlite_compiled"

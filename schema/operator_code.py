@@ -7,6 +7,8 @@ from . import tflite
 # Of every builtin operator, by name. Not the enumeration, which takes longer to make than a model to open.
 CODES = tflite.ENUMS["BuiltinOperator"]
 CUSTOM, DELEGATE = CODES["CUSTOM"], CODES["DELEGATE"]
+# Of custom operators in compiled models; a delegate's name follows.
+CUSTOM_CODE_PREFIX = "numlite-delegate:"
 # Codes from here on do not fit the older field, which then holds this one.
 PLACEHOLDER = CODES["PLACEHOLDER_FOR_GREATER_OP_CODES"]
 _NAMES = {code: name for name, code in CODES.items()}

@@ -12,11 +12,10 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema import graph_def
 from ...schema.saved_model import BundleEntryProto, BundleHeaderProto
 from ..element_types import type_name
-from .checkpoint import TensorInfo
 from .crc32c import crc32c, masked
 from .stored_tensor import StoredTensor, numpy_type, shape_of, stored
 from .table import read_table
-from .tensor_slice import Ranges, check_cover, extents_of, resolved
+from .tensor_slice import Ranges, TensorInfo, check_cover, extents_of, resolved
 from .wire import slice_key, varint
 
 # The version of the format that this reads.

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Protocol
 
 from ...lite.errors import ModelError
 from .stored_tensor import StoredTensor
-from .tensor_slice import Shape
-
-
-@dataclass(frozen=True)
-class TensorInfo:
-    """What an index says of a tensor: TensorFlow's number of its type, its shape, and its pieces."""
-
-    dtype: int
-    shape: Shape
-    # More than one for a variable that was saved in slices.
-    pieces: int = 1
+from .tensor_slice import TensorInfo
 
 
 class Checkpoint(Protocol):

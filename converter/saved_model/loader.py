@@ -13,12 +13,13 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema import saved_model as messages
 from ...schema.saved_model import AssetFileDef, CollectionDef, MetaGraphDef
 from ..ir.module import Module
-from .checkpoint import Checkpoint, TensorInfo, load_checkpoint
+from .checkpoint import Checkpoint, load_checkpoint
 from .frozen_graph import FrozenGraph
 from .model_folder import ASSETS, VARIABLES, ModelFolder
 from .object_graph import OBJECT_GRAPH
 from .reachable import import_part
 from .signature import Signature, signature_of
+from .tensor_slice import TensorInfo
 
 SERVE = "serve"
 INIT_SIGNATURE = "__saved_model_init_op"

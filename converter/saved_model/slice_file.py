@@ -14,10 +14,9 @@ from ...schema import graph_def
 from ...schema.graph_def import TensorProto
 from ...schema.saved_model import SavedSliceMeta, SavedTensorSlices
 from ..element_types import type_name
-from .checkpoint import TensorInfo
 from .stored_tensor import StoredTensor, numpy_type, shape_of, stored
 from .table import read_table
-from .tensor_slice import Ranges, check_cover, extents_of, resolved
+from .tensor_slice import Ranges, TensorInfo, check_cover, extents_of, resolved
 from .wire import slice_key
 
 # Types whose elements are in another field than their own kind's.

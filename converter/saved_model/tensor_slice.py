@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +17,16 @@ Ranges = tuple[tuple[int, int], ...]
 FULL = (0, -1)
 # No variable has as many: to compare them would take too long.
 _MOST_PIECES = 1 << 13
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """What an index says of a tensor: TensorFlow's number of its type, its shape, and its pieces."""
+
+    dtype: int
+    shape: Shape
+    # More than one for a variable that was saved in slices.
+    pieces: int = 1
 
 
 def extents_of(proto: TensorSliceProto) -> Ranges:

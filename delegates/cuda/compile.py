@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import struct
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from functools import cache, partial
 from hashlib import blake2b
 from importlib import import_module, metadata
@@ -18,49 +15,13 @@ from typing import Any
 from ...lite.errors import UnsupportedError
 from ...lite.private_file import read_private
 from ...lite.whole_file import publish
+from .cubin import Cubin
 from .launch import Kernel
 
 _SOURCES = Path(__file__).parent / "device_code"
-_MAGIC = b"NLCUBIN1"
-_HEADER = struct.Struct("<8sI")
-_CHECKSUM_BYTES = 32
 _FILES_KEPT = 2000  # some 60 MB
 _FEW = 3  # so many are compiled here as soon as a process would have started
 NEEDS_TRITON = "compiling CUDA kernels takes Triton: pip install numlite[cuda]"
-
-
-@dataclass(frozen=True)
-class Cubin:
-    """Machine code of one kernel, and what a launch has to know.
-
-    shared is dynamic shared memory in bytes; scratch is how many pointers Triton's kernels take behind
-    the declared arguments (they are null).
-    """
-
-    code: bytes
-    name: str
-    shared: int
-    warps: int
-    scratch: int
-
-    def pack(self) -> bytes:
-        """As bytes that unpack reads; damage is found there."""
-        fields = {key: value for key, value in asdict(self).items() if key != "code"}
-        header = json.dumps(fields).encode()
-        content = _HEADER.pack(_MAGIC, len(header)) + header + self.code
-        return content + blake2b(content, digest_size=_CHECKSUM_BYTES).digest()
-
-    @classmethod
-    def unpack(cls, packed: bytes) -> Cubin | None:
-        """What pack wrote, or None where it is damaged or cut short."""
-        content, checksum = packed[:-_CHECKSUM_BYTES], packed[-_CHECKSUM_BYTES:]
-        if len(content) < _HEADER.size or checksum != blake2b(content, digest_size=_CHECKSUM_BYTES).digest():
-            return None
-        magic, header_bytes = _HEADER.unpack_from(content)
-        if magic != _MAGIC:
-            return None
-        end = _HEADER.size + header_bytes
-        return cls(code=content[end:], **json.loads(content[_HEADER.size : end]))
 
 
 class CubinStore:

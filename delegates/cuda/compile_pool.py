@@ -19,7 +19,7 @@ from threading import Condition, Thread, current_thread
 
 from ...lite.available_memory import available_bytes
 from ...lite.errors import UnsupportedError
-from .compile import Cubin
+from .cubin import Cubin
 from .launch import Kernel
 
 _MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main({folder!r})"

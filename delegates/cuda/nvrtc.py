@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ...lite.errors import UnsupportedError
-from .compile import Cubin
+from .cubin import Cubin
 from .launch import Kernel
 
 _SOURCES = Path(__file__).parent / "device_code"

@@ -19,8 +19,9 @@ from ...lite.runtime import Runtime
 from ...schema import tflite
 from ...schema.operator_code import operator_code
 from .batches import batched
-from .compile import Cubin, CubinStore, variant_name
+from .compile import CubinStore, variant_name
 from .cpu_partition import CpuPartition
+from .cubin import Cubin
 from .launch import Kernel
 
 if TYPE_CHECKING:

@@ -22,7 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from numlite.delegates.cuda.compile import Cubin, CubinStore
+from numlite.delegates.cuda.compile import CubinStore
+from numlite.delegates.cuda.cubin import Cubin
 from numlite.delegates.cuda.launch import Kernel
 from numlite.delegates.cuda.simulated import run_kernel, why_not_simulated
 from numlite.kernels.compiled.cache import cache_directory

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.delegates import compile_model, load_delegate
-from numlite.delegates.cuda.compile import Cubin, CubinStore, variant_name
+from numlite.delegates.cuda.compile import CubinStore, variant_name
+from numlite.delegates.cuda.cubin import Cubin
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.device import DeviceUnavailableError
 from numlite.delegates.cuda.partition_kernel import CudaKernel
