@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
-from typing import NamedTuple
-
-import numpy as np
 
 from ..lite.context import Context, Numerics
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.tensor import Shape, Tensor, TensorType
-from .broadcast import broadcast_shape
+from ..lite.tensor import TensorType
+from .batch_matmul_operands import adjoints, batch_matmul_geometry
 from .operators import registration
-from .strided_copy import StridedCopy, row_major_strides, strided_copy_calls
 
 _F32, _I8, _I16, _I32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 _TYPES = {
@@ -28,117 +23,6 @@ _TYPES = {
 }
 
 
-class BatchMatmulGeometry(NamedTuple):
-    """y[b] [rows, columns] = x[x_index[b]] [rows, depth] times w[w_index[b]] [depth, columns].
-
-    Where one w serves all of x, its matrices are one below the other and there is one batch.
-    The indices are int64 [batches]. x_matrices and w_matrices say how many there are.
-    """
-
-    output_shape: Shape
-    x_index: np.ndarray
-    w_index: np.ndarray
-    x_matrices: int
-    w_matrices: int
-    rows: int
-    depth: int
-    columns: int
-
-    @property
-    def batches(self) -> int:
-        return len(self.x_index)
-
-    @property
-    def multiplies(self) -> int:
-        """Multiply-adds of the whole operator."""
-        return self.batches * self.rows * self.depth * self.columns
-
-
-def batch_matmul_geometry(adj_x: bool, adj_y: bool, x: Shape, w: Shape) -> BatchMatmulGeometry:
-    """Sizes of BATCH_MATMUL for operands x [..., M, K] and w [..., K, N].
-
-    With adj_x or adj_y the last two dimensions of that operand are the other way round. The
-    leading dimensions broadcast. Raises PrepareError when a rank is below 2 or shapes do not fit.
-    Source: LiteRT tflite/kernels/batch_matmul.cc, Prepare.
-    """
-    shapes = f"got {_text(x)} and {_text(w)}"
-    if len(x) < 2 or len(w) < 2:
-        raise PrepareError(f"BATCH_MATMUL: operands must have at least 2 dimensions, {shapes}")
-    rows, depth = (x[-1], x[-2]) if adj_x else (x[-2], x[-1])
-    columns, other_depth = (w[-2], w[-1]) if adj_y else (w[-1], w[-2])
-    if depth != other_depth:
-        raise PrepareError(
-            f"BATCH_MATMUL: the summed dimensions must be equal, {shapes}, adj_x {adj_x} and adj_y {adj_y}"
-        )
-    batch = broadcast_shape("BATCH_MATMUL", x[:-2], w[:-2])
-    x_matrices, w_matrices = prod(x[:-2]), prod(w[:-2])
-    output_shape = (*batch, rows, columns)
-    x_index, w_index = _index(x[:-2], batch), _index(w[:-2], batch)
-    if w_matrices == 1 and x_matrices == len(x_index):
-        rows *= x_matrices
-        x_index = w_index = np.zeros(1, np.int64)
-    return BatchMatmulGeometry(output_shape, x_index, w_index, x_matrices, w_matrices, rows, depth, columns)
-
-
-def _index(shape: Shape, batch: Shape) -> np.ndarray:
-    """Which matrix of an operand each matrix of the result reads."""
-    numbers = np.arange(prod(shape), dtype=np.int64).reshape(shape)
-    return np.ascontiguousarray(np.broadcast_to(numbers, batch).reshape(-1))
-
-
-def _text(shape: Shape) -> str:
-    return "x".join(map(str, shape)) or "scalar"
-
-
-class Operands(NamedTuple):
-    """The operands as kernels read them, and the calls that bring them there.
-
-    x is dense, with K as its last dimension; w has K last when w_by_columns, else N.
-    """
-
-    calls: list[KernelCall]
-    x: Tensor
-    w: Tensor
-    w_by_columns: bool
-
-
-def turned(context: Context, node: Node, tensor: Tensor) -> tuple[list[KernelCall], Tensor]:
-    """The call that copies a tensor with its last two dimensions exchanged, and the scratch it fills."""
-    item_bytes = tensor.dtype.itemsize
-    scratch = context.add_temporary(node, tensor.size * item_bytes)
-    matrices, high, low = prod(tensor.shape[:-2]), *tensor.shape[-2:]
-    sizes = (matrices, low, high)
-    copy = StridedCopy(
-        item_bytes,
-        sizes,
-        0,
-        (high * low * item_bytes, item_bytes, low * item_bytes),
-        0,
-        row_major_strides(sizes, item_bytes),
-    )
-    return strided_copy_calls(context, copy, tensor, scratch), scratch
-
-
-def operands(context: Context, node: Node, w_by_columns: bool | None = None) -> Operands:
-    """Bring x into [..., M, K]; and w into [..., N, K] or [..., K, N] where the kernel asks for one."""
-    x, w = context.input(node, 0), context.input(node, 1)
-    adj_x, adj_y = _adjoints(node)
-    calls: list[KernelCall] = []
-    if adj_x:
-        calls, x = turned(context, node, x)
-    if w_by_columns is not None and w_by_columns != adj_y:
-        more, w = turned(context, node, w)
-        calls = calls + more
-        adj_y = w_by_columns
-    return Operands(calls, x, w, adj_y)
-
-
-def _adjoints(node: Node) -> tuple[bool, bool]:
-    if node.options is None:
-        return False, False
-    return bool(node.options.adj_x), bool(node.options.adj_y)
-
-
 def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if (x.type, w.type, y.type) not in _TYPES:
@@ -146,7 +30,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
             "BATCH_MATMUL: built for float32, float32 x int8, int8 (to int8 or int32), int16, int16 x int8, "
             f"got {x.type_name} x {w.type_name} to {y.type_name}"
         )
-    geometry = batch_matmul_geometry(*_adjoints(node), x.shape, w.shape)
+    geometry = batch_matmul_geometry(*adjoints(node), x.shape, w.shape)
     context.resize_tensor(y, geometry.output_shape)
     if y.size == 0:
         return []

@@ -8,7 +8,7 @@ from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
-from .batch_matmul import BatchMatmulGeometry, operands
+from .batch_matmul_operands import BatchMatmulGeometry, operands
 from .gemm_f32 import TILE_ROWS, address, aligned_zeros, call_with_weights, pack_panels, packed_columns
 from .parallel import chunk_count
 

@@ -9,7 +9,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
-from .batch_matmul import BatchMatmulGeometry, operands
+from .batch_matmul_operands import BatchMatmulGeometry, operands
 from .batch_matmul_q8 import batch_call, column_matrices, gemm_blocks, joined
 from .hybrid import (
     QUANTIZE_ROWS,

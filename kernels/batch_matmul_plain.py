@@ -9,8 +9,8 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
-from .batch_matmul import BatchMatmulGeometry, operands
 from .batch_matmul_hybrid import column_scales, quantized
+from .batch_matmul_operands import BatchMatmulGeometry, operands
 from .gemm_q8 import address
 from .parallel import chunk_count
 from .requantize import channel_requantization, quantization_of

@@ -8,7 +8,7 @@ from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
-from .batch_matmul import BatchMatmulGeometry, operands
+from .batch_matmul_operands import BatchMatmulGeometry, operands
 from .filter_q8 import FilterQ8
 from .gemm_q8 import FLOAT_HEADER, GEMM_Q8, address, output_block, packed_columns, panels
 from .parallel import chunk_count

@@ -12,7 +12,7 @@ from ..lite.node import Node
 from ..lite.tensor import Tensor
 from .activation import float_activation_range
 from .blockwise import block_scales
-from .fully_connected import FullyConnectedGeometry
+from .fully_connected_geometry import FullyConnectedGeometry
 from .gemm_q8 import address, aligned_bytes
 from .hybrid import QuantizedRows, quantized_rows
 from .parallel import chunk_count

@@ -4,7 +4,7 @@ from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from .activation import float_activation_range
-from .fully_connected import FullyConnectedGeometry
+from .fully_connected_geometry import FullyConnectedGeometry
 from .gemm_f32 import gemm_calls
 
 

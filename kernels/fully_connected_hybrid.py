@@ -3,7 +3,7 @@
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from .fully_connected import FullyConnectedGeometry
+from .fully_connected_geometry import FullyConnectedGeometry
 from .fully_connected_q8 import single_pixels
 from .hybrid import hybrid_filter, is_fast, plain_hybrid_calls, product_calls
 

@@ -5,7 +5,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from .conv_q16 import conv_call
 from .filter_q16 import filter_q16
-from .fully_connected import FullyConnectedGeometry
+from .fully_connected_geometry import FullyConnectedGeometry
 from .fully_connected_q8 import single_pixels
 
 

@@ -5,7 +5,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from .conv import ConvGeometry
 from .filter_q8 import filter_q8
-from .fully_connected import FullyConnectedGeometry
+from .fully_connected_geometry import FullyConnectedGeometry
 from .gemm_q8 import gemm_calls, pack_filter
 from .plain_filter_q8 import plain_call
 from .requantize import DOUBLE_ROUNDING

@@ -9,7 +9,7 @@ from ..lite.errors import PrepareError
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .activation import quantized_activation_range
-from .fully_connected import FullyConnectedGeometry
+from .fully_connected_geometry import FullyConnectedGeometry
 from .lookup import multiply_by_quantized_multiplier
 from .requantize import channel_requantization, quantization_of
 

@@ -24,7 +24,7 @@ from .gemm_f32 import (
 )
 from .parallel import chunk_count
 from .strided_copy import StridedCopy, row_major_strides, strided_copy_calls
-from .transpose_conv import TransposeConvGeometry, TransposeConvOperands
+from .transpose_conv_geometry import TransposeConvGeometry, TransposeConvOperands
 from .transpose_conv_phases import Phase, phase_output, phase_weights, phases
 
 _BLOCK_BYTES = 256 * 1024  # of x, so that it stays in the second-level cache while w streams by

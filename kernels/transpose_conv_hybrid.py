@@ -14,7 +14,7 @@ from .gemm_q8 import PANEL_COLUMNS, address, packed_call
 from .hybrid import HybridFilter, pack_hybrid, quantized_rows
 from .parallel import chunk_count
 from .requantize import quantization_of
-from .transpose_conv import TransposeConvGeometry, TransposeConvOperands
+from .transpose_conv_geometry import TransposeConvGeometry, TransposeConvOperands
 from .transpose_conv_phases import phase_output, phase_weights, phases
 from .transpose_conv_quantized import filter_fits
 

@@ -13,7 +13,7 @@ from ..lite.tensor import TensorType
 from .activation import float_activation_range
 from .lookup import multiply_by_quantized_multiplier, multiply_rounding_up
 from .requantize import UPWARD_ROUNDING
-from .transpose_conv import TransposeConvGeometry, TransposeConvOperands
+from .transpose_conv_geometry import TransposeConvGeometry, TransposeConvOperands
 from .transpose_conv_hybrid import transpose_conv_hybrid_filter
 from .transpose_conv_quantized import transpose_conv_filter, upward
 

@@ -12,7 +12,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
 from .strided_copy import StridedCopy, row_major_strides, strided_copy_calls
-from .transpose_conv import TransposeConvGeometry
+from .transpose_conv_geometry import TransposeConvGeometry
 
 
 class Phase(NamedTuple):

@@ -31,7 +31,7 @@ from .requantize import (
     channel_requantization,
     quantization_of,
 )
-from .transpose_conv import TransposeConvGeometry, TransposeConvOperands
+from .transpose_conv_geometry import TransposeConvGeometry, TransposeConvOperands
 from .transpose_conv_phases import Phase, phase_output, phase_weights, phases
 
 # y = requantized(sums of x by w, zero points taken off, and the bias), rounded as `rounding` says;

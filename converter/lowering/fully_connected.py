@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernels.fully_connected import fully_connected_geometry
+from ...kernels.fully_connected_geometry import fully_connected_geometry
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator, FullyConnectedOptionsT

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.batch_matmul import BatchMatmulGeometry, batch_matmul_geometry
 from ...kernels.batch_matmul_hybrid import column_scales
+from ...kernels.batch_matmul_operands import BatchMatmulGeometry, batch_matmul_geometry
 from ...kernels.requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType

@@ -17,7 +17,7 @@ from ..simple import SimpleDelegate, SimpleDelegateOptions
 from .border import HeldTensor, LentTensor
 from .device import DeviceUnavailableError
 from .device_array import NO_STREAM, device_array
-from .families import FAMILIES
+from .families import FAMILIES, lower
 from .fusion import Step
 from .lowering import Lowering
 from .options import CudaOptions
@@ -124,7 +124,7 @@ class CudaDelegate(SimpleDelegate):
             return f"{dynamic[0]!r} gets its shape by running" if dynamic else "it uses a variable"
         graph = ShadowGraph(context.tensor, [node], context.kernel_context.numerics)
         try:
-            self.lowering(graph, (), ()).lower(Step(node))
+            lower(self.lowering(graph, (), ()), Step(node))
         except (UnsupportedError, PrepareError) as error:
             return str(error)
         known = any(graph.tensor(t).is_constant for t in node.outputs if t >= 0)

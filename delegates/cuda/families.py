@@ -101,3 +101,10 @@ _FAMILIES: dict[str, Family] = {
 }
 # By operator.
 FAMILIES = {name: _FAMILIES[facts.gpu] for name, facts in OPERATORS.items() if facts.gpu}
+
+
+def lower(b: Lowering, step: Step) -> None:
+    """Add the launches of a step."""
+    family = FAMILIES[step.node.registration.name]
+    b.begin(step, family.takes_halves)
+    family.lower(b, step)

@@ -80,6 +80,7 @@ class Lowering:
     choices: Mapping[tuple[int, int], Choice] = field(default_factory=dict)
     questions: list[Question] = field(default_factory=list)
     step: Step | None = None
+    takes_halves: bool = False
     label: str = ""
     node: int = -1
 
@@ -228,9 +229,7 @@ class Lowering:
 
         Outputs get their shapes. UnsupportedError for what the CPU runs in Python.
         """
-        from .families import FAMILIES
-
-        return calls_of(self.graph, node, FAMILIES[node.registration.name].takes_halves)
+        return calls_of(self.graph, node, self.takes_halves)
 
     def launch(
         self,
@@ -297,13 +296,10 @@ class Lowering:
             "activations", "convert", (-(-size // BLOCK),), args, {"BLOCK": BLOCK}, divisible=("size",)
         )
 
-    def lower(self, step: Step) -> None:
-        """Add the launches of a step."""
-        from .families import FAMILIES
-
-        node = step.node
-        self.label, self.node, self.step = node.registration.name, node.index, step
-        FAMILIES[node.registration.name].lower(self, step)
+    def begin(self, step: Step, takes_halves: bool) -> None:
+        """What is added next is of this step, whose family may take stored float16 and bfloat16 tensors."""
+        self.label, self.node, self.step = step.node.registration.name, step.node.index, step
+        self.takes_halves = takes_halves
 
 
 def bfloat16_bits(array: np.ndarray) -> np.ndarray:

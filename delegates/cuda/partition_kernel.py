@@ -17,6 +17,7 @@ from .batches import batch_of, batched, tuned_batch
 from .border import Border, HeldTensor, find_border
 from .cpu_partition import CpuPartition
 from .device import DeviceError, DeviceLostError
+from .families import lower
 from .fusion import Step, fuse
 from .plan import Plan, WeightSlab
 from .ready_plan import Arena, Outside, ReadyPlan
@@ -109,14 +110,14 @@ class CudaKernel(SimpleDelegateKernel):
         inputs, outputs = [*map(self._inner, self._inputs)], [*map(self._inner, self._outputs)]
         plain = self._delegate.lowering(graph, inputs, outputs, arch)
         for node in self._nodes:
-            plain.lower(Step(node))  # for the shapes
+            lower(plain, Step(node))  # for the shapes
         fused = self._delegate.lowering(graph, inputs, outputs, arch)
         batch = batch_of(shapes)
         fused.batch = batch, tuned_batch(batch, self._delegate.cuda_options.batches)
         fused.choices = answers or {}
         fused.enter()
         for step in fuse(graph, outputs):
-            fused.lower(step)
+            lower(fused, step)
         fused.leave()
         return fused
 

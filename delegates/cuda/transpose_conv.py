@@ -9,7 +9,8 @@ import numpy as np
 from ...kernels.activation import float_activation_range
 from ...kernels.filter_q8 import FilterQ8
 from ...kernels.requantize import FLOAT_ROUNDING, UPWARD_ROUNDING
-from ...kernels.transpose_conv import TransposeConvGeometry, TransposeConvOperands, checked
+from ...kernels.transpose_conv import checked
+from ...kernels.transpose_conv_geometry import TransposeConvGeometry, TransposeConvOperands
 from ...kernels.transpose_conv_phases import Phase, phase_weights, phases
 from ...kernels.transpose_conv_quantized import transpose_conv_filter, upward
 from ...lite.errors import UnsupportedError

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ...kernels.compiled.cache import cache_directory
 from ...lite.private_file import read_private
 from ...lite.whole_file import publish
+from .families import lower
 from .launch import Launch, Pointer
 from .lowering import Lowering, Question
 from .plan import Plan, WeightSlab
@@ -59,7 +60,7 @@ def _lowered(lowering: Lowering, question: Question, choice: Choice) -> Lowering
         lowering.simulated,
         choices={question.key: choice},
     )
-    alone.lower(question.step)
+    lower(alone, question.step)
     return alone
 
 

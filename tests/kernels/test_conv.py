@@ -8,7 +8,7 @@ import pytest
 from numlite.kernels.activation import float_activation_range
 from numlite.kernels.conv import conv_geometry
 from numlite.kernels.depthwise_conv import depthwise_geometry
-from numlite.kernels.fully_connected import fully_connected_geometry
+from numlite.kernels.fully_connected_geometry import fully_connected_geometry
 from numlite.kernels.padding import SAME, VALID, window
 from numlite.lite.errors import PrepareError, UnsupportedError
 
