@@ -64,7 +64,7 @@ def test_inner_memory_follows_the_outer() -> None:
 def test_resizing_an_inner_input_asks_for_another_allocation() -> None:
     interpreter = ready(while_model([(2,)], sums))
     body = 2
-    interpreter._interpreter.ResizeInputTensor(1, np.array([3]), False, body)
+    interpreter._interpreter.ResizeInputTensor(1, np.array([3], np.int32), False, body)
     with pytest.raises(RuntimeError, match="not ready"):
         interpreter.invoke()
     interpreter.allocate_tensors()
