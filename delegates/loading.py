@@ -32,7 +32,7 @@ def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = No
     name = os.fsdecode(name_or_module)
     try:
         return _load(name, {str(key): value for key, value in (options or {}).items()})
-    except (MissingDelegateError, UnsupportedError) as error:
+    except UnsupportedError as error:
         raise type(error)(f"Failed to load delegate from {name_or_module}\n{error}") from error
     except Exception as error:
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"

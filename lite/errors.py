@@ -42,7 +42,7 @@ class DelegateError(RuntimeError):
     """A delegate could not be applied; the graph runs without any delegate."""
 
 
-class MissingDelegateError(OSError, ValueError):
+class MissingDelegateError(OSError, UnsupportedError):
     """There is no delegate of that name.
 
     LiteRT raises the OSError of a library that is not there; its documentation promises a ValueError.

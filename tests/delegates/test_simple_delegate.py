@@ -152,8 +152,10 @@ def test_load_failures(module: str, name: str, message: str) -> None:
 
 
 def test_native_libraries_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="native library"):
+    with pytest.raises(UnsupportedError, match="native library") as caught:
         load_delegate("libdelegate.so")
+    assert isinstance(caught.value, OSError)
+    assert str(caught.value).startswith("Failed to load delegate from libdelegate.so")
 
 
 def test_inspect(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
