@@ -39,3 +39,7 @@ def __getattr__(name: str) -> object:
     if name == "authoring":
         return import_module(".authoring", __name__)
     return getattr(import_module(".interpreter", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -17,6 +17,7 @@ from .lite import metrics
 from .lite.context import Numerics
 from .lite.custom_op import register_custom_op
 from .lite.errors import StateError
+from .lite.interpreter import NO_COPY
 from .lite.interpreter import Interpreter as CoreInterpreter
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
@@ -135,6 +136,8 @@ class Interpreter:
         experimental_disable_delegate_node_fusion gives them one node at a time, and
         experimental_force_delegate_node_profiling gives their nodes rows of their own in profile()
         also where they tell the times of the operators inside.
+        experimental_compress_quantization_zero_points keeps one zero point of a tensor whose zero points are
+        equal, also in its details.
         A compiled model (numlite compile) carries a delegate's programs, machine code perhaps. They run
         when that delegate is among experimental_delegates; trust_compiled_code also lets the model
         choose among the installed ones, and its options. Without either, preparing it raises RuntimeError.
@@ -142,14 +145,17 @@ class Interpreter:
         Raises ValueError when the model cannot be read or an argument is wrong, RuntimeError when
         a delegate cannot be applied.
         """
-        self._experimental_compress_quantization_zero_points = experimental_compress_quantization_zero_points
+        self._experimental_compress_quantization_zero_points = bool(
+            experimental_compress_quantization_zero_points
+        )
         numerics = _numerics(experimental_op_resolver_type)
         if experimental_preserve_all_tensors and numerics is Numerics.DEFAULT:
             warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
         _check_num_threads(num_threads)
+        delegates = _listed(experimental_delegates)
         model = _open(model_path, model_content)
         resolver = (
-            experimental_op_resolver_type
+            experimental_op_resolver_type.copy()  # the custom operators below are this interpreter's alone
             if isinstance(experimental_op_resolver_type, OpResolver)
             else OpResolver()
         )
@@ -162,17 +168,18 @@ class Interpreter:
             numerics,
             int(num_threads or 1),
             bool(experimental_preserve_all_tensors),
+            self._experimental_compress_quantization_zero_points,
         )
         self._model_content = model_content
         self._interpreter = InterpreterWrapper(self._core)
         self._core.runtime.trust_compiled_code = bool(trust_compiled_code)
         self._core.runtime.find_delegate = _installed_delegate
-        self._core.runtime.offered_delegates = [_unwrapped(d) for d in experimental_delegates or ()]
+        self._core.runtime.offered_delegates = [_unwrapped(d) for d in delegates]
         self._core.runtime.delegate_clustering = not experimental_disable_delegate_clustering
         self._core.runtime.delegate_node_fusion = not experimental_disable_delegate_node_fusion
         self._core.runtime.force_delegate_node_profiling = experimental_force_delegate_node_profiling
         self._delegates: list[PythonDelegate | Delegate] = []
-        for delegate in experimental_delegates or ():
+        for delegate in delegates:
             self.modify_graph_with_delegate(delegate)
         if self._core.has_flex_operators:
             from .delegates.flex import FlexDelegate
@@ -307,6 +314,9 @@ class Interpreter:
     def experimental_compress_quantization_zero_points(self) -> bool:
         return self._experimental_compress_quantization_zero_points
 
+    def __getstate__(self) -> object:
+        raise TypeError(NO_COPY)
+
     def _native_handle(self) -> NoReturn:
         self._interpreter.interpreter()
 
@@ -385,6 +395,21 @@ def _installed_delegate(name: str, options: Mapping[str, str]) -> PythonDelegate
     return installed_delegate(name, options)
 
 
+def _check_path(path: object) -> None:
+    if isinstance(path, bytes | bytearray | memoryview):
+        data = bytes(path)
+        if data[4:8] == b"TFL3" or b"\0" in data or not isinstance(path, bytes):
+            raise ValueError(
+                f"model_path: must be the path of a file, got {len(data):,} bytes: a model's content is "
+                "given as Interpreter(model_content=...)"
+            )
+    elif not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"model_path: must be the path of a file (expected str, bytes or os.PathLike object, not "
+            f"{type(path).__name__})"
+        )
+
+
 def _numerics(resolver_type: object) -> Numerics:
     if isinstance(resolver_type, OpResolver):
         return Numerics.DEFAULT
@@ -402,11 +427,28 @@ def _check_num_threads(num_threads: object) -> None:
         raise ValueError("num_threads should >= 1")
 
 
+def _listed(delegates: object) -> list[Any]:
+    """The delegates as a list; TypeError for one that is not in a list."""
+    if delegates is None:
+        return []
+    if isinstance(delegates, str | bytes) or not isinstance(delegates, Iterable):
+        raise TypeError(
+            f"experimental_delegates: must be a list of delegates, got {delegates!r}: put it in a list"
+        )
+    return list(delegates)
+
+
 def _open(path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | None) -> Model:
     if path and content:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     if path:
+        _check_path(path)
         return Model.from_path(path)
     if content:
+        if isinstance(content, str | os.PathLike):
+            raise TypeError(
+                f"model_content: must be a model's bytes, got the {type(content).__name__} "
+                f"{str(content)[:80]!r}: a path is given as Interpreter(model_path=...)"
+            )
         return Model(content)
     raise ValueError("`model_path` or `model_content` must be specified.")

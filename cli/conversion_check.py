@@ -68,8 +68,14 @@ def _both(runner: Any, graph: GraphRunner, entry: Entry, seed: int) -> tuple[_Ar
     """Outputs by name: the model's, and the graph's."""
     inputs = fill_inputs(runner.get_input_details(), {}, seed)
     feeds = {entry.inputs[name]: array for name, array in inputs.items()}
-    theirs = graph.run(feeds, list(entry.outputs.values()))
-    return runner(**inputs), dict(zip(entry.outputs, theirs, strict=True))
+    theirs = [_array(value) for value in graph.run(feeds, list(entry.outputs.values()))]
+    ours = {name: _array(value) for name, value in runner(**inputs).items()}
+    return ours, dict(zip(entry.outputs, theirs, strict=True))
+
+
+def _array(value: object) -> np.ndarray:
+    """An array, for a scalar one of rank 0."""
+    return np.asarray(value, object if isinstance(value, bytes) else None)
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:

@@ -107,6 +107,8 @@ def command(
     if file_kind(path) == FileKind.SAVED_MODEL and path.is_file():
         path = path.parent
     check_output(output, graph=path)
+    if page is not None:
+        check_output(page, option="--report", graph=path, file_of_output=output)
     if no_builtins and not select_tf_ops:
         raise click.UsageError("--no-builtins: only with --select-tf-ops")
     if path.is_dir():

@@ -55,6 +55,8 @@ def command(
         raise click.UsageError(f"only one of --{' and --'.join(chosen).replace('_', '-')} can be shown")
     if output is not None:
         check_output(output, graph=graph)
+        if diff is not None:
+            check_output(output, other_graph=diff)
     if not chosen:
         from .graph_summary import summary
 

@@ -24,7 +24,7 @@ def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.nd
     """
     found: dict[str, np.ndarray] = {}
     for source in sources:
-        name, _, path = source.rpartition("=")
+        name, path = source.rpartition("=")[0], file_of(source)
         loaded = _load(path)
         if isinstance(loaded, np.ndarray):
             found[_known(name, names) if name else _first_free(names, found, path)] = loaded
@@ -39,6 +39,11 @@ def settable(interpreter: Interpreter) -> list[Detail]:
     """Details of the inputs that take a value: not of constants, which some models list as inputs."""
     details = interpreter.get_input_details()
     return [detail for detail in details if not interpreter.core.tensor(detail["index"]).is_constant]
+
+
+def file_of(source: str) -> str:
+    """The file in `file.npz` or `name=file.npy`."""
+    return source.rpartition("=")[2]
 
 
 def named(details: Sequence[Detail]) -> dict[str, Detail]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .model_inputs import file_of
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
 
@@ -54,6 +55,8 @@ def command(
     """
     if output is not None:
         check_output(output, model=model)
+        for source in sources:
+            check_output(output, input=file_of(source))
     interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
     with interpreter.core.limited(timeout):
         if signature is None:

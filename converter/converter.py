@@ -19,16 +19,22 @@ from .conversion import (
     import_for_conversion,
 )
 from .ir.graph_def_file import read_graph
+from .known_settings import KnownSettings
 from .lite_graph import Failure
 from .target_spec import Settings, TargetSpec
 
 
-class Converter:
+class Converter(KnownSettings):
     """Converts a graph, part by part, to the signatures of one model.
 
     Made by one of the from_ methods. target_spec and allow_custom_ops may be changed before convert().
-    entries are the parts that become signatures.
+    entries are the parts that become signatures. Setting anything else is an error: settings of
+    TensorFlow's converter that are not built raise UnsupportedError.
     """
+
+    target_spec: TargetSpec
+    allow_custom_ops: bool
+    entries: list[Entry]
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.target_spec = TargetSpec()

@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ..lite.errors import UnsupportedError
+from .known_settings import QUANTIZATION, KnownSettings
+
 
 class OpsSet(Enum):
     """A set of operators; names and values are TensorFlow's."""
@@ -13,18 +16,27 @@ class OpsSet(Enum):
     TFLITE_BUILTINS = "TFLITE_BUILTINS"
     # TensorFlow's own ops, run by the flex delegate.
     SELECT_TF_OPS = "SELECT_TF_OPS"
+    # Not built: converting for one of these is an UnsupportedError.
+    TFLITE_BUILTINS_INT8 = "TFLITE_BUILTINS_INT8"
+    EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8 = (
+        "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
+    )
+    EXPERIMENTAL_STABLEHLO_OPS = "EXPERIMENTAL_STABLEHLO_OPS"
 
     def __str__(self) -> str:
         return self.value
 
     @staticmethod
     def get_options() -> list[str]:
-        """The names of all sets."""
-        return [str(option) for option in OpsSet]
+        """The names of all sets that a model can be converted for."""
+        return [str(option) for option in _BUILT]
+
+
+_BUILT = (OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS)
 
 
 @dataclass
-class TargetSpec:
+class TargetSpec(KnownSettings):
     """The operators that a model may have, and user ops that run as flex operators.
 
     With SELECT_TF_OPS alone every op becomes a flex operator, but for control flow and constants.
@@ -45,13 +57,26 @@ class Settings:
 
     @classmethod
     def of(cls, spec: TargetSpec, allow_custom_ops: bool) -> Settings:
-        """The settings; ValueError when a set is unknown or there is none."""
-        sets = set(spec.supported_ops)
-        unknown = sorted(str(each) for each in sets if not isinstance(each, OpsSet))
-        if unknown or not sets:
+        """The settings. The sets may also be TensorFlow's.
+
+        ValueError when a set is unknown or there is none, UnsupportedError for one that is not built.
+        """
+        if not isinstance(spec, TargetSpec):
+            raise ValueError(f"target_spec: must be a numlite.converter.TargetSpec, got {spec!r}")
+        if isinstance(spec.supported_ops, str) or not isinstance(spec.supported_ops, Iterable):
+            raise ValueError(f"supported_ops: must be a list of sets, got {spec.supported_ops!r}")
+        given = list(spec.supported_ops)
+        names = {str(each.value) for each in given if isinstance(each, Enum)}
+        unknown = sorted({str(each) for each in given if not isinstance(each, Enum)})
+        unknown += sorted(names.difference(OpsSet.__members__))
+        if unknown or not given:
             raise ValueError(
                 f"supported_ops: must be of {', '.join(OpsSet.get_options())}, got {unknown or 'none'}"
             )
+        sets = {OpsSet[name] for name in names}
+        if missing := sorted(map(str, sets.difference(_BUILT))):
+            remedy = QUANTIZATION if any("INT8" in name for name in missing) else "leave it out"
+            raise UnsupportedError(f"supported_ops: {', '.join(missing)} is not built; {remedy}")
         return cls(
             OpsSet.TFLITE_BUILTINS in sets,
             OpsSet.SELECT_TF_OPS in sets,

@@ -93,3 +93,7 @@ def __getattr__(name: str) -> object:
         if name in names:
             return getattr(import_module(module, __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,6 +14,7 @@ from ..lite.control_edges import parse_control_dependencies, serialize_control_d
 from ..lite.delegate import DelegateFlags, DelegateParams
 from ..lite.delegate_context import SubgraphDelegateContext, has_side_effects
 from ..lite.errors import ModelError, StateError, UnsupportedError
+from ..lite.interpreter import Interpreter
 from ..lite.partition_program import (
     METADATA_NAME,
     Compilation,
@@ -28,11 +29,11 @@ from ..schema.operator_code import CUSTOM, operator_code
 
 if TYPE_CHECKING:
     from ..lite.delegate import Delegate
-    from ..lite.interpreter import Interpreter
     from ..lite.model import Model
     from ..lite.node import Node
     from ..lite.subgraph import Subgraph
     from ..lite.tensor import Shape
+    from .cuda.delegate import HasCore
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,10 @@ class CompiledModel:
 
 
 def compile_model(
-    interpreter: Interpreter, delegate: Delegate, name: str = "", options: Mapping[str, str] | None = None
+    interpreter: Interpreter | HasCore,
+    delegate: Delegate,
+    name: str = "",
+    options: Mapping[str, str] | None = None,
 ) -> CompiledModel:
     """The interpreter's model with each partition of the delegate, which is applied, as one operator.
 
@@ -65,6 +69,7 @@ def compile_model(
     operators have read are dropped where the delegate's programs hold them.
     Raises StateError unless the delegate is applied, UnsupportedError when it cannot compile.
     """
+    interpreter = _core(interpreter)
     if not any(applied is delegate for applied in interpreter.runtime.delegates):
         raise StateError(f"compile: delegate {delegate.name} must be applied to the interpreter first")
     path = class_path(delegate)
@@ -79,6 +84,14 @@ def compile_model(
         if subgraph.delegation is not None and subgraph.delegation.undone:
             subgraph.allocate_tensors()  # its delegates waited for shapes
     return _Rewriter(interpreter, delegate, compilation).rewritten()
+
+
+def _core(interpreter: object) -> Interpreter:
+    """The runtime's interpreter, or that of a numlite.Interpreter; TypeError for anything else."""
+    core = getattr(interpreter, "core", interpreter)
+    if not isinstance(core, Interpreter):
+        raise TypeError(f"compile_model: it must be given an Interpreter, got {type(interpreter).__name__}")
+    return core
 
 
 class _Rewriter:
@@ -116,7 +129,7 @@ class _Rewriter:
         return edges
 
     def _subgraph(self, subgraph: Subgraph, table: tflite.SubGraphT) -> None:
-        before = table.operators or []
+        before, before_this = table.operators or [], len(self._partitions)
         operators: list[tflite.OperatorT] = []
         place: dict[int, int] = {}
         for n in subgraph.execution_plan:
@@ -131,6 +144,8 @@ class _Rewriter:
                 place[original] = len(operators)
                 operators.append(before[original])
         table.operators = operators
+        if len(self._partitions) > before_this and not self._takes_any_shape:
+            _declare_shapes(subgraph, table)
         if self._control_edges:
             moved = ((place[a], place[b]) for a, b in self._control_edges[subgraph.index])
             self._control_edges[subgraph.index] = [edge for edge in moved if edge[0] != edge[1]]
@@ -171,9 +186,13 @@ class _Rewriter:
                 f"{node.inputs}, got {tuple(inputs)}"
             )
 
+    @property
+    def _takes_any_shape(self) -> bool:
+        return bool(self._delegate.flags & DelegateFlags.ALLOW_DYNAMIC_TENSORS)
+
     def _shapes(self, subgraph: Subgraph, tensors: tuple[int, ...]) -> tuple[Shape, ...] | None:
         """What the program is compiled for: nothing, if the delegate does without shapes."""
-        if self._delegate.flags & DelegateFlags.ALLOW_DYNAMIC_TENSORS:
+        if self._takes_any_shape:
             return None
         shapes = tuple(subgraph.tensors[t].shape for t in tensors)
         for copy in self._interpreter.runtime.copies:
@@ -199,6 +218,16 @@ class _Rewriter:
         buffers.append(tflite.BufferT(data=data))
         metadata.append(tflite.MetadataT(name=name, buffer=len(buffers) - 1))
         self._tables.metadata = metadata
+
+
+def _declare_shapes(subgraph: Subgraph, table: tflite.SubGraphT) -> None:
+    """Have the file say the shapes that the programs are compiled for: inputs may have been resized."""
+    for tensor, entry in zip(subgraph.tensors, table.tensors or (), strict=False):
+        declared = () if entry.shape is None else tuple(np.asarray(entry.shape).tolist())
+        if declared == tensor.shape or tensor.is_constant:
+            continue
+        entry.shape = np.array(tensor.shape, np.int32)
+        entry.shape_signature = None
 
 
 def _model_nodes(subgraph: Subgraph, node: Node) -> tuple[int, ...]:

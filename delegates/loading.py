@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import os
+import re
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -18,7 +19,8 @@ FACTORY = "create_delegate"
 # Found whether or not numlite itself is installed with its entry points.
 _BUILT_IN = {"cuda": ".cuda"}
 
-_NATIVE_SUFFIXES = (".so", ".dll", ".dylib")
+# libfoo.so and libfoo.so.1.2 as well.
+_NATIVE = re.compile(r"\.(so(\.\d+)*|dll|dylib)$", re.IGNORECASE)
 
 
 def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = None) -> Delegate:
@@ -43,6 +45,8 @@ def takes_option(name_or_module: str, option: str) -> bool:
     """Whether what makes the delegate has an option of that name; ValueError where there is no delegate."""
     try:
         parameters = inspect.signature(_factory(name_or_module)).parameters
+    except (MissingDelegateError, UnsupportedError) as error:
+        raise type(error)(f"Failed to load delegate from {name_or_module}\n{error}") from error
     except Exception as error:
         raise ValueError(f"Failed to load delegate from {name_or_module}\n{error}") from error
     return option in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
@@ -76,7 +80,7 @@ def _factory(name: str) -> Callable[..., object]:
     if entry is not None:
         loaded: Callable[..., object] = entry.load()
         return loaded
-    if name.endswith(_NATIVE_SUFFIXES):
+    if _NATIVE.search(name):
         missing = not os.path.exists(name)
         raise (MissingDelegateError if missing else UnsupportedError)(
             f"it is a native library{', and there is no such file' if missing else ''}; numlite loads "
@@ -84,6 +88,7 @@ def _factory(name: str) -> Callable[..., object]:
             f"{GROUP!r}"
         )
     module, _, attribute = name.partition(":")
+    _check_module_name(module)
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -93,5 +98,23 @@ def _factory(name: str) -> Callable[..., object]:
         raise MissingDelegateError(
             f"it is neither a module nor one of the installed delegates ({known})"
         ) from error
-    factory: Callable[..., object] = getattr(found, attribute or FACTORY)
+    factory: Callable[..., object] | None = getattr(found, attribute or FACTORY, None)
+    if factory is None:
+        raise ValueError(
+            f"module {module!r} has no {attribute or FACTORY!r}, which makes the delegate; 'module:name' "
+            "names another class or function"
+        )
     return factory
+
+
+def _check_module_name(module: str) -> None:
+    """ValueError where it is a file's path, or nothing: modules are found by their names."""
+    folder, file = os.path.split(module)
+    if module.endswith(".py") or folder or module.startswith("."):
+        stem = file.removesuffix(".py").lstrip(".") or "module"
+        raise ValueError(
+            "it is a path; a delegate is named by its module: have "
+            f"{folder or 'its folder'!r} in PYTHONPATH, and name it {stem!r}"
+        )
+    if not module:
+        raise ValueError("it must name a module or an installed delegate, got nothing")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..lite.delegate import Delegate, SerializedPartition, delegate_registration
-from ..lite.errors import UnsupportedError
+from ..lite.errors import PrepareError, UnsupportedError
 from .graph_partition import GraphPartitionHelper, replace_groups
 
 if TYPE_CHECKING:
@@ -81,7 +81,14 @@ class SimpleDelegate(Delegate):
         """Called before any node is looked at."""
 
     def create_kernel(self) -> SimpleDelegateKernel:
+        """A new kernel, for one partition."""
         raise NotImplementedError(f"{self.name}: a simple delegate must have create_kernel")
+
+    def _new_kernel(self) -> SimpleDelegateKernel:
+        kernel = self.create_kernel()
+        if not isinstance(kernel, SimpleDelegateKernel):
+            raise PrepareError(f"create_kernel must return a SimpleDelegateKernel, got {kernel!r}")
+        return kernel
 
     def serialize_partition(
         self, context: DelegateContext, params: DelegateParams, user_data: object
@@ -90,7 +97,7 @@ class SimpleDelegate(Delegate):
         return SerializedPartition(user_data.serialize(context, params), params.input_tensors)
 
     def load_partition(self, context: Context, node: Node, program: bytes) -> SimpleDelegateKernel:
-        kernel = self.create_kernel()
+        kernel = self._new_kernel()
         kernel.load(context, node, program)
         return kernel
 
@@ -138,7 +145,7 @@ class SimpleDelegate(Delegate):
 
     def _registration(self) -> Registration:
         def init(context: DelegateContext, params: DelegateParams) -> SimpleDelegateKernel:
-            kernel = self.create_kernel()
+            kernel = self._new_kernel()
             kernel.init(context, params)
             return kernel
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from ..lite.errors import UnsupportedError
 from ..lite.op_resolver import OpResolver
@@ -96,9 +96,15 @@ class BuiltinOpResolver(OpResolver):
         self._own.add(registration.builtin_code)
         super().add_builtin(registration)
 
-    def add_custom(self, name: str, registration: Registration) -> None:
+    def add_custom(self, name: str, operator: object) -> None:
+        super().add_custom(name, operator)
         self._own.add(name)
-        super().add_custom(name, registration)
+
+    def copy(self) -> Self:
+        made = super().copy()
+        made._imported = set(self._imported)
+        made._own = set(self._own)
+        return made
 
     def find_builtin(self, code: int, version: int, name: str) -> Registration:
         if self.selection is not None and code not in self._own:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ..lite.errors import ModelError
 
 _FORMAT = 1
+_LONGEST = 200  # characters of a fault that are shown
 
 
 @dataclass
@@ -47,8 +48,10 @@ def read_selection(path: str | os.PathLike[str]) -> Selection:
     """The selection in a file that `numlite select-ops` wrote; ModelError when it is none."""
     name = os.fspath(path)
     try:
-        with open(path, encoding="utf-8") as file:
-            content = json.load(file)
+        with open(path, "rb") as file:
+            data = file.read()
+        _check_is_no_model(data)
+        content = json.loads(data)
         if content["format"] != _FORMAT:
             raise ValueError(f"format must be {_FORMAT}, got {content['format']!r}")
         builtin = {str(op): (int(least), int(most)) for op, (least, most) in content["builtin"].items()}
@@ -57,7 +60,26 @@ def read_selection(path: str | os.PathLike[str]) -> Selection:
     except OSError as error:
         raise ModelError(f"Could not open {name!r}: {error.strerror or error}") from error
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise ModelError(f"{name}: it must be a selection that select-ops wrote, got {error!r}") from error
+        raise ModelError(f"{name}: it must be a selection that select-ops wrote: {_brief(error)}") from error
+
+
+def _check_is_no_model(data: bytes) -> None:
+    if data[4:8] == b"TFL3":
+        raise ValueError("it is a model; numlite select-ops MODEL -o FILE writes the selection of one")
+
+
+def _brief(error: Exception) -> str:
+    """What is wrong, without the file's contents, which some errors hold."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is no text ({error.reason} at byte {error.start})"
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]!r}"
+    text = (
+        str(error)
+        if type(error) in (ValueError, json.JSONDecodeError)
+        else f"{type(error).__name__}: {error}"
+    )
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _texts(content: dict[str, list[object]], key: str) -> set[str]:

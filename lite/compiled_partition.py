@@ -11,6 +11,7 @@ from .delegation import Delegation
 from .errors import ModelError, PrepareError, UnsupportedError
 from .partition_program import METADATA_NAME, PartitionProgram, parse_compilations, unpack_program
 from .registration import Registration
+from .shown_name import shown_name
 
 if TYPE_CHECKING:
     from .context import Context
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from .node import Node
     from .runtime import Runtime
     from .subgraph import Subgraph
+    from .tensor import Shape
+
+_MOST_SHOWN = 3  # tensors that a message lists
 
 
 class CompiledPartition:
@@ -48,6 +52,7 @@ def _init(context: Context, node: Node) -> CompiledPartition:
     try:
         carried = unpack_program(node.custom_options)
         _check_origin(subgraph.runtime, node, carried)
+        _check_declared(subgraph, node, carried)
     except ModelError as error:
         raise ModelError(f"{where}: {error}") from error
     if carried.side_effects:
@@ -71,6 +76,33 @@ def _check_origin(runtime: Runtime, node: Node, carried: PartitionProgram) -> No
             f"({digests or 'there is none'}), got {compilation.delegate!r} of "
             f"{compilation.source_digest[:12]}"
         )
+
+
+def _check_declared(subgraph: Subgraph, node: Node, carried: PartitionProgram) -> None:
+    """ModelError where the file says of a tensor another shape than the program was compiled for."""
+    for what, tensors, compiled in (
+        ("input", node.inputs, carried.input_shapes),
+        ("output", node.outputs, carried.output_shapes),
+    ):
+        declared = tuple(subgraph.tensors[t].shape for t in tensors)
+        if compiled is not None and declared != compiled:
+            raise ModelError(
+                f"compiled partition: {what} shapes must be declared as it was compiled for, "
+                f"{_differences(subgraph, tensors, compiled)}; compile the model again"
+            )
+
+
+def _differences(context: Context, tensors: Sequence[int], compiled: Sequence[Shape]) -> str:
+    """The shapes that differ, of many the first ones, and whose they are."""
+    if len(tensors) != len(compiled):
+        return f"of {len(compiled)} tensors, got {len(tensors)}"
+    pairs = [(context.tensor(t), shape) for t, shape in zip(tensors, compiled, strict=True)]
+    differ = [(tensor, shape) for tensor, shape in pairs if tensor.shape != shape]
+    shown = differ[:_MOST_SHOWN]
+    wanted, present = tuple(shape for _, shape in shown), tuple(tensor.shape for tensor, _ in shown)
+    names = ", ".join(f"tensor {tensor.index} {shown_name(tensor.name)}" for tensor, _ in shown)
+    more = f" and {len(differ) - len(shown)} more" if len(differ) > len(shown) else ""
+    return f"{wanted}, got {present} ({names}{more})"
 
 
 def _prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -158,7 +190,7 @@ def _check_shapes(
     node: Node,
     what: str,
     tensors: Sequence[int],
-    compiled: tuple[tuple[int, ...], ...] | None,
+    compiled: tuple[Shape, ...] | None,
 ) -> None:
     if compiled is None:
         return
@@ -166,7 +198,7 @@ def _check_shapes(
     if present != compiled:
         raise PrepareError(
             f"{node.registration.name}: {what} shapes must be those it was compiled for, "
-            f"{compiled}, got {present}; compile the model for these shapes"
+            f"{_differences(context, tensors, compiled)}; compile the model for these shapes"
         )
 
 

@@ -38,12 +38,20 @@ def register_custom_op(resolver: OpResolver, registerer: object) -> None:
 
 
 def custom_registration(name: str, operator: Any) -> Registration:
+    """The registration of what a user gives as an operator; ValueError for what is none."""
+    if not isinstance(name, str):
+        raise ValueError(f"custom operator: its name must be a str, got {name!r}")
     if isinstance(operator, Registration):
         return operator
     invoke: Callable[..., None] | None = getattr(operator, "invoke", None)
     prepare = getattr(operator, "prepare", None)
     if not callable(invoke) and not callable(prepare):
         raise ValueError(f"custom operator {name!r}: it must have invoke(context, node), got {operator!r}")
+    if isinstance(operator, type):
+        raise ValueError(
+            f"custom operator {name!r}: it must be an object, got the class {operator.__name__}: make one, "
+            f"{operator.__name__}()"
+        )
     return Registration(
         name,
         prepare if callable(prepare) else _keep_shapes,

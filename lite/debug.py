@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .errors import UnsupportedError
+
 if TYPE_CHECKING:
     from .node import Node
     from .stage import Stage
@@ -21,7 +23,11 @@ _SHOWN_VALUES = 6
 
 def _level() -> int:
     text = os.environ.get("NUMLITE_DEBUG", "")
-    return int(text) if text.isdigit() else 0
+    if text not in ("", "0", *map(str, range(PLAN, VALUES + 1))):
+        raise UnsupportedError(
+            f"NUMLITE_DEBUG: must be 0 (nothing), 1 (plans), 2 (nodes), 3 (times) or 4 (values), got {text!r}"
+        )
+    return int(text or 0)
 
 
 level = _level()

@@ -23,7 +23,7 @@ def apply_delegate(runtime: Runtime, delegate: Delegate) -> None:
     StateError when its flags exclude a graph, DelegateError when it fails.
     """
     if not isinstance(delegate, Delegate):
-        raise StateError(f"delegate: it must be a Delegate, got {delegate!r}")
+        raise StateError(f"delegate: it must be a Delegate, got {delegate!r}{_remedy(delegate)}")
     if any(applied is delegate for applied in runtime.delegates):
         raise StateError(f"delegate {delegate.name}: it is applied already")
     ready = [s for s in runtime.subgraphs if s.state is State.INVOKABLE]
@@ -53,6 +53,14 @@ def apply_delegate(runtime: Runtime, delegate: Delegate) -> None:
         raise DelegateError(f"delegate {delegate.name}: {error}. {RESTORED}") from error
 
 
+def _remedy(delegate: object) -> str:
+    if isinstance(delegate, str):
+        return f"; load_delegate({delegate!r}) looks for one of that name"
+    if isinstance(delegate, type) and issubclass(delegate, Delegate):
+        return f"; {delegate.__name__}() makes one"
+    return ""
+
+
 def _allocate(runtime: Runtime, delegate: Delegate, ready: list[Subgraph]) -> None:
     main = runtime.subgraphs[0]
     waits = main.delegation is not None and main.delegation.undone
@@ -80,7 +88,7 @@ def _forget(runtime: Runtime, delegate: Delegate) -> None:
 def hold_tensor(subgraph: Subgraph, tensor: Tensor, handle: int, delegate: Delegate) -> None:
     """Have a delegate hold a tensor; what others read of it is copied out of the delegate's memory."""
     if not isinstance(delegate, Delegate):
-        raise StateError(f"delegate: it must be a Delegate, got {delegate!r}")
+        raise StateError(f"delegate: it must be a Delegate, got {delegate!r}{_remedy(delegate)}")
     if subgraph.delegation is None:
         subgraph.delegation = Delegation()
     set_buffer_handle(subgraph, tensor, handle, delegate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from _thread import RLock  # importing threading would take 2 ms of a start
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ import numpy as np
 
 from .errors import StateError
 from .interpreter_builder import build_subgraphs
+from .missing_value import no_memory, no_value
 from .overwritten import check_kept
 from .runtime import Runtime
 from .stage import State
@@ -37,6 +39,16 @@ _BUSY = (
 )
 
 
+_REENTRANT = (
+    "The interpreter is running, and the call comes from an operator or delegate that it runs: that must "
+    "use the context which its hooks are given, or an Interpreter of its own"
+)
+NO_COPY = (
+    "an Interpreter cannot be copied or pickled, since it holds memory and native code: make another one "
+    "from the same model"
+)
+
+
 class Interpreter:
     """Runs one model. The kernel library and the resolver come from whoever builds it.
 
@@ -52,9 +64,11 @@ class Interpreter:
         numerics: Numerics,
         num_threads: int = 1,
         preserve_all_tensors: bool = False,
+        compress_zero_points: bool = False,
     ) -> None:
         self.model = model
         self.runtime = Runtime(library, numerics, num_threads, preserve_all_tensors)
+        self.runtime.compress_zero_points = compress_zero_points
         self.runtime.metadata = model.metadata
         self.subgraphs = build_subgraphs(model, resolver, self.runtime)
         self.signatures: dict[str, Signature] = model.signatures()
@@ -66,6 +80,8 @@ class Interpreter:
         self._open_limits = 0
 
     def __del__(self) -> None:
+        if not hasattr(self, "runtime"):
+            return  # its construction has failed
         # Subgraphs know each other through the runtime; without that circle their memory goes now.
         self.runtime.subgraphs.clear()
         self.runtime.build = None
@@ -130,6 +146,8 @@ class Interpreter:
             ):
                 view[...] = value
                 return
+        if tensor.data is None and tensor.has_fixed_size:
+            raise no_memory(self.subgraph(subgraph_index), tensor)
         check_kept(self.subgraph(subgraph_index), tensor)
         write_tensor(tensor, value)
         if tensor.delegate is not None:
@@ -139,24 +157,29 @@ class Interpreter:
         self._remember_view(tensor)
 
     def get_tensor(self, index: int, subgraph_index: int = 0) -> np.ndarray:
-        """A copy of a tensor's value; ValueError where it is not kept."""
+        """A copy of a tensor's value; of rank 0 a NumPy scalar, but an array of strings.
+
+        ValueError where it has none, or where it is not kept.
+        """
         tensor = self.tensor(index, subgraph_index)
         if tensor.data_is_stale:
-            return read_tensor(self.readable_tensor(index, subgraph_index))
+            return _without_rank_0(read_tensor(self.readable_tensor(index, subgraph_index)))
         known = self._views.get(tensor)
         if known is not None and known[0] is tensor.data and known[1] is tensor.shape:
-            return known[3].copy()
+            return _without_rank_0(known[3].copy())
         value = read_tensor(self.readable_tensor(index, subgraph_index))
         self._remember_view(tensor)
-        return value
+        return _without_rank_0(value)
 
     def readable_tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
         """The tensor of that index with its value in memory, fetched from a delegate's memory if need be.
 
-        ValueError where the value is not kept.
+        ValueError, or ModelError where that is the model's fault, when it has no value, or none that is kept.
         """
         tensor = self.tensor(index, subgraph_index)
         if not tensor.data_is_stale:
+            if tensor.data is None:
+                raise no_value(self.subgraph(subgraph_index), tensor)
             check_kept(self.subgraph(subgraph_index), tensor)
             return tensor
         from .buffer_handles import readable
@@ -177,7 +200,7 @@ class Interpreter:
         In the main thread Python's signal handlers run meanwhile, so that Ctrl-C raises KeyboardInterrupt.
         """
         if self._busy:
-            raise StateError(_BUSY)
+            raise self._busy_error()
         # Nothing is called since the question: no thread and no signal handler has run in between. With a
         # lock, one that raises between taking it and the `try` would leave it taken.
         self._busy = True
@@ -284,7 +307,7 @@ class Interpreter:
     @contextmanager
     def _exclusive(self) -> Iterator[None]:
         if self._busy:
-            raise StateError(_BUSY)
+            raise self._busy_error()
         self._busy = True
         try:
             yield
@@ -292,3 +315,20 @@ class Interpreter:
             self._busy = False
             if self._cancel_asked:
                 self._forget_cancel()
+
+    def _busy_error(self) -> StateError:
+        """The error of a call that meets another one: of another thread, or its own caller."""
+        frame, mine = sys._getframe(1), 0
+        while frame is not None:
+            is_call = frame.f_code.co_filename == __file__ and frame.f_code.co_name != "_exclusive"
+            mine += is_call and frame.f_locals.get("self") is self
+            frame = frame.f_back  # type: ignore[assignment]
+        return StateError(_BUSY if mine < 2 else _REENTRANT)
+
+    def __getstate__(self) -> object:
+        raise TypeError(NO_COPY)
+
+
+def _without_rank_0(value: np.ndarray) -> np.ndarray:
+    """A NumPy scalar for an array of rank 0, as LiteRT gives it; objects stay in their array."""
+    return value if value.ndim or value.dtype == object else value[()]

@@ -11,6 +11,7 @@ from .errors import ModelError, PrepareError, UnsupportedError
 from .graph_check import graph_faults
 from .node import Node
 from .quantization import Quantization, quantization_fault
+from .shown_name import shown_name
 from .subgraph import Subgraph, checked_shape
 from .tensor import AllocationType, Tensor
 from .unresolved import UnresolvedOperator
@@ -35,7 +36,7 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
     graph that makes no sense. A custom operator may stay unresolved: it fails when prepared.
     """
     root = model.root
-    registrations = [_resolve(code, resolver) for code in root.operator_codes]
+    registrations = [_resolve(n, code, resolver, model) for n, code in enumerate(root.operator_codes)]
     if not len(root.subgraphs):
         raise ModelError("model: it must have at least one subgraph, got none")
 
@@ -49,12 +50,29 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
     return runtime.subgraphs
 
 
-def _resolve(code: tflite.OperatorCode, resolver: OpResolver) -> tuple[Registration, int]:
+def _resolve(
+    index: int, code: tflite.OperatorCode, resolver: OpResolver, model: Model
+) -> tuple[Registration, int]:
     builtin, version = builtin_code(code), code.version
     if builtin != CUSTOM:
-        return resolver.find_builtin(builtin, version, operator_name(builtin)), version
+        try:
+            return resolver.find_builtin(builtin, version, operator_name(builtin)), version
+        except UnsupportedError as error:
+            raise UnsupportedError(f"{_first_use(index, model)}: {error}") from error
     name = code.custom_code or ""
     return resolver.find_custom(name) or _without_resolver(name), version
+
+
+def _first_use(code: int, model: Model) -> str:
+    """The first node with this operator code, as errors name one."""
+    for s, subgraph in enumerate(model.root.subgraphs):
+        for n, operator in enumerate(subgraph.operators):
+            if operator.opcode_index == code:
+                text = f"node {n}" if s == 0 else f"subgraph {s}, node {n}"
+                outputs = [t for t in operator.outputs.tolist() if 0 <= t < len(subgraph.tensors)]
+                names = [shown_name(subgraph.tensors[t].name or "") for t in outputs[:1]]
+                return ", output ".join([text, *names])
+    return f"operator code {code}, which no node has"
 
 
 def _without_resolver(custom_code: str) -> Registration:
@@ -72,7 +90,7 @@ def _build(
     registrations: list[tuple[Registration, int]],
     runtime: Runtime,
 ) -> Subgraph:
-    tensors, nodes, inputs = _graph(table, model, registrations)
+    tensors, nodes, inputs = _graph(table, model, registrations, runtime.compress_zero_points)
     outputs = tuple(table.outputs.tolist())
     _settle_written_constants(tensors, nodes)
     _settle_empty_constants(tensors, nodes, inputs)
@@ -92,21 +110,26 @@ def _code_name(code: tflite.OperatorCode) -> str:
     return code.custom_code or "" if builtin == CUSTOM else operator_name(builtin)
 
 
-def _graph(table: tflite.SubGraph, model: Model, registrations: Sequence[tuple[Registration, int]]) -> Graph:
-    tensors = [_tensor(t, entry, model) for t, entry in enumerate(table.tensors)]
+def _graph(
+    table: tflite.SubGraph,
+    model: Model,
+    registrations: Sequence[tuple[Registration, int]],
+    compress_zero_points: bool = False,
+) -> Graph:
+    tensors = [_tensor(t, entry, model, compress_zero_points) for t, entry in enumerate(table.tensors)]
     count = len(tensors)
     nodes = [_node(n, entry, registrations, model, count) for n, entry in enumerate(table.operators)]
     return tensors, nodes, tuple(table.inputs.tolist())
 
 
-def _tensor(index: int, table: tflite.Tensor, model: Model) -> Tensor:
+def _tensor(index: int, table: tflite.Tensor, model: Model, compress_zero_points: bool) -> Tensor:
     signature = table.shape_signature
     tensor = Tensor(
         index,
         table.name or "",
         table.type,
         tuple(table.shape.tolist()),
-        _quantization(table.quantization),
+        _quantization(table.quantization, compress_zero_points),
         table.is_variable,
         tuple(signature.tolist()) if len(signature) else None,
     )
@@ -170,7 +193,7 @@ def _settle_empty_constants(tensors: list[Tensor], nodes: list[Node], inputs: tu
             tensors[t].bind(allocate(0))
 
 
-def _quantization(table: tflite.QuantizationParameters | None) -> Quantization | None:
+def _quantization(table: tflite.QuantizationParameters | None, compress: bool) -> Quantization | None:
     if table is None:
         return None
     scales = table.scale
@@ -186,7 +209,10 @@ def _quantization(table: tflite.QuantizationParameters | None) -> Quantization |
             blocks.scales,
             blocks.zero_points,
         )
-    return Quantization(scales, table.zero_point, table.quantized_dimension)
+    zero_points = table.zero_point
+    if compress and zero_points.size and (zero_points == zero_points[0]).all():
+        zero_points = zero_points[:1]  # which stands for all scales
+    return Quantization(scales, zero_points, table.quantized_dimension)
 
 
 def _node(

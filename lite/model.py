@@ -14,6 +14,8 @@ from ..schema.verifier import verify
 from .errors import ModelError
 from .tensor import OVERREAD_BYTES
 
+_LOOKED_AT = 1 << 12  # bytes that tell what kind of file it is
+
 
 class Signature(NamedTuple):
     """A named entry of the model: tensors by the names of arguments and results."""
@@ -42,7 +44,10 @@ class Model:
         self._data = np.frombuffer(view, np.uint8)
         self._data.flags.writeable = False
         self.address: int = self._data.__array_interface__["data"][0]
-        verify(view, tolerant=True)
+        try:
+            verify(view, tolerant=True)
+        except ModelError as error:
+            raise _named_kind(view, error) from error
         self.root = tflite.read(view)
         self._buffers = self.root.buffers
         self._copies: dict[int, np.ndarray] = {}
@@ -129,6 +134,14 @@ class Model:
             memory.flags.writeable = False
             copy = self._copies[index] = memory[: data.size]
         return copy
+
+
+def _named_kind(content: memoryview, error: ModelError) -> ModelError:
+    """The error of a damaged model; of a file of another kind it says which."""
+    from .foreign_file import what_it_is
+
+    known = None if content[4:8] == tflite.IDENTIFIER else what_it_is(bytes(content[:_LOOKED_AT]))
+    return ModelError(f"{error}; it is {known}") if known else error
 
 
 def _by_name(entries: Iterable[tflite.TensorMap]) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .errors import (
     CancelledError,
+    DelegateError,
     InvokeError,
     ModelError,
     PrepareError,
@@ -11,6 +12,25 @@ from .errors import (
     TimedOutError,
     UnsupportedError,
 )
+
+# Their messages are whole sentences; of other errors the type is half of what they say.
+_OWN = (
+    CancelledError,
+    DelegateError,
+    InvokeError,
+    ModelError,
+    PrepareError,
+    StateError,
+    TimedOutError,
+    UnsupportedError,
+)
+
+
+def described(error: Exception) -> str:
+    """The message; of an error that is not numlite's with its type, which `4` alone (a KeyError) needs."""
+    if isinstance(error, _OWN):
+        return str(error)
+    return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
 def prepare_error(where: str, name: str, error: Exception) -> Exception:
@@ -21,12 +41,14 @@ def prepare_error(where: str, name: str, error: Exception) -> Exception:
         return PrepareError(f"{where} {name}: memory: {error}")
     if isinstance(error, StateError):  # a tensor was read that has no value yet, or none for NumPy
         return PrepareError(f"{where} {name}: {error}")
-    return PrepareError(f"{where} {name}: could not be prepared ({type(error).__name__}: {error})")
+    return PrepareError(f"{where} {name}: could not be prepared ({described(error)})")
 
 
 def invoke_error(where: str, name: str, error: Exception) -> Exception:
     """The error of a node that failed in Python while running; it names the operator once."""
-    text = str(error) if str(error).startswith(name) else f"{name}: {error}"
+    text = described(error)
+    if not text.startswith(name):
+        text = f"{name}: {text}"
     for kind in (UnsupportedError, CancelledError, TimedOutError):
         if isinstance(error, kind):
             return kind(f"{where} {text}")

@@ -1,7 +1,12 @@
 """OpResolver: finds the registration of a builtin operator or of a custom one."""
 
-from collections.abc import Iterable
+from __future__ import annotations
 
+from collections.abc import Iterable
+from copy import copy
+from typing import Self
+
+from .custom_op import custom_registration
 from .errors import UnsupportedError
 from .registration import Registration
 
@@ -18,8 +23,19 @@ class OpResolver:
     def add_builtin(self, registration: Registration) -> None:
         self._builtins.setdefault(registration.builtin_code, []).insert(0, registration)
 
-    def add_custom(self, name: str, registration: Registration) -> None:
-        self._custom[name] = registration
+    def add_custom(self, name: str, operator: object) -> None:
+        """Add a custom operator: a Registration, or an object with invoke(context, node).
+
+        ValueError for anything else. See custom_op.register_custom_op.
+        """
+        self._custom[name] = custom_registration(name, operator)
+
+    def copy(self) -> Self:
+        """A resolver to which operators can be added without changing this one."""
+        made = copy(self)
+        made._builtins = {code: list(known) for code, known in self._builtins.items()}
+        made._custom = dict(self._custom)
+        return made
 
     def find_builtin(self, code: int, version: int, name: str) -> Registration:
         """The registration for a builtin operator; UnsupportedError says what is missing."""

@@ -45,6 +45,7 @@ class Runtime:
         self.numerics = numerics
         self.num_threads = num_threads
         self.preserve_all_tensors = preserve_all_tensors
+        self.compress_zero_points = False  # to one, where all of a tensor are equal
         self.resources = Resources()
         self.subgraphs: list[Subgraph] = []
         self.copies: list[Subgraph] = []  # made for callers that must not share one

@@ -21,7 +21,9 @@ from .memory import StageMemory
 from .node_errors import invoke_error, prepare_error
 from .node_release import free_node
 from .plan import NativeSegment, Plan, run_calls
+from .prepared_calls import checked_calls
 from .shape_check import check_strict, checked_shape
+from .shown_name import shown_name
 from .stage import Stage, State
 from .tensor import AllocationType, Tensor, TensorType
 from .variables import kept_values, reset_variables, restore_values
@@ -306,6 +308,11 @@ class Subgraph:
         return self.state is State.INVOKABLE
 
     @property
+    def has_memory(self) -> bool:
+        """Whether the subgraph is allocated, and its memory has not been given back."""
+        return self.is_invokable and all(stage.memory.held for stage in self.stages)
+
+    @property
     def is_planned(self) -> bool:
         """Whether all nodes of an allocated subgraph are prepared, which may take a run."""
         return bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
@@ -368,9 +375,7 @@ class Subgraph:
         node.temporaries.clear()
         registration = node.registration
         try:
-            node.calls = registration.prepare(self, node)
-            if node.calls is None and registration.invoke is None:
-                raise PrepareError(f"{registration.name}: prepare returned no calls and there is no invoke")
+            node.calls = checked_calls(self, node, registration.prepare(self, node))
         except Exception as error:
             raise prepare_error(f"{self.where(node)}:", registration.name, error) from error
 
@@ -379,7 +384,7 @@ class Subgraph:
         text = f"node {node.index} ({node.registration.name})"
         names = [self.tensors[t].name for t in node.outputs if t >= 0]
         if names:
-            text += f", output {names[0]!r}"
+            text += f", output {shown_name(names[0])}"
         return text if self.index == 0 else f"subgraph {self.index}, {text}"
 
     # --- memory

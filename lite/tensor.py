@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import StateError, UnsupportedError
+from .shown_name import shown_name
 
 if TYPE_CHECKING:
     from .delegate import Delegate
@@ -146,7 +147,7 @@ class Tensor:
         self.data_is_stale = False
 
     def __repr__(self) -> str:
-        return f"{self.name!r} {self.type_name} {'x'.join(map(str, self.shape)) or 'scalar'}"
+        return f"{shown_name(self.name)} {self.type_name} {'x'.join(map(str, self.shape)) or 'scalar'}"
 
     @property
     def type_name(self) -> str:

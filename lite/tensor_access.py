@@ -13,9 +13,8 @@ from .tensor import NUMPY_DTYPES, TensorType
 if TYPE_CHECKING:
     from .tensor import Tensor
 
-NO_DATA = "Tensor data is null. Run allocate_tensors() first"
-
 _PACKED_PER_BYTE = {TensorType.INT4: 2, TensorType.UINT4: 2, TensorType.INT2: 4}
+_LONGEST = 60  # characters of a value that messages show
 _SIGNED = (TensorType.INT4, TensorType.INT2)
 _ML_DTYPES: dict[int, tuple[str, type[np.generic]]] = {
     TensorType.BFLOAT16: ("bfloat16", np.uint16),
@@ -55,7 +54,7 @@ def read_tensor(tensor: Tensor) -> np.ndarray:
     if tensor.type in NUMPY_DTYPES:
         return view_tensor(tensor).copy()
     if tensor.data is None:
-        raise ValueError(NO_DATA)
+        raise _no_value(tensor)
     if tensor.type == TensorType.STRING:
         return _strings(tensor)
     if tensor.type in _PACKED_PER_BYTE:
@@ -69,7 +68,7 @@ def view_tensor(tensor: Tensor) -> np.ndarray:
     """The tensor's memory, shaped and typed; ValueError while it has none."""
     data = tensor.data
     if data is None:
-        raise ValueError(NO_DATA)
+        raise _no_value(tensor)
     dtype = NUMPY_DTYPES.get(tensor.type)
     if dtype is None:
         return _raw(tensor)
@@ -92,13 +91,14 @@ def write_tensor(tensor: Tensor, value: object) -> None:
     check_type(tensor, array)
     _check_shape(tensor, array)
     if tensor.type == TensorType.STRING:
-        tensor.bind(pack_strings([_encoded(s) for s in _elements(array)]))
+        values = enumerate(_elements(array))
+        tensor.bind(pack_strings([_encoded(value, place, tensor) for place, value in values]))
         return
     if tensor.type == TensorType.VARIANT:
         tensor.bind(array.ravel()[:1].copy())
         return
     if tensor.data is None:
-        raise ValueError("Cannot set tensor: Tensor is unallocated. Try calling allocate_tensors() first")
+        raise ValueError(f"Cannot set tensor: tensor {tensor!r} has no memory")
     if not tensor.data.flags.writeable:
         raise ValueError(f"Cannot set tensor: tensor {tensor!r} is a constant of the model")
     if tensor.type in _PACKED_PER_BYTE:
@@ -140,17 +140,20 @@ def _type_of(array: np.ndarray) -> str:
 
 def _check_shape(tensor: Tensor, array: np.ndarray) -> None:
     shape, index = tensor.shape, tensor.index
+    if array.shape == shape:
+        return
     if array.ndim != len(shape):
-        raise ValueError(
-            "Cannot set tensor: Dimension mismatch. "
-            f"Got {array.ndim} but expected {len(shape)} for input {index}."
-        )
-    for axis, (got, expected) in enumerate(zip(array.shape, shape, strict=True)):
-        if got != expected:
-            raise ValueError(
-                "Cannot set tensor: Dimension mismatch. "
-                f"Got {got} but expected {expected} for dimension {axis} of input {index}."
-            )
+        what = f"Got {array.ndim} but expected {len(shape)} for input {index}."
+    else:
+        axis = next(axis for axis, n in enumerate(shape) if n != array.shape[axis])
+        what = f"Got {array.shape[axis]} but expected {shape[axis]} for dimension {axis} of input {index}."
+    error = ValueError(f"Cannot set tensor: Dimension mismatch. {what}")
+    # The text is LiteRT's to the letter, for those who compare it.
+    given = "x".join(map(str, array.shape)) or "scalar"
+    error.add_note(
+        f"Tensor {tensor!r} was given {given}: give it its own shape, or call resize_tensor_input() first"
+    )
+    raise error
 
 
 def _elements(array: np.ndarray) -> list[object]:
@@ -158,8 +161,27 @@ def _elements(array: np.ndarray) -> list[object]:
     return [array.tobytes()] if array.dtype.kind == "S" and not array.ndim else array.ravel().tolist()
 
 
-def _encoded(value: object) -> bytes:
-    return value if isinstance(value, bytes) else str(value).encode()
+def _no_value(tensor: Tensor) -> ValueError:
+    return ValueError(f"tensor {tensor!r}: it has no value yet")
+
+
+def _encoded(value: object, place: int, tensor: Tensor) -> bytes:
+    """The bytes of an element of a string tensor; ValueError for what is no text."""
+    if isinstance(value, bytes):
+        return value
+    what = f"Cannot set tensor: element {place} of tensor {tensor!r} must be str or bytes"
+    if not isinstance(value, str):
+        raise ValueError(f"{what}, got {_brief(value)}")
+    try:
+        return value.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{what} that UTF-8 can hold, got {_brief(value)}") from error
+
+
+def _brief(value: object) -> str:
+    text = repr(value)
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if value is None else f"{text} ({type(value).__name__})"
 
 
 def _strings(tensor: Tensor) -> np.ndarray:

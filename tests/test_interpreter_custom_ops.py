@@ -74,7 +74,7 @@ def test_failing_custom_operator_is_named() -> None:
 
     interpreter = InterpreterWithCustomOps([("Twice", Fails())], model_content=custom())
     interpreter.allocate_tensors()
-    with pytest.raises(RuntimeError, match=r"node 1 \(Twice\), output 'b': Twice: 'lost'"):
+    with pytest.raises(RuntimeError, match=r"node 1 \(Twice\), output 'b': Twice: KeyError: 'lost'"):
         interpreter.invoke()
 
 

@@ -23,6 +23,7 @@ from .frames import LoopRun
 from .function_body import FunctionLibrary
 from .graph_source import GraphSource, runnable
 from .local_files import AssetFiles, LocalFiles
+from .nearest_name import nearest
 from .operations import Flow
 from .plan import Plan
 from .plan_builder import PlanBuilder
@@ -76,21 +77,29 @@ class GraphRunner:
         """Values of the fetches, when outputs of nodes are what feeds gives for them.
 
         Names are those of a SavedModel's signature, or "node" and "node:1"; targets are nodes that run
-        for their effect. Strings are bytes in object arrays. Raises UnsupportedError that names every
+        for their effect. Strings are bytes in object arrays; values of rank 0 are NumPy scalars, and bytes.
+        Raises UnsupportedError that names every
         op without a kernel, ModelError for a graph that makes no sense, and OpError
         (kernels.fallback.status) where a kernel fails; all name the node.
         """
-        given = {self._endpoint(name, self.inputs): value for name, value in (feeds or {}).items()}
+        if isinstance(fetches, str):
+            raise TypeError(f"fetches: must be a list of names, got {fetches!r}: put it in a list")
+        given = {self._endpoint("feed", name, self.inputs): value for name, value in (feeds or {}).items()}
         if len(given) < len(feeds or ()):
             raise ModelError(f"feeds: each must be of another tensor, got {sorted(feeds or ())}")
-        results = tuple(self._endpoint(name, self.outputs) for name in fetches)
+        results = tuple(self._endpoint("fetch", name, self.outputs) for name in fetches)
         places = tuple(self._body.endpoint(name.removeprefix("^")).node for name in targets)
         self._initialize()
         flows, arrays = self._run(given, results, places)
         return [_result(flow, name, arrays) for flow, name in zip(flows, fetches, strict=True)]
 
-    def _endpoint(self, name: str, known: Mapping[str, str]) -> Endpoint:
-        return self._body.endpoint(known.get(name, name))
+    def _endpoint(self, role: str, name: str, known: Mapping[str, str]) -> Endpoint:
+        if not isinstance(name, str):
+            raise TypeError(f"{role}: names must be str, got {name!r}")
+        try:
+            return self._body.endpoint(known.get(name, name))
+        except ModelError as error:
+            raise ModelError(f"{role} {name!r}: {error}{nearest(role, name, known, self._body)}") from error
 
     def _initialize(self) -> None:
         """Give variables and tables of a SavedModel their first contents, once."""
@@ -152,8 +161,11 @@ def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) ->
 
 
 def _result(flow: Flow, name: str, fed: Iterable[np.ndarray]) -> np.ndarray:
-    """A result as an array that nobody else holds."""
+    """A result that nobody else holds; of rank 0 a NumPy scalar or bytes, as in TensorFlow."""
     value = alive(flow, f"fetch {name!r}")
+    if not value.ndim:
+        scalar: np.ndarray = value[()]
+        return scalar
     is_shared = value.base is not None or not value.flags.writeable or any(value is other for other in fed)
     return value.copy() if is_shared else value
 

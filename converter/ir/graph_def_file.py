@@ -9,6 +9,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from ...lite.errors import ModelError
+from ...lite.foreign_file import what_it_is
 from ...schema.graph_def import GraphDef
 
 # So much of a file tells whether it is a text.
@@ -32,18 +33,39 @@ def read_graph(path: str | PathLike[str]) -> GraphDef:
 
 
 def graph_def_of_bytes(content: bytes, name: str = "graph") -> GraphDef:
+    """ModelError, saying what the bytes are where that is known, when they hold no GraphDef."""
     try:
         graph = GraphDef.FromString(content)
     except DecodeError as error:
-        raise ModelError(f"{name}: not a GraphDef ({error})") from error
+        raise _no_graph_def(name, content, str(error)) from error
     assert isinstance(graph, GraphDef)
+    _check_has_contents(graph, name, content)
     return graph
 
 
+def _check_has_contents(graph: GraphDef, name: str, content: bytes) -> None:
+    """Other messages parse as a GraphDef with nothing in it that a GraphDef has."""
+    if graph.node or graph.library.function:
+        return
+    if graph.HasField("versions") and what_it_is(content) is None:
+        return
+    raise _no_graph_def(name, content, "it has no nodes")
+
+
+def _no_graph_def(name: str, content: bytes, fault: str) -> ModelError:
+    known = what_it_is(content)
+    return ModelError(f"{name}: not a GraphDef ({f'it is {known}' if known else fault})")
+
+
 def graph_def_of_text(content: bytes, name: str = "graph") -> GraphDef:
+    if not content.strip():
+        raise ModelError(f"{name}: not a GraphDef in text form (it is empty)")
     graph = GraphDef()
     try:
         text_format.Parse(content.decode(), graph)
     except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
-        raise ModelError(f"{name}: not a GraphDef in text form ({error})") from error
+        known = what_it_is(content)
+        raise ModelError(
+            f"{name}: not a GraphDef in text form ({f'it is {known}' if known else error})"
+        ) from error
     return graph

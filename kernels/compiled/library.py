@@ -7,8 +7,17 @@ from _thread import RLock  # a third of a millisecond less than threading's
 from collections.abc import Mapping
 from importlib import import_module
 
+from ...lite.errors import UnsupportedError
 from .cache import cache_directory, family_digest, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
+
+
+def _in_memory() -> bool:
+    """Whether NUMLITE_JIT asks for kernels that are kept nowhere."""
+    text = os.environ.get("NUMLITE_JIT", "")
+    if text not in ("", "memory"):
+        raise UnsupportedError(f"NUMLITE_JIT: must be 'memory', or not set, got {text!r}")
+    return text == "memory"
 
 
 class Library:
@@ -27,7 +36,7 @@ class Library:
         if not missing:
             return
         with self._lock:
-            if os.environ.get("NUMLITE_JIT") == "memory":
+            if _in_memory():
                 self._families.update((family, _InMemory(family)) for family in missing)
                 return
             to_compile = [family for family in missing if not self._load_cached(family)]

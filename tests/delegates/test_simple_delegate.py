@@ -141,7 +141,7 @@ def test_load_by_entry_point(module: str, monkeypatch: pytest.MonkeyPatch) -> No
     ("name", "message"),
     [
         ("nowhere.to.be_found", "neither a module nor one of the installed delegates"),
-        ("libedgetpu.so.1", "neither a module"),
+        ("libedgetpu.so.1", "it is a native library"),
         ("idle_delegate:missing", "missing"),
         ("idle_delegate:create_nothing", "must make a Delegate"),
     ],

@@ -68,7 +68,7 @@ def test_a_variant_without_value() -> None:
     interpreter.allocate_tensors()
     with pytest.raises(InvokeError, match="must hold a list"):
         interpreter.invoke()
-    with pytest.raises(ValueError, match="Tensor data is null"):
+    with pytest.raises(ValueError, match="it has no value yet"):
         interpreter.get_tensor(0)
 
 
