@@ -15,7 +15,14 @@ from .parallel import chunk_count
 # of biases, then one row per tap. Channels past the last are zeros.
 BLOCK_CHANNELS = 16
 
-# Input channels are output channels here: a multiplier above 1 is spread out beforehand.
+# Outputs of a row that are computed together.
+PIXELS = 7
+
+# Kinds of kernels; others are made for a filter's width and stride, 10 * width + stride.
+ANY_FILTER, ONE_CHANNEL = 0, 1
+
+# Input channels are output channels here: a multiplier above 1 is spread out beforehand, unless
+# the kind is ONE_CHANNEL and all of them read the only one.
 DEPTHWISE_F32 = np.dtype(
     [
         ("x", np.int64),
@@ -23,6 +30,7 @@ DEPTHWISE_F32 = np.dtype(
         ("y", np.int64),
         ("zeros", np.int64),
         ("images", np.int64),
+        ("kind", np.int64),
         ("channels", np.int64),
         ("in_height", np.int64),
         ("in_width", np.int64),
@@ -42,12 +50,16 @@ DEPTHWISE_F32 = np.dtype(
     align=True,
 )
 
-# y [pixels, channels * multiplier]: each channel of x [pixels, channels], multiplier times.
-REPEAT_CHANNELS_F32 = np.dtype(
+# y [rows, left + pixels + right, channels * multiplier]: each channel of x [rows, pixels,
+# channels], multiplier times, with zeros at the sides.
+SPREAD_ROWS_F32 = np.dtype(
     [
         ("x", np.int64),
         ("y", np.int64),
+        ("rows", np.int64),
         ("pixels", np.int64),
+        ("left", np.int64),
+        ("right", np.int64),
         ("channels", np.int64),
         ("multiplier", np.int64),
     ],
@@ -66,19 +78,28 @@ PACK_BLOCKS_F32 = np.dtype(
     align=True,
 )
 
-_NS_PER_MULTIPLY = 1 / 25
+_MOST_REPEATED = 1 << 15  # weights
+_NS_PER_MULTIPLY, _NS_PER_COPIED = 1 / 25, 1 / 8
 
 
 def calls(context: Context, node: Node, g: DepthwiseGeometry) -> list[KernelCall]:
     """The compiled calls of a checked DEPTHWISE_CONV_2D node."""
+    w, bias = context.input(node, 1), context.optional_input(node, 2)
+    constant = w.is_constant and (bias is None or bias.is_constant)
+    times = 1
+    if chunk_count(context, g.multiplies * _NS_PER_MULTIPLY) == 1:
+        if constant:
+            g, times = columns_as_channels(g)
+        g = g.lying()
     x, y = context.input(node, 0), context.output(node, 0)
     calls: list[KernelCall] = []
     chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY, g.batch * g.out_height)
-    if g.multiplier > 1:
-        x = _repeat_channels(context, node, g, calls)
-    packed = _packed_weights(context, node, g, calls)
+    kind = kind_of(g)
+    if needs_copy(g, kind):
+        x, g = _spread_rows(context, node, g, 1 if kind == ONE_CHANNEL else g.multiplier, calls)
+    packed = _packed_weights(context, node, g, calls, times)
     args = np.zeros(1, DEPTHWISE_F32)
-    args["images"], args["channels"] = g.batch, g.out_depth
+    args["images"], args["channels"], args["kind"] = g.batch, g.out_depth, kind
     for name in DEPTHWISE_F32.names or ():
         if hasattr(g, name):
             args[name] = getattr(g, name)
@@ -107,15 +128,26 @@ def pack_blocks(w: np.ndarray, bias: np.ndarray | None) -> np.ndarray:
     return packed
 
 
+def columns_as_channels(g: DepthwiseGeometry) -> tuple[DepthwiseGeometry, int]:
+    """The same with all columns' channels as those of one column, and how often weights repeat then.
+
+    Where a filter of one column sees the columns apart, and the weights stay small.
+    """
+    alone = g.filter_width == 1 and g.stride_w == 1 and g.multiplier == 1 and g.in_width == g.out_width
+    if not alone or g.taps * g.in_width * g.in_depth > _MOST_REPEATED:
+        return g, 1
+    depth = g.in_width * g.in_depth
+    return g._replace(in_width=1, out_width=1, in_depth=depth, out_depth=depth), g.in_width
+
+
 def _packed_weights(
-    context: Context, node: Node, g: DepthwiseGeometry, calls: list[KernelCall]
+    context: Context, node: Node, g: DepthwiseGeometry, calls: list[KernelCall], times: int
 ) -> Tensor | np.ndarray:
-    """The weights packed; if they are not constant, calls gets the call that packs them."""
+    """The weights packed, each row `times` times; if they are not constant, calls gets what packs them."""
     w, bias = context.input(node, 1), context.optional_input(node, 2)
     if w.is_constant and (bias is None or bias.is_constant):
-        return pack_blocks(
-            w.array().reshape(g.taps, g.out_depth), None if bias is None else bias.array().reshape(-1)
-        )
+        weights = np.tile(w.array().reshape(g.taps, -1), (1, times))
+        return pack_blocks(weights, None if bias is None else np.tile(bias.array().reshape(-1), times))
     blocks = -(-g.out_depth // BLOCK_CHANNELS)
     scratch = context.add_temporary(node, (g.taps + 1) * blocks * BLOCK_CHANNELS * 4)
     args = np.zeros(1, PACK_BLOCKS_F32)
@@ -127,12 +159,40 @@ def _packed_weights(
     return scratch
 
 
-def _repeat_channels(context: Context, node: Node, g: DepthwiseGeometry, calls: list[KernelCall]) -> Tensor:
-    """Scratch that holds x with each channel repeated; calls gets the call that fills it."""
-    pixels = g.batch * g.in_height * g.in_width
-    scratch = context.add_temporary(node, pixels * g.out_depth * 4)
-    args = np.zeros(1, REPEAT_CHANNELS_F32)
-    args["pixels"], args["channels"], args["multiplier"] = pixels, g.in_depth, g.multiplier
+def kind_of(g: DepthwiseGeometry) -> int:
+    """Which kernel computes it."""
+    if g.in_depth == 1 and g.multiplier > 1:
+        return ONE_CHANNEL
+    if g.filter_width in (3, 5) and g.stride_w <= 2 and g.dilation_w == 1:
+        return 10 * g.filter_width + g.stride_w
+    return ANY_FILTER
+
+
+def needs_copy(g: DepthwiseGeometry, kind: int) -> bool:
+    """Whether rows are copied first: channels repeated, or padding for kernels that check nothing."""
+    if g.multiplier > 1 and kind != ONE_CHANNEL:
+        return True
+    return kind in (ANY_FILTER, ONE_CHANNEL) and (g.pad_left > 0 or right_padding(g) > 0)
+
+
+def right_padding(g: DepthwiseGeometry) -> int:
+    """Columns that outputs see on the right of the input, PIXELS outputs at least."""
+    last = (max(g.out_width, PIXELS) - 1) * g.stride_w + (g.filter_width - 1) * g.dilation_w
+    return max(0, last + 1 - g.in_width - g.pad_left)
+
+
+def _spread_rows(
+    context: Context, node: Node, g: DepthwiseGeometry, multiplier: int, calls: list[KernelCall]
+) -> tuple[Tensor, DepthwiseGeometry]:
+    """Scratch that holds x with padding at its sides, and the new sizes; calls gets what fills it."""
+    right = right_padding(g)
+    width = g.pad_left + g.in_width + right
+    rows = g.batch * g.in_height
+    scratch = context.add_temporary(node, rows * width * g.in_depth * multiplier * 4)
+    args = np.zeros(1, SPREAD_ROWS_F32)
+    args["rows"], args["pixels"], args["left"], args["right"] = rows, g.in_width, g.pad_left, right
+    args["channels"], args["multiplier"] = g.in_depth, multiplier
     tensors = {"x": context.input(node, 0), "y": scratch}
-    calls.append(KernelCall("depthwise_conv_f32", "repeat_channels_f32", args, tensors))
-    return scratch
+    chunks = chunk_count(context, rows * width * g.in_depth * multiplier * _NS_PER_COPIED, rows)
+    calls.append(KernelCall("depthwise_conv_f32", "spread_rows_f32", args, tensors, chunks))
+    return scratch, g._replace(in_width=width, pad_left=0)

@@ -2,40 +2,45 @@
 
 A microkernel computes up to PIXELS neighbouring outputs of a row for all channels, a vector
 of channels at a time. Filters 3 and 5 wide with stride 1 or 2 have their own: they load each
-input once per filter row. The outputs next to the left and right edges, and the rest of a
-row, use a checked twin, which reads zeros for columns outside the input.
+input once per filter row. The outputs next to the left and right edges use a checked twin,
+which reads zeros for columns outside the input. Other filters see rows that are padded.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba import carray, float32, int64
+import numpy as np
+from numba import carray, float32, int64, njit
 
-from ..depthwise_conv_f32 import BLOCK_CHANNELS, DEPTHWISE_F32, REPEAT_CHANNELS_F32
+from ..depthwise_conv_f32 import BLOCK_CHANNELS, DEPTHWISE_F32, ONE_CHANNEL, PIXELS, SPREAD_ROWS_F32
 from .family import KernelFamily
 from .memory import float32_pointer
-from .simd import Emitter, Value, f32, i8, microkernel, vector
+from .run_copy import copy_run, fill_run
+from .simd import Emitter, Value, f32, microkernel, vector
 from .target import target
 from .tile_f32 import clamp_all
 
 kernels = KernelFamily()
 
-PIXELS = 7
 LANES = target().vector_bytes // 4
 
 
 class _Pixels:
     """Emits the outputs of one microkernel: where inputs, weights and results lie."""
 
-    def __init__(self, e: Emitter, checked: bool, arguments: tuple[Value, ...]) -> None:
+    def __init__(
+        self, e: Emitter, checked: bool, arguments: tuple[Value, ...], one_channel: bool = False
+    ) -> None:
         x, row_bytes, rows, column, self.in_width, w, bias, y, self.count, self.zeros = arguments[:10]
         self.channels, taps, low, high = arguments[10:14]
-        self.e, self.checked = e, checked
+        self.e, self.checked, self.one_channel = e, checked, one_channel
+        self.partial = checked
         b = e.builder
         self.x, self.row_bytes, self.rows, self.column = x, row_bytes, rows, column
         self.w, self.bias, self.y = e.pointer(w), e.pointer(bias), e.pointer(y)
         self.pixel_bytes = b.mul(self.channels, e.const(4))
+        self.in_pixel_bytes = e.const(4) if one_channel else self.pixel_bytes
         self.block_bytes = b.mul(b.add(taps, e.const(1)), e.const(4 * BLOCK_CHANNELS))
         self.low, self.high = low, high
         self.type = vector(f32, LANES)
@@ -43,11 +48,16 @@ class _Pixels:
     def input(self, row: Value, column: Value) -> Value:
         """Input of a row (address of its column 0) at a column, or zeros outside."""
         e, b = self.e, self.e.builder
-        at = b.add(row, b.mul(column, self.pixel_bytes))
+        at = b.add(row, b.mul(column, self.in_pixel_bytes))
         if self.checked:
             inside = b.icmp_unsigned("<", column, self.in_width)
             at = b.select(inside, at, self.zeros)
-        return e.load(b.inttoptr(at, i8.as_pointer()), self.type)
+        return self.loaded(e.pointer(at))
+
+    def loaded(self, place: Value) -> Value:
+        if self.one_channel:
+            return self.e.load_splat(place, f32, LANES)
+        return self.e.load(place, self.type)
 
     def store(self, acc: list[Value], c: Value) -> None:
         e, b = self.e, self.e.builder
@@ -66,7 +76,7 @@ class _Pixels:
                     else:
                         e.store(value, at)
 
-                if self.checked and t > 0:
+                if self.partial and t > 0:
                     e.branch(b.icmp_signed("<", e.const(t), self.count), one)
                 else:
                     one()
@@ -114,18 +124,27 @@ def _fixed_width(width: int, stride: int, checked: bool) -> Any:
     return microkernel(f"depthwise_f32_{width}_{stride}_{checked}", _ARGUMENTS, emit)
 
 
-def _any_width() -> Any:
-    """The microkernel of any filter; takes its width, stride and dilation along the row as well."""
+def _any_width(one_channel: bool, whole: bool) -> Any:
+    """The microkernel of any filter; takes its width, stride and dilation along the row as well.
+
+    All that it reads is inside the input. Computes PIXELS outputs where they are whole.
+    """
 
     def emit(e: Emitter, *arguments: Value) -> None:
         b = e.builder
         width, stride, dilation = arguments[12:15]
-        p = _Pixels(e, True, (*arguments[:12], *arguments[15:]))
+        p = _Pixels(e, False, (*arguments[:12], *arguments[15:]), one_channel)
+        p.partial = not whole
+        start_column = b.mul(p.column, p.in_pixel_bytes)
+        steps = [b.mul(b.mul(stride, e.const(t)), p.in_pixel_bytes) for t in range(PIXELS)]
+        tap_bytes = b.mul(dilation, p.in_pixel_bytes)
 
         def block(c: Value, _: list[Value]) -> list[Value]:
             within = b.mul(b.urem(c, e.const(BLOCK_CHANNELS)), e.const(4))
             start = b.add(b.mul(b.udiv(c, e.const(BLOCK_CHANNELS)), p.block_bytes), within)
-            x = b.add(p.x, b.mul(c, e.const(4)))
+            x = b.add(p.x, start_column)
+            if not one_channel:
+                x = b.add(x, b.mul(c, e.const(4)))
 
             def row(ky: Value, acc: list[Value]) -> list[Value]:
                 row_start = b.add(x, b.mul(ky, p.row_bytes))
@@ -134,12 +153,11 @@ def _any_width() -> Any:
                 def tap(kx: Value, acc: list[Value]) -> list[Value]:
                     at = b.mul(b.add(first, kx), e.const(4 * BLOCK_CHANNELS))
                     weight = e.load(e.offset(p.w, b.add(start, at)), p.type)
-                    column = b.add(p.column, b.mul(kx, dilation))
-                    out = []
-                    for t in range(PIXELS):
-                        value = p.input(row_start, b.add(column, b.mul(stride, e.const(t))))
-                        out.append(e.multiply_add(value, weight, acc[t]))
-                    return out
+                    base = e.pointer(b.add(row_start, b.mul(kx, tap_bytes)))
+                    return [
+                        e.multiply_add(p.loaded(e.offset(base, step)), weight, total)
+                        for step, total in zip(steps, acc, strict=True)
+                    ]
 
                 return e.loop(width, acc, tap)
 
@@ -149,23 +167,21 @@ def _any_width() -> Any:
 
         e.loop(p.channels, [], block, step=LANES)
 
-    return microkernel("depthwise_f32_any", [int64] * 15 + [float32] * 2, emit)
+    return microkernel(f"depthwise_f32_any_{one_channel}_{whole}", [int64] * 15 + [float32] * 2, emit)
 
 
 _3_1, _3_1_checked = _fixed_width(3, 1, False), _fixed_width(3, 1, True)
 _3_2, _3_2_checked = _fixed_width(3, 2, False), _fixed_width(3, 2, True)
 _5_1, _5_1_checked = _fixed_width(5, 1, False), _fixed_width(5, 1, True)
 _5_2, _5_2_checked = _fixed_width(5, 2, False), _fixed_width(5, 2, True)
-_any = _any_width()
+_any, _any_part = _any_width(False, True), _any_width(False, False)
+_one, _one_part = _any_width(True, True), _any_width(True, False)
 
 
 @kernels.add(DEPTHWISE_F32)
 def depthwise_f32(a, chunk, chunks):
-    kind = 0
-    if a.dilation_w == 1 and (a.filter_width == 3 or a.filter_width == 5) and a.stride_w <= 2:
-        kind = a.filter_width * 10 + a.stride_w
     total = a.images * a.out_height
-    row_bytes = a.in_width * a.channels * 4
+    row_bytes = a.in_width * (1 if a.kind == ONE_CHANNEL else a.channels) * 4
     step = row_bytes * a.dilation_h
     taps = a.filter_height * a.filter_width
     reach = (PIXELS - 1) * a.stride_w + (a.filter_width - 1) * a.dilation_w
@@ -178,43 +194,71 @@ def depthwise_f32(a, chunk, chunks):
         x = a.x + (image * a.in_height + top + first * a.dilation_h) * row_bytes
         w = a.w + (1 + first * a.filter_width) * BLOCK_CHANNELS * 4
         y = a.y + row * a.out_width * a.channels * 4
-        for ox in range(0, a.out_width, PIXELS):
+        for tile in range(0, a.out_width, PIXELS):
+            # The last tile is moved back over outputs that are computed already.
+            ox = min(tile, max(0, a.out_width - PIXELS))
             at = ox * a.stride_w - a.pad_left
             n = a.out_width - ox
             o = y + ox * a.channels * 4
             c, z, width, lo, hi = a.channels, a.zeros, a.in_width, a.low, a.high
             inside = at >= 0 and at + reach < width and n >= PIXELS
-            if kind == 31:
+            if a.kind == 31:
                 if inside:
                     _3_1(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
                 else:
                     _3_1_checked(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
-            elif kind == 32:
+            elif a.kind == 32:
                 if inside:
                     _3_2(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
                 else:
                     _3_2_checked(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
-            elif kind == 51:
+            elif a.kind == 51:
                 if inside:
                     _5_1(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
                 else:
                     _5_1_checked(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
-            elif kind == 52:
+            elif a.kind == 52:
                 if inside:
                     _5_2(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
                 else:
                     _5_2_checked(x, step, rows, at, width, w, a.w, o, n, z, c, taps, lo, hi)
+            elif a.kind == ONE_CHANNEL:
+                fw, s, d = a.filter_width, a.stride_w, a.dilation_w
+                if inside:
+                    _one(x, step, rows, at, width, w, a.w, o, n, z, c, taps, fw, s, d, lo, hi)
+                else:
+                    _one_part(x, step, rows, at, width, w, a.w, o, n, z, c, taps, fw, s, d, lo, hi)
             else:
-                s, d = a.stride_w, a.dilation_w
-                _any(x, step, rows, at, width, w, a.w, o, n, z, c, taps, a.filter_width, s, d, lo, hi)
+                fw, s, d = a.filter_width, a.stride_w, a.dilation_w
+                if inside:
+                    _any(x, step, rows, at, width, w, a.w, o, n, z, c, taps, fw, s, d, lo, hi)
+                else:
+                    _any_part(x, step, rows, at, width, w, a.w, o, n, z, c, taps, fw, s, d, lo, hi)
     return 0
 
 
-@kernels.add(REPEAT_CHANNELS_F32)
-def repeat_channels_f32(a, chunk, chunks):
-    x = carray(float32_pointer(a.x), a.pixels * a.channels)
-    y = carray(float32_pointer(a.y), (a.pixels * a.channels, a.multiplier))
-    for i in range(a.pixels * a.channels):
-        for j in range(a.multiplier):
+@njit(error_model="numpy")
+def repeat_channels(to, source, count, multiplier):
+    """Each of count numbers `multiplier` times."""
+    x = carray(float32_pointer(source), count)
+    y = carray(float32_pointer(to), (count, multiplier))
+    for i in range(count):
+        for j in range(multiplier):
             y[i, j] = x[i]
+
+
+@kernels.add(SPREAD_ROWS_F32)
+def spread_rows_f32(a, chunk, chunks):
+    width = a.channels * a.multiplier
+    row = (a.left + a.pixels + a.right) * width
+    for r in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+        y = a.y + r * row * 4
+        fill_run(y, np.int64(0), a.left * width * 4)
+        y += a.left * width * 4
+        x = a.x + r * a.pixels * a.channels * 4
+        if a.multiplier == 1:
+            copy_run(y, x, a.pixels * width * 4)
+        else:
+            repeat_channels(y, x, a.pixels * a.channels, a.multiplier)
+        fill_run(y + a.pixels * width * 4, np.int64(0), a.right * width * 4)
     return 0
