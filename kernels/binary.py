@@ -154,13 +154,19 @@ def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
     zeros = quantizations[0].zero_point, quantizations[1].zero_point
     suffix = _QUANTIZED_SUFFIXES[TensorType(out.type)]
     product = name == "MUL"
+    default = context.numerics is Numerics.DEFAULT
     fast = (
-        context.numerics is Numerics.DEFAULT
+        default
         and name != "SQUARED_DIFFERENCE"
         and out.type in BYTE_RANGES
         and _xnnpack_takes(product, scales, len(out.shape))
     )
-    if not fast:
+    nothing_stretches = prod(a.shape) == prod(b.shape) == prod(out.shape)
+    if default and name == "ADD" and out.type == TensorType.INT16 and nothing_stretches:
+        # Source: LiteRT tflite/kernels/internal/optimized/integer_ops/add.h, AddElementwiseInt16.
+        family, kernel = "binary_q16", "sum_i16"
+        args = _reference_block(name, scales, zeros, is_16_bit=True)
+    elif not fast:
         family, kernel = "binary_q8_reference", f"{_REFERENCE_KERNELS.get(name, 'sum')}_reference_{suffix}"
         args = _reference_block(name, scales, zeros, out.type == TensorType.INT16)
     elif product:

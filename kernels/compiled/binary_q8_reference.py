@@ -13,7 +13,7 @@ kernels = KernelFamily()
 
 
 @njit(error_model="numpy")
-def _sum_parameters(block):
+def sum_parameters(block):
     a = (block.a_zero, block.a_multiplier, block.a_shift)
     b = (block.b_zero, block.b_multiplier, block.b_shift)
     return (
@@ -33,7 +33,7 @@ def _to_common_scale(x, operand, left_shift):
 
 
 @njit(error_model="numpy")
-def _sum(x, y, p):
+def reference_sum(x, y, p):
     a, b, left_shift, b_sign, output = p
     total = np.int32(_to_common_scale(x, a, left_shift) + b_sign * _to_common_scale(y, b, left_shift))
     return requantize_double_rounding(total, *output)
@@ -64,8 +64,8 @@ for _suffix, _read, _write in (
     ("i16", read_i16, write_i16),
 ):
     for _name, _block, _parameters, _combine in (
-        ("sum", SUM_Q8_REFERENCE, _sum_parameters, _sum),
-        ("squared_difference", SUM_Q8_REFERENCE, _sum_parameters, _squared_difference),
+        ("sum", SUM_Q8_REFERENCE, sum_parameters, reference_sum),
+        ("squared_difference", SUM_Q8_REFERENCE, sum_parameters, _squared_difference),
         ("product", PRODUCT_Q8_REFERENCE, _product_parameters, _product),
     ):
         kernels.add(_block, f"{_name}_reference_{_suffix}")(
