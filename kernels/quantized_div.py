@@ -23,8 +23,8 @@ QUANTIZED_DIV = np.dtype(
 )
 DIVISION_BY_ZERO = 1
 
-# Left shifts of the result that the headroom of every dividend makes up for.
-_MOST_SHIFT = {TensorType.INT8: 22, TensorType.UINT8: 22, TensorType.INT16: 14}
+# Beyond these left shifts no quotient but 0 fits into the result's type.
+_MOST_SHIFT = {TensorType.INT8: 22, TensorType.UINT8: 22, TensorType.INT16: 31}
 
 
 def _multiplier(a: Tensor, b: Tensor, out: Tensor) -> tuple[int, int]:

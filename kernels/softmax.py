@@ -10,9 +10,10 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
+from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
 from .fixed_point import divide_by_power, exp_of_negative, high_multiply
-from .index_vector import check_counts, output_of
+from .index_vector import check_counts, check_same_type
 from .lookup import BYTE_TYPES, interpolation_samples
 from .operators import registration
 from .parallel import chunk_count
@@ -23,7 +24,9 @@ _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int6
 # scratch holds a row for each chunk (LOG_SOFTMAX only).
 SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], align=True)
 # exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d.
-SOFTMAX_Q8 = np.dtype([*_ROWS, ("exponentials", np.int64)], align=True)
+SOFTMAX_Q8 = np.dtype(
+    [*_ROWS, ("exponentials", np.int64), ("y_scale", np.float32), ("zero", np.int32)], align=True
+)
 # Elements more than `furthest` below their row's largest have the lowest result.
 LOG_SOFTMAX_Q8 = np.dtype(
     [
@@ -56,7 +59,7 @@ SOFTMAX_I16 = np.dtype(
 SUM_INTEGER_BITS = 12
 _DIFFERENCE_INTEGER_BITS = 5
 
-_SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8"}
+_SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8", TensorType.INT16: "i16"}
 
 
 def float_exponentials(scale: float, beta: float) -> np.ndarray:
@@ -98,16 +101,15 @@ def fixed_exponentials(scale: float, beta: float) -> tuple[np.ndarray, np.ndarra
 def _byte_call(
     context: Context, x: Tensor, y: Tensor, beta: float
 ) -> tuple[str, np.ndarray, list[np.ndarray]]:
-    """Kernel, block and tables of an 8-bit SOFTMAX, whose output must cover [0, 1)."""
+    """Kernel, block and tables of a SOFTMAX of bytes, to bytes that cover [0, 1) or to int16.
+
+    To int16 the default keeps to the output's quantization, the reference has [0, 1) whatever that says.
+    """
     p, q = quantization_of("SOFTMAX", x), quantization_of("SOFTMAX", y)
-    lowest = BYTE_RANGES[TensorType(y.type)][0]
-    if q.zero_point != lowest or abs(q.scale - 1 / 256) > 0.001 / 256:
-        raise PrepareError(
-            f"SOFTMAX: the output's scale must be 1/256 and its zero point {lowest}, "
-            f"got {q.scale} and {q.zero_point}"
-        )
+    _check_byte_output(y, q)
     if context.numerics is Numerics.DEFAULT:
         args = np.zeros(1, SOFTMAX_Q8)
+        args["y_scale"], args["zero"] = q.scale, q.zero_point
         tables = [float_exponentials(p.scale, beta)]
         kernel = "softmax"
     else:
@@ -116,7 +118,21 @@ def _byte_call(
         args["terms"] = tables[1].ctypes.data
         kernel = "softmax_reference"
     args["exponentials"] = tables[0].ctypes.data
-    return f"{kernel}_{_SUFFIXES[TensorType(x.type)]}", args, tables
+    suffixes = dict.fromkeys(_SUFFIXES[TensorType(tensor.type)] for tensor in (x, y))
+    return "_".join((kernel, *suffixes)), args, tables
+
+
+def _check_byte_output(y: Tensor, q: Quantization) -> None:
+    if y.type == TensorType.INT16:
+        if not q.scale > 0:
+            raise PrepareError(f"SOFTMAX: the output's scale must be positive, got {q.scale}")
+        return
+    lowest = BYTE_RANGES[TensorType(y.type)][0]
+    if q.zero_point != lowest or abs(q.scale - 1 / 256) > 0.001 / 256:
+        raise PrepareError(
+            f"SOFTMAX: the output's scale must be 1/256 and its zero point {lowest}, "
+            f"got {q.scale} and {q.zero_point}"
+        )
 
 
 def _prepare_i16(context: Context, node: Node, x: Tensor, y: Tensor, beta: float) -> list[KernelCall]:
@@ -159,8 +175,10 @@ def _in_float64(function: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.nd
 
 def _rows(operator: str, context: Context, node: Node) -> tuple[Tensor, Tensor]:
     check_counts(operator, node, 1)
-    x = context.input(node, 0)
-    y = output_of(context, node, operator, x)
+    x, y = context.input(node, 0), context.output(node, 0)
+    widens = operator == "SOFTMAX" and x.type in BYTE_TYPES and y.type == TensorType.INT16
+    if not widens:
+        check_same_type(operator, x, y)
     if not x.shape:
         raise PrepareError(f"{operator}: input must have at least 1 dimension, got {x!r}")
     context.resize_tensor(y, x.shape)

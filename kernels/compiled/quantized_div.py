@@ -20,8 +20,11 @@ def _bit_length(x):
 
 @njit(error_model="numpy")
 def _divided(x, exponent):
-    """x / 2**exponent as LiteRT has it on x86, whose shifts count modulo 32."""
-    if exponent > 31:
+    """x / 2**exponent as LiteRT has it on x86, whose shifts count modulo 32.
+
+    Exponents below 0 are of int16 quotients that are far too large.
+    """
+    if not 0 <= exponent <= 31:
         return (x >> (exponent & 31)) + (1 if x >= 0 else 0)
     return divide_by_power(x, exponent)
 

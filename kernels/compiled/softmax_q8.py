@@ -1,4 +1,4 @@
-"""SOFTMAX and LOG_SOFTMAX of int8 and uint8 rows, by tables of exponentials."""
+"""SOFTMAX and LOG_SOFTMAX of int8 and uint8 rows, by tables of exponentials; SOFTMAX also to int16."""
 
 import math
 from collections.abc import Callable
@@ -8,13 +8,11 @@ import numpy as np
 from numba import njit
 
 from ..softmax import LOG_SOFTMAX_Q8, SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
-from .elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_u8
+from .elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_i16, write_u8
 from .family import KernelFamily
 from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
 
 kernels = KernelFamily()
-
-_OUT_SCALE = np.float32(1 / 256)
 
 
 def _largest(read: Any) -> Callable:
@@ -29,23 +27,24 @@ def _largest(read: Any) -> Callable:
     return largest
 
 
-def _softmax(read: Any, write: Any, lowest: int) -> Callable:
+def _softmax(read: Any, write: Any, highest: int) -> Callable:
     """In float32, summed in order: what LiteRT computes by default."""
     largest_of = _largest(read)
 
     def kernel(a, chunk, chunks):
         x, y, depth = a.x, a.y, a.depth
+        zero = np.int64(a.zero)
         for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
             start = row * depth
             table = a.exponentials + (255 - largest_of(x, start, depth)) * 4
             total = np.float32(0)
             for c in range(depth):
                 total += read_f32(table, np.int64(read(x, start + c)))
-            share = np.float32(1) / (total * _OUT_SCALE)
+            share = np.float32(1) / (total * a.y_scale)
             for c in range(depth):
                 real = read_f32(table, np.int64(read(x, start + c))) * share
-                whole = np.int32(np.int32(np.float64(real) + 0.5) + np.int32(lowest))
-                write(y, start + c, min(whole, np.int32(lowest + 255)))
+                whole = np.int64(np.int32(np.float64(real) + 0.5)) + zero
+                write(y, start + c, min(whole, np.int64(highest)))
         return 0
 
     return kernel
@@ -88,7 +87,7 @@ def _leading_zeros(x):
     return count
 
 
-def _softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
+def _softmax_reference(read: Any, write: Any, bits: int, lowest: int) -> Callable:
     """In fixed point, as TFLite's reference kernels compute it."""
     largest_of = _largest(read)
 
@@ -102,19 +101,23 @@ def _softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
                 total += np.int64(read_i32(a.terms, largest - np.int64(read(x, start + c))))
             zeros = _leading_zeros(total)
             share = reciprocal_of_one_plus((total << zeros) - (np.int64(1) << 31))
-            shift = SUM_INTEGER_BITS - zeros + 31 - 8
+            shift = SUM_INTEGER_BITS - zeros + 31 - bits
             for c in range(depth):
                 value = read_i32(a.exponentials, largest - np.int64(read(x, start + c)))
                 scaled = divide_by_power(high_multiply(share, value), shift)
-                write(y, start + c, np.int32(min(scaled, np.int64(255)) + lowest))
+                write(y, start + c, np.int32(min(scaled, np.int64((1 << bits) - 1)) + lowest))
         return 0
 
     return kernel
 
 
 for _suffix, _read, _write, _lowest in (("i8", read_i8, write_i8, -128), ("u8", read_u8, write_u8, 0)):
-    kernels.add(SOFTMAX_Q8, f"softmax_{_suffix}")(_softmax(_read, _write, _lowest))
     kernels.add(LOG_SOFTMAX_Q8, f"log_softmax_{_suffix}")(_log_softmax(_read, _write, _lowest))
-    kernels.add(SOFTMAX_Q8_REFERENCE, f"softmax_reference_{_suffix}")(
-        _softmax_reference(_read, _write, _lowest)
-    )
+    for _kinds, _to, _bits, _least in (
+        (_suffix, _write, 8, _lowest),
+        (f"{_suffix}_i16", write_i16, 16, -32768),
+    ):
+        kernels.add(SOFTMAX_Q8, f"softmax_{_kinds}")(_softmax(_read, _to, _least + (1 << _bits) - 1))
+        kernels.add(SOFTMAX_Q8_REFERENCE, f"softmax_reference_{_kinds}")(
+            _softmax_reference(_read, _to, _bits, _least)
+        )

@@ -17,13 +17,18 @@ def _softmax(x: np.ndarray, beta: float) -> np.ndarray:
     return exponentials / exponentials.sum(axis=-1, keepdims=True)
 
 
-def softmax_case(x: Kind, beta: float = 1.0, reference: Closeness | Skip | None = None) -> Case:
+def softmax_case(
+    x: Kind, beta: float = 1.0, reference: Closeness | Skip | None = None, out: Kind | None = None
+) -> Case:
+    """out is the result's kind, where it is not what the operator has for x."""
     dtype = np.dtype(x.dtype)
     id = f"SOFTMAX-{dtype.name}-{'x'.join(map(str, x.shape))}-{x.scale}-{beta}"
+    if out is not None:
+        id += f"-{np.dtype(out.dtype).name}-{out.scale}"
     quantization = (1 / 256, int(np.iinfo(dtype).min)) if x.scale else (None, 0)
     if x.dtype is np.int16:
         quantization = (1 / 32768, 0)
-    y = Kind(x.shape, x.dtype, *quantization)
+    y = out or Kind(x.shape, x.dtype, *quantization)
     return Case(
         id=id,
         make=lambda: single_op(
@@ -33,7 +38,7 @@ def softmax_case(x: Kind, beta: float = 1.0, reference: Closeness | Skip | None 
         oracle=lambda stored: y.stored(_softmax(x.real(stored), beta)),
         # Sums are taken in another order; exponentials are within 1 unit in the last place.
         # int16 interpolates in tables.
-        closeness=Quanta(16 if x.dtype is np.int16 else 1) if x.scale else Close(rtol=2e-6, atol=1e-12),
+        closeness=Quanta(16 if y.dtype is np.int16 else 1) if x.scale else Close(rtol=2e-6, atol=1e-12),
         litert_reference=reference,
     )
 
@@ -65,6 +70,17 @@ CASES = [
         for dtype in (np.int8, np.uint8)
         for scale in (0.01, 0.1, 0.6)
         for shape in ((1, 12), (2, 3, 5), (1, 1001))
+    ),
+    *(
+        softmax_case(Kind(shape, dtype, scale, 3), beta, out=Kind(shape, np.int16, 1 / 65536, -32768))
+        for dtype in (np.int8, np.uint8)
+        for scale, beta in ((0.02, 1.0), (0.1, 1.0), (0.6, 0.5))
+        for shape in ((1, 12), (2, 3, 5), (70, 31))
+    ),
+    # LiteRT takes the scale as it is, not as 1/256.
+    *(
+        softmax_case(Kind((90, 7), np.int8, 0.07), out=Kind((90, 7), np.int8, s, -128))
+        for s in (0.003906, 0.003909)
     ),
     *(softmax_case(Kind(shape, np.int16, 0.0004)) for shape in ((1, 12), (2, 3, 5), (1, 300))),
     *(log_softmax_case((8, 40), dtype, 0.2503) for dtype in (np.int8, np.uint8)),

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numlite.interpreter as numlite_interpreter
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
@@ -36,3 +41,40 @@ def test_an_element_that_stands_for_zero(dtype: type) -> None:
 def test_scales_that_cannot_be(scales: tuple[float, float, float], text: str) -> None:
     with pytest.raises(PrepareError, match=rf"node 0 \(DIV\).*{text}"):
         ready(*(Kind((3,), np.int8, scale) for scale in scales))
+
+
+def divided(api: Any, scale: float, a: np.ndarray, b: np.ndarray, reference: bool) -> np.ndarray:
+    kinds = [Kind(a.shape, np.int16, s) for s in (scale, 1.0, 1.0)]
+    interpreter = api.Interpreter(
+        model_content=single_op(BuiltinOperator.DIV, kinds[:2], kinds[2], tflite.DivOptionsT(), 2),
+        experimental_op_resolver_type=api.OpResolverType["BUILTIN_REF" if reference else "AUTO"],
+    )
+    interpreter.allocate_tensors()
+    for detail, value in zip(interpreter.get_input_details(), (a, b), strict=True):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+@pytest.mark.parametrize("reference", [False, True])
+@pytest.mark.parametrize("power", [13, 14, 15, 16, 20, 25, 30])
+def test_large_scales_of_int16(power: int, reference: bool) -> None:
+    """Quotients that fit are right; all are LiteRT's, also those that are far too large for its shifts."""
+    scale = 1.3 * 2.0**power
+    random = np.random.default_rng(power)
+    b = random.integers(1, 32768, 4000).astype(np.int16)
+    fitting = np.minimum(32000 * b.astype(float) / scale, 30000).astype(np.int16)
+    got = divided(numlite_interpreter, scale, fitting, b, reference)
+    assert np.abs(got - np.rint(scale * fitting / b)).max() <= 1
+    if find_spec("ai_edge_litert") is None:
+        pytest.skip("ai-edge-litert is not installed")
+    litert = import_module("ai_edge_litert.interpreter")
+    for a in (fitting, random.integers(-32768, 32768, 4000).astype(np.int16)):
+        for sign in (1, -1):
+            operands = scale, a, (sign * b).astype(np.int16), reference
+            assert np.array_equal(divided(numlite_interpreter, *operands), divided(litert, *operands))
+
+
+def test_a_scale_that_leaves_no_quotient_of_int16() -> None:
+    with pytest.raises(PrepareError, match=r"under 2\*\*31"):
+        ready(*(Kind((3,), np.int16, scale) for scale in (1e10, 1.0, 1.0)))

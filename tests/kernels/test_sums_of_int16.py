@@ -1,4 +1,4 @@
-"""Sums of int16 where roundings differ: in vectors of 16 LiteRT's default rounds operands once, else twice."""
+"""Sums of int16 where roundings differ: by default operands are rounded once in vectors of 16, else twice."""
 
 from __future__ import annotations
 
