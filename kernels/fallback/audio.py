@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 
+from .decoded_size import check_decoded
 from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError, ResourceExhaustedError
@@ -29,14 +30,17 @@ def decode_wav(
     if contents.ndim:
         raise InvalidArgumentError(f"{op}: contents must be a scalar, got {list(contents.shape)}")
     samples, rate = _wav_samples(contents.item())
+    check_decoded(op, 4 * samples.size)
     found = samples.astype(np.float32) / np.float32(1 << 15)
     if desired_samples >= 0:
         shape = checked_shape((desired_samples, found.shape[1]), found.dtype)
+        check_decoded(op, 4 * desired_samples * found.shape[1])
         kept = np.zeros(shape, np.float32)
         kept[: len(found)] = found[:desired_samples]
         found = kept
     if desired_channels > 0:
         checked_shape((len(found), desired_channels), found.dtype)
+        check_decoded(op, 4 * len(found) * desired_channels)
         found = found[:, np.minimum(np.arange(desired_channels), found.shape[1] - 1)]
     return np.ascontiguousarray(found), np.array(rate, np.int32)
 

@@ -15,14 +15,12 @@ from google.protobuf.message import DecodeError
 from ...schema.graph_def import TensorProto
 from .attributes import DataType
 from .axis import scalar
+from .decoded_size import check_decoded, most_decoded_bytes
 from .dtypes import ANY, numpy_dtype
 from .each_string import mapped_strings, scalar_string, string_array
 from .registry import kernel
 from .status import InvalidArgumentError
 from .tensor_proto import array_of, proto_of
-
-# What one string may unpack to.
-_MOST_BYTES = 1 << 31
 
 
 def _raw(texts: list[bytes], shape: tuple[int, ...], out: np.dtype, little_endian: bool) -> np.ndarray:
@@ -87,11 +85,14 @@ def _unpacked(text: bytes, kind: str) -> bytes:
         raise InvalidArgumentError(f"compression_type must be '', 'ZLIB' or 'GZIP', got {kind!r}")
     machine = zlib.decompressobj(wbits=31 if kind == "GZIP" else 15)
     try:
-        made = machine.decompress(text, _MOST_BYTES)
+        # zlib makes a thousand bytes of one at the most.
+        most = min(most_decoded_bytes(), 1100 * len(text))
+        made = machine.decompress(text, max(most, 1))
     except zlib.error as error:
         raise InvalidArgumentError(f"DecodeCompressed: {error}") from None
     if machine.unconsumed_tail or not machine.eof:
-        raise InvalidArgumentError(f"DecodeCompressed: data must end, and within {_MOST_BYTES} bytes")
+        raise InvalidArgumentError(f"DecodeCompressed: data must end, and within {most} bytes")
+    check_decoded("DecodeCompressed", len(made))
     return made
 
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .status import InvalidArgumentError, ResourceExhaustedError
+from .decoded_size import check_decoded
+from .status import InvalidArgumentError
 
 SIGNATURES = (b"GIF87a", b"GIF89a")
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 _GRAPHIC_CONTROL = 0xF9
 _MOST_CODES = 4096
-_MOST_BYTES = 1 << 30
 
 
 # First row and rows apart of the four parts of an interlaced image.
@@ -80,9 +80,9 @@ def read_gif(data: bytes) -> np.ndarray:
     if not frames:
         raise _refuse("file must have a whole frame")
     height, width = (max(frame.pixels.shape[axis] for frame in frames) for axis in (0, 1))
-    if not 0 < height * width * 3 * len(frames) <= _MOST_BYTES:
-        size = f"{len(frames)} of {height} x {width}"
-        raise ResourceExhaustedError(f"GIF: frames must have from 1 to {_MOST_BYTES} bytes, got {size}")
+    if not height * width:
+        raise _refuse(f"frames must have pixels, got {height} x {width}")
+    check_decoded(f"GIF of {len(frames)} frames", 3 * height * width * len(frames))
     made = np.zeros((len(frames), height, width, 3), np.uint8)
     for number, frame in enumerate(frames):
         if number:
@@ -100,11 +100,12 @@ def _frames(data: bytes) -> list[_Frame]:
     _, _, flags, _, _ = struct.unpack("<HHBBB", reader.take(7))
     shared = reader.colours(flags) if flags & 0x80 else None
     frames: list[_Frame] = []
-    transparent = -1
+    transparent, nbytes = -1, 0
     try:
         while (kind := reader.byte()) != _TRAILER:
             if kind == _IMAGE:
-                frames.append(_frame(reader, shared, transparent))
+                frames.append(_frame(reader, shared, transparent, nbytes))
+                nbytes += frames[-1].pixels.nbytes
                 transparent = -1
             elif kind == _EXTENSION:
                 label, content = reader.byte(), reader.blocks()
@@ -118,8 +119,9 @@ def _frames(data: bytes) -> list[_Frame]:
     return frames
 
 
-def _frame(reader: _Reader, shared: np.ndarray | None, transparent: int) -> _Frame:
+def _frame(reader: _Reader, shared: np.ndarray | None, transparent: int, before_bytes: int) -> _Frame:
     left, top, width, height, flags = struct.unpack("<HHHHB", reader.take(9))
+    check_decoded("GIF", before_bytes + 3 * width * height)
     colours = reader.colours(flags) if flags & 0x80 else shared
     if colours is None:
         raise _refuse("an image must have colours of its own or of the file")

@@ -9,6 +9,7 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...schema import graph_def
 from .attributes import DataType
+from .decoded_size import check_decoded
 from .dtypes import INDICES, numpy_dtype
 from .gif_format import SIGNATURES, read_gif
 from .jpeg_pixels import jpeg_shape, read_jpeg
@@ -116,6 +117,7 @@ def _bmp_image(op: str, data: bytes, channels: int) -> np.ndarray:
     if width <= 0 or not 0 < width * rows < _MOST_PIXELS or start + rows * row_bytes > len(data):
         message = f"{len(data)} bytes must hold the image from {start}"
         raise InvalidArgumentError(f"{op}: {message}, got {rows} x {width} x {own}")
+    check_decoded("BMP", rows * width * max(own, channels))
     lines = np.frombuffer(data, np.uint8, rows * row_bytes, start).reshape(rows, row_bytes)
     image = lines[:, : width * own].reshape(rows, width, own)
     if height > 0:

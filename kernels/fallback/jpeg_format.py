@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...lite.errors import UnsupportedError
+from .decoded_size import check_decoded
 from .jpeg_progressive import ProgressiveScan
-from .status import InvalidArgumentError
+from .status import InvalidArgumentError, ResourceExhaustedError
 
 _START, _END, _SCAN, _RESTART_INTERVAL, _QUANTIZERS, _HUFFMAN = 0xD8, 0xD9, 0xDA, 0xDD, 0xDB, 0xC4
 _HUFFMAN_FRAMES = (0xC0, 0xC1, 0xC2)
@@ -21,6 +22,10 @@ _OTHER_FRAMES = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
 _ADOBE = 0xEE
 SIZE = 8
 _MOST_PIXELS = 1 << 28
+# A large even image of ten scans has some forty blocks for each byte of its file.
+_BLOCKS_PER_BYTE = 128
+_STRETCH = 1 << 14  # blocks that are looked at together
+_WORKING_BYTES = 64  # for each sample
 # Places of coefficients in a block, row by row, in the order of the file.
 ZIGZAG = np.array(
     sorted(range(64), key=lambda at: (at // 8 + at % 8, (at // 8 if (at // 8 + at % 8) % 2 else at % 8)))
@@ -55,6 +60,26 @@ class Frame:
     def most(self) -> tuple[int, int]:
         """The greatest sampling, down and across."""
         return max(c.down for c in self.components), max(c.across for c in self.components)
+
+
+@dataclass(frozen=True)
+class _Units:
+    """What a scan goes over: units in rows, each of blocks: colour, how many down and across, place."""
+
+    count: int
+    columns: int
+    blocks: list[tuple[Component, int, int, int, int]]
+
+    def at(self, number: int) -> list[tuple[Component, int, int]]:
+        """The blocks of a unit: colours, rows and columns."""
+        row, column = divmod(number, self.columns)
+        return [(c, row * down + i, column * across + j) for c, down, across, i, j in self.blocks]
+
+    def stretch(self, first: int, last: int) -> tuple[np.ndarray, np.ndarray]:
+        """All blocks [count, 64] of a scan of one colour, and which of them are those units."""
+        coefficients = self.blocks[0][0].coefficients
+        rows, columns = np.divmod(np.arange(first, min(last, first + _STRETCH)), self.columns)
+        return coefficients.reshape(-1, SIZE * SIZE), rows * coefficients.shape[1] + columns
 
 
 class _Bits:
@@ -126,6 +151,7 @@ class Decoder:
         self._quantizers: dict[int, np.ndarray] = {}
         self._restart = 0
         self._progressive = False
+        self._blocks_met = 0
         self.frame: Frame | None = None
         self.transform: int | None = None
 
@@ -214,6 +240,7 @@ class Decoder:
         blocks = rows * columns * sum(c.down * c.across for c in components)
         if blocks > (8 if self._progressive else 4) * len(self._data) + 64:
             raise refuse(f"{len(self._data)} bytes must be enough for {height} x {width} pixels")
+        check_decoded("JPEG", height * width * count, _WORKING_BYTES * SIZE * SIZE * blocks)
         for component in components:
             shape = (rows * component.down, columns * component.across, 64)
             component.coefficients = np.zeros(shape, np.int32)
@@ -238,30 +265,46 @@ class Decoder:
             named[name].tables = ids
             chosen.append(named[name])
         parts, stop = self._entropy_coded(at)
-        places = self._places(chosen)
-        each = self._restart or len(places)
-        if len(parts) < -(-len(places) // each):
+        units = self._units(chosen)
+        self._pay(units.count * len(units.blocks))
+        each = self._restart or units.count
+        if len(parts) < -(-units.count // each):
             raise refuse("a scan must be complete")
         for number, data in enumerate(parts):
             for component in chosen:
                 component.before = 0
-            self._interval(_Bits(data), places[number * each : (number + 1) * each], part)
+            first = number * each
+            self._interval(_Bits(data), units, first, min(first + each, units.count), part)
         return stop
 
+    def _pay(self, blocks: int) -> None:
+        """ResourceExhaustedError for scans that go over the blocks again and again."""
+        self._blocks_met += blocks
+        most = _BLOCKS_PER_BYTE * len(self._data)
+        if self._blocks_met > most:
+            raise ResourceExhaustedError(
+                f"JPEG: scans of a file of {len(self._data)} bytes must have {most} blocks or fewer, "
+                f"got {self._blocks_met}"
+            )
+
     def _interval(
-        self, bits: _Bits, units: list[list[tuple[Component, int, int]]], part: ProgressiveScan | None
+        self, bits: _Bits, units: _Units, first: int, last: int, part: ProgressiveScan | None
     ) -> None:
         """Reads the blocks of the units between two restarts."""
         if part is not None:
             part.restart()
-        for unit in units:
-            for component, row, column in unit:
+        while first < last:
+            if part is not None and part.is_within_run:
+                first += part.skip(bits, *units.stretch(first, last))
+                continue
+            for component, row, column in units.at(first):
                 block = component.coefficients[row, column]
                 if part is None:
                     self._block(bits, component, block)
                     continue
                 table = self._huffman.get(component.tables[0 if part.tables[0] else 1], [])
                 component.before = part.block(bits, table, block, component.before)
+            first += 1
 
     def _entropy_coded(self, at: int) -> tuple[list[bytes], int]:
         """The scan's bytes between restarts, unstuffed, and where the next segment begins."""
@@ -283,27 +326,18 @@ class Decoder:
             at += 2
             start = at
 
-    def _places(self, chosen: list[Component]) -> list[list[tuple[Component, int, int]]]:
-        """The blocks of each unit of the scan, in order."""
+    def _units(self, chosen: list[Component]) -> _Units:
         assert self.frame is not None
         down, across = self.frame.most
         if len(chosen) == 1:
             only = chosen[0]
             rows = -(-self.frame.height * only.down // (down * SIZE))
             columns = -(-self.frame.width * only.across // (across * SIZE))
-            return [[(only, row, column)] for row in range(rows) for column in range(columns)]
+            return _Units(rows * columns, columns, [(only, 1, 1, 0, 0)])
         rows = -(-self.frame.height // (SIZE * down))
         columns = -(-self.frame.width // (SIZE * across))
-        return [
-            [
-                (c, row * c.down + i, column * c.across + j)
-                for c in chosen
-                for i in range(c.down)
-                for j in range(c.across)
-            ]
-            for row in range(rows)
-            for column in range(columns)
-        ]
+        blocks = [(c, c.down, c.across, i, j) for c in chosen for i in range(c.down) for j in range(c.across)]
+        return _Units(rows * columns, columns, blocks)
 
     def _block(self, bits: _Bits, component: Component, block: np.ndarray) -> None:
         first, others = (self._huffman[table] for table in component.tables)

@@ -46,6 +46,21 @@ class ProgressiveScan:
     def restart(self) -> None:
         self._empty = 0
 
+    @property
+    def is_within_run(self) -> bool:
+        """Whether nothing new is said of the blocks that come next, all of one colour."""
+        return self._empty > 0
+
+    def skip(self, bits: Bits, blocks: np.ndarray, places: np.ndarray) -> int:
+        """Go over the blocks at these places, as far as the run goes; returns how many these are."""
+        count = min(self._empty, len(places))
+        if self._refines:
+            band = blocks[np.ix_(places[:count], self._zigzag[self._start : self._end + 1])]
+            for number in np.flatnonzero(band.any(axis=1)).tolist():
+                self._pass_by(bits, blocks[places[number]], self._start, 64)
+        self._empty -= count
+        return count
+
     def block(self, bits: Bits, table: list[int], block: np.ndarray, before: int) -> int:
         """Reads what the scan says of a block; returns the first coefficient, for the next block."""
         if self._start:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .decoded_size import check_decoded
 from .status import InvalidArgumentError
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -30,6 +31,8 @@ _PASSES = (
     *((2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)),
 )
 _MOST_PIXELS = 1 << 29
+_WORKING_COPIES = 6  # of the image, at the most at once
+_BAND = 64  # rows
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,10 @@ def read_png(data: bytes) -> Png:
         raise _refuse(f"header must be of a known kind, got depth {depth}, colour type {kind}")
     if not 0 < width * height < _MOST_PIXELS:
         raise _refuse(f"image must have from 1 to {_MOST_PIXELS - 1} pixels, got {height} x {width}")
-    raw = _Raw(b"".join(image), width, height, _CHANNELS[kind], depth)
+    channels = _CHANNELS[kind]
+    nbytes = height * width * channels * (2 if depth == 16 else 1)
+    check_decoded("PNG", nbytes, _WORKING_COPIES * max(nbytes, height * width))
+    raw = _Raw(b"".join(image), width, height, channels, depth)
     samples = raw.interlaced() if interlace else raw.whole()
     return _with_colours(samples, kind, depth, held)
 
@@ -148,25 +154,38 @@ def _unpacked(rows: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _unfiltered(rows: np.ndarray, filters: np.ndarray) -> np.ndarray:
-    """The bytes [height, pixels, step] that filtered ones stand for.
+    """The bytes [height, pixels, step] that filtered ones stand for."""
+    made = np.empty(rows.shape, np.uint8)
+    band = max(rows.shape[1], _BAND)
+    above = np.zeros(rows.shape[1:], np.uint8)
+    for first in range(0, len(rows), band):
+        chosen = slice(first, first + band)
+        made[chosen] = _unfiltered_band(rows[chosen], filters[chosen], above)
+        above = made[chosen][-1]
+    return made
+
+
+def _unfiltered_band(rows: np.ndarray, filters: np.ndarray, above: np.ndarray) -> np.ndarray:
+    """The bytes of some rows, below a row that is known.
 
     A pixel needs those left of it, above it, and left above it, so all those of one diagonal are
     found at once: entry [d, y] is the pixel of row y in column d - y.
     """
     height, width, step = rows.shape
     skewed = np.zeros((height + width + 1, height + 1, step), np.int16)
+    skewed[1 : width + 1, 0] = above
     kinds = filters.reshape(-1, 1)
     for diagonal in range(height + width - 1):
         first, last = max(0, diagonal - width + 1), min(height, diagonal + 1)
         row = np.arange(first, last)
-        # One row and two diagonals of zeros stand before the image.
+        # The row above and two diagonals of zeros stand before these rows.
         left = skewed[diagonal + 1, first + 1 : last + 1]
-        above = skewed[diagonal + 1, first:last]
+        upper = skewed[diagonal + 1, first:last]
         corner = skewed[diagonal, first:last]
         kind = kinds[first:last]
-        guess = np.where(kind == 1, left, np.where(kind == 2, above, 0))
-        guess = np.where(kind == 3, (left + above) >> 1, guess)
-        guess = np.where(kind == 4, _nearest_of(left, above, corner), guess)
+        guess = np.where(kind == 1, left, np.where(kind == 2, upper, 0))
+        guess = np.where(kind == 3, (left + upper) >> 1, guess)
+        guess = np.where(kind == 4, _nearest_of(left, upper, corner), guess)
         skewed[diagonal + 2, first + 1 : last + 1] = (rows[row, diagonal - row] + guess) & 0xFF
     y, x = np.ogrid[:height, :width]
     return skewed[x + y + 2, y + 1].astype(np.uint8)
