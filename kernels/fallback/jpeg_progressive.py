@@ -55,7 +55,7 @@ class ProgressiveScan:
         """Go over the blocks at these places, as far as the run goes; returns how many these are."""
         count = min(self._empty, len(places))
         if self._refines:
-            band = blocks[np.ix_(places[:count], self._zigzag[self._start : self._end + 1])]
+            band = blocks[np.ix_(places[:count], np.array(self._zigzag[self._start : self._end + 1]))]
             for number in np.flatnonzero(band.any(axis=1)).tolist():
                 self._pass_by(bits, blocks[places[number]], self._start, 64)
         self._empty -= count
