@@ -11,7 +11,7 @@ from ..lite.tensor import Tensor
 from .batch_matmul_operands import BatchMatmulGeometry, operands
 from .filter_q8 import FilterQ8
 from .gemm_q8 import FLOAT_HEADER, GEMM_Q8, address, output_block, packed_columns, panels
-from .parallel import chunk_count
+from .parallel import LONGEST_NS, chunk_count
 from .requantize import FLOAT_ROUNDING, channel_requantization, quantization_of
 
 # One GEMM_Q8 for each pair of matrices. blocks is room for one GEMM_Q8 for each chunk, filled
@@ -144,8 +144,9 @@ def batch_call(
 ) -> KernelCall:
     """The call of a kernel of batches; sums is how x's rows were quantized, for hybrid ones."""
     block, output = blocks
-    chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY)
-    chunks = min(chunks, g.batches if g.batches > 1 else g.rows)
+    work_ns = g.multiplies * _NS_PER_MULTIPLY
+    by_batches = g.batches > 1 and work_ns / g.batches < LONGEST_NS
+    chunks = chunk_count(context, work_ns, g.batches if by_batches else g.rows)
     copies = np.repeat(block, chunks)
     args = np.zeros(1, BATCH_MATMUL_Q8)
     args["blocks"] = address(copies)

@@ -268,7 +268,6 @@ def _loop_calls(
     call.head["begin_copies"], call.head["turn_copies"], call.head["end_copies"] = map(
         len, (begin, turn, end)
     )
-    call.head["cancellation"] = context.cancellation.address
     call.head["cost"] = 1 + sum(y.nbytes for _, y in turn) // 1024
     call.failures[CONDITION_FAILED], call.failures[BODY_FAILED] = condition, body
     return call.kernel_calls("run_loop")

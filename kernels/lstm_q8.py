@@ -27,6 +27,7 @@ LSTM_Q8 = np.dtype(
         ("cell_state", _INT64),
         ("scratch", _INT64),
         ("scratch_bytes", _INT64),
+        ("cancellation", _INT64),
         ("batch", _INT64),
         ("time", _INT64),
         ("x_batch_stride", _INT64),

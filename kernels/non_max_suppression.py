@@ -37,6 +37,7 @@ NMS_ARGS = np.dtype(
         ("boxes_count", np.int64),
         ("most", np.int64),
         ("soft", np.int64),
+        ("cancellation", np.int64),
     ],
     align=True,
 )

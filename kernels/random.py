@@ -15,10 +15,12 @@ from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, scalar_integer
 from .operators import registration
+from .parallel import chunk_count
 from .philox import PhiloxStream, uniform_f64
 
 WORDS = 4  # of a block
-# counter is the address of the generator's counter, two uint64 of which the first is the lower half.
+# counter is the address of the generator's counter, two uint64 of which the first is the lower half;
+# random_f32 reads it, advance moves it behind what was read.
 RANDOM = np.dtype(
     [("y", np.int64), ("size", np.int64), ("key", np.uint64), ("counter", np.int64), ("normal", np.int64)],
     align=True,
@@ -26,6 +28,8 @@ RANDOM = np.dtype(
 _ALL_BITS = (1 << 64) - 1
 # What MULTINOMIAL advances the generator by, for every four samples: far more than it uses.
 _RESERVED_BLOCKS = 4 * 512
+_UNIFORM_NS, _NORMAL_NS = 4, 20  # a number
+_AT_ONCE = 1 << 18  # samples between two looks at the cancellation, an even number
 
 
 def _seeds(node: Node) -> tuple[int, int]:
@@ -56,13 +60,17 @@ class _Filling:
         self._counter = np.array([0, seed2], np.uint64)
         self._normal = normal
 
-    def calls(self, y: Tensor) -> list[KernelCall]:
+    def calls(self, context: Context, y: Tensor) -> list[KernelCall]:
         if y.size == 0:
             return []
         args = np.zeros(1, RANDOM)
         args["size"], args["key"], args["normal"] = y.size, self._key, self._normal
         args["counter"] = self._counter.ctypes.data
-        return [KernelCall("random", "random_f32", args, {"y": y}, keep=[self._counter])]
+        chunks = chunk_count(context, y.size * (_NORMAL_NS if self._normal else _UNIFORM_NS))
+        return [
+            KernelCall("random", "random_f32", args, {"y": y}, chunks, [self._counter]),
+            KernelCall("random", "advance", args.copy(), {}, keep=[self._counter]),
+        ]
 
 
 def _filling(name: str, normal: bool) -> Registration:
@@ -81,13 +89,13 @@ def _filling(name: str, normal: bool) -> Registration:
             raise UnsupportedError(f"{name}: types built are float32, got {y.type_name}")
         _size(context, node, shape_of, shape)
         node.user_data = filling = _Filling(*_seeds(node), normal)
-        return filling.calls(y) if shape.is_constant else None
+        return filling.calls(context, y) if shape.is_constant else None
 
     def invoke(context: Context, node: Node) -> None:
         y, filling = context.output(node, 0), node.user_data
         assert isinstance(filling, _Filling)
         context.resize_tensor(y, shape_of(context, node))
-        context.run_calls(node, filling.calls(y))
+        context.run_calls(node, filling.calls(context, y))
 
     return registration(name, prepare, invoke)
 
@@ -116,15 +124,31 @@ def _multinomial(context: Context, node: Node) -> None:
     batch, count = y.shape
     stream = node.user_data
     assert isinstance(stream, PhiloxStream)
+    samples = y.array().reshape(-1)
+    row, totals = -1, np.empty(0)
+    for begin in range(0, samples.size, _AT_ONCE):
+        context.cancellation.check()
+        end = min(begin + _AT_ONCE, samples.size)
+        targets = uniform_f64(stream.blocks(-(-(end - begin) // 2)))
+        at = begin
+        while at < end:
+            if row != at // count:
+                row = at // count
+                totals = _totals(logits[row])
+            stop = min(end, (row + 1) * count)
+            of_row = targets[at - begin : stop - begin] * totals[-1]
+            samples[at:stop] = np.searchsorted(totals, of_row, side="right")
+            at = stop
     used = -(-batch * count // 2)
-    targets = uniform_f64(stream.blocks(used))[: batch * count].reshape(y.shape)
     stream.skip(batch * -(-count // 4) * _RESERVED_BLOCKS - used)
-    for row, target, samples in zip(logits.astype(np.float64), targets, y.array(), strict=True):
-        finite = np.isfinite(row)
-        largest = row[finite].max(initial=-np.finfo(np.float32).max)
-        weights = np.where(finite, np.exp(np.where(finite, row - largest, 0)), 0)
-        totals = weights.cumsum()
-        samples[...] = np.searchsorted(totals, target * totals[-1], side="right")
+
+
+def _totals(logits: np.ndarray) -> np.ndarray:
+    """The weights of a row of classes, summed up."""
+    row = logits.astype(np.float64)
+    finite = np.isfinite(row)
+    largest = row[finite].max(initial=-np.finfo(np.float32).max)
+    return np.where(finite, np.exp(np.where(finite, row - largest, 0)), 0).cumsum()
 
 
 REGISTRATIONS = (

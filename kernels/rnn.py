@@ -30,6 +30,7 @@ RNN_F32 = np.dtype(
                 "state",
                 "scratch",
                 "scratch_bytes",
+                "cancellation",
                 "input_weights",
                 "aux_weights",
                 "recurrent_weights",

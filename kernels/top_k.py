@@ -27,6 +27,7 @@ TOP_K_ARGS = np.dtype(
         ("size", np.int64),
         ("k", np.int64),
         ("short", np.int64),
+        ("cancellation", np.int64),
     ],
     align=True,
 )

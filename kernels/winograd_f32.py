@@ -45,6 +45,7 @@ WINOGRAD_F32 = np.dtype(
 
 _LANES = 16  # padded_depth is a multiple of the widest vector
 _BLOCK_BYTES = 512 * 1024
+_MOST_CHUNKS = 64  # each has scratch memory of its own
 _NS_PER_MULTIPLY = 1 / 100
 
 
@@ -67,7 +68,8 @@ def calls(context: Context, node: Node, g: ConvGeometry, activation: tuple[float
     padded_depth = -(-g.in_depth // _LANES) * _LANES
     padded_columns = packed_columns(g.out_depth)
     tiles = g.batch * (-(-g.out_height // 2)) * (-(-g.out_width // 2))
-    chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY, -(-tiles // 14))
+    most = min(-(-tiles // 14), _MOST_CHUNKS)
+    chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY, most)
     block = max(1, _BLOCK_BYTES // (64 * (padded_depth + padded_columns)) // 14) * 14
     block = min(block, -(-tiles // chunks))
     scratch_bytes = 64 * block * (padded_depth + padded_columns)

@@ -23,7 +23,8 @@ class KernelCall:
     args is a record array of shape (1,) whose dtype the kernel reads by field name.
     tensors maps a field of args to the tensor whose address belongs there; the runtime fills
     it in whenever memory is planned. Addresses of packed weights are written by prepare
-    itself, and the arrays are listed in keep so that they live as long as the node.
+    itself, and the arrays are listed in keep so that they live as long as the node. A kernel that may
+    take long in one chunk has a field `cancellation` (native_blocks.py), which the runtime fills in.
     chunks is into how many pieces the work may be cut; the kernel is called once per piece
     with (args, chunk, chunks) and pieces may run in parallel. messages says in words what
     a non-zero status means. With an address the function is the one that lies there, and family

@@ -40,8 +40,8 @@ CANCELLED, TIMED_OUT, RAISED = 1, 2, 3
 
 # What native code looks at while it runs; kernels/compiled/cancellation.py says how. Times are ns of the
 # clock, which is clock_gettime or, on Windows, GetTickCount64. main_thread is the address of a word: the
-# main thread's identifier, 0 for unknown. thread_state is that of the thread in `invoke`, raised is 1 when a
-# signal handler has raised an exception there. The last ones are addresses of CPython's functions.
+# main thread's identifier, 0 for unknown. owner and thread_state are of the thread in `invoke`; raised is 1
+# when a signal handler has raised an exception there. The last ones are addresses of CPython's functions.
 CANCELLATION = np.dtype(
     [
         ("stop", np.int64),
@@ -50,6 +50,7 @@ CANCELLATION = np.dtype(
         ("deadline", np.int64),
         ("raised", np.int64),
         ("thread_state", np.int64),
+        ("owner", np.int64),
         ("main_thread", np.int64),
         ("clock_gettime", np.int64),
         ("clock_id", np.int64),

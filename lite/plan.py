@@ -27,10 +27,11 @@ _MOST_CHUNKS = (1 << 20) - 1
 class ArgumentBlocks:
     """The argument blocks of many calls in one array, so that all addresses are set in one pass.
 
-    Each call's args becomes a view of its place in the array.
+    Each call's args becomes a view of its place in the array. Kernels that look at the cancellation find
+    its address in their block.
     """
 
-    def __init__(self, calls: Sequence[KernelCall]) -> None:
+    def __init__(self, calls: Sequence[KernelCall], cancellation: Cancellation) -> None:
         starts, nbytes = [], 0
         for call in calls:
             starts.append(nbytes)
@@ -44,6 +45,8 @@ class ArgumentBlocks:
             place = memory[start : start + block.nbytes].view(block.dtype)
             place[:] = block
             call.args = place
+            if "cancellation" in (block.dtype.names or ()):
+                place["cancellation"] = cancellation.address
             for name, tensor in call.tensors.items():
                 if tensor.sparsity is not None or not tensor.has_fixed_size:
                     raise UnsupportedError(f"tensor {tensor!r}: {call.kernel} does not take its encoding")
@@ -139,7 +142,7 @@ class Plan:
         self._calls = [call for call, _ in owners]
         self._owners = [node for _, node in owners]
         _load(self._calls, library)
-        self.blocks = ArgumentBlocks(self._calls)
+        self.blocks = ArgumentBlocks(self._calls, cancellation)
         self._rows = _rows(self._calls, self.blocks, library)
         self.steps: list[NativeSegment | Node] = []
         begin = end = 0
@@ -198,7 +201,7 @@ def run_calls(
     if not calls:
         return
     _load(calls, library)
-    blocks = ArgumentBlocks(calls)
+    blocks = ArgumentBlocks(calls, cancellation)
     blocks.bind()
     rows = _rows(calls, blocks, library)
     segment = NativeSegment(calls, [node] * len(calls), rows, library, pool, cancellation)

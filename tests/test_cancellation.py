@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
+from numlite.delegates.cuda.cpu_partition import CpuPartition
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.lite.errors import CancelledError, StateError, TimedOutError
 from numlite.schema.tflite import BuiltinOperator
@@ -223,6 +224,17 @@ def test_python_nodes_look_at_it_too(when: str, after: str) -> None:
     stop.when = ""
     interpreter.allocate_tensors()
     interpreter.invoke()
+
+
+def test_a_partition_on_the_cpu_is_stopped_with_the_model_around_it() -> None:
+    content = custom_chain(["", ""])
+    outer = ready(content).core
+    partition = CpuPartition(content, outer.subgraph())
+    outer.runtime.cancellation.cancel()
+    with pytest.raises(CancelledError, match="node 0"):
+        partition._inner.allocate_tensors()
+    outer.runtime.cancellation.go_on()
+    partition._inner.allocate_tensors()
 
 
 @pytest.mark.parametrize("arguments", [["run"], ["run", "--signature", "run"], ["benchmark"]])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import numpy as np
@@ -15,7 +16,8 @@ from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
 from ...kernels.fallback.variable import dereferenced
-from ...lite.errors import ModelError
+from ...lite.cancellation import Cancellation
+from ...lite.errors import CancelledError, ModelError, TimedOutError
 from ..saved_model.model_folder import ModelFolder
 from .body import Endpoint, graph_body
 from .feeds import fed_array
@@ -67,12 +69,15 @@ class GraphRunner:
         self._files = _files(source.folder, allow_files)
         self._plans: dict[tuple[object, ...], Plan] = {}
         self._lock = threading.RLock()
+        self._runs: list[Cancellation] = []
+        self._here = threading.local()  # the run of a thread; datasets keep environments of other runs
 
     def run(
         self,
         feeds: Mapping[str, object] | None = None,
         fetches: Sequence[str] = (),
         targets: Sequence[str] = (),
+        timeout_s: float | None = None,
     ) -> list[np.ndarray]:
         """Values of the fetches, when outputs of nodes are what feeds gives for them.
 
@@ -80,7 +85,8 @@ class GraphRunner:
         for their effect. Strings are bytes in object arrays; values of rank 0 are NumPy scalars, and bytes.
         Raises UnsupportedError that names every
         op without a kernel, ModelError for a graph that makes no sense, and OpError
-        (kernels.fallback.status) where a kernel fails; all name the node.
+        (kernels.fallback.status) where a kernel fails; all name the node. So do CancelledError after
+        cancel(), and TimedOutError when the run has taken timeout_s seconds; both come between nodes.
         """
         if isinstance(fetches, str):
             raise TypeError(f"fetches: must be a list of names, got {fetches!r}: put it in a list")
@@ -89,9 +95,35 @@ class GraphRunner:
             raise ModelError(f"feeds: each must be of another tensor, got {sorted(feeds or ())}")
         results = tuple(self._endpoint("fetch", name, self.outputs) for name in fetches)
         places = tuple(self._body.endpoint(name.removeprefix("^")).node for name in targets)
-        self._initialize()
-        flows, arrays = self._run(given, results, places)
+        with self._stoppable(timeout_s):
+            self._initialize()
+            flows, arrays = self._run(given, results, places)
         return [_result(flow, name, arrays) for flow, name in zip(flows, fetches, strict=True)]
+
+    def cancel(self) -> None:
+        """Stop the runs that are under way, from another thread; later ones run as ever."""
+        for run in list(self._runs):
+            run.cancel()
+
+    @contextmanager
+    def _stoppable(self, timeout_s: float | None) -> Iterator[None]:
+        """The block is one run."""
+        run, before = Cancellation(), getattr(self._here, "run", None)
+        run.limit(timeout_s)
+        try:
+            self._here.run = run
+            self._runs.append(run)
+            yield
+        finally:
+            if run in self._runs:  # a signal may have come before it was there
+                self._runs.remove(run)
+            self._here.run = before
+
+    def _check(self) -> None:
+        """CancelledError or TimedOutError where the run of this thread is to stop."""
+        run = getattr(self._here, "run", None)
+        if run is not None:
+            run.check()
 
     def _endpoint(self, role: str, name: str, known: Mapping[str, str]) -> Endpoint:
         if not isinstance(name, str):
@@ -107,7 +139,11 @@ class GraphRunner:
             return
         with self._lock:
             names, self._initializers = self._initializers, ()
-            self._run({}, (), tuple(self._body.endpoint(name).node for name in names))
+            try:
+                self._run({}, (), tuple(self._body.endpoint(name).node for name in names))
+            except (CancelledError, TimedOutError, KeyboardInterrupt):
+                self._initializers = names
+                raise
 
     def _run(
         self, given: Mapping[Endpoint, object], results: tuple[Endpoint, ...], targets: tuple[int, ...]
@@ -130,12 +166,14 @@ class GraphRunner:
             return self._plans[key]
 
     def _environment(self, depth: int) -> Environment:
-        return Environment(partial(self._call, depth + 1), self._producer, self._resources, self._files)
+        call = partial(self._call, depth + 1)
+        return Environment(call, self._producer, self._resources, self._files, self._check)
 
     def _call(self, depth: int, function: FunctionName, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         if depth > _DEEPEST_CALL:
             message = f"function {function.name!r}: calls must be at most {_DEEPEST_CALL} deep"
             raise ResourceExhaustedError(f"{message}, got {depth}")
+        self._check()
         plan = self._builder.function_plan(function)
         if len(inputs) != len(plan.given):
             message = f"function {function.name!r}: must have {len(plan.given)} arguments, got {len(inputs)}"
@@ -176,9 +214,11 @@ def run_graph(
     fetches: Sequence[str],
     signature: str | None = None,
     allow_files: bool = False,
+    timeout_s: float | None = None,
 ) -> list[np.ndarray]:
     """Run a graph or a SavedModel once, from a fresh state: values of the fetches for these feeds.
 
     See GraphRunner.
     """
-    return GraphRunner(graph, signature=signature, allow_files=allow_files).run(feeds, fetches)
+    runner = GraphRunner(graph, signature=signature, allow_files=allow_files)
+    return runner.run(feeds, fetches, timeout_s=timeout_s)

@@ -10,7 +10,7 @@ import numpy as np
 from ...kernels.fallback.environment import Environment
 from ...kernels.fallback.forwarding import forwardable
 from ...kernels.fallback.variable import dereferenced
-from ...lite.errors import InvokeError, ModelError, UnsupportedError
+from ...lite.errors import CancelledError, InvokeError, ModelError, TimedOutError, UnsupportedError
 from .operations import DEAD, Dead, Flow, Role, merged
 
 if TYPE_CHECKING:
@@ -59,10 +59,11 @@ def run_step(step: Step, inputs: list[Flow], environment: Environment) -> Sequen
     """The outputs of a step whose inputs are alive; errors name the node."""
     arrays: list[np.ndarray] = inputs  # type: ignore[assignment]  # none of them is dead
     try:
+        environment.check()
         for place in step.dereferenced:
             arrays[place] = dereferenced(arrays[place])
         return step.operation.compute(arrays, environment, forwardable(arrays))
-    except (InvokeError, ModelError, UnsupportedError) as error:
+    except (InvokeError, ModelError, UnsupportedError, CancelledError, TimedOutError) as error:
         raise type(error)(f"{step.node}: {error}") from error
 
 

@@ -13,7 +13,7 @@ from ...kernels.fallback.forwarding import forwardable
 from ...kernels.fallback.node_runner import NodeRunner
 from ...kernels.fallback.register import fallback_kernels
 from ...lite.delegate import DelegateFlags
-from ...lite.errors import InvokeError, ModelError, UnsupportedError
+from ...lite.errors import CancelledError, InvokeError, ModelError, TimedOutError, UnsupportedError
 from ...lite.unresolved import UnresolvedOperator
 from ...schema.graph_def import DT_RESOURCE, DT_VARIANT, NodeDef
 from ..simple import SimpleDelegate, SimpleDelegateKernel
@@ -162,6 +162,7 @@ class FlexKernel(SimpleDelegateKernel):
 
     def prepare(self, context: Context, node: Node) -> None:
         self._delegate.check()
+        self._delegate.environment.check = context.cancellation.check
         for t in node.outputs:
             context.set_dynamic(context.tensor(t))
 
@@ -182,7 +183,9 @@ class FlexKernel(SimpleDelegateKernel):
             give(context, context.tensor(t), values[t])
 
     def _run(self, step: _Step, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        environment = self._delegate.environment
         try:
-            return step.runner(inputs, self._delegate.environment, forwardable(inputs))
-        except (InvokeError, ModelError, UnsupportedError) as error:
+            environment.check()
+            return step.runner(inputs, environment, forwardable(inputs))
+        except (InvokeError, ModelError, UnsupportedError, CancelledError, TimedOutError) as error:
             raise type(error)(f"{step.name}: {error}") from error

@@ -1,8 +1,8 @@
 """What native code looks at to know whether its run is to stop.
 
-The word `stop` is read everywhere: between rows, turns and chunks, by every thread. The clock is read by
-the thread that runs the plan only, once its credit is used up: then the deadline counts, and in the main
-thread Python's signal handlers run every LOOK_NS, for which the GIL is taken.
+The word `stop` is read everywhere: between rows, turns and chunks, by every thread. Only the thread that
+runs the plan, its owner, reads the clock, once its credit is used up: then the deadline counts, and in the
+main thread Python's signal handlers run every LOOK_NS, for which the GIL is taken.
 """
 
 from numba import carray, njit
@@ -39,7 +39,7 @@ def now_ns(a, at):
 def run_signal_handlers(a, at):
     """Let Python run the handlers of signals that have come; what one raises is kept for `invoke`."""
     main_thread = int64_pointer(a.main_thread)[0]
-    if a.thread_state == 0 or (main_thread != 0 and main_thread != call0(a.PyThread_get_thread_ident)):
+    if a.thread_state == 0 or (main_thread != 0 and main_thread != a.owner):
         return
     call1(a.PyEval_RestoreThread, a.thread_state)
     if call0(a.PyErr_CheckSignals) & LOW_WORD != 0:
@@ -77,8 +77,11 @@ def spend(at, cost):
 
 @njit(error_model="numpy")
 def is_to_stop(at, cost):
-    """Whether to stop instead of doing work of that cost; in the thread that runs the plan."""
+    """Whether to stop instead of doing work of that cost: for kernels, in whichever thread they run."""
     if is_stopped(at):
         return True
+    a = carray(cancellation_at(at), 1)[0]
+    if a.owner != call0(a.PyThread_get_thread_ident):
+        return False
     spend(at, cost)
-    return credit_of(at) < 0 and look(at)
+    return a.credit < 0 and look(at)

@@ -107,6 +107,7 @@ def run_shared(pool, helpers, row, cancellation):
             pause()
         else:
             call0(atomic_load(pool + SCHED_YIELD))
+            look(cancellation)
     return atomic_load(pool + CALL_STATUS)
 
 
@@ -164,6 +165,7 @@ def run_plan(a, chunk, chunks):
 def run_without_gil(plan):
     """Run the rows with the GIL released, signals in the main thread looked at; returns the status."""
     c = carray(cancellation_at(plan.cancellation), 1)[0]
+    c.owner = call0(c.PyThread_get_thread_ident)
     c.thread_state = call0(c.PyEval_SaveThread)
     status = run_rows(plan)
     thread_state = c.thread_state

@@ -8,9 +8,11 @@ As in lstm_q8.py, loads of what the kernel itself writes are plain.
 import numpy as np
 from numba import njit
 
+from ...lite.native_blocks import STOPPED
 from ..activation import NONE
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_f32 import LSTM_F32
+from .cancellation import is_to_stop
 from .elements import read_f32, write_f32
 from .family import KernelFamily
 from .memory import float32_pointer
@@ -163,11 +165,14 @@ def sequence(multiply, project):
         cell = gates + 16 * padded
         sums = cell + 8 * padded
         quantized = sums + 4 * max(4 * padded, depth)
+        step_cost = 1 + padded * (a.in_depth + a.aux_depth + depth) // 64
         for b in range(a.batch * chunk // chunks, a.batch * (chunk + 1) // chunks):
             state, kept = a.output_state + 4 * b * depth, a.cell_state + 4 * b * a.cells
             for i in range(padded):
                 write_f32(cell, i, float32_pointer(kept)[i] if i < a.cells else _ZERO)
             for i in range(a.time):
+                if is_to_stop(a.cancellation, step_cost):
+                    return STOPPED
                 t = a.time - 1 - i if a.reverse else i
                 x = a.x + 4 * (b * a.x_batch_stride + t * a.x_time_stride)
                 aux = a.aux + 4 * (b * a.aux_batch_stride + t * a.aux_time_stride)

@@ -10,9 +10,11 @@ write touches them.
 import numpy as np
 from numba import njit
 
+from ...lite.native_blocks import STOPPED
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_q8 import LSTM_Q8
 from ..recurrent import ROWS
+from .cancellation import is_to_stop
 from .elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
 from .family import KernelFamily
 from .fixed_point_i16 import logistic_i16, rounding_shift, tanh_i16
@@ -249,11 +251,14 @@ def lstm_q8(a, chunk, chunks):
     gates = a.scratch + chunk * a.scratch_bytes
     recurrent = gates + 16 * padded
     cell = recurrent + 16 * padded
+    step_cost = 1 + padded * (a.in_depth + a.out_depth) // 64
     for b in range(a.batch * chunk // chunks, a.batch * (chunk + 1) // chunks):
         state, kept = a.output_state + b * a.out_depth, a.cell_state + 2 * b * a.cells
         for i in range(padded):
             write_i32(cell, i, np.int32(int16_pointer(kept)[i]) if i < a.cells else np.int32(0))
         for t in range(a.time):
+            if is_to_stop(a.cancellation, step_cost):
+                return STOPPED
             x = a.x + b * a.x_batch_stride + t * a.x_time_stride
             step(a, x, state, gates, recurrent, cell, b * a.peephole_stride)
             y = a.y + b * a.y_batch_stride + t * a.y_time_stride

@@ -15,7 +15,7 @@ _BLOCK_BYTES = GEMM_Q8.itemsize
 
 
 def batch_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
-    """x[x_index[b]] times packed w[w_index[b]]."""
+    """x[x_index[b]] times packed w[w_index[b]]. More chunks than batches are of each batch's rows."""
     kernels = KernelFamily()
     gemm = njit(error_model="numpy")(gemm_family(name, rounding, with_sums).sources[name].function)
 
@@ -24,7 +24,7 @@ def batch_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
         x_index = carray(int64_pointer(a.x_index), a.batches)
         w_index = carray(int64_pointer(a.w_index), a.batches)
         begin, end, part, parts = 0, a.batches, chunk, chunks
-        if a.batches > 1:
+        if chunks <= a.batches:
             begin, end = a.batches * chunk // chunks, a.batches * (chunk + 1) // chunks
             part, parts = 0, 1
         block = carray(_gemm_at(a.blocks + chunk * _BLOCK_BYTES), 1)[0]

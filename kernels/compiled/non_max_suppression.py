@@ -5,8 +5,9 @@ import math
 import numpy as np
 from numba import njit
 
-from ...lite.native_blocks import RESIZE
+from ...lite.native_blocks import RESIZE, STOPPED
 from ..non_max_suppression import NEGATIVE_SIGMA, NMS_ARGS
+from .cancellation import is_to_stop
 from .elements import read_f32, read_i32
 from .family import KernelFamily
 from .memory import float32_pointer, int32_pointer
@@ -82,6 +83,8 @@ def non_max_suppression(a, chunk, chunks):
     room = min(waiting, a.most)
     count = 0
     while count < room and waiting > 0:
+        if is_to_stop(a.cancellation, 1 + count // 64):
+            return STOPPED
         box, first_score, compared = heap[0][0], heap[1][0], heap[2][0]
         waiting -= 1
         close_top(heap, waiting)

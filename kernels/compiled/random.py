@@ -50,16 +50,23 @@ def normal_pair(first, second):
     return math.sin(angle) * radius, math.cos(angle) * radius
 
 
+@njit(error_model="numpy")
+def moved(low, high, count):
+    """A counter that many blocks on."""
+    after = low + count
+    return after, high + ONE_COUNT if after < low else high
+
+
 @kernels.add(RANDOM)
 def random_f32(a, chunk, chunks):
     counter = carray(uint64_pointer(a.counter), 2)
     y = float32_pointer(a.y)
-    low, high = counter[0], counter[1]
-    for i in range(0, a.size, WORDS):
+    blocks = (a.size + WORDS - 1) // WORDS
+    first, last = blocks * chunk // chunks, blocks * (chunk + 1) // chunks
+    low, high = moved(counter[0], counter[1], np.uint64(first))
+    for i in range(first * WORDS, min(last * WORDS, a.size), WORDS):
         w0, w1, w2, w3 = philox(a.key, low, high)
-        low += ONE_COUNT
-        if low == 0:
-            high += ONE_COUNT
+        low, high = moved(low, high, ONE_COUNT)
         if a.normal != 0:
             v0, v1 = normal_pair(w0, w1)
             v2, v3 = normal_pair(w2, w3)
@@ -72,5 +79,13 @@ def random_f32(a, chunk, chunks):
             y[i + 2] = v2
         if i + 3 < a.size:
             y[i + 3] = v3
-    counter[0], counter[1] = low, high
+    return 0
+
+
+@kernels.add(RANDOM)
+def advance(a, chunk, chunks):
+    """Move the generator behind the numbers of one random_f32."""
+    counter = carray(uint64_pointer(a.counter), 2)
+    blocks = (a.size + WORDS - 1) // WORDS
+    counter[0], counter[1] = moved(counter[0], counter[1], np.uint64(blocks))
     return 0

@@ -6,7 +6,9 @@ Source: LiteRT tflite/kernels/internal/kernel_utils.cc, RnnBatchStep.
 import numpy as np
 from numba import njit
 
+from ...lite.native_blocks import STOPPED
 from ..rnn import RNN_F32
+from .cancellation import is_to_stop
 from .elements import read_f32, write_f32
 from .family import KernelFamily
 from .memory import float32_pointer
@@ -53,9 +55,12 @@ def sequence(multiply):
 
     def rnn(a, chunk, chunks):
         sums = a.scratch + chunk * a.scratch_bytes
+        step_cost = 1 + a.padded * (a.in_depth + a.aux_depth + a.units) // 256
         for b in range(a.batch * chunk // chunks, a.batch * (chunk + 1) // chunks):
             state = a.state + 4 * b * a.units
             for i in range(a.time * a.repeats):
+                if is_to_stop(a.cancellation, step_cost):
+                    return STOPPED
                 t = i % a.time
                 if a.reverse:
                     t = a.time - 1 - t

@@ -2,7 +2,9 @@
 
 from numba import njit
 
+from ...lite.native_blocks import STOPPED
 from ..top_k import TOP_K_ARGS
+from .cancellation import is_to_stop
 from .family import KernelFamily
 from .memory import (
     float32_pointer,
@@ -14,6 +16,8 @@ from .memory import (
 )
 
 kernels = KernelFamily()
+
+TURNS, COST = 1 << 14, 64  # of the loops between two looks at the cancellation
 
 
 @njit(error_model="numpy")
@@ -47,21 +51,28 @@ def sift_down(x, heap, root, size):
 
 
 @njit(error_model="numpy")
-def best_places(x, size, heap, k):
-    """Set heap to the places of the k best of x[:size], best first."""
+def best_places(x, size, heap, k, cancellation):
+    """Set heap to the places of the k best of x[:size], best first; False when the run is to stop."""
     for i in range(k):
         heap[i] = i
     for root in range(k // 2 - 1, -1, -1):
+        if root % TURNS == 0 and is_to_stop(cancellation, COST):
+            return False
         sift_down(x, heap, root, k)
     for i in range(k, size):
+        if i % TURNS == 0 and is_to_stop(cancellation, COST):
+            return False
         if better(x, i, heap[0]):
             heap[0] = i
             sift_down(x, heap, 0, k)
     for last in range(k - 1, 0, -1):
+        if last % TURNS == 0 and is_to_stop(cancellation, COST):
+            return False
         worst = heap[0]
         heap[0] = heap[last]
         heap[last] = worst
         sift_down(x, heap, 0, last)
+    return True
 
 
 def top_k(pointer, item_bytes):
@@ -71,7 +82,8 @@ def top_k(pointer, item_bytes):
             x = pointer(a.x + row * a.size * item_bytes)
             values = pointer(a.values + row * k * item_bytes)
             heap = int32_pointer(a.heap + row * k * 4)
-            best_places(x, a.size, heap, k)
+            if not best_places(x, a.size, heap, k, a.cancellation):
+                return STOPPED
             for i in range(k):
                 values[i] = x[heap[i]]
             if a.short:

@@ -47,10 +47,15 @@ def _no_functions(function: FunctionName, inputs: Sequence[np.ndarray]) -> list[
     raise UnsupportedError(f"function {function.name!r}: there is no function library here")
 
 
+def _never() -> None:
+    """The check of runs that nothing stops."""
+
+
 class Environment:
     """Resources, the way to call functions of the graph's library, and files.
 
-    call_function takes the function's data inputs and returns its data results.
+    call_function takes the function's data inputs and returns its data results. check raises an error when
+    the run is to stop; loops call it.
     """
 
     def __init__(
@@ -59,6 +64,7 @@ class Environment:
         producer: int = 0,
         resources: ResourceManager | None = None,
         files: FileAccess | None = None,
+        check: Callable[[], None] = _never,
     ) -> None:
         self.resources = ResourceManager() if resources is None else resources
         self.call_function = call_function
@@ -66,3 +72,4 @@ class Environment:
         self.producer = producer
         # None where graphs may not touch files.
         self.files = files
+        self.check = check

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numlite.lite.cancellation import Cancellation
 from numlite.lite.errors import PrepareError
 from numlite.lite.kernel_call import KernelCall
 from numlite.lite.plan import ArgumentBlocks
@@ -32,7 +33,7 @@ def test_blocks_lie_in_one_array_and_follow_the_tensors() -> None:
     a, b, c = (tensor(i) for i in range(3))
     odd = KernelCall("family", "odd", np.zeros(1, ODD), {"y": c})
     calls = [call(a, b, 7), odd, call(b, c, 9)]
-    blocks = ArgumentBlocks(calls)
+    blocks = ArgumentBlocks(calls, Cancellation())
     blocks.bind()
     assert [int(k.args["size"][0]) for k in (calls[0], calls[2])] == [7, 9]
     assert calls[0].args["scale"][0] == np.float32(0.5)
@@ -49,23 +50,23 @@ def test_a_tensor_without_memory_is_refused() -> None:
     a, b = tensor(0), tensor(1)
     b.bind(None)
     with pytest.raises(PrepareError, match="'t1' uint8 4: it is read, but nothing gives it a value"):
-        ArgumentBlocks([call(a, b, 1)]).bind()
+        ArgumentBlocks([call(a, b, 1)], Cancellation()).bind()
 
 
 def test_a_tensor_without_elements_needs_no_memory() -> None:
     a, empty = tensor(0), tensor(1, 0)
     empty.bind(None)
-    ArgumentBlocks([call(a, empty, 0)]).bind()
+    ArgumentBlocks([call(a, empty, 0)], Cancellation()).bind()
 
 
 def test_no_calls() -> None:
-    ArgumentBlocks([]).bind()
+    ArgumentBlocks([], Cancellation()).bind()
 
 
 def test_a_field_that_is_no_address_is_refused() -> None:
     bad: Any = KernelCall("family", "kernel", np.zeros(1, BLOCK), {"size": tensor(0)})
     with pytest.raises(PrepareError, match=r"family\.kernel: field 'size' must be an int64 address"):
-        ArgumentBlocks([bad])
+        ArgumentBlocks([bad], Cancellation())
     missing: Any = KernelCall("family", "kernel", np.zeros(1, BLOCK), {"z": tensor(0)})
     with pytest.raises(PrepareError, match=r"family\.kernel: field 'z' must be an int64 address"):
-        ArgumentBlocks([missing])
+        ArgumentBlocks([missing], Cancellation())

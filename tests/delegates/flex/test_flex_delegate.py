@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +13,18 @@ from numlite.delegates.flex import FlexDelegate
 from numlite.interpreter import InterpreterWithCustomOps
 from numlite.kernels.fallback.attributes import FunctionName
 from numlite.kernels.fallback.kernel import KernelContext, OpKernel
+from numlite.kernels.fallback.node_runner import NodeRunner
 from numlite.kernels.fallback.op_metadata import OpMetadata
 from numlite.kernels.fallback.registry import KernelRegistry
 from numlite.lite.delegate import DelegateFlags
-from numlite.lite.errors import InvokeError, ModelError, StateError, UnsupportedError
+from numlite.lite.errors import (
+    CancelledError,
+    InvokeError,
+    ModelError,
+    StateError,
+    TimedOutError,
+    UnsupportedError,
+)
 from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
@@ -195,7 +204,8 @@ def test_what_a_kernel_keeps_stays_as_it_was() -> None:
     np.testing.assert_array_equal(run(interpreter, np.float32([1, 2]))[0], [2, 4])
 
 
-def test_tensorflow_ops_run_in_the_body_of_a_loop() -> None:
+def doubling_loop() -> bytes:
+    """x, doubled by TensorFlow until it is 100 at least; 0 never is."""
     graph = ModelBuilder()
     x, y = graph.tensor((1,)), graph.tensor((1,))
     condition, body = graph.add_subgraph("condition"), graph.add_subgraph("body")
@@ -211,9 +221,36 @@ def test_tensorflow_ops_run_in_the_body_of_a_loop() -> None:
     body.finish([v], [w])
     options = tflite.WhileOptionsT(cond_subgraph_index=condition.index, body_subgraph_index=body.index)
     graph.op(Op.WHILE, [x], [y], options)
-    interpreter = Interpreter(model_content=graph.build([x], [y]))
+    return graph.build([x], [y])
+
+
+def test_tensorflow_ops_run_in_the_body_of_a_loop() -> None:
+    interpreter = Interpreter(model_content=doubling_loop())
     assert run(interpreter, np.float32([3]))[0] == [192]
     assert run(interpreter, np.float32([101]))[0] == [101]
+
+
+def test_a_loop_of_tensorflow_ops_is_stopped() -> None:
+    interpreter = Interpreter(model_content=doubling_loop())
+    run(interpreter, np.float32([3]))
+    interpreter.set_tensor(0, np.float32([0]))
+    with pytest.raises(TimedOutError, match=r"node 0 \(WHILE\).*: the run must end within its timeout_s"):
+        interpreter.invoke(timeout_s=0.05)
+    assert run(interpreter, np.float32([3]))[0] == [192]
+
+
+def test_nodes_of_a_partition_look_at_the_cancellation(monkeypatch: pytest.MonkeyPatch) -> None:
+    interpreter = Interpreter(model_content=sine_and_sum())
+    interpreter.allocate_tensors()
+    found = NodeRunner.__call__
+
+    def cancels(*arguments: Any) -> list[np.ndarray]:
+        interpreter.cancel()
+        return found(*arguments)
+
+    monkeypatch.setattr(NodeRunner, "__call__", cancels)
+    with pytest.raises(CancelledError, match=r"node 2 \(FlexIdentity\): the run was cancelled"):
+        interpreter.invoke()
 
 
 class Dynamic(NumpyDelegate):
