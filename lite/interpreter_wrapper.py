@@ -46,7 +46,9 @@ class InterpreterWrapper:
         return len(self.core.subgraph(subgraph_index).tensors)
 
     def TensorName(self, index: int, subgraph_index: int = 0) -> str:
-        return self.core.tensor(index, subgraph_index).name
+        """Nothing where there is no such tensor."""
+        tensors = self.core.subgraph(subgraph_index).tensors
+        return tensors[index].name if 0 <= index < len(tensors) else ""
 
     def TensorType(self, index: int, subgraph_index: int = 0) -> type[np.generic] | None:
         return numpy_type(self.core.tensor(index, subgraph_index).type)
@@ -83,7 +85,8 @@ class InterpreterWrapper:
         return len(self.core.subgraph().nodes)
 
     def NodeName(self, index: int) -> str:
-        return self.node(index).registration.name
+        """Nothing where there is no such node."""
+        return self.node(index).registration.name if 0 <= index < self.NumNodes() else ""
 
     def NodeInputs(self, index: int) -> np.ndarray:
         return np.array(self.node(index).inputs, np.int32)

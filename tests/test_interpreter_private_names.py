@@ -67,6 +67,13 @@ def test_steps_that_calibrators_take(litert: Any) -> None:
     assert results[0] == results[1] == [1, 2, 3]
 
 
+def test_names_of_what_is_not_there(litert: Any) -> None:
+    for api in (numlite.interpreter, litert):
+        wrapper = ready(api, chain())._interpreter
+        assert [wrapper.TensorName(t, 0) for t in (0, 99, -1)] == ["x", "", ""]
+        assert [wrapper.NodeName(n) for n in (0, 99, -1)] == ["ABS", "", ""]
+
+
 @pytest.mark.parametrize("call", [lambda i: i._native_handle(), lambda i: i._interpreter.interpreter()])
 def test_no_pointer_is_given(call: Any) -> None:
     interpreter = ready(numlite.interpreter, chain())

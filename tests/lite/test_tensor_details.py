@@ -37,7 +37,9 @@ def test_scales_of_blocks_are_litert_s(litert: Any, zero_points: int) -> None:
     found = []
     for api in (numlite.interpreter, litert):
         interpreter = api.Interpreter(model_content=blockwise(zero_points))
-        details = interpreter.get_tensor_details()[1]["quantization_parameters"]
+        weights = interpreter.get_tensor_details()[1]
+        assert weights["quantization"] == (0.0, 0)
+        details = weights["quantization_parameters"]
         below = interpreter._interpreter.TensorQuantizationParameters(1, 0)
         found.append((details, below))
     (ours, our_tuple), (theirs, their_tuple) = found
