@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from typing import TYPE_CHECKING, Self
 
 from ..lite.errors import UnsupportedError
+from ..lite.families import Families
 from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
 from .half_precision import in_float32
@@ -17,50 +17,50 @@ if TYPE_CHECKING:
     from .fallback.registry import KernelRegistry
     from .selection import Selection
 
-# Family module: the custom operators in its REGISTRATIONS, which TFLite ships, or common models carry.
-# The families of builtin operators stand in the table. A module is imported only for a model that has one
-# of its operators, because start-up time counts.
-CUSTOM_REGISTRATIONS: dict[str, tuple[str, ...]] = {
-    "audio": ("AudioSpectrogram", "Mfcc"),
-    "detection_postprocess": ("TFLite_Detection_PostProcess",),
-    "hadamard_rotation": ("aeq.hadamard_rotation",),
-    "numeric_verify": ("NumericVerify",),
-    "pool_argmax": ("MaxPoolingWithArgmax2D", "MaxPoolWithArgmax", "MaxUnpooling2D"),
-    "tensor_list": (
-        "TensorListReserve",
-        "TensorListFromTensor",
-        "TensorListSetItem",
-        "TensorListPushBack",
-        "TensorListResize",
-        "VariantZerosLike",
-        "VariantAddN",
-        "TensorListGetItem",
-        "TensorListPopBack",
-        "TensorListStack",
-        "TensorListLength",
-        "TensorListElementShape",
-    ),
-    "transpose_conv_bias": ("Convolution2DTransposeBias",),
-}
 
-_CUSTOM_FAMILY_OF = {name: family for family, names in CUSTOM_REGISTRATIONS.items() for name in names}
+def _builtin_families() -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, facts in OPERATORS.items():
+        found.setdefault(facts.family, []).append(name)
+    return found
 
 
-def families() -> list[str]:
-    """The families of builtin operators."""
-    return sorted({facts.family for facts in OPERATORS.values()})
+FAMILIES: Families[tuple[Registration, ...]] = Families(__package__, _builtin_families())
+# Custom operators that TFLite ships, or that common models carry.
+CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
+    __package__,
+    {
+        "audio": ("AudioSpectrogram", "Mfcc"),
+        "detection_postprocess": ("TFLite_Detection_PostProcess",),
+        "hadamard_rotation": ("aeq.hadamard_rotation",),
+        "numeric_verify": ("NumericVerify",),
+        "pool_argmax": ("MaxPoolingWithArgmax2D", "MaxPoolWithArgmax", "MaxUnpooling2D"),
+        "tensor_list": (
+            "TensorListReserve",
+            "TensorListFromTensor",
+            "TensorListSetItem",
+            "TensorListPushBack",
+            "TensorListResize",
+            "VariantZerosLike",
+            "VariantAddN",
+            "TensorListGetItem",
+            "TensorListPopBack",
+            "TensorListStack",
+            "TensorListLength",
+            "TensorListElementShape",
+        ),
+        "transpose_conv_bias": ("Convolution2DTransposeBias",),
+    },
+)
 
 
 def registrations(family: str) -> tuple[Registration, ...]:
-    """What a family module registers."""
-    found: tuple[Registration, ...] = import_module(f".{family}", __package__).REGISTRATIONS
-    return tuple(_with_small_types(entry) for entry in found)
+    """What a family module registers, for half-precision and packed types too."""
+    return tuple(_with_small_types(entry) for entry in FAMILIES.registrations(family))
 
 
 def _with_small_types(entry: Registration) -> Registration:
-    facts = OPERATORS.get(entry.name)
-    if facts is None:
-        return entry
+    facts = OPERATORS[entry.name]
     if facts.halves:
         return in_float32(entry, facts.halves)
     return in_bytes(entry) if facts.packed else entry
@@ -114,19 +114,19 @@ class BuiltinOpResolver(OpResolver):
                     f"Didn't find op for builtin opcode '{name}' version '{version}' in the selection; "
                     "numlite select-ops with this model makes one that has it"
                 )
-        facts = OPERATORS.get(name)
-        if facts is not None and facts.family not in self._imported:
-            self._imported.add(facts.family)
-            for registration in registrations(facts.family):
-                # Behind what a user has added, which wins.
-                self._builtins.setdefault(registration.builtin_code, []).append(registration)
+        for family in FAMILIES.modules_of(name):
+            if family not in self._imported:
+                self._imported.add(family)
+                for registration in registrations(family):
+                    # Behind what a user has added, which wins.
+                    self._builtins.setdefault(registration.builtin_code, []).append(registration)
         return super().find_builtin(code, version, name)
 
     def find_custom(self, name: str) -> Registration | None:
         if self.selection is not None and name not in self.selection.custom | self._own:
             return None
-        family = _CUSTOM_FAMILY_OF.get(name)
-        if family is not None and name not in self._custom:
-            for registration in registrations(family):
-                self._custom.setdefault(registration.name, registration)
+        if name not in self._custom:
+            for family in CUSTOM_FAMILIES.modules_of(name):
+                for registration in CUSTOM_FAMILIES.registrations(family):
+                    self._custom.setdefault(registration.name, registration)
         return super().find_custom(name)

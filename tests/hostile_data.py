@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numlite
 from numlite.kernels.operators import OPERATORS
-from numlite.kernels.register import CUSTOM_REGISTRATIONS
+from numlite.kernels.register import CUSTOM_FAMILIES
 from numlite.lite import available_memory
 from numlite.schema import tflite
 from numlite.schema.operator_code import builtin_code
@@ -104,8 +104,7 @@ def _all_seeds() -> Iterator[Seed]:
 
 def unseen() -> set[str]:
     """Registered operators that no seed has."""
-    registered = set(OPERATORS)
-    registered |= {name for names in CUSTOM_REGISTRATIONS.values() for name in names}
+    registered = {*OPERATORS, *CUSTOM_FAMILIES.names()}
     return registered - {name for seed in seeds() for name in seed.operators}
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from numlite.interpreter import Interpreter
-from numlite.kernels.register import families, registrations
+from numlite.kernels.register import FAMILIES, registrations
 from numlite.lite.registration import Registration
 from numlite.lite.subgraph import Subgraph
 from numlite.lite.tensor import TensorType
@@ -129,7 +129,7 @@ def lines() -> list[str]:
     rows: dict[str, dict[str, Row]] = defaultdict(lambda: defaultdict(Row))
     for case in CASES.values():
         see(case, rows)
-    found: dict[str, Registration] = {r.name: r for family in families() for r in registrations(family)}
+    found: dict[str, Registration] = {r.name: r for family in FAMILIES for r in registrations(family)}
     table = [
         "| operator | versions | types | runs | oracle | LiteRT default | LiteRT reference |",
         "|---|---|---|---|---|---|---|",

@@ -10,6 +10,7 @@ CONTRACTS = {
     "called_subgraph",
     "context",
     "errors",
+    "families",
     "kernel_call",
     "native_blocks",
     "node",

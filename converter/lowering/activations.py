@@ -78,7 +78,7 @@ def selu(lowering: Lowering, node: Node) -> LiteTensor:
     return selected(lowering, node, is_positive, positive, negative)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "Elu": _rule(BuiltinOperator.ELU),
     "LeakyRelu": leaky_relu,
     "Relu": relu,

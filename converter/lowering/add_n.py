@@ -16,4 +16,4 @@ def add_n(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.ADD_N, inputs, lowering.result_shape(node))
 
 
-RULES: dict[str, Rule] = {"AccumulateNV2": add_n, "AddN": add_n}
+REGISTRATIONS: dict[str, Rule] = {"AccumulateNV2": add_n, "AddN": add_n}

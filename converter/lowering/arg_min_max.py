@@ -24,4 +24,4 @@ def arg_min(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.ARG_MIN, lowering.inputs(node), shape, options, type=type)
 
 
-RULES: dict[str, Rule] = {"ArgMax": arg_max, "ArgMin": arg_min}
+REGISTRATIONS: dict[str, Rule] = {"ArgMax": arg_max, "ArgMin": arg_min}

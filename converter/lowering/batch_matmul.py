@@ -23,7 +23,7 @@ def batch_mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.BATCH_MATMUL, inputs, lowering.result_shape(node), options)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "BatchMatMul": batch_mat_mul,
     "BatchMatMulV2": batch_mat_mul,
     "BatchMatMulV3": batch_mat_mul,

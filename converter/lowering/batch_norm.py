@@ -42,7 +42,7 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return [y, lowering.input(node, 3), lowering.input(node, 4), reserved, reserved, last]
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "FusedBatchNorm": fused_batch_norm,
     "FusedBatchNormV2": fused_batch_norm,
     "FusedBatchNormV3": fused_batch_norm,

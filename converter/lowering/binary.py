@@ -172,7 +172,7 @@ def truncate_div(lowering: Lowering, node: Node) -> LiteTensor:
     return binary(lowering, node, BuiltinOperator.DIV, a, b)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "Add": _rule(BuiltinOperator.ADD),
     "AddV2": _rule(BuiltinOperator.ADD),
     "Atan2": _rule(BuiltinOperator.ATAN2),

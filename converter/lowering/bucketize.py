@@ -16,4 +16,4 @@ def bucketize(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.BUCKETIZE, [x], x.shape, options, type=TensorType.INT32)
 
 
-RULES: dict[str, Rule] = {"Bucketize": bucketize}
+REGISTRATIONS: dict[str, Rule] = {"Bucketize": bucketize}

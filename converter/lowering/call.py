@@ -17,4 +17,4 @@ def call(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return lower_function(lowering.program, function, lowering.inputs(node), lowering.graph, prefix)
 
 
-RULES: dict[str, Rule] = {"PartitionedCall": call, "StatefulPartitionedCall": call}
+REGISTRATIONS: dict[str, Rule] = {"PartitionedCall": call, "StatefulPartitionedCall": call}

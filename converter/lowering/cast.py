@@ -60,4 +60,4 @@ def bitcast(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.BITCAST, [x], shape, BitcastOptionsT(), type=type)
 
 
-RULES: dict[str, Rule] = {"Bitcast": bitcast, "Cast": cast}
+REGISTRATIONS: dict[str, Rule] = {"Bitcast": bitcast, "Cast": cast}

@@ -19,7 +19,7 @@ def _rule(code: BuiltinOperator) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "ComplexAbs": _rule(BuiltinOperator.COMPLEX_ABS),
     "Imag": _rule(BuiltinOperator.IMAG),
     "Real": _rule(BuiltinOperator.REAL),

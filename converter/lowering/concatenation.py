@@ -35,4 +35,4 @@ def concat(lowering: Lowering, node: Node) -> LiteTensor:
     return _joined(lowering, node, parts, axis)
 
 
-RULES: dict[str, Rule] = {"Concat": concat, "ConcatV2": concat_v2}
+REGISTRATIONS: dict[str, Rule] = {"Concat": concat, "ConcatV2": concat_v2}

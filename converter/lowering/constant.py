@@ -55,7 +55,7 @@ def placeholder(lowering: Lowering, node: Node) -> LiteTensor:
     raise ModelError("the outputs depend on it, but it is not among the inputs")
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "Placeholder": placeholder,
     "PlaceholderV2": placeholder,
     "PlaceholderWithDefault": identity,

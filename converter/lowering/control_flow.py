@@ -301,7 +301,7 @@ def _check_condition(test: LiteGraph) -> None:
         raise UnsupportedError(f"the condition must be a bool scalar, got {output!r}")
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "If": if_rule,
     "StatelessIf": if_rule,
     "While": while_rule,

@@ -45,4 +45,4 @@ def _shape(options: Conv2DOptionsT, x: PartialShape, weights: Shape) -> PartialS
     return inferred(lambda known: conv_geometry(options, known, weights).output_shape, x)
 
 
-RULES: dict[str, Rule] = {"Conv2D": conv_2d}
+REGISTRATIONS: dict[str, Rule] = {"Conv2D": conv_2d}

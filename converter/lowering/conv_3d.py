@@ -62,4 +62,4 @@ def conv_3d_backprop_input(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Conv3D": conv_3d, "Conv3DBackpropInputV2": conv_3d_backprop_input}
+REGISTRATIONS: dict[str, Rule] = {"Conv3D": conv_3d, "Conv3DBackpropInputV2": conv_3d_backprop_input}

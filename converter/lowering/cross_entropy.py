@@ -82,7 +82,7 @@ def _nan_out_of_range(
     return selected(lowering, node, column, labels, nan)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "SoftmaxCrossEntropyWithLogits": softmax_cross_entropy,
     "SparseSoftmaxCrossEntropyWithLogits": sparse_softmax_cross_entropy,
 }

@@ -18,4 +18,4 @@ def cumsum(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Cumsum": cumsum}
+REGISTRATIONS: dict[str, Rule] = {"Cumsum": cumsum}

@@ -57,4 +57,4 @@ def _as_one(
     return made
 
 
-RULES: dict[str, Rule] = {"DepthwiseConv2dNative": depthwise_conv_2d}
+REGISTRATIONS: dict[str, Rule] = {"DepthwiseConv2dNative": depthwise_conv_2d}

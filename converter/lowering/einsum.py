@@ -202,4 +202,4 @@ def _reshaped(lowering: Lowering, node: Node, x: LiteTensor, shape: tuple[int, .
     return made
 
 
-RULES: dict[str, Rule] = {"Einsum": einsum}
+REGISTRATIONS: dict[str, Rule] = {"Einsum": einsum}

@@ -99,7 +99,7 @@ def l2_loss(lowering: Lowering, node: Node) -> LiteTensor:
     return binary(lowering, node, BuiltinOperator.MUL, total, half)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "Abs": _rule(BuiltinOperator.ABS),
     "Ceil": _rule(BuiltinOperator.CEIL),
     "Cos": _rule(BuiltinOperator.COS),

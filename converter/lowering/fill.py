@@ -75,4 +75,9 @@ def one_hot(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Fill": fill, "OneHot": one_hot, "OnesLike": ones_like, "ZerosLike": zeros_like}
+REGISTRATIONS: dict[str, Rule] = {
+    "Fill": fill,
+    "OneHot": one_hot,
+    "OnesLike": ones_like,
+    "ZerosLike": zeros_like,
+}

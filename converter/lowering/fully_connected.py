@@ -40,4 +40,4 @@ def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"MatMul": mat_mul}
+REGISTRATIONS: dict[str, Rule] = {"MatMul": mat_mul}

@@ -33,4 +33,4 @@ def gather(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Gather": gather, "GatherV2": gather_v2}
+REGISTRATIONS: dict[str, Rule] = {"Gather": gather, "GatherV2": gather_v2}

@@ -16,4 +16,4 @@ def gather_nd(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"GatherNd": gather_nd}
+REGISTRATIONS: dict[str, Rule] = {"GatherNd": gather_nd}

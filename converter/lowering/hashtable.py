@@ -47,7 +47,7 @@ def size(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.HASHTABLE_SIZE, [table], (), type=TensorType.INT64)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "HashTable": hash_table,
     "HashTableV2": hash_table,
     "InitializeTable": fill,

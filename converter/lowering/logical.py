@@ -14,4 +14,4 @@ def logical_not(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.LOGICAL_NOT, [x], x.shape, LogicalNotOptionsT())
 
 
-RULES: dict[str, Rule] = {"LogicalNot": logical_not}
+REGISTRATIONS: dict[str, Rule] = {"LogicalNot": logical_not}

@@ -53,7 +53,7 @@ def matrix_band_part(lowering: Lowering, node: Node) -> LiteTensor:
     return selected(lowering, node, band, x, lowering.scalar(lowering.name(node, "/zero"), 0, x))
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "MatrixBandPart": matrix_band_part,
     "MatrixDiag": matrix_diag,
     "MatrixDiagV2": matrix_diag_v2,

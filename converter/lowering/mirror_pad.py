@@ -19,4 +19,4 @@ def mirror_pad(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.MIRROR_PAD, inputs, shape, options)
 
 
-RULES: dict[str, Rule] = {"MirrorPad": mirror_pad}
+REGISTRATIONS: dict[str, Rule] = {"MirrorPad": mirror_pad}

@@ -61,7 +61,7 @@ def non_max_suppression_v5(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return [indices, scores, count]
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "NonMaxSuppressionV3": non_max_suppression_v3,
     "NonMaxSuppressionV4": non_max_suppression_v4,
     "NonMaxSuppressionV5": non_max_suppression_v5,

@@ -20,4 +20,4 @@ def lrn(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.LOCAL_RESPONSE_NORMALIZATION, [x], x.shape, options)
 
 
-RULES: dict[str, Rule] = {"LRN": lrn}
+REGISTRATIONS: dict[str, Rule] = {"LRN": lrn}

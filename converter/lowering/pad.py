@@ -42,4 +42,4 @@ def pad_v2(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.PADV2, inputs, lowering.result_shape(node))
 
 
-RULES: dict[str, Rule] = {"Pad": pad_rule, "PadV2": pad_v2}
+REGISTRATIONS: dict[str, Rule] = {"Pad": pad_rule, "PadV2": pad_v2}

@@ -34,7 +34,7 @@ def _rule(code: BuiltinOperator) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "MaxPool": _rule(BuiltinOperator.MAX_POOL_2D),
     "AvgPool": _rule(BuiltinOperator.AVERAGE_POOL_2D),
 }

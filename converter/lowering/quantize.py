@@ -237,7 +237,7 @@ def _symmetric(low: float, high: float, node: Node) -> tuple[float, float, float
     return least / from_high, high, from_high
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "FakeQuantWithMinMaxArgs": fake_quant_args,
     "FakeQuantWithMinMaxVars": fake_quant_vars,
     "FakeQuantWithMinMaxVarsPerChannel": fake_quant_per_channel,

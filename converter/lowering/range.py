@@ -16,4 +16,4 @@ def range_rule(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Range": range_rule}
+REGISTRATIONS: dict[str, Rule] = {"Range": range_rule}

@@ -40,7 +40,7 @@ def _rule(code: BuiltinOperator) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "All": _rule(BuiltinOperator.REDUCE_ALL),
     "Any": _rule(BuiltinOperator.REDUCE_ANY),
     "Max": _rule(BuiltinOperator.REDUCE_MAX),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from ...lite.families import Families
 
 if TYPE_CHECKING:
     from .lowering import Lowering, Rule
 
-# Family module: the ops in its RULES. A module is imported only for a graph that has one of its ops.
-FAMILIES: dict[str, tuple[str, ...]] = {
+_OPERATIONS: dict[str, tuple[str, ...]] = {
     "activations": ("Elu", "LeakyRelu", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh"),
     "add_n": ("AccumulateNV2", "AddN"),
     "arg_min_max": ("ArgMax", "ArgMin"),
@@ -97,7 +97,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "where": ("Unique", "Where"),
 }
 # Families of ops that make up the graph itself: never flex or custom operators, never folded.
-STRUCTURAL: dict[str, tuple[str, ...]] = {
+_STRUCTURE: dict[str, tuple[str, ...]] = {
     "call": ("PartitionedCall", "StatefulPartitionedCall"),
     "constant": (
         *("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Const", "Identity", "IdentityN", "NoOp"),
@@ -106,8 +106,8 @@ STRUCTURAL: dict[str, tuple[str, ...]] = {
     "control_flow": ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"),
 }
 
-_FAMILY_OF = {op: family for table in (FAMILIES, STRUCTURAL) for family, ops in table.items() for op in ops}
-_STRUCTURAL = frozenset(op for ops in STRUCTURAL.values() for op in ops)
+FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATIONS | _STRUCTURE)
+_STRUCTURAL = frozenset(FAMILIES.names(*_STRUCTURE))
 
 
 def is_structural(op: str) -> bool:
@@ -115,15 +115,10 @@ def is_structural(op: str) -> bool:
     return op in _STRUCTURAL
 
 
-def rules(family: str) -> dict[str, Rule]:
-    """The rules of a family module."""
-    found: dict[str, Rule] = import_module(f".{family}", __package__).RULES
-    return found
-
-
 @lru_cache(None)
 def _rule(op: str) -> Rule | None:
-    return rules(_FAMILY_OF[op])[op] if op in _FAMILY_OF else None
+    family = next(iter(FAMILIES.modules_of(op)), None)
+    return None if family is None else FAMILIES.registrations(family)[op]
 
 
 def rule_of(op: str, lowering: Lowering) -> Rule | None:
@@ -131,8 +126,8 @@ def rule_of(op: str, lowering: Lowering) -> Rule | None:
 
     An op that is the name of a function is a call of it.
     """
-    if op in lowering.program.functions and op not in _FAMILY_OF:
-        return rules("call")["PartitionedCall"]
+    if op in lowering.program.functions and op not in FAMILIES:
+        return _rule("PartitionedCall")
     if not lowering.program.settings.builtins and op not in _STRUCTURAL:
         return None
     return _rule(op)

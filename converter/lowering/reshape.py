@@ -72,4 +72,4 @@ def expand_dims(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [x, before], shape, ExpandDimsOptionsT())
 
 
-RULES: dict[str, Rule] = {"ExpandDims": expand_dims, "Reshape": reshape_rule, "Squeeze": squeeze}
+REGISTRATIONS: dict[str, Rule] = {"ExpandDims": expand_dims, "Reshape": reshape_rule, "Squeeze": squeeze}

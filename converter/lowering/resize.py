@@ -30,7 +30,7 @@ def resize_nearest_neighbor(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.RESIZE_NEAREST_NEIGHBOR, inputs, shape, options)
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "ResizeBilinear": resize_bilinear,
     "ResizeNearestNeighbor": resize_nearest_neighbor,
 }

@@ -50,7 +50,7 @@ def _changing(code: BuiltinOperator) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "AssignAddVariableOp": _changing(BuiltinOperator.ADD),
     "AssignSubVariableOp": _changing(BuiltinOperator.SUB),
     "AssignVariableOp": assign_variable,

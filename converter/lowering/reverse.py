@@ -78,4 +78,4 @@ def _part(lowering: Lowering, node: Node, x: LiteTensor, axis: int, begin: int, 
     return lowering.operator(node, BuiltinOperator.SLICE, [x, *bounds], tuple(sizes), SliceOptionsT())
 
 
-RULES: dict[str, Rule] = {"ReverseSequence": reverse_sequence, "ReverseV2": reverse_v2, "Roll": roll}
+REGISTRATIONS: dict[str, Rule] = {"ReverseSequence": reverse_sequence, "ReverseV2": reverse_v2, "Roll": roll}

@@ -100,4 +100,4 @@ def rfft2d(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.RFFT2D, inputs, shape, type=TensorType.COMPLEX64)
 
 
-RULES: dict[str, Rule] = {"RFFT": rfft, "RFFT2D": rfft2d}
+REGISTRATIONS: dict[str, Rule] = {"RFFT": rfft, "RFFT2D": rfft2d}

@@ -94,7 +94,7 @@ def invert_permutation(lowering: Lowering, node: Node) -> LiteTensor:
     return scattered(lowering, node, column, places, sizes, (count,))
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "InvertPermutation": invert_permutation,
     "ScatterNd": scatter_nd,
     "SparseToDense": sparse_to_dense,

@@ -18,7 +18,7 @@ def _rule(code: BuiltinOperator) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "SegmentSum": _rule(BuiltinOperator.SEGMENT_SUM),
     "UnsortedSegmentMax": _rule(BuiltinOperator.UNSORTED_SEGMENT_MAX),
     "UnsortedSegmentMin": _rule(BuiltinOperator.UNSORTED_SEGMENT_MIN),

@@ -38,4 +38,4 @@ def select(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Select": select, "SelectV2": select_v2}
+REGISTRATIONS: dict[str, Rule] = {"Select": select, "SelectV2": select_v2}

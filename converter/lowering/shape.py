@@ -49,7 +49,7 @@ def broadcast_args(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.BROADCAST_ARGS, inputs, lowering.result_shape(node))
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "BroadcastArgs": broadcast_args,
     "Rank": rank,
     "Shape": shape_rule,

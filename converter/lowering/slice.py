@@ -39,4 +39,4 @@ def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Slice": slice_rule, "StridedSlice": strided_slice}
+REGISTRATIONS: dict[str, Rule] = {"Slice": slice_rule, "StridedSlice": strided_slice}

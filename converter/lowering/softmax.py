@@ -20,4 +20,4 @@ def log_softmax(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.LOG_SOFTMAX, [x], x.shape, LogSoftmaxOptionsT())
 
 
-RULES: dict[str, Rule] = {"LogSoftmax": log_softmax, "Softmax": softmax}
+REGISTRATIONS: dict[str, Rule] = {"LogSoftmax": log_softmax, "Softmax": softmax}

@@ -21,7 +21,7 @@ def _rule(code: BuiltinOperator) -> Rule:
     return rule
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "BatchToSpaceND": _rule(BuiltinOperator.BATCH_TO_SPACE_ND),
     "SpaceToBatchND": _rule(BuiltinOperator.SPACE_TO_BATCH_ND),
 }

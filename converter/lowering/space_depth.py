@@ -29,4 +29,4 @@ def space_to_depth(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.SPACE_TO_DEPTH, inputs, shape, options)
 
 
-RULES: dict[str, Rule] = {"DepthToSpace": depth_to_space, "SpaceToDepth": space_to_depth}
+REGISTRATIONS: dict[str, Rule] = {"DepthToSpace": depth_to_space, "SpaceToDepth": space_to_depth}

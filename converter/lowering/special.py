@@ -50,4 +50,4 @@ def lgamma(lowering: Lowering, node: Node) -> LiteTensor:
     return is_infinite.choose(math.inf, result).tensor
 
 
-RULES: dict[str, Rule] = {"Lgamma": lgamma}
+REGISTRATIONS: dict[str, Rule] = {"Lgamma": lgamma}

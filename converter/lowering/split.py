@@ -76,4 +76,4 @@ def unpack(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return _pieces(lowering, node, BuiltinOperator.UNPACK, [x], x, UnpackOptionsT(num=count, axis=axis))
 
 
-RULES: dict[str, Rule] = {"Pack": pack, "Split": split, "SplitV": split_v, "Unpack": unpack}
+REGISTRATIONS: dict[str, Rule] = {"Pack": pack, "Split": split, "SplitV": split_v, "Unpack": unpack}

@@ -255,7 +255,7 @@ def _concatenated(
     return lowering.operator(node, BuiltinOperator.CONCATENATION, parts, shape, ConcatenationOptionsT())
 
 
-RULES: dict[str, Rule] = {
+REGISTRATIONS: dict[str, Rule] = {
     "EmptyTensorList": empty,
     "TensorListConcat": concat,
     "TensorListConcatV2": concat,

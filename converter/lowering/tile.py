@@ -27,4 +27,4 @@ def broadcast_to(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"BroadcastTo": broadcast_to, "Tile": tile}
+REGISTRATIONS: dict[str, Rule] = {"BroadcastTo": broadcast_to, "Tile": tile}

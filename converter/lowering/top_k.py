@@ -19,4 +19,4 @@ def top_k_v2(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return results
 
 
-RULES: dict[str, Rule] = {"TopKV2": top_k_v2}
+REGISTRATIONS: dict[str, Rule] = {"TopKV2": top_k_v2}

@@ -21,4 +21,4 @@ def transpose(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-RULES: dict[str, Rule] = {"Transpose": transpose}
+REGISTRATIONS: dict[str, Rule] = {"Transpose": transpose}

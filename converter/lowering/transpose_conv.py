@@ -30,4 +30,4 @@ def conv_2d_backprop_input(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.TRANSPOSE_CONV, inputs, shape, options, type=x.type)
 
 
-RULES: dict[str, Rule] = {"Conv2DBackpropInput": conv_2d_backprop_input}
+REGISTRATIONS: dict[str, Rule] = {"Conv2DBackpropInput": conv_2d_backprop_input}

@@ -26,4 +26,4 @@ def unique(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return results
 
 
-RULES: dict[str, Rule] = {"Unique": unique, "Where": where}
+REGISTRATIONS: dict[str, Rule] = {"Unique": unique, "Where": where}

@@ -50,7 +50,7 @@ _BROADCASTING = (
     *("IgammaGradA", "ApproximateEqual"),
 )
 _GRADIENTS = ("TanhGrad", "SigmoidGrad", "SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad")
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(_BROADCASTING, broadcasting),
     **dict.fromkeys(_GRADIENTS, first_operand),
     "Equal": equality,

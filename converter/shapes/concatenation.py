@@ -115,7 +115,7 @@ def merge(c: ShapeContext) -> Results:
     return [found, ()]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Concat", "ConcatV2"), concat),
     "ConcatOffset": concat_offset,
     "Pack": pack,

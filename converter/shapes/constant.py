@@ -43,7 +43,7 @@ def linspace(c: ShapeContext) -> Results:
     return [(ANY if count is None else count,)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Const", "HostConst"), const),
     **dict.fromkeys(("Placeholder", "PlaceholderV2"), placeholder),
     "PlaceholderWithDefault": with_default,

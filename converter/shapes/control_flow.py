@@ -17,7 +17,7 @@ def called(c: ShapeContext) -> Results:
     return shapes if len(shapes) == len(c.given) else [None] * len(c.given)
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Switch", "RefSwitch", "_SwitchN"), switch),
     **dict.fromkeys((*("If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"),), called),
 }

@@ -89,7 +89,7 @@ def fused_conv(c: ShapeContext) -> Results:
     return depthwise_conv(c) if "Depthwise" in c.op else conv(c)
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Conv2D", "Conv3D"), conv),
     **dict.fromkeys(("_FusedConv2D", "_FusedConv3D", "_FusedDepthwiseConv2dNative"), fused_conv),
     "DepthwiseConv2dNative": depthwise_conv,

@@ -56,7 +56,7 @@ _ALL_EQUAL = (
     *("AddN", "EluGrad", "LeakyReluGrad", "ReluGrad", "Relu6Grad", "SeluGrad", "SoftplusGrad"),
     *("SoftsignGrad", "FakeQuantWithMinMaxArgsGradient", "CholeskyGrad"),
 )
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(_UNARY, unchanged),
     **dict.fromkeys(_ALL_EQUAL, all_equal),
     "IdentityN": each_unchanged,

@@ -96,7 +96,7 @@ _INTO_REFERENCES = (
     *("ScatterAdd", "ScatterSub", "ScatterUpdate", "ScatterMul", "ScatterDiv", "ScatterMax", "ScatterMin"),
     *("ScatterNdAdd", "ScatterNdSub", "ScatterNdUpdate", "ScatterNdMax", "ScatterNdMin"),
 )
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Gather", "ResourceGather"), gather),
     "GatherV2": gather_v2,
     **dict.fromkeys(("GatherNd", "ResourceGatherNd"), gather_nd),

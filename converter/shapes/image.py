@@ -98,7 +98,7 @@ _RESIZE = ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeAr
 _RESIZE_GRADIENT = ("ResizeBilinearGrad", "ResizeBicubicGrad", "ResizeNearestNeighborGrad")
 _SUPPRESSION = tuple(f"NonMaxSuppression{v}" for v in ("", "V2", "V3", "V4", "V5", "WithOverlaps"))
 _DECODE = ("DecodePng", "DecodeJpeg", "DecodeBmp", "DecodeGif", "DecodeImage", "DecodeAndCropJpeg")
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(_RESIZE, resize),
     "QuantizedResizeBilinear": quantized_resize,
     **dict.fromkeys(_RESIZE_GRADIENT, resize_gradient),

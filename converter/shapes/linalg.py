@@ -76,7 +76,7 @@ def tridiagonal_solve(c: ShapeContext) -> Results:
     return [c.at_least(1, 2)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("MatrixDeterminant", "LogMatrixDeterminant", "BatchMatrixDeterminant"), determinant),
     "Qr": qr,
     "Svd": svd,

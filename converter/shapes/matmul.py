@@ -78,7 +78,7 @@ def tridiagonal_product(c: ShapeContext) -> Results:
     return [c.at_least(3, 2)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "MatMul": matmul,
     "SparseMatMul": matmul,
     **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), batch_matmul),

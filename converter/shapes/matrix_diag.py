@@ -77,7 +77,7 @@ def matrix_diag_v2(c: ShapeContext) -> Results:
     return [(*batch, rows, columns)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "Diag": diag,
     "DiagPart": diag_part,
     **dict.fromkeys(("MatrixDiag", "BatchMatrixDiag"), matrix_diag),

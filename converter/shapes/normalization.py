@@ -57,7 +57,7 @@ def in_top_k(c: ShapeContext) -> Results:
     return [c.merged(x[:1], targets)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), fused_batch_norm),
     "_FusedBatchNormEx": fused_batch_norm,
     **dict.fromkeys(

@@ -70,7 +70,7 @@ def broadcast_to(c: ShapeContext) -> Results:
     return [shape]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Pad", "PadV2", "MirrorPad"), pad),
     "MirrorPadGrad": pad_gradient,
     "Tile": tile,

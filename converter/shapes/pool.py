@@ -59,7 +59,7 @@ def fractional_pool(c: ShapeContext) -> Results:
     return [pooled, (starts[0],), (starts[1],)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("MaxPool", "AvgPool", "MaxPool3D", "AvgPool3D", "MaxPoolWithArgmax"), pool),
     "MaxPoolV2": pool_v2,
     **dict.fromkeys(("MaxPoolGrad", "MaxPoolGradV2", "MaxPool3DGrad", "MaxPoolGradWithArgmax"), gradient),

@@ -45,7 +45,7 @@ def quantized_pool(c: ShapeContext) -> Results:
 
 
 _LIKE = ("Requantize", "QuantizeDownAndShrinkRange", "QuantizedRelu", "QuantizedRelu6", "QuantizedBiasAdd")
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "QuantizeV2": quantize,
     "Dequantize": dequantize,
     **dict.fromkeys(_LIKE, quantized_like),

@@ -65,7 +65,7 @@ _SHAPED = (
     *_AFTER_ALGORITHM,
 )
 _SAMPLERS = ("UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler")
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(_SHAPED, shaped),
     **dict.fromkeys(("Multinomial", "StatelessMultinomial"), multinomial),
     **dict.fromkeys(("RandomGamma", "RandomPoisson", "RandomPoissonV2"), gamma),

@@ -23,7 +23,7 @@ def gru_cell(c: ShapeContext) -> Results:
     return [(x[0], state[1])] * 4
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "LSTMBlockCell": lstm_cell,
     **dict.fromkeys(("BlockLSTM", "BlockLSTMV2"), block_lstm),
     "GRUBlockCell": gru_cell,

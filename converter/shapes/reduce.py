@@ -39,7 +39,7 @@ def scalar(c: ShapeContext) -> Results:
 
 _REDUCTIONS = ("Sum", "Prod", "Mean", "Max", "Min", "All", "Any", "EuclideanNorm", "ReduceJoin")
 _SCALARS = ("L2Loss", "Rank", "Size", "HistogramSummary", "ScalarSummary", "MergeSummary", "ToBool")
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(_REDUCTIONS, reduction),
     **dict.fromkeys(("ArgMax", "ArgMin"), arg_extreme),
     **dict.fromkeys(_SCALARS, scalar),

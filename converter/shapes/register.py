@@ -20,7 +20,7 @@ def shape_functions() -> dict[str, ShapeFunction]:
     """Shape functions by op."""
     found: dict[str, ShapeFunction] = {}
     for family in FAMILIES:
-        functions: dict[str, ShapeFunction] = import_module(f".{family}", __package__).FUNCTIONS
+        functions: dict[str, ShapeFunction] = import_module(f".{family}", __package__).REGISTRATIONS
         assert not found.keys() & functions.keys(), (family, found.keys() & functions.keys())
         found |= functions
     return found

@@ -89,7 +89,7 @@ def bitcast(c: ShapeContext) -> Results:
     return [shape[:-1]]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "Reshape": reshape,
     "ExpandDims": expand_dims,
     "Squeeze": squeeze,

@@ -49,7 +49,7 @@ HANDLES: dict[str, HandleFunction] = {
     "VarHandleOp": variable_handle,
     **dict.fromkeys(("Identity", "Enter", "Exit", "NextIteration", "Switch", "Snapshot"), passed_on),
 }
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(
         (
             *("VarHandleOp", "HashTableV2", "MutableHashTableV2", "LookupTableSizeV2", "Stack", "StackV2"),

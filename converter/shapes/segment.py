@@ -66,7 +66,7 @@ _UNSORTED = tuple(f"UnsortedSegment{kind}" for kind in ("Sum", "Prod", "Min", "M
 _SPARSE = tuple(
     f"SparseSegment{kind}{more}" for kind in ("Sum", "Mean", "SqrtN") for more in ("", "WithNumSegments")
 )
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(_SEGMENT, segment),
     **dict.fromkeys(_UNSORTED, unsorted_segment),
     **dict.fromkeys(_SPARSE, sparse_segment),

@@ -16,7 +16,7 @@ def variable_shape(c: ShapeContext) -> Results:
     return [(ANY if held is None else len(held),)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Shape", "ShapeN"), shape),
     "VariableShape": variable_shape,
 }

@@ -35,7 +35,7 @@ def mfcc(c: ShapeContext) -> Results:
     return [(x[0], x[1], c.integer("dct_coefficient_count"))]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D"), real_fft),
     "AudioSpectrogram": spectrogram,
     "Mfcc": mfcc,

@@ -112,7 +112,7 @@ def strided_slice_gradient(c: ShapeContext) -> Results:
     return [None if sizes is None else shape_of_sizes(sizes)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "Slice": slice_,
     "StridedSlice": strided_slice,
     "StridedSliceGrad": strided_slice_gradient,

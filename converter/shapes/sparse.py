@@ -68,7 +68,7 @@ def ctc_loss(c: ShapeContext) -> Results:
     return [x[1:2], x]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "SparseFillEmptyRows": fill_empty_rows,
     "SparseReshape": reshape,
     "SparseReorder": reorder,

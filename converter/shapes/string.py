@@ -41,7 +41,7 @@ def encoded_image(c: ShapeContext) -> Results:
 
 
 _ONE = ("StringFormat", "SerializeTensor", "EncodeJpeg", "EncodeWav", "ShardedFilename", "ShardedFilespec")
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     "StringJoin": join,
     **dict.fromkeys(("StringSplit", "StringSplitV2"), split),
     "Substr": substr,

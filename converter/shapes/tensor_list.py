@@ -61,7 +61,7 @@ def array_concat(c: ShapeContext) -> Results:
     return [None if element is None else (ANY, *element), (ANY,)]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(
         (
             *("TensorListReserve", "TensorListSetItem", "TensorListFromTensor", "EmptyTensorList"),

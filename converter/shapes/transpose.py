@@ -115,7 +115,7 @@ def extract_volume_patches(c: ShapeContext) -> Results:
     return [(x[0], *found, times(x[4], windows[1] * windows[2] * windows[3]))]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Transpose", "ConjugateTranspose"), transpose),
     "SpaceToDepth": space_to_depth,
     "DepthToSpace": depth_to_space,

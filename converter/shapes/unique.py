@@ -48,7 +48,7 @@ def nth_element(c: ShapeContext) -> Results:
     return [None if x is None else x[:-1]]
 
 
-FUNCTIONS: dict[str, ShapeFunction] = {
+REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Unique", "UniqueWithCounts"), unique),
     **dict.fromkeys(("UniqueV2", "UniqueWithCountsV2"), unique_v2),
     "Where": where,

@@ -139,7 +139,7 @@ def tanh_gradient(y: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 _FLOATS_AND_COMPLEX = FLOATS | COMPLEX
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Relu", relu, T=REAL),
     kernel("Relu6", relu6, T=REAL),
     kernel("LeakyRelu", leaky_relu, T=REAL),

@@ -34,4 +34,4 @@ class AddN(OpKernel):
                 np.add(total, other, out=total)
 
 
-KERNELS = (kernel_class("AddN", AddN, T=NUMBERS),)
+REGISTRATIONS = (kernel_class("AddN", AddN, T=NUMBERS),)

@@ -43,7 +43,7 @@ def arg_min(x: np.ndarray, dimension: np.ndarray, *, output_type: DataType) -> n
     return _first(widened(x), along, False).astype(numpy_dtype(output_type))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ArgMax", arg_max, T=NUMBERS | BOOL),
     kernel("ArgMin", arg_min, T=NUMBERS | BOOL),
 )

@@ -90,7 +90,7 @@ def print_v2(input: np.ndarray, *, output_stream: str, end: str) -> None:
     print(text.decode(errors="replace"), end=end, file=stream)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Assert", assert_true),
     kernel("CheckNumerics", check_numerics, T=FLOATS),
     kernel("CheckNumericsV2", check_numerics_v2, T=FLOATS),

@@ -181,7 +181,7 @@ def mfcc(
     return (logs @ cosines.T).astype(np.float32)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DecodeWav", decode_wav),
     kernel("EncodeWav", encode_wav),
     kernel("AudioSpectrogram", audio_spectrogram),

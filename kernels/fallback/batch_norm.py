@@ -193,7 +193,7 @@ def global_batch_norm_gradient(
     return tuple(value.astype(x.dtype) for value in found)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("FusedBatchNorm", fused_batch_norm, T=_FLOAT),
     kernel("FusedBatchNormV2", fused_batch_norm, T=_INPUTS, U=_FLOAT),
     kernel("FusedBatchNormV3", fused_batch_norm_v3, T=_INPUTS, U=_FLOAT),

@@ -146,4 +146,4 @@ def _functions() -> dict[str, Callable[[np.ndarray], np.ndarray]]:
     return found
 
 
-KERNELS = tuple(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items())
+REGISTRATIONS = tuple(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items())

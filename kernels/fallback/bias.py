@@ -40,7 +40,7 @@ def bias_add_gradient(gradient: np.ndarray, *, data_format: str) -> np.ndarray:
     return np.asarray(wide.sum(axis=others, dtype=wide.dtype)).astype(gradient.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("BiasAdd", bias_add, T=NUMBERS),
     kernel("BiasAddV1", bias_add, T=NUMBERS),
     kernel("BiasAddGrad", bias_add_gradient, T=NUMBERS),

@@ -148,7 +148,7 @@ def _each(functions: dict[str, Callable[..., np.ndarray]], types: frozenset[int]
     return [kernel(op, in_float32(function), T=types) for op, function in functions.items()]
 
 
-KERNELS = (
+REGISTRATIONS = (
     *_each({"Add": add, "AddV2": add}, NUMBERS | STRING),
     *_each({"Sub": np.subtract, "Mul": np.multiply, "Div": div}, NUMBERS),
     kernel("SquaredDifference", squared_difference, T=NUMBERS),

@@ -72,7 +72,7 @@ def draw_bounding_boxes_v2(images: np.ndarray, boxes: np.ndarray, colors: np.nda
     return _drawn(op, images, boxes, colors.astype(np.float32))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DrawBoundingBoxes", draw_bounding_boxes, T=_TYPES),
     kernel("DrawBoundingBoxesV2", draw_bounding_boxes_v2, T=_TYPES),
 )

@@ -67,4 +67,4 @@ def _truncated(x: np.ndarray, out: np.dtype) -> np.ndarray:
     return (np.ascontiguousarray(x).view(bits) & mask).view(x.dtype).reshape(x.shape)
 
 
-KERNELS = (kernel("Cast", cast, SrcT=PLAIN - STRING, DstT=PLAIN - STRING),)
+REGISTRATIONS = (kernel("Cast", cast, SrcT=PLAIN - STRING, DstT=PLAIN - STRING),)

@@ -113,7 +113,7 @@ def adjust_contrast_v1(x: np.ndarray, factor: np.ndarray, low: np.ndarray, high:
     return np.minimum(np.maximum(_away_from_mean(op, x, factor), limits[0]), limits[1])
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("RGBToHSV", rgb_to_hsv, T=FLOATS),
     kernel("HSVToRGB", hsv_to_rgb, T=FLOATS),
     kernel("AdjustHue", adjust_hue, T=_FLOAT),

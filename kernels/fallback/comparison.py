@@ -39,7 +39,7 @@ def approximate_equal(x: np.ndarray, y: np.ndarray, *, tolerance: float) -> np.n
     return np.asarray(np.abs(x - y) < x.dtype.type(tolerance))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Equal", equal, T=PLAIN),
     kernel("NotEqual", not_equal, T=PLAIN),
     kernel("Less", np.less, T=REAL),

@@ -102,7 +102,7 @@ def split_v(
     return np.split(value, np.cumsum(sizes[:-1]), along)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Concat", concat, T=ANY),
     kernel("ConcatV2", concat_v2, T=ANY, Tidx=INDICES),
     kernel("ConcatOffset", concat_offset),

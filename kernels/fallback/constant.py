@@ -38,7 +38,7 @@ def placeholder_with_default(input: np.ndarray) -> np.ndarray:
     return input
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel_class("Const", Const),
     kernel_class("HostConst", Const),
     kernel_class("Placeholder", Placeholder),

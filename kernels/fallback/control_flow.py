@@ -138,7 +138,7 @@ class SymbolicGradient(OpKernel):
         raise UnsupportedError(f"{message}; a graph whose gradients are nodes of its own would run")
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(kernel(op, call) for op in ("PartitionedCall", "StatefulPartitionedCall")),
     kernel("RemoteCall", remote_call),
     *(kernel(op, branch) for op in ("If", "StatelessIf")),

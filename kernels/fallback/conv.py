@@ -214,7 +214,7 @@ def conv_3d_filter_gradient(
     return _filter_gradient(op, x, shape, gradient, attributes)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Conv2D", conv_2d, T=_TYPES),
     kernel("Conv", conv, T=_TYPES),
     kernel("Conv3D", conv_3d, T=FLOATS),

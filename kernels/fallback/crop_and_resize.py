@@ -188,7 +188,7 @@ def _ends(slopes: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
     return slopes @ (size - 1 - part), slopes @ part
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("CropAndResize", crop_and_resize, T=REAL),
     kernel("CropAndResizeGradImage", crop_and_resize_image_gradient, T=_FLOATS),
     kernel("CropAndResizeGradBoxes", crop_and_resize_boxes_gradient, T=REAL),

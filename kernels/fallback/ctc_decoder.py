@@ -170,7 +170,7 @@ def ctc_beam_search_decoder(
     return indices, values, shapes, chances
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("CTCGreedyDecoder", ctc_greedy_decoder, T=_TYPES),
     kernel("CTCBeamSearchDecoder", ctc_beam_search_decoder, T=_TYPES),
 )

@@ -120,4 +120,4 @@ def ctc_loss(
     return losses, gradient
 
 
-KERNELS = (kernel("CTCLoss", ctc_loss, T=_TYPES),)
+REGISTRATIONS = (kernel("CTCLoss", ctc_loss, T=_TYPES),)

@@ -47,7 +47,7 @@ def cumulative_logsumexp(x: np.ndarray, axis: np.ndarray, *, exclusive: bool, re
     )
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Cumsum", cumsum, T=NUMBERS, Tidx=INDICES),
     kernel("Cumprod", cumprod, T=NUMBERS, Tidx=INDICES),
     kernel("CumulativeLogsumexp", cumulative_logsumexp, T=FLOATS, Tidx=INDICES),

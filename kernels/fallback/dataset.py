@@ -287,7 +287,7 @@ def reduced(
     return state
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("RangeDataset", count_from),
     kernel("TensorDataset", single),
     kernel("TensorSliceDataset", slices),

@@ -176,7 +176,7 @@ def _field(row: list[str], at: int, default: np.ndarray, dtype: np.dtype, na_val
     return value
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DecodeRaw", decode_raw),
     kernel("DecodePaddedRaw", decode_padded_raw),
     kernel("EncodeBase64", encode_base64),

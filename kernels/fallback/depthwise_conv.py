@@ -67,7 +67,7 @@ def depthwise_conv_2d_filter_gradient(
     return depthwise_filter_gradient(x, shape, dy, window)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DepthwiseConv2dNative", depthwise_conv_2d, T=FLOATS),
     kernel("DepthwiseConv2dNativeBackpropInput", depthwise_conv_2d_input_gradient, T=FLOATS),
     kernel("DepthwiseConv2dNativeBackpropFilter", depthwise_conv_2d_filter_gradient, T=FLOATS),

@@ -98,7 +98,7 @@ def dilation_2d_filter_gradient(
     return dw.astype(w.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Dilation2D", dilation_2d, T=REAL),
     kernel("Dilation2DBackpropInput", dilation_2d_input_gradient, T=REAL),
     kernel("Dilation2DBackpropFilter", dilation_2d_filter_gradient, T=REAL),

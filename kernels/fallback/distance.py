@@ -97,7 +97,7 @@ def isotonic_regression(x: np.ndarray, *, output_dtype: DataType) -> tuple[np.nd
     return made.astype(numpy_dtype(output_dtype)), segments
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("EditDistance", edit_distance, T=PLAIN),
     kernel("NearestNeighbors", nearest_neighbors),
     kernel("IsotonicRegression", isotonic_regression, T=REAL),

@@ -44,7 +44,7 @@ def dynamic_stitch(indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndar
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DynamicPartition", dynamic_partition, T=ANY),
     kernel("DynamicStitch", dynamic_stitch, T=ANY),
     kernel("ParallelDynamicStitch", dynamic_stitch, T=ANY),

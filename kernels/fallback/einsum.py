@@ -62,4 +62,4 @@ def _spread(inner: np.ndarray, have: str, want: str) -> np.ndarray:
     return made
 
 
-KERNELS = (kernel("Einsum", einsum, T=NUMBERS),)
+REGISTRATIONS = (kernel("Einsum", einsum, T=NUMBERS),)

@@ -152,7 +152,7 @@ def to_bool(x: np.ndarray) -> np.ndarray:
     return np.asarray(bool(x[()]) if x.ndim == 0 else x.size > 0)
 
 
-KERNELS = (
+REGISTRATIONS = (
     *_transcendental(),
     *_predicates(),
     kernel("Abs", np.abs, T=FLOATS | SIGNED),

@@ -23,4 +23,4 @@ def deep_copy(x: np.ndarray) -> np.ndarray:
     return x.copy()
 
 
-KERNELS = (kernel("Empty", empty), kernel("DeepCopy", deep_copy, T=PLAIN))
+REGISTRATIONS = (kernel("Empty", empty), kernel("DeepCopy", deep_copy, T=PLAIN))

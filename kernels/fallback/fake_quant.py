@@ -142,7 +142,7 @@ def fake_quant_per_channel_gradient(
     return _gradients(gradient, x, nudged, tuple(range(x.ndim - 1)))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("FakeQuantWithMinMaxArgs", fake_quant_args),
     kernel("FakeQuantWithMinMaxArgsGradient", fake_quant_args_gradient),
     kernel("FakeQuantWithMinMaxVars", fake_quant_vars),

@@ -83,7 +83,7 @@ def _to_real(op: str, rank: int) -> KernelRegistration:
     return kernel(op, compute)
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(_complex(op, rank, False) for op, rank in (("FFT", 1), ("FFT2D", 2), ("FFT3D", 3))),
     *(_complex(op, rank, True) for op, rank in (("IFFT", 1), ("IFFT2D", 2), ("IFFT3D", 3))),
     *(_of_real(op, rank) for op, rank in (("RFFT", 1), ("RFFT2D", 2), ("RFFT3D", 3))),

@@ -73,7 +73,7 @@ def _texts(op: str, name: str, value: np.ndarray, count: int) -> list[str]:
     return [text.decode(errors="surrogateescape") for text in value.tolist()]
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ReadFile", read_file),
     kernel("WriteFile", write_file),
     kernel("SaveV2", save),

@@ -79,7 +79,7 @@ def one_hot(
     return np.moveaxis(made, -1, axis)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Fill", fill, T=ANY, index_type=INDICES),
     kernel("Range", range_, Tidx=REAL),
     kernel("LinSpace", lin_space, T=FLOATS, Tidx=INDICES),

@@ -181,7 +181,7 @@ def fractional_avg_pool_gradient(
     return dx.astype(gradient.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel_class("FractionalMaxPool", FractionalPool, T=_TYPES),
     kernel_class("FractionalAvgPool", FractionalPool, T=_TYPES),
     kernel("FractionalMaxPoolGrad", fractional_max_pool_gradient, T=_TYPES),

@@ -191,7 +191,7 @@ def fused_resize_and_pad_conv_2d(
     return conv_2d(whole, w, attributes=attributes)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("_FusedConv2D", fused_conv_2d, T=FLOATS),
     kernel("_FusedConv3D", fused_conv_3d, T=FLOATS - {graph_def.DT_DOUBLE}),
     kernel("_FusedDepthwiseConv2dNative", fused_depthwise_conv_2d, T=FLOATS),

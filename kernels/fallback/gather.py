@@ -82,7 +82,7 @@ def nd_index(indices: np.ndarray, sizes: tuple[int, ...]) -> tuple[np.ndarray, .
     return tuple(np.moveaxis(indices, -1, 0))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Gather", gather, Tparams=ANY, Tindices=INDICES),
     kernel("GatherV2", gather_v2, Tparams=ANY, Tindices=SIGNED, Taxis=INDICES),
     kernel("GatherNd", gather_nd, Tparams=ANY, Tindices=SIGNED),

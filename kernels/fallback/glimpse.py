@@ -95,7 +95,7 @@ def extract_glimpse_v2(
     return _extracted(x, size, offsets, glimpse, True)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ExtractGlimpse", extract_glimpse),
     kernel("ExtractGlimpseV2", extract_glimpse_v2),
 )

@@ -68,7 +68,7 @@ def gru_block_cell_gradient(
     return dx, into_c[:, inputs:] * r + into_ru[:, inputs:] + dh * u, dc, both
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("GRUBlockCell", gru_block_cell, T=_FLOAT),
     kernel("GRUBlockCellGrad", gru_block_cell_gradient, T=_FLOAT),
 )

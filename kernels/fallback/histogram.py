@@ -107,7 +107,7 @@ def upper_bound(sorted_inputs: np.ndarray, values: np.ndarray, *, out_type: Data
     return _bound("right", sorted_inputs, values, numpy_dtype(out_type))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Bincount", bincount, T=NUMBERS),
     kernel("DenseBincount", dense_bincount, T=NUMBERS, Tidx=INDICES),
     kernel("HistogramFixedWidth", histogram_fixed_width, T=REAL, dtype=INDICES),

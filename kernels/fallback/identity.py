@@ -22,7 +22,7 @@ def no_op() -> None:
     """Nothing: it only orders other nodes."""
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(kernel(op, identity, T=ANY) for op in ("Identity", "StopGradient", "PreventGradient", "Snapshot")),
     kernel("IdentityN", identity_n, T=ANY),
     kernel("NoOp", no_op),

@@ -320,7 +320,7 @@ def encode_jpeg_variable_quality(image: np.ndarray, quality: np.ndarray) -> np.n
     return _encoded_jpeg(op, image, int(quality), True, (_DENSITY_UNITS["in"], 300, 300), b"")
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DecodePng", decode_png, dtype=_BYTES),
     kernel("DecodeJpeg", decode_jpeg),
     kernel("DecodeAndCropJpeg", decode_and_crop_jpeg),

@@ -145,4 +145,4 @@ def _functions() -> dict[str, Callable[..., np.ndarray]]:
     }
 
 
-KERNELS = tuple(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items())
+REGISTRATIONS = tuple(kernel(op, in_double(function), T=FLOATS) for op, function in _functions().items())

@@ -87,7 +87,7 @@ def get_next(iterator: np.ndarray, *, output_types: list[DataType]) -> list[np.n
     return list(element)
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(kernel_class(op, IteratorOp) for op in ("Iterator", "IteratorV2")),
     kernel_class("OneShotIterator", OneShotIteratorOp),
     kernel("AnonymousIteratorV3", anonymous),

@@ -44,7 +44,7 @@ def data_format_vec_permute(x: np.ndarray, *, src_format: str, dst_format: str) 
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DataFormatDimMap", data_format_dim_map, T=INDICES),
     kernel("DataFormatVecPermute", data_format_vec_permute, T=INDICES),
 )

@@ -238,7 +238,7 @@ def _named(ops: Iterable[str], function: Callable[..., object]) -> list[KernelRe
     return [kernel(op, function, T=_TYPES) for op in ops]
 
 
-KERNELS = (
+REGISTRATIONS = (
     *_named(("Cholesky", "BatchCholesky"), cholesky),
     *_named(("CholeskyGrad", "BatchCholeskyGrad"), cholesky_grad),
     *_named(("MatrixDeterminant", "BatchMatrixDeterminant"), matrix_determinant),

@@ -62,7 +62,7 @@ def lrn_gradient(
     return dx.astype(x.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("LRN", lrn, T=_TYPES),
     kernel("LRNGrad", lrn_gradient, T=_TYPES),
 )

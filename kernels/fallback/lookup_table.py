@@ -243,7 +243,7 @@ def initialize(table_handle: np.ndarray, keys: np.ndarray, values: np.ndarray) -
     table.initialize(op, found, table.values_of(op, outer, values))
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(kernel_class(op, HashTableOp) for op in ("HashTable", "HashTableV2", "AnonymousHashTable")),
     *(
         kernel_class(f"{anonymous}MutableHashTable{of_tensors}{version}", TableOp)

@@ -157,7 +157,7 @@ def _block_lstm(op: str, forget_last: bool) -> Callable[..., Arrays]:
     return block_lstm
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("LSTMBlockCell", lstm_block_cell, T=TYPES),
     kernel("BlockLSTM", _block_lstm("BlockLSTM", True), T=TYPES),
     kernel("BlockLSTMV2", _block_lstm("BlockLSTMV2", False), T=TYPES),

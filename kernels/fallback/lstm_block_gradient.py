@@ -160,7 +160,7 @@ def _block_lstm_gradient(op: str, forget_last: bool) -> Callable[..., Arrays]:
     return block_lstm_gradient
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("LSTMBlockCellGrad", lstm_block_cell_gradient, T=TYPES),
     kernel("BlockLSTMGrad", _block_lstm_gradient("BlockLSTMGrad", True), T=TYPES),
     kernel("BlockLSTMGradV2", _block_lstm_gradient("BlockLSTMGradV2", False), T=TYPES),

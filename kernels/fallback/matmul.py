@@ -74,7 +74,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.stack(parts, -1)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("MatMul", mat_mul, T=NUMBERS),
     kernel("BatchMatMul", batch_mat_mul, T=NUMBERS),
     kernel("BatchMatMulV2", batch_mat_mul_v2, T=NUMBERS),

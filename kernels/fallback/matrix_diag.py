@@ -208,7 +208,7 @@ def matrix_diag_v2(
     return matrix_diag_v3(diagonal, k, num_rows, num_cols, padding_value, align="LEFT_LEFT")
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Diag", diag, T=NUMBERS),
     kernel("DiagPart", diag_part, T=NUMBERS),
     *(kernel(op, matrix_diag, T=ANY) for op in ("MatrixDiag", "BatchMatrixDiag")),

@@ -118,7 +118,7 @@ def tridiagonal_solve(
     return np.linalg.solve(nudged, rhs.astype(wide)).astype(rhs.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("MatrixExponential", matrix_exponential, T=FLOATS | COMPLEX),
     kernel("MatrixSquareRoot", matrix_square_root, T=FLOATS | COMPLEX),
     kernel("MatrixLogarithm", matrix_logarithm, T=COMPLEX),

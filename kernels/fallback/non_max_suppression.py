@@ -260,7 +260,7 @@ def _best_of_classes(
     return boxes_at[order], classes[order]
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("NonMaxSuppression", non_max_suppression),
     kernel("NonMaxSuppressionV2", non_max_suppression_v2, T=_TYPES),
     kernel("NonMaxSuppressionV3", non_max_suppression_v3, T=_TYPES),

@@ -328,7 +328,7 @@ def _registration(op: str, rule: Rule) -> KernelRegistration:
     return KernelRegistration(op, partial(ApplyKernel, rule=rule), {"T": FLOATS | COMPLEX})
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(_registration(f"Apply{name}", rule) for name, rule in _DENSE.items()),
     *(_registration(f"ResourceApply{name}", rule) for name, rule in (_DENSE | _RESOURCE_ONLY).items()),
     *(_registration(f"SparseApply{name}", _DENSE[name]) for name in _SPARSE),

@@ -69,7 +69,7 @@ def uncompress(compressed: np.ndarray, *, output_types: list[DataType]) -> list[
     return _checked("UncompressElement", held(compressed, CompressedElement).components, output_types)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("OptionalFromValue", from_value),
     kernel("OptionalNone", none),
     kernel("OptionalHasValue", has_value),

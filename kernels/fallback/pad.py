@@ -68,7 +68,7 @@ def mirror_pad_grad(dy: np.ndarray, paddings: np.ndarray, *, mode: str) -> np.nd
     return dy
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Pad", pad, T=ANY, Tpaddings=INDICES),
     kernel("PadV2", pad_v2, T=ANY, Tpaddings=INDICES),
     kernel("MirrorPad", mirror_pad, T=ANY, Tpaddings=INDICES),

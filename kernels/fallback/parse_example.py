@@ -308,7 +308,7 @@ def decode_json_example(json_examples: np.ndarray) -> np.ndarray:
     return mapped_strings(serialized, json_examples)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ParseExample", parse_example),
     kernel("ParseExampleV2", parse_example_v2),
     kernel("ParseSingleExample", parse_single_example),

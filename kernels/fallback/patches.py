@@ -46,7 +46,7 @@ def extract_volume_patches(
     return _extracted(op, x, ksizes, strides, (), padding)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ExtractImagePatches", extract_image_patches, T=NUMBERS | BOOL),
     kernel("ExtractVolumePatches", extract_volume_patches, T=REAL),
 )

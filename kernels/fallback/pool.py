@@ -145,7 +145,7 @@ def max_pool_with_argmax(
     return best, flat.astype(numpy_dtype(Targmax))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("MaxPool", max_pool, T=REAL),
     kernel("MaxPoolV2", max_pool_v2, T=REAL),
     kernel("MaxPool3D", max_pool_3d, T=FLOAT_32),

@@ -202,7 +202,7 @@ def avg_pool_3d_gradient(shape: np.ndarray, gradient: np.ndarray, *, pool: PoolA
     return _mean_gradient("AvgPool3DGrad", 5, shape, gradient, pool)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("MaxPoolGrad", max_pool_gradient, T=REAL),
     kernel("MaxPoolGradV2", max_pool_gradient_v2, T=REAL),
     kernel("MaxPool3DGrad", max_pool_3d_gradient, T=FLOAT_32, TInput=FLOAT_32),

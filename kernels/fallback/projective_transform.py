@@ -116,7 +116,7 @@ def projective_transform_v3(
     return _transformed(x, transforms, size, fill_value.flat[0], interpolation, fill_mode)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ImageProjectiveTransformV2", projective_transform_v2, dtype=_TYPES),
     kernel("ImageProjectiveTransformV3", projective_transform_v3, dtype=_TYPES),
 )

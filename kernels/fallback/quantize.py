@@ -254,7 +254,7 @@ def quantize_and_dequantize_v4_gradient(
     return dx, np.zeros(low.shape, x.dtype), np.zeros(high.shape, x.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("QuantizeV2", quantize_v2, T=QUANTIZED),
     kernel("Dequantize", dequantize, T=QUANTIZED, dtype=_OUTPUTS),
     kernel("QuantizeAndDequantize", quantize_and_dequantize, T=_SINGLE_OR_DOUBLE),

@@ -317,7 +317,7 @@ def _resized_bytes(
     return ((edges[0] + step + one // 2) // one).astype(np.uint8)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("QuantizedAdd", quantized_add, T1=_BYTES, T2=_BYTES, Toutput=_WIDE),
     kernel("QuantizedBiasAdd", quantized_bias_add, T1=_BYTES, T2=_BYTES, out_type=_WIDE),
     kernel("QuantizedMul", quantized_mul, T1=_BYTES, T2=_BYTES, Toutput=_WIDE),

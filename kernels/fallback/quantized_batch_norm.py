@@ -65,6 +65,6 @@ def quantized_batch_norm(
     return np.clip(found, *limits(wide)).astype(wide), number(-_REACH), number(_REACH)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("QuantizedBatchNormWithGlobalNormalization", quantized_batch_norm, Tinput=_BYTES, out_type=_WIDE),
 )

@@ -239,7 +239,7 @@ def size(handle: np.ndarray) -> np.ndarray:
     return np.array(len(held(handle, Queue, "QueueSize")), np.int32)
 
 
-KERNELS = tuple(
+REGISTRATIONS = tuple(
     registration
     for version in ("", "V2")
     for registration in (

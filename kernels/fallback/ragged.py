@@ -202,7 +202,7 @@ def _rows(kind: str, tensor: np.ndarray, parents: int) -> tuple[np.ndarray, np.n
     return ids, np.arange(len(ids)) - (starts[ids] if len(ids) else 0)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("RaggedRange", ragged_range, T=REAL, Tsplits=INDICES),
     kernel("RaggedGather", ragged_gather, Tvalues=ANY, Tsplits=INDICES),
     kernel("RaggedTensorToSparse", ragged_tensor_to_sparse, T=ANY, Tsplits=INDICES),

@@ -155,7 +155,7 @@ def gradient(
     return np.concatenate([part.reshape(-1) for part in parts] or [np.zeros(0, dtype)]).reshape(shape)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("RaggedTensorToVariant", to_variant, Tsplits=INDICES),
     kernel("RaggedTensorFromVariant", from_variant, Tsplits=INDICES),
     kernel("RaggedTensorToVariantGradient", gradient, Tsplits=INDICES),

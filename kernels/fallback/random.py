@@ -124,7 +124,7 @@ class Multinomial(RandomKernel):
         context.set_output(0, multinomial(generator, logits, count).astype(out))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel_class("RandomUniform", RandomUniform, dtype=FLOATS),
     kernel_class("RandomStandardNormal", RandomStandardNormal, dtype=FLOATS),
     kernel_class("TruncatedNormal", TruncatedNormal, dtype=FLOATS),

@@ -152,7 +152,7 @@ class RandomGamma(_Stateful):
         return _gammas(parameter, out)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel_class("RandomPoisson", RandomPoisson, dtype=_HALF_TO_DOUBLE),
     kernel_class("RandomPoissonV2", RandomPoisson, R=_NUMBERS, dtype=_NUMBERS),
     kernel_class("RandomGamma", RandomGamma, T=FLOATS),

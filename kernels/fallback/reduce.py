@@ -79,7 +79,7 @@ def any_(x: np.ndarray, axis: np.ndarray, *, keep_dims: bool) -> np.ndarray:
     return np.asarray(np.any(x, axis=axes_of(axis, x.ndim), keepdims=keep_dims))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Sum", _reduction(_sum), T=NUMBERS, Tidx=INDICES),
     kernel("Prod", _reduction(_prod), T=NUMBERS, Tidx=INDICES),
     kernel("Mean", _reduction(_mean), T=NUMBERS, Tidx=INDICES),

@@ -81,7 +81,7 @@ def ref_select(index: np.ndarray, inputs: list[np.ndarray]) -> np.ndarray:
     return inputs[int(index)]
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel_class("VariableV2", VariableV2),
     kernel_class("Variable", VariableV2),
     kernel_class("TemporaryVariable", TemporaryVariable),

@@ -155,7 +155,7 @@ def static_regex_full_match(x: np.ndarray, *, pattern: bytes) -> np.ndarray:
     return _matched(x, pattern)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("RegexReplace", regex_replace),
     kernel("StaticRegexReplace", static_regex_replace),
     kernel("RegexFullMatch", regex_full_match),

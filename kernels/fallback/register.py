@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from importlib import import_module
 from threading import RLock
 
+from ...lite.families import Families
 from .registry import KernelRegistration, KernelRegistry
 
-# Family module: the ops in its KERNELS. A module is imported only for a graph that has one of its ops.
-FAMILIES: dict[str, tuple[str, ...]] = {
+# By family module; several may have kernels for one op, each for other types.
+_OPS: dict[str, tuple[str, ...]] = {
     "activation": (
         *("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign", "ReluGrad", "Relu6Grad"),
         *("LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad", "SigmoidGrad"),
@@ -369,23 +369,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
     "where": ("Where", "UnravelIndex", "ListDiff"),
 }
 
-
-def _families_by_op() -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for family, ops in FAMILIES.items():
-        for op in ops:
-            found.setdefault(op, []).append(family)
-    return found
-
-
-# Several families may have kernels for one op, each for other types.
-_FAMILIES_OF = _families_by_op()
-
-
-def registrations(family: str) -> tuple[KernelRegistration, ...]:
-    """What a family module registers."""
-    found: tuple[KernelRegistration, ...] = import_module(f".{family}", __package__).KERNELS
-    return found
+FAMILIES: Families[tuple[KernelRegistration, ...]] = Families(__package__, _OPS)
 
 
 class FallbackKernels(KernelRegistry):
@@ -398,20 +382,20 @@ class FallbackKernels(KernelRegistry):
 
     def registrations(self, op: str) -> list[KernelRegistration]:
         # Looked at before the lock is taken: nearly always all is there.
-        if not self._imported.issuperset(_FAMILIES_OF.get(op, ())):
+        if not self._imported.issuperset(FAMILIES.modules_of(op)):
             with self._lock:
                 self._import(op)
         return super().registrations(op)
 
     def _import(self, op: str) -> None:
-        for family in _FAMILIES_OF[op]:
+        for family in FAMILIES.modules_of(op):
             if family not in self._imported:
-                for registration in registrations(family):
+                for registration in FAMILIES.registrations(family):
                     self._kernels.setdefault(registration.op, []).append(registration)
                 self._imported.add(family)
 
     def ops(self) -> list[str]:
-        return sorted({*_FAMILIES_OF, *self._kernels})
+        return sorted({*FAMILIES.names(), *self._kernels})
 
 
 @lru_cache(1)

@@ -140,7 +140,7 @@ def requantize_per_channel(
     return np.clip(steps, lowest, highest).astype(dtype), number(least), number(most)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Requantize", requantize, Tinput=QUANTIZED, out_type=QUANTIZED),
     kernel("RequantizationRange", requantization_range, Tinput=QUANTIZED),
     kernel("QuantizeDownAndShrinkRange", quantize_down, Tinput=QUANTIZED, out_type=QUANTIZED),

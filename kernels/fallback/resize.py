@@ -161,7 +161,7 @@ def resize_bicubic_gradient(
     return _gradient("ResizeBicubicGrad", gradient, x, align_corners, half_pixel_centers, cubic_taps)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ResizeBilinear", resize_bilinear, T=REAL),
     kernel("ResizeBicubic", resize_bicubic, T=REAL),
     kernel("ResizeArea", resize_area, T=REAL),

@@ -168,7 +168,7 @@ def count_up_to(resource: np.ndarray, *, limit: int) -> np.ndarray:
     return before
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel_class("VarHandleOp", VarHandleOp),
     kernel_class("_VarHandlesOp", VarHandlesOp),
     kernel("ReadVariableOp", read),

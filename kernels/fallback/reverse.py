@@ -64,7 +64,7 @@ def tile(x: np.ndarray, multiples: np.ndarray) -> np.ndarray:
     return np.tile(x, counts)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Reverse", reverse, T=ANY),
     kernel("ReverseV2", reverse_v2, T=ANY, Tidx=INDICES),
     kernel("ReverseSequence", reverse_sequence, T=ANY, Tlen=INDICES),

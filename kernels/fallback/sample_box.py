@@ -211,7 +211,7 @@ class SampleDistortedBoundingBox(RandomKernel):
             context.set_output(index, value)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel(
         "StatelessSampleDistortedBoundingBox",
         stateless_sample_distorted_bounding_box,

@@ -159,7 +159,7 @@ def scale_and_translate_gradient(
     return columns.transposed(rows.transposed(gradient, sizes[0], 1), sizes[1], 2)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ScaleAndTranslate", scale_and_translate, T=REAL),
     kernel("ScaleAndTranslateGrad", scale_and_translate_gradient, T=_FLOAT),
 )

@@ -135,7 +135,7 @@ def _tensor_scatters() -> list[KernelRegistration]:
     ]
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("ScatterNd", scatter_nd, T=ANY, Tindices=SIGNED),
     kernel("ScatterNdNonAliasingAdd", scatter_nd_non_aliasing_add, T=NUMBERS | BOOL, Tindices=INDICES),
     *_tensor_scatters(),

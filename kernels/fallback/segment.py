@@ -115,7 +115,7 @@ def _unsorted_kernels() -> list[KernelRegistration]:
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("SegmentSum", _sorted(np.add, 0), T=NUMBERS, Tindices=INDICES),
     kernel("SegmentProd", _sorted(np.multiply, 1), T=NUMBERS, Tindices=INDICES),
     kernel("SegmentMax", _sorted(np.maximum, 0), T=REAL, Tindices=INDICES),

@@ -30,4 +30,4 @@ def select_v2(condition: np.ndarray, t: np.ndarray, e: np.ndarray) -> np.ndarray
     return np.where(condition, t, e)
 
 
-KERNELS = (kernel("Select", select, T=ANY), kernel("SelectV2", select_v2, T=ANY))
+REGISTRATIONS = (kernel("Select", select, T=ANY), kernel("SelectV2", select_v2, T=ANY))

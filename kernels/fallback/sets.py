@@ -115,7 +115,7 @@ def set_size(set_indices: np.ndarray, set_values: np.ndarray, set_shape: np.ndar
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("DenseToDenseSetOperation", dense_to_dense_set_operation, T=PLAIN),
     kernel("DenseToSparseSetOperation", dense_to_sparse_set_operation, T=PLAIN),
     kernel("SparseToSparseSetOperation", sparse_to_sparse_set_operation, T=PLAIN),

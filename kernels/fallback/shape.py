@@ -178,7 +178,7 @@ def broadcast_gradient_args(s0: np.ndarray, s1: np.ndarray) -> tuple[np.ndarray,
     return one, other
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Shape", shape, T=ANY),
     kernel("ShapeN", shape_n, T=ANY),
     kernel("Size", size, T=ANY),

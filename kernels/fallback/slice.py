@@ -149,7 +149,7 @@ def write_slice(target: np.ndarray, taken: StridedIndex, value: np.ndarray) -> N
     target[taken.index] = spread.reshape(target[(*taken.index, ...)].shape)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Slice", slice_, T=ANY, Index=INDICES),
     kernel("StridedSlice", strided_slice, T=ANY),
     kernel("StridedSliceGrad", strided_slice_grad, T=ANY),

@@ -80,7 +80,7 @@ def l2_loss(x: np.ndarray) -> np.ndarray:
     return np.asarray(np.square(wide).sum() / 2).astype(x.dtype)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Softmax", softmax, T=FLOATS),
     kernel("LogSoftmax", log_softmax, T=FLOATS),
     kernel("SoftmaxCrossEntropyWithLogits", softmax_cross_entropy, T=FLOATS),

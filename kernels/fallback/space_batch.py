@@ -138,7 +138,7 @@ def depth_to_space(x: np.ndarray, *, block_size: int, data_format: str) -> np.nd
     return _as_format(blocks.reshape(n, height * b, width * b, depth // (b * b)), data_format)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("SpaceToBatchND", space_to_batch_nd, T=ANY, Tblock_shape=INDICES, Tpaddings=INDICES),
     kernel("BatchToSpaceND", batch_to_space_nd, T=ANY, Tblock_shape=INDICES, Tcrops=INDICES),
     kernel("SpaceToBatch", space_to_batch, T=ANY, Tpaddings=INDICES),

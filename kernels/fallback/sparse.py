@@ -230,7 +230,7 @@ def sparse_tensor_dense_add(
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("SparseToDense", sparse_to_dense, T=ANY, Tindices=INDICES),
     kernel("SparseReshape", sparse_reshape),
     kernel("SparseReorder", sparse_reorder, T=ANY),

@@ -171,7 +171,7 @@ def _to_sparse(ufunc: np.ufunc) -> Callable[..., Parts]:
     return reduced
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("SparseAdd", sparse_add, T=NUMBERS),
     kernel("SparseAddGrad", sparse_add_grad, T=NUMBERS),
     kernel("SparseSparseMaximum", _extreme(np.maximum), T=REAL),

@@ -111,4 +111,4 @@ def _kernels(how: str) -> list[KernelRegistration]:
     ]
 
 
-KERNELS = tuple(made for how in ("Sum", "Mean", "SqrtN") for made in _kernels(how))
+REGISTRATIONS = tuple(made for how in ("Sum", "Mean", "SqrtN") for made in _kernels(how))

@@ -216,7 +216,7 @@ def fresnel_cos(x: np.ndarray) -> np.ndarray:
     return _fresnel(x, False)
 
 
-KERNELS = (
+REGISTRATIONS = (
     *(
         kernel(op, in_double(function), T=FLOATS)
         for op, function in (

@@ -72,7 +72,7 @@ def close(handle: np.ndarray) -> None:
         stack.elements.clear()
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Stack", make_endless),
     kernel("StackV2", make),
     *(

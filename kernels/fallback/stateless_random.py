@@ -168,7 +168,7 @@ def _kernels() -> list[KernelRegistration]:
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     *_kernels(),
     kernel("StatelessRandomUniformInt", stateless_random_uniform_int, dtype=INDICES),
     kernel("StatelessRandomUniformIntV2", stateless_random_uniform_int_v2, dtype=REAL - FLOATS),

@@ -249,7 +249,7 @@ def string_to_number(x: np.ndarray, *, out_type: DataType) -> np.ndarray:
     return np.array(each_string(number, x), out).reshape(x.shape)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("StringJoin", string_join),
     kernel("StringLower", _in_case(bytes.lower, str.lower)),
     kernel("StringUpper", _in_case(bytes.upper, str.upper)),

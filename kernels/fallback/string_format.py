@@ -94,4 +94,4 @@ def string_format(
     return string_array([text.encode(errors="surrogateescape")], ())
 
 
-KERNELS = (kernel("AsString", as_string, T=PLAIN), kernel("StringFormat", string_format))
+REGISTRATIONS = (kernel("AsString", as_string, T=PLAIN), kernel("StringFormat", string_format))

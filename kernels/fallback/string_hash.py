@@ -111,7 +111,7 @@ def _row_hash(row: np.ndarray) -> int:
     return fingerprint64(b"".join(fingerprint64(text).to_bytes(8, "little") for text in row))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("StringToHashBucket", string_to_hash_bucket),
     kernel("StringToHashBucketFast", string_to_hash_bucket_fast),
     kernel("StringToHashBucketStrong", string_to_hash_bucket_strong),

@@ -88,7 +88,7 @@ def merge_summary(inputs: list[np.ndarray]) -> np.ndarray:
     return string_array([merged.SerializeToString(deterministic=True)], ())
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("HistogramSummary", histogram_summary, T=REAL),
     kernel("ScalarSummary", scalar_summary, T=REAL),
     kernel("MergeSummary", merge_summary),

@@ -301,7 +301,7 @@ def gradient_handle(handle: np.ndarray, flow_in: np.ndarray, *, source: str) -> 
     return gradient(handle, flow_in, source=source)[0]
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("TensorArrayV3", make),
     kernel("TensorArrayGradV3", gradient),
     kernel("TensorArrayGradWithShape", gradient_with_shape),

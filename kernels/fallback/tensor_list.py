@@ -199,7 +199,7 @@ def concat_lists(input_a: np.ndarray, input_b: np.ndarray, *, element_dtype: Dat
     return made.reshape(input_a.shape)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("EmptyTensorList", empty, shape_type=INDICES),
     kernel("TensorListReserve", reserve, shape_type=INDICES),
     kernel("TensorListGetItem", get_item),

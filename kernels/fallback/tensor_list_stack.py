@@ -202,7 +202,7 @@ def _length(op: str, i: int, element: np.ndarray | None, leading: list[int], usu
     return checked_shape((count,), np.dtype(np.int8))[0]
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("TensorListStack", stack),
     kernel("TensorListGather", gather),
     kernel("TensorListFromTensor", from_tensor, shape_type=INDICES),

@@ -89,7 +89,7 @@ def stack_keys(input_handle: np.ndarray, *, key_dtype: DataType) -> np.ndarray:
     return made
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("EmptyTensorMap", empty),
     kernel("TensorMapInsert", insert),
     kernel("TensorMapLookup", lookup),

@@ -76,4 +76,4 @@ def _cell(line: bytes, index: int, delimiter: bytes) -> bytes:
     return cells[index]
 
 
-KERNELS = tuple(kernel(op, initialize) for op in (_OP, f"{_OP}V2"))
+REGISTRATIONS = tuple(kernel(op, initialize) for op in (_OP, f"{_OP}V2"))

@@ -92,7 +92,7 @@ def in_top_k_v2(predictions: np.ndarray, targets: np.ndarray, k: np.ndarray) -> 
     return _in_top_k(predictions, targets, scalar(k, "k"))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("TopK", top_k, T=REAL),
     kernel("TopKV2", top_k_v2, T=REAL),
     kernel("ApproxTopK", approx_top_k, T=FLOATS),

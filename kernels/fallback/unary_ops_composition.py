@@ -44,4 +44,4 @@ class UnaryOpsComposition(OpKernel):
 
 
 _FLOATS = (graph_def.DT_HALF, graph_def.DT_FLOAT, graph_def.DT_DOUBLE)
-KERNELS = (kernel_class("_UnaryOpsComposition", UnaryOpsComposition, T=_FLOATS),)
+REGISTRATIONS = (kernel_class("_UnaryOpsComposition", UnaryOpsComposition, T=_FLOATS),)

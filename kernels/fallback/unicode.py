@@ -138,7 +138,7 @@ def unicode_transcode(x: np.ndarray, *, decoding: Decoding, output_encoding: str
     return mapped_strings(transcode, x)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("UnicodeDecode", unicode_decode, Tsplits=INDICES),
     kernel("UnicodeDecodeWithOffsets", unicode_decode_with_offsets, Tsplits=INDICES),
     kernel("UnicodeEncode", unicode_encode, Tsplits=INDICES),

@@ -182,7 +182,7 @@ def uniform_quantized_dot(
     return _clamped(_multiplied(sums, factor) + zero, output, numpy_dtype(Tout))
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("UniformQuantize", uniform_quantize, Tin=_FLOAT, Tout=_BYTES | _WIDE),
     kernel("UniformDequantize", uniform_dequantize, Tin=_BYTES | _WIDE, Tout=_FLOAT),
     kernel("UniformRequantize", uniform_requantize, Tin=_BYTES | _WIDE, Tout=_BYTES | _WIDE),

@@ -82,7 +82,7 @@ def unique_with_counts_v2(
     return values, which.astype(out), counts.astype(out)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Unique", unique, T=PLAIN, out_idx=INDICES),
     kernel("UniqueWithCounts", unique_with_counts, T=PLAIN, out_idx=INDICES),
     kernel("UniqueV2", unique_v2, T=PLAIN, Taxis=INDICES, out_idx=INDICES),

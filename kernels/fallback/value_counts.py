@@ -150,7 +150,7 @@ def ragged_count_sparse_output(
     return _sparse_counts(rows, count, values, weights, attributes)
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("SparseBincount", sparse_bincount, T=NUMBERS, Tidx=INDICES),
     kernel("RaggedBincount", ragged_bincount, T=NUMBERS, Tidx=INDICES),
     kernel("DenseCountSparseOutput", dense_count_sparse_output, T=INDICES),

@@ -74,7 +74,7 @@ def strided_slice_assign(
     return ref
 
 
-KERNELS = (
+REGISTRATIONS = (
     *_scatters("Scatter", scatter_into, ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")),
     *_scatters("ScatterNd", scatter_nd_into, ("Update", "Add", "Sub", "Max", "Min")),
     kernel("ResourceGather", resource_gather, dtype=ANY, Tindices=INDICES),

@@ -70,7 +70,7 @@ def _content(op: str, variant: np.ndarray) -> object:
     return content
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("AddN", add_n, T=(DT_VARIANT,)),
     kernel("ZerosLike", zeros_like, T=(DT_VARIANT,)),
 )

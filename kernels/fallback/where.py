@@ -44,7 +44,7 @@ def list_diff(x: np.ndarray, y: np.ndarray, *, out_idx: DataType) -> tuple[np.nd
     return x[kept], kept
 
 
-KERNELS = (
+REGISTRATIONS = (
     kernel("Where", where, T=NUMBERS | BOOL),
     kernel("UnravelIndex", unravel_index, Tidx=INDICES),
     kernel("ListDiff", list_diff, T=PLAIN, out_idx=INDICES),
