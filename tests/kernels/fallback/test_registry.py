@@ -52,7 +52,7 @@ def registry() -> KernelRegistry:
     return made
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", list(FAMILIES))
 def test_the_table_says_what_the_families_register(family: str) -> None:
     registered = {registration.op for registration in FAMILIES.registrations(family)}
     assert registered == set(FAMILIES.names(family))
