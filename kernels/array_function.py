@@ -7,21 +7,18 @@ from collections.abc import Callable
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import InvokeError
 from ..lite.node import Node
-from ..lite.string_tensor import unpack_strings
+from ..lite.string_tensor import strings_of
 from ..lite.tensor import Tensor, TensorType
 
 ArrayFunction = Callable[..., np.ndarray]
 
 
-def values_of(operator: str, tensor: Tensor) -> np.ndarray:
+def values_of(tensor: Tensor) -> np.ndarray:
     """The tensor's elements in its shape; strings as an array of bytes objects."""
     if tensor.type != TensorType.STRING:
         return tensor.array()
-    strings = [] if tensor.data is None else unpack_strings(tensor.data)
-    if len(strings) != tensor.size:
-        raise InvokeError(f"{operator}: {tensor!r} must hold {tensor.size} strings, got {len(strings)}")
+    strings = strings_of(tensor)
     array = np.empty(len(strings), object)
     array[:] = strings
     return array.reshape(tensor.shape)
@@ -32,6 +29,6 @@ def invoke_function(operator: str, function: ArrayFunction, context: Context, no
     y = context.output(node, 0)
     if y.size == 0:
         return
-    operands = [values_of(operator, context.input(node, i)) for i in range(len(node.inputs))]
+    operands = [values_of(context.input(node, i)) for i in range(len(node.inputs))]
     with np.errstate(all="ignore"):
         y.array()[...] = function(*operands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
 from .known_output import set_known, worth_knowing
 from .operators import registration
@@ -76,17 +77,15 @@ def movement_registration(name: str, rule: Rule, told_by: Sequence[int]) -> Regi
 def move_strings(movement: Movement) -> None:
     """Do a movement of strings: copy where they come from, then the strings themselves."""
     for y, shape in movement.outputs:
-        moved = [b""] * int(np.prod(shape, dtype=np.int64))
+        moved = np.full(math.prod(shape), b"", object)
         for copy, x, target in movement.copies:
-            if target is not y or x.data is None:
+            if target is not y:
                 continue
-            strings = unpack_strings(x.data)
-            origins = np.full(len(moved), -1, np.int64)
-            strided_copy_now(copy, np.arange(len(strings)).view(np.uint8), origins.view(np.uint8))
-            for i, origin in enumerate(origins.tolist()):
-                if origin >= 0:
-                    moved[i] = strings[origin]
-        y.bind(pack_strings(moved))
+            strings = np.array([b"", *strings_of(x)], object)
+            origins = np.zeros(len(moved), np.int64)
+            strided_copy_now(copy, np.arange(1, len(strings)).view(np.uint8), origins.view(np.uint8))
+            np.copyto(moved, strings[origins], where=origins > 0)
+        y.bind(pack_strings(moved.tolist()))
 
 
 def _set_known(context: Context, movement: Movement) -> None:

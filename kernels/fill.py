@@ -11,7 +11,7 @@ from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.string_tensor import repeat_string, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
     check_counts,
@@ -92,17 +92,10 @@ def _invoke_fill(context: Context, node: Node) -> None:
     dims, value, y = _fill_operands(context, node)
     context.resize_tensor(y, check_sizes("FILL", tuple(integers(dims))))
     if y.type == TensorType.STRING:
-        y.bind(pack_strings(_one_string(value) * y.size))
+        y.bind(repeat_string(strings_of(value)[0], y.size))
     elif y.size and y.data is not None and value.data is not None:
         item_bytes = element_bytes(y, "FILL")
         y.data[: y.nbytes].reshape(-1, item_bytes)[...] = value.data[:item_bytes]
-
-
-def _one_string(value: Tensor) -> list[bytes]:
-    strings = [] if value.data is None else unpack_strings(value.data)
-    if len(strings) != 1:
-        raise PrepareError(f"FILL: value must hold one string, got {len(strings)}")
-    return strings
 
 
 def _prepare_zeros_like(context: Context, node: Node) -> Sequence[KernelCall]:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import InvokeError, PrepareError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, normalized_axis, output_of
 from .known_output import set_known, worth_knowing
@@ -118,11 +118,7 @@ def invoke(context: Context, node: Node) -> None:
     x, positions, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     shape, axis, batch_dims = _shape(context, node)
     context.resize_tensor(y, shape)
-    if x.data is None and x.size:
-        raise InvokeError(f"GATHER: tensor {x!r} is read, but nothing gives it a value")
-    strings = unpack_strings(x.data) if x.data is not None else []
-    if len(strings) != x.size:
-        raise InvokeError(f"GATHER: {x!r} must hold {x.size} strings, got {len(strings)}")
+    strings = strings_of(x)
     at = _checked_positions(x.shape[axis], positions).astype(np.int64)
     batch, rest = math.prod(x.shape[:batch_dims]), x.shape[batch_dims:]
     numbers = np.arange(x.size).reshape(batch, *rest)

@@ -11,7 +11,7 @@ from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.resources import handle_of
-from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts
 from .operators import registration
@@ -33,12 +33,7 @@ class Table:
 def _elements(tensor: Tensor) -> list[_Element]:
     if tensor.type != TensorType.STRING:
         return list(map(int, tensor.array().ravel().tolist()))
-    if tensor.data is None:
-        raise InvokeError(f"tensor {tensor!r}: it is read, but nothing gives it a value")
-    strings = unpack_strings(tensor.data)
-    if len(strings) != tensor.size:
-        raise InvokeError(f"tensor {tensor!r}: it must hold {tensor.size} strings, got {len(strings)}")
-    return list(strings)
+    return list(strings_of(tensor))
 
 
 def _prepare_hashtable(context: Context, node: Node) -> Sequence[KernelCall]:

@@ -11,7 +11,7 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_same_type
 from .operators import registration
@@ -89,9 +89,7 @@ def invoke(context: Context, node: Node) -> None:
         raise InvokeError(f"{_NAME}: the table must not be empty, got {values!r}")
     found = binary_search(keys.array(), lookups.array())
     hits.array()[...] = found >= 0
-    strings = [] if values.data is None else unpack_strings(values.data)
-    if len(strings) != values.shape[0]:
-        raise InvokeError(f"{_NAME}: there must be {values.shape[0]} strings, got {len(strings)}")
+    strings = strings_of(values)
     context.resize_tensor(y, lookups.shape)
     y.bind(pack_strings([strings[at] if at >= 0 else b"" for at in found.tolist()]))
 

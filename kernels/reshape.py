@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError
+from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -156,6 +156,8 @@ def _invoke(operator: str, rule: ShapeRule) -> Callable[[Context, Node], None]:
         x, y = context.input(node, 0), context.output(node, 0)
         context.resize_tensor(y, rule(context, node))
         if x.type == TensorType.STRING:
+            if x.data is None and x.size:
+                raise InvokeError(f"{operator}: tensor {x!r}: it is read, but nothing gives it a value")
             y.bind(None if x.data is None else x.data.copy())
             return
         nbytes = x.size * element_bytes(x, operator)

@@ -122,7 +122,7 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     if out.type != TensorType.STRING:
         invoke_function(name, lambda c, x, y: np.asarray(np.where(c.reshape(first), x, y)), context, node)
         return
-    strings = [values_of(name, tensor) for tensor in (a, b)]
+    strings = [values_of(tensor) for tensor in (a, b)]
     chosen = np.where(condition.array().reshape(first), *strings)
     context.resize_tensor(out, chosen.shape)
     out.bind(pack_strings(chosen.ravel().tolist()))

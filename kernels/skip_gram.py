@@ -8,7 +8,7 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.string_tensor import pack_strings, unpack_strings
+from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
 from .operators import registration
@@ -59,7 +59,7 @@ def grams(count: int, size: int, skip: int, every_size: bool) -> Iterator[tuple[
 
 def invoke(context: Context, node: Node) -> None:
     x, y, options = context.input(node, 0), context.output(node, 0), node.options
-    strings = [] if x.data is None else unpack_strings(x.data)
+    strings = strings_of(x)
     if not strings:
         raise InvokeError("SKIP_GRAM: the input must hold a string, got none")
     words = words_of(strings[0])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import UnsupportedError
+from ..lite.errors import StateError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .parallel import chunk_count
@@ -116,14 +116,27 @@ def strided_copy_calls(
 
 
 def strided_copy_now(copy: StridedCopy, source: np.ndarray, target: np.ndarray) -> None:
-    """Do a copy with NumPy; source and target are flat uint8 arrays."""
+    """Do a copy with NumPy; source and target are flat uint8 arrays.
+
+    StateError when it would read or write outside of them: NumPy does not see that of empty ones.
+    """
     if 0 in copy.sizes:
         return
+    _check_inside(copy, source.size, copy.source_offset, copy.source_strides)
+    _check_inside(copy, target.size, copy.target_offset, copy.target_strides)
     item = np.dtype((np.void, copy.item_bytes))
     np.copyto(
         np.ndarray(copy.sizes, item, target.data, copy.target_offset, copy.target_strides),
         np.ndarray(copy.sizes, item, source.data, copy.source_offset, copy.source_strides),
     )
+
+
+def _check_inside(copy: StridedCopy, nbytes: int, offset: int, strides: Shape) -> None:
+    steps = [(size - 1) * stride for size, stride in zip(copy.sizes, strides, strict=True)]
+    first = offset + sum(step for step in steps if step < 0)
+    last = offset + sum(step for step in steps if step > 0) + copy.item_bytes
+    if first < 0 or last > nbytes:
+        raise StateError(f"bytes {first} to {last} must lie in the tensor, got {nbytes} bytes")
 
 
 _Axes = list[tuple[int, int, int]]

@@ -8,12 +8,10 @@ import numpy as np
 
 from .available_memory import SMALL_BYTES, check_room
 from .errors import PrepareError
+from .string_tensor import OBJECT_BYTES
 from .tensor import OVERREAD_BYTES, Shape, Tensor
 
 ALIGNMENT = 64
-
-
-_STRING_BYTES = 8  # of an element, at least
 
 
 def check_room_for(tensor: Tensor, shape: Shape) -> None:
@@ -21,7 +19,7 @@ def check_room_for(tensor: Tensor, shape: Shape) -> None:
 
     Asked before anything is made for the shape: tables and packed weights can be as large.
     """
-    nbytes = tensor.nbytes_of(shape) if tensor.has_fixed_size else math.prod(shape) * _STRING_BYTES
+    nbytes = tensor.nbytes_of(shape) if tensor.has_fixed_size else math.prod(shape) * OBJECT_BYTES
     if nbytes > SMALL_BYTES:
         try:
             check_room(nbytes)

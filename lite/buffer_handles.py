@@ -39,7 +39,8 @@ def readable(subgraph: Subgraph, tensor: Tensor) -> Tensor:
         return tensor
     copy = Tensor(tensor.index, tensor.name, tensor.type, tensor.shape, tensor.quantization)
     copy.allocation_type = tensor.allocation_type
-    copy.bind(allocate(copy.nbytes))
+    if copy.has_fixed_size:
+        copy.bind(allocate(copy.nbytes))
     _copy_out(subgraph, tensor, copy)
     return copy
 

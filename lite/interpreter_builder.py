@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..schema import tflite
 from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name
+from ..schema.operator_options import options_of
 from .arena import allocate
-from .errors import ModelError, PrepareError, UnsupportedError
+from .errors import ModelError, PrepareError, StateError, UnsupportedError
 from .graph_check import graph_faults
 from .node import Node
 from .quantization import Quantization, quantization_fault
@@ -50,17 +51,24 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
     return runtime.subgraphs
 
 
-def _resolve(
-    index: int, code: tflite.OperatorCode, resolver: OpResolver, model: Model
-) -> tuple[Registration, int]:
+class _Resolved(NamedTuple):
+    """What an operator code of the model stands for."""
+
+    registration: Registration
+    version: int
+    name: str
+
+
+def _resolve(index: int, code: tflite.OperatorCode, resolver: OpResolver, model: Model) -> _Resolved:
     builtin, version = builtin_code(code), code.version
+    name = operator_name(builtin)
     if builtin != CUSTOM:
         try:
-            return resolver.find_builtin(builtin, version, operator_name(builtin)), version
+            return _Resolved(resolver.find_builtin(builtin, version, name), version, name)
         except UnsupportedError as error:
             raise UnsupportedError(f"{_first_use(index, model)}: {error}") from error
-    name = code.custom_code or ""
-    return resolver.find_custom(name) or _without_resolver(name), version
+    custom = code.custom_code or ""
+    return _Resolved(resolver.find_custom(custom) or _without_resolver(custom), version, name)
 
 
 def _first_use(code: int, model: Model) -> str:
@@ -87,7 +95,7 @@ def _build(
     index: int,
     table: tflite.SubGraph,
     model: Model,
-    registrations: list[tuple[Registration, int]],
+    registrations: Sequence[_Resolved],
     runtime: Runtime,
 ) -> Subgraph:
     tensors, nodes, inputs = _graph(table, model, registrations, runtime.compress_zero_points)
@@ -102,27 +110,34 @@ def _build(
 def read_graph(table: tflite.SubGraph, model: Model) -> Graph:
     """A subgraph as the file has it, for who looks at it: no operator is resolved."""
     codes = model.root.operator_codes
-    return _graph(table, model, [(UnresolvedOperator(_code_name(code)), code.version) for code in codes])
+    return _graph(table, model, [_unresolved(code) for code in codes])
 
 
-def _code_name(code: tflite.OperatorCode) -> str:
+def _unresolved(code: tflite.OperatorCode) -> _Resolved:
     builtin = builtin_code(code)
-    return code.custom_code or "" if builtin == CUSTOM else operator_name(builtin)
+    name = operator_name(builtin)
+    operator = UnresolvedOperator(code.custom_code or "" if builtin == CUSTOM else name)
+    return _Resolved(operator, code.version, name)
 
 
 def _graph(
     table: tflite.SubGraph,
     model: Model,
-    registrations: Sequence[tuple[Registration, int]],
+    registrations: Sequence[_Resolved],
     compress_zero_points: bool = False,
 ) -> Graph:
-    tensors = [_tensor(t, entry, model, compress_zero_points) for t, entry in enumerate(table.tensors)]
-    count = len(tensors)
+    count = len(table.tensors)
     nodes = [_node(n, entry, registrations, model, count) for n, entry in enumerate(table.operators)]
+    written = {t for node in nodes for t in node.outputs}
+    tensors = [
+        _tensor(t, entry, model, t in written, compress_zero_points) for t, entry in enumerate(table.tensors)
+    ]
     return tensors, nodes, tuple(table.inputs.tolist())
 
 
-def _tensor(index: int, table: tflite.Tensor, model: Model, compress_zero_points: bool) -> Tensor:
+def _tensor(
+    index: int, table: tflite.Tensor, model: Model, is_written: bool, compress_zero_points: bool
+) -> Tensor:
     signature = table.shape_signature
     tensor = Tensor(
         index,
@@ -143,11 +158,11 @@ def _tensor(index: int, table: tflite.Tensor, model: Model, compress_zero_points
         raise UnsupportedError(
             f"tensor {index} {tensor!r}: its values are in another file; a model that holds them would run"
         )
-    tensor.sparsity = table.sparsity
     data = model.buffer(table.buffer, tensor.alignment)
     if data is not None:
-        _make_constant(tensor, data)
-    elif tensor.is_variable:
+        tensor.sparsity = table.sparsity  # of others it says nothing
+        _make_constant(tensor, data, is_written)
+    elif tensor.is_variable and tensor.has_fixed_size:
         tensor.allocation_type = AllocationType.ARENA_RW_PERSISTENT
     else:
         _make_value(tensor)
@@ -159,12 +174,17 @@ def _make_value(tensor: Tensor) -> None:
     tensor.bind(None)
 
 
-def _make_constant(tensor: Tensor, data: np.ndarray) -> None:
+def _make_constant(tensor: Tensor, data: np.ndarray, is_written: bool) -> None:
     if tensor.is_variable:
         raise ModelError(f"tensor {tensor.index} {tensor!r}: a variable must not have a buffer")
     tensor.allocation_type = AllocationType.MMAP_RO
+    if is_written and not tensor.has_fixed_size:
+        return  # its bytes mean nothing: _settle_written_constants
     if tensor.sparsity is not None or not tensor.has_fixed_size:
-        tensor.bind(data)
+        try:
+            tensor.bind(data)
+        except StateError as error:
+            raise ModelError(str(error)) from error
         return
     if data.size < tensor.nbytes:
         raise ModelError(
@@ -218,17 +238,17 @@ def _quantization(table: tflite.QuantizationParameters | None, compress: bool) -
 def _node(
     index: int,
     operator: tflite.Operator,
-    registrations: Sequence[tuple[Registration, int]],
+    registrations: Sequence[_Resolved],
     model: Model,
     tensor_count: int,
 ) -> Node:
-    registration, version = registrations[operator.opcode_index]
+    registration, version, name = registrations[operator.opcode_index]
     return Node(
         index,
         registration,
         tuple(operator.inputs.tolist()),
         tuple(operator.outputs.tolist()),
-        operator.builtin_options or operator.builtin_options_2,
+        options_of(operator, name),
         model.custom_options(operator),
         tuple(t if t < tensor_count else -1 for t in operator.intermediates.tolist()),
         version,

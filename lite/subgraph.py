@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 _ARENA = AllocationType.ARENA_RW
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _DYNAMIC = AllocationType.DYNAMIC
+_CONSTANT = AllocationType.MMAP_RO
 _UINT8 = int(TensorType.UINT8)
 
 NOT_READY = "Invoke called on model that is not ready."
@@ -163,7 +164,7 @@ class Subgraph:
                 raise PrepareError(f"tensor {tensor!r}: a constant cannot be resized to {shape}")
             if self._running:
                 raise PrepareError(f"tensor {tensor!r}: only a dynamic tensor can be resized while running")
-            tensor.shape = shape
+            tensor.resize(shape)
 
     def set_dynamic(self, tensor: Tensor) -> None:
         if tensor.is_constant:
@@ -194,7 +195,7 @@ class Subgraph:
 
     def _resize_dynamic(self, tensor: Tensor, shape: Shape) -> None:
         if shape != tensor.shape:
-            tensor.shape = shape
+            tensor.resize(shape)
             self._dynamic_resized = True
         if tensor.has_fixed_size and (tensor.data is None or len(tensor.data) < tensor.nbytes):
             tensor.bind(allocate(tensor.nbytes))
@@ -216,7 +217,7 @@ class Subgraph:
         if tensor.is_constant:
             raise StateError(f"Attempting to resize a fixed-size tensor. Tensor {tensor!r} is a constant")
         self._invalidate()
-        tensor.shape = shape
+        tensor.resize(shape)
         if tensor.has_fixed_size:
             tensor.bind(None)
 
@@ -253,8 +254,14 @@ class Subgraph:
         self.reset_variables()
 
     def match_input(self, i: int, x: Tensor) -> None:
-        """Give the i-th input the type and shape of a caller's tensor; allocate_tensors must follow."""
+        """Give the i-th input the type and shape of a caller's tensor; allocate_tensors must follow.
+
+        PrepareError for a constant of the file, which no caller may write to.
+        """
         tensor = self.tensors[self.inputs[i]]
+        if tensor.allocation_type is _CONSTANT:
+            place = f"subgraph {self.index}: input {i}"
+            raise PrepareError(f"{place} must not be a constant where a node runs it, got {tensor!r}")
         if tensor.type != x.type:
             if not tensor.has_fixed_size or not x.has_fixed_size:
                 raise PrepareError(f"subgraph {self.index}: input {tensor!r} cannot take {x!r}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from .errors import StateError, UnsupportedError
 from .shown_name import shown_name
+from .string_tensor import check_strings
 
 if TYPE_CHECKING:
     from .delegate import Delegate
@@ -216,7 +217,22 @@ class Tensor:
             raise UnsupportedError(f"tensor {self!r}: it is stored sparse, which only DENSIFY reads")
         return self.data[:nbytes].view(self.dtype).reshape(self.shape)
 
+    def resize(self, shape: Shape) -> None:
+        """Change the shape. Strings that are not as many as it has elements are given up."""
+        if self.type == TensorType.STRING and math.prod(shape) != self.size:
+            self.bind(None)
+        self.shape = shape
+
     def bind(self, data: np.ndarray | None) -> None:
-        """Place the tensor's bytes at data (flat uint8), or nowhere."""
+        """Place the tensor's bytes at data (flat uint8), or nowhere.
+
+        StateError for strings that are not as many as the shape has elements: whoever gives a
+        string tensor its value does it here, so that whoever reads it can rely on the count.
+        """
+        if data is not None and self.type == TensorType.STRING:
+            try:
+                check_strings(data, self.size)
+            except StateError as error:
+                raise StateError(f"tensor {self.index} {self!r}: {error}") from error
         self.data = data
         self.address = 0 if data is None else data.__array_interface__["data"][0]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .string_tensor import pack_strings, unpack_strings
+from .string_tensor import pack_strings, strings_of
 from .tensor import NUMPY_DTYPES, TensorType
 
 if TYPE_CHECKING:
@@ -185,10 +185,7 @@ def _brief(value: object) -> str:
 
 
 def _strings(tensor: Tensor) -> np.ndarray:
-    assert tensor.data is not None
-    strings = unpack_strings(tensor.data)
-    if len(strings) != tensor.size:
-        raise ValueError(f"tensor {tensor!r}: it must hold {tensor.size} strings, got {len(strings)}")
+    strings = strings_of(tensor)
     result = np.empty(len(strings), object)
     result[:] = strings
     return result.reshape(tensor.shape)

@@ -13,10 +13,15 @@ if TYPE_CHECKING:
 
 
 def reset_variables(subgraph: Subgraph) -> None:
-    """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does."""
+    """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does.
+
+    Variables without a fixed size (strings) have no value then.
+    """
     for t in subgraph.variables:
         tensor = subgraph.tensors[t]
-        if tensor.data is not None:
+        if not tensor.has_fixed_size:
+            tensor.bind(None)
+        elif tensor.data is not None:
             tensor.data[:] = _zero(tensor) & 0xFF
             _tell_delegate(subgraph, tensor)
 
@@ -44,7 +49,9 @@ def kept_values(subgraph: Subgraph) -> list[tuple[Tensor, np.ndarray]]:
 def restore_values(subgraph: Subgraph, values: list[tuple[Tensor, np.ndarray]]) -> None:
     """Write back what kept_values has copied."""
     for tensor, value in values:
-        if tensor.data is not None:
+        if not tensor.has_fixed_size:
+            tensor.bind(value)
+        elif tensor.data is not None:
             tensor.data[:] = value
             _tell_delegate(subgraph, tensor)
 

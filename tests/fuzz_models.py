@@ -20,9 +20,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.fuzzing.driver import main
+from tests.fuzzing.flex_models import FLEX
 from tests.fuzzing.models import MODELS
+from tests.fuzzing.string_models import STRINGS
 
-KINDS = {kind.name: kind for kind in (MODELS,)}
+KINDS = {kind.name: kind for kind in (MODELS, STRINGS, FLEX)}
 
 if __name__ == "__main__":
     sys.exit(main(__file__, KINDS))

@@ -14,7 +14,7 @@ from numlite.lite.errors import PrepareError
 from numlite.lite.tensor import OVERREAD_BYTES
 
 PAGE = mmap.PAGESIZE
-PROT_NONE = 0
+PROT_NONE, PROT_READ = 0, 1
 MARK = 0xA5
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -50,11 +50,14 @@ def check_tails() -> bool:
 
 
 def guarded_copy(content: bytes) -> memoryview:
-    """The content of a file, so placed that the guard page begins right after it."""
+    """The content of a file, so placed that the guard page begins right after it; nobody can write to it."""
     whole, start = _before_guard(len(content))
     array = whole[start : start + len(content)]
     array[:] = np.frombuffer(content, np.uint8)
-    return memoryview(array)
+    pages = whole.size - 2 * PAGE
+    if pages:
+        _protect(whole.__array_interface__["data"][0] + PAGE, pages, PROT_READ)
+    return memoryview(array).toreadonly()
 
 
 def _before_guard(nbytes: int) -> tuple[np.ndarray, int]:
@@ -67,6 +70,10 @@ def _before_guard(nbytes: int) -> tuple[np.ndarray, int]:
     whole = np.frombuffer(memory, np.uint8)
     address = whole.__array_interface__["data"][0]
     for guard in (address, address + (pages + 1) * PAGE):
-        if _libc.mprotect(ctypes.c_void_p(guard), ctypes.c_size_t(PAGE), PROT_NONE):
-            raise OSError(ctypes.get_errno(), "mprotect")
+        _protect(guard, PAGE, PROT_NONE)
     return whole, (pages + 1) * PAGE - nbytes
+
+
+def _protect(address: int, nbytes: int, allowed: int) -> None:
+    if _libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(nbytes), allowed):
+        raise OSError(ctypes.get_errno(), "mprotect")

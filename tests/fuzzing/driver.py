@@ -16,7 +16,7 @@ from pathlib import Path
 from numlite.lite import available_memory
 
 from tests import guarded_memory
-from tests.fuzzing.kind import Kind, Seed
+from tests.fuzzing.kind import Kind, Mutant, Seed
 from tests.fuzzing.verdict import GOOD, judge
 from tests.guarded_children import Findings, limit_memory, report, run_trials
 
@@ -29,6 +29,12 @@ SECONDS = 20  # of silence that are a hang
 def attempt(kind: Kind, seeds: Sequence[Seed], number: int) -> str:
     """How one mutant ended, in words."""
     seed, mutant = kind.mutant(seeds, number)
+    outcome = ending(kind, mutant)
+    return outcome if outcome in kind.endings else f"{outcome} ({mutant.how} of {seed.name})"
+
+
+def ending(kind: Kind, mutant: Mutant) -> str:
+    """How a trial of a file ended, in words."""
     before = peak_bytes()
     try:
         outcome = kind.attempt(mutant)
@@ -40,7 +46,7 @@ def attempt(kind: Kind, seeds: Sequence[Seed], number: int) -> str:
         outcome = judge(error)
     if peak_bytes() > max(PEAK_BYTES, before):
         outcome = f"took memory: {peak_bytes() >> 20} MiB, then {outcome}"
-    return outcome if outcome in kind.endings else f"{outcome} ({mutant.how} of {seed.name})"
+    return outcome
 
 
 def peak_bytes() -> int:
@@ -94,6 +100,18 @@ def show(kind: Kind, seeds: Sequence[Seed], number: int) -> None:
     print(attempt(kind, seeds, number))
 
 
+def plain(kind: Kind, seeds: Sequence[Seed]) -> int:
+    """Try the files here as they are, a line before and after each; the number of faults."""
+    guard()
+    findings = Findings(GOOD | kind.endings, lambda number: f"file {number} {seeds[number].name}")
+    for number, seed in enumerate(seeds):
+        print(seed.name, flush=True)
+        outcome = ending(kind, Mutant(seed.content, "file"))
+        print(f"  {outcome}", flush=True)
+        findings.add(number, outcome)
+    return len(findings.faults)
+
+
 def main(script: str, kinds: Mapping[str, Kind]) -> int:
     parser = argparse.ArgumentParser(description="Feeds damaged files to numlite.")
     parser.add_argument("files", nargs="*", type=Path, help="valid files to damage, or folders of them")
@@ -105,6 +123,7 @@ def main(script: str, kinds: Mapping[str, Kind]) -> int:
     parser.add_argument("--timeout", type=float, default=SECONDS, help="seconds of silence that are a hang")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the mutants at fault there")
     parser.add_argument("--show", type=int, metavar="NUMBER", help="try one mutant in this process")
+    parser.add_argument("--plain", action="store_true", help="try the files as they are, in this process")
     parser.add_argument("--work", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
@@ -117,6 +136,8 @@ def main(script: str, kinds: Mapping[str, Kind]) -> int:
         if not seeds:
             print(f"{kind.name}: nothing to damage")
             faults += 1
+        elif options.plain:
+            faults += plain(kind, seeds)
         elif options.show is not None:
             show(kind, seeds, options.show)
         else:

@@ -12,6 +12,7 @@ from numlite.schema import tflite
 
 from tests import guarded_memory
 from tests.fuzzing.kind import Kind, Mutant, Seed
+from tests.fuzzing.retyped import retype
 from tests.model_mutations import mutate
 from tests.test_cases import CASES
 
@@ -20,6 +21,7 @@ MAX_MODEL_BYTES = 120_000
 CORPUS_STEP = 4
 CASE_STEP = 3
 MAX_ELEMENTS = 1_000_000
+RUN_SECONDS = 5  # a loop may be endless: that is its author's right
 TOO_LARGE = "too large to invoke"
 _RESIZED = (0, 1, 2, 3, 5)
 
@@ -59,8 +61,16 @@ def builds(content: bytes) -> bool:
 
 
 def damage(seed: Seed, draw: random.Random) -> Mutant:
-    mutant = mutate(seed.content, draw.getrandbits(32))
-    return Mutant(mutant.content, mutant.kind, mutant.must_fail, draw.getrandbits(32))
+    """Any damage; a fifth of the models are well-formed ones whose tensors are of another sort."""
+    if draw.random() < 0.2:
+        content, how = retype(seed.content, draw)
+        if draw.random() < 0.7:
+            return Mutant(content, how, draw=draw.getrandbits(32))
+    else:
+        content, how = seed.content, ""
+    mutant = mutate(content, draw.getrandbits(32))
+    how = f"{how}, {mutant.kind}" if how else mutant.kind
+    return Mutant(mutant.content, how, mutant.must_fail, draw.getrandbits(32))
 
 
 def run_model(mutant: Mutant) -> str:
@@ -95,14 +105,14 @@ def _invoke(interpreter: numlite.Interpreter, draw: random.Random) -> str:
         if np.dtype(detail["dtype"]).kind != "O" and draw.random() < 0.9:
             interpreter.set_tensor(detail["index"], _values(detail["shape"], np.dtype(detail["dtype"])))
     for _ in range(draw.choice((1, 2))):
-        interpreter.invoke()
+        interpreter.invoke(timeout_s=RUN_SECONDS)
     for detail in interpreter.get_output_details():
         found = interpreter.get_tensor(detail["index"])
         if found.shape != tuple(detail["shape"]):
             return f"promised {tuple(detail['shape'])}, gave {found.shape}"
     if draw.random() < 0.2:
         interpreter.reset_all_variables()
-        interpreter.invoke()
+        interpreter.invoke(timeout_s=RUN_SECONDS)
     return "invoked"
 
 

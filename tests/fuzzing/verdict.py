@@ -11,6 +11,7 @@ OURS = (
     errors.StateError,
     errors.InvokeError,
     errors.DelegateError,
+    errors.TimedOutError,
 )
 # The interpreter's own refusals have LiteRT's types.
 PLAIN = (ValueError, RuntimeError)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
@@ -140,3 +142,24 @@ def test_a_chain_of_many_calls_ends_in_an_answer_or_an_error() -> None:
         graph.finish([a], [c])
     interpreter = ready(model.build([x], [y]))
     assert run(interpreter, np.array([5], np.float32))[0] == 5
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_a_constant_of_a_file_is_no_place_for_a_callers_value(tmp_path: Path, dtype: type) -> None:
+    """The file is mapped: writing there would end the process."""
+    model = ModelBuilder()
+    chosen, x, y = model.tensor((), np.bool_), model.tensor((3,), dtype), model.tensor((3,), dtype)
+    branches = []
+    for name, value in (("then", None), ("else", np.ones(3, dtype))):
+        branch = model.add_subgraph(name)
+        z = branch.tensor((3,), dtype, value)
+        result = branch.tensor((3,), dtype)
+        branch.op(tflite.BuiltinOperator.NEG, [z], [result], tflite.NegOptionsT())
+        branch.finish([z], [result])
+        branches.append(branch.index)
+    options = tflite.IfOptionsT(then_subgraph_index=branches[0], else_subgraph_index=branches[1])
+    model.op(tflite.BuiltinOperator.IF, [chosen, x], [y], options)
+    path = tmp_path / "model.tflite"
+    path.write_bytes(model.build([chosen, x], [y]))
+    with pytest.raises(PrepareError, match="subgraph 2: input 0 must not be a constant where a node runs it"):
+        Interpreter(path).allocate_tensors()

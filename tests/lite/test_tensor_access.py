@@ -7,8 +7,6 @@ from typing import Any
 import numlite.interpreter
 import numpy as np
 import pytest
-from numlite.lite.errors import StateError
-from numlite.lite.string_tensor import pack_strings, unpack_strings
 from numlite.lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from numlite.lite.tensor_access import numpy_type, read_tensor, write_tensor
 from numlite.schema import tflite
@@ -98,19 +96,6 @@ def test_an_s_array_of_rank_0_keeps_its_nuls(litert: Any, value: bytes) -> None:
         interpreter.set_tensor(0, array)
         results.append(interpreter.get_tensor(0).item(0))
     assert results[0] == results[1] == value.ljust(1, b"\0")
-
-
-def test_strings_may_hold_any_byte() -> None:
-    values = [b"\0", bytes(range(256)), b""]
-    assert unpack_strings(pack_strings(values)) == values
-
-
-@pytest.mark.parametrize(
-    "words", [[], [1], [-1, 8], [2, 12, 13], [1, 12, 4], [1, 12, 99], [1, 99, 99], [1 << 30, 8]], ids=str
-)
-def test_damaged_strings(words: list[int]) -> None:
-    with pytest.raises(StateError, match="string tensor"):
-        unpack_strings(np.frombuffer(np.array(words, np.int32).tobytes(), np.uint8))
 
 
 def test_a_resource_reads_as_nothing() -> None:
