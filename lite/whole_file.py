@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -18,9 +19,16 @@ def whole_file(path: str | PathLike[str], *, private: bool = False) -> Iterator[
 
     A file that was there stays as it is until then, and for good when the block raises. The new one
     has the permissions of any new file, private ones their owner's alone. Raises OSError, which names
-    the path, where it cannot be written; no temporary file is left then.
+    the path, where it cannot be written; no temporary file is left then. Devices and pipes are
+    written as they are: to rename over one would take it from everybody.
     """
     path = os.fspath(path)
+    if not private:
+        if _is_stream(path):
+            with open(path, "wb") as stream:
+                yield stream
+            return
+        path = os.path.realpath(path)  # what a link leads to is written, not the link
     folder, name = os.path.split(path)
     try:
         handle, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}-")
@@ -53,6 +61,15 @@ def publish(path: str | PathLike[str], content: bytes) -> None:
     make_private_folder(os.path.dirname(os.path.abspath(path)))
     with whole_file(path, private=True) as file:
         file.write(content)
+
+
+def _is_stream(path: str | bytes) -> bool:
+    """Whether there is something that is neither a file nor a folder."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _umask() -> int:

@@ -24,6 +24,24 @@ def test_pieces_become_one_file(tmp_path: Path) -> None:
     assert path.read_bytes() == b"" and path.stat().st_mode & 0o777 == 0o640
 
 
+def test_what_is_no_file_is_written_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert write_whole(pipe, [b"ab", b"c"]) == 3
+        assert os.read(reader, 10) == b"abc"
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo() and os.listdir(tmp_path) == ["pipe"]
+
+
+def test_what_a_link_leads_to_is_written(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("file")
+    write_whole(tmp_path / "link", [b"new"])
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "file").read_bytes() == b"new"
+
+
 def failing_pieces() -> Iterator[bytes]:
     yield b"new"
     raise RuntimeError("no more")
