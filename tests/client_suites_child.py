@@ -110,7 +110,9 @@ def main() -> int:
     interpreter = interpreter_module(name)
     if (Path(folder) / "tflite").is_dir():
         install_tflite(interpreter, Path(folder))
-    options = ["-q", "--tb=short", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", "/dev/null"]
+    settings = Path(notes).with_suffix(".ini")
+    settings.write_text("[pytest]\n")
+    options = ["-q", "--tb=short", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", str(settings)]
     return pytest.main([*options, "--rootdir", folder, *files], plugins=[Notes(Path(notes))])
 
 
