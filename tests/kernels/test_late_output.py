@@ -123,7 +123,7 @@ def test_an_output_without_room_leaves_the_next_run_whole(monkeypatch: pytest.Mo
     few, many = np.arange(300) < 3, np.ones(300, np.bool_)
     run(interpreter, few)
     with monkeypatch.context() as patch:
-        patch.setattr("numlite.lite.arena._SMALL_BYTES", 1000)
+        patch.setattr("numlite.lite.available_memory.SMALL_BYTES", 1000)
         patch.setattr("numlite.lite.available_memory.available_bytes", lambda: 1000)
         with pytest.raises(RuntimeError, match=r"WHERE.*2,400 bytes are needed"):
             run(interpreter, many)
