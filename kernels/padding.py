@@ -40,7 +40,7 @@ def window(
             f"{operator}: stride, dilation and filter size must be at least 1, "
             f"got {stride}, {dilation} and {filter_size}"
         )
-    extent = (filter_size - 1) * dilation + 1
+    extent = _extent(filter_size, dilation)
     if padding == SAME:
         out_size = -(-in_size // stride)
     elif padding == VALID:
@@ -48,12 +48,34 @@ def window(
     else:
         raise PrepareError(f"{operator}: padding must be SAME (0) or VALID (1), got {padding}")
     if out_size < 0:
-        raise PrepareError(
-            f"{operator}: the filter must fit the input under VALID padding, "
-            f"got extent {extent} and input size {in_size}"
-        )
+        raise _does_not_fit(operator, extent, in_size)
     total = max(0, (out_size - 1) * stride + extent - in_size)
     return Window(out_size, total // 2)
+
+
+def fitting_window(
+    operator: str, padding: int, in_size: int, filter_size: int, stride: int, dilation: int = 1
+) -> Window:
+    """The same of operators that only look at their input; PrepareError for one that is under the extent.
+
+    TFLite's own kernels give an empty result there, by as many elements as the stride is wide; LiteRT's
+    default ones refuse it or pool what there is.
+    """
+    found = window(operator, padding, in_size, filter_size, stride, dilation)
+    if padding == VALID and 0 < in_size < _extent(filter_size, dilation):
+        raise _does_not_fit(operator, _extent(filter_size, dilation), in_size)
+    return found
+
+
+def _extent(filter_size: int, dilation: int) -> int:
+    return (filter_size - 1) * dilation + 1
+
+
+def _does_not_fit(operator: str, extent: int, in_size: int) -> PrepareError:
+    return PrepareError(
+        f"{operator}: the filter must fit the input under VALID padding, "
+        f"got extent {extent} and input size {in_size}"
+    )
 
 
 def windows(
@@ -61,10 +83,10 @@ def windows(
 ) -> tuple[Window, Window]:
     """The windows along rows and columns of an image, for a filter of rows and columns."""
     return (
-        window(
+        fitting_window(
             operator, options.padding, image[0], filter_size[0], options.stride_h, options.dilation_h_factor
         ),
-        window(
+        fitting_window(
             operator, options.padding, image[1], filter_size[1], options.stride_w, options.dilation_w_factor
         ),
     )

@@ -18,7 +18,7 @@ from .activation import float_activation_range, quantized_activation_range
 from .index_vector import check_counts, output_of, quantization_pair
 from .lookup import type_range
 from .operators import registration
-from .padding import window
+from .padding import fitting_window
 from .parallel import chunk_count
 from .requantize import quantization_of
 
@@ -52,13 +52,13 @@ _TYPES = {
 def output_shape(operator: str, options: Any, x: Shape) -> tuple[Shape, tuple[int, int]]:
     """Output shape [N, OH, OW, C] of a pooling of x [N, H, W, C], and the padding (top, left).
 
-    Raises PrepareError for another rank and for windows that padding.window refuses.
+    Raises PrepareError for another rank and for windows that padding.fitting_window refuses.
     """
     if len(x) != 4:
         raise PrepareError(f"{operator}: input must have 4 dimensions, got {'x'.join(map(str, x))}")
     batch, height, width, depth = x
-    rows = window(operator, options.padding, height, options.filter_height, options.stride_h)
-    columns = window(operator, options.padding, width, options.filter_width, options.stride_w)
+    rows = fitting_window(operator, options.padding, height, options.filter_height, options.stride_h)
+    columns = fitting_window(operator, options.padding, width, options.filter_width, options.stride_w)
     return (batch, rows.out_size, columns.out_size, depth), (rows.pad_before, columns.pad_before)
 
 

@@ -13,7 +13,7 @@ from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .activation import float_activation_range
 from .custom_options import STRUCTURE_PADDING, FlexOptions, raw_integers
-from .padding import SAME, VALID, window
+from .padding import SAME, VALID, fitting_window
 
 _UNKNOWN = -1
 _MOST_TAPS = 1 << 16
@@ -84,7 +84,8 @@ def _prepare_pool(context: Context, node: Node, pool: _Pool, index_type: TensorT
         )
     float_activation_range(name, pool.activation)
     windows = [
-        window(name, pool.padding, x.shape[1 + axis], pool.sizes[axis], pool.strides[axis]) for axis in (0, 1)
+        fitting_window(name, pool.padding, x.shape[1 + axis], pool.sizes[axis], pool.strides[axis])
+        for axis in (0, 1)
     ]
     shape = (x.shape[0], windows[0].out_size, windows[1].out_size, x.shape[3])
     context.resize_tensor(y, shape)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import StateError
+from .errors import DelegateError, PrepareError, StateError, UnsupportedError
+from .input_shapes import shape_faults
 from .interpreter_builder import build_subgraphs
 from .missing_value import no_memory, no_value
 from .overwritten import check_kept
@@ -129,8 +130,16 @@ class Interpreter:
             self._views.clear()
 
     def allocate_tensors(self, subgraph_index: int = 0) -> None:
+        """Prepare a subgraph; where it fails, inputs of shapes that it does not declare are named."""
         with self._exclusive():
-            self.subgraph(subgraph_index).allocate_tensors()
+            subgraph = self.subgraph(subgraph_index)
+            try:
+                subgraph.allocate_tensors()
+            except (DelegateError, PrepareError, UnsupportedError) as error:
+                faults = shape_faults(subgraph, self.signatures.values())
+                if not faults:
+                    raise
+                raise type(error)(f"{faults}; {error}") from error
 
     def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
         """Copy value into a tensor; ValueError unless its type and shape are the tensor's, which keeps it."""

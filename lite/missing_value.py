@@ -31,7 +31,7 @@ def no_value(subgraph: Subgraph, tensor: Tensor) -> ValueError:
             f"({writer.registration.name}); without the delegate it can be read"
         )
     return ModelError(
-        f"{what}: it has no value, because no operator writes it and the model has no data for it"
+        f"{what}: it has no value, since no operator writes it and the model has no data for it"
     )
 
 

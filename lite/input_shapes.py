@@ -1,0 +1,48 @@
+"""What the shapes of a subgraph's inputs have to do with a graph that cannot be prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from .shown_name import shown_name
+
+if TYPE_CHECKING:
+    from .model import Signature
+    from .subgraph import Subgraph
+    from .tensor import Shape, Tensor
+
+
+def shape_faults(subgraph: Subgraph, signatures: Iterable[Signature]) -> str:
+    """The inputs that have other shapes than the model declares; empty where all fit.
+
+    Named by their tensors, and as arguments of the signatures that call them otherwise.
+    """
+    inputs = [subgraph.tensors[t] for t in subgraph.inputs]
+    names = {
+        t: f"{name!r} of signature {signature.key!r}"
+        for signature in signatures
+        if signature.subgraph_index == subgraph.index
+        for name, t in signature.inputs.items()
+        if name != subgraph.tensors[t].name
+    }
+    return "; ".join(_fault(tensor, names) for tensor in inputs if not _fits(tensor))
+
+
+def _fits(tensor: Tensor) -> bool:
+    declared = tensor.declared_shape
+    return len(declared) == len(tensor.shape) and all(
+        extent in (-1, n) for extent, n in zip(declared, tensor.shape, strict=True)
+    )
+
+
+def _fault(tensor: Tensor, names: dict[int, str]) -> str:
+    argument = f" ({names[tensor.index]})" if tensor.index in names else ""
+    return (
+        f"input {shown_name(tensor.name)}{argument}: its shape must be {_shown(tensor.declared_shape)} as "
+        f"the model declares it, got {_shown(tensor.shape)}"
+    )
+
+
+def _shown(shape: Shape) -> str:
+    return "x".join("?" if n < 0 else str(n) for n in shape) or "scalar"

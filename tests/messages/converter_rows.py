@@ -1,0 +1,173 @@
+"""Messages about graphs, files of graphs, and the converter's settings."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+from numlite.converter import Converter, OpsSet, TargetSpec, convert_graph, load_graph, run_graph
+from numlite.converter.graph_builder import GraphBuilder
+from numlite.lite.errors import ModelError, UnsupportedError
+from numlite.schema.graph_def import GraphDef
+
+from ..small_models import chain
+from .interpreter_rows import ONNX
+from .rows import Row
+
+
+def graph() -> GraphDef:
+    """logits = relu(image)."""
+    made = GraphBuilder()
+    made.node("Relu", "logits", made.placeholder("image", [-1, 3]))
+    return made.graph_def
+
+
+def converter() -> Converter:
+    return Converter.from_graph_def(graph())
+
+
+def set_on(target: object, name: str) -> None:
+    setattr(target, name, None)
+
+
+def converted_for(*sets: object) -> None:
+    made = converter()
+    made.target_spec.supported_ops = sets  # type: ignore[assignment]
+    made.convert()
+
+
+def read(folder: Path, content: bytes, name: str = "graph.pb") -> None:
+    (folder / name).write_bytes(content)
+    load_graph(folder / name)
+
+
+def fetched(*fetches: str, feed: str = "image") -> None:
+    run_graph(graph(), {feed: np.zeros((1, 3), np.float32)}, fetches)
+
+
+QUANTIZES = (
+    ": numlite's converter does not quantize yet: leave it out, and quantize the float model with another ..."
+)
+
+ROWS = {
+    **{
+        f"Converter.{name}": Row(
+            lambda _, name=name: set_on(converter(), name), UnsupportedError, f"Converter.{name}{QUANTIZES}"
+        )
+        for name in (
+            "optimizations",
+            "representative_dataset",
+            "inference_input_type",
+            "inference_output_type",
+            "experimental_new_quantizer",
+            "_experimental_disable_per_channel",
+        )
+    },
+    "TargetSpec.supported_types": Row(
+        lambda _: set_on(TargetSpec(), "supported_types"),
+        UnsupportedError,
+        f"TargetSpec.supported_types{QUANTIZES}",
+    ),
+    "a set of quantized operators": Row(
+        lambda _: converted_for(OpsSet.TFLITE_BUILTINS_INT8),
+        UnsupportedError,
+        f"supported_ops: TFLITE_BUILTINS_INT8 is not built; {QUANTIZES[2:]}",
+    ),
+    "a set that is none": Row(
+        lambda _: converted_for("everything"),
+        ValueError,
+        "supported_ops: must be of TFLITE_BUILTINS, SELECT_TF_OPS, got ['everything']",
+    ),
+    "a setting of another converter": Row(
+        lambda _: set_on(converter(), "experimental_new_converter"),
+        UnsupportedError,
+        "Converter.experimental_new_converter: numlite's converter has one way to convert, without this "
+        "setting: "
+        "leave it out",
+    ),
+    "a misspelt setting": Row(
+        lambda _: set_on(converter(), "target_spce"),
+        AttributeError,
+        "Converter has no setting 'target_spce': did you mean 'target_spec'?",
+    ),
+    "a misspelt setting of the target": Row(
+        lambda _: set_on(TargetSpec(), "suported_ops"),
+        AttributeError,
+        "TargetSpec has no setting 'suported_ops': did you mean 'supported_ops'?",
+    ),
+    "a misspelt setting that is not built": Row(
+        lambda _: set_on(converter(), "optimisations"),
+        AttributeError,
+        "Converter has no setting 'optimisations': did you mean 'optimizations'?",
+    ),
+    "an unknown setting": Row(
+        lambda _: set_on(converter(), "colour"),
+        AttributeError,
+        "Converter has no setting 'colour': it has allow_custom_ops, entries, target_spec",
+    ),
+    "an empty file": Row(
+        lambda folder: read(folder, b""), ModelError, "graph.pb: not a GraphDef (it is empty)"
+    ),
+    "an empty text": Row(
+        lambda folder: read(folder, b"\n", "graph.pbtxt"),
+        ModelError,
+        "graph.pbtxt: not a GraphDef in text form (it is empty)",
+    ),
+    "an ONNX model": Row(
+        lambda folder: read(folder, ONNX), ModelError, "graph.pb: not a GraphDef (it is an ONNX model)"
+    ),
+    "an ONNX model without a producer": Row(
+        lambda folder: read(folder, ONNX[:2] + ONNX[11:]),
+        ModelError,
+        "graph.pb: not a GraphDef (it is an ONNX model)",
+    ),
+    "the bytes of an ONNX model": Row(
+        lambda _: convert_graph(ONNX), ModelError, "graph: not a GraphDef (it is an ONNX model)"
+    ),
+    "a .tflite model": Row(
+        lambda folder: read(folder, chain()),
+        ModelError,
+        "graph.pb: not a GraphDef (it is a .tflite model, which is converted already)",
+    ),
+    "a zip archive": Row(
+        lambda folder: read(folder, b"PK\x03\x04" + bytes(60)),
+        ModelError,
+        "graph.pb: not a GraphDef (it is a zip archive (a .keras or PyTorch model, say))",
+    ),
+    "a compressed file": Row(
+        lambda folder: read(folder, gzip.compress(bytes(100))),
+        ModelError,
+        "graph.pb: not a GraphDef (it is compressed by gzip: decompress it first)",
+    ),
+    "a pointer of Git LFS": Row(
+        lambda folder: read(folder, b"version https://git-lfs.github.com/spec/v1\n"),
+        ModelError,
+        "graph.pb: not a GraphDef in text form (it is a pointer of Git LFS: git lfs pull fetches the file)",
+    ),
+    "a saved_model.pb by another name": Row(
+        lambda folder: read(folder, b"\x08\x01\x12\x06\n\x04\x22\x02a\x00"),
+        ModelError,
+        "graph.pb: not a GraphDef (it is the saved_model.pb of a SavedModel: give its folder)",
+    ),
+    "a misspelt fetch": Row(
+        lambda _: fetched("logit"),
+        ModelError,
+        "fetch 'logit': graph: there is no node 'logit'; the nearest are 'logits'",
+    ),
+    "an unknown fetch": Row(
+        lambda _: fetched("zzz"),
+        ModelError,
+        "fetch 'zzz': graph: there is no node 'zzz'; results that no node uses are 'logits'",
+    ),
+    "an unknown feed": Row(
+        lambda _: fetched("logits", feed="zzz"),
+        ModelError,
+        "feed 'zzz': graph: there is no node 'zzz'; the placeholders are 'image'",
+    ),
+    "a fetch without a list": Row(
+        lambda _: run_graph(graph(), {}, "logits"),
+        TypeError,
+        "fetches: must be a list of names, got 'logits': put it in a list",
+    ),
+}
