@@ -49,6 +49,7 @@ DETECTION = np.dtype(
                 "max_classes",
                 "detections_per_class",
                 "regular",
+                "cancellation",
             )
         ),
         ("scales", np.float32, (4,)),

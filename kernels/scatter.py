@@ -17,7 +17,8 @@ from .operators import registration
 from .strided_copy import element_bytes
 
 SCATTER_ND_ARGS = np.dtype(
-    [("updates", np.int64), ("y", np.int64), ("nbytes", np.int64), *COORDINATES], align=True
+    [("updates", np.int64), ("y", np.int64), ("nbytes", np.int64), ("cancellation", np.int64), *COORDINATES],
+    align=True,
 )
 # value_step is 0 when one value serves all coordinates.
 SPARSE_TO_DENSE_ARGS = np.dtype(
@@ -27,6 +28,7 @@ SPARSE_TO_DENSE_ARGS = np.dtype(
         ("y", np.int64),
         ("size", np.int64),
         ("value_step", np.int64),
+        ("cancellation", np.int64),
         *COORDINATES,
     ],
     align=True,

@@ -29,6 +29,7 @@ SEGMENT_ARGS = np.dtype(
         ("segments", np.int64),
         ("number", np.int64),
         ("initial", np.int64),
+        ("cancellation", np.int64),
     ],
     align=True,
 )

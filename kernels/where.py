@@ -48,6 +48,7 @@ UNIQUE_ARGS = np.dtype(
         ("count", np.int64),
         ("found", np.int64),
         ("counted", np.int64),
+        ("cancellation", np.int64),
     ],
     align=True,
 )

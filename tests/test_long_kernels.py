@@ -6,6 +6,7 @@ The limits are far below what the nodes take, so that without a look in them the
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,9 +15,11 @@ from numlite.lite.errors import TimedOutError
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
+from .cases.custom_case import custom_model
 from .model_builder import ModelBuilder
 
 TIMEOUT_S = 0.01
+_DETECTION = "TFLite_Detection_PostProcess"
 
 
 def multinomial() -> bytes:
@@ -107,6 +110,37 @@ def suppression() -> bytes:
     return model.build([boxes, scores], [chosen, count])
 
 
+def detection() -> bytes:
+    """Boxes without an area, again."""
+    count = 100_000
+    inputs = [np.zeros(shape, np.float32) for shape in ((1, count, 4), (1, count, 1), (count, 4))]
+    shapes = [(1, count, 4), (1, count), (1, count), (1,)]
+    options = {"max_detections": count, "max_classes_per_detection": 1, "detections_per_class": count}
+    options |= {"use_regular_nms": False, "num_classes": 1, "nms_score_threshold": -1.0}
+    options |= {"nms_iou_threshold": 0.5, "y_scale": 1.0, "x_scale": 1.0, "h_scale": 1.0, "w_scale": 1.0}
+    return custom_model(_DETECTION, inputs, [(shape, np.float32) for shape in shapes], options)
+
+
+def single_elements(code: BuiltinOperator) -> bytes:
+    """Many elements, one after the other."""
+    model = ModelBuilder()
+    size = 2**25
+    x, i = model.tensor((size,), np.int32), model.tensor((size, 1), np.int32)
+    if code == BuiltinOperator.UNIQUE:
+        y, places = model.tensor((1,), np.int32), model.tensor((size,), np.int32)
+        options = tflite.UniqueOptionsT(idx_out_type=tflite.TensorType.INT32)
+        model.op(code, [x], [y, places], options)
+        return model.build([x], [y, places])
+    y = model.tensor((4,), np.int32)
+    if code == BuiltinOperator.SCATTER_ND:
+        model.op(code, [i, x, model.constant([4])], [y])
+        return model.build([i, x], [y])
+    ids = model.tensor((size,), np.int32)
+    model.op(code, [x, ids, model.constant(np.array(4, np.int32))], [y])
+    return model.build([x, ids], [y])
+
+
+_ONE_BY_ONE = (BuiltinOperator.SCATTER_ND, BuiltinOperator.UNIQUE, BuiltinOperator.UNSORTED_SEGMENT_SUM)
 MODELS: dict[str, Callable[[], bytes]] = {
     "MULTINOMIAL": multinomial,
     "RANDOM_UNIFORM": lambda: filled(BuiltinOperator.RANDOM_UNIFORM),
@@ -118,6 +152,8 @@ MODELS: dict[str, Callable[[], bytes]] = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": lstm,
     "TOPK_V2": top_k,
     "NON_MAX_SUPPRESSION_V4": suppression,
+    _DETECTION: detection,
+    **{code.name: partial(single_elements, code) for code in _ONE_BY_ONE},
 }
 
 

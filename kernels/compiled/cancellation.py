@@ -13,6 +13,7 @@ from .primitives import atomic_load, call0, call1, call2, compare_and_swap
 
 CREDIT = 256  # KiB that rows touch between two looks at the clock
 LOOK_NS = 80_000_000
+TURNS, COST = 1 << 14, 64  # of loops over single elements, between two looks
 STOP = field_offset(CANCELLATION, "stop")
 SECONDS = field_offset(CANCELLATION, "seconds")
 LOW_WORD = 0xFFFFFFFF  # a C int is the lower half of a register

@@ -7,7 +7,9 @@ and never fused.
 import numpy as np
 from numba import int64, njit
 
+from ...lite.native_blocks import STOPPED
 from ..detection_postprocess import DETECTION, INSIDE_OUT
+from .cancellation import is_stopped, is_to_stop
 from .family import KernelFamily
 from .memory import float32_pointer, float64_pointer, int64_pointer
 from .simd import Emitter, Value, f64, i32, i64, microkernel, vector
@@ -155,7 +157,7 @@ def suppress(a, scores, most, least):
     order(heap, scores, left)
     # All that are left are known not to overlap the first `checked` selected boxes.
     found, checked, suppressed = np.int64(0), np.int64(0), np.int64(0)
-    while found < most and left > 0:
+    while found < most and left > 0 and not is_to_stop(a.cancellation, 1 + (found - checked) // 64):
         box = heap[0]
         left -= 1
         sink(heap, scores, left, 0, heap[left])
@@ -167,6 +169,8 @@ def suppress(a, scores, most, least):
         if suppressed * COMPARISONS_PER_BOX > left * (found - checked):
             kept = np.int64(0)
             for at in range(left):
+                if is_to_stop(a.cancellation, 1 + (found - checked) // 64):
+                    break
                 box = heap[at]
                 if not is_suppressed(a, checked, found, box):
                     heap[kept] = box
@@ -230,6 +234,8 @@ def regular(a):
     offset, stride = a.score_stride - a.classes, a.score_stride
     total = np.int64(0)
     for number in range(a.classes):
+        if is_to_stop(a.cancellation, 1 + a.count // 256):
+            break
         for i in range(a.count):
             column[i] = scores[i * stride + offset + number]
         least = values[total - 1] if total == a.max_detections else np.float32(np.nan)
@@ -262,5 +268,7 @@ def detection_f32(a, chunk, chunks):
     if not decode(a):
         return INSIDE_OUT
     found = regular(a) if a.regular else fast(a)
+    if is_stopped(a.cancellation):
+        return STOPPED
     float32_pointer(a.out_count)[0] = np.float32(found)
     return 0

@@ -2,7 +2,9 @@
 
 from numba import types
 
+from ...lite.native_blocks import STOPPED
 from ..scatter import OUT_OF_RANGE, SCATTER_ND_ARGS, SPARSE_TO_DENSE_ARGS
+from .cancellation import COST, TURNS, is_to_stop
 from .coordinates import slice_offset
 from .family import KernelFamily
 from .fill import fill_elements
@@ -18,7 +20,13 @@ def scatter(pointer, type_, item_bytes):
     def scatter_nd(a, chunk, chunks):
         fill_run(a.y, 0, a.nbytes)
         elements = a.slice_bytes // item_bytes
+        left = turns = max(1, TURNS // max(1, elements))
         for i in range(a.count):
+            left -= 1
+            if left == 0:
+                left = turns
+                if is_to_stop(a.cancellation, COST):
+                    return STOPPED
             offset = slice_offset(a, i)
             if offset < 0:
                 return OUT_OF_RANGE
@@ -43,7 +51,13 @@ for _name, _pointer, _type, _item_bytes in (
 @kernels.add(SCATTER_ND_ARGS)
 def scatter_nd_bool(a, chunk, chunks):
     fill_run(a.y, 0, a.nbytes)
+    left = turns = max(1, TURNS // max(1, a.slice_bytes))
     for i in range(a.count):
+        left -= 1
+        if left == 0:
+            left = turns
+            if is_to_stop(a.cancellation, COST):
+                return STOPPED
         offset = slice_offset(a, i)
         if offset < 0:
             return OUT_OF_RANGE
@@ -57,7 +71,13 @@ def scatter_nd_bool(a, chunk, chunks):
 @kernels.add(SPARSE_TO_DENSE_ARGS)
 def sparse_to_dense(a, chunk, chunks):
     fill_elements(a.y, a.default, a.slice_bytes, a.size)
+    left = turns = TURNS
     for i in range(a.count):
+        left -= 1
+        if left == 0:
+            left = turns
+            if is_to_stop(a.cancellation, COST):
+                return STOPPED
         offset = slice_offset(a, i)
         if offset < 0:
             return OUT_OF_RANGE

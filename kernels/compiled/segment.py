@@ -2,8 +2,9 @@
 
 from numba import njit, types
 
-from ...lite.native_blocks import RESIZE
+from ...lite.native_blocks import RESIZE, STOPPED
 from ..segment import OUT_OF_RANGE, SEGMENT_ARGS
+from .cancellation import COST, TURNS, is_to_stop
 from .elements import read_back_f32, read_back_i32, read_f32, read_i32, write_f32, write_i32
 from .family import KernelFamily
 
@@ -37,7 +38,13 @@ def segments(fold, read, read_back, write, type_):
                 return OUT_OF_RANGE
         for k in range(a.segments * a.size):
             write_i32(a.y, k, types.int32(a.initial))
+        left = turns = max(1, TURNS // max(1, a.size))
         for i in range(a.count):
+            left -= 1
+            if left == 0:
+                left = turns
+                if is_to_stop(a.cancellation, COST):
+                    return STOPPED
             segment = int(read_i32(a.ids, i))
             if segment < 0:
                 continue

@@ -4,7 +4,7 @@ from numba import njit
 
 from ...lite.native_blocks import STOPPED
 from ..top_k import TOP_K_ARGS
-from .cancellation import is_to_stop
+from .cancellation import COST, TURNS, is_to_stop
 from .family import KernelFamily
 from .memory import (
     float32_pointer,
@@ -16,8 +16,6 @@ from .memory import (
 )
 
 kernels = KernelFamily()
-
-TURNS, COST = 1 << 14, 64  # of the loops between two looks at the cancellation
 
 
 @njit(error_model="numpy")

@@ -3,8 +3,9 @@
 import numpy as np
 from numba import njit, types
 
-from ...lite.native_blocks import RESIZE
+from ...lite.native_blocks import RESIZE, STOPPED
 from ..where import UNIQUE_ARGS, WHERE_ARGS
+from .cancellation import COST, TURNS, is_to_stop
 from .elements import (
     double_bits,
     float_bits,
@@ -129,12 +130,14 @@ def unique(read, read_back, write, bits):
 
     @njit(error_model="numpy")
     def number(a):
-        """Number all elements; how many values there are."""
+        """Number all elements; how many values there are, or STOPPED."""
         mask = (1 << (64 - a.shift)) - 1
         for slot in range(mask + 1):
             write_i32(a.slots, slot, types.int32(0))
         found = 0
         for i in range(a.size):
+            if i % TURNS == 0 and is_to_stop(a.cancellation, COST):
+                return STOPPED
             x = read(a.x, i)
             if x != x:  # a NaN, which equals nothing
                 write(a.first, found, x)
@@ -157,6 +160,8 @@ def unique(read, read_back, write, bits):
     def kernel(a, chunk, chunks):
         if a.counted == 0 or a.count < 0:
             found = number(a)
+            if found == STOPPED:
+                return STOPPED
             if found != a.count:
                 a.found = found
                 return RESIZE
