@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import struct
+import tokenize
 import zipfile
-from collections.abc import Mapping, Sequence
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
 
+from ..lite import available_memory
+
 if TYPE_CHECKING:
     from ..interpreter import Interpreter
 
 Detail = Mapping[str, Any]
+
+# What zipfile, zlib and NumPy's reader of headers, which are Python texts, raise for damaged files.
+_DAMAGED = (
+    *(ArithmeticError, EOFError, LookupError, NotImplementedError, RuntimeError, SyntaxError, TypeError),
+    *(ValueError, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error),
+)
 
 
 def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -77,11 +88,26 @@ def _load(path: str) -> np.ndarray | dict[str, np.ndarray]:
         if isinstance(loaded, np.ndarray):
             return loaded
         with loaded:
-            return {key: loaded[key] for key in loaded.files}
+            return dict(_arrays(loaded))
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except MemoryError as error:
+        raise click.ClickException(f"{path}: its arrays take more memory than is left ({error})") from error
+    except _DAMAGED as error:
         raise click.ClickException(f"{path}: not an .npy or .npz file of plain arrays ({error})") from error
+
+
+def _arrays(archive: np.lib.npyio.NpzFile) -> Iterator[tuple[str, np.ndarray]]:
+    """The arrays of an .npz; MemoryError when unpacked they would take more than is left."""
+    assert archive.zip is not None
+    nbytes = sum(entry.file_size for entry in archive.zip.infolist())
+    if nbytes > available_memory.available_bytes():
+        raise MemoryError(f"{nbytes:,} bytes")
+    for key in archive.files:
+        array = archive[key]
+        if not isinstance(array, np.ndarray):
+            raise ValueError(f"{key!r} is no array")
+        yield key, array
 
 
 def _known(name: str, names: Sequence[str]) -> str:

@@ -18,6 +18,10 @@ PartialShape = tuple[int, ...] | None
 _NO_FACTS = Operator(family="", version=1)
 
 
+# No vector of sizes, axes or bounds is longer; what is, need not be looked at number by number.
+_MOST_KNOWN = 1 << 12
+
+
 class LiteTensor:
     """A value: a constant when it has data, else an input or an operator's result.
 
@@ -40,10 +44,13 @@ class LiteTensor:
         self.is_variable = False
 
     def known(self) -> tuple[int, ...] | None:
-        """What is known of the elements, in order, where they are integers (-1 where one is not)."""
+        """What is known of the elements, in order, where they are integers (-1 where one is not).
+
+        None for long vectors.
+        """
         if self.data is None:
             return self.sizes
-        if self.data.dtype.kind not in "iu" or self.data.ndim > 1:
+        if self.data.dtype.kind not in "iu" or self.data.ndim > 1 or self.data.size > _MOST_KNOWN:
             return None
         return tuple(int(number) for number in self.data.reshape(-1))
 

@@ -24,8 +24,8 @@ from .register import is_structural, rule_of
 _OPAQUE = (TensorType.RESOURCE, TensorType.VARIANT)
 # What rules say at the end of a reason when a shape is missing.
 _UNKNOWN = "must be known"
-# Calls within calls: more come from a function that calls itself.
-_MOST_CALLS = 64
+# Calls within calls. Each takes six frames of the thousand that Python has; a model may have 100 levels.
+_DEEPEST_CALL = 64
 
 
 class BodyFailedError(Exception):
@@ -60,10 +60,12 @@ def lower_function(
         raise ModelError(
             f"function {function.name!r} takes {len(function.arguments)} arguments, got {len(arguments)}"
         )
-    if function.name in program.calls or len(program.calls) >= _MOST_CALLS:
+    if function.name in program.calls:
         raise ModelError(
             f"functions must not call themselves, got {' -> '.join(program.calls)} -> {function.name}"
         )
+    if len(program.calls) >= _DEEPEST_CALL:
+        raise ModelError(f"functions: calls must be at most {_DEEPEST_CALL} deep, got more")
     lowering = Lowering(program, graph, prefix, function.name)
     lowering.values.update(zip(function.arguments, arguments, strict=True))
     terminator = function.terminator
@@ -84,6 +86,7 @@ def function_named(program: Program, name: str) -> Function:
 
 def _lower_node(lowering: Lowering, node: Node) -> bool:
     """Lower one node and keep its results; False when it cannot be, for a reason that was noted."""
+    lowering.program.limits.lower_node()
     rule = rule_of(node.op, lowering)
     if any(operand not in lowering.values for operand in node.operands):
         if rule is None and not is_structural(node.op):

@@ -21,8 +21,15 @@ _OTHER_FORMS = frozenset(("bf16", "string"))
 def const(lowering: Lowering, node: Node) -> LiteTensor:
     """The value itself."""
     data = array_of_attribute(node.tensor("value"))
+    limits = lowering.program.limits
     if data.nbytes > _MOST_BYTES:
         raise UnsupportedError(f"a constant of {data.nbytes:,} bytes, a model has room for {_MOST_BYTES:,}")
+    if 0 in data.strides and not limits.take(data.nbytes):
+        raise UnsupportedError(
+            f"constants that repeat one value must take at most {limits.most_bytes:,} bytes "
+            f"(an eighth of the memory that is left), got one of {data.nbytes:,}; "
+            f"Fill would make it in the model"
+        )
     lowering.program.fates[lowering.name(node)] = "constant"
     return lowering.constant(lowering.name(node), data, lowering.result_type(node))
 

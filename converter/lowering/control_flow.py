@@ -19,6 +19,8 @@ from .body import function_named, lower_function
 from .lowering import Lowering, Rule
 from .tensor_list import ReservedList
 
+# Each branch of a Case is an IF inside the one before, and models nest no deeper than 100.
+_MOST_BRANCHES = 64
 # After this many rounds a loop's shapes that still change are given up.
 _MOST_ROUNDS = 4
 # Lowers a branch into a graph for arguments; gives its results.
@@ -38,6 +40,8 @@ def case_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
     functions = [function_named(lowering.program, f.name) for f in node.functions("branches")]
     if not functions:
         raise ModelError("a Case must have branches")
+    if len(functions) > _MOST_BRANCHES:
+        raise UnsupportedError(f"a Case must have at most {_MOST_BRANCHES} branches, got {len(functions)}")
     branches = [partial(_lower_branch, node, function, f"branch{i}") for i, function in enumerate(functions)]
     return _case_from(0, branches, node, lowering, [index, *operands])
 

@@ -51,7 +51,8 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     except (UnsupportedError, OpError, ModelError):
         # What is wrong with it is for its rule to say.
         return None
-    if sum(result.nbytes for result in results) > limit:
+    nbytes = sum(result.nbytes for result in results)
+    if nbytes > limit or not lowering.program.limits.take(nbytes):
         return None
     lowering.program.fates[lowering.name(node)] = "folded"
     base = lowering.name(node)

@@ -23,6 +23,9 @@ from .result_shapes import inferred_results
 if TYPE_CHECKING:
     from .program import Program
 
+# More axes or sizes than these no op has.
+_MOST_INTEGERS = 1 << 12
+
 
 class Lowering:
     """One graph under construction, or the body of a function that becomes part of it.
@@ -62,8 +65,11 @@ class Lowering:
         return tensor.data
 
     def integers_input(self, node: Node, index: int, what: str) -> list[int]:
-        """The numbers of an input that must be constant."""
-        return [int(number) for number in np.ravel(self.constant_input(node, index, what))]
+        """The numbers of an input that must be constant; ModelError for more than axes or sizes."""
+        data = self.constant_input(node, index, what)
+        if data.size > _MOST_INTEGERS:
+            raise ModelError(f"{what} must be at most {_MOST_INTEGERS} numbers, got {data.size:,}")
+        return [int(number) for number in np.ravel(data)]
 
     def constant(self, name: str, data: np.ndarray, type: TensorType | None = None) -> LiteTensor:
         """A new constant, of NumPy's type unless another is given."""

@@ -6,6 +6,7 @@ from ..ir.module import Function, Module
 from ..lite_graph import LiteGraph
 from ..target_spec import Settings
 from ..transforms.effects import Effects
+from .limits import Limits
 from .unsupported import Failures
 
 
@@ -23,8 +24,10 @@ class Program:
         self.unfinished: list[LiteGraph] = []
         # The functions whose bodies are being lowered, outermost first.
         self.calls: list[str] = []
+        self.limits = Limits()
 
     def use(self, module: Module) -> None:
         """Go on with another module's functions."""
         self.functions = module.functions
         self.effects = Effects(self.functions)
+        self.limits.admit(module)

@@ -24,7 +24,7 @@ from .functional_ops import (
 )
 
 # A few functions that call each other twice would otherwise become any number of nodes.
-MOST_NODES = 1 << 19
+MOST_NODES = 1 << 17
 # Functions in functions, which recursion would make endless.
 DEEPEST = 50
 _MARKED = ("tf._xla_compile_id", "tf._tpu_replicate", "tf._XlaMustCompile")

@@ -17,8 +17,8 @@ from .instantiate import Instances
 from .purity import CONTROL_FLOW, is_reference
 
 CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall", "StatelessPartitionedCall"))
-# More nodes than this no graph has: a few functions that call each other twice make as many as one likes.
-MOST_NODES = 1 << 20
+# So many nodes calls may add: a few functions that call each other twice make as many as one likes.
+MOST_NODES = 1 << 17
 
 
 def inline_calls(module: Module, keep: Container[str] = ()) -> None:
@@ -30,8 +30,8 @@ def inline_calls(module: Module, keep: Container[str] = ()) -> None:
     Nodes take the call's name as a prefix. What runs, in which order, and what is dead in a loop or
     branch of the first version stays as it was. Functions in keep are called as before, and so are
     those that attributes name otherwise (branches, loop bodies). The functions stay in the module.
-    ModelError when functions call themselves, a call does not fit its function, or all bodies together
-    would have more than MOST_NODES nodes.
+    ModelError when functions call themselves, a call does not fit its function, or the calls would make
+    more than MOST_NODES nodes.
     """
     _Inliner(module, keep).run()
 
@@ -56,10 +56,8 @@ class _Inliner:
             # The call itself goes, and the end of the function is not copied.
             called = sum(sizes[id(callee)] - 2 for callee in self._callees(body))
             sizes[id(body)] = len(body.body) + called
-        if sum(sizes.values()) > MOST_NODES:
-            raise ModelError(
-                f"functions: with their calls inlined they would have more than {MOST_NODES} nodes"
-            )
+        if sum(sizes.values()) > MOST_NODES + sum(len(body.body) for body in order):
+            raise ModelError(f"functions: inlined calls must make at most {MOST_NODES:,} nodes, got more")
 
     def _order(self) -> list[Body]:
         """All bodies, each after the functions that it calls."""

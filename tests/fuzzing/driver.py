@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from numlite.kernels.fallback import kernel
 from numlite.lite import available_memory
 
 from tests import guarded_memory
@@ -57,7 +58,8 @@ def peak_bytes() -> int:
 def guard() -> None:
     """From now on this process has little memory, whose edges cannot be touched."""
     limit_memory(ADDRESS_BYTES)
-    vars(available_memory)["available_bytes"] = lambda: AVAILABLE_BYTES
+    for module in (available_memory, kernel):
+        vars(module)["available_bytes"] = lambda: AVAILABLE_BYTES
     guarded_memory.install()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numlite.kernels.fallback.status import OpError
 from numlite.lite import errors
 
 OURS = (
@@ -15,14 +16,15 @@ OURS = (
 )
 # The interpreter's own refusals have LiteRT's types.
 PLAIN = (ValueError, RuntimeError)
-GOOD = frozenset(kind.__name__ for kind in (*OURS, *PLAIN))
+GOOD = frozenset(kind.__name__ for kind in (*OURS, *PLAIN, OpError))
 
 
 def judge(error: Exception) -> str:
     """The error in one line, that begins with its type, or with what is wrong about it."""
     text = " ".join(str(error).split())[:400]
-    kind = type(error).__name__
-    if type(error) not in (*OURS, *PLAIN):
+    own = next((type for type in (OpError, *OURS) if isinstance(error, type)), type(error))
+    kind = own.__name__
+    if kind not in GOOD:
         return f"foreign {kind}: {text}"
     if (bug := bug_behind(error)) is not None:
         return f"unclear {kind} from {type(bug).__name__}: {text}"
