@@ -1,9 +1,9 @@
-"""Proof that the subgraphs of a model call each other without a circle, not too deep and not too often."""
+"""Proof that subgraphs or functions call each other without a circle, not too deep and not too often."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from .fault import Fault
@@ -31,10 +31,15 @@ class _Extent(NamedTuple):
     calls: int
 
 
-def check_calls(calls: Sequence[Counter[Call]]) -> None:
+def check_calls(
+    calls: Sequence[Counter[Call]],
+    name: Callable[[int], str] = "model: subgraph {}".format,
+    may_recurse: bool = False,
+) -> None:
     """Raise Fault unless the calls of each subgraph come to an end, within the limits above.
 
-    calls has each subgraph's calls, and how often it has each of them.
+    calls has each subgraph's calls, and how often it has each of them. Where subgraphs may call
+    themselves, such a call counts as one that calls nothing: its depth shows when it runs.
     """
     extents: dict[int, _Extent] = {}
     for start in range(len(calls)):
@@ -44,32 +49,29 @@ def check_calls(calls: Sequence[Counter[Call]]) -> None:
             current, callees = path[-1]
             callee = next((c for c in callees if c not in extents), None)
             if callee is None:
-                extents[current] = _extent(current, calls[current], extents)
+                extents[current] = _extent(name(current), calls[current], extents)
                 open_subgraphs.discard(current)
                 path.pop()
-            elif callee in open_subgraphs:
-                raise Fault(f"model: subgraph {callee} calls itself")
-            else:
+            elif callee not in open_subgraphs:
                 open_subgraphs.add(callee)
                 path.append((callee, _callees(calls[callee])))
+            elif not may_recurse:
+                raise Fault(f"{name(callee)} calls itself")
 
 
 def _callees(calls: Counter[Call]) -> Iterator[int]:
     return (callee for call in calls for callee in call.callees)
 
 
-def _extent(index: int, calls: Counter[Call], known: dict[int, _Extent]) -> _Extent:
+def _extent(name: str, calls: Counter[Call], known: dict[int, _Extent]) -> _Extent:
     depth = count = 0
     for call, times in calls.items():
-        below = [known[callee] for callee in call.callees]
+        below = [known.get(callee, _Extent(0, 0)) for callee in call.callees]
         depth = max(depth, *(1 + extent.depth for extent in below))
         runs = [1 + extent.calls for extent in below]
         count += times * (sum(runs) if call.all_run else max(runs))
     if depth > MAX_DEPTH:
-        raise Fault(f"model: subgraph {index}: calls must be at most {MAX_DEPTH} deep, got {depth}")
+        raise Fault(f"{name}: calls must be at most {MAX_DEPTH} deep, got {depth}")
     if count > MAX_CALLS:
-        raise Fault(
-            f"model: subgraph {index}: a run must make at most {MAX_CALLS:,} calls of subgraphs, "
-            f"got {count:,}"
-        )
+        raise Fault(f"{name}: a run must make at most {MAX_CALLS:,} calls of subgraphs, got {count:,}")
     return _Extent(depth, count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
 
@@ -14,6 +15,8 @@ from ...schema.graph_def import AttrValue, FunctionDef, NameAttrList, NodeDef
 from .body import ARGUMENT, Body, BodyNode, Endpoint, controls_of, places_of
 
 Attributes = Mapping[str, AttrValue]
+
+_NUMBER = re.compile(r"[0-9]{1,9}")
 
 
 class FunctionLibrary:
@@ -74,8 +77,9 @@ class _Instantiation:
         self._definition = definition
         self._attributes = attributes
         self._metadata = metadata
-        self._first_of: dict[str, int] = {}
-        self._outputs: dict[int, dict[str, int]] = {}
+        # Places of the nodes that stand for an argument's tensors, and of a node's outputs among its tensors.
+        self._argument_places: dict[str, range] = {}
+        self._outputs: dict[int, dict[str, range]] = {}
 
     def body(self) -> Body:
         signature, ret = self._definition.signature, self._definition.ret
@@ -86,8 +90,8 @@ class _Instantiation:
         ]
         self._places = places_of(self._definitions, "body")
         # The control token of a list is that of its first tensor.
-        for name, first in self._first_of.items():
-            self._places.setdefault(name, first)
+        for name, places in self._argument_places.items():
+            self._places.setdefault(name, places.start)
         body = Body([], self._places, list(range(len(arguments))))
         for definition in self._definitions:
             data = [name for name in definition.input if not name.startswith("^")]
@@ -101,7 +105,7 @@ class _Instantiation:
     def _arguments(self, taken: Iterable[ArgumentTypes]) -> list[NodeDef]:
         made: list[NodeDef] = []
         for argument in taken:
-            self._first_of[argument.name] = len(made)
+            self._argument_places[argument.name] = range(len(made), len(made) + len(argument.types))
             for index, type in enumerate(argument.types):
                 name = f"{argument.name}:{index}" if argument.is_list else argument.name
                 made.append(NodeDef(name=name, op=ARGUMENT, attr={"T": AttrValue(type=type)}))
@@ -111,40 +115,46 @@ class _Instantiation:
         if output.name not in ret:
             raise ModelError(f"result {output.name!r} must be among its rets, got {sorted(ret)}")
         name = ret[output.name]
-        first = self._endpoint(name)
         if not output.is_list:
-            return [first]
-        return [Endpoint(first.node, first.port + index) for index in range(len(output.types))]
+            return [self._endpoint(name)]
+        return [self._endpoint(name, index) for index in range(len(output.types))]
 
     def _control(self, name: str) -> int:
         if name not in self._places:
             raise ModelError(f"control result {name!r} must be a node of the body")
         return self._places[name]
 
-    def _endpoint(self, name: str) -> Endpoint:
-        """What "argument", "argument:1", "node:output" or "node:output:1" names."""
+    def _endpoint(self, name: str, further: int = 0) -> Endpoint:
+        """What "argument", "argument:1", "node:output" or "node:output:1" names, or a tensor further on."""
         node, *rest = name.split(":")
-        number = rest.pop() if rest and rest[-1].isdecimal() else "0"
-        if node in self._first_of and not rest:
-            return Endpoint(self._first_of[node] + int(number), 0)
+        number = rest.pop() if rest and _NUMBER.fullmatch(rest[-1]) else "0"
+        index = int(number) + further
+        if node in self._argument_places and not rest:
+            return Endpoint(_at(self._argument_places[node], index, name), 0)
         if node not in self._places or len(rest) != 1:
             raise ModelError(f"input {name!r} names no output of a node of the body")
         place = self._places[node]
-        starts = self._outputs.get(place) or self._outputs_of(place)
-        if rest[0] not in starts:
+        outputs = self._outputs.get(place) or self._outputs_of(place)
+        if rest[0] not in outputs:
             raise ModelError(f"node {node!r} ({self._definitions[place].op}) has no output {rest[0]!r}")
-        return Endpoint(place, starts[rest[0]] + int(number))
+        return Endpoint(place, _at(outputs[rest[0]], index, name))
 
-    def _outputs_of(self, place: int) -> dict[str, int]:
-        """Where each of a node's outputs begins among its tensors."""
+    def _outputs_of(self, place: int) -> dict[str, range]:
+        """Where each of a node's outputs lies among its tensors."""
         definition = self._definitions[place]
         construction = KernelConstruction(self._metadata(definition.op), definition.attr)
-        starts, at = {}, 0
+        outputs, at = {}, 0
         for output in construction.outputs:
-            starts[output.name] = at
+            outputs[output.name] = range(at, at + len(output.types))
             at += len(output.types)
-        self._outputs[place] = starts
-        return starts
+        self._outputs[place] = outputs
+        return outputs
+
+
+def _at(places: range, index: int, name: str) -> int:
+    if index >= len(places):
+        raise ModelError(f"input {name!r}: there are {len(places)} tensors of that name, got number {index}")
+    return places[index]
 
 
 def bound(node: NodeDef, attributes: Attributes) -> NodeDef:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from ...kernels.fallback.attributes import FunctionName
 from ...kernels.fallback.registry import KernelRegistry
 from ...lite.errors import InvokeError, ModelError, UnsupportedError
+from ...schema.calls import Call, check_calls
+from ...schema.fault import Fault
 from ...schema.graph_def import NameAttrList
 from .body import Body, BodyNode, Endpoint
 from .function_body import FunctionLibrary
@@ -17,6 +20,8 @@ from .plan import Plan
 
 # Instantiations that a graph may have: attributes could make new ones for ever.
 _MOST_FUNCTIONS = 10_000
+# Ops that run one of the functions that they name.
+_BRANCHES = frozenset(("If", "StatelessIf", "Case", "StatelessCase"))
 
 
 class PlanBuilder:
@@ -41,7 +46,7 @@ class PlanBuilder:
             order = _order(body, given, results, targets)
             missing = MissingKernels()
             self._make(body, order, missing)
-            for function_body in self._reachable(body, order):
+            for function_body in self._reachable([body.nodes[place] for place in order]):
                 self._make(function_body, _function_order(function_body), missing)
             missing.check()
             return Plan(body, order, self._operations[body], given, results)
@@ -78,21 +83,37 @@ class PlanBuilder:
             except (ModelError, InvokeError) as error:
                 raise type(error)(f"{node}: {error}") from error
 
-    def _reachable(self, body: Body, order: Iterable[int]) -> Iterator[Body]:
-        """Bodies of the functions that these nodes may call, each once."""
-        waiting = [name for place in order for name in self._called(body.nodes[place])]
-        seen = set()
+    def _reachable(self, nodes: Sequence[BodyNode]) -> list[Body]:
+        """Bodies of the functions that these nodes may call, each once.
+
+        ModelError when calls nest too deep, or a run would make too many of them.
+        """
+        bodies: list[Body] = []
+        names = ["graph"]
+        calls = [Counter[Call]()]
+        numbers: dict[tuple[str, bytes], int] = {}
+        waiting = [(0, node) for node in nodes]
         while waiting:
-            function = waiting.pop()
-            key = self._library.key(function)
-            if key in seen:
-                continue
-            seen.add(key)
-            if len(seen) > _MOST_FUNCTIONS:
+            caller, node = waiting.pop()
+            callees = set()
+            for function in self._called(node):
+                key = self._library.key(function)
+                if key not in numbers:
+                    numbers[key] = len(names)
+                    names.append(f"function {function.name!r}")
+                    calls.append(Counter())
+                    bodies.append(self._library.body(function))
+                    waiting += [(numbers[key], inner) for inner in bodies[-1].nodes]
+                callees.add(numbers[key])
+            if len(numbers) > _MOST_FUNCTIONS:
                 raise ModelError(f"graph: functions must be at most {_MOST_FUNCTIONS}, got more")
-            found = self._library.body(function)
-            yield found
-            waiting += [name for node in found.nodes for name in self._called(node)]
+            if callees:
+                calls[caller][Call(tuple(sorted(callees)), node.op not in _BRANCHES)] += 1
+        try:
+            check_calls(calls, names.__getitem__, may_recurse=True)
+        except Fault as fault:
+            raise ModelError(str(fault)) from None
+        return bodies
 
     def _called(self, node: BodyNode) -> list[FunctionName]:
         """Functions that the node's attributes name; those with "_" before their name are never called."""

@@ -57,7 +57,9 @@ class _Inliner:
             called = sum(sizes[id(callee)] - 2 for callee in self._callees(body))
             sizes[id(body)] = len(body.body) + called
         if sum(sizes.values()) > MOST_NODES + sum(len(body.body) for body in order):
-            raise ModelError(f"functions: inlined calls must make at most {MOST_NODES:,} nodes, got more")
+            raise ModelError(
+                f"functions: their calls, inlined, must make at most {MOST_NODES:,} nodes, got more"
+            )
 
     def _order(self) -> list[Body]:
         """All bodies, each after the functions that it calls."""

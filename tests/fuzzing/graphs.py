@@ -28,7 +28,7 @@ from numlite.schema.graph_def import GraphDef
 from tests.converter.ir_texts import LIBRARY, LOOP, REGIONS
 from tests.fuzzing.endless import ENDLESS, limited
 from tests.fuzzing.kind import Kind, Mutant, Seed
-from tests.fuzzing.messages import damaged_bytes, damaged_graph, damaged_text
+from tests.fuzzing.messages import change_graph, damaged_bytes, damaged_graph, damaged_text
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 MAX_GRAPH_BYTES = 12_000
@@ -104,6 +104,16 @@ def damage_text(seed: Seed, draw: random.Random) -> Mutant:
     text = damaged_text(seed.content, draw).encode(errors="surrogateescape")
     content = damaged_bytes(text, draw) if draw.random() < 0.05 else text
     return Mutant(content, "damaged text", draw=draw.getrandbits(32))
+
+
+def damage_graph_text(seed: Seed, draw: random.Random) -> Mutant:
+    """Half of them are well-formed texts of damaged graphs."""
+    if draw.random() < 0.5:
+        return damage_text(seed, draw)
+    graph = graph_def_of_text(seed.content.encode())
+    change_graph(graph, draw)
+    text = text_format.MessageToString(graph).encode(errors="surrogateescape")
+    return Mutant(text, "damaged graph", draw=draw.getrandbits(32))
 
 
 def try_graph(mutant: Mutant) -> str:
@@ -212,5 +222,5 @@ _USES: tuple[Callable[[GraphDef, random.Random], str], ...] = (
 _ENDINGS = frozenset({"read", "transformed", "converted", "run", "not run", "shown", ENDLESS})
 
 GRAPHS = Kind("graphs", graph_seeds, damage_graph, try_graph, _ENDINGS, ".pb")
-GRAPH_TEXTS = Kind("graph texts", text_seeds, damage_text, try_graph_text, _ENDINGS, ".pbtxt")
+GRAPH_TEXTS = Kind("graph texts", text_seeds, damage_graph_text, try_graph_text, _ENDINGS, ".pbtxt")
 TFG = Kind("tfg", tfg_seeds, damage_text, try_tfg, _ENDINGS, ".mlir")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -87,6 +88,7 @@ _INTEGERS = {
     FieldDescriptor.CPPTYPE_UINT32: 32,
     FieldDescriptor.CPPTYPE_ENUM: 31,
 }
+_WORD = re.compile(r"%?[\w.]+|\"[^\"\n]*\"")
 _MOST_LETTERS = 1 << 17
 _SIGNED = (FieldDescriptor.CPPTYPE_INT32, FieldDescriptor.CPPTYPE_INT64)
 
@@ -512,6 +514,16 @@ def _piece(text: str, draw: random.Random, letters: str) -> str:
     return text.replace(piece, "", 1)
 
 
+def _word(text: str, draw: random.Random, letters: str) -> str:
+    """A name, number or type becomes another one of the text, so that it may still be well formed."""
+    words = list(_WORD.finditer(text))
+    if not words:
+        return text
+    kind = draw.choice(words)
+    alike = [word for word in words if word[0][0] == kind[0][0]] if draw.random() < 0.7 else words
+    return text[: kind.start()] + draw.choice(alike)[0] + text[kind.end() :]
+
+
 def _line(text: str, draw: random.Random, letters: str) -> str:
     lines = list(lines_of(text))
     a, b = draw.randrange(len(lines)), draw.randrange(len(lines))
@@ -553,6 +565,7 @@ def _deep(text: str, draw: random.Random, letters: str) -> str:
 
 TextChange = Callable[[str, random.Random, str], str]
 _TEXT_CHANGES: tuple[TextChange, ...] = (
+    *(_word, _word, _word, _word, _word, _word),
     _letter,
     _letter,
     _letter,
