@@ -1,0 +1,34 @@
+"""Some hundred damaged files of each kind; `python tests/fuzz_models.py --kind graphs` does ten thousand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).with_name("fuzz_models.py")
+KINDS = (
+    *("graphs", "graph texts", "tfg", "saved models", "checkpoints"),
+    *("arrays", "selections", "metadata"),
+)
+
+
+def fuzz(kind: str, *options: str) -> str:
+    command = [sys.executable, str(SCRIPT), "--kind", kind, "--children", "1", "--timeout", "60", *options]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_damaged_files_end_in_errors(kind: str) -> None:
+    printed = fuzz(kind, "--count", "60")
+    assert "60 mutants" in printed and ("Error" in printed or "refused" in printed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_more_damaged_files(kind: str) -> None:
+    assert f"{kind}: " in fuzz(kind, "--seconds", "15", "--first", "1000")
