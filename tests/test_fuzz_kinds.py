@@ -1,4 +1,4 @@
-"""Some hundred damaged files of each kind; `python tests/fuzz_models.py --kind graphs` does ten thousand."""
+"""A hundred damaged files of some kinds, more of each where tests may be long; see tests/fuzz_models.py."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def fuzz(kind: str, *options: str) -> str:
     return result.stdout
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["graphs", "tfg", "saved models"])
 def test_damaged_files_end_in_errors(kind: str) -> None:
-    printed = fuzz(kind, "--count", "60")
-    assert "60 mutants" in printed and ("Error" in printed or "refused" in printed)
+    printed = fuzz(kind, "--count", "100")
+    assert "100 mutants" in printed and "ModelError" in printed
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_more_damaged_files(kind: str) -> None:
-    assert f"{kind}: " in fuzz(kind, "--seconds", "15", "--first", "1000")
+    assert f"{kind}: " in fuzz(kind, "--seconds", "10", "--first", "1000")
