@@ -152,12 +152,13 @@ def main() -> int:
     arguments = parser.parse_args()
     if not arguments.litert and not arguments.quantizer:
         parser.error("--litert or --quantizer: one of them must be given")
-    good = True
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        for suite in suites(arguments, work):
-            good &= report(suite, run(suite, "litert", work), run(suite, "numlite", work))
-    return 0 if good else 1
+        found = (suite for suite in suites(arguments, work) if suite.files)
+        results = [report(suite, run(suite, "litert", work), run(suite, "numlite", work)) for suite in found]
+    if not results:
+        parser.error(f"--only: a file of the suites must hold the text, got {arguments.only!r}")
+    return 0 if all(results) else 1
 
 
 if __name__ == "__main__":

@@ -113,7 +113,8 @@ def main() -> int:
     settings = Path(notes).with_suffix(".ini")
     settings.write_text("[pytest]\n")
     options = ["-q", "--tb=short", "--import-mode=importlib", "-p", "no:cacheprovider", "-c", str(settings)]
-    return pytest.main([*options, "--rootdir", folder, *files], plugins=[Notes(Path(notes))])
+    options += ["--continue-on-collection-errors", "--rootdir", folder]
+    return pytest.main([*options, *files], plugins=[Notes(Path(notes))])
 
 
 if __name__ == "__main__":

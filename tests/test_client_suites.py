@@ -74,8 +74,15 @@ def test_a_failure_stands_and_a_start_without_end_is_a_crash(tmp_path: Path) -> 
     }
 
 
-def test_without_a_suite_it_says_what_it_wants() -> None:
-    command = [sys.executable, client_suites.__file__]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [([], "--litert or --quantizer"), (["--quantizer", "FOLDER", "--only", "nothing"], "got 'nothing'")],
+    ids=["no suite", "no file"],
+)
+def test_what_it_wants(tmp_path: Path, arguments: list[str], text: str) -> None:
+    (tmp_path / "ai_edge_quantizer").mkdir()
+    (tmp_path / "ai_edge_quantizer" / "some_test.py").touch()
+    given = [str(tmp_path) if argument == "FOLDER" else argument for argument in arguments]
+    ended = subprocess.run([sys.executable, client_suites.__file__, *given], capture_output=True, text=True)
     assert ended.returncode == 2
-    assert "--litert or --quantizer" in ended.stderr
+    assert text in ended.stderr
