@@ -51,10 +51,10 @@ def _without(shape: Shape, axis: int) -> Shape:
 def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts(operator, node, 2)
     x, axis, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    check_index_type(operator, "output", y)
     wanted = int(getattr(node.options, "output_type", y.type))
-    if wanted in INDEX_TYPES and wanted != y.type:
-        raise PrepareError(f"{operator}: output must be {TensorType(wanted).name.lower()}, got {y!r}")
+    if wanted in INDEX_TYPES:
+        y.type = wanted
+    check_index_type(operator, "output", y)
     if x.type not in _TYPES:
         raise UnsupportedError(f"{operator}: float32, int8, uint8, int32 and bool are built, got {x!r}")
     if not axis.is_constant:

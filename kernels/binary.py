@@ -159,6 +159,7 @@ def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
         default
         and name != "SQUARED_DIFFERENCE"
         and out.type in BYTE_RANGES
+        and out.declared_type == out.type  # else LiteRT leaves the node to its own kernels
         and _xnnpack_takes(product, scales, len(out.shape))
     )
     nothing_stretches = prod(a.shape) == prod(b.shape) == prod(out.shape)

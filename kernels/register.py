@@ -12,6 +12,7 @@ from ..lite.registration import Registration
 from .half_precision import in_float32
 from .operators import OPERATORS
 from .packed_movement import in_bytes
+from .result_types import with_result_types
 
 if TYPE_CHECKING:
     from .fallback.registry import KernelRegistry
@@ -55,15 +56,17 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
 
 
 def registrations(family: str) -> tuple[Registration, ...]:
-    """What a family module registers, for half-precision and packed types too."""
-    return tuple(_with_small_types(entry) for entry in FAMILIES.registrations(family))
+    """What a family module registers, with what the table says of its types."""
+    return tuple(_with_facts(entry) for entry in FAMILIES.registrations(family))
 
 
-def _with_small_types(entry: Registration) -> Registration:
+def _with_facts(entry: Registration) -> Registration:
     facts = OPERATORS[entry.name]
     if facts.halves:
-        return in_float32(entry, facts.halves)
-    return in_bytes(entry) if facts.packed else entry
+        entry = in_float32(entry, facts.halves)
+    elif facts.packed:
+        entry = in_bytes(entry)
+    return with_result_types(entry, facts.results) if facts.results else entry
 
 
 class BuiltinOpResolver(OpResolver):

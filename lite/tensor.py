@@ -100,7 +100,8 @@ class Tensor:
     data is the tensor's bytes as a flat uint8 array (a view of the mapped file, of the arena,
     or memory of its own), or None while unallocated. address is where they start, 0 if nowhere.
     signature is the file's shape signature (None when it gives none), and declared_shape the
-    signature or else the shape in the file, whatever the tensor is resized to.
+    signature or else the shape in the file, whatever the tensor is resized to; declared_type is the
+    file's type, whatever type an operator gives its result.
     """
 
     __slots__ = (
@@ -110,6 +111,7 @@ class Tensor:
         "data",
         "data_is_stale",
         "declared_shape",
+        "declared_type",
         "delegate",
         "index",
         "is_variable",
@@ -133,7 +135,7 @@ class Tensor:
     ) -> None:
         self.index = index
         self.name = name
-        self.type = type
+        self.type = self.declared_type = type
         self.shape = shape
         self.signature = shape_signature
         self.declared_shape = shape if shape_signature is None else shape_signature
