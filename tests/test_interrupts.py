@@ -11,6 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "raise_signal"), reason="the system has no signals")
 
+NAMES = ("nothing", "sum", "large", "nested", "python")  # of endless_models
 LIMIT_S = 120  # a child that has not ended by then is killed
 
 START = """
@@ -135,9 +136,7 @@ def run_child(script: str) -> subprocess.CompletedProcess[str]:
 
 def test_ctrl_c_ends_every_kind_of_run() -> None:
     done = run_child(CTRL_C)
-    assert done.stdout.split() == [
-        n for n in ("nothing", "sum", "large", "nested", "python") for _ in range(4)
-    ]
+    assert done.stdout.split() == [n for n in NAMES for _ in range(4)]
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
     assert done.returncode == -signal.SIGINT
 
@@ -156,3 +155,10 @@ def test_other_threads_raise_nothing() -> None:
 def test_signals_at_any_time_leave_it_usable() -> None:
     done = run_child(RUNS_OF_CALLS)
     assert (done.stdout, done.stderr) == ("usable\n", "")
+
+
+def test_ctrl_c_where_invoke_goes_through_ctypes() -> None:
+    without_method = "from numlite.lite import native_plan\nnative_plan._payload_offset = lambda: -1\n"
+    done = run_child(without_method + CTRL_C)
+    assert done.stdout.split() == [n for n in NAMES for _ in range(4)]
+    assert done.returncode == -signal.SIGINT
