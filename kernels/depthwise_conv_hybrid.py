@@ -6,7 +6,7 @@ from ..lite.context import Context, Numerics
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from .depthwise_conv import DepthwiseGeometry
-from .depthwise_conv_q8 import BLOCK, DEPTHWISE_Q8, blocks, fill_layout, shares_blocks, tap_quads
+from .depthwise_conv_q8 import BLOCK, DEPTHWISE_Q8, blocks, fill_layout, shares_blocks, tap_offsets, tap_quads
 from .gemm_q8 import address
 from .hybrid import (
     HybridFilter,
@@ -47,7 +47,9 @@ def _packed_calls(context: Context, node: Node, f: HybridFilter, g: DepthwiseGeo
         args["block_bytes"] = (len(header) + len(quads)) * 4 * BLOCK
     packed, output = blocks(quads, header), hybrid_output(f)
     padding_bytes = fill_layout(args, g, 1, 0).size
+    offsets = tap_offsets(g, int(args["phase_bytes"][0]))
     args["out_row_bytes"] *= 4
+    args["tap_offsets"] = address(offsets)
     args["w"], args["output"], args["padding_step"] = address(packed), address(output), padding_bytes
     quantized = quantized_rows(
         context, node, f.x, g.batch, "quantize_rows_reference", padding_bytes=padding_bytes
@@ -62,4 +64,4 @@ def _packed_calls(context: Context, node: Node, f: HybridFilter, g: DepthwiseGeo
         "scratch": context.add_temporary(node, chunks * int(args["scratch_bytes"][0])),
     }
     name = "depthwise_conv_hybrid"
-    return [quantized.call, KernelCall(name, name, args, tensors, chunks, keep=(packed, output))]
+    return [quantized.call, KernelCall(name, name, args, tensors, chunks, keep=(packed, output, offsets))]

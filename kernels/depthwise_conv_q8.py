@@ -25,9 +25,11 @@ BLOCK_ROW_BYTES = TAPS_BYTES = 4 * BLOCK
 CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
 
 # Rows of x are read in place, or, where they need padding at the sides or each channel several
-# times, from copies in a ring of slots. Each chunk has scratch_bytes of scratch: addresses
-# first, then a row that outputs beyond the last row go to, then the ring. Hybrid operators
-# have a row of padding for each image, padding_step bytes apart, and each image's quantization.
+# times, from copies in a ring of slots. A copy has its columns phase after phase, phase_bytes
+# each: those `phases` apart are neighbours. The filter's columns lie at tap_offsets, int64
+# [filter_width], from a row's start. Each chunk has scratch_bytes of scratch: addresses first,
+# then a row that outputs beyond the last row go to, then the ring. Hybrid operators have a row
+# of padding for each image, padding_step bytes apart, and each image's quantization.
 DEPTHWISE_Q8 = np.dtype(
     [
         (name, np.int64)
@@ -48,10 +50,13 @@ DEPTHWISE_Q8 = np.dtype(
             "copies",
             "images",
             "in_height",
+            "in_width",
+            "in_depth",
             "in_row_bytes",
             "image_bytes",
-            "left_bytes",
-            "right_bytes",
+            "left",
+            "phases",
+            "phase_bytes",
             "padding_value",
             "multiplier",
             "out_height",
@@ -65,7 +70,7 @@ DEPTHWISE_Q8 = np.dtype(
             "channels",
             "block_bytes",
             "step",
-            "tap_step",
+            "tap_offsets",
             "sets",
             "groups",
         )
@@ -86,6 +91,8 @@ class _Split(NamedTuple):
 def calls(context: Context, node: Node, geometry: DepthwiseGeometry) -> list[KernelCall]:
     """The compiled calls of a checked DEPTHWISE_CONV_2D node."""
     f = filter_q8(context, node, "DEPTHWISE_CONV_2D", geometry.out_depth)
+    if chunk_count(context, geometry.multiplies * _NS_PER_MULTIPLY) == 1:
+        geometry = geometry.lying()
     split = _split(f, geometry) if f.is_constant and f.rounding != FLOAT64_ROUNDING else None
     if split is None:
         return [plain_call(context, f, geometry)]
@@ -135,8 +142,22 @@ def _columns_kernel(f: FilterQ8, g: DepthwiseGeometry, sets: int) -> tuple[str, 
 
 
 def shares_blocks(g: DepthwiseGeometry) -> bool:
-    """Whether several pixels of few channels are computed as one block of channels."""
-    return g.out_depth < BLOCK and BLOCK % g.out_depth == 0 and g.stride_w == 1
+    """Whether several pixels of few channels are computed as one block of channels.
+
+    With a stride their columns must be copied, which channels that are repeated are anyway.
+    """
+    return g.out_depth < BLOCK and BLOCK % g.out_depth == 0 and (g.stride_w == 1 or g.multiplier > 1)
+
+
+def phases(g: DepthwiseGeometry) -> int:
+    """In how many phases the columns of rows are copied, so that pixels of one block are neighbours."""
+    return g.stride_w if shares_blocks(g) else 1
+
+
+def tap_offsets(g: DepthwiseGeometry, phase_bytes: int) -> np.ndarray:
+    """Bytes from a row's start to each of the filter's columns, int64 [filter_width]."""
+    columns = np.arange(g.filter_width, dtype=np.int64) * g.dilation_w
+    return columns % phases(g) * phase_bytes + columns // phases(g) * g.out_depth
 
 
 def _call(context: Context, node: Node, f: FilterQ8, g: DepthwiseGeometry, split: _Split) -> KernelCall:
@@ -163,13 +184,14 @@ def _call(context: Context, node: Node, f: FilterQ8, g: DepthwiseGeometry, split
     if not shares_blocks(g):
         args["block_bytes"] = (len(header) + len(quads)) * 4 * BLOCK
     output, padding = output_block(f), fill_layout(args, g, together, f.x_zero_point & 0xFF)
-    args["sets"] = sets
+    offsets = tap_offsets(g, int(args["phase_bytes"][0]))
+    args["sets"], args["tap_offsets"] = sets, address(offsets)
     args["w"], args["output"], args["padding"] = address(packed), address(output), address(padding)
     rows = g.batch * -(-g.out_height // together)
     chunks = min(rows, chunk_count(context, g.multiplies * _NS_PER_MULTIPLY))
     scratch = context.add_temporary(node, chunks * int(args["scratch_bytes"][0]))
     tensors = {"x": f.x, "y": f.y, "scratch": scratch}
-    return KernelCall(family, kernel, args, tensors, chunks, keep=(packed, output, padding))
+    return KernelCall(family, kernel, args, tensors, chunks, keep=(packed, output, padding, offsets))
 
 
 def tap_quads(taps: np.ndarray) -> np.ndarray:
@@ -213,18 +235,18 @@ def fill_layout(args: np.ndarray, g: DepthwiseGeometry, together: int, value: in
     """Fill in where rows are read and written; returns a row of padding, bytes of that value."""
     covered = (g.out_width - 1) * g.stride_w + (g.filter_width - 1) * g.dilation_w + 1
     right = max(0, covered - g.in_width - g.pad_left)
-    padded_width = g.pad_left + g.in_width + right
+    phase_columns = -(-(g.pad_left + g.in_width + right) // phases(g))
     args["images"], args["in_height"], args["in_row_bytes"] = g.batch, g.in_height, g.in_width * g.in_depth
-    args["left_bytes"], args["right_bytes"] = g.pad_left * g.out_depth, right * g.out_depth
+    args["in_width"], args["in_depth"], args["left"] = g.in_width, g.in_depth, g.pad_left
+    args["phases"], args["phase_bytes"] = phases(g), phase_columns * g.out_depth
     args["padding_value"], args["multiplier"] = pattern(value), g.multiplier
     args["image_bytes"] = g.in_height * g.in_width * g.in_depth
-    args["copies"] = g.pad_left > 0 or right > 0 or g.multiplier > 1
+    args["copies"] = g.pad_left > 0 or right > 0 or g.multiplier > 1 or phases(g) > 1
     args["out_height"], args["out_row_bytes"] = g.out_height, g.out_width * g.out_depth
     args["filter_height"], args["filter_width"] = g.filter_height, g.filter_width
     args["stride_h"], args["dilation_h"], args["pad_top"] = g.stride_h, g.dilation_h, g.pad_top
-    args["tap_step"] = g.dilation_w * g.out_depth
     slots = (g.filter_height - 1) * g.dilation_h + together
-    slot_bytes = _rounded_up(padded_width * g.out_depth + BLOCK)
+    slot_bytes = _rounded_up(phases(g) * phase_columns * g.out_depth + BLOCK)
     addresses = max(g.filter_height + together, 2 * (g.taps + 4))
     args["slots"], args["slot_bytes"] = slots, slot_bytes
     args["spare_at"] = _rounded_up(addresses * 8)

@@ -10,31 +10,29 @@ from ..requantize import HYBRID
 from .depthwise_tile_q8 import any_taps, columns
 from .dot_q8 import QUANTIZATION_BYTES
 from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer, uint8_pointer
-from .run_copy import copy_run, fill_run
+from .memory import int32_pointer, int64_pointer
+from .run_copy import copy_run, fill_run, repeat_bytes
 
 EVERY_BYTE = 0x0101010101010101
 
 
 @njit(error_model="numpy")
 def copy_row(a, source, target, value):
-    """One row of x with padding at its sides, each channel `multiplier` times."""
-    size = a.in_row_bytes * a.multiplier
-    fill_run(target, value, a.left_bytes)
-    middle = target + a.left_bytes
-    if a.multiplier == 1:
-        copy_run(middle, source, size)
-    else:
-        repeat_bytes(middle, source, a.in_row_bytes, a.multiplier)
-    fill_run(middle + size, value, a.right_bytes)
-
-
-@njit(error_model="numpy")
-def repeat_bytes(target, source, count, times):
-    """Each of count bytes `times` times."""
-    x = carray(uint8_pointer(source), count)
-    for k in range(count):
-        fill_run(target + k * times, x[k] * EVERY_BYTE, times)
+    """One row of x with padding at its sides, phase after phase, each channel `multiplier` times."""
+    depth = a.in_depth * a.multiplier
+    for phase in range(a.phases):
+        start = target + phase * a.phase_bytes
+        # The phase's columns first to last are columns of x.
+        first = (a.left - phase + a.phases - 1) // a.phases
+        last = (a.left + a.in_width - phase + a.phases - 1) // a.phases
+        fill_run(start, value, first * depth)
+        middle, column = start + first * depth, first * a.phases + phase - a.left
+        if a.phases == 1 and a.multiplier == 1:
+            copy_run(middle, source, a.in_row_bytes)
+        else:
+            at, step = source + column * a.in_depth, a.phases * a.in_depth
+            repeat_bytes(middle, at, step, last - first, a.in_depth, a.multiplier)
+        fill_run(start + last * depth, value, a.phase_bytes - last * depth)
 
 
 @njit(error_model="numpy")
@@ -63,6 +61,7 @@ def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
     def depthwise(a, chunk, chunks):
         scratch = a.scratch + chunk * a.scratch_bytes
         taps = carray(int64_pointer(scratch), 4 * a.groups)
+        tap_offsets = carray(int64_pointer(a.tap_offsets), a.filter_width)
         ring = scratch + a.ring_at
         rows = a.images * a.out_height
         before, copied = -1, 0
@@ -85,7 +84,7 @@ def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
                 for kh in range(a.filter_height):
                     start = row_address(a, x, top + kh * a.dilation_h, ring, padding)
                     for kw in range(a.filter_width):
-                        taps[t] = start + kw * a.tap_step
+                        taps[t] = start + tap_offsets[kw]
                         t += 1
             while t < 4 * a.groups:
                 taps[t] = taps[0]

@@ -81,6 +81,50 @@ def _emit_fill(e: Emitter, target: Value, pattern: Value, nbytes: Value) -> None
     _by_size(e, nbytes, lambda type_, width: _whole(e, type_, width, nbytes, move))
 
 
+def _emit_repeat(
+    e: Emitter, target: Value, source: Value, step: Value, pixels: Value, channels: Value, times: Value
+) -> None:
+    b = e.builder
+
+    def repeated(at: Value, to: Value) -> None:
+        e.store(e.load_splat(e.pointer(at), i8, 16), e.pointer(to))
+
+    def channel(at: Value, to: Value, is_short: bool) -> None:
+        if is_short:
+            repeated(at, to)
+            return
+
+        def part(j: Value, _: list[Value]) -> list[Value]:
+            repeated(at, b.add(to, j))
+            return []
+
+        e.loop(times, [], part, step=16)
+
+    def one_channel() -> None:
+        def one(pixel: Value, carried: list[Value]) -> list[Value]:
+            channel(b.add(source, b.mul(pixel, step)), carried[0], True)
+            return [b.add(carried[0], times)]
+
+        e.loop(pixels, [target], one)
+
+    def any_channels(is_short: bool) -> None:
+        def one(pixel: Value, carried: list[Value]) -> list[Value]:
+            start = b.add(source, b.mul(pixel, step))
+
+            def each(c: Value, carried: list[Value]) -> list[Value]:
+                channel(b.add(start, c), carried[0], is_short)
+                return [b.add(carried[0], times)]
+
+            return e.loop(channels, carried, each)
+
+        e.loop(pixels, [target], one)
+
+    def short() -> None:
+        e.branch(b.icmp_signed("==", channels, e.const(1)), one_channel, lambda: any_channels(True))
+
+    e.branch(b.icmp_signed("<=", times, e.const(16)), short, lambda: any_channels(False))
+
+
 copy_run = microkernel("copy_run", [types.int64] * 3, _emit_copy)
 """copy_run(target, source, nbytes): nbytes from address to address; the two must not overlap."""
 
@@ -91,4 +135,11 @@ fill_run = microkernel("fill_run", [types.int64] * 3, _emit_fill)
 """fill_run(target, pattern, nbytes): fill with an 8-byte pattern.
 
 nbytes is a multiple of the element size, and the pattern repeats the element.
+"""
+
+repeat_bytes = microkernel("repeat_bytes", [types.int64] * 6, _emit_repeat)
+"""repeat_bytes(target, source, step, pixels, channels, times): each byte `times` times.
+
+They are the first `channels` of every pixel; pixels lie `step` bytes apart in the source. What is
+written lies together; up to 15 bytes after it are overwritten, too.
 """

@@ -84,6 +84,21 @@ def _of_both_types(kind: FilterKind) -> list[Case]:
         depthwise_case("3x3-multiplier-2", kind, (1, 8, 8, 32), _3X3, multiplier=2),
         depthwise_case("3x3-multiplier-32", kind, (1, 12, 12, 1), _3X3, multiplier=32),
         depthwise_case("10x8-multiplier-8", kind, (1, 49, 10, 1), (10, 8), multiplier=8, stride=(2, 2)),
+        depthwise_case(
+            "7x7-multiplier-8-stride-2", kind, (2, 21, 23, 1), (7, 7), multiplier=8, stride=(2, 2)
+        ),
+        depthwise_case("3x3-multiplier-4-stride-3", kind, (1, 11, 14, 2), _3X3, multiplier=4, stride=(2, 3)),
+        depthwise_case(
+            "2x5-multiplier-16-valid",
+            kind,
+            (1, 9, 20, 1),
+            (2, 5),
+            multiplier=16,
+            stride=(1, 2),
+            padding=VALID,
+        ),
+        depthwise_case("9x1-width-1", kind, (2, 25, 1, 8), (9, 1)),
+        depthwise_case("9x1-width-1-stride-2", kind, (1, 26, 1, 40), (9, 1), stride=(2, 1)),
         depthwise_case("filter-input", kind, (1, 7, 7, 64), _3X3, constant=False),
     ]
 

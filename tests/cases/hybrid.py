@@ -153,4 +153,5 @@ CASES = [
     depthwise_case("depthwise-3x3-channels-8", (1, 8, 9, 8), (1, 3, 3, 8)),
     depthwise_case("depthwise-3x3-multiplier-2", (1, 8, 9, 4), (1, 3, 3, 8)),
     depthwise_case("depthwise-3x3-threads", (1, 56, 56, 64), (1, 3, 3, 64), num_threads=4),
+    depthwise_case("depthwise-5x5-multiplier-8-stride-2", (2, 12, 13, 1), (1, 5, 5, 8), (2, 2)),
 ]
