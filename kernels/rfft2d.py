@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..lite.context import Context
@@ -46,10 +48,40 @@ def invoke(context: Context, node: Node) -> None:
     if y.size == 0:
         return
     height, width = (int(length) for length in lengths.array())
-    values = np.zeros((*x.shape[:-2], height, width))
-    used = (..., slice(0, min(height, x.shape[-2])), slice(0, min(width, x.shape[-1])))
-    values[used] = x.array()[used]
-    y.array()[...] = np.fft.rfft2(values)
+    scratch = node.user_data if isinstance(node.user_data, _Scratch) else None
+    if scratch is None or not scratch.fits(x.shape, height, width):
+        scratch = node.user_data = _Scratch.of(x.shape, height, width)
+    used = x.array()[..., :height, :width]
+    rows = used.shape[-2]
+    scratch.values[..., : used.shape[-1]] = used
+    if rows:
+        np.fft.rfft(scratch.values, axis=-1, n=width, out=scratch.rows[..., :rows, :])
+    found = np.fft.fft(scratch.rows, axis=-2, out=scratch.found) if height > 1 else scratch.rows
+    y.array()[...] = found
+
+
+class _Scratch(NamedTuple):
+    """What is kept from run to run, as fresh pages cost more than the transforms of their numbers.
+
+    values float64 [..., rows, width] are the input's rows that count, with zeros on their right;
+    rows complex128 [..., height, width / 2 + 1] their transforms and those of rows of zeros; found
+    complex128 the transforms of the columns of these.
+    """
+
+    shape: Shape
+    values: np.ndarray
+    rows: np.ndarray
+    found: np.ndarray
+
+    @classmethod
+    def of(cls, shape: Shape, height: int, width: int) -> _Scratch:
+        rows = np.empty((*shape[:-2], height, width // 2 + 1), np.complex128)
+        rows[...] = np.fft.rfft(np.zeros(width))
+        values = np.zeros((*shape[:-2], min(height, shape[-2]), width))
+        return cls(shape, values, rows, np.empty_like(rows))
+
+    def fits(self, shape: Shape, height: int, width: int) -> bool:
+        return (shape, height, width) == (self.shape, self.rows.shape[-2], self.values.shape[-1])
 
 
 REGISTRATIONS = (registration(_NAME, prepare, invoke),)
