@@ -259,6 +259,7 @@ def transposed_calls(
     products = context.add_temporary(node, 4 * rows * columns)
     product = np.zeros(1, GEMM_F32)
     product["rows"], product["columns"], product["depth"] = rows, columns, depth
+    product["x_stride"] = depth
     product["block_rows"] = max(1, _BLOCK_BYTES // (depth * 4) // TILE_ROWS) * TILE_ROWS
     product["low"], product["high"] = -np.inf, np.inf
     chunks = chunk_count(context, rows * columns * depth / _PACKED_MULTIPLIES_PER_NS)

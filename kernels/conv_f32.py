@@ -9,6 +9,7 @@ from ..lite.node import Node
 from . import winograd_f32
 from .activation import float_activation_range
 from .conv import ConvGeometry
+from .depthwise_conv_f32 import SpreadRows, spread_rows
 from .gemm_f32 import (
     PANEL_COLUMNS,
     TILE_ROWS,
@@ -18,6 +19,7 @@ from .gemm_f32 import (
     gemm_calls,
     packed_weights,
 )
+from .lying import lying
 from .parallel import chunk_count
 
 # For each group: y pixel m = clamp(sum over taps of x[table[m, tap]] @ w[tap] + bias). The
@@ -56,6 +58,9 @@ def calls(context: Context, node: Node, geometry: ConvGeometry) -> list[KernelCa
         x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
         bias = context.optional_input(node, 2)
         return gemm_calls(context, node, x, w, bias, y, geometry.out_pixels, activation)
+    row = lying(geometry)
+    if _is_one_row(row):
+        return _row_calls(context, node, row, activation)
     if winograd_f32.applies(context, node, geometry):
         return winograd_f32.calls(context, node, geometry, activation)
     return _indirect_calls(context, node, geometry, activation)
@@ -72,6 +77,35 @@ def _is_matrix_product(g: ConvGeometry) -> bool:
         and (g.pad_top, g.pad_left) == (0, 0)
     )
     return pointwise or whole_image
+
+
+def _is_one_row(g: ConvGeometry) -> bool:
+    """Whether each output sees one run of the only row, which a matrix product takes for its row.
+
+    A single output is left out: the product of one row adds up in another order.
+    """
+    return g.out_width > 1 and (g.batch, g.groups, g.in_height, g.filter_height, g.dilation_w) == (
+        1,
+        1,
+        1,
+        1,
+        1,
+    )
+
+
+def _row_calls(
+    context: Context, node: Node, g: ConvGeometry, activation: tuple[float, float]
+) -> list[KernelCall]:
+    """The calls of a convolution along one row: a product whose rows overlap, of x with its padding."""
+    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    last = (g.out_width - 1) * g.stride_w + g.filter_width
+    right = max(0, last - g.in_width - g.pad_left)
+    calls: list[KernelCall] = []
+    if g.pad_left or right:
+        x, padding = spread_rows(context, node, x, SpreadRows(1, g.pad_left, g.in_width, right, g.in_depth))
+        calls.append(padding)
+    bias, stride = context.optional_input(node, 2), g.stride_w * g.in_depth
+    return [*calls, *gemm_calls(context, node, x, w, bias, y, g.out_width, activation, stride)]
 
 
 def _indirect_calls(

@@ -52,28 +52,6 @@ class DepthwiseGeometry(NamedTuple):
         """Multiply-adds of the whole operator."""
         return self.batch * self.out_height * self.out_width * self.out_depth * self.taps
 
-    def lying(self) -> DepthwiseGeometry:
-        """The same with rows as columns, where image and filter are one column wide; else itself.
-
-        Both lie alike in memory. Kernels compute a row at a time.
-        """
-        if (self.in_width, self.filter_width) != (1, 1):
-            return self
-        turned = {
-            name: getattr(self, other) for pair in _ROWS_AND_COLUMNS for name, other in (pair, reversed(pair))
-        }
-        return self._replace(**turned)
-
-
-_ROWS_AND_COLUMNS = (
-    ("in_height", "in_width"),
-    ("out_height", "out_width"),
-    ("filter_height", "filter_width"),
-    ("stride_h", "stride_w"),
-    ("dilation_h", "dilation_w"),
-    ("pad_top", "pad_left"),
-)
-
 
 def depthwise_geometry(options: WindowOptions, x: Shape, w: Shape) -> DepthwiseGeometry:
     """Sizes of DEPTHWISE_CONV_2D for an input x and a filter w.

@@ -1,5 +1,7 @@
 """DEPTHWISE_CONV_2D in float32: packed weights and argument blocks."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..lite.context import Context
@@ -9,6 +11,7 @@ from ..lite.tensor import Tensor
 from .activation import float_activation_range
 from .depthwise_conv import DepthwiseGeometry
 from .gemm_f32 import address, aligned_zeros, call_with_weights
+from .lying import lying
 from .parallel import chunk_count
 
 # Weights are packed by blocks of BLOCK_CHANNELS channels, the same on every processor: a row
@@ -90,13 +93,17 @@ def calls(context: Context, node: Node, g: DepthwiseGeometry) -> list[KernelCall
     if chunk_count(context, g.multiplies * _NS_PER_MULTIPLY) == 1:
         if constant:
             g, times = columns_as_channels(g)
-        g = g.lying()
+        g = lying(g)
     x, y = context.input(node, 0), context.output(node, 0)
     calls: list[KernelCall] = []
     chunks = chunk_count(context, g.multiplies * _NS_PER_MULTIPLY, g.batch * g.out_height)
     kind = kind_of(g)
     if needs_copy(g, kind):
-        x, g = _spread_rows(context, node, g, 1 if kind == ONE_CHANNEL else g.multiplier, calls)
+        right, multiplier = right_padding(g), 1 if kind == ONE_CHANNEL else g.multiplier
+        rows = SpreadRows(g.batch * g.in_height, g.pad_left, g.in_width, right, g.in_depth, multiplier)
+        x, spread = spread_rows(context, node, x, rows)
+        calls.append(spread)
+        g = g._replace(in_width=g.pad_left + g.in_width + right, pad_left=0)
     packed = _packed_weights(context, node, g, calls, times)
     args = np.zeros(1, DEPTHWISE_F32)
     args["images"], args["channels"], args["kind"] = g.batch, g.out_depth, kind
@@ -181,18 +188,28 @@ def right_padding(g: DepthwiseGeometry) -> int:
     return max(0, last + 1 - g.in_width - g.pad_left)
 
 
-def _spread_rows(
-    context: Context, node: Node, g: DepthwiseGeometry, multiplier: int, calls: list[KernelCall]
-) -> tuple[Tensor, DepthwiseGeometry]:
-    """Scratch that holds x with padding at its sides, and the new sizes; calls gets what fills it."""
-    right = right_padding(g)
-    width = g.pad_left + g.in_width + right
-    rows = g.batch * g.in_height
-    scratch = context.add_temporary(node, rows * width * g.in_depth * multiplier * 4)
+class SpreadRows(NamedTuple):
+    """What SPREAD_ROWS_F32 makes: rows of pixels with pixels of zeros at their sides."""
+
+    rows: int
+    left: int
+    pixels: int
+    right: int
+    channels: int
+    multiplier: int = 1
+
+    @property
+    def size(self) -> int:
+        """Elements of the result."""
+        return self.rows * (self.left + self.pixels + self.right) * self.channels * self.multiplier
+
+
+def spread_rows(context: Context, node: Node, x: Tensor, rows: SpreadRows) -> tuple[Tensor, KernelCall]:
+    """Scratch for the rows of x and their surroundings, and the call that fills it."""
+    scratch = context.add_temporary(node, rows.size * 4)
     args = np.zeros(1, SPREAD_ROWS_F32)
-    args["rows"], args["pixels"], args["left"], args["right"] = rows, g.in_width, g.pad_left, right
-    args["channels"], args["multiplier"] = g.in_depth, multiplier
-    tensors = {"x": context.input(node, 0), "y": scratch}
-    chunks = chunk_count(context, rows * width * g.in_depth * multiplier * _NS_PER_COPIED, rows)
-    calls.append(KernelCall("depthwise_conv_f32", "spread_rows_f32", args, tensors, chunks))
-    return scratch, g._replace(in_width=width, pad_left=0)
+    for name, value in rows._asdict().items():
+        args[name] = value
+    chunks = chunk_count(context, rows.size * _NS_PER_COPIED, max(1, rows.rows))
+    tensors = {"x": x, "y": scratch}
+    return scratch, KernelCall("depthwise_conv_f32", "spread_rows_f32", args, tensors, chunks)

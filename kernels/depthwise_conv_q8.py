@@ -13,6 +13,7 @@ from ..lite.tensor import TensorType
 from .depthwise_conv import DepthwiseGeometry
 from .filter_q8 import FilterQ8, filter_q8
 from .gemm_q8 import address, aligned_bytes, output_block, pattern, rounding_rows, sums_fit
+from .lying import lying
 from .parallel import chunk_count
 from .plain_filter_q8 import plain_call
 from .requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
@@ -92,7 +93,7 @@ def calls(context: Context, node: Node, geometry: DepthwiseGeometry) -> list[Ker
     """The compiled calls of a checked DEPTHWISE_CONV_2D node."""
     f = filter_q8(context, node, "DEPTHWISE_CONV_2D", geometry.out_depth)
     if chunk_count(context, geometry.multiplies * _NS_PER_MULTIPLY) == 1:
-        geometry = geometry.lying()
+        geometry = lying(geometry)
     split = _split(f, geometry) if f.is_constant and f.rounding != FLOAT64_ROUNDING else None
     if split is None:
         return [plain_call(context, f, geometry)]

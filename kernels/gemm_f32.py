@@ -17,7 +17,8 @@ NARROW_COLUMNS = 16
 # Work is cut into chunks and blocks at multiples of this many rows, which whole tiles fill.
 TILE_ROWS = 28
 
-# y [rows, columns] = clamp(x [rows, depth] @ w + bias); w is packed.
+# y [rows, columns] = clamp(x [rows, depth] @ w + bias); w is packed, rows of x begin x_stride
+# elements apart.
 GEMM_F32 = np.dtype(
     [
         ("x", np.int64),
@@ -26,6 +27,7 @@ GEMM_F32 = np.dtype(
         ("rows", np.int64),
         ("columns", np.int64),
         ("depth", np.int64),
+        ("x_stride", np.int64),
         ("block_rows", np.int64),
         ("split_columns", np.int64),
         ("low", np.float32),
@@ -125,13 +127,18 @@ def gemm_calls(
     y: Tensor,
     rows: int,
     activation: tuple[float, float],
+    x_stride: int | None = None,
 ) -> list[KernelCall]:
-    """The calls of y [rows, columns] = clamp(x [rows, depth] @ w.T + bias), w being [columns, depth, ...]."""
+    """The calls of y [rows, columns] = clamp(x [rows, depth] @ w.T + bias), w being [columns, depth, ...].
+
+    Rows of x begin x_stride elements apart; without it they lie one after the other.
+    """
     columns = w.shape[0]
     depth = w.size // columns
     calls, packed = packed_weights(context, node, w, bias, 1, depth)
     args = np.zeros(1, GEMM_F32)
     args["rows"], args["columns"], args["depth"] = rows, columns, depth
+    args["x_stride"] = depth if x_stride is None else x_stride
     args["block_rows"] = max(1, _BLOCK_BYTES // (depth * 4) // TILE_ROWS) * TILE_ROWS
     args["low"], args["high"] = activation
     chunks = chunk_count(context, rows * columns * depth * _NS_PER_MULTIPLY)

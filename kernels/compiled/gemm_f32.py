@@ -23,7 +23,7 @@ def gemm_f32(a, chunk, chunks):
         tiles = (a.rows + TILE_ROWS - 1) // TILE_ROWS
         row = tiles * chunk // chunks * TILE_ROWS
         row_end = min(a.rows, tiles * (chunk + 1) // chunks * TILE_ROWS)
-    lda, ldc = a.depth * 4, a.columns * 4
+    lda, ldc = a.x_stride * 4, a.columns * 4
     while row < row_end:
         rows = min(row_end - row, a.block_rows)
         x, y = a.x + row * lda, a.y + row * ldc
