@@ -381,7 +381,13 @@ class InterpreterWithCustomOps(Interpreter):
     """
 
     def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
-        self._custom_op_registerers = custom_op_registerers or []
+        registerers = [] if custom_op_registerers is None else custom_op_registerers
+        if isinstance(registerers, str) or not isinstance(registerers, Iterable) or _is_pair(registerers):
+            raise TypeError(
+                f"custom_op_registerers: must be a list of (name, operator), got {registerers!r:.80}: put it "
+                "in a list"
+            )
+        self._custom_op_registerers = list(registerers)
         super().__init__(**kwargs)
 
 
@@ -416,6 +422,13 @@ def _numerics(resolver_type: object) -> Numerics:
     if not isinstance(resolver_type, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
     return _NUMERICS[resolver_type]
+
+
+def _is_pair(registerers: object) -> bool:
+    """Whether it is one (name, operator), which was to be in a list."""
+    if not isinstance(registerers, tuple) or len(registerers) != 2:
+        return False
+    return isinstance(registerers[0], str) and not isinstance(registerers[1], str | tuple)
 
 
 def _check_num_threads(num_threads: object) -> None:

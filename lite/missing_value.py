@@ -17,7 +17,7 @@ _NOT_ALLOCATED = "Cannot set tensor: Tensor is unallocated. Try calling allocate
 def no_value(subgraph: Subgraph, tensor: Tensor) -> ValueError:
     """The error of reading a tensor without memory; a ModelError where no call could give it a value."""
     if not subgraph.has_memory:
-        return ValueError(NO_DATA)
+        return _not_allocated(subgraph, tensor)
     what = _named(subgraph, tensor)
     t = tensor.index
     if t in subgraph.inputs:
@@ -33,6 +33,15 @@ def no_value(subgraph: Subgraph, tensor: Tensor) -> ValueError:
     return ModelError(
         f"{what}: it has no value, since no operator writes it and the model has no data for it"
     )
+
+
+def _not_allocated(subgraph: Subgraph, tensor: Tensor) -> ValueError:
+    if subgraph.index and subgraph.runtime.subgraphs[0].has_memory:
+        return ValueError(
+            f"{_named(subgraph, tensor)}: it has no memory, since nothing has run its subgraph yet: invoke() "
+            "does where an operator calls it, and get_signature_runner() where it is a signature's"
+        )
+    return ValueError(NO_DATA)
 
 
 def no_memory(subgraph: Subgraph, tensor: Tensor) -> ValueError:

@@ -10,6 +10,7 @@ from ...kernels.fallback.kernel import KernelConstruction
 from ...kernels.fallback.status import InvalidArgumentError
 from ...kernels.fallback.variable import matches
 from ...lite.errors import ModelError
+from ...schema.graph_def import DT_STRING
 from .body import BodyNode
 from .function_body import FunctionLibrary
 
@@ -28,6 +29,8 @@ def fed_array(node: BodyNode, port: int, value: object, library: FunctionLibrary
     array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype)
     if dtype.kind == "O":
         array = _bytes(array)
+    if data_type == DT_STRING:
+        _check_strings(node, array)
     if array.dtype != dtype:
         raise InvalidArgumentError(f"{node}: must be fed {type_name(data_type)}, got {array.dtype}")
     _check_shape(node, construction, array)
@@ -41,6 +44,14 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     flat = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1).tolist()]
     made.reshape(-1)[:] = flat
     return made
+
+
+def _check_strings(node: BodyNode, array: np.ndarray) -> None:
+    for place, item in enumerate(array.reshape(-1).tolist() if array.dtype == object else ()):
+        if not isinstance(item, bytes):
+            raise InvalidArgumentError(
+                f"{node}: strings must be str or bytes, got {item!r:.60} ({type(item).__name__}) at {place}"
+            )
 
 
 def _check_shape(node: BodyNode, construction: KernelConstruction, array: np.ndarray) -> None:

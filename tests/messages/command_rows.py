@@ -24,6 +24,8 @@ def files(folder: Path) -> None:
     Path("other.pb").write_bytes(graph().SerializeToString())
     np.save("x.npy", np.zeros((1, 4), np.float32))
     Path("link.pb").symlink_to("other.pb")
+    Path("saved/variables").mkdir(parents=True)
+    Path("saved/saved_model.pb").write_bytes(b"")
 
 
 def run(folder: Path, line: str, command: click.Command = cli) -> None:
@@ -59,6 +61,16 @@ ROWS = {
         lambda folder: run(folder, "graph graph.pb --diff other.pb -o link.pb"),
         click.UsageError,
         "--output: it is the other graph itself, link.pb",
+    ),
+    "text over a SavedModel's file": Row(
+        lambda folder: run(folder, "graph saved --text -o saved/variables/../saved_model.pb"),
+        click.UsageError,
+        "--output: it is a file of the graph saved, saved/variables/../saved_model.pb",
+    ),
+    "a model over a SavedModel's variables": Row(
+        lambda folder: convert(folder, "saved -o saved/variables/variables.index"),
+        click.UsageError,
+        "--output: it is a file of the graph saved, saved/variables/variables.index",
     ),
     "outputs over an input": Row(
         lambda folder: run(folder, "run model.tflite -i x=x.npy -o x.npy"),

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 from numlite.converter import Converter, OpsSet, TargetSpec, convert_graph, load_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.kernels.fallback.status import InvalidArgumentError
 from numlite.lite.errors import ModelError, UnsupportedError
-from numlite.schema.graph_def import GraphDef
+from numlite.schema.graph_def import DT_STRING, GraphDef
 
 from ..small_models import chain
 from .interpreter_rows import ONNX
@@ -20,6 +21,13 @@ def graph() -> GraphDef:
     """logits = relu(image)."""
     made = GraphBuilder()
     made.node("Relu", "logits", made.placeholder("image", [-1, 3]))
+    return made.graph_def
+
+
+def echo() -> GraphDef:
+    """said = words, which are strings."""
+    made = GraphBuilder()
+    made.node("Identity", "said", made.placeholder("words", None, DT_STRING))
     return made.graph_def
 
 
@@ -149,6 +157,16 @@ ROWS = {
         lambda folder: read(folder, b"\x08\x01\x12\x06\n\x04\x22\x02a\x00"),
         ModelError,
         "graph.pb: not a GraphDef (it is the saved_model.pb of a SavedModel: give its folder)",
+    ),
+    "None fed as a string": Row(
+        lambda _: run_graph(echo(), {"words": ["a", None]}, ["said"]),
+        InvalidArgumentError,
+        "node 'words' (Placeholder): strings must be str or bytes, got None (NoneType) at 1",
+    ),
+    "a number fed as a string": Row(
+        lambda _: run_graph(echo(), {"words": np.array([5], object)}, ["said"]),
+        InvalidArgumentError,
+        "node 'words' (Placeholder): strings must be str or bytes, got 5 (int) at 0",
     ),
     "a misspelt fetch": Row(
         lambda _: fetched("logit"),

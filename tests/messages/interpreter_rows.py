@@ -17,7 +17,7 @@ from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateErro
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
-from ..small_models import Op, chain, custom
+from ..small_models import Op, chain, custom, two_signatures
 from .rows import Row
 
 LONG = "first/BiasAdd;" + "fused/" * 40 + "last/Relu"
@@ -155,6 +155,12 @@ ROWS = {
         ModelError,
         "tensor 2 'unused' float32 3: it has no value, since no operator writes it and the model has no "
         "data ...",
+    ),
+    "get_tensor of a subgraph that nothing has run": Row(
+        lambda _: allocated(two_signatures()).get_tensor(1, 1),
+        ValueError,
+        "subgraph 1, output tensor 1 'y' float32 2: it has no memory, since nothing has run its subgraph "
+        "yet: invoke() does where an operator calls it, and get_signature_runner() where it is a signature's",
     ),
     "set_tensor of a tensor that no operator uses": Row(
         lambda _: allocated(string_copy()).set_tensor(2, np.zeros(3, np.float32)),

@@ -70,6 +70,11 @@ ROWS = {
     "prepare that returns a number": Row(lambda _: run(lambda: 5), PrepareError, NO_CALLS + "5"),
     "prepare that returns a text": Row(lambda _: run(lambda: "no"), PrepareError, NO_CALLS + "'no'"),
     "prepare that returns a list of numbers": Row(lambda _: run(lambda: [5]), PrepareError, NO_CALLS + "[5]"),
+    "a pair without a list": Row(
+        lambda _: InterpreterWithCustomOps(("Twice", 5), model_content=custom()),
+        TypeError,
+        "custom_op_registerers: must be a list of (name, operator), got ('Twice', 5): put it in a list",
+    ),
     "an operator without hooks": Row(
         lambda _: registered(5),
         ValueError,
