@@ -8,6 +8,7 @@ from .buffer_handles import set_buffer_handle
 from .delegate import Delegate, DelegateFlags
 from .delegation import RESTORED, Delegation
 from .errors import DelegateError, StateError
+from .node_errors import described
 from .stage import State
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def apply_delegate(runtime: Runtime, delegate: Delegate) -> None:
             subgraph.allocate_tensors()
         if isinstance(error, DelegateError):
             raise
-        raise DelegateError(f"delegate {delegate.name}: {error}. {RESTORED}") from error
+        raise DelegateError(f"delegate {delegate.name}: {described(error)}. {RESTORED}") from error
 
 
 def _remedy(delegate: object) -> str:

@@ -9,6 +9,7 @@ from .buffer_handles import free_handle, with_copies
 from .delegate import Delegate, DelegateFlags
 from .delegate_context import SubgraphDelegateContext
 from .errors import DelegateError, PrepareError, StateError
+from .node_errors import described
 from .node_release import free_node
 from .stage import State
 from .tensor import TensorType
@@ -235,10 +236,7 @@ class Delegation:
         name = ", ".join(d.name for d in self.applied) if delegate is None else delegate.name
         self.remove_all(subgraph)
         subgraph.runtime.forget_idle_delegates()
-        text = str(error) or type(error).__name__
-        if not isinstance(error, (ValueError, RuntimeError)):
-            text = f"{type(error).__name__}: {text}"
-        return DelegateError(f"delegate {name}: {text}. {RESTORED}")
+        return DelegateError(f"delegate {name}: {described(error)}. {RESTORED}")
 
     def check_allocated(self, subgraph: Subgraph) -> None:
         """PrepareError when a kernel gave an output another type, or one that is fixed another shape."""

@@ -29,6 +29,16 @@ class Idle(Delegate):
         pass
 
 
+class Failing(Delegate):
+    """Fails when it is prepared."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def prepare(self, context: object) -> None:
+        raise self.error
+
+
 class Kernels(SimpleDelegate):
     """Takes everything, with whatever it is given as a kernel."""
 
@@ -102,6 +112,16 @@ ROWS = {
         lambda _: applied([Idle]),
         StateError,
         "delegate: it must be a Delegate, got <class ...Idle'>; Idle() makes one",
+    ),
+    "an error in a delegate's prepare": Row(
+        lambda _: applied([Failing(KeyError("x"))]),
+        DelegateError,
+        "delegate Failing: KeyError: 'x'. Restored original execution plan after ...",
+    ),
+    "an error with words in a delegate's prepare": Row(
+        lambda _: applied([Failing(ValueError("too odd"))]),
+        DelegateError,
+        "delegate Failing: ValueError: too odd. Restored original execution plan after ...",
     ),
     "create_kernel without return": Row(
         lambda _: applied([Kernels(None)]), DelegateError, NO_KERNEL.format("None")
