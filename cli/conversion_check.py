@@ -75,7 +75,8 @@ def _both(runner: Any, graph: GraphRunner, entry: Entry, seed: int) -> tuple[_Ar
 
 def _array(value: object) -> np.ndarray:
     """An array, for a scalar one of rank 0."""
-    return np.asarray(value, object if isinstance(value, bytes) else None)
+    # Of NumPy's own bytes an array would lose the NULs at their end.
+    return np.array(bytes(value), object) if isinstance(value, bytes) else np.asarray(value)
 
 
 def _difference(ours: np.ndarray, theirs: np.ndarray) -> float:

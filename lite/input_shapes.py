@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from .tensor import Shape, Tensor
 
 
-def shape_faults(subgraph: Subgraph, signatures: Iterable[Signature]) -> str:
-    """The inputs that have other shapes than the model declares; empty where all fit.
+def with_input_shapes(message: str, subgraph: Subgraph, signatures: Iterable[Signature]) -> str:
+    """A message about a graph that cannot be prepared, with the inputs of shapes that the model does not declare.
 
-    Named by their tensors, and as arguments of the signatures that call them otherwise.
+    They are named by their tensors, and as arguments of the signatures that call them otherwise. They come
+    first where the model says which sizes are open, and these are others: then the graph is not at fault.
     """
     inputs = [subgraph.tensors[t] for t in subgraph.inputs]
     names = {
@@ -26,7 +27,12 @@ def shape_faults(subgraph: Subgraph, signatures: Iterable[Signature]) -> str:
         for name, t in signature.inputs.items()
         if name != subgraph.tensors[t].name
     }
-    return "; ".join(_fault(tensor, names) for tensor in inputs if not _fits(tensor))
+    wrong = [tensor for tensor in inputs if not _fits(tensor)]
+    if not wrong:
+        return message
+    faults = "; ".join(_fault(tensor, names) for tensor in wrong)
+    says_what_is_open = any(tensor.signature is not None for tensor in wrong)
+    return f"{faults}; {message}" if says_what_is_open else f"{message}; {faults}"
 
 
 def _fits(tensor: Tensor) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
-from .input_shapes import shape_faults
+from .input_shapes import with_input_shapes
 from .interpreter_builder import build_subgraphs
 from .missing_value import no_memory, no_value
 from .overwritten import check_kept
@@ -136,10 +136,10 @@ class Interpreter:
             try:
                 subgraph.allocate_tensors()
             except (DelegateError, PrepareError, UnsupportedError) as error:
-                faults = shape_faults(subgraph, self.signatures.values())
-                if not faults:
+                message = with_input_shapes(str(error), subgraph, self.signatures.values())
+                if message == str(error):
                     raise
-                raise type(error)(f"{faults}; {error}") from error
+                raise type(error)(message) from error
 
     def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
         """Copy value into a tensor; ValueError unless its type and shape are the tensor's, which keeps it."""

@@ -82,7 +82,7 @@ class GraphRunner:
         """Values of the fetches, when outputs of nodes are what feeds gives for them.
 
         Names are those of a SavedModel's signature, or "node" and "node:1"; targets are nodes that run
-        for their effect. Strings are bytes in object arrays; values of rank 0 are NumPy scalars, and bytes.
+        for their effect. Strings are bytes in object arrays; values of rank 0 are NumPy scalars.
         Raises UnsupportedError that names every
         op without a kernel, ModelError for a graph that makes no sense, and OpError
         (kernels.fallback.status) where a kernel fails; all name the node. So do CancelledError after
@@ -199,11 +199,13 @@ def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) ->
 
 
 def _result(flow: Flow, name: str, fed: Iterable[np.ndarray]) -> np.ndarray:
-    """A result that nobody else holds; of rank 0 a NumPy scalar or bytes, as in TensorFlow."""
+    """A result that nobody else holds; of rank 0 a NumPy scalar, where TensorFlow gives one or bytes."""
     value = alive(flow, f"fetch {name!r}")
     if not value.ndim:
-        scalar: np.ndarray = value[()]
-        return scalar
+        item = value[()]
+        if isinstance(item, np.generic | bytes):
+            scalar: np.ndarray = np.bytes_(item) if isinstance(item, bytes) else item
+            return scalar
     is_shared = value.base is not None or not value.flags.writeable or any(value is other for other in fed)
     return value.copy() if is_shared else value
 

@@ -185,6 +185,6 @@ ROWS = {
         PrepareError,
         "...input shapes must be those it was compiled for, ((2, 3),), got ((7, 3),) (tensor 0 'x'); "
         "compile the "
-        "model for these shapes",
+        "model for these shapes; input 'x': its shape must be 2x3 as the model declares it, got 7x3",
     ),
 }

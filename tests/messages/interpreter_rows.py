@@ -17,7 +17,7 @@ from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateErro
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
-from ..small_models import Op, chain, custom, two_signatures
+from ..small_models import Op, add_constant, chain, custom, two_signatures
 from .rows import Row
 
 LONG = "first/BiasAdd;" + "fused/" * 40 + "last/Relu"
@@ -185,6 +185,12 @@ ROWS = {
         "input 'image' ('picture' of signature 'serve'): its shape must be ?x8x8x3 as the model declares it, "
         "got 8x8x3; node 0 (CONV_2D), output 'first/BiasAdd;fused/...last/Relu': CONV_2D: input and filter "
         "must ...",
+    ),
+    "an input of another size where the model says of none that it is open": Row(
+        lambda _: resized(add_constant(np.zeros((2, 3), np.float32)), [2, 5]),
+        PrepareError,
+        "node 0 (ADD), output 'y': ADD: operands must have equal or broadcastable shapes, got 2x5 and 2x3; "
+        "input 'x': its shape must be 2x3 as the model declares it, got 2x5",
     ),
     "an argument of another size": Row(
         lambda _: Interpreter(model_content=convolution()).get_signature_runner()(

@@ -97,7 +97,7 @@ def test_graphs_give_scalars_as_sessions_do() -> None:
     graph.constant("text", np.array(b"a\0", object))
     number, text = run_graph(graph.graph_def, {"x": np.float32(-2)}, ["y", "text"])
     assert type(number) is np.float32 and number == 2
-    assert type(text) is bytes and text == b"a\0"
+    assert isinstance(text, bytes) and isinstance(text, np.generic) and text == b"a\0"
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def file_graph() -> GraphBuilder:
 def test_files_are_written_and_read(tmp_path: Path) -> None:
     feeds = {"path": text(tmp_path / "new" / "file"), "content": np.array(b"\x00\xff", object)}
     (found,) = run_graph(file_graph().graph_def, feeds, ["read_after"], allow_files=True)
-    assert found == b"\x00\xff" == (tmp_path / "new" / "file").read_bytes()
+    assert found.item() == b"\x00\xff" == (tmp_path / "new" / "file").read_bytes()
     with pytest.raises(NotFoundError, match="No such file"):
         run_graph(file_graph().graph_def, {"path": text(tmp_path / "gone")}, ["read"], allow_files=True)
 
