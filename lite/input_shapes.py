@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def with_input_shapes(message: str, subgraph: Subgraph, signatures: Iterable[Signature]) -> str:
-    """A message about a graph that cannot be prepared, with the inputs of shapes that the model does not declare.
+    """A message about a graph that cannot be prepared, with inputs of shapes that it does not declare.
 
     They are named by their tensors, and as arguments of the signatures that call them otherwise. They come
     first where the model says which sizes are open, and these are others: then the graph is not at fault.
