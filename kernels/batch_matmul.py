@@ -9,6 +9,7 @@ from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
+from .batch_matmul_depth_scales import check_output, has_depth_scales, run
 from .batch_matmul_operands import adjoints, batch_matmul_geometry
 from .operators import registration
 
@@ -36,6 +37,9 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         return []
     if geometry.depth == 0:
         return None
+    if has_depth_scales(node, x, w):
+        check_output(y)
+        return None
     if w.type == _F32:
         from . import batch_matmul_f32
 
@@ -57,8 +61,11 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
 
 
 def invoke(context: Context, node: Node) -> None:
-    """An empty sum: zeros."""
-    y = context.output(node, 0)
+    """What no kernel takes: an empty sum, which is zeros, and scales along the dimension summed over."""
+    x, w, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    if x.size and w.size:
+        run(context, node)
+        return
     quantization = y.quantization
     y.array()[...] = 0 if quantization is None or y.type not in (_I8, _I16) else quantization.zero_point
 
