@@ -18,7 +18,7 @@ _LEAST_TOLERANCE = 0.1
 
 
 def prepare(context: Context, node: Node) -> None:
-    """y = x dequantized - reference, float32.
+    """y = x dequantized - reference: float32, whatever the file declares (TensorFlow's debugger, int8).
 
     With log_if_failed and a tolerance of 0.1 or more, a difference of more than tolerance
     quantization steps is an error.
@@ -31,10 +31,11 @@ def prepare(context: Context, node: Node) -> None:
     x, reference, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     if x.type not in _TYPES:
         raise UnsupportedError(f"{_NAME}: input must be uint8, int8, int16 or float16, got {x!r}")
-    if reference.type != TensorType.FLOAT32 or y.type != TensorType.FLOAT32 or reference.shape != x.shape:
-        raise PrepareError(
-            f"{_NAME}: reference and output must be float32 of the input's shape, got {reference!r} and {y!r}"
-        )
+    if reference.type != TensorType.FLOAT32 or reference.shape != x.shape:
+        raise PrepareError(f"{_NAME}: reference must be float32 of the input's shape, got {reference!r}")
+    if not y.has_fixed_size:
+        raise PrepareError(f"{_NAME}: output must be of numbers, got {y!r}")
+    y.type = TensorType.FLOAT32
     options = FlexOptions(node)
     tolerance = options.number("tolerance")
     checks = options.flag("log_if_failed") and tolerance >= _LEAST_TOLERANCE

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numlite.interpreter
 import numpy as np
 import pytest
 from flatbuffers import flexbuffers
@@ -143,3 +146,26 @@ def test_boxes_turned_inside_out(dtype: type) -> None:
         interpreter.set_tensor(i, value)
     with pytest.raises(InvokeError, match="boxes must not end before they begin"):
         interpreter.invoke()
+
+
+@pytest.mark.parametrize("declared", [np.float32, np.int8, np.uint8, np.int64])
+def test_numeric_verify_gives_float32_whatever_is_declared(litert: Any, declared: type) -> None:
+    x, reference = np.array([1, -5, 100], np.int8), np.array([0.5, 1, 2], np.float32)
+    model = custom_model(
+        "NumericVerify",
+        [x, reference],
+        [((3,), declared)],
+        {"tolerance": 5.0, "log_if_failed": False},
+        quantization=[{"scale": 0.5}],
+    )
+    results = []
+    for api in (numlite.interpreter, litert):
+        interpreter = api.Interpreter(model_content=model)
+        interpreter.allocate_tensors()
+        for t, value in enumerate((x, reference)):
+            interpreter.set_tensor(t, value)
+        interpreter.invoke()
+        assert interpreter.get_output_details()[0]["dtype"] is np.float32
+        results.append(interpreter.get_tensor(2))
+    assert np.array_equal(results[0], np.array([0, -3.5, 48], np.float32))
+    assert np.array_equal(results[0], results[1])
