@@ -13,6 +13,7 @@ from .lifetimes import NOT_IN_ARENA, Lifetime, compute_lifetimes
 from .tensor import AllocationType
 
 if TYPE_CHECKING:
+    from .node import Node
     from .subgraph import Subgraph
     from .tensor import Tensor
 
@@ -35,7 +36,7 @@ class StageMemory:
             nodes,
             nbytes,
             subgraph.inputs,
-            subgraph.outputs,
+            (*subgraph.outputs, *_unread(nodes)),
             preserve_all=preserve_all,
             first=first,
             last=last,
@@ -87,6 +88,15 @@ class StageMemory:
 
     def lower_bound_bytes(self) -> int:
         return lower_bound(self.lifetimes)
+
+
+def _unread(nodes: list[Node]) -> set[int]:
+    """Results that no node reads: they are kept, as graph outputs are, for who looks at them after a run.
+
+    So are LiteRT's; TensorFlow's debugger finds the differences of NumericVerify by it.
+    """
+    written = {t for node in nodes for t in node.outputs}
+    return written.difference(*(node.inputs for node in nodes))
 
 
 def _no_room(subgraph: Subgraph, largest: Tensor, error: PrepareError) -> PrepareError:

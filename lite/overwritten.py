@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
     """ValueError for a tensor whose bytes are given to others in the course of a run.
 
-    Inputs, outputs, constants, variables and dynamic tensors keep theirs, and with preserve_all_tensors
-    all do. Any other intermediate has its value to the end only if no tensor that is written after it
-    lies in the same bytes. LiteRT raises for those that its default delegate has taken, which are most.
+    Inputs, outputs, results that no node reads, constants, variables and dynamic tensors keep theirs, and
+    with preserve_all_tensors all do. Any other intermediate has its value to the end only if no tensor
+    that is written after it lies in the same bytes. LiteRT raises for those that its default delegate has
+    taken, which are most.
     """
     if tensor.allocation_type is not AllocationType.ARENA_RW or subgraph.runtime.preserve_all_tensors:
         return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,3 +97,19 @@ def test_inputs_and_outputs_of_other_subgraphs() -> None:
     interpreter.get_signature_runner("absolute")(value=X[0, :2])
     assert interpreter.get_tensor(0, 1).tolist() == [1, -2]
     assert interpreter.get_tensor(1, 1).tolist() == [1, 2]
+
+
+def test_a_result_that_no_node_reads_is_kept(litert: Any) -> None:
+    model = ModelBuilder()
+    x, a, unread, c, y = (model.tensor((1, 4), name=name) for name in ("x", "a", "unread", "c", "y"))
+    for operand, result in ((x, a), (a, unread), (a, c), (c, y)):
+        model.op(Op.MUL, [operand, operand], [result], tflite.MulOptionsT())
+    content = model.build([x], [y])
+    assert np.array_equal(ran(content).get_tensor(unread), X**4)
+    theirs = litert.Interpreter(
+        model_content=content, experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF
+    )
+    theirs.allocate_tensors()
+    theirs.set_tensor(0, X)
+    theirs.invoke()
+    assert np.array_equal(theirs.get_tensor(unread), X**4)
