@@ -52,7 +52,7 @@ tables. BUILTIN_REF differs in 1 of 462: SUM, below.
 - SUM of int8 with BUILTIN_REF: LiteRT returns one constant for all outputs; numlite returns the sums.
 - BATCH_MATMUL of int8 or int16 by int8 weights with a scale for each output channel (dimension 1 of a
   matrix, or of batches with adj_y): LiteRT's result is the zero point throughout; numlite's is the product.
-  Scales along the dimension that is summed over, where LiteRT gives the same, are refused.
+  So it is with scales along the dimension that is summed over.
 - A result that the file declares of another type than the operator gives: the operator's type counts in
   both. Where LiteRT leaves the declared type (MUL, REDUCE_MAX), it gives no result, and numlite refuses.
 - LOCAL_RESPONSE_NORMALIZATION with BUILTIN_REF: LiteRT's reference leaves out the window's last element;
