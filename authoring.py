@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from .lite.errors import UnsupportedError
+from .schema.shown import shown
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
@@ -187,4 +188,4 @@ def _lines(failures: tuple[Failure, ...]) -> Iterator[str]:
     for (op, reason, setting), nodes in groups.items():
         what = f"{op}: {reason}" if reason else f"{op}: there is no builtin operator for it"
         taken = f"{setting} would take it" if setting else "no setting would take it"
-        yield f"{what} ({'nodes' if len(nodes) > 1 else 'node'} {', '.join(nodes)}); {taken}"
+        yield shown(f"{what} ({'nodes' if len(nodes) > 1 else 'node'} {', '.join(nodes)}); {taken}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from .console import echo
 from .delegate_options import delegate_option, parse_options, with_archs
 from .model_options import model_argument
 from .output_file import check_output
@@ -62,8 +63,8 @@ def command(
     for partition in compiled.partitions:
         counts = Counter(partition.replaced)
         names = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
-        click.echo(
+        echo(
             f"subgraph {partition.subgraph}, operator {partition.operator}: {names} "
             f"({partition.program_bytes:,} bytes)"
         )
-    click.echo(f"{output}: {len(compiled.partitions)} partitions, {len(compiled.content):,} bytes")
+    echo(f"{output}: {len(compiled.partitions)} partitions, {len(compiled.content):,} bytes")

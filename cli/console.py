@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ..schema.shown import shown_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
 # A pipe or a file has no width; tables must not be cut there.
 UNBOUNDED_COLUMNS = 240
 
 
+def echo(text: str, err: bool = False) -> None:
+    """A text of our lines, in which names from files show as they are."""
+    import click
+
+    click.echo(shown_lines(text), err=err)
+
+
 def make_console() -> Console:
-    """stdout. Square brackets and colons in tensor names are text, not markup."""
-    from rich.console import Console
+    """stdout. Names from files show as they are: escaped, and brackets and colons no markup."""
+    from rich.console import Console as RichConsole
+
+    class Console(RichConsole):
+        def render_str(self, text: str, **options: Any) -> Text:
+            return super().render_str(shown_lines(text), **options)
 
     bounded = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = None if bounded else UNBOUNDED_COLUMNS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..schema.shown import shown
 from .model_inputs import fill_inputs
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class Difference:
             told = "equal strings"
         else:
             told = f"differs by {self.largest:.3g} at most, values up to {self.scale:.3g}"
-        return f"{self.signature} {self.output}: {told}"
+        return f"{shown(self.signature)} {shown(self.output)}: {told}"
 
 
 def differences(model: Path, entries: Sequence[Entry], count: int, seed: int = 0) -> list[Difference]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..converter.flatbuffer import name_in_file
+from ..schema.shown import shown
 
 if TYPE_CHECKING:
     from ..converter.conversion import Conversion
@@ -32,8 +33,8 @@ def report(title: str, conversion: Conversion, size: int) -> str:
     """The page. size is the file's, in bytes."""
     graphs = conversion.lite.graphs()
     parts = [
-        f"<!doctype html><meta charset=utf-8><title>{escape(title)}</title><style>{_STYLE}</style>",
-        f"<h1>{escape(title)}</h1><p>{size:,} bytes, "
+        f"<!doctype html><meta charset=utf-8><title>{_text(title)}</title><style>{_STYLE}</style>",
+        f"<h1>{_text(title)}</h1><p>{size:,} bytes, "
         f"{_count(sum(len(g.operators) for g in graphs), 'operator')} in ",
         f"{_count(len(graphs), 'subgraph')}, from {_count(len(conversion.fates), 'node')}; "
         f"numlite {escape(__version__)}</p>",
@@ -95,10 +96,12 @@ def _constants(graphs: Sequence[LiteGraph]) -> list[tuple[str, str, str, int]]:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = ["<table><tr>" + "".join(f"<th>{escape(cell)}" for cell in head)]
+    lines = ["<table><tr>" + "".join(f"<th>{_text(cell)}" for cell in head)]
     for row in rows:
-        cells = (
-            f"<td class=n>{cell:,}" if isinstance(cell, int) else f"<td>{escape(str(cell))}" for cell in row
-        )
+        cells = (f"<td class=n>{cell:,}" if isinstance(cell, int) else f"<td>{_text(cell)}" for cell in row)
         lines.append("<tr>" + "".join(cells))
     return "\n".join([*lines, "</table>"])
+
+
+def _text(text: object) -> str:
+    return escape(shown(text))

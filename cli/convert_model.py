@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .console import echo
 from .main import run_command
 from .output_file import check_output
 
@@ -132,13 +133,13 @@ def _convert(converter: Converter, output: Path, page: Path | None, verify: int 
     conversion = converter.conversion()
     size = conversion.file.write(output)
     _show(conversion.fates)
-    click.echo(f"{output}: {size:,} bytes")
+    echo(f"{output}: {size:,} bytes")
     if page is not None:
         from ..lite.whole_file import write_whole
         from .conversion_report import report
 
         write_whole(page, [report(output.name, conversion, size).encode()])
-        click.echo(f"{page}: what became of each node")
+        echo(f"{page}: what became of each node")
     if verify is not None:
         _verify(output, converter, verify)
 
@@ -153,7 +154,7 @@ def _verify(model: Path, converter: Converter, count: int) -> None:
             f"--verify: {model} is written, but random inputs could not be run: {error}"
         ) from error
     for difference in found:
-        click.echo(str(difference))
+        echo(str(difference))
 
 
 def _only_one(*paths: Path | None) -> Path:
@@ -215,9 +216,8 @@ def _shape(text: str) -> tuple[int, ...]:
 
 def _show(fates: Sequence[Fate]) -> None:
     """A table with one line for each op and what became of it."""
-    from rich.table import Table
-
     from .console import make_console
+    from .table import Table
 
     groups: dict[tuple[str, str], list[str]] = {}
     for fate in fates:

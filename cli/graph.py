@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .console import echo
 from .graph_source import load, named_function
 from .output_file import check_output
 
@@ -96,7 +97,8 @@ def _shown(what: str, module: Module, function: str | None) -> str:
 
         from ..converter.ir.export_graph import export_graph_def
 
-        return text_format.MessageToString(export_graph_def(module)).rstrip("\n")
+        # Beyond ASCII, too, by the form's own escapes: some letters turn or hide what is around them.
+        return text_format.MessageToString(export_graph_def(module), as_utf8=False).rstrip("\n")
     body: Graph | Function | None = module.graph if function is None else module.functions[function]
     if body is None:
         raise click.UsageError("the file has no graph, only functions: choose one with --function")
@@ -111,9 +113,9 @@ def _shown(what: str, module: Module, function: str | None) -> str:
 
 def _give(text: str, output: Path | None) -> None:
     if output is None:
-        click.echo(text)
+        echo(text)
         return
     from ..lite.whole_file import write_whole
 
     write_whole(output, [(text + "\n").encode(errors="surrogateescape")])
-    click.echo(f"{output}: {len(text) + 1:,} bytes")
+    echo(f"{output}: {len(text) + 1:,} bytes")

@@ -9,6 +9,7 @@ from ..converter.ir.attributes import DenseAttr, TensorProtoAttr
 from ..converter.ir.module import Function, Graph
 from ..converter.ir.node import RETURN, Node, Value
 from ..converter.transforms.purity import CONTROL_FLOW, is_stateless
+from ..schema.shown import shown
 
 _LONGEST_NAME = 32
 _LONGEST_DETAIL = 100
@@ -51,7 +52,9 @@ def drawing_of(body: Graph | Function) -> Drawing:
         for value in body.arguments:
             places[value] = len(drawing.boxes)
             places[body.control_of(value)] = len(drawing.boxes)
-            drawing.boxes.append(Box("argument", body.argument_name(value), "input", (str(value.type),)))
+            drawing.boxes.append(
+                Box("argument", shown(body.argument_name(value)), "input", (shown(value.type),))
+            )
     for node in body.body:
         places[node] = len(drawing.boxes)
         drawing.boxes.append(_box(node))
@@ -83,7 +86,7 @@ def _box(node: Node) -> Box:
             text = attribute_text(attribute)
         details.append(shortened(f"{name} = {text}", _LONGEST_DETAIL))
     details += [f"-> {value.type}" for value in node.results[:8]]
-    return Box(node.op, node.name, _kind(node), tuple(details))
+    return Box(shown(node.op), shown(node.name), _kind(node), tuple(map(shown, details)))
 
 
 def _kind(node: Node) -> str:

@@ -8,6 +8,7 @@ from ..converter.ir.attribute_text import attribute_text
 from ..converter.ir.attributes import Attribute, DenseAttr
 from ..converter.ir.module import Function, Graph, Module
 from ..converter.ir.node import RETURN, Node, Value
+from ..schema.shown import shown
 
 # What is longer is cut: a constant may be megabytes.
 _LONGEST = 80
@@ -30,7 +31,7 @@ def differences(one: Module, other: Module) -> list[str]:
     for name in mine:
         if name in theirs:
             lines += _functions(mine[name], theirs[name])
-    return lines
+    return list(map(shown, lines))
 
 
 def _functions(one: Function, other: Function) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..converter.ir.module import Function, Graph
+from ..schema.shown import shown_lines
 from .graph_boxes import drawing_of, shortened
 
 COLORS = {
@@ -43,5 +44,4 @@ def _quoted(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return "".join(letter if letter.isprintable() else "?" for letter in plain)
+    return shown_lines(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

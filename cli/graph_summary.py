@@ -11,6 +11,7 @@ from ..converter.ir.attributes import ShapeAttr
 from ..converter.ir.module import Function, Graph
 from ..converter.ir.node import RETURN, Node
 from ..converter.ir.types import TensorType, Type
+from ..schema.shown import shown
 from .graph_source import load, named_function
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def summary(path: Path, tags: list[str] | None, signature: str | None, function:
         lines += _body(body)
     if function is None:
         lines += _functions(module)
-    return "\n".join(lines)
+    return "\n".join(map(shown, lines))
 
 
 def _saved_model(path: Path, tags: list[str] | None) -> Iterator[str]:
@@ -54,7 +55,7 @@ def _saved_model(path: Path, tags: list[str] | None) -> Iterator[str]:
         written = f", written by TensorFlow {version}" if version else ""
         yield f"tags {{{', '.join(graph.meta_info_def.tags)}}}{mark}{written}"
     for name, signature in model.signatures.items():
-        yield f"signature '{name}'"
+        yield f"signature {name!r}"
         for kind, tensors in (("input", signature.inputs), ("output", signature.outputs)):
             for key, tensor in tensors.items():
                 yield f"  {kind:<6} {key}: {tensor}  ({tensor.tensor})"
@@ -81,7 +82,7 @@ def _body(body: Graph | Function) -> Iterator[str]:
         version = body.version
         yield f"graph: {len(nodes)} nodes, producer {version.producer}, min consumer {version.min_consumer}"
     else:
-        yield f"function '{body.name}': {len(nodes)} nodes{', generic' if body.generic else ''}"
+        yield f"function {body.name!r}: {len(nodes)} nodes{', generic' if body.generic else ''}"
     yield from _shortened([f"  input  {line}" for line in _inputs(body, nodes)])
     yield from _shortened([f"  output {line}" for line in _outputs(body, nodes)])
     counts = Counter(node.op for node in nodes if node.op != RETURN)

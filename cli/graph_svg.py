@@ -6,6 +6,7 @@ from itertools import pairwise
 from xml.sax.saxutils import escape
 
 from ..converter.ir.module import Function, Graph
+from ..schema.shown import shown_lines
 from .graph_boxes import Box, Drawing, drawing_of, shortened
 from .graph_dot import COLORS
 from .graph_layout import layout
@@ -100,5 +101,4 @@ def _curve(route: list[tuple[float, int]]) -> str:
 
 def _text(text: str) -> str:
     """Text for XML, which has no form for most control characters."""
-    plain = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-    return escape(plain.encode(errors="replace").decode())
+    return escape(shown_lines(text))

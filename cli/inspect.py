@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..schema.shown import shown
+from .console import echo
 from .delegate_options import delegate_option
 from .model_options import model_argument, trust_option
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
     from ..lite.model import Model
+    from .table import Table
 
 
 @click.command("inspect")
@@ -81,19 +83,19 @@ def _show_findings(path: str) -> None:
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
     for finding in found:
-        click.echo(finding)
+        echo(finding)
     if found:
         raise click.exceptions.Exit(1)
-    click.echo(f"{path}: nothing found")
+    echo(f"{path}: nothing found")
 
 
 def _show_file(console: Console, path: str, model: Model) -> None:
     root = model.root
-    about = f", {model.description}" if model.description else ""
+    about = f", {shown(model.description)}" if model.description else ""
     console.print(f"{path}: {model.nbytes:,} bytes, schema version {root.version}{about}")
     metadata = model.metadata()
     if metadata:
-        console.print(f"metadata: {', '.join(metadata)}")
+        console.print(f"metadata: {', '.join(map(shown, metadata))}")
     _show_compilations(console, metadata)
 
 
@@ -108,14 +110,14 @@ def _show_compilations(console: Console, metadata: dict[str, bytes]) -> None:
         return
     for entry in entries:
         console.print(
-            f"compiled for delegate {entry.delegate!r}, version {entry.version} ({entry.class_path}), "
-            f"from the model of digest {entry.source_digest}"
+            f"compiled for delegate {entry.delegate!r}, version {shown(entry.version)} "
+            f"({shown(entry.class_path)}), from the model of digest {shown(entry.source_digest)}"
         )
 
 
 def _show_signatures(console: Console, model: Model) -> None:
     for key, signature in model.signatures().items():
-        inputs, outputs = ", ".join(signature.inputs), ", ".join(signature.outputs)
+        inputs, outputs = (", ".join(map(shown, names)) for names in (signature.inputs, signature.outputs))
         console.print(f"signature {key!r}: ({inputs}) -> ({outputs}), subgraph {signature.subgraph_index}")
 
 
@@ -131,13 +133,13 @@ def _show_interface(console: Console, index: int, subgraph: Any) -> None:
 
 
 def _describe(tensor: Any) -> str:
-    text = f"{tensor.name or '(no name)'}  {_type_name(tensor.type)} {_shape(tensor)}"
+    text = f"{shown(tensor.name or '(no name)')}  {_type_name(tensor.type)} {_shape(tensor)}"
     quantization = _quantization(tensor)
     return f"{text}  {quantization}" if quantization else text
 
 
 def _operator_counts(model: Model, subgraph: Any) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     counts = Counter(_operator_name(model, operator) for operator in subgraph.operators)
     table = Table("operator", "version", "count")
@@ -148,7 +150,7 @@ def _operator_counts(model: Model, subgraph: Any) -> Table:
 
 
 def _node_table(model: Model, subgraph: Any) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     table = Table("node", "operator", "inputs", "outputs", "output shape")
     for index, operator in enumerate(subgraph.operators):
@@ -159,7 +161,7 @@ def _node_table(model: Model, subgraph: Any) -> Table:
 
 
 def _tensor_table(model: Model, subgraph: Any) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     table = Table("tensor", "type", "shape", "constant bytes", "quantization", "name")
     table.columns[3].justify = "right"

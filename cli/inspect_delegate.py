@@ -12,9 +12,8 @@ from .console import make_console
 from .delegate_options import parse_options
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ..delegates.report import DelegationReport
+    from .table import Table
 
 
 def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
@@ -44,7 +43,7 @@ def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
 
 
 def _partitions(report: DelegationReport) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     table = Table("node", "replaces", "operators", "inputs", "outputs", "bytes in", "bytes out")
     for name in (5, 6):
@@ -64,7 +63,7 @@ def _partitions(report: DelegationReport) -> Table:
 
 
 def _left_out(report: DelegationReport) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     table = Table("node", "operator", "why it is left out")
     for entry in report.left_out:

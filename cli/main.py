@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import click
 
 from .. import __version__
+from .console import echo
 
 # Name: module of this folder, and what the command list says. The modules are imported when
 # their command is used, so that help is quick.
@@ -98,7 +99,7 @@ def _describe(error: Exception) -> str:
 
 
 def _fail(command: click.Command, message: str, status: int) -> int:
-    click.echo(f"{command.name}: {one_line(message)}", err=True)
+    echo(f"{command.name}: {one_line(message)}", err=True)
     return status
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from .timing import in_words
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ..lite.profiler import OpProfile
+    from .table import Table
 
 
 def node_table(profile: Sequence[OpProfile]) -> Table:
@@ -45,7 +44,7 @@ def _total(profile: Sequence[OpProfile]) -> float:
 
 
 def _table(*names: str) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     table = Table(*names)
     for column in table.columns:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .console import echo
 from .model_inputs import file_of
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
@@ -68,7 +69,7 @@ def command(
         from .npz_file import write_npz
 
         write_npz(output, outputs)
-        click.echo(f"wrote {output}")
+        echo(f"wrote {output}")
 
 
 def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> tuple[Arrays, Arrays]:
@@ -112,9 +113,8 @@ def _run_signature(
 
 
 def _show(inputs: Arrays, outputs: Arrays) -> None:
-    from rich.table import Table
-
     from .console import make_console
+    from .table import Table
 
     table = Table("", "name", "type", "shape", "smallest", "mean", "largest")
     for column in table.columns[4:]:

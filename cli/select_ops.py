@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import make_console
+from .console import echo, make_console
 from .output_file import check_output
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ..kernels.code_size import FamilySize
+    from .table import Table
 
 _PACKAGE = __name__.partition(".")[0] + "."
 _WITHOUT_KERNELS = ("schema.", "lite.", "interpreter", "kernels.compiled.", "kernels.register")
@@ -58,7 +57,7 @@ def command(models: tuple[str, ...], output: Path, kernels: bool) -> None:
     for line in _totals(sizes):
         console.print(line)
     for model, reason in selection.incomplete.items():
-        click.echo(f"{model}: not all of its kernel families are known: {reason}", err=True)
+        echo(f"{model}: not all of its kernel families are known: {reason}", err=True)
 
 
 def _families(sizes: dict[str, FamilySize]) -> Table:
@@ -78,7 +77,7 @@ def _kernels(sizes: dict[str, FamilySize]) -> Table:
 
 
 def _table(*names: str) -> Table:
-    from rich.table import Table
+    from .table import Table
 
     table = Table(*names)
     for column in table.columns:

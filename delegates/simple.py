@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..lite.delegate import Delegate, SerializedPartition, delegate_registration
 from ..lite.errors import PrepareError, UnsupportedError
+from ..schema.shown import shown
 from .graph_partition import GraphPartitionHelper, replace_groups
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class SimpleDelegate(Delegate):
 
     def why_not_supported(self, context: DelegateContext, node: Node, registration: Registration) -> str:
         """The reason to show for a node that is_node_supported refuses."""
-        return f"{registration.name} is not supported"
+        return f"{shown(registration.name)} is not supported"
 
     def initialize(self, context: DelegateContext) -> None:
         """Called before any node is looked at."""

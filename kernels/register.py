@@ -114,7 +114,7 @@ class BuiltinOpResolver(OpResolver):
             least, greatest = self.selection.builtin.get(name, (0, -1))
             if not least <= version <= greatest:
                 raise UnsupportedError(
-                    f"Didn't find op for builtin opcode '{name}' version '{version}' in the selection; "
+                    f"Didn't find op for builtin opcode {name!r} version '{version}' in the selection; "
                     "numlite select-ops with this model makes one that has it"
                 )
         for family in FAMILIES.modules_of(name):

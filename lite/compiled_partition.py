@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, cast
 
+from ..schema.shown import shown
 from .delegate import Delegate, DelegateParams, PartitionKernel
 from .delegation import Delegation
 from .errors import ModelError, PrepareError, UnsupportedError
@@ -164,8 +165,8 @@ def find_delegate(runtime: Runtime, carried: PartitionProgram) -> Delegate:
 def _needs(carried: PartitionProgram) -> str:
     wanted = carried.compilation
     return (
-        f"the operator was compiled for delegate {wanted.delegate!r}, version {wanted.version} "
-        f"({wanted.class_path}), which is needed to run it"
+        f"the operator was compiled for delegate {wanted.delegate!r}, version {shown(wanted.version)} "
+        f"({shown(wanted.class_path)}), which is needed to run it"
     )
 
 
@@ -197,7 +198,7 @@ def _check_shapes(
     present = tuple(context.tensor(t).shape for t in tensors)
     if present != compiled:
         raise PrepareError(
-            f"{node.registration.name}: {what} shapes must be those it was compiled for, "
+            f"{shown(node.registration.name)}: {what} shapes must be those it was compiled for, "
             f"{_differences(context, tensors, compiled)}; compile the model for these shapes"
         )
 

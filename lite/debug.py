@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.shown import shown
 from .errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ level = _level()
 
 
 def say(text: str) -> None:
-    print(f"numlite: {text}", file=sys.stderr)
+    print(f"numlite: {shown(text)}", file=sys.stderr)
 
 
 def show_plan(subgraph: Subgraph, stage: Stage) -> None:

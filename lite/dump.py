@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..schema import tflite
 from ..schema.operator_code import CUSTOM, builtin_code, operator_name
+from ..schema.shown import shown
 from .errors import ModelError
 from .model import Model
 from .tensor import TensorType
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 def dump(model: Model) -> Iterator[str]:
     """The model line by line: signatures, then each subgraph's tensors and operators."""
+    return map(shown, _lines(model))
+
+
+def _lines(model: Model) -> Iterator[str]:
     root = model.root
     yield f"model version {root.version}, {model.nbytes:,} bytes: {model.description or 'no description'}"
     for name, data in model.metadata().items():
@@ -104,7 +109,7 @@ def main(arguments: list[str]) -> int:
         for line in dump(Model.from_path(arguments[0])):
             print(line)
     except ModelError as error:
-        print(f"numlite: {error}", file=sys.stderr)
+        print(f"numlite: {shown(error)}", file=sys.stderr)
         return 1
     return 0
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from ..schema.shown import shown
+
 if TYPE_CHECKING:
     from .node import Node
     from .tensor import Tensor
@@ -57,4 +59,4 @@ def _order_faults(
 
 
 def _name(node: Node) -> str:
-    return f"node {node.index} ({node.registration.name})"
+    return f"node {node.index} ({shown(node.registration.name)})"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from ..schema.shown import shown
 from .errors import StateError, UnsupportedError
 from .interpreter import Interpreter
 from .tensor_access import numpy_type, view_tensor
@@ -110,7 +111,7 @@ class InterpreterWrapper:
 
     def GetSubgraphIndexFromSignature(self, key: str) -> int:
         if key not in self.core.signatures:
-            raise ValueError(f'Invalid signature_key provided: "{key}".')
+            raise ValueError(f'Invalid signature_key provided: "{shown(key)}".')
         return self.core.signatures[key].subgraph_index
 
     # --- running

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..schema.shown import shown
+
 
 @dataclass(frozen=True)
 class TensorMemory:
@@ -91,4 +93,4 @@ def _row(tensor: TensorMemory) -> tuple[str, ...]:
         offset = f"= {tensor.shares_with}"
     live = "always" if tensor.first is None else f"{tensor.first}-{tensor.last}"
     shape = "x".join(map(str, tensor.shape)) or "scalar"
-    return (str(tensor.index), offset, f"{tensor.nbytes:,}", live, tensor.type, shape, tensor.name)
+    return (str(tensor.index), offset, f"{tensor.nbytes:,}", live, tensor.type, shape, shown(tensor.name))

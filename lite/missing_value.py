@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..schema.shown import shown
 from .errors import ModelError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def no_value(subgraph: Subgraph, tensor: Tensor) -> ValueError:
     if writer is not None:
         return ValueError(
             f"{what}: its value stays in the delegate that took node {writer.index} "
-            f"({writer.registration.name}); without the delegate it can be read"
+            f"({shown(writer.registration.name)}); without the delegate it can be read"
         )
     return ModelError(
         f"{what}: it has no value, since no operator writes it and the model has no data for it"

@@ -41,13 +41,13 @@ class OpResolver:
         """The registration for a builtin operator; UnsupportedError says what is missing."""
         known = self._builtins.get(code)
         if not known:
-            raise UnsupportedError(f"Didn't find op for builtin opcode '{name}' version '{version}'")
+            raise UnsupportedError(f"Didn't find op for builtin opcode {name!r} version '{version}'")
         for registration in known:
             if registration.min_version <= version <= registration.max_version:
                 return registration
         newest = max(registration.max_version for registration in known)
         raise UnsupportedError(
-            f"Didn't find op for builtin opcode '{name}' version '{version}': "
+            f"Didn't find op for builtin opcode {name!r} version '{version}': "
             f"versions up to {newest} are built"
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ..schema.shown import shown
 from .tensor_access import check_type
 from .tensor_details import tensor_details
 
@@ -46,7 +47,7 @@ class SignatureRunner:
         self._signature_key = signature_key
         definitions = self._interpreter_wrapper.GetSignatureDefs()
         if signature_key not in definitions:
-            raise ValueError(f'Invalid signature_key provided: "{signature_key}".')
+            raise ValueError(f'Invalid signature_key provided: "{shown(signature_key)}".')
         self._signature_def = definitions[signature_key]
         self._inputs = self._signature_def["inputs"]
         self._outputs = self._signature_def["outputs"].items()
@@ -83,7 +84,7 @@ class SignatureRunner:
 
     def _input_index(self, name: str) -> int:
         if name not in self._inputs:
-            raise ValueError(f"Invalid Input name ({name}) for SignatureDef")
+            raise ValueError(f"Invalid Input name ({shown(name)}) for SignatureDef")
         return self._inputs[name]
 
     def _array(self, name: str, value: object) -> np.ndarray:

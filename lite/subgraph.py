@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ..schema.shown import shown
 from . import debug
 from .arena import allocate, check_room_for
 from .callees import Callees
@@ -136,7 +137,7 @@ class Subgraph:
     def input(self, node: Node, i: int) -> Tensor:
         tensor = self.optional_input(node, i)
         if tensor is None:
-            raise PrepareError(f"{node.registration.name}: input {i} is missing")
+            raise PrepareError(f"{shown(node.registration.name)}: input {i} is missing")
         return tensor
 
     def optional_input(self, node: Node, i: int) -> Tensor | None:
@@ -146,7 +147,7 @@ class Subgraph:
     def output(self, node: Node, i: int) -> Tensor:
         outputs = node.outputs
         if i >= len(outputs) or outputs[i] < 0:
-            raise PrepareError(f"{node.registration.name}: output {i} is missing")
+            raise PrepareError(f"{shown(node.registration.name)}: output {i} is missing")
         return self.tensors[outputs[i]]
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
@@ -388,7 +389,7 @@ class Subgraph:
 
     def where(self, node: Node) -> str:
         """How errors name a node: its number, operator and first output."""
-        text = f"node {node.index} ({node.registration.name})"
+        text = f"node {node.index} ({shown(node.registration.name)})"
         names = [self.tensors[t].name for t in node.outputs if t >= 0]
         if names:
             text += f", output {shown_name(names[0])}"

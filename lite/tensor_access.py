@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.shown import shown
 from .string_tensor import pack_strings, strings_of
 from .tensor import NUMPY_DTYPES, TensorType
 
@@ -118,7 +119,7 @@ def check_type(tensor: Tensor, array: np.ndarray) -> None:
     if not fits:
         raise ValueError(
             f"Cannot set tensor: Got value of type {_type_of(array)} but expected type "
-            f"{TensorType(tensor.type).name} for input {tensor.index}, name: {tensor.name} "
+            f"{TensorType(tensor.type).name} for input {tensor.index}, name: {shown(tensor.name)} "
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..schema.shown import shown
 from .errors import UnsupportedError
 from .registration import Registration
 
@@ -36,10 +37,10 @@ class UnresolvedOperator(Registration):
                 if t >= 0:
                     context.set_dynamic(context.tensor(t))
             raise UnsupportedError(
-                f"Encountered unresolved custom op: {self.name}. It is a TensorFlow operator, which needs "
-                "the flex delegate: numlite.Interpreter applies it by itself"
+                f"Encountered unresolved custom op: {shown(self.name)}. It is a TensorFlow operator, "
+                "which needs the flex delegate: numlite.Interpreter applies it by itself"
             )
         raise UnsupportedError(
-            f"Encountered unresolved custom op: {self.name}. Register it with "
+            f"Encountered unresolved custom op: {shown(self.name)}. Register it with "
             "InterpreterWithCustomOps(custom_op_registerers=[...])"
         )

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import NodeDef
+from ...schema.shown import shown
 
 # The op of the nodes that stand for a function's arguments.
 ARGUMENT = "_Arg"
@@ -38,7 +39,7 @@ class BodyNode:
         return self.definition.op
 
     def __str__(self) -> str:
-        return f"node {self.name!r} ({self.op})"
+        return f"node {self.name!r} ({shown(self.op)})"
 
 
 @dataclass(eq=False)
@@ -75,7 +76,7 @@ def graph_body(nodes: Iterable[NodeDef]) -> Body:
         try:
             inputs = tuple(body.endpoint(name) for name in data)
         except ModelError as error:
-            raise ModelError(f"node {definition.name!r} ({definition.op}): {error}") from error
+            raise ModelError(f"node {definition.name!r} ({shown(definition.op)}): {error}") from error
         body.nodes.append(BodyNode(definition, inputs, controls_of(definition, places)))
     return body
 
@@ -97,6 +98,8 @@ def controls_of(definition: NodeDef, places: Mapping[str, int]) -> tuple[int, ..
         if not name.startswith("^"):
             continue
         if name[1:] not in places:
-            raise ModelError(f"node {definition.name!r} ({definition.op}): there is no node {name[1:]!r}")
+            raise ModelError(
+                f"node {definition.name!r} ({shown(definition.op)}): there is no node {name[1:]!r}"
+            )
         found.append(places[name[1:]])
     return tuple(dict.fromkeys(found))

@@ -44,7 +44,7 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
     if isinstance(graph, SavedModel):
         return replace(_frozen(graph.freeze(signature)), folder=graph.folder)
     if signature is not None:
-        raise ModelError(f"graph: signatures are a SavedModel's, got '{signature}' for a graph")
+        raise ModelError(f"graph: signatures are a SavedModel's, got {signature!r} for a graph")
     if isinstance(graph, FrozenGraph):
         return _frozen(graph)
     return RunnableGraph(_graph_def(graph))

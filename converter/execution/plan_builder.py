@@ -12,6 +12,7 @@ from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...schema.calls import Call, check_calls
 from ...schema.fault import Fault
 from ...schema.graph_def import NameAttrList
+from ...schema.shown import shown
 from .body import Body, BodyNode, Endpoint
 from .function_body import FunctionLibrary
 from .operations import Operation, make_operation
@@ -161,12 +162,12 @@ class MissingKernels:
         """UnsupportedError unless there are none."""
         if not self._nodes:
             return
-        lines = [f"{reason} (nodes {_names(self._nodes[op])})" for op, reason in self._reasons.items()]
-        ops = ", ".join(sorted(self._nodes))
+        lines = [f"{shown(reason)} (nodes {_names(self._nodes[op])})" for op, reason in self._reasons.items()]
+        ops = ", ".join(map(shown, sorted(self._nodes)))
         text = "\n  ".join(lines)
         raise UnsupportedError(f"graph: every op must have a kernel, there is none for {ops}:\n  {text}")
 
 
 def _names(nodes: list[str]) -> str:
-    shown = ", ".join(map(repr, nodes[:5]))
-    return shown if len(nodes) <= 5 else f"{shown} and {len(nodes) - 5} more"
+    first = ", ".join(map(repr, nodes[:5]))
+    return first if len(nodes) <= 5 else f"{first} and {len(nodes) - 5} more"

@@ -87,7 +87,7 @@ def _parsed_dictionary(reader: Reader) -> Attributes:
         if not key:
             raise reader.error("expected attribute name")
         if key in found:
-            raise reader.error(f"duplicate key '{key}' in dictionary attribute")
+            raise reader.error(f"duplicate key {key!r} in dictionary attribute")
         found[key] = parse_attribute(reader) if reader.accept("=") else UNIT
     reader.leave()
     return found

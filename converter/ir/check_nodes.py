@@ -35,14 +35,14 @@ def check_body(block: Block, signatures: Signatures) -> None:
         if node.op == RETURN:
             continue
         if not node.name:
-            raise ModelError(f"Node '{node.name}' (op '{node.op}'): must have a name")
+            raise ModelError(f"Node {node.name!r} (op {node.op!r}): must have a name")
         signature = signatures.find(node.op)
         if signature is not None:
             try:
                 _check_attributes(node, signature)
                 _check_inputs(node, signature)
             except ModelError as error:
-                raise ModelError(f"Node '{node.name}' (op '{node.op}'): {error}") from error
+                raise ModelError(f"Node {node.name!r} (op {node.op!r}): {error}") from error
     _check_cycles(block)
 
 
@@ -52,7 +52,7 @@ def _check_attributes(node: Node, signature: Signature) -> None:
         if rule.name in attributes:
             _check_attribute(attributes[rule.name], rule)
         elif rule.default is None:
-            raise ModelError(f"attribute '{rule.name}' ({rule.kind}) is missing")
+            raise ModelError(f"attribute {rule.name!r} ({rule.kind}) is missing")
     if node.op == "Const":
         value, dtype = attributes.get("value"), attributes.get("dtype")
         if isinstance(value, DenseAttr | TensorProtoAttr) and value.type.element != dtype:
@@ -65,7 +65,7 @@ def _check_attribute(value: Attribute, rule: AttributeRule) -> None:
         return
     if rule.kind.startswith("list("):
         if not isinstance(value, tuple):
-            raise ModelError(f"attribute '{rule.name}' must be {rule.kind}, got {_kind(value)}")
+            raise ModelError(f"attribute {rule.name!r} must be {rule.kind}, got {_kind(value)}")
         items, kind = value, rule.kind[5:-1]
         size: object = len(value)
     else:
@@ -74,12 +74,12 @@ def _check_attribute(value: Attribute, rule: AttributeRule) -> None:
     for item in items:
         wrong = expected is not None and not isinstance(item, expected)
         if wrong or (kind != "bool" and isinstance(item, bool)):
-            raise ModelError(f"attribute '{rule.name}' must be {rule.kind}, got {_kind(item)}")
+            raise ModelError(f"attribute {rule.name!r} must be {rule.kind}, got {_kind(item)}")
         if rule.allowed and item not in rule.allowed:
             found = attribute_text(item)
-            raise ModelError(f"attribute '{rule.name}' has a value that its op does not allow: {found}")
+            raise ModelError(f"attribute {rule.name!r} has a value that its op does not allow: {found}")
     if rule.minimum is not None and isinstance(size, int) and size < rule.minimum:
-        raise ModelError(f"attribute '{rule.name}' must be at least {rule.minimum}, got {size}")
+        raise ModelError(f"attribute {rule.name!r} must be at least {rule.minimum}, got {size}")
 
 
 def _kind(value: Attribute) -> str:
@@ -128,7 +128,7 @@ def _check_cycles(block: Block) -> None:
                     ready.append(user)
     if waiting:
         node = _on_cycle(waiting)
-        raise ModelError(f"Node '{node.name}' (op '{node.op}'): {len(waiting)} nodes are or follow a cycle")
+        raise ModelError(f"Node {node.name!r} (op {node.op!r}): {len(waiting)} nodes are or follow a cycle")
 
 
 def _counts(owner: object, user: Node) -> bool:

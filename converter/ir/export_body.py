@@ -17,7 +17,7 @@ def write_node(node: Node, inputs: list[str], proto: NodeDef) -> None:
         raise ModelError("Can't export graph with missing op-name")
     if node.op in REGION_OPS:
         raise UnsupportedError(
-            f"node '{node.name}' ({node.op}): GraphDef has no regions, turn them into functions first"
+            f"node {node.name!r} ({node.op}): GraphDef has no regions, turn them into functions first"
         )
     proto.name, proto.op, proto.device = node.name, node.op, node.device
     proto.input.extend(inputs)
@@ -29,7 +29,7 @@ def write_node(node: Node, inputs: list[str], proto: NodeDef) -> None:
         try:
             write_attribute(attribute, attrs[name])
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"node '{node.name}' ({node.op}), attribute '{name}': {error}") from error
+            raise type(error)(f"node {node.name!r} ({node.op}), attribute {name!r}: {error}") from error
     if node.assigned_device:
         attrs[ASSIGNED_DEVICE].s = node.assigned_device.encode()
     if node.location is not None:

@@ -31,18 +31,18 @@ def signature_of(function: Function) -> OpDef:
         try:
             text_format.Parse(rest.decode(), proto)
         except (text_format.ParseError, UnicodeDecodeError) as error:
-            raise ModelError(f"function '{function.name}': {REST} is no OpDef ({error})") from error
+            raise ModelError(f"function {function.name!r}: {REST} is no OpDef ({error})") from error
     proto.description = text_attribute(function.attributes.get("description"))
     proto.is_stateful = "is_stateful" in function.attributes
     for value, attributes in zip(function.arguments, function.argument_attributes, strict=True):
         if "tfg.name" not in attributes:
-            raise ModelError(f"function '{function.name}': argument is missing 'tfg.name'")
+            raise ModelError(f"function {function.name!r}: argument is missing 'tfg.name'")
         _write_argument(proto.input_arg.add(), value.type, attributes, function.generic)
     for type, attributes in zip(function.result_types, function.result_attributes, strict=True):
         if type is CONTROL:
             continue
         if "tfg.name" not in attributes:
-            raise ModelError(f"function '{function.name}': result is missing 'tfg.name'")
+            raise ModelError(f"function {function.name!r}: result is missing 'tfg.name'")
         _write_argument(proto.output_arg.add(), type, attributes, function.generic)
     described = function.attributes.get("tfg.func_attrs")
     if function.generic and isinstance(described, dict):
@@ -64,7 +64,7 @@ def _write_argument(proto: OpDef.ArgDef, type: Type, attributes: Attributes, gen
             number -= graph_def.DT_FLOAT_REF - graph_def.DT_FLOAT
         proto.type = number
     elif not generic:
-        raise UnsupportedError(f"argument '{proto.name}': GraphDef has no type for {type}")
+        raise UnsupportedError(f"argument {proto.name!r}: GraphDef has no type for {type}")
     for name in ("type_attr", "number_attr", "type_list_attr"):
         if f"tfg.{name}" in attributes:
             setattr(proto, name, text_attribute(attributes[f"tfg.{name}"]))
@@ -80,7 +80,7 @@ def _write_argument(proto: OpDef.ArgDef, type: Type, attributes: Attributes, gen
 
 def _write_attr_def(proto: OpDef.AttrDef, described: Attribute) -> None:
     if not isinstance(described, dict):
-        raise ModelError(f"tfg.func_attrs: '{proto.name}' must be described by a dictionary")
+        raise ModelError(f"tfg.func_attrs: {proto.name!r} must be described by a dictionary")
     proto.type = text_attribute(described.get("function_type"))
     proto.description = text_attribute(described.get("description"))
     minimum = described.get("minimum")
@@ -118,7 +118,7 @@ def _control_results(function: Function) -> list[tuple[str, Value]]:
     for i, token in enumerate(node.controls):
         described = attributes[i] if i < len(attributes) else None
         if not isinstance(described, dict) or "tfg.name" not in described:
-            raise ModelError(f"function '{function.name}': Control result is missing 'tfg.name'")
+            raise ModelError(f"function {function.name!r}: Control result is missing 'tfg.name'")
         found.append((text_attribute(described["tfg.name"]), token))
     return found
 
@@ -162,7 +162,7 @@ def _write_unique_ids(function: Function, proto: FunctionDef) -> None:
         return
     if not isinstance(keys, DenseAttr) or not isinstance(values, DenseAttr) or keys.count != values.count:
         raise ModelError(
-            f"function '{function.name}': 'resource_arg_unique_ids_keys' is present but "
+            f"function {function.name!r}: 'resource_arg_unique_ids_keys' is present but "
             "'resource_arg_unique_ids_values' does not match"
         )
     for key, value in zip(_numbers(keys), _numbers(values), strict=True):
@@ -188,7 +188,7 @@ class _Namer:
                 f"^{self.token(value)}" for value in node.controls
             ]
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"input of node '{node.name}': {error}") from error
+            raise type(error)(f"input of node {node.name!r}: {error}") from error
 
     def token(self, value: Value) -> str:
         return value.owner.name if isinstance(value.owner, Node) else self._argument(value)
@@ -209,7 +209,7 @@ class _Namer:
             self._names[node] = self._results(node)
         names = self._names[node]
         if value.index >= len(names):
-            raise ModelError(f"Result #{value.index} of node '{node.name}' is out of bounds")
+            raise ModelError(f"Result #{value.index} of node {node.name!r} is out of bounds")
         return names[value.index]
 
     def _read(self, node: Node) -> str:
@@ -230,7 +230,7 @@ class _Namer:
     def _results(self, node: Node) -> list[str]:
         signature = self.find(node.op)
         if signature is None:
-            raise ModelError(f"Op '{node.op}' is neither registered nor a function")
+            raise ModelError(f"Op {node.op!r} is neither registered nor a function")
         attributes = {**signature.defaults, **node.attributes}
         names: list[str] = []
         for output, _, count in signature.segments(attributes):

@@ -45,7 +45,7 @@ def _exported(module: Module) -> GraphDef:
         try:
             write_function(function, find, proto.library.function.add())
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"function '{function.name}': {error}") from error
+            raise type(error)(f"function {function.name!r}: {error}") from error
         gradient = function.attributes.get("gradient")
         if isinstance(gradient, SymbolAttr):
             proto.library.gradient.add(function_name=function.name, gradient_func=gradient.name)

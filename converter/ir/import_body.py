@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import NodeDef
+from ...schema.shown import shown
 from .attribute_import import attributes_of
 from .attributes import Attributes
 from .edges import Edge, parse_edge
@@ -47,14 +48,14 @@ class BodyImporter:
         name = node_def.name
         try:
             if not node_def.op:
-                raise ModelError(f"Node {name} has an empty op name")
+                raise ModelError(f"Node {shown(name)} has an empty op name")
             if node_def.op in RESERVED_OPS:
                 raise ModelError("no op may have this name")
             node = self._node(node_def)
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"{error} (node '{name}', op '{node_def.op}')") from error
+            raise type(error)(f"{error} (node {name!r}, op {node_def.op!r})") from error
         if name in self.nodes or name in self.arguments:
-            raise ModelError(f"Duplicated node (or function argument) with the same name: `{name}`")
+            raise ModelError(f"Duplicated node (or function argument) with the same name: `{shown(name)}`")
         self.nodes[name] = node
         return self.block.append(node)
 
@@ -85,15 +86,15 @@ class BodyImporter:
             is_control = text.startswith("^")
             if controls and not is_control and self.options.check_nodes:
                 raise ModelError(
-                    f"Node '{node.name}': Control dependencies must come after regular dependencies"
+                    f"Node {node.name!r}: Control dependencies must come after regular dependencies"
                 )
             try:
                 value = self.token(text[1:]) if is_control else self.value(text)
             except (ModelError, UnsupportedError) as error:
-                raise type(error)(f"{error} (input of node '{node.name}')") from error
+                raise type(error)(f"{error} (input of node {node.name!r})") from error
             if value is None:
                 source = text[1:] if is_control else parse_edge(text).node
-                missing.setdefault(source, f"Non-existent input {text} in node {node.name}")
+                missing.setdefault(source, f"Non-existent input {shown(text)} in node {shown(node.name)}")
             else:
                 (controls if is_control else operands).append(value)
         node.operands, node.controls = operands, controls
@@ -110,7 +111,7 @@ class BodyImporter:
         edge = parse_edge(text)
         if edge.node in self.arguments:
             if edge.number or edge.output:
-                raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
+                raise ModelError(f"Result #{edge.number} of node {edge.node!r} is out of bounds")
             return self.arguments[edge.node][0]
         node = self.nodes.get(edge.node)
         if node is None:
@@ -121,7 +122,7 @@ class BodyImporter:
         if edge.output:
             return _of_output(node, signature, edge)
         if edge.number >= len(node.results):
-            raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
+            raise ModelError(f"Result #{edge.number} of node {edge.node!r} is out of bounds")
         return node.results[edge.number]
 
 
@@ -135,17 +136,17 @@ def _of_output(node: Node, signature: Signature, edge: Edge) -> Value:
             if edge.number < count:
                 return node.results[start + edge.number]
             raise ModelError(f"Result #{edge.number} of segment '{edge.node}:{edge.output}' is out of bounds")
-    raise ModelError(f"Node '{edge.node}' has no output called '{edge.output}'")
+    raise ModelError(f"Node {edge.node!r} has no output called {edge.output!r}")
 
 
 def _opaque_result(node: Node, edge: Edge) -> Value:
     """A result of an op that nobody knows: it has as many as are used."""
     if edge.output:
         raise UnsupportedError(
-            f"Unable to find OpDef for {node.op}, so its output '{edge.output}' is unknown"
+            f"Unable to find OpDef for {shown(node.op)}, so its output {edge.output!r} is unknown"
         )
     if edge.number > _MOST_OPAQUE:
-        raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
+        raise ModelError(f"Result #{edge.number} of node {edge.node!r} is out of bounds")
     while len(node.results) <= edge.number:
         node.add_result(OPAQUE)
     return node.results[edge.number]

@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 from ...lite.errors import ModelError
 from ...schema import graph_def
 from ...schema.graph_def import FunctionDef, OpDef
+from ...schema.shown import shown
 from .attribute_import import attribute_of, shape_attr
 from .attributes import UNIT, Attribute, Attributes, DenseAttr
 from .full_type import full_type_of
@@ -27,7 +28,7 @@ def import_function(function_def: FunctionDef, signatures: Signatures, options: 
     attributes: Attributes = {}
     for key in sorted(function_def.attr):
         if not key:
-            raise ModelError(f"Function {signature.name} has an empty attr name")
+            raise ModelError(f"Function {shown(signature.name)} has an empty attr name")
         attributes[f"tf.{key}"] = attribute_of(function_def.attr[key])
     if not signature.name:
         raise ModelError("Function without a name")
@@ -44,7 +45,9 @@ def import_function(function_def: FunctionDef, signatures: Signatures, options: 
             described |= {f"tf.{key}": attribute_of(attrs[key]) for key in sorted(attrs)}
         value = function.add_argument(_type(argument), described)
         if argument.name in importer.arguments:
-            raise ModelError(f"Duplicated node (or function argument) with the same name: `{argument.name}`")
+            raise ModelError(
+                f"Duplicated node (or function argument) with the same name: `{shown(argument.name)}`"
+            )
         importer.arguments[argument.name] = (value, function.control_of(value))
     importer.add(function_def.node_def)
     _finish(function, function_def, importer)
@@ -64,17 +67,17 @@ def _finish(function: Function, function_def: FunctionDef, importer: BodyImporte
     results: list[Value] = []
     for output in signature.output_arg:
         if output.name not in function_def.ret:
-            raise ModelError(f"Output '{output.name}' was not found in 'ret'")
+            raise ModelError(f"Output {output.name!r} was not found in 'ret'")
         value = importer.value(function_def.ret[output.name])
         if value is None:
-            raise ModelError(f"Return '{function_def.ret[output.name]}' was not found")
+            raise ModelError(f"Return {function_def.ret[output.name]!r} was not found")
         function.add_result(_type(output), argument_attributes(output))
         results.append(value)
     controls: list[Value] = []
     names: list[Attribute] = []
     for name in signature.control_output:
         if name not in function_def.control_ret:
-            raise ModelError(f"Control output '{name}' was not found in 'control_ret'")
+            raise ModelError(f"Control output {name!r} was not found in 'control_ret'")
         token = importer.token(function_def.control_ret[name])
         if token is None:
             raise ModelError(f"Control return {function_def.control_ret[name]} was not found")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import FunctionDef, NodeDef, OpDef
+from ...schema.shown import shown
 from .attribute_import import attribute_of, attributes_of
 from .attributes import Attribute, Attributes, NumberAttr
 from .edges import parse_generic_edge
@@ -50,7 +51,7 @@ def import_generic_function(function_def: FunctionDef) -> Function:
     try:
         importer.nodes()
     except (ModelError, UnsupportedError) as error:
-        raise type(error)(f"{error}\n\t when importing function {signature.name}") from error
+        raise type(error)(f"{error}\n\t when importing function {shown(signature.name)}") from error
     importer.results()
     return importer.function
 
@@ -100,26 +101,26 @@ class _GenericImporter:
             controls: list[Value] = []
             for text in node_def.input:
                 if not text:
-                    raise ModelError(f"Node '{node_def.name}' has an empty input")
+                    raise ModelError(f"Node {node_def.name!r} has an empty input")
                 value = self._token(text[1:]) if text[0] == "^" else self._value(text, node)
                 if value is None:
-                    raise ModelError(f"Non-existent input {text} in node {node_def.name}")
+                    raise ModelError(f"Non-existent input {shown(text)} in node {shown(node_def.name)}")
                 if controls and text[0] != "^":
                     raise ModelError(
-                        f"Node '{node.name}': Control dependencies must come after regular dependencies"
+                        f"Node {node.name!r}: Control dependencies must come after regular dependencies"
                     )
                 (controls if text[0] == "^" else operands).append(value)
             node.operands, node.controls = operands, controls
 
     def _node(self, node_def: NodeDef) -> Node:
         if not node_def.op:
-            raise ModelError(f"empty op type (node '{node_def.name}')")
+            raise ModelError(f"empty op type (node {node_def.name!r})")
         if node_def.op in RESERVED_OPS:
-            raise ModelError(f"no op may have this name (node '{node_def.name}', op '{node_def.op}')")
+            raise ModelError(f"no op may have this name (node {node_def.name!r}, op {node_def.op!r})")
         try:
             attributes = attributes_of(node_def.attr)
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"{error} (node '{node_def.name}', op '{node_def.op}')") from error
+            raise type(error)(f"{error} (node {node_def.name!r}, op {node_def.op!r})") from error
         assigned = text_attribute(attributes.pop(ASSIGNED_DEVICE, None))
         if node_def.HasField("experimental_type"):
             attributes[FULL_TYPE] = full_type_of(node_def.experimental_type)
@@ -138,7 +139,7 @@ class _GenericImporter:
         edge = parse_generic_edge(text)
         if edge.node in self.values:
             if ":" in text:
-                raise ModelError(f"Result #{edge.number} of node '{edge.node}' is out of bounds")
+                raise ModelError(f"Result #{edge.number} of node {edge.node!r} is out of bounds")
             return self.values[edge.node]
         node = self.made.get(edge.node)
         if node is None:
@@ -163,19 +164,19 @@ class _GenericImporter:
         for name in sorted(function_def.ret):
             text = function_def.ret[name]
             if not text:
-                raise ModelError(f"Function '{signature.name}' has empty result name")
+                raise ModelError(f"Function {signature.name!r} has empty result name")
             if name not in places:
                 raise ModelError(
-                    f"Can't import function, returned value references unknown output argument {name}"
+                    f"Can't import function, returned value references unknown output argument {shown(name)}"
                 )
             value = self._value(text, None)
             if value is None:
-                raise ModelError(f"Return '{text}' was not found")
+                raise ModelError(f"Return {text!r} was not found")
             given[places[name]] = value
         for i, output in enumerate(signature.output_arg):
             if i not in given:
                 raise ModelError(
-                    f"Failed to import function, missing output for position {i} ('{output.name}')"
+                    f"Failed to import function, missing output for position {i} ({output.name!r})"
                 )
             attributes = argument_attributes(output) | _type_attributes(output)
             self.function.add_result(OPAQUE, attributes)
@@ -192,7 +193,7 @@ class _GenericImporter:
             source = self.function_def.control_ret[name]
             if not source:
                 raise ModelError(
-                    f"Function '{self.function_def.signature.name}' has empty control result name"
+                    f"Function {self.function_def.signature.name!r} has empty control result name"
                 )
             token = self._token(source)
             if token is None:
@@ -203,7 +204,7 @@ class _GenericImporter:
 
 
 def _duplicate(name: str) -> str:
-    return f"Duplicated node (or function argument) with the same name: `{name}`"
+    return f"Duplicated node (or function argument) with the same name: `{shown(name)}`"
 
 
 def _type_attributes(argument: OpDef.ArgDef) -> Attributes:

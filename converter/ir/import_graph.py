@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import FunctionDef, GraphDef
+from ...schema.shown import shown
 from .attributes import SymbolAttr, VersionAttr
 from .check_nodes import check_body
 from .import_body import BodyImporter
@@ -56,18 +57,18 @@ def _function(function_def: FunctionDef, signatures: Signatures, options: Import
         try:
             return import_generic_function(function_def)
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"{error}\n\tWhile importing generic function: {name}") from error
+            raise type(error)(f"{error}\n\tWhile importing generic function: {shown(name)}") from error
     try:
         return import_function(function_def, signatures, options)
     except (ModelError, UnsupportedError) as error:
-        raise type(error)(f"{error}\n\tWhile importing function: {name}") from error
+        raise type(error)(f"{error}\n\tWhile importing function: {shown(name)}") from error
 
 
 def _check_function(function: Function, signatures: Signatures) -> None:
     try:
         check_body(function.body, signatures)
     except ModelError as error:
-        raise ModelError(f"{error}\n\tWhile importing function: {function.name}") from error
+        raise ModelError(f"{error}\n\tWhile importing function: {shown(function.name)}") from error
 
 
 def _gradients(graph_def: GraphDef, module: Module) -> None:

@@ -253,7 +253,7 @@ class NodeParser:
         for key in ("_mlir_name", "_mlir_device", "_mlir_assigned_device"):
             value = held.pop(key, b"")
             if not isinstance(value, bytes):
-                raise self.reader.error(f"attribute '{key}' must be a string", at)
+                raise self.reader.error(f"attribute {key!r} must be a string", at)
             values.append(value.decode(errors="surrogateescape"))
         for position, type in enumerate(results):
             if type is CONTROL:
@@ -394,7 +394,7 @@ class NodeParser:
         results = [t for t in type.results if t is not CONTROL]
         node = self.made(op, held, results, at)
         if len(type.results) != len(results) + node.has_control:
-            raise reader.error(f"'{op}' must have {int(node.has_control)} control result", at)
+            raise reader.error(f"{op!r} must have {int(node.has_control)} control result", at)
         self.adopt(node, regions)
         count = sum(t is not CONTROL for t in type.inputs)
         types = list(type.inputs[:count])

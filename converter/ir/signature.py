@@ -9,6 +9,7 @@ from ...lite.errors import ModelError
 from ...schema import graph_def
 from ...schema.graph_def import OpDef
 from ...schema.op_defs import op_defs
+from ...schema.shown import shown
 from .attribute_import import attribute_of
 from .attributes import Attribute, FullTypeAttr
 from .full_type import full_type_of
@@ -59,7 +60,7 @@ class Argument:
 
 def _needed(attributes: Mapping[str, Attribute], name: str) -> Attribute:
     if name not in attributes:
-        raise ModelError(f"Type attr not found: {name}")
+        raise ModelError(f"Type attr not found: {shown(name)}")
     return attributes[name]
 
 

@@ -47,7 +47,7 @@ def _module_op(reader: Reader) -> Graph | Function | Module:
         elif word == "tfg.func":
             op = _function(reader)
         else:
-            raise reader.error(f"expected a module, tfg.graph or tfg.func, got '{word}'", at)
+            raise reader.error(f"expected a module, tfg.graph or tfg.func, got {word!r}", at)
     op.line = line
     return op
 
@@ -142,7 +142,7 @@ def _generic(reader: Reader) -> Graph | Function | Module:
         return _generic_graph(reader, held, body, at)
     if op == "tfg.func":
         return _generic_function(reader, held, body, at)
-    raise reader.error(f"expected a module, tfg.graph or tfg.func, got '{op}'", at)
+    raise reader.error(f"expected a module, tfg.graph or tfg.func, got {op!r}", at)
 
 
 def _generic_end(reader: Reader) -> Attributes:

@@ -72,7 +72,7 @@ class Reader:
 
     def expect(self, literal: str, message: str = "") -> None:
         if not self.accept(literal):
-            raise self.error(message or f"expected '{literal}'")
+            raise self.error(message or f"expected {literal!r}")
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Go past the pattern if it is there."""

@@ -146,7 +146,7 @@ def element_type(number: int) -> ElementType:
             known = graph_def.DataType.Name(number)
         except ValueError:
             raise ModelError(f"type: {number} is no DataType") from None
-        raise UnsupportedError(f"Converting DataType '{known}' to MLIR Type")
+        raise UnsupportedError(f"Converting DataType {known!r} to MLIR Type")
     return ElementType(name)
 
 

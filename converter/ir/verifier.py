@@ -18,7 +18,7 @@ def verify(module: Module) -> None:
     for op in module.ops:
         if isinstance(op, Function):
             if op.name in functions:
-                raise scope_fault(op, f"redefinition of symbol named '{op.name}'")
+                raise scope_fault(op, f"redefinition of symbol named {op.name!r}")
             functions[op.name] = op
     for op in module.ops:
         if isinstance(op, Module):

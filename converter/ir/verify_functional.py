@@ -52,7 +52,7 @@ def _check_call(
     functions: Mapping[str, Function],
 ) -> None:
     if not isinstance(func, FuncAttr):
-        raise op_fault(node, f"has no function for '{name}'")
+        raise op_fault(node, f"has no function for {name!r}")
     function = functions.get(func.name)
     if function is None or function.generic:
         return

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...lite.tensor import NUMPY_DTYPES, TensorType
+from ...schema.shown import shown
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..ir.signature import registered
@@ -62,7 +63,7 @@ def lower_function(
         )
     if function.name in program.calls:
         raise ModelError(
-            f"functions must not call themselves, got {' -> '.join(program.calls)} -> {function.name}"
+            f"functions must not call themselves, got {' -> '.join(program.calls)} -> {shown(function.name)}"
         )
     if len(program.calls) >= _DEEPEST_CALL:
         raise ModelError(f"functions: calls must be at most {_DEEPEST_CALL} deep, got more")
@@ -145,7 +146,7 @@ def _stand_in(lowering: Lowering, node: Node, failure: Failure) -> Sequence[Lite
 
 def _described(lowering: Lowering, node: Node) -> str:
     within = f" of function {lowering.scope!r}" if lowering.scope else ""
-    return f"node {lowering.name(node)!r} ({node.op}){within}"
+    return f"node {lowering.name(node)!r} ({shown(node.op)}){within}"
 
 
 def _failure(lowering: Lowering, node: Node, reason: str) -> Failure:

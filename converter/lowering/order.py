@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from ...lite.errors import ModelError
+from ...schema.shown import shown
 from ..ir.node import TERMINATORS, Node, Value
 from ..transforms.effects import Effect, Effects
 
@@ -61,7 +62,7 @@ def _depth_first(roots: Iterable[Value], given: Collection[Value]) -> list[Node]
                 continue
             # Begun but not finished: it is among those that wait for this one.
             if finished.get(source) is False:
-                raise ModelError(f"node {node.name!r} ({node.op}) depends on itself")
+                raise ModelError(f"node {node.name!r} ({shown(node.op)}) depends on itself")
             stack.append((source, False))
     assert not any(node.op in TERMINATORS for node in found)
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ...lite.errors import UnsupportedError
+from ...schema.shown import shown
 from ..lite_graph import Failure
 
 
@@ -28,7 +29,7 @@ class Failures:
             return None
         count = "1 node" if len(found) == 1 else f"{len(found)} nodes"
         text = f"{count} cannot be converted: {'; '.join(_ops(found))}"
-        return UnsupportedError(". ".join([text, *_settings(found)]))
+        return UnsupportedError(shown(". ".join([text, *_settings(found)])))
 
 
 def _ops(failures: Iterable[Failure]) -> Iterator[str]:

@@ -62,7 +62,7 @@ class Bundle:
                 if not key.startswith(b"\0"):
                     name = key.decode(errors="surrogateescape")
                     entry = self._entry(key, name)
-                    shape = shape_of(entry.shape, f"tensor '{name}'")
+                    shape = shape_of(entry.shape, f"tensor {name!r}")
                     self._infos[name] = TensorInfo(entry.dtype, shape, len(entry.slices) or 1)
         return dict(self._infos)
 
@@ -74,8 +74,8 @@ class Bundle:
         """
         key = name.encode(errors="surrogateescape")
         if key.startswith(b"\0") or key not in self._entries:
-            raise ModelError(f"{self.prefix}: the checkpoint has no tensor '{name}'")
-        what = f"tensor '{name}'"
+            raise ModelError(f"{self.prefix}: the checkpoint has no tensor {name!r}")
+        what = f"tensor {name!r}"
         entry = self._entry(key, name)
         if not entry.slices:
             return self._value(entry, what)
@@ -90,7 +90,7 @@ class Bundle:
         return _joined(entry.dtype, shape, parts)
 
     def _slice(self, name: str, key: bytes, dtype: int, ranges: Ranges) -> StoredTensor:
-        what = f"tensor '{name}', slice {list(ranges)}"
+        what = f"tensor {name!r}, slice {list(ranges)}"
         if key not in self._entries:
             raise ModelError(f"{what}: the checkpoint does not have it")
         entry = self._entry(key, name)
@@ -103,7 +103,7 @@ class Bundle:
         try:
             entry = BundleEntryProto.FromString(self._entries[key])
         except DecodeError as error:
-            raise ModelError(f"tensor '{name}': its entry is damaged ({error})") from error
+            raise ModelError(f"tensor {name!r}: its entry is damaged ({error})") from error
         assert isinstance(entry, BundleEntryProto)
         return entry
 

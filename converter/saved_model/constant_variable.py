@@ -138,7 +138,7 @@ def _read(node: Node, type: object, fresh: Callable[[str], str]) -> bool:
 def _check(node: Node, element: ElementType) -> None:
     dtype = node.attributes.get("dtype")
     if node.op != "VariableShape" and isinstance(dtype, ElementType) and dtype.name != element.name:
-        raise ModelError(f"node '{node.name}' ({node.op}): it reads {dtype}, but the variable is {element}")
+        raise ModelError(f"node {node.name!r} ({node.op}): it reads {dtype}, but the variable is {element}")
 
 
 def _gather(node: Node, element: ElementType, fresh: Callable[[str], str]) -> None:

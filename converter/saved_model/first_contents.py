@@ -46,7 +46,7 @@ def restoring_node(
 
 def _entries(handle: Node, tensors: Sequence[StoredTensor]) -> list[StoredTensor]:
     """Keys and values of a dense table, of which the checkpoint has all places, also the empty ones."""
-    what = f"table '{handle.name}' ({handle.op})"
+    what = f"table {handle.name!r} ({handle.op})"
     places, values = (tensor.array() for tensor in tensors)
     if len(tensors) != 2 or not places.ndim or len(values) != len(places):
         raise ModelError(f"{what}: keys and values must be as many, got {places.shape} and {values.shape}")

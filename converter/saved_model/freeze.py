@@ -81,7 +81,7 @@ class _Nodes:
         digits = tensor.partition(":")[2] or "0"
         index = int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else -1
         if not 0 <= index < len(node.results):
-            raise ModelError(f"tensor '{tensor}': node '{node.name}' has {len(node.results)} results")
+            raise ModelError(f"tensor {tensor!r}: node {node.name!r} has {len(node.results)} results")
         return node.results[index]
 
     def holder(self, operands: Iterable[Value], controls: Iterable[Value] = ()) -> Node:
@@ -99,7 +99,7 @@ def _fill_assets(model: SavedModel, nodes: _Nodes) -> None:
             continue
         value = dense_attr(TensorType(string, ()), (str(path).encode(),))
         if not node.results or nodes.value(tensor).type != TensorType(string):
-            raise ModelError(f"asset '{path.name}': tensor '{tensor}' must be a string")
+            raise ModelError(f"asset {path.name!r}: tensor {tensor!r} must be a string")
         node.op, node.operands, node.controls = "Const", (), ()
         node.attributes = {"dtype": string, "value": value}
 

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema import saved_model as messages
 from ...schema.saved_model import AssetFileDef, CollectionDef, MetaGraphDef
+from ...schema.shown import shown
 from ..ir.module import Module
 from .checkpoint import Checkpoint, load_checkpoint
 from .frozen_graph import FrozenGraph
@@ -38,7 +39,7 @@ class SavedModel:
         self.signatures: dict[str, Signature] = {}
         for entry in meta_graph.signature_def:
             if entry.key in self.signatures:
-                raise ModelError(f"{path}: signature '{entry.key}' occurs twice")
+                raise ModelError(f"{path}: signature {entry.key!r} occurs twice")
             if entry.key not in _INTERNAL:
                 self.signatures[entry.key] = signature_of(entry.key, entry.value)
         self._checkpoint: Checkpoint | None = None
@@ -119,8 +120,8 @@ class SavedModel:
         if name is None:
             name = next(iter(self.signatures)) if len(self.signatures) == 1 else "serving_default"
         if name not in self.signatures:
-            known = ", ".join(f"'{known}'" for known in self.signatures) or "none"
-            raise ModelError(f"{self.path}: no signature '{name}'; there are: {known}")
+            known = ", ".join(f"{known!r}" for known in self.signatures) or "none"
+            raise ModelError(f"{self.path}: no signature {name!r}; there are: {known}")
         return self.signatures[name]
 
 
@@ -171,4 +172,4 @@ def _chosen(graphs: Sequence[MetaGraphDef], tags: frozenset[str] | None, path: P
 
 
 def _braced(tags: Iterable[str]) -> str:
-    return "{" + ", ".join(sorted(tags)) + "}"
+    return "{" + ", ".join(map(shown, sorted(tags))) + "}"

@@ -26,7 +26,7 @@ def reachable(graph: GraphDef, roots: Iterable[str]) -> GraphDef:
         if name in wanted:
             continue
         if name not in nodes:
-            raise ModelError(f"graph: it has no node '{name}'" + (f", an input of '{user}'" if user else ""))
+            raise ModelError(f"graph: it has no node {name!r}" + (f", an input of {user!r}" if user else ""))
         wanted[name] = None
         waiting += [(node_name(text), name) for text in nodes[name].input]
     found = GraphDef(version=graph.version)

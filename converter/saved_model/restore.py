@@ -36,7 +36,7 @@ class StoredPart:
             return value
         shape, ranges = parse_spec(self.part)
         if shape != value.shape:
-            raise ModelError(f"tensor '{self.name}': shape must be {list(shape)}, got {list(value.shape)}")
+            raise ModelError(f"tensor {self.name!r}: shape must be {list(shape)}, got {list(value.shape)}")
         return value.part(ranges)
 
 
@@ -99,7 +99,7 @@ def origin(value: Value) -> Node:
 
 
 def _part(node: Node, index: int) -> StoredPart:
-    what = f"node '{node.name}' ({node.op})"
+    what = f"node {node.name!r} ({node.op})"
     if node.op == "RestoreV2":
         return StoredPart(_string(node, 1, index, what), _string(node, 2, index, what))
     part = _string(node, 2, 0, what) if node.op == "RestoreSlice" else ""

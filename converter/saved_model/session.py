@@ -127,7 +127,7 @@ class Session:
         if len(parts) != 1:
             if self._is_among(name, active):
                 raise ModelError(
-                    f"variable '{name.name}' has no value: neither the checkpoint nor the model's "
+                    f"variable {name.name!r} has no value: neither the checkpoint nor the model's "
                     "initialization gives it one"
                 )
             return False
@@ -229,7 +229,7 @@ class Session:
         """Make a node that fills a table from a file one that fills it from constants."""
         if node.op not in TEXT_INITIALIZERS:
             return
-        what = f"node '{node.name}' ({node.op})"
+        what = f"node {node.name!r} ({node.op})"
         path = _string(node.operands[1])
         if path is None:
             raise ModelError(f"{what}: the file's name must be an asset or a constant")

@@ -53,8 +53,8 @@ def _tensors(name: str, kind: str, entries: Iterable[SignatureDef.Tensor]) -> di
     found: dict[str, SignatureTensor] = {}
     for entry in entries:
         if entry.key in found:
-            raise ModelError(f"signature '{name}': {kind} '{entry.key}' occurs twice")
-        found[entry.key] = _tensor(entry.value, f"signature '{name}': {kind} '{entry.key}'")
+            raise ModelError(f"signature {name!r}: {kind} {entry.key!r} occurs twice")
+        found[entry.key] = _tensor(entry.value, f"signature {name!r}: {kind} {entry.key!r}")
     return found
 
 

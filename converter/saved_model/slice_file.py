@@ -66,7 +66,7 @@ class SliceFiles:
                 self._add(tensor)
 
     def _add(self, tensor: SavedSliceMeta) -> None:
-        what = f"tensor '{tensor.name}'"
+        what = f"tensor {tensor.name!r}"
         shape = shape_of(tensor.shape, what)
         slices = [extents_of(proto) for proto in tensor.slice]
         if tensor.name in self._metas:
@@ -84,9 +84,9 @@ class SliceFiles:
     def read(self, name: str) -> StoredTensor:
         """The whole tensor; ModelError when there is none, or its slices are not whole."""
         if name not in self._metas:
-            raise ModelError(f"{self.files[0]}: the checkpoint has no tensor '{name}'")
+            raise ModelError(f"{self.files[0]}: the checkpoint has no tensor {name!r}")
         info, slices = self._metas[name]
-        what = f"tensor '{name}'"
+        what = f"tensor {name!r}"
         ranges = [resolved(extents, info.shape, what) for extents in slices]
         check_cover(ranges, info.shape, what)
         parts = [(part, self._part(name, s, info)) for part, s in zip(ranges, slices, strict=True)]
@@ -97,7 +97,7 @@ class SliceFiles:
         return stored(info.dtype, whole)
 
     def _part(self, name: str, extents: Ranges, info: TensorInfo) -> np.ndarray:
-        what = f"tensor '{name}', slice {list(extents)}"
+        what = f"tensor {name!r}, slice {list(extents)}"
         key = slice_key(name, extents)
         if key not in self._slices:
             raise ModelError(f"{what}: the checkpoint does not have it")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...schema.shown import shown
 from ..ir.attributes import NumberAttr, VersionAttr
 from ..ir.fault import scope_fault
 from ..ir.module import Function, Graph, Module, text_attribute
@@ -48,7 +49,7 @@ def _source(function: Function, index: int, nodes: dict[str, Node]) -> Value:
         raise scope_fault(function, f"arg #{index} is missing {LIFTED_VALUE}, can't be lowered")
     name = text_attribute(held[0])
     if name not in nodes:
-        raise scope_fault(function, f"lifted arg can't find the associated operation: {name}")
+        raise scope_fault(function, f"lifted arg can't find the associated operation: {shown(name)}")
     number = held[1].value if isinstance(held[1], NumberAttr) else held[1]
     results = nodes[name].results
     if not isinstance(number, int) or not 0 <= number < len(results):

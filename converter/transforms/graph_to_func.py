@@ -62,7 +62,7 @@ def _found(names: Iterable[str], nodes: dict[str, Node]) -> list[Node]:
     found = []
     for name in dict.fromkeys(names):
         if name not in nodes:
-            raise ModelError(f"lift graph to function: the graph has no node '{name}'")
+            raise ModelError(f"lift graph to function: the graph has no node {name!r}")
         found.append(nodes[name])
     return found
 

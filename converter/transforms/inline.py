@@ -80,7 +80,7 @@ class _Inliner:
                     continue
                 callee = callees.pop()
                 if id(callee) in path:
-                    raise ModelError(f"function '{callee.name}' calls itself")
+                    raise ModelError(f"function {callee.name!r} calls itself")
                 if id(callee) not in done:
                     path[id(callee)] = callee
                     waiting.append((callee, self._callees(callee)))
@@ -148,7 +148,7 @@ class _Call:
 
     def _check(self, results: tuple[Value, ...]) -> None:
         node, callee = self.node, self.callee
-        what = f"call '{node.name}' of function '{callee.name}'"
+        what = f"call {node.name!r} of function {callee.name!r}"
         if len(node.operands) != len(callee.arguments) or len(node.results) > len(results):
             raise ModelError(
                 f"{what}: it has {len(node.operands)} operands and {len(node.results)} results, "

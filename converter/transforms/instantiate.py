@@ -56,7 +56,7 @@ class Instances:
         del proto.signature.attr[:]
         for node in proto.node_def:
             for name in list(node.attr):
-                _fill(node.attr[name], attributes, f"function '{function.name}', node '{node.name}'")
+                _fill(node.attr[name], attributes, f"function {function.name!r}, node {node.name!r}")
         known = Signatures((), self.op_defs)
         for name in self.functions:
             known.functions[name] = FunctionDef(signature=signature_of(self.functions[name]))
@@ -72,10 +72,10 @@ class Instances:
 def _fill_type(argument: OpDef.ArgDef, attributes: Mapping[str, AttrValue], name: str) -> None:
     if argument.number_attr or argument.type_list_attr:
         raise UnsupportedError(
-            f"function '{name}': argument '{argument.name}' is a list, which cannot be inlined"
+            f"function {name!r}: argument {argument.name!r} is a list, which cannot be inlined"
         )
     if argument.type_attr:
-        argument.type = _given(attributes, argument.type_attr, f"function '{name}'").type
+        argument.type = _given(attributes, argument.type_attr, f"function {name!r}").type
         argument.type_attr = ""
 
 
@@ -90,5 +90,5 @@ def _fill(value: AttrValue, attributes: Mapping[str, AttrValue], what: str) -> N
 
 def _given(attributes: Mapping[str, AttrValue], name: str, what: str) -> AttrValue:
     if name not in attributes:
-        raise ModelError(f"{what}: the call must give attribute '{name}'")
+        raise ModelError(f"{what}: the call must give attribute {name!r}")
     return attributes[name]

@@ -12,6 +12,7 @@ from ...lite.delegate import (
     SerializedPartition,
 )
 from ...lite.errors import PrepareError, StateError, UnsupportedError
+from ...schema.shown import shown
 from ..graph_partition import GraphPartitionHelper
 from ..simple import SimpleDelegate, SimpleDelegateOptions
 from .border import HeldTensor, LentTensor
@@ -115,7 +116,7 @@ class CudaDelegate(SimpleDelegate):
     def _fault(self, context: DelegateContext, node: Node) -> str | None:
         """Why the node cannot be lowered, None when it can."""
         if node.registration.name not in FAMILIES:
-            return f"{node.registration.name} is not built for CUDA"
+            return f"{shown(node.registration.name)} is not built for CUDA"
         if self.device is None and not self.cuda_options.arch:
             return "there is no CUDA device"
         tensors = [context.tensor(t) for t in (*node.inputs, *node.outputs) if t >= 0]

@@ -16,6 +16,7 @@ from ...lite.delegate import DelegateFlags
 from ...lite.errors import CancelledError, InvokeError, ModelError, TimedOutError, UnsupportedError
 from ...lite.unresolved import UnresolvedOperator
 from ...schema.graph_def import DT_RESOURCE, DT_VARIANT, NodeDef
+from ...schema.shown import shown
 from ..simple import SimpleDelegate, SimpleDelegateKernel
 from .options import node_def_of
 from .tensors import array_of, give
@@ -53,7 +54,7 @@ class FlexDelegate(SimpleDelegate):
         return isinstance(registration, UnresolvedOperator) and registration.is_flex
 
     def why_not_supported(self, context: DelegateContext, node: Node, registration: Registration) -> str:
-        return f"{registration.name} is no operator of TensorFlow's"
+        return f"{shown(registration.name)} is no operator of TensorFlow's"
 
     def create_kernel(self) -> FlexKernel:
         return FlexKernel(self)
@@ -99,7 +100,7 @@ class FlexDelegate(SimpleDelegate):
 
 def where(subgraph: int, node: Node) -> str:
     """How errors name a node of a partition."""
-    name = f"node {node.index} ({node.registration.name})"
+    name = f"node {node.index} ({shown(node.registration.name)})"
     return name if subgraph == 0 else f"subgraph {subgraph}, {name}"
 
 
@@ -188,4 +189,4 @@ class FlexKernel(SimpleDelegateKernel):
             environment.check()
             return step.runner(inputs, environment, forwardable(inputs))
         except (InvokeError, ModelError, UnsupportedError, CancelledError, TimedOutError) as error:
-            raise type(error)(f"{step.name}: {error}") from error
+            raise type(error)(f"{shown(step.name)}: {error}") from error

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...lite.errors import UnsupportedError
+from ...schema.shown import shown_lines
 from .dtypes import FLOATS
 from .kernel import KernelConstruction, KernelContext, OpKernel
 from .registry import kernel, kernel_class
@@ -74,7 +75,7 @@ class Print(OpKernel):
                 return
             self._left -= self._left > 0
         shown = "".join(in_brackets(value, self._summarize) for value in context.inputs[1:])
-        print(self._message + shown, file=sys.stderr)
+        print(shown_lines(self._message + shown), file=sys.stderr)
 
 
 def print_v2(input: np.ndarray, *, output_stream: str, end: str) -> None:
@@ -87,7 +88,7 @@ def print_v2(input: np.ndarray, *, output_stream: str, end: str) -> None:
         )
     stream = sys.stdout if output_stream == "stdout" else sys.stderr
     text: bytes = input.item()
-    print(text.decode(errors="replace"), end=end, file=stream)
+    print(shown_lines(text.decode(errors="replace")), end=end, file=stream)
 
 
 REGISTRATIONS = (
