@@ -379,7 +379,7 @@ def test_graphs_of_a_model_read_its_assets_and_nothing_else(tmp_path: Path) -> N
 
     def ran(path: Path, result: str) -> bytes:
         (found,) = run_graph(folder, {"path": np.array(str(path).encode(), object)}, [result])
-        content: bytes = found.item()
+        content: bytes = np.asarray(found, object).item()
         return content
 
     assert ran(folder / "assets" / "words.txt", "read") == b"content"
