@@ -12,6 +12,7 @@ import numpy as np
 from ...kernels.fallback.attributes import FunctionName
 from ...kernels.fallback.environment import Environment, ResourceManager
 from ...kernels.fallback.file_access import FileAccess
+from ...kernels.fallback.kernel import checked_shape
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistry
 from ...kernels.fallback.status import InvalidArgumentError, ResourceExhaustedError
@@ -207,7 +208,10 @@ def _result(flow: Flow, name: str, fed: Iterable[np.ndarray]) -> np.ndarray:
             scalar: np.ndarray = np.bytes_(item) if isinstance(item, bytes) else item
             return scalar
     is_shared = value.base is not None or not value.flags.writeable or any(value is other for other in fed)
-    return value.copy() if is_shared else value
+    if not is_shared:
+        return value
+    checked_shape(value.shape, value.dtype)  # it may be one number that is repeated
+    return value.copy()
 
 
 def run_graph(

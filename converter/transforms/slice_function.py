@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from ...lite.errors import ModelError
 from ..ir.attributes import Attribute
 from ..ir.module import Function
 from ..ir.node import RETURN, Block, Node, Value
@@ -80,9 +81,14 @@ def stand_in(block: Block, node: Node, value: Value) -> Node:
 
 
 def elements_of(types: Iterable[Type]) -> tuple[ElementType, ...]:
-    """Element types of tensors."""
-    elements = [type.element for type in types if isinstance(type, TensorType)]
-    return tuple(element for element in elements if isinstance(element, ElementType))
+    """Element types of tensors; ModelError for a value of which the graph does not tell it."""
+    return tuple(map(_element_of, types))
+
+
+def _element_of(type: Type) -> ElementType:
+    if not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
+        raise ModelError(f"values of loops and branches must have a known element type, got {type}")
+    return type.element
 
 
 def unique_name(name: str, taken: Mapping[str, Function]) -> str:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .status import InvalidArgumentError
+from .status import InvalidArgumentError, ResourceExhaustedError
+
+# An array may be one number that is repeated at will. Of more than so many no kernel makes Python's.
+_MOST_INTEGERS = 1 << 24
 
 
 def scalar(value: np.ndarray, what: str) -> int:
@@ -23,7 +26,9 @@ def axis_of(value: int, rank: int, what: str = "axis") -> int:
 
 def axes_of(values: np.ndarray, rank: int, what: str = "axis") -> tuple[int, ...]:
     """The axes, each 0 to rank - 1, none twice."""
-    axes = tuple(axis_of(int(value), rank, what) for value in values.reshape(-1))
+    if values.size > rank:
+        raise InvalidArgumentError(f"{what} must be at most {rank} different ones, got {values.size:,}")
+    axes = tuple(axis_of(value, rank, what) for value in integers(values, what))
     if len(set(axes)) != len(axes):
         raise InvalidArgumentError(f"{what} must not have one twice, got {list(axes)}")
     return axes
@@ -33,7 +38,16 @@ def vector(value: np.ndarray, what: str) -> tuple[int, ...]:
     """The integers of a vector."""
     if value.ndim != 1:
         raise InvalidArgumentError(f"{what} must be a vector, got {list(value.shape)}")
-    return tuple(int(size) for size in value)
+    return integers(value, what)
+
+
+def integers(values: np.ndarray, what: str) -> tuple[int, ...]:
+    """The integers of an array, in order; ResourceExhaustedError for millions."""
+    if values.size > _MOST_INTEGERS:
+        raise ResourceExhaustedError(
+            f"{what} must be at most {_MOST_INTEGERS:,} numbers, got {values.size:,}"
+        )
+    return tuple(int(value) for value in values.reshape(-1))
 
 
 def rows_of(value: np.ndarray, what: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .axis import axes_of, axis_of, vector
+from .axis import axes_of, axis_of, integers, vector
 from .dtypes import ANY, INDICES
 from .kernel import checked_shape
 from .registry import kernel
@@ -48,9 +48,12 @@ def roll(x: np.ndarray, shift: np.ndarray, axis: np.ndarray) -> np.ndarray:
     if shift.shape != axis.shape or shift.ndim > 1 or not x.ndim:
         message = f"shift and axis must be scalars or vectors of one length, got {list(shift.shape)}"
         raise InvalidArgumentError(f"Roll: {message} and {list(axis.shape)}")
-    axes = [axis_of(int(a), x.ndim) for a in axis.reshape(-1)]
-    for along, places in zip(axes, shift.reshape(-1), strict=True):
-        x = np.roll(x, int(places), along)
+    axes = [axis_of(a, x.ndim) for a in integers(axis, "axis")]
+    places = dict.fromkeys(axes, 0)
+    for along, number in zip(axes, integers(shift, "shift"), strict=True):
+        places[along] += number
+    for along, number in places.items():
+        x = np.roll(x, number, along)
     return x
 
 

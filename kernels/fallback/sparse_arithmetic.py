@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .axis import axis_of, matrix
+from .axis import axis_of, integers, matrix
 from .binary import div
 from .dtypes import FLOATS, NUMBERS, REAL
 from .kernel import checked_shape
@@ -120,7 +120,7 @@ def _reduced(
 ) -> tuple[SparseTensor, tuple[int, ...]]:
     """Elements combined along axes, and the dense result's shape."""
     rank = len(held.shape)
-    named = [axis_of(int(axis), rank, "reduction_axes") for axis in reduction_axes.reshape(-1)]
+    named = [axis_of(a, rank, "reduction_axes") for a in integers(reduction_axes, "reduction_axes")]
     gone = set(named)
     kept = [axis for axis in range(rank) if axis not in gone]
     inner = SparseTensor(held.indices[:, kept], held.values, tuple(held.shape[axis] for axis in kept))

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from .attributes import DataType
-from .axis import axis_of, rows_of, scalar, vector
+from .axis import axis_of, integers, rows_of, scalar, vector
 from .dtypes import INDICES, numpy_dtype
 from .each_string import each_string, mapped_strings, scalar_string, string_array
 from .gather import check_indices
@@ -131,7 +131,7 @@ def reduce_join(
     x: np.ndarray, reduction_indices: np.ndarray, *, keep_dims: bool, separator: bytes
 ) -> np.ndarray:
     """Strings joined along axes; the axis that is named first changes fastest."""
-    axes = [axis_of(int(axis), x.ndim) for axis in reduction_indices.reshape(-1)]
+    axes = [axis_of(axis, x.ndim) for axis in integers(reduction_indices, "reduction_indices")]
     if len(set(axes)) != len(axes):
         raise InvalidArgumentError(f"ReduceJoin: axes must not come twice, got {axes}")
     kept = [axis for axis in range(x.ndim) if axis not in axes]

@@ -7,11 +7,15 @@ import pytest
 from numlite.converter import convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.ir import export_graph_def, import_graph_def, parse_module, print_module, verify
+from numlite.converter.ir.types import OPAQUE
 from numlite.converter.lite_graph import LiteTensor
 from numlite.converter.lowering import limits
 from numlite.converter.transforms import TRANSFORMS
 from numlite.converter.transforms.inline import inline_calls
+from numlite.converter.transforms.slice_function import elements_of
 from numlite.interpreter import Interpreter
+from numlite.kernels.fallback import kernel
+from numlite.kernels.fallback.status import ResourceExhaustedError
 from numlite.lite import available_memory
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.tensor import TensorType
@@ -142,6 +146,12 @@ def test_the_hostile_constant(monkeypatch: pytest.MonkeyPatch) -> None:
         convert_graph(hostile_file("other/g7841.pb").read_bytes())
 
 
+def test_a_fetch_larger_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "available_bytes", lambda: 1 << 30)
+    with pytest.raises(ResourceExhaustedError, match="does not fit in memory"):
+        run_graph(with_constant("Reshape", (1 << 31,)), {}, ["c"])
+
+
 # --- edges that name no tensor
 
 
@@ -169,3 +179,9 @@ def test_the_hostile_edge() -> None:
             if node.op == "Placeholder"
         }
         run_graph(content, feeds, ["Identity"])
+
+
+def test_values_without_an_element_type_are_refused() -> None:
+    """What an op that nobody knows gives to a loop or branch."""
+    with pytest.raises(ModelError, match="values of loops and branches must have a known element type"):
+        elements_of([OPAQUE])
