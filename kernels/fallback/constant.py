@@ -6,13 +6,16 @@ import numpy as np
 
 from .attributes import DataType
 from .dtypes import numpy_dtype, type_name
-from .kernel import KernelConstruction, KernelContext, OpKernel
+from .kernel import KernelConstruction, KernelContext, OpKernel, checked_shape
 from .registry import kernel, kernel_class
 from .status import InvalidArgumentError
 
 
 class Const(OpKernel):
-    """output: the attribute value, read-only, the same array every time."""
+    """output: the attribute value, read-only, the same array every time.
+
+    One that repeats a value takes no memory itself; what kernels make of it does.
+    """
 
     def __init__(self, construction: KernelConstruction) -> None:
         super().__init__(construction)
@@ -23,6 +26,7 @@ class Const(OpKernel):
             construction.failure(InvalidArgumentError(message))
 
     def compute(self, context: KernelContext) -> None:
+        checked_shape(self._value.shape, self._value.dtype)
         context.set_output(0, self._value)
 
 

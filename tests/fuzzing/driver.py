@@ -55,11 +55,20 @@ def peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
+def resident_bytes() -> int:
+    """The memory that this process holds now; 0 where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
 def guard() -> None:
     """From now on this process has little memory, whose edges cannot be touched."""
     limit_memory(ADDRESS_BYTES)
+    most = resident_bytes() + AVAILABLE_BYTES
     for module in (available_memory, kernel):
-        vars(module)["available_bytes"] = lambda: AVAILABLE_BYTES
+        vars(module)["available_bytes"] = lambda: max(0, most - resident_bytes())
     guarded_memory.install()
 
 
