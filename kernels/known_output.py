@@ -14,8 +14,6 @@ _MOST_BYTES = 4096  # more than that is no arithmetic on shapes
 
 def set_known(context: Context, tensor: Tensor, values: np.ndarray) -> None:
     """Give an output its shape and its values (of the tensor's dtype), for as long as these shapes hold."""
-    if tensor.allocation_type == AllocationType.PERSISTENT_RO:
-        tensor.allocation_type = AllocationType.ARENA_RW
     context.resize_tensor(tensor, values.shape)
     memory = np.zeros(values.nbytes + OVERREAD_BYTES, np.uint8)[: values.nbytes]
     memory[:] = np.frombuffer(values.tobytes(), np.uint8)

@@ -76,9 +76,7 @@ def _operands(context: Context, node: Node) -> list[Tensor]:
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     operands, y = _operands(context, node), context.output(node, 0)
     if all(tensor.is_constant for tensor in operands):
-        start, limit, delta = (tensor.array() for tensor in operands)
-        context.resize_tensor(y, (range_size(start, limit, delta),))
-        set_known(context, y, numbers(start, limit, delta))
+        set_known(context, y, numbers(*(tensor.array() for tensor in operands)))
         return []
     return [_late_call(context, operands, y)]
 

@@ -47,6 +47,7 @@ _ARENA = AllocationType.ARENA_RW
 _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 _DYNAMIC = AllocationType.DYNAMIC
 _CONSTANT = AllocationType.MMAP_RO
+_KNOWN = AllocationType.PERSISTENT_RO
 _UINT8 = int(TensorType.UINT8)
 
 NOT_READY = "Invoke called on model that is not ready."
@@ -376,8 +377,9 @@ class Subgraph:
 
     def _prepare_node(self, node: Node) -> None:
         for t in node.outputs:
+            # What an earlier prepare has made dynamic or known may be neither for these shapes.
             tensor = self.tensors[t]
-            if t >= 0 and tensor.allocation_type is _DYNAMIC and tensor.has_fixed_size:
+            if t >= 0 and tensor.allocation_type in (_DYNAMIC, _KNOWN) and tensor.has_fixed_size:
                 tensor.allocation_type = _ARENA
                 tensor.bind(None)
         node.temporaries.clear()
