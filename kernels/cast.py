@@ -81,12 +81,10 @@ def _prepare_cast(context: Context, node: Node) -> Sequence[KernelCall] | None:
 def values_of(tensor: Tensor) -> np.ndarray:
     """A tensor's values in a type that NumPy has: small floats as float32, packed integers as int8."""
     if tensor.type in FLOAT8_TYPES:
-        stored = np.zeros(0, np.uint8) if tensor.data is None else tensor.data[: tensor.nbytes]
+        stored = tensor.dense_bytes()
         return float8_values(stored, tensor.type).reshape(tensor.shape)
     if tensor.type == TensorType.BFLOAT16:
-        halves = (
-            np.zeros(0, np.uint16) if tensor.data is None else tensor.data[: tensor.nbytes].view(np.uint16)
-        )
+        halves = tensor.dense_bytes().view(np.uint16)
         return (halves.astype(np.uint32) << 16).view(np.float32).reshape(tensor.shape)
     return unpacked(tensor) if tensor.type in PACKED_BITS else tensor.array()
 

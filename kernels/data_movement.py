@@ -69,7 +69,7 @@ def movement_registration(name: str, rule: Rule, told_by: Sequence[int]) -> Regi
             return
         for copy, x, y in movement.copies:
             if x.data is not None and y.data is not None:
-                strided_copy_now(copy, x.data, y.data)
+                strided_copy_now(copy, x.dense_bytes(), y.data)
 
     return registration(name, prepare, invoke)
 
@@ -94,5 +94,5 @@ def _set_known(context: Context, movement: Movement) -> None:
         values = np.zeros(shape, y.dtype)
         for copy, x, target in movement.copies:
             if target is y and x.data is not None:
-                strided_copy_now(copy, x.data, values.reshape(-1).view(np.uint8))
+                strided_copy_now(copy, x.dense_bytes(), values.reshape(-1).view(np.uint8))
         set_known(context, y, values)

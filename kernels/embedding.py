@@ -148,12 +148,11 @@ def _stored_rows(table: Tensor, chosen: np.ndarray) -> np.ndarray:
     """Rows as int8 [rows, columns]; uint8 is read as int8, as the reference does."""
     if table.type not in PACKED_BITS:
         return table.array().view(np.int8)[chosen].reshape(len(chosen), -1)
-    assert table.data is not None
     columns = math.prod(table.shape[1:])
     bits = PACKED_BITS[TensorType(table.type)]
     # Rows start at a byte, as the reference has it.
     starts = chosen.astype(np.int64) * columns * bits // 8
-    raw = table.data[starts[:, None] + np.arange(-(-columns * bits // 8))]
+    raw = table.dense_bytes()[starts[:, None] + np.arange(-(-columns * bits // 8))]
     return elements_of(raw, table.type)[:, :columns]
 
 

@@ -95,7 +95,7 @@ def _invoke_fill(context: Context, node: Node) -> None:
         y.bind(repeat_string(strings_of(value)[0], y.size))
     elif y.size and y.data is not None and value.data is not None:
         item_bytes = element_bytes(y, "FILL")
-        y.data[: y.nbytes].reshape(-1, item_bytes)[...] = value.data[:item_bytes]
+        y.data[: y.nbytes].reshape(-1, item_bytes)[...] = value.dense_bytes()[:item_bytes]
 
 
 def _prepare_zeros_like(context: Context, node: Node) -> Sequence[KernelCall]:

@@ -58,7 +58,7 @@ def flat_positions(operator: str, indices: Tensor, depth: int, shape: Shape) -> 
     """The element where each slice starts; InvokeError when a coordinate is out of range."""
     coordinates = indices.array().astype(np.int64)
     if coordinates.ndim < 2:
-        coordinates = coordinates.reshape(-1, depth)
+        coordinates = coordinates.reshape(-1 if depth else 1, depth)
     if (coordinates < 0).any() or (coordinates >= np.array(shape[:depth], np.int64)).any():
         raise InvokeError(out_of_range(operator, shape[:depth]))
     strides = np.array(row_major_strides(shape, 1)[:depth], np.int64)

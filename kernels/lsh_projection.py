@@ -64,7 +64,7 @@ def _sign_bit(seed: bytes, items: list[bytes], weights: list[float]) -> int:
 def invoke(context: Context, node: Node) -> None:
     seeds, items, weights, kind = _operands(context, node)
     y = context.output(node, 0)
-    raw = np.zeros(0, np.uint8) if items.data is None else items.data[: items.nbytes]
+    raw = items.dense_bytes()
     rows = [row.tobytes() for row in raw.reshape(items.shape[0], -1)]
     factors = [1.0] * len(rows) if weights is None else weights.array().tolist()
     bits = [_sign_bit(seed.tobytes(), rows, factors) for seed in seeds.array().reshape(-1)]

@@ -23,7 +23,7 @@ def elements_of(raw: np.ndarray, type: int) -> np.ndarray:
 
 def unpacked(tensor: Tensor) -> np.ndarray:
     """The elements of a packed tensor as int8, in its shape."""
-    raw = np.zeros(0, np.uint8) if tensor.data is None else tensor.data[: tensor.nbytes]
+    raw = tensor.dense_bytes()
     return elements_of(raw, tensor.type)[: tensor.size].reshape(tensor.shape)
 
 

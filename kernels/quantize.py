@@ -197,7 +197,7 @@ def _invoke_dequantize(context: Context, node: Node) -> None:
     bits, type_ = PACKED_TYPES[TensorType(x.type)]
     if x.data is None or q.per_channel:
         raise PrepareError(f"DEQUANTIZE: packed inputs that are not constant must have one scale, got {x!r}")
-    values = unpacked(x.data, bits, x.size, type_ == TensorType.INT8).ravel().astype(np.float32)
+    values = unpacked(x.dense_bytes(), bits, x.size, type_ == TensorType.INT8).ravel().astype(np.float32)
     scale, zero_point = np.float32(q.scale), np.float32(q.zero_point)
     reals = scale * (values - zero_point)
     if context.numerics is Numerics.DEFAULT:

@@ -162,7 +162,7 @@ def _invoke(operator: str, rule: ShapeRule) -> Callable[[Context, Node], None]:
             return
         nbytes = x.size * element_bytes(x, operator)
         if nbytes and x.data is not None and y.data is not None:
-            y.data[:nbytes] = x.data[:nbytes]
+            y.data[:nbytes] = x.dense_bytes()[:nbytes]
 
     return invoke
 

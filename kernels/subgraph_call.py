@@ -27,7 +27,7 @@ def value_of(x: Tensor) -> Value:
     """A copy of a tensor's value. Strings and resources are never changed in place, so they are shared."""
     if not x.has_fixed_size or x.data is None:
         return Value(x.type, x.shape, x.data)
-    return Value(x.type, x.shape, x.data[: x.nbytes].copy())
+    return Value(x.type, x.shape, x.dense_bytes().copy())
 
 
 def node_inputs(context: Context, node: Node, first: int) -> list[Tensor | None]:

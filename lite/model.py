@@ -145,4 +145,5 @@ def _named_kind(content: memoryview, error: ModelError) -> ModelError:
 
 
 def _by_name(entries: Iterable[tflite.TensorMap]) -> dict[str, int]:
-    return dict(sorted((entry.name or "", entry.tensor_index) for entry in entries))
+    # The file's numbers are unsigned, those of tensors are not: 2**32 - 1 is -1, as in LiteRT.
+    return dict(sorted((entry.name or "", (entry.tensor_index ^ 1 << 31) - (1 << 31)) for entry in entries))

@@ -101,7 +101,7 @@ def _from_header(text: bytes, program: bytes) -> PartitionProgram:
             _shapes(header["output_shapes"]),
             bool(header["side_effects"]),
         )
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelError(f"compiled partition: its header must be numlite's, got {error!r}") from error
 
 
@@ -126,5 +126,5 @@ def parse_compilations(data: bytes) -> list[Compilation]:
     """What pack_compilations has packed; ModelError when it is damaged."""
     try:
         return [_compilation(entry) for entry in json.loads(data)]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ModelError(f"metadata {METADATA_NAME!r}: it must list compilations, got {error!r}") from error

@@ -49,7 +49,7 @@ class Variable:
             raise InvokeError(f"tensor {x!r}: it is read, but nothing gives it a value")
         data = np.zeros(0, np.uint8) if data is None else data
         if x.has_fixed_size:
-            data = data[: x.nbytes]
+            data = x.dense_bytes()
         if data.dtype == object:
             # A variant's object, which kernels cannot see.
             self.memory = data.copy()

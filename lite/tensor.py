@@ -214,10 +214,18 @@ class Tensor:
         """A view of the tensor's memory, shaped and typed; StateError while unallocated."""
         if self.data is None:
             raise StateError(f"tensor {self!r} has no memory yet")
-        nbytes = self.nbytes
-        if len(self.data) < nbytes:
+        return self.dense_bytes().view(self.dtype).reshape(self.shape)
+
+    def dense_bytes(self) -> np.ndarray:
+        """The bytes of its elements (flat uint8 [nbytes]), none while unallocated.
+
+        UnsupportedError when the file stores it sparse: its bytes are then other ones.
+        """
+        if self.data is None:
+            return np.zeros(0, np.uint8)
+        if self.sparsity is not None or len(self.data) < self.nbytes:
             raise UnsupportedError(f"tensor {self!r}: it is stored sparse, which only DENSIFY reads")
-        return self.data[:nbytes].view(self.dtype).reshape(self.shape)
+        return self.data[: self.nbytes]
 
     def resize(self, shape: Shape) -> None:
         """Change the shape. Strings that are not as many as it has elements are given up."""

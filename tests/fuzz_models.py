@@ -20,6 +20,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.fuzzing.checkpoints import CHECKPOINTS
+from tests.fuzzing.compiled_models import COMPILED
+from tests.fuzzing.descriptions import DESCRIPTIONS
 from tests.fuzzing.driver import main
 from tests.fuzzing.flex_models import FLEX
 from tests.fuzzing.graphs import GRAPH_TEXTS, GRAPHS, TFG
@@ -28,8 +30,9 @@ from tests.fuzzing.saved_models import SAVED
 from tests.fuzzing.small_files import ARRAYS, METADATA, SELECTIONS
 from tests.fuzzing.string_models import STRINGS
 
+_MODELS = (MODELS, STRINGS, FLEX, DESCRIPTIONS, COMPILED)
 _GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS)
-KINDS = {kind.name: kind for kind in (MODELS, STRINGS, FLEX, *_GRAPHS, ARRAYS, SELECTIONS, METADATA)}
+KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, METADATA)}
 
 if __name__ == "__main__":
     sys.exit(main(__file__, KINDS))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...kernels.register import BuiltinOpResolver
-from ...lite.errors import InvokeError
+from ...lite.errors import InvokeError, ModelError
 from ...lite.interpreter_builder import build_subgraphs
 from ...lite.model import Model
 from ...lite.runtime import Runtime
@@ -22,7 +22,7 @@ class CpuPartition:
     def __init__(self, content: bytes, outer: Subgraph) -> None:
         shared = outer.runtime
         runtime = Runtime(shared.library, outer.numerics, outer.num_threads, cancellation=shared.cancellation)
-        (self._inner,) = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)
+        self._inner = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
 
     def prepare(self, context: Context, node: Node) -> None:
         """Give the outputs their shapes."""
@@ -30,6 +30,8 @@ class CpuPartition:
         for t, x in zip(inner.inputs, node.inputs, strict=True):
             inner.resize_input(t, context.tensor(x).shape)
         inner.allocate_tensors()
+        if not inner.outputs_known:
+            raise ModelError("compiled partition: its outputs' shapes must be known before it runs")
         for t, y in zip(inner.outputs, node.outputs, strict=True):
             context.resize_tensor(context.tensor(y), inner.tensors[t].shape)
 

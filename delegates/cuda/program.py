@@ -82,7 +82,7 @@ def read_program(
     """
     try:
         content, cubins = _unpacked(program)
-    except (ValueError, KeyError, TypeError, struct.error) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, struct.error) as error:
         raise ModelError(
             f"compiled partition: it must be a program of {delegate.name}, got {error}"
         ) from error
@@ -96,7 +96,8 @@ def read_program(
             kernel.stay_on_cpu(missing)
         delegate.device.cubins.carry(cubins.get(arch, {}))
     runtime = Runtime(_NoLibrary(), context.numerics)
-    (subgraph,) = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)
+    subgraph = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
+    _check_border(outer, node, subgraph)
     inner = (*subgraph.inputs, *subgraph.outputs)
     names = dict(zip((*node.inputs, *node.outputs), inner, strict=True))
     tensors = subgraph.tensors
@@ -105,6 +106,25 @@ def read_program(
         return tensors[t]
 
     kernel.take(find, subgraph.nodes, node.inputs, node.outputs, names, lambda: CpuPartition(content, outer))
+
+
+def _check_border(outer: Subgraph, node: Node, inner: Subgraph) -> None:
+    """ModelError unless the partition takes and gives what its operator does, and has no other subgraph."""
+    if len(inner.runtime.subgraphs) != 1:
+        raise ModelError(f"compiled partition: it must be one subgraph, got {len(inner.runtime.subgraphs)}")
+    for what, border, own in (("input", node.inputs, inner.inputs), ("output", node.outputs, inner.outputs)):
+        types = [outer.tensors[t].type if t >= 0 else None for t in border]
+        if types != [inner.tensors[t].type for t in own]:
+            raise ModelError(
+                f"compiled partition: its {what}s must be the operator's, got {len(own)} for {len(border)}, "
+                "or of other types"
+            )
+    odd = [inner.tensors[t] for t in (*inner.inputs, *inner.outputs) if not inner.tensors[t].has_fixed_size]
+    odd += [inner.tensors[t] for t in inner.inputs if inner.tensors[t].is_constant]
+    if odd:
+        raise ModelError(
+            f"compiled partition: its border must be plain tensors, inputs no constants, got {odd[0]!r}"
+        )
 
 
 def _unpacked(program: bytes) -> tuple[bytes, dict[int, dict[str, Cubin]]]:

@@ -33,12 +33,14 @@ def array_of(tensor: Tensor, data_type: int) -> np.ndarray:
         view = view_tensor(tensor)
         view.flags.writeable = False
         return view
+    if tensor.data is None:
+        return np.empty(tensor.shape, numpy_dtype(data_type))
     value = read_tensor(tensor)
     # bfloat16 and float8 may come as their bits, small integers one a byte.
     dtype = numpy_dtype(data_type)
     if value.dtype == dtype or dtype.kind == "O":
         return value
-    if value.dtype.itemsize != dtype.itemsize:
+    if value.dtype.itemsize != dtype.itemsize or value.dtype.kind == "O":
         raise InvokeError(f"tensor {tensor!r}: the op takes {dtype} there")
     return value.view(dtype) if tensor.type in _BITS else value.astype(dtype)
 

@@ -1,0 +1,143 @@
+"""What the fuzzer has found, built anew: each once ended in a crash, a wrong result or an error of a bug."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numlite.lite.partition_program import pack_program, unpack_program
+from numlite.lite.string_tensor import pack_strings
+from numlite.lite.tensor import TensorType
+from numlite.schema import tflite
+
+from tests.fuzzing.compiled_models import _compiled, _inner, _program
+from tests.model_builder import ModelBuilder, SubgraphBuilder
+from tests.small_models import chain, two_signatures
+
+Op = tflite.BuiltinOperator
+STRING = TensorType.STRING
+
+
+def strings_that_are_fewer() -> bytes:
+    """The header says none: NumPy does not see a copy out of an empty array."""
+    model = ModelBuilder()
+    x = model.tensor((2, 300_000), tflite.TensorType.STRING, bytes(4) + np.int32(8).tobytes() + bytes(40))
+    y = model.tensor((300_000, 2), tflite.TensorType.STRING)
+    model.op(Op.TRANSPOSE, [x, model.constant([1, 0])], [y])
+    return model.build([], [y])
+
+
+def many_strings() -> bytes:
+    """A hundred bytes of file that fill gigabytes."""
+    model = ModelBuilder()
+    text = model.tensor((), tflite.TensorType.STRING, pack_strings([b"a" * 20]).tobytes())
+    y = model.tensor((), tflite.TensorType.STRING)
+    model.op(Op.FILL, [model.constant([100_000_000]), text], [y])
+    return model.build([], [y])
+
+
+def strings_of_no_coordinates() -> bytes:
+    model = ModelBuilder()
+    x, y = model.tensor((2,), tflite.TensorType.STRING), model.tensor((2,), tflite.TensorType.STRING)
+    model.op(Op.GATHER_ND, [x, model.tensor((0,), np.int32, b"")], [y])
+    return model.build([x], [y])
+
+
+def options_of_another_operator() -> bytes:
+    model = ModelBuilder()
+    x, y = model.tensor((2, 3)), model.tensor((2, 3))
+    model.op(Op.SOFTMAX, [x], [y], tflite.DepthwiseConv2DOptionsT())
+    return model.build([x], [y])
+
+
+def constant_input_of_a_branch() -> bytes:
+    """The caller's value was written into the file."""
+    model = ModelBuilder()
+    chosen, x, y = model.tensor((), np.bool_), model.tensor((3,)), model.tensor((3,))
+    branches = [_branch(model, value) for value in (None, np.ones(3, np.float32))]
+    model.op(Op.IF, [chosen, x], [y], _branches(branches))
+    return model.build([chosen, x], [y])
+
+
+def _branches(subgraphs: list[int]) -> tflite.IfOptionsT:
+    return tflite.IfOptionsT(then_subgraph_index=subgraphs[0], else_subgraph_index=subgraphs[1])
+
+
+def _branch(model: ModelBuilder, value: np.ndarray | None) -> int:
+    branch: SubgraphBuilder = model.add_subgraph("branch")
+    x, y = branch.tensor((3,), np.float32, value), branch.tensor((3,))
+    branch.op(Op.NEG, [x], [y], tflite.NegOptionsT())
+    branch.finish([x], [y])
+    return branch.index
+
+
+def sparse_but_no_constant() -> bytes:
+    """What sparsity says of a tensor that has no buffer made it lose its shape."""
+    model = tflite.unpack(tflite.read(chain()))
+    model.subgraphs[0].tensors[1].sparsity = tflite.SparsityParametersT(
+        traversal_order=[0, 1],
+        block_map=[],
+        dim_metadata=[tflite.DimensionMetadataT(dense_size=size) for size in (1, 4)],
+    )
+    return tflite.pack(model)
+
+
+def signature_without_tensors() -> bytes:
+    model = tflite.unpack(tflite.read(two_signatures()))
+    model.signature_defs[0].inputs[0].tensor_index = 2**32 - 1
+    return tflite.pack(model)
+
+
+def compiled_with(inner: bytes, header: dict[str, object] | None = None) -> bytes:
+    """A compiled model of one operator, whose program holds another model than the operator was made for."""
+    model = tflite.unpack(tflite.read(_compiled(chain())))
+    operator = model.subgraphs[0].operators[0]
+    carried = unpack_program(bytes(operator.custom_options))
+    program = _program(inner or _inner(carried), header)
+    operator.custom_options = pack_program(replace(carried, program=program))
+    return tflite.pack(model)
+
+
+def _of_other_type() -> bytes:
+    model = ModelBuilder()
+    x, y = model.tensor((1, 4), np.int32), model.tensor((1, 4), np.int32)
+    model.op(Op.ABS, [x], [y])
+    return model.build([x], [y])
+
+
+def _with_constant_input() -> bytes:
+    model = ModelBuilder()
+    x, y = model.tensor((1, 4), np.float32, np.ones((1, 4))), model.tensor((1, 4))
+    model.op(Op.ABS, [x], [y])
+    return model.build([x], [y])
+
+
+def _with_late_shape() -> bytes:
+    model = ModelBuilder()
+    x, found, y = model.tensor((1, 4)), model.tensor((), np.int64), model.tensor(())
+    model.op(Op.WHERE, [x], [found])
+    model.op(Op.CAST, [found], [y], tflite.CastOptionsT())
+    return model.build([x], [y])
+
+
+def _endless_header() -> dict[str, object]:
+    return {"model": json.loads("1e400"), "cubins": []}
+
+
+# name: kind, model, and what the ending says.
+FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "strings that are fewer": ("strings", strings_that_are_fewer, "ModelError: tensor 0"),
+    "many strings": ("strings", many_strings, "InvokeError: node 0 (FILL)"),
+    "no coordinates": ("strings", strings_of_no_coordinates, "invoked"),
+    "options of another operator": ("models", options_of_another_operator, "invoked"),
+    "constant input": ("models", constant_input_of_a_branch, "PrepareError: node 0 (IF)"),
+    "sparse": ("models", sparse_but_no_constant, "invoked"),
+    "signature": ("metadata", signature_without_tensors, "ValueError: Invalid tensor index -1"),
+    "several graphs": ("compiled", lambda: compiled_with(two_signatures()), "must be one subgraph, got 2"),
+    "other types": ("compiled", lambda: compiled_with(_of_other_type()), "its inputs must be the operator's"),
+    "constants": ("compiled", lambda: compiled_with(_with_constant_input()), "inputs no constants"),
+    "late shape": ("compiled", lambda: compiled_with(_with_late_shape()), "must be known before it runs"),
+    "header": ("compiled", lambda: compiled_with(b"", _endless_header()), "it must be a program of"),
+}
