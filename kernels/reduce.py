@@ -248,6 +248,21 @@ _NUMPY: dict[str, np.ufunc] = {
 }
 
 
+def _of_nothing(name: str, dtype: np.dtype) -> float | None:
+    """The result over no elements, None where NumPy knows it."""
+    if name not in ("REDUCE_MAX", "REDUCE_MIN"):
+        return None
+    least: float
+    most: float
+    if dtype.kind == "f":
+        least, most = -np.inf, np.inf
+    elif dtype.kind == "b":
+        least, most = False, True
+    else:
+        least, most = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return least if name == "REDUCE_MAX" else most
+
+
 def _invoke(name: str, context: Context, node: Node) -> None:
     """The operator in NumPy, for axes known only now; quantized sums as the reference kernels'."""
     x, axis_tensor, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
@@ -263,7 +278,7 @@ def _invoke(name: str, context: Context, node: Node) -> None:
         name = _OF_BOOLS[name]
     sums = name in ("MEAN", "SUM")
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
-    initial = {"REDUCE_MAX": -np.inf, "REDUCE_MIN": np.inf}.get(name) if wide == np.float32 else None
+    initial = _of_nothing(name, x.dtype)
     reduce = partial(_NUMPY[name].reduce, x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node))
     result = reduce() if initial is None else reduce(initial=initial)
     count = x.size // max(1, y.size)

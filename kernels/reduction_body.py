@@ -157,8 +157,9 @@ def value_of_array(type: int, x: np.ndarray) -> Value:
 
 
 def array_of(value: Value) -> np.ndarray:
-    """What a subgraph has given, as an array."""
-    assert value.data is not None
+    """What a subgraph has given, as an array; InvokeError when nothing has given it a value."""
+    if value.data is None:
+        raise InvokeError("the body must give its outputs values, and gives none")
     return value.data.view(NUMPY_DTYPES[value.type]).reshape(value.shape)
 
 

@@ -73,7 +73,7 @@ def quantization_parameters(tensor: Tensor, tensors: Sequence[Tensor]) -> dict[s
 
 
 def _values(tensors: Sequence[Tensor], index: int, none: np.ndarray) -> np.ndarray:
-    if index == -1 or tensors[index].data is None:
+    if not 0 <= index < len(tensors) or tensors[index].data is None:
         return none.copy()
     return read_tensor(tensors[index]).ravel()
 
@@ -95,11 +95,11 @@ def sparsity_parameters(tensor: Tensor) -> dict[str, Any]:
 def _dimension(entry: Any) -> dict[str, Any]:
     if entry.format == _DENSE:
         return {"format": _DENSE, "dense_size": entry.dense_size}
-    return {
-        "format": entry.format,
-        "array_segments": np.array(entry.array_segments.values, np.int32),
-        "array_indices": np.array(entry.array_indices.values, np.int32),
+    vectors = {"array_segments": entry.array_segments, "array_indices": entry.array_indices}
+    found = {
+        name: np.array(vector.values, np.int32) for name, vector in vectors.items() if vector is not None
     }
+    return {"format": entry.format, **found}
 
 
 def operator_details(subgraph: Subgraph, node: Node) -> dict[str, Any]:

@@ -84,6 +84,53 @@ def sparse_but_no_constant() -> bytes:
     return tflite.pack(model)
 
 
+def sparse_table() -> bytes:
+    """Rows were read from where a dense table has them."""
+    model = ModelBuilder()
+    positions, y = model.tensor((3,), np.int32), model.tensor((3, 12), np.float16)
+    table = model.tensor((6, 12), tflite.TensorType.INT4, bytes(8), scale=[0.1] * 6)
+    _make_sparse(model.subgraph.tensors[table])
+    model.op(Op.EMBEDDING_LOOKUP, [positions, table], [y], version=4)
+    return model.build([positions], [y])
+
+
+def sparse_without_places() -> bytes:
+    model = ModelBuilder()
+    x, y = model.tensor((6, 12), np.float32, np.ones((6, 12))), model.tensor((6, 12))
+    _make_sparse(model.subgraph.tensors[x])
+    model.op(Op.DENSIFY, [x], [y], tflite.DensifyOptionsT())
+    return model.build([], [y])
+
+
+def _make_sparse(tensor: tflite.TensorT) -> None:
+    """In a form that says nothing of where the values are."""
+    tensor.sparsity = tflite.SparsityParametersT(
+        traversal_order=[0, 1],
+        block_map=[],
+        dim_metadata=[tflite.DimensionMetadataT(dense_size=6), tflite.DimensionMetadataT(format=1)],
+    )
+
+
+def reduced_to_nothing() -> bytes:
+    """Over no elements, along axes that are known late."""
+    model = ModelBuilder()
+    x, axes, y = model.tensor((2, 0), np.bool_), model.tensor((1,), np.int32), model.tensor((2,), np.bool_)
+    model.op(Op.REDUCE_ANY, [x, axes], [y], tflite.ReducerOptionsT())
+    return model.build([x, axes], [y])
+
+
+def body_without_value() -> bytes:
+    """A reduction whose body gives a tensor that nothing writes."""
+    model = ModelBuilder()
+    x, start, y = model.tensor((2, 3)), model.constant(np.zeros((), np.float32)), model.tensor((2,))
+    body = model.add_subgraph("body")
+    a, b, c = (body.tensor(()) for _ in range(3))
+    body.finish([a, b], [c])
+    options = tflite.StablehloReduceOptionsT(dimensions=[1], body_subgraph_index=body.index)
+    model.op(Op.STABLEHLO_REDUCE, [x, start], [y], options)
+    return model.build([x], [y])
+
+
 def signature_without_tensors() -> bytes:
     model = tflite.unpack(tflite.read(two_signatures()))
     model.signature_defs[0].inputs[0].tensor_index = 2**32 - 1
@@ -133,6 +180,10 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "no coordinates": ("strings", strings_of_no_coordinates, "invoked"),
     "options of another operator": ("models", options_of_another_operator, "invoked"),
     "constant input": ("models", constant_input_of_a_branch, "PrepareError: node 0 (IF)"),
+    "sparse table": ("models", sparse_table, "stored sparse, which only DENSIFY reads"),
+    "sparse without places": ("models", sparse_without_places, "PrepareError: node 0 (DENSIFY)"),
+    "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
+    "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
     "signature": ("metadata", signature_without_tensors, "ValueError: Invalid tensor index -1"),
     "several graphs": ("compiled", lambda: compiled_with(two_signatures()), "must be one subgraph, got 2"),
