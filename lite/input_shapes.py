@@ -25,7 +25,7 @@ def with_input_shapes(message: str, subgraph: Subgraph, signatures: Iterable[Sig
         for signature in signatures
         if signature.subgraph_index == subgraph.index
         for name, t in signature.inputs.items()
-        if name != subgraph.tensors[t].name
+        if 0 <= t < len(subgraph.tensors) and name != subgraph.tensors[t].name
     }
     wrong = [tensor for tensor in inputs if not _fits(tensor)]
     if not wrong:

@@ -39,7 +39,8 @@ def allocate(nbytes: int) -> np.ndarray:
         raise PrepareError(f"memory: could not allocate {nbytes:,} bytes") from error
     whole[start + nbytes : start + room] = MARK
     _tails.append((weakref.ref(whole), start + nbytes, start + room))
-    return whole[start : start + nbytes]
+    # Not by a slice: NumPy lets empty ones begin where the whole does.
+    return np.ndarray((nbytes,), np.uint8, whole, start)
 
 
 def check_tails() -> bool:

@@ -137,6 +137,14 @@ def signature_without_tensors() -> bytes:
     return tflite.pack(model)
 
 
+def signature_of_a_wrong_shape() -> bytes:
+    """Whose argument is no tensor, and whose node cannot be prepared."""
+    model = ModelBuilder()
+    x, y = model.tensor((2, 3)), model.tensor((2, 4))
+    model.op(Op.ADD, [x, model.constant(np.zeros(4, np.float32))], [y], tflite.AddOptionsT())
+    return model.build([x], [y], {"serve": ({"x": 99}, {"y": y})})
+
+
 def compiled_with(inner: bytes, header: dict[str, object] | None = None) -> bytes:
     """A compiled model of one operator, whose program holds another model than the operator was made for."""
     model = tflite.unpack(tflite.read(_compiled(chain())))
@@ -185,7 +193,8 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
-    "signature": ("metadata", signature_without_tensors, "ValueError: Invalid tensor index -1"),
+    "signature": ("descriptions", signature_without_tensors, "ValueError: Invalid tensor index -1"),
+    "signature and shape": ("models", signature_of_a_wrong_shape, "PrepareError: node 0 (ADD)"),
     "several graphs": ("compiled", lambda: compiled_with(two_signatures()), "must be one subgraph, got 2"),
     "other types": ("compiled", lambda: compiled_with(_of_other_type()), "its inputs must be the operator's"),
     "constants": ("compiled", lambda: compiled_with(_with_constant_input()), "inputs no constants"),
