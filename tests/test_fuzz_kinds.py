@@ -15,6 +15,9 @@ KINDS = (
 )
 
 
+MODELS = ("models", "strings", "flex", "descriptions", "compiled")
+
+
 def fuzz(kind: str, *options: str) -> str:
     command = [sys.executable, str(SCRIPT), "--kind", kind, "--children", "1", "--timeout", "60", *options]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -26,6 +29,12 @@ def fuzz(kind: str, *options: str) -> str:
 def test_damaged_files_end_in_errors(kind: str) -> None:
     printed = fuzz(kind, "--count", "100")
     assert "100 mutants" in printed and "ModelError" in printed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", MODELS)
+def test_five_minutes_of_damaged_models(kind: str) -> None:
+    assert f"{kind}: " in fuzz(kind, "--seconds", "60", "--first", "1000")
 
 
 @pytest.mark.long
