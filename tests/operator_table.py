@@ -17,7 +17,7 @@ from numlite.lite.registration import Registration
 from numlite.lite.subgraph import Subgraph
 from numlite.lite.tensor import TensorType
 
-from .cases.case import EXACT, Case, Closeness, Quanta, Skip
+from .cases.case import EXACT, Case, Close, Closeness, Dies, Differs, Exact, Quanta, Refuses, Relation, Skip
 from .test_cases import CASES
 
 PATH = Path(__file__).parent.parent / "docs" / "operators.md"
@@ -30,9 +30,12 @@ when it is stale.
 One line for each operator, its versions, and each combination of types that a case runs (`inputs ->
 outputs`, repeated types once). *Runs*: `compiled` when the node is a native call, `Python` when an output's
 shape depends on values or no kernel is compiled for the type, `known` when prepare computes the result from
-constants. The last three columns give the strictest way in which the outputs are held against the NumPy
-oracle (in both numerics), LiteRT's default path and LiteRT's reference kernels: `exact` (every bit),
-`within n` (integers), `close` (floats, to the case's tolerance), `-` where no such comparison is made.
+constants. The last three columns give the loosest way in which outputs of these types are held against the
+NumPy oracle (in both numerics), LiteRT's default path and LiteRT's reference kernels: `exact` (every bit),
+`within n` (integers), `close` (floats, to the case's tolerance), `differs` (asserted: LiteRT gives something
+else in one case at least), `refuses` or `dies` where LiteRT runs none of the cases, `-` where nothing is
+compared.
+`python -m tests.litert_relations` lists what LiteRT refuses, and what differs and why.
 
 """
 
@@ -77,6 +80,18 @@ FLOATS = {
 }
 
 
+_WORDS: dict[type, str] = {
+    Exact: "exact",
+    Close: "close",
+    Differs: "differs",
+    Refuses: "refuses",
+    Dies: "dies",
+    Skip: "-",
+}
+# From what says nothing of closeness to the loosest.
+_ORDER = ("-", "refuses", "dies", "exact", "within", "close", "differs")
+
+
 @dataclass
 class Row:
     """What the cases of one operator with one combination of types show."""
@@ -93,14 +108,12 @@ def kinds(subgraph: Subgraph, indices: tuple[int, ...]) -> str:
     return " ".join(dict.fromkeys(names)) or "nothing"
 
 
-def how_close(closeness: Closeness | Skip | None, floats: bool, otherwise: Closeness | Skip) -> str:
-    if closeness is None:
-        closeness = otherwise if floats else EXACT
-    if isinstance(closeness, Skip):
-        return ""
-    if closeness == EXACT:
-        return "exact"
-    return f"within {closeness.n}" if isinstance(closeness, Quanta) else "close"
+def how_close(relation: Relation | Skip | None, floats: bool, otherwise: Closeness | Skip) -> str:
+    if relation is None:
+        relation = otherwise if floats else EXACT
+    if isinstance(relation, Quanta):
+        return f"within {relation.n}"
+    return _WORDS[type(relation)]
 
 
 def see(case: Case, rows: dict[str, dict[str, Row]]) -> None:
@@ -125,9 +138,14 @@ def see(case: Case, rows: dict[str, dict[str, Row]]) -> None:
         row.litert_reference.add(how_close(case.litert_reference, floats, case.closeness))
 
 
-def strictest(seen: set[str]) -> str:
-    order = ("exact", "within 1", "within 2", "close")
-    return min(seen - {""}, key=lambda text: order.index(text) if text in order else 9, default="-")
+def loosest(seen: set[str]) -> str:
+    """What holds of all cases that are compared; else what hinders it."""
+    return max(seen, key=_looseness, default="-")
+
+
+def _looseness(text: str) -> tuple[int, int]:
+    word, _, n = text.partition(" ")
+    return _ORDER.index(word), int(n or 0)
 
 
 def lines() -> list[str]:
@@ -143,7 +161,7 @@ def lines() -> list[str]:
         versions = f"{found[name].min_version}-{found[name].max_version}"
         for types, row in sorted(rows[name].items()) or [("no case", Row())]:
             checks = (row.oracle, row.litert_default, row.litert_reference)
-            cells = (name, versions, types, ", ".join(sorted(row.runs)), *map(strictest, checks))
+            cells = (name, versions, types, ", ".join(sorted(row.runs)), *map(loosest, checks))
             table.append(f"| {' | '.join(cells)} |")
     table.append("")
     table.append(

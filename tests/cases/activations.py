@@ -9,10 +9,9 @@ from numlite.schema import tflite
 from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Closeness, Quanta, Skip
+from .case import EXACT, NO_KERNEL, Case, Close, Closeness, Quanta
 from .single_op import Kind, single_op
 
-_NO_REFERENCE = Skip("LiteRT has no reference kernel")
 _ALPHA = 0.3
 
 
@@ -47,7 +46,7 @@ def float_case(name: str, shape: tuple[int, ...], num_threads: int = 1) -> Case:
         oracle=lambda x: function(x.astype(np.float64)).astype(np.float32),
         closeness=closeness,
         litert_default=litert,
-        litert_reference=_NO_REFERENCE if name == "ELU" else litert,
+        litert_reference=NO_KERNEL if name == "ELU" else litert,
         num_threads=num_threads,
     )
 
@@ -66,7 +65,7 @@ def byte_case(name: str, dtype: type, x_scale: float, y_scale: float, zeros: tup
         oracle=lambda stored: y.stored(function(x.real(stored))),
         # HARD_SWISH works with 16 bits.
         closeness=Quanta(2) if name == "HARD_SWISH" else Quanta(1),
-        litert_reference=_NO_REFERENCE if name == "ELU" else None,
+        litert_reference=NO_KERNEL if name == "ELU" else None,
     )
 
 

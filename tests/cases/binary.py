@@ -172,7 +172,7 @@ CASES = [
     binary_case(
         "SQUARED_DIFFERENCE", Kind((3, 65), np.int8, 0.05, 3), Kind((1, 65), np.int8, 0.11, -9), (0.9, -20)
     ),
-    binary_case("ADD", Kind(_RANK_8[0]), Kind(_RANK_8[1]), litert=Skip("LiteRT broadcasts up to rank 6")),
+    binary_case("ADD", Kind(_RANK_8[0]), Kind(_RANK_8[1])),
     binary_case("ADD", Kind((512, 1024)), Kind((512, 1024)), num_threads=2),
     binary_case("MUL", Kind((1 << 20,)), Kind((1,)), num_threads=2),
 ]

@@ -48,8 +48,45 @@ class Skip:
     reason: str
 
 
+@dataclass(frozen=True)
+class Refuses:
+    """LiteRT raises with a message that the regular expression finds something in; numlite, where it says so."""
+
+    match: str
+    numlite_too: bool = False
+
+
+@dataclass(frozen=True)
+class Differs:
+    """LiteRT gives something else, and why; no number is more than `most` off, where that is known."""
+
+    reason: str
+    most: float | None = None
+
+    def check(self, actual: Arrays, expected: Arrays, usual: Closeness, of_floats: Closeness) -> None:
+        """Fails when LiteRT begins to agree, or is further off than is known."""
+        try:
+            check_outputs(actual, expected, usual, of_floats)
+        except AssertionError:
+            apart = 0.0 if self.most is None else largest_difference(actual, expected)
+            assert self.most is None or apart <= self.most, f"{self.reason}: now by {apart}"
+            return
+        raise AssertionError(f"LiteRT agrees now, though {self.reason}")
+
+
+@dataclass(frozen=True)
+class Dies:
+    """LiteRT takes the process with it, and when."""
+
+    reason: str
+
+
 EXACT = Exact()
 Closeness = Exact | Quanta | Close
+# How numlite stands to LiteRT.
+Relation = Closeness | Refuses | Differs | Dies
+# Of operators that LiteRT, or one of its resolvers, does not have.
+NO_KERNEL = Refuses("Didn't find op|unresolved custom op")
 
 
 @dataclass(frozen=True)
@@ -70,8 +107,8 @@ class Case:
     inputs: Arrays
     oracle: Callable[..., np.ndarray | Arrays] | None = None
     closeness: Closeness | Skip = EXACT
-    litert_default: Closeness | Skip | None = None
-    litert_reference: Closeness | Skip | None = None
+    litert_default: Relation | None = None
+    litert_reference: Relation | None = None
     num_threads: int = 1
     tags: frozenset[str] = field(default_factory=frozenset)
 
@@ -95,3 +132,14 @@ def check_outputs(
             of_floats.check(a, e)
         else:
             EXACT.check(a, e)
+
+
+def largest_difference(actual: Arrays, expected: Arrays) -> float:
+    """Between any two elements; infinite where shapes or types differ."""
+    if [(x.shape, x.dtype) for x in actual] != [(x.shape, x.dtype) for x in expected]:
+        return float("inf")
+    with np.errstate(invalid="ignore"):
+        apart = [
+            np.abs(a.astype(np.float64) - b.astype(np.float64)) for a, b in zip(actual, expected, strict=True)
+        ]
+    return max((float(np.nanmax(each, initial=0.0)) for each in apart), default=0.0)

@@ -7,10 +7,10 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder
-from .case import Case, Skip
+from .case import Case, Refuses
 from .movement_case import movement_case
 
-_NO_FLOAT8 = Skip("LiteRT has no kernel of float8")
+_NO_FLOAT8 = Refuses("unsupported by op Cast")
 _TYPES = (
     np.float16,
     np.float32,
@@ -82,7 +82,7 @@ def cast_case(source: type, target: type) -> Case:
     )
 
 
-def there_and_back_case(between: TensorType, oracle: np.ndarray, litert: Skip | None = None) -> Case:
+def there_and_back_case(between: TensorType, oracle: np.ndarray, litert: Refuses | None = None) -> Case:
     """float32 to a type that NumPy lacks, and back."""
     x = edge_values(np.float32)
 

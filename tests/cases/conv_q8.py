@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numlite.schema import tflite
 
-from .case import Case, Skip
+from .case import Case, Refuses
 from .filter_q8_case import (
     INT8,
     INT8_ONE_SCALE,
@@ -21,7 +21,7 @@ from .filter_q8_case import (
 )
 from .window_oracle import SAME, VALID, conv_2d
 
-_NO_BIAS = Skip("LiteRT's CONV_2D asks for a bias")
+_NO_BIAS = Refuses("has_bias was not true")
 
 
 def conv_case(

@@ -7,17 +7,16 @@ from collections.abc import Callable
 import numpy as np
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Closeness, Quanta, Skip
+from .case import EXACT, NO_KERNEL, Case, Close, Closeness, Quanta, Relation, Skip
 from .single_op import Kind, single_op
 
 # XNNPACK's polynomials are further from the exact value than ours.
 _NEAR = Close(rtol=2e-6, atol=5e-7)
 _STORED = Skip("LiteRT negates stored values, whatever their quantization")
 _LOWEST = Skip("the logarithm of what is not positive is LiteRT's to choose")
-_NO_REFERENCE = Skip("LiteRT has no reference kernel")
 
 # Function, its inputs' magnitudes only, how close to the exact value, to LiteRT's reference.
-_FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray], bool, Closeness, Closeness | Skip | None]] = {
+_FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray], bool, Closeness, Relation | None]] = {
     # Libraries' sines differ in the last bit.
     "SIN": (np.sin, False, Close(rtol=3e-7, atol=2e-7), None),
     "COS": (np.cos, False, Close(rtol=3e-7, atol=2e-7), None),
@@ -29,8 +28,8 @@ _FUNCTIONS: dict[str, tuple[Callable[..., np.ndarray], bool, Closeness, Closenes
     "NEG": (np.negative, False, EXACT, None),
     "ABS": (np.abs, False, EXACT, None),
     "FLOOR": (np.floor, False, EXACT, None),
-    "CEIL": (np.ceil, False, EXACT, _NO_REFERENCE),
-    "ROUND": (np.rint, False, EXACT, _NO_REFERENCE),
+    "CEIL": (np.ceil, False, EXACT, NO_KERNEL),
+    "ROUND": (np.rint, False, EXACT, NO_KERNEL),
 }
 
 

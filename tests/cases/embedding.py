@@ -13,7 +13,7 @@ from numlite.schema.tflite import (
 )
 
 from ..model_builder import ModelBuilder
-from .case import Case, Skip
+from .case import Case, Refuses
 from .movement_case import EVERY_SIZE, index, movement_case, random_array
 
 _BITS = {TensorType.INT8: 8, TensorType.INT4: 4, TensorType.INT2: 2}
@@ -82,7 +82,7 @@ def blockwise_case(stored: TensorType, columns: int, block_size: int, target: ty
         wide = np.repeat(scales.astype(np.float32), block_size, 1)
         return (table.astype(np.float32) * wide)[positions].astype(target)
 
-    refused = None if stored == TensorType.INT4 else Skip("LiteRT has blocks of int4 only")
+    refused = Refuses("only supports Int4 and Int2") if stored == TensorType.INT8 else None
     return Case(
         id=f"EMBEDDING_LOOKUP-blocks-{stored.name}-{columns}-{block_size}-{np.dtype(target).name}",
         make=make,

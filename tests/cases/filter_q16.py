@@ -6,13 +6,12 @@ import numpy as np
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
-from .case import Case, Quanta, Skip
+from .case import NO_KERNEL, Case, Quanta
 from .conv import NONE, RELU, RELU6
 from .window_oracle import clamp
 
 SAME, VALID = 0, 1
 _CODE = tflite.BuiltinOperator
-_NO_VERSION = Skip("LiteRT's reference resolver has no DEPTHWISE_CONV_2D of int16")
 
 
 def _padded(x: np.ndarray, size: int, stride: int, dilation: int, padding: int) -> np.ndarray:
@@ -132,7 +131,7 @@ def filter_q16_case(
         inputs=[x],
         oracle=oracle,
         closeness=Quanta(1),
-        litert_reference=_NO_VERSION if depthwise else None,
+        litert_reference=NO_KERNEL if depthwise else None,
         num_threads=num_threads,
     )
 

@@ -11,7 +11,7 @@ from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Quanta, Skip
+from .case import Case, Quanta, Refuses
 
 NONE, RELU, RELU_N1_TO_1, RELU6 = range(4)
 _ENDS = {NONE: (-np.inf, np.inf), RELU: (0, np.inf), RELU_N1_TO_1: (-1, 1), RELU6: (0, 6)}
@@ -57,7 +57,7 @@ def filter_case(
     constant: bool = True,
     num_threads: int = 1,
     bias_range: int = 20000,
-    litert: Skip | None = None,
+    litert: Refuses | None = None,
 ) -> Case:
     """A model of one operator.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import EXACT, Case, Close, Skip
+from .case import EXACT, NO_KERNEL, Case, Close
 from .custom_case import custom_model
 
 _NAME = "aeq.hadamard_rotation"
@@ -27,7 +27,7 @@ def case(shape: tuple[int, ...], size: int) -> Case:
         oracle=oracle,
         closeness=Close(rtol=1e-5, atol=1e-5),
         litert_default=EXACT,
-        litert_reference=Skip("LiteRT's reference resolver does not have it"),
+        litert_reference=NO_KERNEL,
     )
 
 

@@ -11,12 +11,13 @@ from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder
-from .case import EXACT, Case, Close, Quanta, Skip
+from .case import EXACT, Case, Close, Differs, Quanta, Refuses, Relation
 from .single_op import Kind
 
 _SHAPE = (3, 40)
-_NO_REFERENCE = Skip("LiteRT's reference kernel does not take float16")
-_NO_BFLOAT16 = Skip("LiteRT has no kernel of bfloat16")
+_NO_TYPE = Refuses(
+    "Didn't find op|supported|supports|failed to prepare|input->type|lhs_data->type|output->quantization.type"
+)
 _NEAREST = Close(1e-3, 1e-6)
 _IN_HALF = Close(4e-3, 2e-4)  # XNNPACK rounds to float16 within the operator too
 
@@ -31,6 +32,12 @@ class _Operator(NamedTuple):
     positive: bool = False
     near: bool = False  # XNNPACK's result, not the same
     reference: bool = False  # LiteRT's reference has it
+
+
+# As XNNPACK computes LOGISTIC of bfloat16.
+_ROUNDS_WITHIN = Differs("XNNPACK rounds to 16 bits within the operator", 0.004)
+# What LiteRT computes of bfloat16 tensors.
+_BFLOAT16_BY_LITERT = frozenset(("NEG", "FLOOR", "LOGISTIC", "TANH", "MAXIMUM", "MINIMUM"))
 
 
 def _softmax(x: np.ndarray) -> np.ndarray:
@@ -65,6 +72,7 @@ _OPERATORS = {
     "TANH": _Operator(np.tanh, near=True, reference=True),
     "ELU": _Operator(lambda x: np.where(x < 0, np.expm1(x), x), near=True),
     "HARD_SWISH": _Operator(lambda x: x * np.clip(x + 3, 0, 6) / 6, near=True),
+    "SOFTMAX": _Operator(_softmax, tflite.SoftmaxOptionsT(beta=1.0), near=True, reference=True),
     "SUB": _Operator(np.subtract, tflite.SubOptionsT(), _PAIR),
     "DIV": _Operator(np.divide, tflite.DivOptionsT(), _PAIR),
     "SQUARED_DIFFERENCE": _Operator(lambda a, b: np.square(a - b), None, _PAIR, near=True),
@@ -79,7 +87,6 @@ _OPERATORS = {
 _BEYOND = {
     "MAX_POOL_2D": _Operator(lambda x: x.reshape(1, 2, 2, 2, 2, 3).max((2, 4)), _POOL, ((1, 4, 4, 3),)),
     "LOG_SOFTMAX": _Operator(lambda x: np.log(_softmax(x))),
-    "SOFTMAX": _Operator(_softmax, tflite.SoftmaxOptionsT(beta=1.0)),
     "PRELU": _Operator(lambda x, slope: np.where(x < 0, x * slope, x), None, _PAIR),
     "SIGN": _Operator(np.sign),
     "FULLY_CONNECTED": _Operator(lambda x, w: x @ w.T, tflite.FullyConnectedOptionsT(), ((4, 16), (5, 16))),
@@ -109,7 +116,7 @@ def _model(name: str, operator: _Operator, type_: TensorType, out: Sequence[int]
     return model.build(inputs, [result])
 
 
-def _float16_case(name: str, operator: _Operator, litert: Skip | None = None) -> Case:
+def _float16_case(name: str, operator: _Operator, litert: Relation | None = None) -> Case:
     id = f"{name}-float16-rounded"
     inputs = [x.astype(np.float16) for x in _values(id, operator)]
 
@@ -118,7 +125,7 @@ def _float16_case(name: str, operator: _Operator, litert: Skip | None = None) ->
         return operator.function(*wide, *operator.constants).astype(np.float16)
 
     out = oracle(*inputs).shape
-    reference = None if operator.reference else _NO_REFERENCE
+    reference = None if operator.reference else _NO_TYPE
     return Case(
         id,
         lambda: _model(name, operator, TensorType.FLOAT16, out),
@@ -136,7 +143,7 @@ def bfloat16(x: np.ndarray) -> np.ndarray:
     return np.ldexp(np.rint(mantissa * 256), exponent - 8).astype(np.float32)
 
 
-def _bfloat16_case(name: str, operator: _Operator, litert: Skip | None = _NO_BFLOAT16) -> Case:
+def _bfloat16_case(name: str, operator: _Operator) -> Case:
     id = f"{name}-bfloat16-rounded"
     inputs = _values(id, operator)
 
@@ -144,6 +151,7 @@ def _bfloat16_case(name: str, operator: _Operator, litert: Skip | None = _NO_BFL
         halves = [bfloat16(x) for x in inputs]
         return bfloat16(operator.function(*halves, *operator.constants))
 
+    default = None if name in _BFLOAT16_BY_LITERT | {"ROUND"} else _NO_TYPE
     out = oracle(*inputs).shape
     return Case(
         id,
@@ -151,8 +159,8 @@ def _bfloat16_case(name: str, operator: _Operator, litert: Skip | None = _NO_BFL
         inputs,
         oracle,
         closeness=Close(8e-3, 1e-6),
-        litert_default=litert,
-        litert_reference=litert,
+        litert_default=_ROUNDS_WITHIN if name == "LOGISTIC" else default,
+        litert_reference=None if name in _BFLOAT16_BY_LITERT else _NO_TYPE,
     )
 
 
@@ -166,7 +174,7 @@ _EXTREMA = {
 }
 
 
-def _quantize_case(target: TensorType, dtype: type, litert: Skip | None) -> Case:
+def _quantize_case(target: TensorType, dtype: type, litert: Relation | None) -> Case:
     """QUANTIZE of float16 to a type of its own scale, or to float32 without one."""
     x = Kind(_SHAPE).random("quantize", 2.0).astype(np.float16)
     scale = None if target == TensorType.FLOAT32 else 0.05
@@ -183,16 +191,14 @@ def _quantize_case(target: TensorType, dtype: type, litert: Skip | None) -> Case
         return np.clip(np.rint(x.astype(np.float64) / scale), -128, 127).astype(dtype)
 
     id = f"QUANTIZE-float16-{np.dtype(dtype).name}"
-    return Case(id, make, [x], oracle, Quanta(1) if scale else EXACT, litert, _NO_REFERENCE)
+    return Case(id, make, [x], oracle, Quanta(1) if scale else EXACT, litert, _NO_TYPE)
 
-
-_NO_FLOAT16 = Skip("LiteRT has no kernel of float16, or rounds much within it")
 
 CASES = [
     _quantize_case(TensorType.INT8, np.int8, None),
     _quantize_case(TensorType.FLOAT32, np.float32, None),
     *(_float16_case(name, operator) for name, operator in _OPERATORS.items()),
-    *(_float16_case(name, operator, _NO_FLOAT16) for name, operator in _BEYOND.items()),
+    *(_float16_case(name, operator, _NO_TYPE) for name, operator in _BEYOND.items()),
     *(_bfloat16_case(name, operator) for name, operator in {**_OPERATORS, **_BEYOND, **_PLAIN}.items()),
-    *(_bfloat16_case(name, operator, None) for name, operator in _EXTREMA.items()),
+    *(_bfloat16_case(name, operator) for name, operator in _EXTREMA.items()),
 ]

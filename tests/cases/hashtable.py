@@ -8,7 +8,7 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder, SubgraphBuilder
-from .case import Case, Skip
+from .case import NO_KERNEL, Case
 
 _INTEGERS = np.array([7, -3, 1 << 40], np.int64)
 _TEXTS = np.array([b"one", b"", b"drei"], object)
@@ -71,7 +71,7 @@ CASES = [
         lambda keys=keys, values=values, once=once: _model(keys, values, once),
         [_KEYS[keys]],
         lambda x, keys=keys, values=values: _found(x, keys, values),
-        litert_reference=Skip("LiteRT has no reference kernel"),
+        litert_reference=NO_KERNEL,
     )
     for keys, values in (("int", "text"), ("text", "int"))
     for once in (True, False)

@@ -9,11 +9,11 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Skip
+from .case import Case, Refuses
 from .hybrid import QUANTIZED, SAME_WAY
 from .window_oracle import SAME, conv_2d
 
-_REFUSED = Skip("LiteRT refuses a quantized dimension that the tensor does not have")
+_REFUSED = Refuses("quantized_dimension must be in range")
 _SCALE = np.float32(0.004)
 
 

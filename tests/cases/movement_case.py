@@ -9,7 +9,7 @@ from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import EXACT, Case, Closeness, Skip
+from .case import EXACT, Case, Closeness, Relation, Skip
 
 Quantization = tuple[float, int] | None
 
@@ -37,8 +37,8 @@ def movement_case(
     version: int = 1,
     num_threads: int = 1,
     closeness: Closeness | Skip = EXACT,
-    litert_default: Closeness | Skip | None = None,
-    litert_reference: Closeness | Skip | None = None,
+    litert_default: Relation | None = None,
+    litert_reference: Relation | None = None,
 ) -> Case:
     """One operator on arrays; those numbered in constants are part of the model.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .case import Case, Skip
+from .case import NO_KERNEL, Case
 from .custom_case import custom_model, structure
 
-_ABSENT = Skip("LiteRT's Python package does not register it")
 _SAME, _VALID = 1, 2  # TfLitePadding
 Pair = tuple[int, int]
 
@@ -57,8 +56,8 @@ def pool_case(in_image: bool, sizes: Pair, strides: Pair, padding: int, activati
         make=lambda: custom_model(name, [x], outputs, options if in_image else raw),
         inputs=[x],
         oracle=oracle,
-        litert_default=_ABSENT,
-        litert_reference=_ABSENT,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 
@@ -91,8 +90,8 @@ def unpool_case(in_image: bool, padding: int) -> Case:
         make=lambda: custom_model("MaxUnpooling2D", [x, indices], [(shape, np.float32)], raw),
         inputs=[x, indices],
         oracle=oracle,
-        litert_default=_ABSENT,
-        litert_reference=_ABSENT,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Closeness, Quanta, Skip
+from .case import EXACT, Case, Close, Closeness, Differs, Quanta, Refuses, Relation, Skip
 from .single_op import Kind, single_op
 
 _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
@@ -20,17 +20,17 @@ _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "REDUCE_ANY": np.any,
     "REDUCE_ALL": np.all,
 }
-_WRONG_SUM = Skip("LiteRT's reference kernel gives one constant for every int8 SUM")
+_WRONG_SUM = Differs("LiteRT's reference kernel gives one constant for every int8 SUM")
 _ROUNDED_PRODUCTS = Skip("LiteRT rounds the product after every element: the errors grow with their number")
 _ONE_ELEMENT = Skip(
     "in the default, LiteRT's product of one element is the stored value, whatever the scales"
 )
 _STORED_EXTREMUM = Skip("in the default, LiteRT's extremum is the stored value, whatever the scales")
-_NO_BOOLS = Skip("LiteRT's default kernel does not take bools")
-_OTHER_SCALE = Skip("the reference refuses extrema of another scale")
+_NO_BOOLS = Refuses("optimized_ops::ReduceGeneric")
+_OTHER_SCALE = Refuses("input->params.scale != op_context.output", numlite_too=True)
 
 
-def _unlike_reference(name: str, dtype: np.dtype, closeness: Closeness | Skip | None) -> Skip | None:
+def _unlike_reference(name: str, dtype: np.dtype, closeness: Closeness | Skip | None) -> Relation | None:
     if closeness is _STORED_EXTREMUM:
         return _OTHER_SCALE
     return _WRONG_SUM if name == "SUM" and dtype == np.int8 else None

@@ -9,7 +9,7 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import EXACT, Case, Close, Skip
+from .case import EXACT, NO_KERNEL, Case, Close
 from .single_op import Kind
 
 _FUNCTIONS: dict[str, tuple[int, Callable[..., np.ndarray], int]] = {
@@ -103,8 +103,8 @@ def _reduce(name: str, dtype: type, axes: list[int]) -> Case:
         inputs=[x],
         oracle=lambda x: np.asarray(function(x, tuple(axes))).astype(dtype),
         closeness=Close(rtol=1e-5, atol=1e-5) if dtype is np.float32 else EXACT,
-        litert_default=Skip("LiteRT has no kernel"),
-        litert_reference=Skip("LiteRT has no kernel"),
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 

@@ -7,7 +7,7 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Close, Skip
+from .case import Case, Close, Refuses
 
 
 def case(shape: tuple[int, ...], lengths: tuple[int, int], constant: bool = True) -> Case:
@@ -35,7 +35,7 @@ def case(shape: tuple[int, ...], lengths: tuple[int, int], constant: bool = True
         return found.astype(np.complex64)
 
     powers = all(length & (length - 1) == 0 and length > 1 for length in lengths)
-    unlike = None if powers else Skip("LiteRT takes lengths that are powers of two")
+    unlike = None if powers else Refuses("IsPowerOfTwo")
     return Case(
         id=f"RFFT2D-{'x'.join(map(str, shape))}-{height}x{width}-{'constant' if constant else 'given'}",
         make=make,

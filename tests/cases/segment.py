@@ -6,7 +6,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import Case, Skip
+from .case import NO_KERNEL, Case
 from .movement_case import movement_case, random_array
 
 # The fold, and what an empty segment holds as a float and as an int32.
@@ -59,7 +59,7 @@ def segment_sum_case(shape: tuple[int, ...], ids: list[int], dtype: type, consta
         oracle,
         tflite.SegmentSumOptionsT(),
         constants=(1,) if constant else (),
-        litert_reference=Skip("LiteRT has no reference kernel"),
+        litert_reference=NO_KERNEL,
     )
 
 

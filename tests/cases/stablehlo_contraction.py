@@ -6,10 +6,8 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Skip
+from .case import EXACT, NO_KERNEL, Case, Close
 from .single_op import Kind, single_op
-
-_REFUSED = Skip("LiteRT has no kernel")
 
 
 def _dot(id: str, x: Kind, w: Kind, out: Kind, axes: tuple[list[int], ...], formula: str) -> Case:
@@ -25,8 +23,8 @@ def _dot(id: str, x: Kind, w: Kind, out: Kind, axes: tuple[list[int], ...], form
         inputs=[x.random(id, 1), w.random(f"{id}w", 1)],
         oracle=lambda a, b: np.einsum(formula, a.astype(np.float64), b.astype(np.float64)).astype(out.dtype),
         closeness=EXACT if np.dtype(out.dtype).kind == "i" else Close(rtol=1e-5, atol=1e-5),
-        litert_default=_REFUSED,
-        litert_reference=_REFUSED,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 
@@ -81,8 +79,8 @@ def _convolution(id: str, groups: int, base: list[int], dilations: list[int], fl
         inputs=inputs,
         oracle=oracle,
         closeness=Close(rtol=1e-5, atol=1e-5),
-        litert_default=_REFUSED,
-        litert_reference=_REFUSED,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 

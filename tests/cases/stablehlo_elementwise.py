@@ -8,12 +8,12 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Skip
+from .case import EXACT, NO_KERNEL, Case, Close, Differs, Refuses
 from .single_op import Kind, single_op
 
-_REFUSED = Skip("LiteRT has no kernel")
-_PROCESSOR = Skip("LiteRT leaves such shifts to the compiler and the processor")
-_NO_REFERENCE = Skip("LiteRT's reference resolver has no kernel")
+_SHIFTED_BY_LITERT = (np.int8, np.int16, np.int32)
+_PROCESSOR = Differs("LiteRT leaves such shifts to the compiler and the processor")
+_NO_TYPE = Refuses("Didn't find op|currently not supported")
 
 
 def _truncated(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -61,9 +61,7 @@ def _binary(name: str, dtype: type) -> Case:
     if name == "POWER":
         x = np.abs(x)
     options = tflite.StablehloShiftLeftOptionsT() if name == "SHIFT_LEFT" else None
-    runs = name in _RUN_BY_LITERT and not (
-        name == "SHIFT_LEFT" and dtype not in (np.int8, np.int16, np.int32)
-    )
+    runs = name in _RUN_BY_LITERT and not (name == "SHIFT_LEFT" and dtype not in _SHIFTED_BY_LITERT)
     referenced = runs and name not in ("AND", "SHIFT_LEFT")
     with np.errstate(all="ignore"):
         expected = np.asarray(_BINARY[name](x, y)).astype(dtype)
@@ -73,8 +71,8 @@ def _binary(name: str, dtype: type) -> Case:
         inputs=[x, y],
         oracle=lambda x, y: expected,
         closeness=Close(atol=0) if name == "POWER" and np.dtype(dtype).kind == "f" else EXACT,
-        litert_default=None if runs else _REFUSED,
-        litert_reference=None if referenced else _NO_REFERENCE,
+        litert_default=None if runs else _NO_TYPE,
+        litert_reference=None if referenced else NO_KERNEL,
     )
 
 
@@ -95,8 +93,8 @@ def _beyond(dtype: type) -> Case:
         ),
         inputs=[np.full(counts.shape, 3, dtype), counts],
         oracle=oracle,
-        litert_default=_PROCESSOR,
-        litert_reference=_PROCESSOR,
+        litert_default=_PROCESSOR if dtype in _SHIFTED_BY_LITERT else _NO_TYPE,
+        litert_reference=NO_KERNEL,
     )
 
 
@@ -112,8 +110,8 @@ def _unary(name: str, dtype: type) -> Case:
         inputs=[x],
         oracle=lambda x: _UNARY[name](x).astype(dtype),
         closeness=Close(rtol=2e-3 if dtype is np.float16 else 1e-6),
-        litert_default=_REFUSED,
-        litert_reference=_REFUSED,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 
@@ -125,8 +123,8 @@ def _convert(of: type, to: type) -> Case:
         make=lambda: single_op(BuiltinOperator.STABLEHLO_CONVERT, [kind], Kind(kind.shape, to)),
         inputs=[kind.random(id)],
         oracle=lambda x: x.astype(to),
-        litert_default=_REFUSED,
-        litert_reference=_REFUSED,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 
@@ -141,8 +139,8 @@ def _compare(direction: int, dtype: type) -> Case:
         ),
         inputs=[np.rint(kind.random(f"{id}{i}", 1) % 4).astype(dtype) for i in range(2)],
         oracle=_COMPARISONS[direction],
-        litert_default=_REFUSED,
-        litert_reference=_REFUSED,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 
@@ -157,8 +155,8 @@ def _ternary(name: str, kinds: list[Kind], oracle: Callable[..., np.ndarray]) ->
         make=lambda: single_op(BuiltinOperator[f"STABLEHLO_{name}"], kinds, kinds[1]),
         inputs=inputs,
         oracle=oracle,
-        litert_default=_REFUSED,
-        litert_reference=_REFUSED,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 

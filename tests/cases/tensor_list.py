@@ -9,9 +9,8 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType
 
 from ..model_builder import ModelBuilder, SubgraphBuilder
-from .case import Case, Skip
+from .case import NO_KERNEL, Case
 
-_ABSENT = Skip("LiteRT's Python package does not register them")
 _X = np.arange(6, dtype=np.float32).reshape(3, 2)
 _ITEM = np.array([7, 8], np.float32)
 _ANY = np.array(-1, np.int32)
@@ -191,7 +190,12 @@ def _while(first: np.ndarray, x: np.ndarray, clear: np.ndarray) -> list[np.ndarr
 def _case(id: str, model: bytes, inputs: Sequence[np.ndarray], oracle: object) -> Case:
     assert callable(oracle)
     return Case(
-        f"tensor_list-{id}", lambda: model, inputs, oracle, litert_default=_ABSENT, litert_reference=_ABSENT
+        f"tensor_list-{id}",
+        lambda: model,
+        inputs,
+        oracle,
+        litert_default=NO_KERNEL,
+        litert_reference=NO_KERNEL,
     )
 
 
