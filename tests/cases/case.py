@@ -50,7 +50,7 @@ class Skip:
 
 @dataclass(frozen=True)
 class Refuses:
-    """LiteRT raises with a message that the regular expression finds something in; numlite, where it says so."""
+    """LiteRT raises with a message that the regular expression matches in; numlite, where it says so."""
 
     match: str
     numlite_too: bool = False
