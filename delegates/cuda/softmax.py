@@ -45,6 +45,8 @@ def lower(b: Lowering, step: Step) -> None:
         function = call.kernel.rpartition("_")[0]
         if call.family != "softmax_q8" or function.startswith("log"):
             raise UnsupportedError(f"{node.registration.name} by {call.kernel} is not built")
+        if x.type != y.type or (function == "softmax" and call.args["y_scale"][0] != np.float32(1 / 256)):
+            raise UnsupportedError("SOFTMAX is built for results of x's type, in steps of 1/256")
         exponentials = call.keep[0]
         if function == "softmax":
             args["table_ptr"] = b.weights(node, "exponentials", lambda table=exponentials: table, "fp32")  # type: ignore[misc]
