@@ -8,7 +8,7 @@ from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Tensor, TensorType
+from ..lite.tensor import AllocationType, Tensor, TensorType
 from .custom_options import FlexOptions
 from .requantize import quantization_of
 
@@ -18,7 +18,9 @@ _LEAST_TOLERANCE = 0.1
 
 
 def prepare(context: Context, node: Node) -> None:
-    """y = x dequantized - reference: float32, whatever the file declares (TensorFlow's debugger, int8).
+    """y = x dequantized - reference: float32 whatever the file declares, and kept after the run.
+
+    TensorFlow's debugger writes int8 results, and reads them when the whole model has run.
 
     With log_if_failed and a tolerance of 0.1 or more, a difference of more than tolerance
     quantization steps is an error.
@@ -36,6 +38,7 @@ def prepare(context: Context, node: Node) -> None:
     if not y.has_fixed_size:
         raise PrepareError(f"{_NAME}: output must be of numbers, got {y!r}")
     y.type = TensorType.FLOAT32
+    y.allocation_type = AllocationType.ARENA_RW_PERSISTENT
     options = FlexOptions(node)
     tolerance = options.number("tolerance")
     checks = options.flag("log_if_failed") and tolerance >= _LEAST_TOLERANCE

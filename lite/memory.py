@@ -24,7 +24,7 @@ _PERSISTENT = AllocationType.ARENA_RW_PERSISTENT
 class StageMemory:
     """Where the tensors lie that the nodes at positions first to last write.
 
-    The arena can be released and acquired again; variables and persistent temporaries stay.
+    The arena can be released and acquired again; variables, persistent temporaries and results stay.
     """
 
     def __init__(self, subgraph: Subgraph, first: int, last: int, preserve_all: bool) -> None:
@@ -49,8 +49,9 @@ class StageMemory:
         self.offsets, self.arena_bytes = plan_offsets(self.lifetimes)
         wanted = list(subgraph.variables)
         for n in subgraph.execution_plan[first : last + 1]:
-            wanted += subgraph.nodes[n].temporaries
-        _place_persistent(subgraph, [tensors[t] for t in wanted])
+            node = subgraph.nodes[n]
+            wanted += (*node.temporaries, *(t for t in node.outputs if t >= 0))
+        _place_persistent(subgraph, [tensors[t] for t in dict.fromkeys(wanted)])
 
     @property
     def held(self) -> bool:

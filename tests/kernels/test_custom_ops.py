@@ -8,10 +8,12 @@ import numlite.interpreter
 import numpy as np
 import pytest
 from flatbuffers import flexbuffers
-from numlite.interpreter import Interpreter
+from numlite.interpreter import Interpreter, OpResolverType
 from numlite.lite.errors import InvokeError, PrepareError
+from numlite.schema.tflite import BuiltinOperator
 
 from ..cases.custom_case import custom_model, structure
+from ..model_builder import ModelBuilder
 
 _X = np.zeros((1, 2, 2, 1), np.float32)
 _SPECTROGRAM = {"window_size": 8, "stride": 4, "magnitude_squared": True}
@@ -107,6 +109,39 @@ def test_numeric_verify_beyond_tolerance() -> None:
     interpreter.set_tensor(1, reference)
     with pytest.raises(InvokeError, match="NumericVerify"):
         interpreter.invoke()
+
+
+@pytest.mark.parametrize("resolver", [OpResolverType.AUTO, OpResolverType.BUILTIN_REF])
+def test_numeric_verify_as_the_debugger_writes_it(resolver: OpResolverType) -> None:
+    """Its result is declared to be int8, is no output of the graph, and is read when all has run."""
+    model = ModelBuilder()
+    x, y = model.tensor([4]), model.tensor([4])
+    at, results = x, []
+    for _ in range(3):
+        q = model.tensor([4], np.int8, scale=0.5, zero_point=3)
+        result = model.tensor([4], np.int8, scale=0.5, zero_point=3)
+        real = model.tensor([4])
+        model.op(BuiltinOperator.QUANTIZE, [at], [q])
+        options = flexbuffers.Dumps({"tolerance": 5.0, "log_if_failed": False})
+        custom = {"custom_code": "NumericVerify", "custom_options": bytes(options)}
+        model.op(BuiltinOperator.CUSTOM, [q, at], [result], **custom)
+        model.op(BuiltinOperator.NEG, [at], [real])
+        at = real
+        results.append(result)
+    model.op(BuiltinOperator.ABS, [at], [y])
+    interpreter = Interpreter(model_content=model.build([x], [y]), experimental_op_resolver_type=resolver)
+    for size in (4, 6):
+        interpreter.resize_tensor_input(x, [size])
+        interpreter.allocate_tensors()
+        value = np.linspace(0.1, 3.3, size, dtype=np.float32)
+        for run in (value, -value):
+            interpreter.set_tensor(x, run)
+            interpreter.invoke()
+            assert np.array_equal(interpreter.get_tensor(y), value)
+            for sign, t in zip((1, -1, 1), results, strict=True):
+                expected = np.rint(run * sign * 2) / 2 - run * sign
+                assert np.allclose(interpreter.get_tensor(t), expected, atol=1e-6)
+                assert interpreter.get_tensor(t).dtype == np.float32
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8])
