@@ -63,7 +63,8 @@ def _shape(value: Value) -> ShapeAttr:
 
 
 def _element(type: object) -> ElementType:
-    assert isinstance(type, TensorType) and isinstance(type.element, ElementType)
+    if not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
+        raise ModelError(f"variables and their indices must have a known element type, got {type}")
     return type.element
 
 

@@ -10,6 +10,7 @@ from numlite.converter.ir import export_graph_def, import_graph_def, parse_modul
 from numlite.converter.ir.types import OPAQUE
 from numlite.converter.lite_graph import LiteTensor
 from numlite.converter.lowering import limits
+from numlite.converter.saved_model import constant_variable
 from numlite.converter.transforms import TRANSFORMS
 from numlite.converter.transforms.inline import inline_calls
 from numlite.converter.transforms.slice_function import elements_of
@@ -185,3 +186,8 @@ def test_values_without_an_element_type_are_refused() -> None:
     """What an op that nobody knows gives to a loop or branch."""
     with pytest.raises(ModelError, match="values of loops and branches must have a known element type"):
         elements_of([OPAQUE])
+
+
+def test_variables_without_an_element_type_are_refused() -> None:
+    with pytest.raises(ModelError, match="variables and their indices must have a known element type"):
+        constant_variable._element(OPAQUE)
