@@ -97,6 +97,12 @@ def _xnnpack_takes(product: bool, scales: _Scales, rank: int) -> bool:
     return all(least <= ratio < 256.0 for ratio in ratios)
 
 
+def _in_range(out: Tensor, zeros: Sequence[int]) -> bool:
+    """Whether the zero points are values of the type: XNNPACK takes no others."""
+    low, high = type_range(out)
+    return all(low <= zero <= high for zero in zeros)
+
+
 def _fixed_sum(args: np.ndarray, scales: _Scales, zeros: tuple[int, int], sign: int) -> None:
     """Multipliers of SUM_Q8: 20 bits for the larger operand, and the bias that rounds half up.
 
@@ -161,6 +167,7 @@ def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
         and out.type in BYTE_RANGES
         and out.declared_type == out.type  # else LiteRT leaves the node to its own kernels
         and _xnnpack_takes(product, scales, len(out.shape))
+        and _in_range(out, [q.zero_point for q in quantizations])
     )
     nothing_stretches = prod(a.shape) == prod(b.shape) == prod(out.shape)
     if default and name == "ADD" and out.type == TensorType.INT16 and nothing_stretches:

@@ -111,6 +111,14 @@ def _make_sparse(tensor: tflite.TensorT) -> None:
     )
 
 
+def zero_point_out_of_range() -> bytes:
+    """The bias of the fast kernel is an int32."""
+    model = ModelBuilder()
+    x, y = model.tensor((3,), np.int8, scale=0.1, zero_point=65535), model.tensor((3,), np.int8, scale=0.1)
+    model.op(Op.ADD, [x, x], [y], tflite.AddOptionsT())
+    return model.build([x], [y])
+
+
 def reduced_to_nothing() -> bytes:
     """Over no elements, along axes that are known late."""
     model = ModelBuilder()
@@ -190,6 +198,7 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "constant input": ("models", constant_input_of_a_branch, "PrepareError: node 0 (IF)"),
     "sparse table": ("models", sparse_table, "stored sparse, which only DENSIFY reads"),
     "sparse without places": ("models", sparse_without_places, "PrepareError: node 0 (DENSIFY)"),
+    "zero point": ("models", zero_point_out_of_range, "invoked"),
     "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
