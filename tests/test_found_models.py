@@ -17,7 +17,8 @@ from tests.fuzzing.verdict import GOOD
 def test_found(name: str, draw: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each in four of the ways that a trial may take: numerics, threads, delegates."""
     kind, make, expected = FOUND[name]
-    monkeypatch.setattr("numlite.lite.available_memory.available_bytes", lambda: driver.AVAILABLE_BYTES)
+    for module in ("lite.available_memory", "kernels.fallback.kernel"):
+        monkeypatch.setattr(f"numlite.{module}.available_bytes", lambda: driver.AVAILABLE_BYTES)
     ending = driver.ending(KINDS[kind], Mutant(make(), "found", draw=draw))
     without_delegate = kind == "compiled" and ending.startswith("UnsupportedError: ")
     assert expected in ending or without_delegate, ending

@@ -9,6 +9,7 @@ import numpy as np
 from .attributes import DataType
 from .dtypes import PLAIN
 from .each_string import mapped_strings, string_array
+from .kernel import checked_shape
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -26,6 +27,8 @@ def as_string(
         raise InvalidArgumentError(f"AsString: fill must be one of {_FILLS}, got {fill!r}")
     if precision > -1 and x.dtype.kind in "iub":
         raise InvalidArgumentError(f"AsString: precision is for floats, got {precision} for {x.dtype}")
+    # Four times: a text is copied while it is put together.
+    checked_shape((x.size, 4 * max(width, precision, 1)), np.dtype(np.int8))
     if x.dtype.kind == "b":
         return mapped_strings(lambda value: b"true" if value else b"false", x)
     flags = f"%{fill}{width if width > -1 else ''}"

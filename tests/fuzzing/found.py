@@ -12,6 +12,7 @@ from numlite.lite.string_tensor import pack_strings
 from numlite.lite.tensor import TensorType
 from numlite.schema import tflite
 
+from tests.delegates.flex.flex_models import add_flex
 from tests.fuzzing.compiled_models import _compiled, _inner, _program
 from tests.model_builder import ModelBuilder, SubgraphBuilder
 from tests.small_models import chain, two_signatures
@@ -139,6 +140,14 @@ def body_without_value() -> bytes:
     return model.build([x], [y])
 
 
+def wide_numbers() -> bytes:
+    """Numbers written two thousand million characters wide."""
+    model = ModelBuilder()
+    x, y = model.tensor((2,)), model.tensor((2,), tflite.TensorType.STRING)
+    add_flex(model, "AsString", [x], [y], T="f32", width=f"i32${2**31 - 1}")
+    return model.build([x], [y])
+
+
 def signature_without_tensors() -> bytes:
     model = tflite.unpack(tflite.read(two_signatures()))
     model.signature_defs[0].inputs[0].tensor_index = 2**32 - 1
@@ -202,6 +211,7 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
+    "wide numbers": ("flex", wide_numbers, "does not fit in memory"),
     "signature": ("descriptions", signature_without_tensors, "ValueError: Invalid tensor index -1"),
     "signature and shape": ("models", signature_of_a_wrong_shape, "PrepareError: node 0 (ADD)"),
     "several graphs": ("compiled", lambda: compiled_with(two_signatures()), "must be one subgraph, got 2"),
