@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from .interpreter import (
         Delegate,
         Interpreter,
+        InterpreterBuilder,
         InterpreterWithCustomOps,
+        Model,
         OpResolver,
         OpResolverType,
         SignatureRunner,
@@ -24,7 +26,9 @@ __version__ = "0.1.0"
 __all__ = [
     "Delegate",
     "Interpreter",
+    "InterpreterBuilder",
     "InterpreterWithCustomOps",
+    "Model",
     "OpResolver",
     "OpResolverType",
     "SignatureRunner",

@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 __all__ = [
     "Delegate",
     "Interpreter",
+    "InterpreterBuilder",
     "InterpreterWithCustomOps",
+    "Model",
     "OpResolver",
     "OpResolverType",
     "SignatureRunner",
@@ -113,7 +115,7 @@ class Interpreter:
     def __init__(
         self,
         model_path: str | os.PathLike[str] | None = None,
-        model_content: bytes | bytearray | memoryview | None = None,
+        model_content: bytes | bytearray | memoryview | Model | None = None,
         experimental_delegates: Sequence[Any] | None = None,
         num_threads: int | None = None,
         experimental_op_resolver_type: OpResolverType | OpResolver = OpResolverType.AUTO,
@@ -127,6 +129,8 @@ class Interpreter:
         trust_compiled_code: bool = False,
     ) -> None:
         """Open a model by path (the file is mapped) or by content (kept, not copied, if it is bytes).
+
+        model_content may also be a Model, which several interpreters then share.
 
         experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after
         invoke; it does not change any result. experimental_delegates are Delegate objects of
@@ -237,6 +241,27 @@ class Interpreter:
         resize_tensor_input raise RuntimeError.
         """
         return lambda: self._interpreter.tensor(self._interpreter, tensor_index)
+
+    def typed_input_tensor(self, i: int, dtype: type[np.generic] | np.dtype) -> np.ndarray:
+        """A view of the i-th input's memory, to be written before invoke; see tensor().
+
+        TypeError where the input's elements are not of dtype. Source: LiteRT tflite/core/interpreter.h.
+        """
+        return self._typed_view(self._core.subgraph().inputs, i, dtype, "input")
+
+    def typed_output_tensor(self, i: int, dtype: type[np.generic] | np.dtype) -> np.ndarray:
+        """A view of the i-th output's memory after invoke; the same as typed_input_tensor otherwise."""
+        return self._typed_view(self._core.subgraph().outputs, i, dtype, "output")
+
+    def _typed_view(
+        self, tensors: Sequence[int], i: int, dtype: type[np.generic] | np.dtype, what: str
+    ) -> np.ndarray:
+        if not 0 <= i < len(tensors):
+            raise IndexError(f"{what}: must be one of {len(tensors)}, counted from 0, got {i}")
+        view = self.tensor(tensors[i])()
+        if view.dtype != np.dtype(dtype):
+            raise TypeError(f"{what} {i}: its elements are {view.dtype}, got {np.dtype(dtype)}")
+        return view
 
     # --- running
 
@@ -372,6 +397,31 @@ class Interpreter:
         return SignatureRunner(interpreter=self, signature_key=signature_key)
 
 
+class InterpreterBuilder:
+    """Makes interpreters of a model whose operators a resolver finds.
+
+    model = numlite.Model.from_path("square.tflite")
+    builder = numlite.InterpreterBuilder(model, numlite.OpResolver())
+    interpreter = builder(num_threads=2)
+
+    They share the model's bytes, and each has memory of its own.
+    Source: LiteRT tflite/core/interpreter_builder.h.
+    """
+
+    def __init__(self, model: Model, resolver: OpResolver) -> None:
+        self.model = model
+        self.resolver = resolver
+
+    def __call__(self, num_threads: int | None = None, **settings: Any) -> Interpreter:
+        """An interpreter; settings are those of Interpreter. Raises what making an Interpreter raises."""
+        return Interpreter(
+            model_content=self.model,
+            num_threads=num_threads,
+            experimental_op_resolver_type=self.resolver,
+            **settings,
+        )
+
+
 class InterpreterWithCustomOps(Interpreter):
     """An Interpreter with custom operators written in Python.
 
@@ -451,12 +501,16 @@ def _listed(delegates: object) -> list[Any]:
     return list(delegates)
 
 
-def _open(path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | None) -> Model:
+def _open(
+    path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | Model | None
+) -> Model:
     if path and content:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     if path:
         _check_path(path)
         return Model.from_path(path)
+    if isinstance(content, Model):
+        return content
     if content:
         if isinstance(content, str | os.PathLike):
             raise TypeError(
