@@ -11,7 +11,7 @@ from contextlib import suppress
 _OWNED = hasattr(os, "geteuid")
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _ANY_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
-_SUFFIXES = (".bin", ".cubin", ".json", ".so")  # of what caches keep
+CACHE_SUFFIXES = (".bin", ".cubin", ".json", ".so")  # of what caches keep
 _SUBFOLDERS = ("cuda",)
 
 _said: set[tuple[int, int]] = set()  # device and inode of the folders that something was refused in
@@ -109,7 +109,7 @@ def _is_only_a_cache(place: int) -> bool:
     """Whether nothing else lies in a folder: only then its mode is ours to change."""
     # What is being written is called .<name>-<letters>.
     names = (name.rpartition("-")[0] if name.startswith(".") else name for name in os.listdir(place))
-    return all(name.endswith(_SUFFIXES) or name in _SUBFOLDERS for name in names)
+    return all(name.endswith(CACHE_SUFFIXES) or name in _SUBFOLDERS for name in names)
 
 
 def _file_fault(handle: int) -> str | None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from typing import BinaryIO
 
-from .private_file import make_private_folder
+from .private_file import CACHE_SUFFIXES, make_private_folder
+
+_LETTERS = 8  # that mkstemp appends
+_HOUR_S = 3600
 
 
 @contextmanager
@@ -19,8 +23,9 @@ def whole_file(path: str | PathLike[str], *, private: bool = False) -> Iterator[
 
     A file that was there stays as it is until then, and for good when the block raises. The new one
     has the permissions of any new file, private ones their owner's alone. Raises OSError, which names
-    the path, where it cannot be written; no temporary file is left then. Devices and pipes are
-    written as they are: to rename over one would take it from everybody.
+    the path, where it cannot be written; no temporary file is left then. A process that is killed leaves
+    one, which the next writer of the file (or of the cache) removes once it is an hour old. Devices and
+    pipes are written as they are: to rename over one would take it from everybody.
     """
     path = os.fspath(path)
     if not private:
@@ -30,6 +35,7 @@ def whole_file(path: str | PathLike[str], *, private: bool = False) -> Iterator[
             return
         path = os.path.realpath(path)  # what a link leads to is written, not the link
     folder, name = os.path.split(path)
+    _remove_leftovers(folder or ".", name, private)
     try:
         handle, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}-")
         try:
@@ -61,6 +67,20 @@ def publish(path: str | PathLike[str], content: bytes) -> None:
     make_private_folder(os.path.dirname(os.path.abspath(path)))
     with whole_file(path, private=True) as file:
         file.write(content)
+
+
+def _remove_leftovers(folder: str, name: str, private: bool) -> None:
+    """Remove what killed processes left of the file, or of any in a cache, once it is an hour old."""
+    before = time.time() - _HOUR_S
+    # Another process may be doing the same.
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            begun, _, letters = entry.name.rpartition("-")
+            ours = begun == f".{name}" or (
+                private and begun.startswith(".") and begun.endswith(CACHE_SUFFIXES)
+            )
+            if ours and len(letters) == _LETTERS and entry.stat(follow_symlinks=False).st_mtime < before:
+                os.unlink(entry.path)
 
 
 def _is_stream(path: str | bytes) -> bool:

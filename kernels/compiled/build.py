@@ -69,8 +69,12 @@ def _largest_first(families: Sequence[str]) -> list[str]:
 
 def _start() -> subprocess.Popen[bytes]:
     code = _MAIN.format(path=sys.path, package=__package__)
+    # In a session of its own an interrupt from the keyboard does not reach it: this process ends it then.
     return subprocess.Popen(
-        [sys.executable or "python", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable or "python", "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -28,7 +27,6 @@ except ImportError:
 _HERE = os.path.dirname(__file__)
 _CHECKSUM_BYTES = 32
 _FILES_KEPT_PER_FAMILY = 16
-_HOUR_S = 3600
 
 # Always part of the digest: they make the code, though no family imports them.
 _COMPILER = ("compile", "elf")
@@ -208,20 +206,11 @@ def write(family: str, digest: str, image: bytes) -> None:
 
 
 def _forget_old_files(family: str) -> None:
-    """Other sources and machines may use older files, so that only the oldest of many go.
-
-    Files that a killed process has left half written go after an hour.
-    """
-    now = time.time()
-    files = []
+    """Other sources and machines may use older files, so that only the oldest of many go."""
+    files = list[tuple[float, str]]()
     # Another process may be doing the same.
     with suppress(OSError), os.scandir(cache_directory()) as entries:
-        for entry in entries:
-            written = entry.stat().st_mtime
-            if entry.name.startswith(".") and written < now - _HOUR_S:
-                os.unlink(entry.path)
-            elif entry.name.rpartition("-")[0] == family:
-                files.append((written, entry.path))
+        files += [(e.stat().st_mtime, e.path) for e in entries if e.name.rpartition("-")[0] == family]
     for _, path in sorted(files, reverse=True)[_FILES_KEPT_PER_FAMILY:]:
         with suppress(OSError):
             os.unlink(path)

@@ -2,14 +2,16 @@
 
 The answer to a line is `ok <digest> <bytes>` or `error <digest> <bytes>`, and then that many
 bytes: the family's image, or what went wrong. The digest is that of the sources as read here.
+The process ends with its standard input, so that it never outlives the process that asks.
 """
 
 from __future__ import annotations
 
 import os
-import signal
 import sys
+import threading
 from importlib import import_module
+from queue import SimpleQueue
 
 from .cache import family_digest
 from .image import SYMBOL_PREFIX, uses_shared_objects
@@ -39,15 +41,15 @@ def main() -> None:
     # Answers go to a copy of standard output, so that nothing that is printed mixes with them.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    # An interrupt is the parent's to handle; it ends this process.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    families = SimpleQueue[str]()
+    threading.Thread(target=_listen, args=(families,), daemon=True).start()
     # Numba asks SciPy for a BLAS, which costs 0.2 s and no kernel uses.
     sys.modules["scipy"] = None  # type: ignore[assignment]
     from .compile import only_compile
 
     only_compile()
-    for line in sys.stdin:
-        family = line.strip()
+    while True:
+        family = families.get()
         digest = family_digest(family)
         try:
             word, answer = "ok", family_image(family)
@@ -57,3 +59,10 @@ def main() -> None:
             word, answer = "error", traceback.format_exc().encode()
         answers.write(f"{word} {digest} {len(answer)}\n".encode() + answer)
         answers.flush()
+
+
+def _listen(families: SimpleQueue[str]) -> None:
+    """Take the lines as they come; at their end nobody waits for what is being compiled."""
+    for line in sys.stdin:
+        families.put(line.strip())
+    os._exit(0)

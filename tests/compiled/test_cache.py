@@ -63,12 +63,13 @@ def test_old_files_of_a_family_go(directory: Path) -> None:
 
 
 def test_what_a_killed_process_left_goes(directory: Path) -> None:
-    for age in (0, 7200):
-        left = directory / f".conv-{age}"
+    for age, name in (0, ".conv-0.bin-abcdefgh"), (7200, ".conv-1.bin-abcdefgh"), (7200, ".of-others"):
+        left = directory / name
         left.touch()
         os.utime(left, (left.stat().st_mtime - age,) * 2)
     cache.write("pool", DIGEST, b"image")
-    assert sorted(path.name for path in directory.iterdir()) == [".conv-0", f"pool-{DIGEST}.bin"]
+    left_names = sorted(path.name for path in directory.iterdir())
+    assert left_names == [".conv-0.bin-abcdefgh", ".of-others", f"pool-{DIGEST}.bin"]
 
 
 # --- digests

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -95,3 +96,18 @@ def test_a_cache_is_its_owners_alone(tmp_path: Path) -> None:
     publish(path, b"new")
     assert path.read_bytes() == b"new" and os.listdir(path.parent) == ["file"]
     assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_what_killed_processes_left_of_a_file_goes(tmp_path: Path) -> None:
+    ages = {
+        ".file-abcdefgh": 7200,
+        ".file-ijklmnop": 60,
+        ".file-abc": 7200,
+        ".other-abcdefgh": 7200,
+        "file-abcdefgh": 7200,
+    }
+    for name, age in ages.items():
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (time.time() - age,) * 2)
+    write_whole(tmp_path / "file", [b"x"])
+    assert set(os.listdir(tmp_path)) == {*ages, "file"} - {".file-abcdefgh"}
