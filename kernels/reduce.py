@@ -14,6 +14,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
+from ..lite.quantization import Quantization
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
     check_counts,
@@ -132,16 +133,22 @@ def _multiplier(name: str, ratio: float, count: int) -> tuple[int, int]:
     return _split_multiplier(multiplier, shift, count) if name == "MEAN" else (multiplier, shift)
 
 
-def _quantized_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, np.ndarray]:
-    """Kernel and block of a quantized MEAN or SUM over count elements.
-
-    Source: XNNPACK src/operators/reduce-nd.c (DEFAULT), found by comparing results.
-    """
+def _quantizations(name: str, x: Tensor, y: Tensor, count: int) -> tuple[Quantization, Quantization]:
+    """Those of input and output, fit for a sum of count elements; PrepareError where they are not."""
     p, q = quantization_of(name, x), quantization_of(name, y)
     if not (p.scale > 0 and q.scale > 0):
         raise PrepareError(f"{name}: scales must be positive, got {p.scale} and {q.scale}")
     if count == 0 and name == "MEAN":
         raise PrepareError(f"{name}: quantized inputs must have elements to reduce, got {x!r}")
+    return p, q
+
+
+def _quantized_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, np.ndarray]:
+    """Kernel and block of a quantized MEAN or SUM over count elements.
+
+    Source: XNNPACK src/operators/reduce-nd.c (DEFAULT), found by comparing results.
+    """
+    p, q = _quantizations(name, x, y, count)
     if context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES:
         args = np.zeros(1, REDUCE_Q8)
         scale = np.float32(p.scale) / np.float32(q.scale)
@@ -282,8 +289,8 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     reduce = partial(_NUMPY[name].reduce, x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node))
     result = reduce() if initial is None else reduce(initial=initial)
     count = x.size // max(1, y.size)
-    if sums and x.type in TABLE_TYPES:
-        p, q = quantization_of(name, x), quantization_of(name, y)
+    if sums and x.type in TABLE_TYPES and y.size:
+        p, q = _quantizations(name, x, y, count)
         multiplier = _multiplier(name, p.scale / q.scale, count)
         result = multiply_by_quantized_multiplier(result - p.zero_point * count, *multiplier)
         result = np.clip(result + q.zero_point, *type_range(y))

@@ -128,6 +128,15 @@ def reduced_to_nothing() -> bytes:
     return model.build([x, axes], [y])
 
 
+def mean_of_nothing() -> bytes:
+    """Quantized, along axes that are known late."""
+    model = ModelBuilder()
+    x, axes = model.tensor((2, 0), np.int8, scale=0.1), model.tensor((1,), np.int32)
+    y = model.tensor((2,), np.int8, scale=0.1)
+    model.op(Op.MEAN, [x, axes], [y], tflite.ReducerOptionsT())
+    return model.build([x, axes], [y])
+
+
 def body_without_value() -> bytes:
     """A reduction whose body gives a tensor that nothing writes."""
     model = ModelBuilder()
@@ -209,6 +218,7 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "sparse without places": ("models", sparse_without_places, "PrepareError: node 0 (DENSIFY)"),
     "zero point": ("models", zero_point_out_of_range, "invoked"),
     "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
+    "mean of nothing": ("models", mean_of_nothing, "InvokeError: node 0 (MEAN)"),
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
     "sparse": ("models", sparse_but_no_constant, "invoked"),
     "wide numbers": ("flex", wide_numbers, "does not fit in memory"),
