@@ -13,8 +13,8 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.quantization import Quantization
+from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
     check_counts,

@@ -131,8 +131,8 @@ def reduced_to_nothing() -> bytes:
 def mean_of_nothing() -> bytes:
     """Quantized, along axes that are known late."""
     model = ModelBuilder()
-    x, axes = model.tensor((2, 0), np.int8, scale=0.1), model.tensor((1,), np.int32)
-    y = model.tensor((2,), np.int8, scale=0.1)
+    x, axes = model.tensor((0,), np.int8, scale=0.1), model.tensor((1,), np.int32)
+    y = model.tensor((), np.int8, scale=0.1)
     model.op(Op.MEAN, [x, axes], [y], tflite.ReducerOptionsT())
     return model.build([x, axes], [y])
 
