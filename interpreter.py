@@ -21,6 +21,7 @@ from .lite.interpreter import NO_COPY
 from .lite.interpreter import Interpreter as CoreInterpreter
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
+from .lite.settings import Settings
 from .lite.signature_runner import SignatureRunner
 from .lite.tensor_details import operator_details, tensor_details
 
@@ -165,23 +166,21 @@ class Interpreter:
         )
         for registerer in self._custom_op_registerers:
             register_custom_op(resolver, registerer)
-        self._core = CoreInterpreter(
-            model,
-            resolver,
-            self._library,
-            numerics,
-            int(num_threads or 1),
-            bool(experimental_preserve_all_tensors),
-            self._experimental_compress_quantization_zero_points,
+        settings = Settings(
+            numerics=numerics,
+            num_threads=int(num_threads or 1),
+            preserve_all_tensors=bool(experimental_preserve_all_tensors),
+            compress_zero_points=self._experimental_compress_quantization_zero_points,
+            delegate_clustering=not experimental_disable_delegate_clustering,
+            delegate_node_fusion=not experimental_disable_delegate_node_fusion,
+            force_delegate_node_profiling=bool(experimental_force_delegate_node_profiling),
+            offered_delegates=tuple(map(_unwrapped, delegates)),
+            trust_compiled_code=bool(trust_compiled_code),
+            find_delegate=_installed_delegate,
         )
+        self._core = CoreInterpreter(model, resolver, self._library, settings)
         self._model_content = model_content
         self._interpreter = InterpreterWrapper(self._core)
-        self._core.runtime.trust_compiled_code = bool(trust_compiled_code)
-        self._core.runtime.find_delegate = _installed_delegate
-        self._core.runtime.offered_delegates = [_unwrapped(d) for d in delegates]
-        self._core.runtime.delegate_clustering = not experimental_disable_delegate_clustering
-        self._core.runtime.delegate_node_fusion = not experimental_disable_delegate_node_fusion
-        self._core.runtime.force_delegate_node_profiling = experimental_force_delegate_node_profiling
         self._delegates: list[PythonDelegate | Delegate] = []
         for delegate in delegates:
             self.modify_graph_with_delegate(delegate)

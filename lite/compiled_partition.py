@@ -142,14 +142,14 @@ def find_delegate(runtime: Runtime, carried: PartitionProgram) -> Delegate:
             continue  # it is refused when it is applied
         if delegate.loaded_as == wanted.delegate or class_path(delegate) == wanted.class_path:
             return _of_right_version(delegate, carried)
-    if not runtime.trust_compiled_code:
+    if not runtime.settings.trust_compiled_code:
         raise UnsupportedError(
             f"{_needs(carried)}: what a file brings runs only where the caller says so; hand the delegate "
             f"in, experimental_delegates=[load_delegate({wanted.delegate!r})], or open the model with "
             "trust_compiled_code=True (commands: --trust-compiled-code)"
         )
     try:
-        found = runtime.find_delegate(wanted.delegate, wanted.options)
+        found = runtime.settings.find_delegate(wanted.delegate, wanted.options)
     except (ValueError, RuntimeError) as error:
         raise UnsupportedError(f"{_needs(carried)}: {error}") from error
     if found is None:

@@ -184,8 +184,9 @@ class SubgraphDelegateContext:
         plan = [
             PlanNode(n, subgraph.nodes[n].inputs, subgraph.nodes[n].outputs) for n in subgraph.execution_plan
         ]
-        fuse = runtime.delegate_node_fusion and not runtime.preserve_all_tensors
-        how = mode or PartitionMode.GREEDY if runtime.delegate_clustering else PartitionMode.ORIGINAL_ORDER
+        settings = runtime.settings
+        fuse = settings.delegate_node_fusion and not settings.preserve_all_tensors
+        how = mode or PartitionMode.GREEDY if settings.delegate_clustering else PartitionMode.ORIGINAL_ORDER
         edges, variables = control_edges(subgraph), frozenset(subgraph.variables)
         return partition(plan, subgraph.outputs, chosen, edges, how, fuse, variables)
 

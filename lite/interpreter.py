@@ -23,13 +23,13 @@ from .unresolved import UnresolvedOperator
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .context import Numerics
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
     from .memory_report import MemoryReport
     from .model import Model, Signature
     from .op_resolver import OpResolver
     from .profiler import OpProfile
+    from .settings import Settings
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
@@ -62,15 +62,10 @@ class Interpreter:
         model: Model,
         resolver: OpResolver,
         library: KernelLibrary,
-        numerics: Numerics,
-        num_threads: int = 1,
-        preserve_all_tensors: bool = False,
-        compress_zero_points: bool = False,
+        settings: Settings,
     ) -> None:
         self.model = model
-        self.runtime = Runtime(library, numerics, num_threads, preserve_all_tensors)
-        self.runtime.compress_zero_points = compress_zero_points
-        self.runtime.metadata = model.metadata
+        self.runtime = Runtime(library, settings, model.metadata)
         self.subgraphs = build_subgraphs(model, resolver, self.runtime)
         self.signatures: dict[str, Signature] = model.signatures()
         self._tensors = self.subgraphs[0].tensors

@@ -98,7 +98,7 @@ def _build(
     registrations: Sequence[_Resolved],
     runtime: Runtime,
 ) -> Subgraph:
-    tensors, nodes, inputs = _graph(table, model, registrations, runtime.compress_zero_points)
+    tensors, nodes, inputs = _graph(table, model, registrations, runtime.settings.compress_zero_points)
     outputs = tuple(table.outputs.tolist())
     _settle_written_constants(tensors, nodes)
     _settle_empty_constants(tensors, nodes, inputs)

@@ -21,7 +21,10 @@ def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
     that is written after it lies in the same bytes. LiteRT raises for those that its default delegate has
     taken, which are most.
     """
-    if tensor.allocation_type is not AllocationType.ARENA_RW or subgraph.runtime.preserve_all_tensors:
+    if (
+        tensor.allocation_type is not AllocationType.ARENA_RW
+        or subgraph.runtime.settings.preserve_all_tensors
+    ):
         return
     if tensor.index in subgraph.inputs or tensor.index in subgraph.outputs:
         return

@@ -96,7 +96,7 @@ class NodeClock:
             self.times.setdefault(row, []).append(time_ns)
 
     def _by_call(self, node: Node) -> bool:
-        return _tells_operators(node) and not self._subgraph.runtime.force_delegate_node_profiling
+        return _tells_operators(node) and not self._subgraph.runtime.settings.force_delegate_node_profiling
 
     def _run(self, node: Node, segment: NativeSegment | None, spent: dict[_Row, int]) -> None:
         """Run one step, and add its time to the rows that it belongs to."""
@@ -108,7 +108,7 @@ class NodeClock:
         finally:
             subgraph.operator_profiler = None
         inner = {} if profiler is None else profiler.times
-        if not inner or subgraph.runtime.force_delegate_node_profiling:
+        if not inner or subgraph.runtime.settings.force_delegate_node_profiling:
             _add(spent, self._row(node, segment), time_ns)
         for (op, index), inner_ns in inner.items():
             known = 0 <= index < len(subgraph.nodes)

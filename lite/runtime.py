@@ -5,59 +5,44 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .cancellation import Cancellation
-from .context import Numerics
 from .resources import Resources
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
+    from .settings import Settings
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
 
 _MOST_COPIES = 100  # of subgraphs; a model may call one from many places, which call others
 
 
-def no_delegates(name: str, options: Mapping[str, str]) -> Delegate | None:
-    """The delegates that a runtime finds by name before somebody gives it a way to find them."""
-    return None
-
-
 class Runtime:
     """The settings, the resources and the subgraphs of an interpreter.
 
-    preserve_all_tensors keeps every intermediate tensor's bytes until the next invoke; it
-    changes where tensors lie, never which kernels run. A runtime inside another one's node shares its
-    cancellation.
+    metadata gives the model's, by name. A runtime inside another one's node shares its cancellation.
     """
 
     def __init__(
         self,
         library: KernelLibrary,
-        numerics: Numerics = Numerics.DEFAULT,
-        num_threads: int = 1,
-        preserve_all_tensors: bool = False,
+        settings: Settings,
+        metadata: Callable[[], dict[str, bytes]] = dict,
         cancellation: Cancellation | None = None,
     ) -> None:
         self.library = library
+        self.settings = settings
+        self.metadata = metadata
         self.cancellation = cancellation or Cancellation()
-        self.numerics = numerics
-        self.num_threads = num_threads
-        self.preserve_all_tensors = preserve_all_tensors
-        self.compress_zero_points = False  # to one, where all of a tensor are equal
+        self.num_threads = settings.num_threads
         self.resources = Resources()
         self.subgraphs: list[Subgraph] = []
         self.copies: list[Subgraph] = []  # made for callers that must not share one
         self.delegates: list[Delegate] = []
-        self.offered_delegates: list[Delegate] = []  # these may run what a compiled model carries
-        self.trust_compiled_code = False  # whether a compiled model may have the delegate found that it names
-        self.find_delegate: Callable[[str, Mapping[str, str]], Delegate | None] = no_delegates
+        self.offered_delegates = list(settings.offered_delegates)
         self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
-        self.delegate_clustering = True
-        self.delegate_node_fusion = True
-        self.force_delegate_node_profiling = False  # rows also for nodes whose operators have rows
-        self.metadata: Callable[[], dict[str, bytes]] = dict  # the model's, by name
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
         self._claimed = {0}
 

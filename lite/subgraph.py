@@ -106,7 +106,7 @@ class Subgraph:
 
     @property
     def numerics(self) -> Numerics:
-        return self.runtime.numerics
+        return self.runtime.settings.numerics
 
     @property
     def num_threads(self) -> int:
@@ -338,7 +338,7 @@ class Subgraph:
             # Other subgraphs may read what has become loose: they look before they run again.
             for subgraph in self.runtime.subgraphs:
                 subgraph._entry = None
-        memory = StageMemory(self, first, last, self.runtime.preserve_all_tensors)
+        memory = StageMemory(self, first, last, self.runtime.settings.preserve_all_tensors)
         memory.acquire(self)
         plan = self._plan(first, last)
         plan.blocks.bind()

