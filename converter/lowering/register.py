@@ -87,7 +87,8 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "split": ("Pack", "Split", "SplitV", "Unpack"),
     "tensor_list": (
         *("EmptyTensorList", "TensorListConcat", "TensorListConcatV2", "TensorListFromTensor"),
-        *("TensorListGather", "TensorListGetItem", "TensorListLength", "TensorListPushBack"),
+        *("TensorListGather", "TensorListGetItem", "TensorListLength"),
+        *("TensorListPopBack", "TensorListPushBack"),
         *("TensorListReserve", "TensorListSetItem", "TensorListStack"),
     ),
     "tile": ("BroadcastTo", "Tile"),

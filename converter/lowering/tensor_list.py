@@ -45,6 +45,17 @@ def _element_shape(lowering: Lowering, node: Node, index: int) -> PartialShape:
     return tuple(known)
 
 
+def _list(lowering: Lowering, node: Node) -> LiteTensor:
+    """The node's first input, a list that is a tensor here; UnsupportedError for one of TensorFlow's own.
+
+    Those come from the ops that make lists where no builtin form was found for one, and stay with flex operators.
+    """
+    held = lowering.input(node, 0)
+    if held.type == TensorType.VARIANT:
+        raise UnsupportedError("the list's maker must have a builtin form")
+    return held
+
+
 def from_tensor(lowering: Lowering, node: Node) -> LiteTensor:
     """The tensor itself."""
     return lowering.input(node, 0)
@@ -104,14 +115,14 @@ def empty(lowering: Lowering, node: Node) -> LiteTensor:
 
 def get_item(lowering: Lowering, node: Node) -> LiteTensor:
     """GATHER of the element."""
-    held, index = lowering.input(node, 0), lowering.input(node, 1)
+    held, index = _list(lowering, node), lowering.input(node, 1)
     shape = None if held.shape is None else held.shape[1:]
     return lowering.operator(node, BuiltinOperator.GATHER, [held, index], shape, GatherOptionsT())
 
 
 def gather(lowering: Lowering, node: Node) -> LiteTensor:
     """GATHER of some elements."""
-    held, places = lowering.input(node, 0), lowering.input(node, 1)
+    held, places = _list(lowering, node), lowering.input(node, 1)
     shape: PartialShape = None
     if held.shape is not None and places.shape is not None:
         shape = (*places.shape, *held.shape[1:])
@@ -120,7 +131,7 @@ def gather(lowering: Lowering, node: Node) -> LiteTensor:
 
 def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     """DYNAMIC_UPDATE_SLICE at the element's place."""
-    held, index, item = lowering.inputs(node)
+    held, index, item = _list(lowering, node), lowering.input(node, 1), lowering.input(node, 2)
     if item.shape is None:
         raise UnsupportedError("the rank of the list's elements must be known")
     if isinstance(held, ReservedList):
@@ -191,7 +202,7 @@ def _set_or_append(
 
 def push_back(lowering: Lowering, node: Node) -> LiteTensor:
     """CONCATENATION with the new element."""
-    held, item = lowering.inputs(node)
+    held, item = _list(lowering, node), lowering.input(node, 1)
     row = _row(lowering, node, item)
     shape = row.shape
     if held.shape is not None and row.shape is not None:
@@ -199,9 +210,28 @@ def push_back(lowering: Lowering, node: Node) -> LiteTensor:
     return _concatenated(lowering, node, [held, row], shape)
 
 
+def pop_back(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """STRIDED_SLICE twice: all but the last element, and the last element."""
+    held = _list(lowering, node)
+    if isinstance(held, ReservedList):
+        raise UnsupportedError("the shape of the list's elements must be known")
+    rest, item = None, None
+    if held.shape is not None:
+        rest = (-1 if held.shape[0] == -1 else max(held.shape[0] - 1, 0), *held.shape[1:])
+        item = held.shape[1:]
+    last, one = (lowering.integers(lowering.name(node, f"/{n}"), [n]) for n in (-1, 1))
+    # The masks leave out that the first slice has no begin, and the second no end.
+    first, second = StridedSliceOptionsT(begin_mask=1), StridedSliceOptionsT(end_mask=1, shrink_axis_mask=1)
+    inputs = [held, last, last, one]
+    return [
+        lowering.operator(node, BuiltinOperator.STRIDED_SLICE, inputs, rest, first),
+        lowering.operator(node, BuiltinOperator.STRIDED_SLICE, inputs, item, second),
+    ]
+
+
 def stack(lowering: Lowering, node: Node) -> LiteTensor:
     """The tensor itself."""
-    held = lowering.input(node, 0)
+    held = _list(lowering, node)
     if isinstance(held, ReservedList):
         raise UnsupportedError("the shape of the list's elements must be known")
     return held
@@ -222,7 +252,7 @@ def length(lowering: Lowering, node: Node) -> LiteTensor:
     """The first size."""
     from .shape import shape_of
 
-    held = lowering.input(node, 0)
+    held = _list(lowering, node)
     if held.shape is not None and held.shape[0] != -1:
         return lowering.constant(lowering.name(node), np.array(held.shape[0], np.int32))
     sizes = shape_of(lowering, node, held, TensorType.INT32)
@@ -263,6 +293,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "TensorListGather": gather,
     "TensorListGetItem": get_item,
     "TensorListLength": length,
+    "TensorListPopBack": pop_back,
     "TensorListPushBack": push_back,
     "TensorListReserve": reserve,
     "TensorListSetItem": set_item,
