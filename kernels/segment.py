@@ -54,10 +54,13 @@ def _data_and_ids(context: Context, node: Node, operator: str) -> tuple[Tensor, 
 
 
 def sorted_segments(data: Shape, ids: list[int]) -> Shape:
-    """Output shape of SEGMENT_SUM; ids start at 0 and each is the last one or the next."""
-    if any(step not in (0, 1) for step in np.diff([0, *ids]).tolist()) or ids[:1] not in ([], [0]):
-        raise PrepareError(f"SEGMENT_SUM: ids must start at 0 and rise by 0 or 1, got {ids}")
-    return (ids[-1] + 1 if ids else 0, *data[1:])
+    """Output shape of SEGMENT_SUM; no id is negative or less than the one before it.
+
+    As in TensorFlow, segments that no id names hold zeros. LiteRT refuses them.
+    """
+    if any(step < 0 for step in np.diff([0, *ids]).tolist()):
+        raise PrepareError(f"SEGMENT_SUM: ids must be 0 or more and never fall, got {ids}")
+    return check_sizes("SEGMENT_SUM", (ids[-1] + 1 if ids else 0, *data[1:]))
 
 
 def _segment_sum_operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor]:

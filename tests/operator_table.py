@@ -64,6 +64,8 @@ tables. BUILTIN_REF differs in 1 of 462: SUM, below.
   about 0.1 % of the elements differ by 1 from LiteRT's default.
 - SQRT and RSQRT of int8 and int16: LiteRT fails for negative values; numlite gives the zero point and the
   highest value.
+- SEGMENT_SUM whose ids leave numbers out, or begin above 0: LiteRT fails; numlite gives zeros for the
+  segments that no id names, as TensorFlow does.
 - MATRIX_DIAG and MATRIX_SET_DIAG of float16, float64, complex64, uint16 and uint64: LiteRT moves elements of
   the wrong size. GATHER of packed rows that are no whole bytes: LiteRT begins at a byte.
 - PRELU of int16 with int16 slopes: LiteRT reads them as int8. ATAN2 of operands that broadcast: LiteRT reads

@@ -33,7 +33,10 @@ _MOST_BYTES = 1 << 16
 
 
 def _element_type(node: Node) -> TensorType:
-    return tensor_type(node.type("element_dtype"))
+    type = tensor_type(node.type("element_dtype"))
+    if type == TensorType.VARIANT:
+        raise UnsupportedError("the list's elements must be tensors, got lists")
+    return type
 
 
 def _element_shape(lowering: Lowering, node: Node, index: int) -> PartialShape:
@@ -48,7 +51,7 @@ def _element_shape(lowering: Lowering, node: Node, index: int) -> PartialShape:
 def _list(lowering: Lowering, node: Node) -> LiteTensor:
     """The node's first input, a list that is a tensor here; UnsupportedError for one of TensorFlow's own.
 
-    Those come from the ops that make lists where no builtin form was found for one, and stay with flex operators.
+    Those come from makers of lists that have no builtin form, and stay with flex operators.
     """
     held = lowering.input(node, 0)
     if held.type == TensorType.VARIANT:
@@ -58,7 +61,7 @@ def _list(lowering: Lowering, node: Node) -> LiteTensor:
 
 def from_tensor(lowering: Lowering, node: Node) -> LiteTensor:
     """The tensor itself."""
-    return lowering.input(node, 0)
+    return _list(lowering, node)
 
 
 def reserve(lowering: Lowering, node: Node) -> LiteTensor:
@@ -211,22 +214,23 @@ def push_back(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def pop_back(lowering: Lowering, node: Node) -> list[LiteTensor]:
-    """STRIDED_SLICE twice: all but the last element, and the last element."""
-    held = _list(lowering, node)
-    if isinstance(held, ReservedList):
-        raise UnsupportedError("the shape of the list's elements must be known")
-    rest, item = None, None
+    """STRIDED_SLICE of all but the last element, and GATHER of that one.
+
+    The body of a loop that takes no turn is prepared for an empty list, too: the place of the last
+    element is computed when the model runs.
+    """
+    held = stack(lowering, node)
+    rest, shape = None, None
     if held.shape is not None:
         rest = (-1 if held.shape[0] == -1 else max(held.shape[0] - 1, 0), *held.shape[1:])
-        item = held.shape[1:]
-    last, one = (lowering.integers(lowering.name(node, f"/{n}"), [n]) for n in (-1, 1))
-    # The masks leave out that the first slice has no begin, and the second no end.
-    first, second = StridedSliceOptionsT(begin_mask=1), StridedSliceOptionsT(end_mask=1, shrink_axis_mask=1)
-    inputs = [held, last, last, one]
-    return [
-        lowering.operator(node, BuiltinOperator.STRIDED_SLICE, inputs, rest, first),
-        lowering.operator(node, BuiltinOperator.STRIDED_SLICE, inputs, item, second),
-    ]
+        shape = held.shape[1:]
+    none, last, one = (lowering.integers(lowering.name(node, f"/{n}"), [n]) for n in (0, -1, 1))
+    options = StridedSliceOptionsT(begin_mask=1)
+    left = lowering.operator(node, BuiltinOperator.STRIDED_SLICE, [held, none, last, one], rest, options)
+    minus_one = lowering.constant(lowering.name(node, "/minus_one"), np.array(-1, np.int32))
+    place = binary(lowering, node, BuiltinOperator.ADD, length(lowering, node), minus_one)
+    item = lowering.operator(node, BuiltinOperator.GATHER, [held, place], shape, GatherOptionsT())
+    return [left, item]
 
 
 def stack(lowering: Lowering, node: Node) -> LiteTensor:

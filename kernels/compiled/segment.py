@@ -69,16 +69,16 @@ def unsorted(folded):
 
 
 def rising(folded):
-    """A kernel for segments that must start at 0 and rise by 0 or 1; others are never sized."""
+    """A kernel for segments that must be 0 or more and never fall; others are never sized."""
 
     def segment(a, chunk, chunks):
-        last = -1
+        last = 0
         for i in range(a.count):
-            step = read_i32(a.ids, i) - last
-            if step != 1 and (step != 0 or last < 0):
+            segment = int(read_i32(a.ids, i))
+            if segment < last:
                 return RESIZE
-            last += step
-        if last + 1 != a.segments:
+            last = segment
+        if a.segments != (last + 1 if a.count else 0):
             return RESIZE
         return folded(a)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import NO_KERNEL, Case
+from .case import NO_KERNEL, Case, Refuses
 from .movement_case import movement_case, random_array
 
 # The fold, and what an empty segment holds as a float and as an int32.
@@ -43,7 +43,8 @@ def segment_case(
 
 
 def segment_sum_case(shape: tuple[int, ...], ids: list[int], dtype: type, constant: bool) -> Case:
-    id = f"SEGMENT_SUM-{np.dtype(dtype).name}-{list(shape)}-{constant}"
+    gaps = any(step > 1 for step in np.diff([-1, *ids]))
+    id = f"SEGMENT_SUM-{np.dtype(dtype).name}-{list(shape)}-{constant}{'-gaps' * gaps}"
 
     def oracle(data: np.ndarray, ids: np.ndarray) -> np.ndarray:
         y = np.zeros((ids[-1] + 1, *data.shape[1:]), dtype)
@@ -59,6 +60,7 @@ def segment_sum_case(shape: tuple[int, ...], ids: list[int], dtype: type, consta
         oracle,
         tflite.SegmentSumOptionsT(),
         constants=(1,) if constant else (),
+        litert_default=Refuses("SEGMENT_SUM") if gaps else None,
         litert_reference=NO_KERNEL,
     )
 
@@ -82,7 +84,8 @@ CASES = [
     ),
     *(segment_case(name, (2, 3, 4), [[0, 1, 0], [2, 2, 0]], 3, np.float32, True) for name in _FOLDS),
     *(
-        segment_sum_case((6, 3), [0, 0, 1, 2, 2, 2], dtype, constant)
+        segment_sum_case((6, 3), ids, dtype, constant)
+        for ids in ([0, 0, 1, 2, 2, 2], [1, 1, 3, 3, 3, 6])
         for dtype in (np.float32, np.int32)
         for constant in (True, False)
     ),

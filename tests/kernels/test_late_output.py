@@ -137,12 +137,12 @@ def test_segments_at_other_numbers() -> None:
     b.op(BuiltinOperator.SEGMENT_SUM, [data, ids], [y], tflite.SegmentSumOptionsT())
     interpreter = ready(b.build([data, ids], [y]))
     x = np.arange(8, dtype=np.float32).reshape(4, 2)
-    for places in ([0, 0, 1, 2], [0, 0, 0, 0], [0, 1, 2, 3]):
+    for places in ([0, 0, 1, 2], [0, 0, 0, 0], [0, 1, 2, 3], [0, 0, 3, 3], [2, 2, 2, 7], [1, 1, 1, 1]):
         expected = np.zeros((places[-1] + 1, 2), np.float32)
         np.add.at(expected, places, x)
         np.testing.assert_array_equal(run(interpreter, x, np.array(places, np.int32))[0], expected)
-        for wrong in ([1, 1, 2, 3], [0, 2, 2, 3], [0, 1, 0, 1], [-1, 0, 1, 2]):
-            with pytest.raises(RuntimeError, match="ids must start at 0"):
+        for wrong in ([0, 1, 0, 1], [1, 1, 1, 0], [-1, 0, 1, 2]):
+            with pytest.raises(RuntimeError, match="ids must be 0 or more and never fall"):
                 run(interpreter, x, np.array(wrong, np.int32))
 
 

@@ -102,6 +102,32 @@ def test_lists_that_became_tensors_do_not_reach_flex_operators() -> None:
         convert(g.graph_def, settings=Settings(select=True))
 
 
+def _pushed(g: GraphBuilder, name: str, element_dtype: int, shape: list[int], item: str) -> str:
+    """An empty list with one element pushed."""
+    type = AttrValue(type=element_dtype)
+    sizes = g.constant(f"{name}/sizes", np.array(shape, np.int32))
+    most = g.constant(f"{name}/most", np.array(-1, np.int32))
+    held = g.node("EmptyTensorList", f"{name}/empty", sizes, most, element_dtype=type)
+    return g.node("TensorListPushBack", name, held, item, element_dtype=type)
+
+
+def test_lists_without_a_builtin_form_stay_with_tensorflow_ops() -> None:
+    """Elements of unknown shape, as the gradients of loops keep them, and lists of lists."""
+    g = GraphBuilder()
+    held = _pushed(g, "list", 1, [-1, 3], g.placeholder("x", [-1, 3]))
+    g.node("TensorListLength", "count", _pushed(g, "outer", 21, [], held))
+    ending = g.constant("ending", np.array([-1, 3], np.int32))
+    held = g.node("TensorListPopBack", "popped", held, ending, element_dtype=AttrValue(type=1))
+    g.node("Identity", "last", f"{held}:1")
+    model = checked(convert(g.graph_def, ["x"], ["last", "count"], settings=Settings(select=True)).model)
+    codes = custom_codes(model)
+    assert codes.count("FlexEmptyTensorList") == codes.count("FlexTensorListPushBack") == 2
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    last, count = run_numlite(model, x)
+    np.testing.assert_array_equal(last, x)
+    assert count == 1
+
+
 def test_the_allowlist_is_sorted_and_without_doubles() -> None:
     names = ALLOWLIST_FILE.read_text().split()
     assert names == sorted(set(names)) and len(allowlist()) == len(names) == 770

@@ -357,6 +357,22 @@ def test_the_only_element_of_a_list_is_the_list(run) -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_the_last_element_of_a_list_is_taken_off(run) -> None:
+    g = GraphBuilder()
+    shape, float32 = g.constant("shape", i32(3, 4)), AttrValue(type=1)
+    held = g.node("TensorListFromTensor", "held", g.placeholder("x", [-1, 3, 4]), shape)
+    held = g.node("TensorListPopBack", "popped", held, shape, element_dtype=float32)
+    g.node("Identity", "last", f"{held}:1")
+    g.node("TensorListStack", "rest", held, shape, element_dtype=float32)
+    model = checked(convert_graph(g.graph_def, ["x"], ["last", "rest"]))
+    for n in (3, 1):
+        x = np.arange(n * 12, dtype=np.float32).reshape(n, 3, 4)
+        last, rest = run(model, x)
+        np.testing.assert_array_equal(last, x[-1])
+        np.testing.assert_array_equal(rest, x[:-1])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_the_elements_of_a_list_end_to_end(run) -> None:
     g = GraphBuilder()
     shape = g.constant("shape", i32(4, 4, 8))
