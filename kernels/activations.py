@@ -118,6 +118,8 @@ def _sigmoid_position(x: Tensor, whole_shift: int | None) -> np.ndarray:
     if whole_shift is not None:
         return stored * (3 << whole_shift)
     multiplier, shift = scale * 4096.0 * 3.0, 0
+    if multiplier >= 1 << 31:
+        raise PrepareError(f"LOGISTIC or TANH: the input's scale must be under 2**31 / 12288, got {scale}")
     while multiplier <= 32767.0 / 2.0 and shift <= 30:
         multiplier, shift = multiplier * 2.0, shift + 1
     return (stored * int(multiplier) + ((1 << shift) >> 1)) >> shift

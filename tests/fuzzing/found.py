@@ -120,6 +120,13 @@ def zero_point_out_of_range() -> bytes:
     return model.build([x], [y])
 
 
+def scale_beyond_fixed_point() -> bytes:
+    model = ModelBuilder()
+    x, y = model.tensor((3,), np.int16, scale=3e38), model.tensor((3,), np.int16, scale=1 / 32768)
+    model.op(Op.TANH, [x], [y])
+    return model.build([x], [y])
+
+
 def reduced_to_nothing() -> bytes:
     """Over no elements, along axes that are known late."""
     model = ModelBuilder()
@@ -217,6 +224,7 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "sparse table": ("models", sparse_table, "stored sparse, which only DENSIFY reads"),
     "sparse without places": ("models", sparse_without_places, "PrepareError: node 0 (DENSIFY)"),
     "zero point": ("models", zero_point_out_of_range, "invoked"),
+    "scale": ("models", scale_beyond_fixed_point, "PrepareError: node 0 (TANH)"),
     "reduced to nothing": ("models", reduced_to_nothing, "invoked"),
     "mean of nothing": ("models", mean_of_nothing, "InvokeError: node 0 (MEAN)"),
     "body without value": ("models", body_without_value, "Error: node 0 (STABLEHLO_REDUCE)"),
