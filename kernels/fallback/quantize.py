@@ -167,7 +167,7 @@ def _simulated(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray, how: S
         raise InvalidArgumentError(f"{op}: input_min must not be above input_max, got {low} and {high}")
     half = 1 << (how.num_bits - 1)
     least, most = (-half, half - 1) if how.signed_input else (0, 2 * half - 1)
-    return _stepped(x, low, high, (least + how.narrow_range, most), how)
+    return _stepped(x, low, high, (least + (how.signed_input and how.narrow_range), most), how)
 
 
 def _stepped(

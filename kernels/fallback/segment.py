@@ -93,7 +93,7 @@ def _unsorted(ufunc: np.ufunc, start: Callable[[np.dtype], object]) -> Callable[
             wrong = int(ids.max(initial=0))
             raise InvalidArgumentError(f"segment ids must be below num_segments {count}, got {wrong}")
         checked_shape([count, *data.shape[ids.ndim :]], data.dtype)
-        rows = data.reshape(-1, *data.shape[ids.ndim :]) if ids.ndim else data[None]
+        rows = data.reshape(ids.size, *data.shape[ids.ndim :])
         # Rows of a negative id belong nowhere.
         flat = ids.reshape(-1)
         return _reduced(rows[flat >= 0], flat[flat >= 0], count, ufunc, start(data.dtype))

@@ -80,3 +80,12 @@ def test_uniform_quantization_by_axis() -> None:
 def test_ranges_that_cannot_be_are_refused(low: float, high: float) -> None:
     with pytest.raises(InvalidArgumentError):
         run("QuantizeV2", [X, np.float32(low), np.float32(high)], T="quint8", mode="string$MIN_FIRST")
+
+
+def test_a_narrow_range_without_signs_begins_at_0() -> None:
+    """Narrow ranges leave out the lowest negative number, and there is none."""
+    given = {"narrow_range": "bool$true", "signed_input": "bool$false", "range_given": "bool$true"}
+    options = {"T": "f32", "num_bits": "i64$4", **given}
+    x = np.float32([-1, 0.2, 1.25, 3])
+    (y,) = run("QuantizeAndDequantizeV2", [x, np.float32(0.25), np.float32(1.25)], **options)
+    np.testing.assert_allclose(y, np.float32([0, 2, 15, 15]) / 12, rtol=1e-6)

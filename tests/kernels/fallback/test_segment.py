@@ -67,3 +67,10 @@ def test_ids_outside() -> None:
         )
     with pytest.raises(ResourceExhaustedError):
         run("SegmentSum", [DATA[:1], np.array([2**50])], T="f32", Tindices="i64")
+
+
+@pytest.mark.parametrize("ids", [np.int32(1), np.int32([[0, 2], [1, 1]])])
+def test_unsorted_segments_of_no_elements(ids: np.ndarray) -> None:
+    types = {"T": "f32", "Tindices": "i32", "Tnumsegments": "i32"}
+    data = np.zeros((*ids.shape, 0), np.float32)
+    assert run("UnsortedSegmentMax", [data, ids, np.int32(3)], **types)[0].shape == (3, 0)
