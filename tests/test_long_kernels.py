@@ -111,14 +111,16 @@ def suppression() -> bytes:
 
 
 def detection() -> bytes:
-    """Boxes without an area, again."""
+    """Boxes that are all the same one, which the threshold lets pass: each is compared with all before it."""
     count = 100_000
-    inputs = [np.zeros(shape, np.float32) for shape in ((1, count, 4), (1, count, 1), (count, 4))]
+    inputs = [np.zeros(shape, np.float32) for shape in ((1, count, 4), (1, count, 1))]
+    anchors = np.ones((count, 4), np.float32)
     shapes = [(1, count, 4), (1, count), (1, count), (1,)]
     options = {"max_detections": count, "max_classes_per_detection": 1, "detections_per_class": count}
     options |= {"use_regular_nms": False, "num_classes": 1, "nms_score_threshold": -1.0}
-    options |= {"nms_iou_threshold": 0.5, "y_scale": 1.0, "x_scale": 1.0, "h_scale": 1.0, "w_scale": 1.0}
-    return custom_model(_DETECTION, inputs, [(shape, np.float32) for shape in shapes], options)
+    options |= {"nms_iou_threshold": 1.0, "y_scale": 1.0, "x_scale": 1.0, "h_scale": 1.0, "w_scale": 1.0}
+    outputs = [(shape, np.float32) for shape in shapes]
+    return custom_model(_DETECTION, inputs, outputs, options, constants=[anchors])
 
 
 def single_elements(code: BuiltinOperator) -> bytes:
