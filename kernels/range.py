@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..lite.available_memory import check_room
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
@@ -34,6 +35,9 @@ RANGE_ARGS = np.dtype(
 )
 
 
+_COPIES = 4  # that the numbers have while they become known
+
+
 def range_size(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
     """How many numbers there are from start to before limit; PrepareError when delta leads elsewhere.
 
@@ -54,7 +58,9 @@ def range_size(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
 
 def numbers(start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> np.ndarray:
     """The numbers, each the one before it plus delta, rounded to the type each time."""
-    steps = np.full(range_size(start, limit, delta), delta, start.dtype)
+    size = range_size(start, limit, delta)
+    check_room(_COPIES * size * start.itemsize)
+    steps = np.full(size, delta, start.dtype)
     steps[:1] = start
     with np.errstate(all="ignore"):
         return np.cumsum(steps, dtype=start.dtype)

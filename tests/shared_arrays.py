@@ -28,6 +28,8 @@ def decoded(tensor: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> np.n
 
 def difference(found: np.ndarray, wanted: np.ndarray, tolerance: Mapping[str, float]) -> str:
     """What is not as it should be, "" when all is. NaNs are equal; only floats may be near."""
+    if found.dtype.kind == "S":  # a scalar of strings
+        found = np.asarray(found, object)
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return f"must be {wanted.dtype} {wanted.shape}, got {found.dtype} {found.shape}"
     if wanted.dtype.kind in "biuO":
