@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..schema.operator_code import CUSTOM, DELEGATE
 from ..schema.shown import shown
 from .errors import PrepareError
 from .kernel_call import KernelCall
@@ -13,8 +14,7 @@ if TYPE_CHECKING:
     from .context import Context
     from .node import Node
 
-# BuiltinOperator.CUSTOM and DELEGATE: their hooks are other people's.
-_FOREIGN = (32, 51)
+_FOREIGN = (CUSTOM, DELEGATE)  # their hooks are other people's
 
 
 def checked_calls(context: Context, node: Node, calls: object) -> Sequence[KernelCall] | None:

@@ -62,6 +62,8 @@ class CudaKernel(SimpleDelegateKernel):
         self._on_cpu = False
         self._make_cpu: Callable[[], CpuPartition] | None = None
         self._cpu: CpuPartition | None = None
+        # What runs on the CPU where calls alone do not: each node with its calls, None where Python runs it.
+        self._in_turn: list[tuple[Node, Sequence[KernelCall] | None]] = []
         self._held: dict[int, HeldTensor] = {}
 
     # --- what it runs
@@ -124,6 +126,7 @@ class CudaKernel(SimpleDelegateKernel):
     def prepare(self, context: Context, node: Node) -> Sequence[KernelCall] | None:
         delegate = self._delegate
         self._border = None
+        self._in_turn = []
         if delegate.device is None or self._on_cpu:
             return self._prepare_for_cpu(context, node)
         try:
@@ -181,6 +184,9 @@ class CudaKernel(SimpleDelegateKernel):
     def invoke(self, context: Context, node: Node) -> None:
         if self._cpu is not None:
             self._cpu.invoke(context, node)
+            return
+        if self._in_turn:
+            self._run_in_turn(context, node)
             return
         delegate = self._delegate
         device = delegate.device
@@ -294,10 +300,20 @@ class CudaKernel(SimpleDelegateKernel):
             self._cpu = self._cpu or self._make_cpu()
             self._cpu.prepare(context, node)
             return None
-        calls: list[KernelCall] = []
-        for replaced in self._replaced:
-            calls += prepare_replaced(context, node, replaced) or ()
-        return calls
+        prepared = [(replaced, prepare_replaced(context, node, replaced)) for replaced in self._replaced]
+        if any(calls is None for _, calls in prepared):
+            self._in_turn = prepared
+            return None
+        return [call for _, calls in prepared for call in calls or ()]
+
+    def _run_in_turn(self, context: Context, node: Node) -> None:
+        """Run the replaced nodes one after the other, since some of them run in Python."""
+        for replaced, calls in self._in_turn:
+            if calls is not None:
+                context.run_calls(node, calls)
+            else:
+                assert replaced.registration.invoke is not None
+                replaced.registration.invoke(context, replaced)
 
     def free(self) -> None:
         if self._cpu is not None:

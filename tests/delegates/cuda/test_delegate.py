@@ -21,6 +21,7 @@ from numlite.lite.arena_checker import find_faults
 from numlite.lite.delegate_context import SubgraphDelegateContext
 from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from numlite.lite.lifetimes import Lifetime
+from numlite.schema import tflite
 
 from ...model_builder import ModelBuilder
 from .device_arrays import OnDevice
@@ -416,3 +417,21 @@ def test_device_inputs_are_checked() -> None:
     wrong.__cuda_array_interface__["strides"] = (1, 1, 1, 1)
     with pytest.raises(UnsupportedError, match="contiguous"):
         delegate.set_input(interpreter, index, wrong)
+
+
+def test_nodes_that_python_runs_are_run_without_a_device() -> None:
+    """float16 sums run in NumPy on the CPU: without a device the partition runs each node in its turn."""
+    model = ModelBuilder()
+    x, middle, y = (model.tensor((2, 3), tflite.TensorType.FLOAT16) for _ in range(3))
+    model.op(tflite.BuiltinOperator.ADD, [x, x], [middle], tflite.AddOptionsT())
+    model.op(tflite.BuiltinOperator.ABS, [middle], [y])
+    content = model.build([x], [y])
+    value = np.linspace(-2, 3, 6).astype(np.float16).reshape(2, 3)
+    interpreter = interpreter_of(content, CudaDelegate(CudaOptions(arch=90)), "default")
+    interpreter.allocate_tensors()
+    subgraph = interpreter.core.subgraphs[0]
+    assert [subgraph.nodes[n].registration.name for n in subgraph.execution_plan] == ["CudaDelegate"]
+    for sign in (1, -2):
+        interpreter.set_tensor(x, value * np.float16(sign))
+        interpreter.invoke()
+        assert np.array_equal(interpreter.get_tensor(y), np.abs(value * np.float16(2 * sign)))
