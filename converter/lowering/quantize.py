@@ -222,7 +222,7 @@ def _integer_ends(node: Node) -> tuple[int, int]:
     if not 1 <= bits - signed <= 24:
         raise ModelError(f"num_bits must be in [{1 + signed}, {24 + signed}], got {bits}")
     if not signed:
-        return int(node.flag("narrow_range")), (1 << bits) - 1
+        return 0, (1 << bits) - 1  # also of a narrow range, as in TensorFlow
     return -(1 << (bits - 1)) + node.flag("narrow_range"), (1 << (bits - 1)) - 1
 
 

@@ -66,7 +66,7 @@ _SEQUENCE = tflite.ReverseSequenceOptionsT(seq_dim=1, batch_dim=0)
         ("EMBEDDING_LOOKUP", [index(0, 3), _X], None, ()),
         ("UNSORTED_SEGMENT_SUM", [_X, index(0, 5, 1), np.array(5, np.int32)], None, (2,)),
         ("UNSORTED_SEGMENT_SUM", [_X, index(0, 5, 1), np.array(5, np.int32)], None, ()),
-        ("SEGMENT_SUM", [_X, index(0, 2, 2)], None, ()),
+        ("SEGMENT_SUM", [_X, index(1, 0, 2)], None, ()),
         ("TILE", [_X, index(2, -1)], None, ()),
         ("BROADCAST_TO", [_X, index(3, 3)], None, ()),
         ("FILL", [index(2, -1), _ONE], None, ()),

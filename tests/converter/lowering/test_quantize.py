@@ -40,8 +40,8 @@ def test_range_of_integers(signed: bool, narrow: bool, bits: int, mode: str) -> 
     ends = scalar(g, "low", -2 if signed else 0), scalar(g, "high", 2.5)
     attributes = {"signed_input": signed, "narrow_range": narrow, "num_bits": bits, "round_mode": mode}
     g.node("QuantizeAndDequantizeV2", "y", g.placeholder("x", X.shape), *ends, range_given=True, **attributes)
-    cut = ["MAXIMUM"] if narrow else []
-    steps = ["MAXIMUM" if signed or narrow else "RELU", "MINIMUM", "MUL", "ROUND", "MUL"]
+    cut = ["MAXIMUM"] if narrow and signed else []
+    steps = ["MAXIMUM" if signed else "RELU", "MINIMUM", "MUL", "ROUND", "MUL"]
     expected = [*cut, "FAKE_QUANT"] if mode == "HALF_UP" else steps
     check(g, expected, x=X)
 
