@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from . import errors
 from .errors import (
     CancelledError,
-    DelegateError,
     InvokeError,
     ModelError,
     PrepareError,
@@ -14,16 +14,7 @@ from .errors import (
 )
 
 # Their messages are whole sentences; of other errors the type is half of what they say.
-_OWN = (
-    CancelledError,
-    DelegateError,
-    InvokeError,
-    ModelError,
-    PrepareError,
-    StateError,
-    TimedOutError,
-    UnsupportedError,
-)
+_OWN = tuple(getattr(errors, name) for name in errors.__all__)
 
 
 def described(error: Exception) -> str:

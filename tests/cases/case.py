@@ -87,6 +87,8 @@ Closeness = Exact | Quanta | Close
 Relation = Closeness | Refuses | Differs | Dies
 # Of operators that LiteRT, or one of its resolvers, does not have.
 NO_KERNEL = Refuses("Didn't find op|unresolved custom op")
+# Of empty tensors; what LiteRT says depends on what it allocated before.
+NO_EMPTY = Refuses("XNNPack delegate failed to reshape|BytesRequired|array is too big")
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,16 @@ _CHANGES: dict[str, Callable[[PartitionProgram, random.Random], bytes]] = {
 
 def run_compiled(mutant: Mutant) -> str:
     """With the delegate by hand, trusted, or neither."""
-    logging.getLogger("numlite").setLevel(logging.ERROR)
+    log = logging.getLogger("numlite")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        return _run(mutant)
+    finally:
+        log.setLevel(level)
+
+
+def _run(mutant: Mutant) -> str:
     draw = random.Random(mutant.draw)
     settings: dict[str, Any] = draw.choice(
         (
