@@ -17,33 +17,17 @@ from .gemm_q8 import address, aligned_bytes
 from .hybrid import QuantizedRows, quantized_rows
 from .parallel import chunk_count
 
+
+def _block(names: str) -> np.dtype:
+    """An argument block of 64-bit fields and the two ends of a clamp."""
+    fields = [(name, np.int64) for name in names.split()]
+    return np.dtype([*fields, ("low", np.float32), ("high", np.float32)], align=True)
+
+
 # y [rows, columns] = clamp(bias + row scale * sum over blocks of scale * (x - zero point) * w).
 # x are bytes, x_stride from row to row; w is int8 [columns, depth], scales float32 [columns,
 # blocks], weight_sums float32 [columns]: sums of scale * w.
-BLOCKWISE = np.dtype(
-    [
-        *(
-            (name, np.int64)
-            for name in (
-                "x",
-                "w",
-                "bias",
-                "y",
-                "quantization",
-                "scales",
-                "weight_sums",
-                "rows",
-                "columns",
-                "depth",
-                "block_size",
-                "x_stride",
-            )
-        ),
-        ("low", np.float32),
-        ("high", np.float32),
-    ],
-    align=True,
-)
+BLOCKWISE = _block("x w bias y quantization scales weight_sums rows columns depth block_size x_stride")
 
 # 4-bit weights are packed in panels of INT4_COLUMNS columns: a row of weight sums, then for each
 # block a row of scales and one row for each eight elements of its depth, the first four in the
@@ -54,30 +38,7 @@ _INT4_DEPTH = 8
 _MOST_IN_BLOCK = 1 << 16  # so that sums of 255 * 16 * -8 stay within int32
 
 # The same from such panels w; bias is float32 [columns], and steps rows of weights are a block.
-INT4_PANELS = np.dtype(
-    [
-        *(
-            (name, np.int64)
-            for name in (
-                "x",
-                "w",
-                "bias",
-                "y",
-                "quantization",
-                "rows",
-                "columns",
-                "blocks",
-                "steps",
-                "panel_bytes",
-                "x_stride",
-                "block_rows",
-            )
-        ),
-        ("low", np.float32),
-        ("high", np.float32),
-    ],
-    align=True,
-)
+INT4_PANELS = _block("x w bias y quantization rows columns blocks steps panel_bytes x_stride block_rows")
 
 _NS_PER_MULTIPLY, _NS_PER_INT4_MULTIPLY = 0.05, 1 / 150
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
