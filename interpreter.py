@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -19,6 +19,7 @@ from .lite.custom_op import register_custom_op
 from .lite.errors import StateError
 from .lite.interpreter import NO_COPY
 from .lite.interpreter import Interpreter as CoreInterpreter
+from .lite.interpreter_arguments import check_num_threads, listed_delegates, listed_operators, opened_model
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
 from .lite.settings import Settings
@@ -156,9 +157,9 @@ class Interpreter:
         numerics = _numerics(experimental_op_resolver_type)
         if experimental_preserve_all_tensors and numerics is Numerics.DEFAULT:
             warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
-        _check_num_threads(num_threads)
-        delegates = _listed(experimental_delegates)
-        model = _open(model_path, model_content)
+        check_num_threads(num_threads)
+        delegates = listed_delegates(experimental_delegates)
+        model = opened_model(model_path, model_content)
         resolver = (
             experimental_op_resolver_type.copy()  # the custom operators below are this interpreter's alone
             if isinstance(experimental_op_resolver_type, OpResolver)
@@ -208,7 +209,7 @@ class Interpreter:
     ) -> None:
         """Give an input another shape; with strict only dimensions that are -1 in its shape_signature."""
         self._ensure_safe()
-        self._interpreter.ResizeInputTensor(input_index, np.array(tensor_size, dtype=np.int32), strict)
+        self._core.resize_input(input_index, np.array(tensor_size, np.int32), strict)
 
     def reset_all_variables(self) -> None:
         """Set the model's state (variable tensors) to zero."""
@@ -430,13 +431,7 @@ class InterpreterWithCustomOps(Interpreter):
     """
 
     def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
-        registerers = [] if custom_op_registerers is None else custom_op_registerers
-        if isinstance(registerers, str) or not isinstance(registerers, Iterable) or _is_pair(registerers):
-            raise TypeError(
-                f"custom_op_registerers: must be a list of (name, operator), got {registerers!r:.80}: put it "
-                "in a list"
-            )
-        self._custom_op_registerers = list(registerers)
+        self._custom_op_registerers = listed_operators(custom_op_registerers)
         super().__init__(**kwargs)
 
 
@@ -450,71 +445,9 @@ def _installed_delegate(name: str, options: Mapping[str, str]) -> PythonDelegate
     return installed_delegate(name, options)
 
 
-def _check_path(path: object) -> None:
-    if isinstance(path, bytes | bytearray | memoryview):
-        data = bytes(path)
-        if data[4:8] == b"TFL3" or b"\0" in data or not isinstance(path, bytes):
-            raise ValueError(
-                f"model_path: must be the path of a file, got {len(data):,} bytes: a model's content is "
-                "given as Interpreter(model_content=...)"
-            )
-    elif not isinstance(path, str | os.PathLike):
-        raise TypeError(
-            f"model_path: must be the path of a file (expected str, bytes or os.PathLike object, not "
-            f"{type(path).__name__})"
-        )
-
-
 def _numerics(resolver_type: object) -> Numerics:
     if isinstance(resolver_type, OpResolver):
         return Numerics.DEFAULT
     if not isinstance(resolver_type, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
     return _NUMERICS[resolver_type]
-
-
-def _is_pair(registerers: object) -> bool:
-    """Whether it is one (name, operator), which was to be in a list."""
-    if not isinstance(registerers, tuple) or len(registerers) != 2:
-        return False
-    return isinstance(registerers[0], str) and not isinstance(registerers[1], str | tuple)
-
-
-def _check_num_threads(num_threads: object) -> None:
-    if num_threads is None:
-        return
-    if not isinstance(num_threads, int):
-        raise ValueError("type of num_threads should be int")
-    if num_threads < 1:
-        raise ValueError("num_threads should >= 1")
-
-
-def _listed(delegates: object) -> list[Any]:
-    """The delegates as a list; TypeError for one that is not in a list."""
-    if delegates is None:
-        return []
-    if isinstance(delegates, str | bytes) or not isinstance(delegates, Iterable):
-        raise TypeError(
-            f"experimental_delegates: must be a list of delegates, got {delegates!r}: put it in a list"
-        )
-    return list(delegates)
-
-
-def _open(
-    path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | Model | None
-) -> Model:
-    if path and content:
-        raise ValueError("Can't both provide `model_path` and `model_content`")
-    if path:
-        _check_path(path)
-        return Model.from_path(path)
-    if isinstance(content, Model):
-        return content
-    if content:
-        if isinstance(content, str | os.PathLike):
-            raise TypeError(
-                f"model_content: must be a model's bytes, got the {type(content).__name__} "
-                f"{str(content)[:80]!r}: a path is given as Interpreter(model_path=...)"
-            )
-        return Model(content)
-    raise ValueError("`model_path` or `model_content` must be specified.")

@@ -14,10 +14,10 @@ from .registration import Registration
 from .tensor import Tensor
 
 if TYPE_CHECKING:
-    from .subgraph import Subgraph
+    from .prepared_graph import PreparedGraph
 
 
-def make_readable(subgraph: Subgraph, tensor: Tensor) -> None:
+def make_readable(subgraph: PreparedGraph, tensor: Tensor) -> None:
     """Bring the tensor's memory up to date; copies at most once for each value.
 
     StateError when its delegate cannot give the value.
@@ -27,7 +27,7 @@ def make_readable(subgraph: Subgraph, tensor: Tensor) -> None:
         tensor.data_is_stale = False
 
 
-def readable(subgraph: Subgraph, tensor: Tensor) -> Tensor:
+def readable(subgraph: PreparedGraph, tensor: Tensor) -> Tensor:
     """The tensor with an up-to-date memory, or a copy of it that has one.
 
     The memory of a tensor that is no graph output may be another's by the end of an invoke.
@@ -45,7 +45,7 @@ def readable(subgraph: Subgraph, tensor: Tensor) -> Tensor:
     return copy
 
 
-def _copy_out(subgraph: Subgraph, tensor: Tensor, target: Tensor) -> None:
+def _copy_out(subgraph: PreparedGraph, tensor: Tensor, target: Tensor) -> None:
     delegate, handle = tensor.delegate, tensor.buffer_handle
     if not isinstance(delegate, Delegate) or handle == NULL_BUFFER_HANDLE:
         raise StateError(f"tensor {tensor!r}: its memory is stale and no buffer handle holds its value")
@@ -58,7 +58,7 @@ def _copy_out(subgraph: Subgraph, tensor: Tensor, target: Tensor) -> None:
         ) from error
 
 
-def written_from_outside(subgraph: Subgraph, tensor: Tensor) -> None:
+def written_from_outside(subgraph: PreparedGraph, tensor: Tensor) -> None:
     """Let the delegate that holds the tensor know of a value that was set from Python."""
     tensor.data_is_stale = False
     delegate = tensor.delegate
@@ -73,7 +73,7 @@ def written_from_outside(subgraph: Subgraph, tensor: Tensor) -> None:
             ) from error
 
 
-def set_buffer_handle(subgraph: Subgraph, tensor: Tensor, handle: int, delegate: Delegate) -> None:
+def set_buffer_handle(subgraph: PreparedGraph, tensor: Tensor, handle: int, delegate: Delegate) -> None:
     """Have a delegate hold the tensor; what it held before under another handle is freed."""
     if tensor.delegate is not None and tensor.delegate is not delegate:
         raise StateError(f"tensor {tensor!r}: another delegate holds it already")
@@ -83,7 +83,7 @@ def set_buffer_handle(subgraph: Subgraph, tensor: Tensor, handle: int, delegate:
     tensor.buffer_handle = handle
 
 
-def free_handle(subgraph: Subgraph, tensor: Tensor) -> None:
+def free_handle(subgraph: PreparedGraph, tensor: Tensor) -> None:
     """Give the tensor's handle back to its delegate; the delegate still owns the tensor."""
     delegate, handle = tensor.delegate, tensor.buffer_handle
     tensor.buffer_handle = NULL_BUFFER_HANDLE
@@ -95,7 +95,7 @@ def free_handle(subgraph: Subgraph, tensor: Tensor) -> None:
             warn_of_failure(f"delegate {delegate.name}, buffer handle {handle}", error)
 
 
-def replace_value(subgraph: Subgraph, tensor: Tensor) -> None:
+def replace_value(subgraph: PreparedGraph, tensor: Tensor) -> None:
     """Let the delegate that holds the tensor have the value that its memory has got from the runtime."""
     delegate = tensor.delegate
     if isinstance(delegate, Delegate) and tensor.buffer_handle != NULL_BUFFER_HANDLE:
@@ -105,7 +105,7 @@ def replace_value(subgraph: Subgraph, tensor: Tensor) -> None:
             written_from_outside(subgraph, tensor)
 
 
-def with_copies(subgraph: Subgraph, nodes: Sequence[Node], ends_plan: bool) -> list[Node]:
+def with_copies(subgraph: PreparedGraph, nodes: Sequence[Node], ends_plan: bool) -> list[Node]:
     """The nodes, with copies out of delegates' memory before the nodes of others that read it.
 
     A native kernel cannot mark its outputs as stale; that is done after it. A subgraph that
@@ -127,7 +127,7 @@ def with_copies(subgraph: Subgraph, nodes: Sequence[Node], ends_plan: bool) -> l
     return steps
 
 
-def _held_by_others(subgraph: Subgraph, indexes: Iterable[int], reader: object) -> tuple[int, ...]:
+def _held_by_others(subgraph: PreparedGraph, indexes: Iterable[int], reader: object) -> tuple[int, ...]:
     held = []
     for t in indexes:
         owner = subgraph.tensors[t].delegate if t >= 0 else None
@@ -136,7 +136,7 @@ def _held_by_others(subgraph: Subgraph, indexes: Iterable[int], reader: object) 
     return tuple(held)
 
 
-def _held_outputs(subgraph: Subgraph, node: Node) -> tuple[int, ...]:
+def _held_outputs(subgraph: PreparedGraph, node: Node) -> tuple[int, ...]:
     if node.delegate is None or node.calls is None:
         return ()
     tensors = subgraph.tensors
@@ -151,12 +151,12 @@ def _nothing_to_prepare(context: object, node: Node) -> None:
     """These steps are made after everything is prepared."""
 
 
-def _copy(context: Subgraph, node: Node) -> None:
+def _copy(context: PreparedGraph, node: Node) -> None:
     for t in node.inputs:
         make_readable(context, context.tensors[t])
 
 
-def _mark(context: Subgraph, node: Node) -> None:
+def _mark(context: PreparedGraph, node: Node) -> None:
     for t in node.inputs:
         context.tensors[t].data_is_stale = True
 

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .node import Node
+    from .prepared_graph import PreparedGraph
     from .runtime import Runtime
     from .subgraph import Subgraph
 
@@ -28,7 +29,7 @@ class Callees:
     def __iter__(self) -> Iterator[Subgraph]:
         return iter(self._called.values())
 
-    def include(self, other: Subgraph) -> bool:
+    def include(self, other: PreparedGraph) -> bool:
         """Whether one of the subgraphs, or one that they run, is the other."""
         waiting, seen = list(self._called.values()), set[int]()
         while waiting:

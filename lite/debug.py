@@ -13,6 +13,7 @@ from .errors import UnsupportedError
 
 if TYPE_CHECKING:
     from .node import Node
+    from .prepared_graph import PreparedGraph
     from .stage import Stage
     from .subgraph import Subgraph
     from .tensor import Tensor
@@ -38,7 +39,7 @@ def say(text: str) -> None:
     print(f"numlite: {shown(text)}", file=sys.stderr)
 
 
-def show_plan(subgraph: Subgraph, stage: Stage) -> None:
+def show_plan(subgraph: PreparedGraph, stage: Stage) -> None:
     """The stage in one line; from level 2 on also its nodes."""
     if level < PLAN:
         return
@@ -53,7 +54,7 @@ def show_plan(subgraph: Subgraph, stage: Stage) -> None:
             say(f"  {node_line(subgraph, node)}")
 
 
-def node_line(subgraph: Subgraph, node: Node) -> str:
+def node_line(subgraph: PreparedGraph, node: Node) -> str:
     """`3 CONV_2D(1 float32 1x8x8x3, ...) -> 7 float32 1x8x8x16 [conv_2d_f32]`."""
     inputs = ", ".join(_brief(subgraph, t) for t in node.inputs)
     outputs = ", ".join(_brief(subgraph, t) for t in node.outputs)
@@ -63,7 +64,7 @@ def node_line(subgraph: Subgraph, node: Node) -> str:
     return f"{node.index} {node.registration.name}({inputs}) -> {outputs} [{calls}]"
 
 
-def _brief(subgraph: Subgraph, index: int) -> str:
+def _brief(subgraph: PreparedGraph, index: int) -> str:
     if index < 0:
         return "none"
     tensor = subgraph.tensors[index]

@@ -16,8 +16,8 @@ from .tensor import AllocationType, Tensor, TensorType
 
 if TYPE_CHECKING:
     from .context import Context
+    from .prepared_graph import PreparedGraph
     from .registration import Registration
-    from .subgraph import Subgraph
     from .tensor import Shape
 
 
@@ -26,12 +26,12 @@ class SubgraphDelegateContext:
 
     def __init__(
         self,
-        subgraph: Subgraph,
+        subgraph: PreparedGraph,
         delegate: Delegate,
-        acquired_by: Subgraph | None = None,
+        acquired_by: PreparedGraph | None = None,
         may_replace: bool = True,
     ) -> None:
-        self._subgraph: Subgraph | None = subgraph
+        self._subgraph: PreparedGraph | None = subgraph
         self._delegate = delegate
         self._acquired_by = acquired_by
         self._may_replace = may_replace
@@ -43,7 +43,7 @@ class SubgraphDelegateContext:
             other.close()
         self._acquired.clear()
 
-    def _open(self, call: str) -> Subgraph:
+    def _open(self, call: str) -> PreparedGraph:
         if self._subgraph is None:
             raise StateError(
                 f"{self._delegate.name}: {call} may only be used while the delegate is being prepared"
@@ -159,7 +159,7 @@ class SubgraphDelegateContext:
     def _params(self, subset: NodeSubset) -> DelegateParams:
         return DelegateParams(self._delegate, subset.nodes, subset.input_tensors, subset.output_tensors)
 
-    def _add_node(self, subgraph: Subgraph, kernel: Registration, params: DelegateParams) -> int:
+    def _add_node(self, subgraph: PreparedGraph, kernel: Registration, params: DelegateParams) -> int:
         node = Node(len(subgraph.nodes), kernel, params.input_tensors, params.output_tensors, params)
         node.delegate = self._delegate
         for t in params.output_tensors:
@@ -176,7 +176,7 @@ class SubgraphDelegateContext:
         return node.index
 
     def _partition(
-        self, subgraph: Subgraph, nodes: Iterable[int], mode: PartitionMode | None
+        self, subgraph: PreparedGraph, nodes: Iterable[int], mode: PartitionMode | None
     ) -> list[NodeSubset]:
         chosen = set(nodes)
         check_in_plan(subgraph, chosen)
@@ -191,7 +191,7 @@ class SubgraphDelegateContext:
         return partition(plan, subgraph.outputs, chosen, edges, how, fuse, variables)
 
 
-def check_in_plan(subgraph: Subgraph, nodes: Collection[int]) -> None:
+def check_in_plan(subgraph: PreparedGraph, nodes: Collection[int]) -> None:
     """PrepareError when a node is not in the subgraph's present plan."""
     strangers = set(nodes).difference(subgraph.execution_plan)
     if strangers:
@@ -199,7 +199,7 @@ def check_in_plan(subgraph: Subgraph, nodes: Collection[int]) -> None:
 
 
 def replace_elsewhere(
-    own: Subgraph,
+    own: PreparedGraph,
     index: int,
     delegate: Delegate,
     registration: Registration,
@@ -216,7 +216,7 @@ def replace_elsewhere(
         other.delegation.replace(other, delegate, own.delegation, registration, chosen, mode)
 
 
-def control_edges(subgraph: Subgraph) -> list[ControlEdge]:
+def control_edges(subgraph: PreparedGraph) -> list[ControlEdge]:
     """The order that must be kept besides that of the tensors.
 
     The model's metadata say it; without them nodes with side effects keep their order, as in
@@ -239,7 +239,7 @@ def control_edges(subgraph: Subgraph) -> list[ControlEdge]:
     return found + [(a, b) for a, b in edges if a != b]
 
 
-def _variable_chains(subgraph: Subgraph) -> list[list[ControlEdge]]:
+def _variable_chains(subgraph: PreparedGraph) -> list[list[ControlEdge]]:
     if not subgraph.variables:
         return []
     users: dict[int, list[int]] = {t: [] for t in subgraph.variables}
@@ -251,7 +251,7 @@ def _variable_chains(subgraph: Subgraph) -> list[list[ControlEdge]]:
     return [chain(nodes) for nodes in users.values()]
 
 
-def _replaced(subgraph: Subgraph, node: Node) -> list[int]:
+def _replaced(subgraph: PreparedGraph, node: Node) -> list[int]:
     """The model's own nodes that a delegate's node stands for."""
     if not isinstance(node.options, DelegateParams):
         return []
@@ -261,7 +261,7 @@ def _replaced(subgraph: Subgraph, node: Node) -> list[int]:
     return found
 
 
-def has_side_effects(subgraph: Subgraph, node: Node) -> bool:
+def has_side_effects(subgraph: PreparedGraph, node: Node) -> bool:
     """Whether the node, or one that it stands for, must keep its place among such nodes."""
     if node.registration.side_effects:
         return True

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from .node import Node
     from .partition import PartitionMode
+    from .prepared_graph import PreparedGraph
     from .registration import Registration
     from .runtime import Runtime
-    from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
 RESTORED = "Restored original execution plan after delegate application failure."
@@ -68,7 +68,7 @@ class Delegation:
         self._before: _Original | None = None
         self._outputs: dict[int, tuple[int, Shape | None]] = {}  # of the delegates' nodes, as they must be
 
-    def apply(self, subgraph: Subgraph, delegate: Delegate, may_wait: bool = True) -> None:
+    def apply(self, subgraph: PreparedGraph, delegate: Delegate, may_wait: bool = True) -> None:
         """Let the delegate take nodes of the subgraph, which is not allocated afterwards.
 
         A graph whose shapes do not fit as the file gives them has its delegates applied by the
@@ -91,7 +91,7 @@ class Delegation:
 
     def replace(
         self,
-        subgraph: Subgraph,
+        subgraph: PreparedGraph,
         delegate: Delegate,
         by: Delegation,
         registration: Registration,
@@ -113,18 +113,18 @@ class Delegation:
         else:
             self._replay(subgraph, replacement, shapes)
 
-    def hand_over(self, copy: Subgraph) -> None:
+    def hand_over(self, copy: PreparedGraph) -> None:
         """Have a copy of the subgraph get the replacements that came from other subgraphs."""
         if self.replacements:
             copy.delegation = Delegation()
             copy.delegation.replacements = list(self.replacements)
             copy.delegation.undone = True
 
-    def _wait(self, subgraph: Subgraph) -> None:
+    def _wait(self, subgraph: PreparedGraph) -> None:
         self.undo(subgraph)
         self.undone = True
 
-    def _replay(self, subgraph: Subgraph, replacement: Replacement, shapes: _Shapes) -> None:
+    def _replay(self, subgraph: PreparedGraph, replacement: Replacement, shapes: _Shapes) -> None:
         _, _, _, registration, nodes, mode = replacement
         # Another delegate, or this one for another instance, may have taken some meanwhile.
         present = set(subgraph.execution_plan)
@@ -138,7 +138,7 @@ class Delegation:
 
     def _let(
         self,
-        subgraph: Subgraph,
+        subgraph: PreparedGraph,
         delegate: Delegate,
         shapes: _Shapes,
         change: Callable[[SubgraphDelegateContext], None],
@@ -163,7 +163,7 @@ class Delegation:
                 tensor = subgraph.tensors[t]
                 self._outputs[t] = tensor.type, tensor.shape if must_stay else None
 
-    def undo(self, subgraph: Subgraph) -> None:
+    def undo(self, subgraph: PreparedGraph) -> None:
         """Bring back the original plan; the delegates are applied again by the next allocation."""
         before = self._before
         if before is None:
@@ -184,7 +184,7 @@ class Delegation:
                 if other.delegation is not None:
                     other.delegation.drop(other, lambda replacement: replacement.by is self)
 
-    def drop(self, subgraph: Subgraph, condition: Callable[[Replacement], bool]) -> None:
+    def drop(self, subgraph: PreparedGraph, condition: Callable[[Replacement], bool]) -> None:
         """Undo everything, and forget the replacements that meet the condition."""
         left = [replacement for replacement in self.replacements if not condition(replacement)]
         if len(left) == len(self.replacements):
@@ -195,7 +195,7 @@ class Delegation:
         for caller in (*subgraph.runtime.subgraphs, *subgraph.runtime.copies):
             caller.invalidate_if_it_calls(subgraph)
 
-    def redo(self, subgraph: Subgraph) -> None:
+    def redo(self, subgraph: PreparedGraph) -> None:
         """Apply the delegates that a resize has undone, or that waited for shapes."""
         delegates, self.applied, self.undone = self.applied, [], False
         try:
@@ -210,27 +210,27 @@ class Delegation:
             self.applied, self.undone = delegates, True
             raise
 
-    def _redo_replacements(self, subgraph: Subgraph, place: int, is_last: bool) -> None:
+    def _redo_replacements(self, subgraph: PreparedGraph, place: int, is_last: bool) -> None:
         for replacement in list(self.replacements):
             if replacement.place == place or (is_last and replacement.place > place):
                 shapes = _shapes_for(subgraph, replacement.delegate, may_wait=False)
                 self._replay(subgraph, replacement, shapes)
 
-    def forget(self, subgraph: Subgraph, delegate: Delegate) -> None:
+    def forget(self, subgraph: PreparedGraph, delegate: Delegate) -> None:
         """Undo everything; the other delegates are due at the next allocation."""
         self.undo(subgraph)
         self.applied = [applied for applied in self.applied if applied is not delegate]
         self.replacements = [entry for entry in self.replacements if entry.delegate is not delegate]
         self.undone = bool(self.applied or self.replacements)
 
-    def remove_all(self, subgraph: Subgraph) -> None:
+    def remove_all(self, subgraph: PreparedGraph) -> None:
         self.applied.clear()
         self.replacements.clear()
         self.undo(subgraph)
         self.undone = False
 
     def failure(
-        self, subgraph: Subgraph, error: Exception, delegate: Delegate | None = None
+        self, subgraph: PreparedGraph, error: Exception, delegate: Delegate | None = None
     ) -> DelegateError:
         """Remove all delegates, and make the error that says why."""
         name = ", ".join(d.name for d in self.applied) if delegate is None else delegate.name
@@ -238,7 +238,7 @@ class Delegation:
         subgraph.runtime.forget_idle_delegates()
         return DelegateError(f"delegate {name}: {described(error)}. {RESTORED}")
 
-    def check_allocated(self, subgraph: Subgraph) -> None:
+    def check_allocated(self, subgraph: PreparedGraph) -> None:
         """PrepareError when a kernel gave an output another type, or one that is fixed another shape."""
         for t, (type, shape) in self._outputs.items():
             tensor = subgraph.tensors[t]
@@ -253,11 +253,11 @@ class Delegation:
                 f"Cannot allow dynamic tensors due to previous delegation: tensor {dynamic!r} is dynamic"
             )
 
-    def steps(self, subgraph: Subgraph, nodes: Sequence[Node], ends_plan: bool) -> list[Node]:
+    def steps(self, subgraph: PreparedGraph, nodes: Sequence[Node], ends_plan: bool) -> list[Node]:
         """The nodes, with the copies out of delegates' memory that their tensors need."""
         return with_copies(subgraph, nodes, ends_plan)
 
-    def release(self, subgraph: Subgraph) -> None:
+    def release(self, subgraph: PreparedGraph) -> None:
         """Free all buffer handles; the subgraph ends."""
         for tensor in subgraph.tensors:
             if tensor.delegate is not None:
@@ -272,7 +272,7 @@ class _Shapes(Enum):
     KNOWN = "all"
 
 
-def _shapes_for(subgraph: Subgraph, delegate: Delegate, may_wait: bool) -> _Shapes:
+def _shapes_for(subgraph: PreparedGraph, delegate: Delegate, may_wait: bool) -> _Shapes:
     """Compute shapes for a delegate that needs them; StateError for a graph that its flags exclude."""
     static = not delegate.flags & _ALLOW_DYNAMIC
     if not static and not delegate.flags & _PROPAGATE:
@@ -300,12 +300,12 @@ class _Original:
 
     __slots__ = ("_node_count", "_plan", "_types")
 
-    def __init__(self, subgraph: Subgraph) -> None:
+    def __init__(self, subgraph: PreparedGraph) -> None:
         self._plan = list(subgraph.execution_plan)
         self._node_count = len(subgraph.nodes)
         self._types = [tensor.type for tensor in subgraph.tensors]
 
-    def restore(self, subgraph: Subgraph) -> None:
+    def restore(self, subgraph: PreparedGraph) -> None:
         for node in subgraph.nodes[self._node_count :]:
             free_node(subgraph, node)
             for t in node.outputs:
@@ -320,14 +320,14 @@ class _Original:
         subgraph.forget_tensors(len(self._types))
 
 
-def first_dynamic_tensor(subgraph: Subgraph) -> Tensor | None:
+def first_dynamic_tensor(subgraph: PreparedGraph) -> Tensor | None:
     """An output of the execution plan's nodes whose shape is known only by running."""
     written = (t for n in subgraph.execution_plan for t in subgraph.nodes[n].outputs if t >= 0)
     dynamic = (subgraph.tensors[t] for t in written if subgraph.tensors[t].is_dynamic)
     return next((tensor for tensor in dynamic if tensor.type not in _HANDLE_TYPES), None)
 
 
-def _check_whole(subgraph: Subgraph, delegate: Delegate) -> None:
+def _check_whole(subgraph: PreparedGraph, delegate: Delegate) -> None:
     if not delegate.flags & _WHOLE:
         return
     left = [n for n in subgraph.execution_plan if subgraph.nodes[n].delegate is not delegate]

@@ -109,16 +109,22 @@ class Interpreter:
         raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
 
     def resize_input(
-        self, index: int, shape: Sequence[int], strict: bool = False, subgraph_index: int = 0
+        self, index: int, shape: Sequence[int] | np.ndarray, strict: bool = False, subgraph_index: int = 0
     ) -> None:
-        """Give an input another shape; RuntimeError where that cannot be, also for a wrong index."""
+        """Give an input another shape; RuntimeError where that cannot be, also for a wrong index.
+
+        ValueError for a shape that is no vector.
+        """
+        sizes = np.asarray(shape)
+        if sizes.ndim != 1:
+            raise ValueError(f"Shape should be 1D instead of {sizes.ndim}.")
         subgraph = self.subgraph(subgraph_index)
         try:
             self.tensor(index, subgraph_index)
         except ValueError as error:
             raise StateError(f"resize_tensor_input: {error}") from error
         with self._exclusive():
-            subgraph.resize_input(index, tuple(shape), strict)
+            subgraph.resize_input(index, tuple(sizes.tolist()), strict)
             if subgraph.owned and subgraph.state is not State.INVOKABLE:
                 for caller in self.subgraphs:
                     caller.invalidate_if_it_calls(subgraph)

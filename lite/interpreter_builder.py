@@ -12,8 +12,9 @@ from .errors import ModelError, PrepareError, StateError, UnsupportedError
 from .graph_check import graph_faults
 from .node import Node
 from .quantization import Quantization, quantization_fault
+from .shape_check import checked_shape
 from .shown_name import shown_name
-from .subgraph import Subgraph, checked_shape
+from .subgraph import Subgraph
 from .tensor import AllocationType, Tensor
 from .unresolved import UnresolvedOperator
 

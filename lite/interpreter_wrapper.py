@@ -120,11 +120,9 @@ class InterpreterWrapper:
         self, index: int, shape: np.ndarray, strict: bool = False, subgraph_index: int = 0
     ) -> None:
         shape = np.asarray(shape)
-        if shape.ndim != 1:
-            raise ValueError(f"Shape should be 1D instead of {shape.ndim}.")
-        if shape.dtype != np.int32:
+        if shape.ndim == 1 and shape.dtype != np.int32:
             raise ValueError(f"Shape must be type int32 (was {shape.dtype.num}).")
-        self.core.resize_input(index, shape.tolist(), strict, subgraph_index)
+        self.core.resize_input(index, shape, strict, subgraph_index)
 
     def AllocateTensors(self, subgraph_index: int = 0) -> None:
         self.core.allocate_tensors(max(subgraph_index, 0))

@@ -14,7 +14,7 @@ from .tensor import AllocationType
 
 if TYPE_CHECKING:
     from .node import Node
-    from .subgraph import Subgraph
+    from .prepared_graph import PreparedGraph
     from .tensor import Tensor
 
 _ARENA = AllocationType.ARENA_RW
@@ -27,7 +27,7 @@ class StageMemory:
     The arena can be released and acquired again; variables, persistent temporaries and results stay.
     """
 
-    def __init__(self, subgraph: Subgraph, first: int, last: int, preserve_all: bool) -> None:
+    def __init__(self, subgraph: PreparedGraph, first: int, last: int, preserve_all: bool) -> None:
         self._arena: np.ndarray | None = None
         self._tensors = tensors = subgraph.tensors
         nbytes = [t.nbytes if t.allocation_type is _ARENA else NOT_IN_ARENA for t in tensors]
@@ -57,7 +57,7 @@ class StageMemory:
     def held(self) -> bool:
         return self._arena is not None
 
-    def acquire(self, subgraph: Subgraph) -> None:
+    def acquire(self, subgraph: PreparedGraph) -> None:
         """Give the tensors their places in the arena, which is allocated if it is not held.
 
         Raises PrepareError, naming the largest tensor and its node, when there is no room for it.
@@ -100,7 +100,7 @@ def _unread(nodes: list[Node]) -> set[int]:
     return written.difference(*(node.inputs for node in nodes))
 
 
-def _no_room(subgraph: Subgraph, largest: Tensor, error: PrepareError) -> PrepareError:
+def _no_room(subgraph: PreparedGraph, largest: Tensor, error: PrepareError) -> PrepareError:
     """The error with what needs most: a tensor, and the node that writes it or uses it as scratch."""
     t = largest.index
     owner = next((node for node in subgraph.nodes if t in node.outputs or t in node.temporaries), None)
@@ -108,7 +108,7 @@ def _no_room(subgraph: Subgraph, largest: Tensor, error: PrepareError) -> Prepar
     return PrepareError(f"{place}: tensor {t} {largest!r} needs {largest.nbytes:,} bytes; {error}")
 
 
-def _place_persistent(subgraph: Subgraph, tensors: list[Tensor]) -> None:
+def _place_persistent(subgraph: PreparedGraph, tensors: list[Tensor]) -> None:
     """Zeroed memory for the persistent ones among the tensors that have none of their size."""
     tensors = [t for t in tensors if t.allocation_type is _PERSISTENT]
     tensors = [t for t in tensors if t.data is None or len(t.data) != t.nbytes]

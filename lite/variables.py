@@ -9,10 +9,10 @@ from .tensor import Tensor, TensorType
 if TYPE_CHECKING:
     import numpy as np
 
-    from .subgraph import Subgraph
+    from .prepared_graph import PreparedGraph
 
 
-def reset_variables(subgraph: Subgraph) -> None:
+def reset_variables(subgraph: PreparedGraph) -> None:
     """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does.
 
     Variables without a fixed size (strings) have no value then.
@@ -31,7 +31,7 @@ def _zero(tensor: Tensor) -> int | np.ndarray:
     return tensor.quantization.zero_point if is_int8 and tensor.quantization else 0
 
 
-def kept_values(subgraph: Subgraph) -> list[tuple[Tensor, np.ndarray]]:
+def kept_values(subgraph: PreparedGraph) -> list[tuple[Tensor, np.ndarray]]:
     """Copies of the present values of inputs and variables, wherever they are."""
     found = []
     for t in (*subgraph.inputs, *subgraph.variables):
@@ -46,7 +46,7 @@ def kept_values(subgraph: Subgraph) -> list[tuple[Tensor, np.ndarray]]:
     return found
 
 
-def restore_values(subgraph: Subgraph, values: list[tuple[Tensor, np.ndarray]]) -> None:
+def restore_values(subgraph: PreparedGraph, values: list[tuple[Tensor, np.ndarray]]) -> None:
     """Write back what kept_values has copied."""
     for tensor, value in values:
         if not tensor.has_fixed_size:
@@ -56,7 +56,7 @@ def restore_values(subgraph: Subgraph, values: list[tuple[Tensor, np.ndarray]]) 
             _tell_delegate(subgraph, tensor)
 
 
-def _tell_delegate(subgraph: Subgraph, tensor: Tensor) -> None:
+def _tell_delegate(subgraph: PreparedGraph, tensor: Tensor) -> None:
     if tensor.delegate is not None:
         from .buffer_handles import replace_value
 

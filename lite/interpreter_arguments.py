@@ -1,0 +1,83 @@
+"""What the arguments of an Interpreter must be, and the errors that say what was meant."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from .model import Model
+
+
+def opened_model(
+    path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | Model | None
+) -> Model:
+    if path and content:
+        raise ValueError("Can't both provide `model_path` and `model_content`")
+    if path:
+        _check_path(path)
+        return Model.from_path(path)
+    if isinstance(content, Model):
+        return content
+    if content:
+        if isinstance(content, str | os.PathLike):
+            raise TypeError(
+                f"model_content: must be a model's bytes, got the {type(content).__name__} "
+                f"{str(content)[:80]!r}: a path is given as Interpreter(model_path=...)"
+            )
+        return Model(content)
+    raise ValueError("`model_path` or `model_content` must be specified.")
+
+
+def _check_path(path: object) -> None:
+    if isinstance(path, bytes | bytearray | memoryview):
+        data = bytes(path)
+        if data[4:8] == b"TFL3" or b"\0" in data or not isinstance(path, bytes):
+            raise ValueError(
+                f"model_path: must be the path of a file, got {len(data):,} bytes: a model's content is "
+                "given as Interpreter(model_content=...)"
+            )
+    elif not isinstance(path, str | os.PathLike):
+        raise TypeError(
+            f"model_path: must be the path of a file (expected str, bytes or os.PathLike object, not "
+            f"{type(path).__name__})"
+        )
+
+
+def check_num_threads(num_threads: object) -> None:
+    if num_threads is None:
+        return
+    if not isinstance(num_threads, int):
+        raise ValueError("type of num_threads should be int")
+    if num_threads < 1:
+        raise ValueError("num_threads should >= 1")
+
+
+def listed_delegates(delegates: object) -> list[Any]:
+    """The delegates as a list; TypeError for one that is not in a list."""
+    if delegates is None:
+        return []
+    if isinstance(delegates, str | bytes) or not isinstance(delegates, Iterable):
+        raise TypeError(
+            f"experimental_delegates: must be a list of delegates, got {delegates!r}: put it in a list"
+        )
+    return list(delegates)
+
+
+def listed_operators(registerers: object) -> list[Any]:
+    """The (name, operator) pairs as a list; TypeError for one that is not in a list."""
+    if registerers is None:
+        return []
+    if isinstance(registerers, str) or not isinstance(registerers, Iterable) or _is_pair(registerers):
+        raise TypeError(
+            f"custom_op_registerers: must be a list of (name, operator), got {registerers!r:.80}: put it "
+            "in a list"
+        )
+    return list(registerers)
+
+
+def _is_pair(registerers: object) -> bool:
+    """Whether it is one (name, operator), which was to be in a list."""
+    if not isinstance(registerers, tuple) or len(registerers) != 2:
+        return False
+    return isinstance(registerers[0], str) and not isinstance(registerers[1], str | tuple)

@@ -1,0 +1,306 @@
+"""PreparedGraph: a graph whose nodes are prepared for the present shapes, and whose tensors have memory."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from . import debug
+from .arena import check_room_for
+from .errors import CancelledError, ModelError, PrepareError, StateError, TimedOutError, UnsupportedError
+from .memory import StageMemory
+from .node_context import NodeContext
+from .node_errors import invoke_error, prepare_error
+from .node_release import free_node
+from .plan import NativeSegment, Plan
+from .prepared_calls import checked_calls
+from .shape_check import check_strict, checked_shape
+from .stage import Stage, State
+from .tensor import AllocationType
+from .variables import reset_variables
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .delegation import Delegation
+    from .native_plan import NativePlan
+    from .node import Node
+    from .runtime import Runtime
+    from .tensor import Shape, Tensor
+
+_ARENA = AllocationType.ARENA_RW
+_DYNAMIC = AllocationType.DYNAMIC
+_CONSTANT = AllocationType.MMAP_RO
+_KNOWN = AllocationType.PERSISTENT_RO
+
+
+class PreparedGraph(NodeContext):
+    """The stages of a graph: plans of prepared nodes, with their arenas."""
+
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        tensors: list[Tensor],
+        nodes: list[Node],
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+        runtime: Runtime,
+    ) -> None:
+        super().__init__(index, name, tensors, nodes, inputs, outputs, runtime)
+        self.state = State.UNINVOKABLE
+        self.stages: list[Stage] = []
+        self.fault: str | None = None  # of the graph: it can be looked at, not run
+        self.owned = False  # by one node of another subgraph, the only one that runs it
+        self.delegation: Delegation | None = None  # None until a delegate is applied
+        self._generation = 0  # of the resources, when the nodes were prepared
+        self._entry: Callable[[], int] | None = None  # runs all of it, where that takes no Python
+        self._preparing = False
+
+    def init_nodes(self) -> None:
+        """Let the operators make what they keep across prepares; called once, when the graph is built."""
+        for node in self.nodes:
+            if node.registration.init is not None:
+                node.user_data = node.registration.init(self, node)
+
+    def __del__(self) -> None:
+        if self.delegation is not None:
+            self.delegation.release(self)
+        for node in self.nodes:
+            free_node(self, node)
+
+    def resize_input(self, index: int, shape: Shape, strict: bool = False) -> None:
+        """Give an input another shape; allocate_tensors must follow.
+
+        With strict only dimensions that are -1 in the shape signature may change.
+        """
+        tensor = self.tensors[index]
+        shape = checked_shape(tensor, shape)
+        if strict:
+            check_strict(tensor, shape)
+        if shape == tensor.shape and tensor.data is not None:
+            return
+        if tensor.is_constant:
+            raise StateError(f"Attempting to resize a fixed-size tensor. Tensor {tensor!r} is a constant")
+        self._invalidate()
+        tensor.resize(shape)
+        if tensor.has_fixed_size:
+            tensor.bind(None)
+
+    def allocate_tensors(self) -> None:
+        """Prepare all nodes whose shapes can be known, and place their tensors in memory."""
+        if self.fault is not None:
+            raise ModelError(f"subgraph {self.index} {self.name!r}: {self.fault}")
+        if self._preparing:
+            raise PrepareError(f"subgraph {self.index} {self.name!r}: it contains itself")
+        if self.delegation is not None and self.delegation.undone:
+            self.delegation.redo(self)
+        if self.state is State.INVOKABLE and self._generation == self.resources.generation:
+            self._restore_memory()
+            return
+        self._preparing = True
+        self.state = State.UNINVOKABLE
+        try:
+            while self.state is not State.INVOKABLE:
+                self._generation = self.resources.generation
+                self.stages.clear()
+                for t in self.inputs:
+                    check_room_for(self.tensors[t], self.tensors[t].shape)
+                self._add_stage(0)
+                if self._generation == self.resources.generation:
+                    self.state = State.INVOKABLE
+            if self.delegation is not None:
+                self.delegation.check_allocated(self)
+        except Exception as error:
+            if self.delegation is not None and self.delegation.fixed_shapes:
+                raise self.delegation.failure(self, error) from error
+            raise
+        finally:
+            self._preparing = False
+        self.reset_variables()
+
+    def match_input(self, i: int, x: Tensor) -> None:
+        """Give the i-th input the type and shape of a caller's tensor; allocate_tensors must follow.
+
+        PrepareError for a constant of the file, which no caller may write to.
+        """
+        tensor = self.tensors[self.inputs[i]]
+        if tensor.allocation_type is _CONSTANT:
+            place = f"subgraph {self.index}: input {i}"
+            raise PrepareError(f"{place} must not be a constant where a node runs it, got {tensor!r}")
+        if tensor.type != x.type:
+            if not tensor.has_fixed_size or not x.has_fixed_size:
+                raise PrepareError(f"subgraph {self.index}: input {tensor!r} cannot take {x!r}")
+            self._invalidate()
+            tensor.type = x.type
+            tensor.bind(None)
+        if tensor.shape != x.shape or (tensor.has_fixed_size and tensor.data is None):
+            self.resize_input(tensor.index, x.shape)
+
+    def _invalidate(self) -> None:
+        self.state = State.UNINVOKABLE
+        self._entry = None
+        if self.delegation is not None and self.delegation.fixed_shapes:
+            self.delegation.undo(self)
+
+    def discard_stages(self) -> None:
+        """Take the tensors out of memory, because the execution plan is about to change.
+
+        So do the subgraphs that run this one: their plans hold this one's address. One that is being
+        prepared or run is about to ask for it.
+        """
+        for stage in self.stages:
+            stage.memory.release()
+        self.stages.clear()
+        self.state = State.UNINVOKABLE
+        self._entry = None
+        for caller in (*self.runtime.subgraphs, *self.runtime.copies):
+            idle = not caller._preparing and not caller._running
+            if idle and caller.stages and caller.callees.include(self):
+                caller.discard_stages()
+
+    def propagate_shapes(self) -> bool:
+        """Prepare nodes for their outputs' shapes; False when these are not all known without running."""
+        with suppress(UnsupportedError):
+            return self._prepare_from(0) == len(self.execution_plan) - 1
+        return False
+
+    def invalidate_if_it_calls(self, other: PreparedGraph) -> None:
+        """Have allocate_tensors asked for again, because a subgraph that this one runs has changed."""
+        if self.callees.include(other):
+            self._invalidate()
+
+    @property
+    def is_invokable(self) -> bool:
+        return self.state is State.INVOKABLE
+
+    @property
+    def has_memory(self) -> bool:
+        """Whether the subgraph is allocated, and its memory has not been given back."""
+        return self.is_invokable and all(stage.memory.held for stage in self.stages)
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether all nodes of an allocated subgraph are prepared, which may take a run."""
+        return bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
+
+    @property
+    def outputs_known(self) -> bool:
+        """Whether an allocated subgraph has output shapes that no run will change."""
+        return self.is_planned and not any(self.tensors[t].is_dynamic for t in self.outputs)
+
+    def _add_stage(self, first: int) -> None:
+        generation = self.resources.generation
+        last = self._prepare_from(first)
+        if generation != self.resources.generation:
+            # Other subgraphs may read what has become loose: they look before they run again.
+            for subgraph in self.runtime.subgraphs:
+                subgraph._entry = None
+        memory = StageMemory(self, first, last, self.runtime.settings.preserve_all_tensors)
+        memory.acquire(self)
+        plan = self._plan(first, last)
+        plan.blocks.bind()
+        self.stages.append(Stage(first, last, memory, plan))
+        self._choose_entry()
+        debug.show_plan(self, self.stages[-1])
+
+    def _plan(self, first: int, last: int) -> Plan:
+        nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
+        if self.delegation is not None:
+            nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
+        runtime = self.runtime
+        return Plan(nodes, runtime.library, runtime.pool(), runtime.cancellation)
+
+    def plan_again(self) -> None:
+        """Make the plans anew for nodes as they are prepared: who holds a tensor has changed."""
+        for stage in self.stages:
+            stage.plan = self._plan(stage.first, stage.last)
+            if stage.memory.held:
+                stage.plan.blocks.bind()
+        self._choose_entry()
+
+    def _prepare_from(self, first: int) -> int:
+        """Prepare nodes up to the first with a dynamic output; returns its position, or the last."""
+        last = len(self.execution_plan) - 1
+        for position in range(first, last + 1):
+            node = self.nodes[self.execution_plan[position]]
+            self._check_cancellation(node)
+            self._prepare_node(node)
+            if position < last and self._has_dynamic_output(node):
+                return position
+        return last
+
+    def _has_dynamic_output(self, node: Node) -> bool:
+        return any(self.tensors[t].allocation_type is _DYNAMIC for t in node.outputs if t >= 0)
+
+    def _check_cancellation(self, node: Node) -> None:
+        """Where the run is to stop, raise what says that it has come to this node."""
+        try:
+            self.runtime.cancellation.check()
+        except (CancelledError, TimedOutError) as error:
+            raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
+
+    def _prepare_node(self, node: Node) -> None:
+        for t in node.outputs:
+            # What an earlier prepare has made dynamic or known may be neither for these shapes.
+            tensor = self.tensors[t]
+            if t >= 0 and tensor.allocation_type in (_DYNAMIC, _KNOWN) and tensor.has_fixed_size:
+                tensor.allocation_type = _ARENA
+                tensor.bind(None)
+        node.temporaries.clear()
+        registration = node.registration
+        try:
+            node.calls = checked_calls(self, node, registration.prepare(self, node))
+        except Exception as error:
+            raise prepare_error(f"{self.where(node)}:", registration.name, error) from error
+
+    def reset_variables(self) -> None:
+        """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does."""
+        reset_variables(self)
+
+    def release_nonpersistent_memory(self) -> None:
+        """Give the arena back; allocate_tensors brings it back without preparing anew."""
+        self._entry = None
+        self.callees.release_memory()
+        for stage in self.stages:
+            stage.memory.release()
+
+    def _restore_memory(self) -> None:
+        if all(stage.memory.held for stage in self.stages):
+            return
+        self.callees.restore_memory()
+        for stage in self.stages:
+            stage.memory.acquire(self)
+            stage.plan.blocks.bind()
+        self._choose_entry()
+
+    @property
+    def native_plan(self) -> NativePlan | None:
+        """The plan of an allocated subgraph that runs without Python: a row of another plan may run it."""
+        segment = self._native_segment
+        return None if segment is None or segment.resizes else segment.plan
+
+    @property
+    def _native_segment(self) -> NativeSegment | None:
+        if not self.is_planned or len(self.stages) != 1:
+            return None
+        steps = self.stages[0].plan.steps
+        return steps[0] if len(steps) == 1 and isinstance(steps[0], NativeSegment) else None
+
+    @property
+    def has_nothing_to_run(self) -> bool:
+        """Whether an allocated subgraph only passes tensors on."""
+        return len(self.stages) == 1 and not any(
+            node.calls is None or node.calls for node in (self.nodes[n] for n in self.execution_plan)
+        )
+
+    def _choose_entry(self) -> None:
+        """Whole subgraphs of one native segment, or of none, run without any Python in between."""
+        self._entry = None
+        if debug.level >= debug.TIMES:
+            return
+        segment = self._native_segment
+        if segment is not None:
+            self._entry = segment.plan.invoke
+        elif self.is_planned and self.has_nothing_to_run:
+            self._entry = int  # a function without arguments that gives 0
