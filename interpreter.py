@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from .kernels.compiled.library import Library
+from .kernels.compiled.driver.library import Library
 from .kernels.register import BuiltinOpResolver as OpResolver
 from .lite import metrics
 from .lite.context import Numerics

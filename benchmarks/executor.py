@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-from numlite.kernels.compiled.compile import CompiledKernel, compile_kernel
-from numlite.kernels.compiled.family import KernelSource
-from numlite.kernels.compiled.library import Library
+from numlite.kernels.compiled.driver.compile import CompiledKernel, compile_kernel
+from numlite.kernels.compiled.driver.kernel_source import KernelSource
+from numlite.kernels.compiled.driver.library import Library
 from numlite.lite.native_plan import NativePlan
 from numlite.lite.thread_pool import shared_pool
 

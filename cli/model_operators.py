@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..interpreter import Interpreter
-from ..kernels.compiled.library import Library
+from ..kernels.compiled.driver.library import Library
 from ..lite.errors import ModelError, StateError
 from ..lite.model import Model
 from ..lite.unresolved import FLEX_PREFIX

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from types import CodeType
 
-from .compiled.cache import family_digest, read
-from .compiled.image import SYMBOL_PREFIX, uses_shared_objects
-from .compiled.library import Library
+from .compiled.driver.cache import read
+from .compiled.driver.image import SYMBOL_PREFIX, uses_shared_objects
+from .compiled.driver.library import Library
+from .compiled.driver.sources import family_digest
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SEGMENT = struct.Struct("<IIQQQQQQ")

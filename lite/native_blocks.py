@@ -38,8 +38,8 @@ PLAN = np.dtype(
 # Why a run is to stop: the word `stop` of CANCELLATION, 0 while it may go on.
 CANCELLED, TIMED_OUT, RAISED = 1, 2, 3
 
-# What native code looks at while it runs; kernels/compiled/cancellation.py says how. Times are ns of the
-# clock, which is clock_gettime or, on Windows, GetTickCount64. main_thread is the address of a word: the
+# What native code looks at while it runs; kernels/compiled/driver/cancellation.py says how. Times are ns of
+# the clock, which is clock_gettime or, on Windows, GetTickCount64. main_thread is the address of a word: the
 # main thread's identifier, 0 for unknown. owner and thread_state are of the thread in `invoke`; raised is 1
 # when a signal handler has raised an exception there. The last ones are addresses of CPython's functions.
 CANCELLATION = np.dtype(
@@ -76,7 +76,7 @@ PLAN_HOLDER = np.dtype(
 
 _LINE_BYTES = 64  # a word that threads contend for has a cache line of its own
 
-# The words of the thread pool; kernels/compiled/executor.py says how they are used.
+# The words of the thread pool; kernels/compiled/driver/executor.py says how they are used.
 POOL = np.dtype(
     {
         "names": [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
-from numlite.kernels.compiled.library import Library
+from numlite.kernels.compiled.driver.library import Library
 from numlite.kernels.register import BuiltinOpResolver
 from numlite.lite.custom_op import custom_registration
 from numlite.lite.errors import StateError, UnsupportedError

@@ -155,7 +155,7 @@ def compile_triton(kernel: Kernel, arch: int) -> Any:
 
 
 def _cache_directory() -> Path:
-    from ...kernels.compiled.cache import cache_directory
+    from ...kernels.compiled.driver.cache import cache_directory
 
     return Path(cache_directory()) / "cuda"
 

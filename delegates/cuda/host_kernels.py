@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from ...kernels.compiled.cache import cache_directory
+from ...kernels.compiled.driver.cache import cache_directory
 from ...lite.private_file import make_private_folder, open_private
 from .device import DeviceUnavailableError
 from .launch import Kernel

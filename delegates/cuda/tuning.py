@@ -10,7 +10,7 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from ...kernels.compiled.cache import cache_directory
+from ...kernels.compiled.driver.cache import cache_directory
 from ...lite.private_file import read_private
 from ...lite.whole_file import publish
 from .families import lower

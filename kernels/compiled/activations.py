@@ -4,14 +4,14 @@ import numpy as np
 
 from ..activations import CLAMP, LEAKY
 from ..elementwise import UNARY
-from .elements import read_f32, write_f32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, write_f32
+from .language.vector_functions import elu, logistic, tanh
+from .language.vector_math import clamp_f32
 from .unary import mapped_kernel, unary_kernel
-from .vector_functions import elu, logistic, tanh
 from .vector_map import map_row
-from .vector_math import clamp_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO = np.float32(0)
 _THREE = np.float32(3)

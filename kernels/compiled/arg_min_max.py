@@ -4,11 +4,11 @@ from llvmlite import ir
 from numba import types
 
 from ..arg_min_max import ARG_MIN_MAX
-from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer
-from .simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
+from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer, int64_pointer
+from .language.simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _VECTOR_BYTES = 64
 _ACROSS = 16  # lanes of the search across rows: one index of 32 bits each

@@ -4,12 +4,12 @@ from numba import carray
 
 from ..batch_matmul_f32 import BATCH_MATMUL_F32, PACK_MATRICES_F32
 from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
-from .family import KernelFamily
-from .memory import float32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, int64_pointer
 from .panels_f32 import multiply_panels
 from .run_copy import copy_rows, fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(BATCH_MATMUL_F32)

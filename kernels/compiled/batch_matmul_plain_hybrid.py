@@ -5,10 +5,10 @@ from numba import carray, njit
 
 from ..batch_matmul_plain import BATCH_MATMUL_PLAIN_HYBRID
 from ..hybrid import ROW_QUANTIZATION
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, int64_pointer, record_pointer, uint8_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, int8_pointer, int64_pointer, record_pointer, uint8_pointer
 
-kernels = KernelFamily()
+kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 

@@ -4,11 +4,11 @@ import numpy as np
 from numba import carray, njit
 
 from ..batch_matmul_plain import BATCH_MATMUL_PLAIN
-from .family import KernelFamily
-from .memory import int8_pointer, int16_pointer, int32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int8_pointer, int16_pointer, int32_pointer, int64_pointer
 from .requantize import multiply_wide_by_quantized_multiplier
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def make_kernel(w_pointer, w_bytes):

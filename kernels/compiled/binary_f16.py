@@ -4,12 +4,12 @@ import numpy as np
 from numba import njit
 
 from ..logical import FLAT
-from .elements import read_i16, write_i16
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .flat import flat_kernel
-from .half_bits import from_half, is_less, to_half
+from .language.elements import read_i16, write_i16
+from .language.half_bits import from_half, is_less, to_half
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

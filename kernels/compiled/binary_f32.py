@@ -4,13 +4,13 @@ from numba import njit
 
 from ..binary import BINARY_F32
 from .broadcast import broadcast_kernel
-from .elements import read_f32, write_f32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, write_f32
+from .language.simd import Emitter, Value
+from .language.vector_math import clamp_f32
 from .repeated_row import Combine, repeated_row, repeated_row_kernel
-from .simd import Emitter, Value
-from .vector_math import clamp_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

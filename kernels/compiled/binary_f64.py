@@ -3,11 +3,11 @@
 from numba import njit
 
 from ..logical import FLAT
-from .elements import read_f64, write_f64
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .flat import flat_kernel
+from .language.elements import read_f64, write_f64
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

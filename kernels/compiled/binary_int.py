@@ -5,7 +5,8 @@ from numba import njit
 
 from ..binary import BINARY, BINARY_INT, DIVISION_BY_ZERO
 from .broadcast import broadcast_kernel
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     read_i8,
     read_i16,
     read_i32,
@@ -17,9 +18,8 @@ from .elements import (
     write_i64,
     write_u8,
 )
-from .family import KernelFamily
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

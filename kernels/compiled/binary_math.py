@@ -7,12 +7,12 @@ from numba import njit
 
 from ..binary_math import BINARY_MATH, DIVISION_BY_ZERO, NEGATIVE_EXPONENT
 from .broadcast import broadcast_kernel, row_kernel
-from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .floored import checked, divided, floored, not_zero
+from .language.elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
 from .power import powers
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO = np.float32(0)
 _INT32_MIN = -(2**31)

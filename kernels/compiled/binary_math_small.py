@@ -3,11 +3,11 @@
 import numpy as np
 
 from ..binary_math import BINARY_MATH, DIVISION_BY_ZERO
-from .elements import read_i8, read_i16, write_i8, write_i16
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .floored import checked, floored, not_zero
+from .language.elements import read_i8, read_i16, write_i8, write_i16
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 for _suffix, _read, _write, _width in (
     ("i8", read_i8, write_i8, np.int8),

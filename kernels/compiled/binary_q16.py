@@ -5,11 +5,11 @@ from numba import njit
 
 from ..binary import SUM_Q8_REFERENCE
 from .binary_q8_reference import reference_sum, sum_parameters
-from .elements import read_i16, write_i16
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i16, write_i16
 from .requantize import requantize_double_rounding
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 # Elements of a vector of LiteRT's: those behind the last whole one are rounded as the reference does.
 _VECTOR = 16

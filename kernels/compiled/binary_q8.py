@@ -8,12 +8,12 @@ from numba import njit
 
 from ..binary import PRODUCT_Q8, SUM_Q8
 from .broadcast import broadcast_kernel, row_kernel
-from .elements import read_i8, read_u8, write_i8, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i8, read_u8, write_i8, write_u8
 from .requantize import round_half_even
 from .sum_q8_row import scale_row_i8, scale_row_u8, sum_row_i8, sum_row_u8
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def _sum_kernel(read: Any, sum_row: Any, scale_row: Any) -> Callable:

@@ -5,11 +5,11 @@ from numba import njit
 
 from ..binary import PRODUCT_Q8_REFERENCE, SUM_Q8_REFERENCE
 from .broadcast import broadcast_kernel
-from .elements import read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
 from .requantize import multiply_by_quantized_multiplier, requantize_double_rounding
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -4,7 +4,9 @@ import numpy as np
 from numba import njit
 
 from ..logical import FLAT
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .flat import flat_kernel
+from .language.elements import (
     read_i8,
     read_i16,
     read_i32,
@@ -16,10 +18,8 @@ from .elements import (
     write_i64,
     write_u8,
 )
-from .family import KernelFamily
-from .flat import flat_kernel
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -3,10 +3,10 @@
 from numba import njit, types
 
 from ..bucketize import BUCKETIZE_ARGS
-from .elements import read_back_i32, read_f32, read_f64, read_i32, read_i64, write_i32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_i32, read_f32, read_f64, read_i32, read_i64, write_i32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _FEW = 32  # boundaries that are all compared with, in vector loops
 _TOGETHER = 1024  # values, which stay in the first cache

@@ -5,7 +5,8 @@ from numba import types
 
 from ..cast import COMPILED_CASTS
 from ..elementwise import UNARY
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     float_bits,
     float_from_bits,
     read_f32,
@@ -24,11 +25,10 @@ from .elements import (
     write_i64,
     write_u8,
 )
-from .family import KernelFamily
-from .half_bits import from_half, to_half
+from .language.half_bits import from_half, to_half
 from .unary import unary_kernel
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _READ = {
     "f32": read_f32,

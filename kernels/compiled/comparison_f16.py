@@ -5,11 +5,11 @@ from numba import njit
 from ..comparison import COMPARE
 from .broadcast import broadcast_kernel
 from .compare import COMPARISONS
-from .elements import read_i16, write_u8
-from .family import KernelFamily
-from .half_bits import from_half
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i16, write_u8
+from .language.half_bits import from_half
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

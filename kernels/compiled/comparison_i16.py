@@ -6,10 +6,10 @@ from numba import njit
 from ..comparison import COMPARE, COMPARE_16
 from .broadcast import broadcast_kernel
 from .compare import COMPARISONS, equal, not_equal
-from .elements import read_i16, read_i32, read_u16, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i16, read_i32, read_u16, write_u8
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

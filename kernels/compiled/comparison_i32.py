@@ -5,10 +5,10 @@ from numba import njit
 from ..comparison import COMPARE
 from .broadcast import broadcast_kernel
 from .compare import COMPARISONS
-from .elements import read_i32, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i32, write_u8
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ..concatenation import RESCALED_ROWS
-from .elements import read_u8, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_u8, write_u8
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(RESCALED_ROWS)

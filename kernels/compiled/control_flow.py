@@ -15,13 +15,13 @@ from ..control_flow import (
     COPY_WORDS,
     LOOP,
 )
-from .cancellation import is_to_stop
-from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer, uint8_pointer
-from .primitives import call3
+from .driver.cancellation import is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer, int64_pointer, uint8_pointer
+from .language.primitives import call3
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 BRANCHES_BYTES = BRANCHES.itemsize
 LOOP_BYTES = LOOP.itemsize

@@ -4,12 +4,12 @@ import numpy as np
 from numba import njit
 
 from ..conv_3d import CONV_3D
-from .elements import read_f32, write_f32
-from .family import KernelFamily
-from .memory import float32_pointer
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, write_f32
+from .language.memory import float32_pointer
 from .recurrent import accumulate_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -2,10 +2,10 @@
 
 from ..conv_f32 import INDIRECT_F32
 from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .tile_f32 import indirect_panel, panel_tiles
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _tiles = panel_tiles()
 _full, _left_24, _left_16, _left_8 = map(indirect_panel, _tiles)

@@ -4,11 +4,11 @@ import numpy as np
 from numba import carray
 
 from ..plain_filter_q8 import CONV_PLAIN_Q8
-from .family import KernelFamily
-from .memory import float32_pointer, float64_pointer, int32_pointer, uint8_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, float64_pointer, int32_pointer, uint8_pointer
 from .requantize import requantize
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(CONV_PLAIN_Q8)

@@ -2,7 +2,7 @@
 
 from numba import njit
 
-from .memory import int16_pointer, int32_pointer, int64_pointer
+from .language.memory import int16_pointer, int32_pointer, int64_pointer
 
 
 @njit(error_model="numpy")

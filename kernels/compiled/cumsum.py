@@ -3,7 +3,8 @@
 from numba import njit, types
 
 from ..cumsum import CUMSUM_ARGS
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     read_back_f32,
     read_back_i32,
     read_back_i64,
@@ -14,9 +15,8 @@ from .elements import (
     write_i32,
     write_i64,
 )
-from .family import KernelFamily
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def running_sums(read, read_back, write, type_, item_bytes):

@@ -14,14 +14,14 @@ import numpy as np
 from numba import carray, float32, int64, njit
 
 from ..depthwise_conv_f32 import BLOCK_CHANNELS, DEPTHWISE_F32, ONE_CHANNEL, PIXELS, SPREAD_ROWS_F32
-from .family import KernelFamily
-from .memory import float32_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer
+from .language.simd import Emitter, Value, f32, microkernel, vector
+from .language.target import target
 from .run_copy import copy_run, fill_run
-from .simd import Emitter, Value, f32, microkernel, vector
-from .target import target
 from .tile_f32 import clamp_all
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 LANES = target().vector_bytes // 4
 

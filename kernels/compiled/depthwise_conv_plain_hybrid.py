@@ -4,10 +4,10 @@ import numpy as np
 from numba import carray
 
 from ..hybrid import DEPTHWISE_CONV_PLAIN_HYBRID, ROW_QUANTIZATION
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 
-kernels = KernelFamily()
+kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 

@@ -4,11 +4,11 @@ import numpy as np
 from numba import carray, njit
 
 from ..filter_q16 import DEPTHWISE_CONV_Q16
-from .family import KernelFamily
-from .memory import float64_pointer, int8_pointer, int16_pointer, int32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float64_pointer, int8_pointer, int16_pointer, int32_pointer, int64_pointer
 from .requantize_q16 import requantize_q16
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 # So many products fit an int32 sum.
 TERMS = 256

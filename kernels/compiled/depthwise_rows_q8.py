@@ -9,8 +9,8 @@ from ..depthwise_conv_q8 import DEPTHWISE_Q8
 from ..requantize import HYBRID
 from .depthwise_tile_q8 import any_taps, columns
 from .dot_q8 import QUANTIZATION_BYTES
-from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer, int64_pointer
 from .run_copy import copy_run, fill_run, repeat_bytes
 
 EVERY_BYTE = 0x0101010101010101
@@ -52,7 +52,7 @@ def row_address(a, x, h, ring, padding):
     return x + h * a.in_row_bytes
 
 
-def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
+def add_any(kernels: KernelSources, name: str, rounding: int) -> None:
     """The kernel for filters of any size."""
     taps_row = any_taps(rounding)
     HYBRID_IMAGES = rounding == HYBRID
@@ -106,7 +106,7 @@ def add_any(kernels: KernelFamily, name: str, rounding: int) -> None:
 
 
 def add_columns(
-    kernels: KernelFamily, name: str, size: int, stride: int, together: int, sets: int, rounding: int
+    kernels: KernelSources, name: str, size: int, stride: int, together: int, sets: int, rounding: int
 ) -> None:
     """The kernel for square filters of one size and stride."""
     rows_of_outputs = columns(size, size, stride, together, sets, rounding)
@@ -139,15 +139,15 @@ def add_columns(
         return 0
 
 
-def columns_family(name: str, size: int, sets: int, rounding: int) -> KernelFamily:
+def columns_family(name: str, size: int, sets: int, rounding: int) -> KernelSources:
     """A family of the kernels for strides 1 and 2."""
-    kernels = KernelFamily()
+    kernels = KernelSources()
     add_columns(kernels, f"{name}_stride_1", size, 1, 2 if size == 3 else 1, sets, rounding)
     add_columns(kernels, f"{name}_stride_2", size, 2, 1, sets, rounding)
     return kernels
 
 
-def any_family(name: str, rounding: int) -> KernelFamily:
-    kernels = KernelFamily()
+def any_family(name: str, rounding: int) -> KernelSources:
+    kernels = KernelSources()
     add_any(kernels, name, rounding)
     return kernels

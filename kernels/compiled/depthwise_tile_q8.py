@@ -22,9 +22,9 @@ from ..gemm_q8 import (
 )
 from ..requantize import HYBRID
 from .dot_q8 import header_rows, pair_products
+from .language.simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
+from .language.target import target
 from .output_q8 import ChannelRows, PartialStore, bytes_of_quarters, flip_bytes, requantized, rounding_rows
-from .simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
-from .target import target
 
 _BYTES, _SUMS = vector(i8, BLOCK), vector(i32, 8)
 _QUARTERS = [32 * j for j in range(4)]

@@ -9,13 +9,13 @@ from numba import int64, njit
 
 from ...lite.native_blocks import STOPPED
 from ..detection_postprocess import DETECTION, INSIDE_OUT
-from .cancellation import is_stopped, is_to_stop
-from .family import KernelFamily
-from .memory import float32_pointer, float64_pointer, int64_pointer
-from .simd import Emitter, Value, f64, i32, i64, microkernel, vector
-from .target import target
+from .driver.cancellation import is_stopped, is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, float64_pointer, int64_pointer
+from .language.simd import Emitter, Value, f64, i32, i64, microkernel, vector
+from .language.target import target
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10

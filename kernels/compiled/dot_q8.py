@@ -23,6 +23,8 @@ from ..gemm_q8 import (
     WEIGHT_SUM_ROW,
 )
 from ..requantize import FLOAT_ROUNDING, HYBRID
+from .language.simd import Emitter, Value, f32, i8, i16, i32, vector
+from .language.target import target
 from .output_q8 import (
     ChannelRows,
     PartialStore,
@@ -32,8 +34,6 @@ from .output_q8 import (
     requantized,
     rounding_rows,
 )
-from .simd import Emitter, Value, f32, i8, i16, i32, vector
-from .target import target
 
 
 class Tiling(NamedTuple):

@@ -1,11 +1,11 @@
 """DYNAMIC_UPDATE_SLICE, by runs of bytes."""
 
 from ..dynamic_update_slice import UPDATE_ARGS
-from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer, int64_pointer
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(UPDATE_ARGS)

@@ -3,17 +3,17 @@
 import numpy as np
 
 from ..elementwise import UNARY
-from .elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
-from .family import KernelFamily
-from .target import target
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
+from .language.target import target
+from .language.vector_angles import cosine, sine
+from .language.vector_functions import exp, reciprocal_square_root
+from .language.vector_logarithm import log
+from .language.vector_math import log_f32
 from .unary import mapped_kernel, unary_kernel
-from .vector_angles import cosine, sine
-from .vector_functions import exp, reciprocal_square_root
-from .vector_logarithm import log
 from .vector_map import map_row
-from .vector_math import log_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def _nothing(block):

@@ -4,10 +4,10 @@ import numpy as np
 
 from ..embedding import EMBEDDING_ARGS
 from ..gather import OUT_OF_RANGE
-from .elements import read_f32, read_i8, read_i32, read_u8, write_f32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i8, read_i32, read_u8, write_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(EMBEDDING_ARGS)

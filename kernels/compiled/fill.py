@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from ..fill import FILL_ARGS, ONE_HOT_ARGS
-from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer, uint8_pointer, uint16_pointer, uint32_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer, int64_pointer, uint8_pointer, uint16_pointer, uint32_pointer
 from .run_copy import copy_run, fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

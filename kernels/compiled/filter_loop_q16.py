@@ -6,8 +6,8 @@ import numpy as np
 from numba import carray, njit
 
 from ..filter_q16 import CONV_Q16, TILE_PIXELS
-from .family import KernelFamily
-from .memory import float64_pointer, int16_pointer, int32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float64_pointer, int16_pointer, int32_pointer, int64_pointer
 from .requantize_q16 import requantize_q16
 from .run_copy import copy_run, fill_run
 
@@ -42,7 +42,7 @@ def run_sum(x, depth):
 
 def filter_family(name, w_pointer, w_bytes, terms):
     """terms: how many products at least fit an int32 sum."""
-    kernels = KernelFamily()
+    kernels = KernelSources()
 
     @njit(error_model="numpy")
     def dots(x0, x1, x2, x3, w, depth):

@@ -5,12 +5,12 @@ from numba import carray, njit
 
 from ..fully_connected_blockwise import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES
 from ..hybrid import ROW_QUANTIZATION
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
-from .target import target
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
+from .language.target import target
 from .tile_int4 import int4_panels
 
-kernels = KernelFamily()
+kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 ROW_BYTES = ROW_QUANTIZATION.itemsize
 

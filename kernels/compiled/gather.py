@@ -4,7 +4,8 @@ import numpy as np
 from numba import njit
 
 from ..gather import GATHER_ARGS, OUT_OF_RANGE
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     read_i8,
     read_i16,
     read_i32,
@@ -14,11 +15,10 @@ from .elements import (
     write_i32,
     write_i64,
 )
-from .family import KernelFamily
-from .memory import int16_pointer, int32_pointer, int64_pointer
+from .language.memory import int16_pointer, int32_pointer, int64_pointer
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

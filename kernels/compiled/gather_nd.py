@@ -2,10 +2,10 @@
 
 from ..gather_nd import GATHER_ND_ARGS, OUT_OF_RANGE
 from .coordinates import slice_offset
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(GATHER_ND_ARGS)

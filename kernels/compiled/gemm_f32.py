@@ -1,11 +1,11 @@
 """float32 matrix products with packed weights: 1x1 convolutions and fully connected layers."""
 
 from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .panels_f32 import multiply_panels
 from .tile_f32 import panel_tiles, vector_panel
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _tiles = panel_tiles()
 _vector, _vector_16 = vector_panel(_tiles.full), vector_panel(_tiles.left_16)

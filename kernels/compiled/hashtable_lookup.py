@@ -3,11 +3,11 @@
 from numba import njit, types
 
 from ..hashtable_lookup import EMPTY_TABLE, HASHTABLE_LOOKUP_ARGS
-from .elements import read_i32, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i32, write_u8
 from .run_copy import copy_run, fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

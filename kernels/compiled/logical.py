@@ -6,11 +6,11 @@ from numba import njit
 from ..elementwise import UNARY
 from ..logical import LOGICAL
 from .broadcast import broadcast_kernel
-from .elements import read_u8, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_u8, write_u8
 from .unary import unary_kernel
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

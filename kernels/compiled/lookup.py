@@ -8,12 +8,12 @@ import numpy as np
 from numba import types
 
 from ..lookup import AT_LEAST, LOOKUP, TOO_LOW
-from .elements import read_i8, read_i16, read_u16, write_i16
-from .family import KernelFamily
-from .simd import Emitter, Value, constant, i8, microkernel, vector
-from .target import target
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i8, read_i16, read_u16, write_i16
+from .language.simd import Emitter, Value, constant, i8, microkernel, vector
+from .language.target import target
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _LANES = 64
 _TABLE_BYTES = 256

@@ -7,15 +7,15 @@ import numpy as np
 from numba import njit
 
 from ..lstm_basic import LSTM_BASIC
-from .elements import read_f32, read_i32, read_u8, write_f32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .fixed_point_i16 import logistic_i16, rounded_product, rounding_shift, saturating_shift, tanh_i16
-from .memory import float32_pointer, int16_pointer, uint8_pointer
+from .language.elements import read_f32, read_i32, read_u8, write_f32
+from .language.memory import float32_pointer, int16_pointer, uint8_pointer
+from .language.vector_math import logistic_f32, tanh_f32
 from .recurrent import accumulate_f32
 from .requantize import multiply_rounding_up
-from .vector_math import logistic_f32, tanh_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

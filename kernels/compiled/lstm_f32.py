@@ -12,14 +12,14 @@ from ...lite.native_blocks import STOPPED
 from ..activation import NONE
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_f32 import LSTM_F32
-from .cancellation import is_to_stop
-from .elements import read_f32, write_f32
-from .family import KernelFamily
-from .memory import float32_pointer
+from .driver.cancellation import is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, write_f32
+from .language.memory import float32_pointer
+from .language.vector_math import logistic_f32
 from .recurrent import accumulate_f32, accumulate_i8, activate, add_scaled, quantize
-from .vector_math import logistic_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO = np.float32(0)
 _jit = njit(error_model="numpy", fastmath={"contract"})

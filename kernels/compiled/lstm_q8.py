@@ -14,14 +14,14 @@ from ...lite.native_blocks import STOPPED
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_q8 import LSTM_Q8
 from ..recurrent import ROWS
-from .cancellation import is_to_stop
-from .elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
-from .family import KernelFamily
+from .driver.cancellation import is_to_stop
+from .driver.kernel_source import KernelSources
 from .fixed_point_i16 import logistic_i16, rounding_shift, tanh_i16
-from .memory import int8_pointer, int16_pointer, int32_pointer
+from .language.elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
+from .language.memory import int8_pointer, int16_pointer, int32_pointer
 from .requantize import multiply_by_quantized_multiplier
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

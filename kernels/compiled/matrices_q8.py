@@ -6,18 +6,18 @@ from numba import carray, njit
 
 from ..batch_matmul_q8 import BATCH_MATMUL_Q8
 from ..gemm_q8 import GEMM_Q8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.memory import int64_pointer, record_pointer
 from .matrix_q8 import gemm_family
-from .memory import int64_pointer, record_pointer
 
 _gemm_at = record_pointer(GEMM_Q8)
 _BLOCK_BYTES = GEMM_Q8.itemsize
 
 
-def batch_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
+def batch_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
     """x[x_index[b]] times packed w[w_index[b]]. More chunks than batches are of each batch's rows."""
-    kernels = KernelFamily()
-    gemm = njit(error_model="numpy")(gemm_family(name, rounding, with_sums).sources[name].function)
+    kernels = KernelSources()
+    gemm = njit(error_model="numpy")(gemm_family(name, rounding, with_sums)[name].function)
 
     @kernels.add(BATCH_MATMUL_Q8, name)
     def batch_matmul(a, chunk, chunks):

@@ -6,7 +6,7 @@ from ..conv_q8 import INDIRECT_Q8
 from ..gemm_q8 import GEMM_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
 from ..requantize import HYBRID
 from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .row_sums_q8 import direct_sums, indirect_sums
 from .tile_q8 import direct_panel, indirect_panel, vector_panels
 
@@ -16,9 +16,9 @@ GROUP_BYTES, NARROW_GROUP_BYTES = 16, 32
 DIRECT_SUMS, INDIRECT_SUMS = direct_sums(), indirect_sums()
 
 
-def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
+def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
     """x [rows, depth] times packed weights."""
-    kernels = KernelFamily()
+    kernels = KernelSources()
     wide_tiling, narrow_tiling = tilings()
     wide = direct_panel(wide_tiling, rounding, with_sums)
     narrow = direct_panel(narrow_tiling, rounding, with_sums)
@@ -67,9 +67,9 @@ def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
     return kernels
 
 
-def gemv_family(name: str, rounding: int) -> KernelFamily:
+def gemv_family(name: str, rounding: int) -> KernelSources:
     """One row times packed weights."""
-    kernels = KernelFamily()
+    kernels = KernelSources()
     wide_tiling, narrow_tiling = tilings()
     four = vector_panels(wide_tiling, 4, 1, rounding, True)
     one = vector_panels(wide_tiling, 1, wide_tiling.gemv_steps, rounding, True)
@@ -112,9 +112,9 @@ def gemv_family(name: str, rounding: int) -> KernelFamily:
     return kernels
 
 
-def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelFamily:
+def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
     """Convolution through a table of offsets."""
-    kernels = KernelFamily()
+    kernels = KernelSources()
     wide_tiling, narrow_tiling = tilings()
     wide = indirect_panel(wide_tiling, rounding, with_sums)
     narrow = indirect_panel(narrow_tiling, rounding, with_sums)

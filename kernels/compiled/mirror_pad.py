@@ -1,11 +1,11 @@
 """MIRROR_PAD, by tables of offsets along each axis."""
 
 from ..mirror_pad import MAX_RANK, MIRROR_PAD_ARGS
-from .family import KernelFamily
-from .memory import int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int64_pointer
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(MIRROR_PAD_ARGS)

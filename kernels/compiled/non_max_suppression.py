@@ -7,12 +7,12 @@ from numba import njit
 
 from ...lite.native_blocks import RESIZE, STOPPED
 from ..non_max_suppression import NEGATIVE_SIGMA, NMS_ARGS
-from .cancellation import is_to_stop
-from .elements import read_f32, read_i32
-from .family import KernelFamily
-from .memory import float32_pointer, int32_pointer
+from .driver.cancellation import is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i32
+from .language.memory import float32_pointer, int32_pointer
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO = np.float32(0)
 

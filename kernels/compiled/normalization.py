@@ -6,11 +6,11 @@ import numpy as np
 from numba import njit
 
 from ..normalization import L2_NORMALIZATION, LOCAL_RESPONSE
-from .elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
 from .requantize import multiply_by_quantized_multiplier
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO = np.float32(0)
 _LEAST_NORM = np.float32(1e-6)

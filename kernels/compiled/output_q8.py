@@ -31,8 +31,8 @@ from ..gemm_q8 import (
     ZERO_POINT_32,
 )
 from ..requantize import FLOAT_ROUNDING
-from .simd import Emitter, Value, constant, f32, i8, i16, i32, i64, vector
-from .target import target
+from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, i64, vector
+from .language.target import target
 
 # Added to a float32 below 2**22 in size, it leaves the nearest integer, ties to even, in the low bits.
 _ROUNDER = 12582912.0

@@ -4,10 +4,10 @@ from numba import carray
 
 from ..depthwise_conv_f32 import BLOCK_CHANNELS, PACK_BLOCKS_F32
 from ..gemm_f32 import NARROW_COLUMNS, PACK_PANELS_F32, PANEL_COLUMNS
-from .family import KernelFamily
-from .memory import float32_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(PACK_PANELS_F32)

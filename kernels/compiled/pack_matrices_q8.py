@@ -7,11 +7,11 @@ from numba import carray, njit, types
 
 from ..batch_matmul_q8 import PACK_MATRICES_Q8
 from ..gemm_q8 import FLOAT_HEADER, NARROW_COLUMNS, PANEL_COLUMNS
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, int32_pointer
-from .simd import Emitter, Value, i8, i32, microkernel, vector
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, int8_pointer, int32_pointer
+from .language.simd import Emitter, Value, i8, i32, microkernel, vector
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ROW, _HALF = vector(i8, PANEL_COLUMNS), vector(i32, PANEL_COLUMNS // 2)
 # Which channel each column of a wide panel holds: see gemm_q8.column_order.

@@ -1,11 +1,11 @@
 """PAD with a constant, in one pass over the output."""
 
 from ..pad import CONSTANT_PAD, OUTER
-from .family import KernelFamily
-from .memory import int64_pointer, uint8_pointer, uint16_pointer, uint32_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int64_pointer, uint8_pointer, uint16_pointer, uint32_pointer
 from .run_copy import copy_run, fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(CONSTANT_PAD)

@@ -1,10 +1,10 @@
 """Copies of images with padding around them, for convolutions that read rows as runs of bytes."""
 
 from ..conv_q8 import PAD_IMAGE_Q8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .run_copy import copy_run, fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(PAD_IMAGE_Q8)

@@ -7,9 +7,9 @@ from typing import Any
 
 from numba import types
 
+from .language.simd import Emitter, Value, microkernel, vector
+from .language.target import target
 from .pool_window import AVERAGE_F32, MAX_F32, MAX_I8, MAX_U8, Reduction, element_bytes
-from .simd import Emitter, Value, microkernel, vector
-from .target import target
 
 _SIZE = 3
 # Vectors of channels side by side, so that rows are read in long stretches.

@@ -7,8 +7,8 @@ from typing import Any
 
 from numba import types
 
-from .simd import Emitter, Value, constant, f32, i8, i16, i32, microkernel, suffix, vector
-from .target import target
+from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, microkernel, suffix, vector
+from .language.target import target
 
 # Vectors of channels that are reduced side by side, as many as are left: their additions
 # overlap, and pixels far apart are touched less often.

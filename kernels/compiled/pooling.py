@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from .elements import read_back_i32
+from .language.elements import read_back_i32
 
 # Sums of up to this many bytes divide exactly in float32.
 _EXACT_IN_F32 = 1 << 15

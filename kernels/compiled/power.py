@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from .elements import double_bits, double_from_bits, read_f32, write_f32
+from .language.elements import double_bits, double_from_bits, read_f32, write_f32
 
 _BLOCK = 256
 _LARGEST = np.float32(3.4028234663852886e38)

@@ -5,13 +5,13 @@ from numba import njit
 
 from ..prelu import PRELU, PRELU_Q8
 from .broadcast import broadcast_kernel
-from .elements import read_f32, read_i8, read_i16, read_u8, write_f32, write_i8, write_i16, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i8, read_i16, read_u8, write_f32, write_i8, write_i16, write_u8
+from .language.simd import Emitter, Value
 from .repeated_row import repeated_row, repeated_row_kernel
 from .requantize import multiply_by_quantized_multiplier
-from .simd import Emitter, Value
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO = np.float32(0)
 _INFINITY = np.float32(np.inf)

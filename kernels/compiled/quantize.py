@@ -8,14 +8,14 @@ from numba import njit, types
 
 from ..quantize import AFFINE, CONVERT
 from .affine import affine_kernel
-from .elements import read_f32, read_i32, read_u16, write_f32
-from .family import KernelFamily
-from .simd import Emitter, Value, constant, f32, i8, i16, i32, vector
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i32, read_u16, write_f32
+from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, vector
+from .language.vector_math import half_to_f32
 from .unary import unary_kernel
 from .vector_map import map_row
-from .vector_math import half_to_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ONE = np.float32(1)
 

@@ -5,12 +5,12 @@ from collections.abc import Callable
 import numpy as np
 
 from ..quantize import REQUANTIZE
-from .elements import read_i8, read_i16, read_i32, read_u8, write_i8, write_i16, write_i32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i8, read_i16, read_i32, read_u8, write_i8, write_i16, write_i32
 from .requantize import requantize_double_rounding
 from .unary import unary_kernel
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def _requantization(block):

@@ -8,11 +8,11 @@ from numba import njit
 
 from ..quantize import AFFINE
 from .affine import affine_kernel
-from .elements import read_f32, read_i32, write_i8, write_i16, write_u8
-from .family import KernelFamily
-from .vector_math import clamp_f32
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i32, write_i8, write_i16, write_u8
+from .language.vector_math import clamp_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _HALF = np.float32(0.5)
 _ZERO = np.float32(0)

@@ -4,13 +4,13 @@ import numpy as np
 from numba import carray, float32, int64
 
 from ..hybrid import QUANTIZE_ROWS, ROW_QUANTIZATION
-from .family import KernelFamily
-from .memory import float32_pointer, record_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, record_pointer
+from .language.simd import Emitter, Value, f32, i8, i32, microkernel, vector
 from .requantize import round_half_even
 from .run_copy import fill_run
-from .simd import Emitter, Value, f32, i8, i32, microkernel, vector
 
-kernels = KernelFamily()
+kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 _LANES = 16

@@ -6,11 +6,11 @@ import numpy as np
 from numba import carray, njit
 
 from ..hybrid import QUANTIZE_ROWS, ROW_QUANTIZATION
-from .family import KernelFamily
-from .memory import float32_pointer, record_pointer, uint8_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, record_pointer, uint8_pointer
 from .run_copy import fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 EVERY_BYTE = 0x0101010101010101

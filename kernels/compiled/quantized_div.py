@@ -5,11 +5,11 @@ from numba import njit, types
 
 from ..quantized_div import DIVISION_BY_ZERO, QUANTIZED_DIV
 from .broadcast import broadcast_kernel
-from .elements import float_bits, read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
+from .language.elements import float_bits, read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from .elements import read_back_i32, write_i32
+from .language.elements import read_back_i32, write_i32
 from .reduction import Accumulator, across_kernel, along_kernel, along_row_kernel, window_kernel
 
 

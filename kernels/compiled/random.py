@@ -6,10 +6,10 @@ import numpy as np
 from numba import carray, njit
 
 from ..random import RANDOM, WORDS
-from .family import KernelFamily
-from .memory import float32_pointer, uint64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, uint64_pointer
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 ROUNDS = 10
 MULTIPLIER_0, MULTIPLIER_1 = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)

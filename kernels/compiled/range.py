@@ -4,10 +4,10 @@ from numba import njit, types
 
 from ...lite.native_blocks import RESIZE
 from ..range import RANGE_ARGS
-from .elements import float_bits, read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import float_bits, read_f32, read_i32, read_i64, write_f32, write_i32, write_i64
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def numbers(read, stored, fill):

@@ -8,9 +8,9 @@ from numba import njit
 
 from ..activation import RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, TANH
 from ..recurrent import ROWS
-from .elements import float_bits, read_f32, read_i8, read_i32, write_f32, write_i8, write_i32
-from .memory import float32_pointer, int8_pointer, int32_pointer
-from .vector_math import tanh_f32
+from .language.elements import float_bits, read_f32, read_i8, read_i32, write_f32, write_i8, write_i32
+from .language.memory import float32_pointer, int8_pointer, int32_pointer
+from .language.vector_math import tanh_f32
 
 _ZERO = np.float32(0)
 _jit = njit(error_model="numpy", fastmath={"contract"})

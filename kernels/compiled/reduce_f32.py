@@ -4,8 +4,8 @@ import numpy as np
 from numba import njit
 
 from ..reduce import REDUCE
-from .elements import read_back_f32, read_f32, write_f32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_f32, read_f32, write_f32
 from .pool_window import EXTREMUM_WINDOWS, average_window_f32
 from .reduction import (
     Accumulator,
@@ -18,7 +18,7 @@ from .reduction import (
 from .row_f32 import sum_row_f32
 from .row_reduction import largest_f32, smallest_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from ..reduce import REDUCE
-from .elements import read_back_i64, read_i32, read_i64, write_i32, write_i64
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_i64, read_i32, read_i64, write_i32, write_i64
 from .reduction import Accumulator, across_kernel, along_kernel
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -6,13 +6,13 @@ import numpy as np
 from numba import njit
 
 from ..reduce import REDUCE_Q8_REFERENCE
-from .elements import read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_i8, read_i16, read_u8, write_i8, write_i16, write_u8
 from .pool_window import sum_window_i8, sum_window_i16, sum_window_u8
 from .quantized_sum import sum_kernels
 from .requantize import requantize_double_rounding
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -4,8 +4,17 @@ import numpy as np
 from numba import njit
 
 from ..reduce import REDUCE
-from .elements import read_back_i32, read_i8, read_i16, read_u8, write_i8, write_i16, write_i32, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import (
+    read_back_i32,
+    read_i8,
+    read_i16,
+    read_u8,
+    write_i8,
+    write_i16,
+    write_i32,
+    write_u8,
+)
 from .pool_window import EXTREMUM_WINDOWS
 from .reduction import Accumulator, across_kernel, along_row_kernel, extremum_window_kernel
 from .row_reduction import (
@@ -17,7 +26,7 @@ from .row_reduction import (
     smallest_u8,
 )
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

@@ -8,8 +8,8 @@ from typing import Any
 from numba import njit, types
 
 from ..broadcast import BROADCAST_RANK
-from .simd import Emitter, Value, f32, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, f32, microkernel, vector
+from .language.target import target
 
 _MIDDLE, _INNER = BROADCAST_RANK - 2, BROADCAST_RANK - 1
 _SIDE_BY_SIDE = 4  # vectors of the repeated row that are held at a time

@@ -1,10 +1,10 @@
 """A flat copy, for operators that leave the bytes as they are."""
 
 from ..reshape import FLAT_COPY
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(FLAT_COPY)

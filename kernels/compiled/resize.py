@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from ..resize import RESIZE_BILINEAR_ARGS, RESIZE_NEAREST_ARGS
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     read_f32,
     read_i8,
     read_i16,
@@ -17,11 +18,10 @@ from .elements import (
     write_i32,
     write_u8,
 )
-from .family import KernelFamily
-from .memory import float32_pointer, int32_pointer
+from .language.memory import float32_pointer, int32_pointer
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ROUNDING = np.int32(1 << 21)
 

@@ -4,12 +4,12 @@ from numba import carray
 
 from ...lite.resources import ASSIGNED, DATA, NBYTES
 from ..resource import NOT_ASSIGNED, ONCE, ONCE_FAILED, OTHER_SIZE, VARIABLE_COPY
-from .family import KernelFamily
-from .memory import int64_pointer
-from .primitives import call3
+from .driver.kernel_source import KernelSources
+from .language.memory import int64_pointer
+from .language.primitives import call3
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(VARIABLE_COPY)

@@ -1,11 +1,11 @@
 """REVERSE_SEQUENCE, by runs of bytes."""
 
 from ..reverse import REVERSE_SEQUENCE_ARGS, TOO_LONG
-from .family import KernelFamily
-from .memory import int32_pointer, int64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import int32_pointer, int64_pointer
 from .run_copy import copy_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(REVERSE_SEQUENCE_ARGS)

@@ -8,13 +8,13 @@ from numba import njit
 
 from ...lite.native_blocks import STOPPED
 from ..rnn import RNN_F32
-from .cancellation import is_to_stop
-from .elements import read_f32, write_f32
-from .family import KernelFamily
-from .memory import float32_pointer
+from .driver.cancellation import is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, write_f32
+from .language.memory import float32_pointer
 from .recurrent import accumulate_f32, accumulate_i8, activate, add_scaled, quantize
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _jit = njit(error_model="numpy", fastmath={"contract"})
 

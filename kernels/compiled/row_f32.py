@@ -7,9 +7,9 @@ from typing import Any
 
 from numba import types
 
-from . import vector_functions
-from .simd import Emitter, Value, constant, f32, i32, microkernel, vector
-from .target import target
+from .language import vector_functions
+from .language.simd import Emitter, Value, constant, f32, i32, microkernel, vector
+from .language.target import target
 
 # Vectors per turn of the loop, each with a total of its own.
 _SIDE_BY_SIDE = 4

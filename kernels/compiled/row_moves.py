@@ -7,8 +7,8 @@ from typing import Any
 
 from numba import types
 
-from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+from .language.target import target
 
 _ITEMS = {1: i8, 2: i16, 4: i32, 8: i64}
 _NARROW_BYTES = 16

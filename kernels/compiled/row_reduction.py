@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from numba import types
 
-from .simd import Emitter, Value, constant, f32, i8, i16, i32, i64, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, i64, microkernel, vector
+from .language.target import target
 
 # Vectors per turn of the loop, each with a total of its own.
 _SIDE_BY_SIDE = 4

@@ -10,8 +10,8 @@ from typing import Any
 
 from numba import int64
 
-from .simd import Emitter, Value, i8, i32, i64, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, i8, i32, i64, microkernel, vector
+from .language.target import target
 
 _ROWS = 16
 _BYTES, _SUMS = vector(i8, 64), vector(i32, 16)

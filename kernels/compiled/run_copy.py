@@ -2,7 +2,7 @@
 
 from numba import types
 
-from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+from .language.simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
 
 _WIDE = vector(i8, 64)
 _NARROW = vector(i8, 16)

@@ -4,11 +4,11 @@ from numba import njit, types
 
 from ...lite.native_blocks import RESIZE, STOPPED
 from ..segment import OUT_OF_RANGE, SEGMENT_ARGS
-from .cancellation import COST, TURNS, is_to_stop
-from .elements import read_back_f32, read_back_i32, read_f32, read_i32, write_f32, write_i32
-from .family import KernelFamily
+from .driver.cancellation import COST, TURNS, is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_f32, read_back_i32, read_f32, read_i32, write_f32, write_i32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def _sum(a, b):

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..select import SELECT, SELECT_RANK
-from .elements import (
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     read_i8,
     read_i16,
     read_i32,
@@ -14,9 +15,8 @@ from .elements import (
     write_i32,
     write_i64,
 )
-from .family import KernelFamily
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _INNER = SELECT_RANK - 1
 

@@ -5,11 +5,11 @@ import math
 import numpy as np
 
 from ..softmax import SOFTMAX_F32
-from .elements import read_back_f32, read_f32, write_f32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_f32, read_f32, write_f32
 from .row_f32 import exponentials_row_f32, max_row_f32
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(SOFTMAX_F32)

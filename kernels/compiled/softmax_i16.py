@@ -4,11 +4,11 @@ import numpy as np
 from numba import njit
 
 from ..softmax import SOFTMAX_I16
-from .elements import read_back_i16, read_i16, write_i16
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_i16, read_i16, write_i16
 from .requantize import multiply_by_quantized_multiplier
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _LOWEST = np.int64(-32768)
 _HIGHEST = np.int64(32767)

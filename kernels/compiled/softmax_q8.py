@@ -8,11 +8,11 @@ import numpy as np
 from numba import njit
 
 from ..softmax import LOG_SOFTMAX_Q8, SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
-from .elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_i16, write_u8
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
+from .language.elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_i16, write_u8
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def _largest(read: Any) -> Callable:

@@ -1,10 +1,10 @@
 """SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND, pixel by pixel, in the order of the output."""
 
 from ..space_batch import SPACE_BATCH_ARGS
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
 from .run_copy import copy_run, fill_run
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @kernels.add(SPACE_BATCH_ARGS)

@@ -1,12 +1,12 @@
 """Strided copies of single elements and of contiguous runs."""
 
 from ..strided_copy import LAST, STRIDED_COPY
-from .family import KernelFamily
-from .memory import uint8_pointer, uint16_pointer, uint32_pointer, uint64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import uint8_pointer, uint16_pointer, uint32_pointer, uint64_pointer
 from .run_copy import copy_rows
 from .strided_loop import element_copy, outer_offset
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 for _bytes, _pointer in ((1, uint8_pointer), (2, uint16_pointer), (4, uint32_pointer), (8, uint64_pointer)):
     kernels.add(STRIDED_COPY, f"copy_{_bytes}")(element_copy(_pointer, _bytes))

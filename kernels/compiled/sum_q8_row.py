@@ -7,8 +7,8 @@ from typing import Any
 
 from numba import types
 
-from .simd import Emitter, Value, i8, i16, i32, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
+from .language.target import target
 
 
 def _pack(e: Emitter, quarters: list[Value], zero: Value, signed: bool) -> Value:

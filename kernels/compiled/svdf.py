@@ -8,13 +8,13 @@ from numba import njit
 
 from ..recurrent import ROWS
 from ..svdf import SVDF
-from .elements import read_f32, read_i16, read_i32, write_f32, write_i8
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, int16_pointer, int32_pointer
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i16, read_i32, write_f32, write_i8
+from .language.memory import float32_pointer, int8_pointer, int16_pointer, int32_pointer
 from .recurrent import accumulate_f32, accumulate_i8, activate, add_scaled, quantize
 from .requantize import multiply_by_quantized_multiplier
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _jit = njit(error_model="numpy", fastmath={"contract"})
 _ZERO = np.float32(0)

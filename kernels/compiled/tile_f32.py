@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from numba import float32, int64
 
-from .simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
+from .language.target import target
 
 
 class Tile(NamedTuple):

@@ -8,7 +8,7 @@ from typing import Any
 from numba import int64
 
 from .dot_q8 import Dot, Tiling, header_rows
-from .simd import Emitter, Value, i32, i64, microkernel
+from .language.simd import Emitter, Value, i32, i64, microkernel
 
 
 def sweep(

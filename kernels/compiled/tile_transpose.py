@@ -6,8 +6,8 @@ becomes source row c, item r. Strides are in bytes.
 
 from numba import types
 
-from .simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, i8, i16, i32, i64, microkernel, vector
+from .language.target import target
 
 TILE_BYTES = 16
 LINE_TILES = 4  # tiles that fill a cache line

@@ -4,9 +4,9 @@ from numba import njit
 
 from ...lite.native_blocks import STOPPED
 from ..top_k import TOP_K_ARGS
-from .cancellation import COST, TURNS, is_to_stop
-from .family import KernelFamily
-from .memory import (
+from .driver.cancellation import COST, TURNS, is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.memory import (
     float32_pointer,
     int8_pointer,
     int16_pointer,
@@ -15,7 +15,7 @@ from .memory import (
     uint8_pointer,
 )
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 @njit(error_model="numpy")

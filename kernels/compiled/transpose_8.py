@@ -1,10 +1,10 @@
 """Transposition of elements of 8 bytes."""
 
 from ..strided_copy import STRIDED_COPY
-from .family import KernelFamily
-from .memory import uint64_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import uint64_pointer
 from .transposition import transposition
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 kernels.add(STRIDED_COPY, "transpose_8")(transposition(uint64_pointer, 8))

@@ -5,8 +5,15 @@ from numba import carray, njit
 
 from ..requantize import FLOAT_ROUNDING, UPWARD_ROUNDING
 from ..transpose_conv_quantized import TRANSPOSE_CONV_PLAIN
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, int16_pointer, int32_pointer, int64_pointer, uint8_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import (
+    float32_pointer,
+    int8_pointer,
+    int16_pointer,
+    int32_pointer,
+    int64_pointer,
+    uint8_pointer,
+)
 from .requantize import (
     multiply_wide_by_quantized_multiplier,
     requantize_double_rounding,
@@ -14,7 +21,7 @@ from .requantize import (
     requantize_rounding_up,
 )
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 
 def make_kernel(x_pointer, w_pointer, y_pointer, x_bytes, output):

@@ -5,10 +5,10 @@ from numba import carray
 
 from ..hybrid import ROW_QUANTIZATION
 from ..transpose_conv_hybrid import TRANSPOSE_CONV_PLAIN_HYBRID
-from .family import KernelFamily
-from .memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
+from .driver.kernel_source import KernelSources
+from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 
-kernels = KernelFamily()
+kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 

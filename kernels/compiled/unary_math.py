@@ -4,14 +4,14 @@ import numpy as np
 
 from ..elementwise import UNARY
 from ..unary_math import FAKE_QUANT
-from .elements import read_f32, read_i32, write_f32, write_i32
-from .family import KernelFamily
-from .simd import constant
+from .driver.kernel_source import KernelSources
+from .language.elements import read_f32, read_i32, write_f32, write_i32
+from .language.simd import constant
+from .language.vector_functions import logistic, multiply_add
 from .unary import mapped_kernel, unary_kernel
-from .vector_functions import logistic, multiply_add
 from .vector_map import map_row
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 _ZERO, _ONE = np.float32(0), np.float32(1)
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from numba import types
 
-from .simd import Emitter, Value, f32, microkernel, vector
-from .target import target
+from .language.simd import Emitter, Value, f32, microkernel, vector
+from .language.target import target
 
 # Vectors per turn of the loop, so that independent operations overlap.
 _SIDE_BY_SIDE = 2

@@ -5,8 +5,9 @@ from numba import njit, types
 
 from ...lite.native_blocks import RESIZE, STOPPED
 from ..where import UNIQUE_ARGS, WHERE_ARGS
-from .cancellation import COST, TURNS, is_to_stop
-from .elements import (
+from .driver.cancellation import COST, TURNS, is_to_stop
+from .driver.kernel_source import KernelSources
+from .language.elements import (
     double_bits,
     float_bits,
     read_back_i32,
@@ -25,9 +26,8 @@ from .elements import (
     write_i32,
     write_i64,
 )
-from .family import KernelFamily
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 read_back_f64 = reader(types.float64, own_writes=True)
 _AT_ONCE = 8  # elements that are skipped together where none is set

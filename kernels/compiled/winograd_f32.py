@@ -8,13 +8,13 @@ import numpy as np
 from numba import float32, int64
 
 from ..winograd_f32 import WINOGRAD_F32
-from .family import KernelFamily
+from .driver.kernel_source import KernelSources
+from .language.simd import Emitter, Value, f32, i8, i64, ir, microkernel, vector
+from .language.target import target
 from .panels_f32 import multiply_panels
-from .simd import Emitter, Value, f32, i8, i64, ir, microkernel, vector
-from .target import target
 from .tile_f32 import clamp_all
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 LANES = target().vector_bytes // 4
 INFINITY = np.float32(np.inf)

@@ -12,7 +12,7 @@ from numlite.cli.main import cli, run_command
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
 from numlite.kernels import warmup
 from numlite.kernels.code_size import bytecode_bytes, family_size
-from numlite.kernels.compiled.image import uses_shared_objects
+from numlite.kernels.compiled.driver.image import uses_shared_objects
 from numlite.kernels.selection import Selection, read_selection
 from numlite.lite.custom_op import custom_registration
 from numlite.lite.errors import ModelError, UnsupportedError
@@ -45,7 +45,7 @@ def test_what_models_need(model: Path, tmp_path: Path, capsys: pytest.CaptureFix
     other = where_model(tmp_path / "where.tflite")
     selection = selected(tmp_path / "ops.json", model, other)
     assert selection.builtin == {name: (1, 1) for name in ("ABS", "ADD", "GREATER", "WHERE", "CAST")}
-    assert {"executor", "binary_f32", "cast"} <= selection.families <= set(warmup.compiled_families())
+    assert {"executor", "binary_f32", "cast"} <= selection.families <= set(warmup.FAMILIES)
     assert not selection.custom and not selection.fallback
     assert list(selection.incomplete) == ["where.tflite"]
     assert "known from runs on zeros and on ones" in selection.incomplete["where.tflite"]

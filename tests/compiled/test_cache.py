@@ -1,13 +1,10 @@
 """The cache's files are trusted only when whole, and a digest covers all that code depends on."""
 
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from numlite.kernels.compiled import cache
+from numlite.kernels.compiled.driver import cache
 
 DIGEST = "0123456789abcdef" * 2
 
@@ -70,102 +67,3 @@ def test_what_a_killed_process_left_goes(directory: Path) -> None:
     cache.write("pool", DIGEST, b"image")
     left_names = sorted(path.name for path in directory.iterdir())
     assert left_names == [".conv-0.bin-abcdefgh", ".of-others", f"pool-{DIGEST}.bin"]
-
-
-# --- digests
-@pytest.fixture
-def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of kernels/compiled that a test may edit; digests are computed anew."""
-    copy = tmp_path / "compiled"
-    shutil.copytree(Path(cache.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "_HERE", str(copy))
-    forget()
-    yield copy
-    forget()
-
-
-def forget() -> None:
-    cache.family_digest.cache_clear()
-    cache._source.cache_clear()
-    cache._environment.cache_clear()
-
-
-def digest() -> str:
-    forget()
-    return cache.family_digest("executor")
-
-
-def test_a_digest_is_stable(sources: Path) -> None:
-    assert digest() == digest()
-
-
-@pytest.mark.parametrize("module", ["executor", "primitives", "memory", "compile", "elf"])
-def test_a_digest_covers_sources(sources: Path, module: str) -> None:
-    before = digest()
-    with (sources / f"{module}.py").open("a") as file:
-        file.write("\n# changed\n")
-    assert digest() != before
-
-
-def test_a_digest_leaves_out_other_families(sources: Path) -> None:
-    before = digest()
-    (sources / "elementwise.py").write_text("changed")
-    assert digest() == before
-
-
-def test_a_digest_covers_imported_values(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from numlite.lite import native_blocks
-
-    before = digest()
-    monkeypatch.setattr(native_blocks, "ROW", np.dtype([("kernel", np.int32)]))
-    assert digest() != before
-
-
-def test_a_digest_leaves_out_errors(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = digest()
-    monkeypatch.setattr(cache.sys.modules["numlite.lite.errors"], "__file__", "/nowhere")
-    assert digest() == before
-
-
-def test_a_digest_covers_versions_and_processor(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = digest()
-    monkeypatch.setattr(cache, "_distribution", lambda package: b"another version")
-    other_version = digest()
-    monkeypatch.setattr(cache, "host_description", lambda: "another processor")
-    assert len({before, other_version, digest()}) == 3
-
-
-def test_versions_are_those_of_the_packages() -> None:
-    import llvmlite
-    import numba
-
-    for package in (numba, llvmlite):
-        assert package.__version__.encode() in cache._distribution(package.__name__)
-    assert cache._distribution("no_such_package") == b"missing"
-
-
-RECORD = np.dtype([("a", np.int32), ("b", np.int64)])
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (RECORD, np.dtype([("a", np.int32), ("b", np.int64)], align=True)),
-        (RECORD, np.dtype([("a", np.int32), ("c", np.int64)])),
-        (RECORD, np.dtype([("a", np.int32), ("b", np.float64)])),
-        (np.dtype([("a", RECORD)]), np.dtype([("a", RECORD, 2)])),
-        ((1, 2), (2, 1)),
-        (1, 1.0),
-        ({"a": 1}, {"a": 2}),
-        (np.arange(3), np.arange(3.0)),
-    ],
-    ids=str,
-)
-def test_different_values_have_different_texts(one: object, other: object) -> None:
-    assert cache._text(one) == cache._text(one)
-    assert cache._text(one) != cache._text(other)
-
-
-def test_other_values_are_refused() -> None:
-    with pytest.raises(TypeError, match="plain constants"):
-        cache._text(object())

@@ -7,9 +7,9 @@ import sys
 import numpy as np
 import pytest
 from numba import carray
-from numlite.kernels.compiled.compile import compile_kernel
-from numlite.kernels.compiled.family import KernelFamily, KernelSource
-from numlite.kernels.compiled.memory import float32_pointer
+from numlite.kernels.compiled.driver.compile import compile_kernel
+from numlite.kernels.compiled.driver.kernel_source import KernelSource, KernelSources
+from numlite.kernels.compiled.language.memory import float32_pointer
 from numlite.lite.errors import UnsupportedError
 
 BLOCK = np.dtype([("x", np.int64), ("size", np.int32), ("scale", np.float32)], align=True)
@@ -73,7 +73,7 @@ def test_a_kernel_that_allocates_is_refused() -> None:
 
 
 def test_a_family_refuses_a_name_twice() -> None:
-    kernels = KernelFamily()
+    kernels = KernelSources()
     kernels.add(BLOCK)(status)
     with pytest.raises(ValueError, match="kernel status is registered twice"):
         kernels.add(BLOCK)(status)
@@ -83,8 +83,8 @@ ONLY_COMPILE = """
 import ctypes
 import numpy as np
 from numba import njit
-from numlite.kernels.compiled.compile import compile_kernel, only_compile
-from numlite.kernels.compiled.family import KernelSource
+from numlite.kernels.compiled.driver.compile import compile_kernel, only_compile
+from numlite.kernels.compiled.driver.kernel_source import KernelSource
 
 only_compile()
 

@@ -21,7 +21,7 @@ LIMIT_S = 300  # a child that has not ended by then is killed
 
 START = """
 import os, sys, numpy as np
-from numlite.kernels.compiled import build
+from numlite.kernels.compiled.driver import build
 ask, first = build._ask, []
 def telling(process, family):
     first.append(process.pid)
@@ -65,8 +65,9 @@ def start(model: Path, cache: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def kept(cache: Path) -> list[str]:
-    """The families of the cache's files, and the names of what is no whole file."""
+    """The families of the cache's files (but that of imports), and the names of what is no whole file."""
     names = sorted(os.listdir(cache)) if cache.exists() else []
+    names = [name for name in names if not name.startswith("imports-")]
     return [name.rpartition("-")[0] if name.endswith(".bin") else name for name in names]
 
 

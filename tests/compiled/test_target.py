@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-from numlite.kernels.compiled import target as module
-from numlite.kernels.compiled.target import PROCESSORS, target
+from numlite.kernels.compiled.language import target as module
+from numlite.kernels.compiled.language.target import PROCESSORS, target
 from numlite.lite.errors import UnsupportedError
 
 
@@ -57,9 +57,9 @@ def test_the_host_description_does_not_change() -> None:
 
 
 ASSEMBLY = """
-from numlite.kernels.compiled.compile import kernel_module, target_machine
+from numlite.kernels.compiled.driver.compile import kernel_module, target_machine
 from numlite.kernels.compiled.softmax_f32 import kernels
-print(target_machine().emit_assembly(kernel_module(kernels.sources)))
+print(target_machine().emit_assembly(kernel_module(kernels)))
 """
 
 

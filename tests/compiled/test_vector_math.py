@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit
 from numlite.interpreter import Interpreter
-from numlite.kernels.compiled import vector_math
+from numlite.kernels.compiled.language import vector_math
 from numlite.schema.tflite import BuiltinOperator
 
 from ..cases.single_op import Kind, single_op

@@ -4,10 +4,10 @@ from functools import cache
 
 import numpy as np
 from numba import carray
-from numlite.kernels.compiled.compile import compile_kernel
-from numlite.kernels.compiled.family import KernelSource
-from numlite.kernels.compiled.library import Library
-from numlite.kernels.compiled.memory import int64_pointer
+from numlite.kernels.compiled.driver.compile import compile_kernel
+from numlite.kernels.compiled.driver.kernel_source import KernelSource
+from numlite.kernels.compiled.driver.library import Library
+from numlite.kernels.compiled.language.memory import int64_pointer
 
 LIBRARY = Library()
 COUNTERS = np.dtype([("counters", np.int64), ("rounds", np.int64), ("fail", np.int64)])

@@ -25,7 +25,7 @@ LIMIT_S = 300
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the system has no tmpfs")
 
 START = """
-from numlite.kernels.compiled.library import Library
+from numlite.kernels.compiled.driver.library import Library
 assert Library().address("reshape", "flat_copy") > 0
 print("runs")
 """

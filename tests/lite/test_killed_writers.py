@@ -24,7 +24,7 @@ contents = [bytes([n + 1]) * (2 << 20) for n in range(2)]
 
 WRITERS = {
     "kernels": """
-from numlite.kernels.compiled import cache
+from numlite.kernels.compiled.driver import cache
 cache.cache_directory = lambda: str(folder)
 write = lambda n: cache.write("conv", "0" * 32, contents[n % 2])
 found = lambda: cache.read("conv", "0" * 32)

@@ -26,7 +26,7 @@ from numlite.delegates.cuda.compile import CubinStore
 from numlite.delegates.cuda.cubin import Cubin
 from numlite.delegates.cuda.launch import Kernel
 from numlite.delegates.cuda.simulated import run_kernel, why_not_simulated
-from numlite.kernels.compiled.cache import cache_directory
+from numlite.kernels.compiled.driver.cache import cache_directory
 
 _SOURCES = Path(__file__).parent / "driver_stand_in_sources"
 _FORMATS = {"i32": "i", "i64": "q", "fp32": "f"}

@@ -14,10 +14,10 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.llvm_bindings import create_pass_builder
 from numba.core.registry import cpu_target
 
-from ...lite.errors import UnsupportedError
-from .family import KernelSource
+from ....lite.errors import UnsupportedError
+from ..language.target import target
 from .image import SYMBOL_PREFIX
-from .target import target
+from .kernel_source import KernelSource
 
 # A raise comes out of Numba's function as a status other than 0; the kernel's result is then -1.
 _ENTRY = """

@@ -12,12 +12,9 @@ A run that is to stop leaves out the chunks that nobody has begun.
 
 from numba import carray, njit
 
-from ...lite.native_blocks import PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
-from .cancellation import STOP as STOP_RUN
-from .cancellation import cancellation_at, credit_of, is_stopped, look, spend
-from .family import KernelFamily
-from .memory import record_pointer
-from .primitives import (
+from ....lite.native_blocks import PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
+from ..language.memory import record_pointer
+from ..language.primitives import (
     atomic_add,
     atomic_load,
     atomic_store,
@@ -28,8 +25,11 @@ from .primitives import (
     compare_and_swap,
     pause,
 )
+from .cancellation import STOP as STOP_RUN
+from .cancellation import cancellation_at, credit_of, is_stopped, look, spend
+from .kernel_source import KernelSources
 
-kernels = KernelFamily()
+kernels = KernelSources()
 
 plan_at = record_pointer(PLAN)
 row_at = record_pointer(ROW)

@@ -1,4 +1,4 @@
-"""KernelFamily: the visible list of one family's compiled kernels."""
+"""KernelSources: the visible list of the kernels that a module writes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,8 @@ class KernelSource(NamedTuple):
     block: np.dtype
 
 
-class KernelFamily:
-    """Kernels by name. Each `kernels/compiled/<family>.py` ends up with one, named `kernels`."""
-
-    def __init__(self) -> None:
-        self.sources: dict[str, KernelSource] = {}
+class KernelSources(dict[str, KernelSource]):
+    """Kernels by name: what a module calls `kernels`. The table in families.py cuts them into families."""
 
     def add(self, block: np.dtype, name: str = "") -> Callable[[F], F]:
         """Register the decorated function under its own name (or `name`); leave it unchanged.
@@ -33,9 +30,9 @@ class KernelFamily:
 
         def register(function: F) -> F:
             key = name or function.__name__
-            if key in self.sources:
+            if key in self:
                 raise ValueError(f"kernel {key} is registered twice")
-            self.sources[key] = KernelSource(function, block)
+            self[key] = KernelSource(function, block)
             return function
 
         return register

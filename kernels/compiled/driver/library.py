@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from _thread import RLock  # a third of a millisecond less than threading's
 from collections.abc import Mapping
-from importlib import import_module
 
-from ...lite.errors import UnsupportedError
-from .cache import cache_directory, family_digest, open_image, write
+from ....lite.errors import UnsupportedError
+from ..families import FAMILIES
+from .cache import cache_directory, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
+from .sources import family_digest
 
 
 def _in_memory() -> bool:
@@ -98,7 +99,7 @@ class _InMemory:
     """A family's kernels, each compiled when it is first asked for."""
 
     def __init__(self, family: str) -> None:
-        self._sources = import_module(f".{family}", __package__).kernels.sources
+        self._sources = FAMILIES[family].sources()
         self._owners: dict[str, Kernels] = {}
 
     def address(self, kernel: str) -> int:

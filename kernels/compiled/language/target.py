@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from ...lite.errors import UnsupportedError
+from ....lite.errors import UnsupportedError
 
 # What code for a processor may use, in the words of /proc/cpuinfo; the names are LLVM's.
 _V2 = frozenset(["cx16", "lahf_lm", "popcnt", "ssse3", "sse4_1", "sse4_2"])

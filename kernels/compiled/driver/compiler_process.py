@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from importlib import import_module
 from queue import SimpleQueue
 
-from .cache import family_digest
+from ..families import FAMILIES
 from .image import SYMBOL_PREFIX, uses_shared_objects
+from .sources import family_digest
 
 
 def family_image(family: str) -> bytes:
@@ -22,7 +22,7 @@ def family_image(family: str) -> bytes:
     from .compile import kernel_module, target_machine
     from .elf import shared_object
 
-    sources = import_module(f".{family}", __package__).kernels.sources
+    sources = FAMILIES[family].sources()
     image: bytes = target_machine().emit_object(kernel_module(sources))
     if not uses_shared_objects():
         return image

@@ -7,9 +7,9 @@ main thread Python's signal handlers run every LOOK_NS, for which the GIL is tak
 
 from numba import carray, njit
 
-from ...lite.native_blocks import CANCELLATION, RAISED, TIMED_OUT, field_offset
-from .memory import int64_pointer, record_pointer
-from .primitives import atomic_load, call0, call1, call2, compare_and_swap
+from ....lite.native_blocks import CANCELLATION, RAISED, TIMED_OUT, field_offset
+from ..language.memory import int64_pointer, record_pointer
+from ..language.primitives import atomic_load, call0, call1, call2, compare_and_swap
 
 CREDIT = 256  # KiB that rows touch between two looks at the clock
 LOOK_NS = 80_000_000

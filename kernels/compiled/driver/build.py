@@ -9,7 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from .cache import family_digest
+from .sources import family_digest, source_bytes
 
 _MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
 
@@ -62,9 +62,8 @@ def _processors() -> int:
 
 
 def _largest_first(families: Sequence[str]) -> list[str]:
-    """By size of source, so that no long one is left for the end."""
-    here = os.path.dirname(__file__)
-    return sorted(families, key=lambda family: -os.path.getsize(os.path.join(here, f"{family}.py")))
+    """By size of all that a family is made from, so that no long one is left for the end."""
+    return sorted(families, key=source_bytes, reverse=True)
 
 
 def _start() -> subprocess.Popen[bytes]:

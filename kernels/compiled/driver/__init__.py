@@ -1,0 +1,1 @@
+"""What compiles kernels once per machine, keeps them and runs them."""

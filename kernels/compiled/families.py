@@ -1,0 +1,163 @@
+"""The table of kernel families: which kernels of which module are compiled together.
+
+A family is what one file of the cache holds, what progress counts, and what `select-ops` and `warmup` name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from .driver.kernel_source import KernelSource
+
+
+class Family(NamedTuple):
+    """Kernels of `compiled/<module>.py`: those whose names match one of the patterns (`*_f32 fill`)."""
+
+    module: str
+    kernels: str = "*"
+
+    def sources(self) -> Mapping[str, KernelSource]:
+        """The kernels as written; this imports the module, and Numba with it."""
+        from fnmatch import fnmatchcase
+
+        kernels: Mapping[str, KernelSource] = import_module(f".{self.module}", __package__).kernels
+        patterns = self.kernels.split()
+        return {name: kernels[name] for name in kernels if any(fnmatchcase(name, p) for p in patterns)}
+
+
+# Modules that are one family, of the module's name.
+_WHOLE = (
+    "activations",
+    "arg_min_max",
+    "batch_matmul_f32",
+    "batch_matmul_hybrid",
+    "batch_matmul_plain_hybrid",
+    "batch_matmul_plain_q16",
+    "batch_matmul_plain_q8",
+    "batch_matmul_q8",
+    "binary_f16",
+    "binary_f32",
+    "binary_f64",
+    "binary_int",
+    "binary_math",
+    "binary_math_small",
+    "binary_q16",
+    "binary_q8",
+    "binary_q8_reference",
+    "bitwise",
+    "bucketize",
+    "cast",
+    "comparison_8",
+    "comparison_f16",
+    "comparison_f32",
+    "comparison_i16",
+    "comparison_i32",
+    "comparison_i64",
+    "concatenation",
+    "control_flow",
+    "conv_3d",
+    "conv_exact_q8",
+    "conv_f32",
+    "conv_hybrid",
+    "conv_plain_hybrid",
+    "conv_plain_q8",
+    "conv_q16",
+    "conv_q16_w16",
+    "conv_q8",
+    "conv_sums_q8",
+    "cumsum",
+    "depthwise_conv_3x3_exact_q8",
+    "depthwise_conv_3x3_q8",
+    "depthwise_conv_3x3_wide_q8",
+    "depthwise_conv_5x5_q8",
+    "depthwise_conv_exact_q8",
+    "depthwise_conv_f32",
+    "depthwise_conv_hybrid",
+    "depthwise_conv_plain_hybrid",
+    "depthwise_conv_plain_q8",
+    "depthwise_conv_q16",
+    "depthwise_conv_q8",
+    "detection_postprocess",
+    "dynamic_update_slice",
+    "elementwise",
+    "embedding",
+    "fill",
+    "fully_connected_blockwise",
+    "gather",
+    "gather_nd",
+    "gemm_exact_q8",
+    "gemm_f32",
+    "gemm_hybrid",
+    "gemm_q8",
+    "gemm_sums_q8",
+    "gemv_exact_q8",
+    "gemv_hybrid",
+    "gemv_q8",
+    "hashtable_lookup",
+    "logical",
+    "lookup",
+    "lstm_basic",
+    "lstm_f32",
+    "lstm_q8",
+    "mirror_pad",
+    "non_max_suppression",
+    "normalization",
+    "pack_f32",
+    "pack_matrices_q8",
+    "pad",
+    "pad_image_q8",
+    "pool_f32",
+    "pool_i16",
+    "pool_i8",
+    "pool_u8",
+    "prelu",
+    "quantize",
+    "quantize_int",
+    "quantize_reference",
+    "quantize_rows",
+    "quantize_rows_reference",
+    "quantized_div",
+    "random",
+    "range",
+    "reduce_f32",
+    "reduce_int",
+    "reduce_q8",
+    "reduce_q8_reference",
+    "reduce_stored",
+    "reshape",
+    "resize",
+    "resource",
+    "reverse",
+    "rnn",
+    "scatter",
+    "segment",
+    "select",
+    "softmax_f32",
+    "softmax_i16",
+    "softmax_q8",
+    "space_batch",
+    "strided_copy",
+    "svdf",
+    "top_k",
+    "transpose_1",
+    "transpose_2",
+    "transpose_4",
+    "transpose_8",
+    "transpose_conv_plain",
+    "transpose_conv_plain_hybrid",
+    "unary_math",
+    "where",
+    "winograd_f32",
+)
+
+# Modules whose kernels are compiled apart, so that no model waits for types and arithmetic it does not use.
+_PARTS: dict[str, dict[str, str]] = {
+    "driver.executor": {"executor": "*"},
+}
+
+FAMILIES: dict[str, Family] = {name: Family(name) for name in _WHOLE} | {
+    family: Family(module, kernels) for module, parts in _PARTS.items() for family, kernels in parts.items()
+}

@@ -1,0 +1,167 @@
+"""A family's digest changes with all that its code is made from, and with nothing else."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.kernels.compiled.driver import cache
+from numlite.kernels.compiled.driver import sources as module
+from numlite.kernels.compiled.families import FAMILIES, Family
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A copy of kernels/compiled that a test may edit; digests are computed anew."""
+    copy = tmp_path / "compiled"
+    shutil.copytree(Path(module._FOLDER), copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(module, "_FOLDER", str(copy))
+    monkeypatch.setattr(cache, "cache_directory", lambda: str(tmp_path / "cache"))
+    forget()
+    yield copy
+    forget()
+
+
+def forget() -> None:
+    """What a process keeps; the cache's file of imports stays."""
+    for cached in (module.family_digest, module._source, module._content, module._environment):
+        cached.cache_clear()
+    module._known = None
+
+
+def digest(family: str = "executor") -> str:
+    forget()
+    return module.family_digest(family)
+
+
+def test_a_digest_is_stable(sources: Path) -> None:
+    assert digest() == digest()
+
+
+@pytest.mark.parametrize(
+    "source", ["driver/executor", "language/primitives", "language/memory", "driver/compile", "driver/elf"]
+)
+def test_a_digest_covers_sources(sources: Path, source: str) -> None:
+    before = digest()
+    with (sources / f"{source}.py").open("a") as file:
+        file.write("\n# changed\n")
+    assert digest() != before
+
+
+IMPORTS = {
+    "at the top": "from .middle import {what}",
+    "in brackets": "from .middle import (\n    {what},  # a comment\n)",
+    "in a function": "def late():\n    from .middle import {what}",
+    "after a function": "def first(): pass\n\nfrom .middle import {what} as other",
+    "under a condition": "if True:\n    x = 1; from .middle import {what}",
+    "of the module": "from . import middle",
+}
+
+
+@pytest.mark.parametrize("how", IMPORTS)
+@pytest.mark.parametrize("behind", ["at the top", "in a function"])
+def test_a_digest_covers_what_is_imported_indirectly(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, how: str, behind: str
+) -> None:
+    monkeypatch.setitem(FAMILIES, "made", Family("made"))
+    (sources / "made.py").write_text(IMPORTS[how].format(what="last"))
+    (sources / "middle.py").write_text(IMPORTS[behind].replace(".middle", ".language.last").format(what="x"))
+    (sources / "language" / "last.py").write_text("x = 1")
+    before = digest("made")
+    assert digest("made") == before
+    (sources / "language" / "last.py").write_text("x = 2")
+    changed = digest("made")
+    assert changed != before
+    # An import that a source gets or loses counts from then on.
+    (sources / "middle.py").write_text("x = 1")
+    without = digest("made")
+    (sources / "language" / "last.py").write_text("x = 3")
+    assert digest("made") == without != changed
+
+
+def test_a_warm_start_parses_nothing(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    monkeypatch.setattr(module, "_parsed", lambda *source: pytest.fail("parsed"))
+    assert digest() == before
+
+
+def test_an_unwritable_cache_changes_no_digest(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    (sources / "file").touch()
+    monkeypatch.setattr(cache, "cache_directory", lambda: str(sources / "file"))
+    assert digest() == before
+
+
+def test_a_function_from_elsewhere_counts_with_what_it_imports(sources: Path) -> None:
+    assert "numlite.lite.native_blocks" in module._needed(module._module("executor"))
+
+
+def test_a_digest_covers_which_kernels_a_family_has(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    monkeypatch.setitem(FAMILIES, "executor", Family("driver.executor", "run_*"))
+    assert digest() != before
+
+
+def test_a_digest_leaves_out_other_families(sources: Path) -> None:
+    before = digest()
+    (sources / "elementwise.py").write_text("changed")
+    assert digest() == before
+
+
+def test_a_digest_covers_imported_values(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from numlite.lite import native_blocks
+
+    before = digest()
+    monkeypatch.setattr(native_blocks, "ROW", np.dtype([("kernel", np.int32)]))
+    assert digest() != before
+
+
+def test_a_digest_leaves_out_errors(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    monkeypatch.setattr(module.sys.modules["numlite.lite.errors"], "__file__", "/nowhere")
+    assert digest() == before
+
+
+def test_a_digest_covers_versions_and_processor(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    monkeypatch.setattr(module, "_distribution", lambda package: b"another version")
+    other_version = digest()
+    monkeypatch.setattr(module, "host_description", lambda: "another processor")
+    assert len({before, other_version, digest()}) == 3
+
+
+def test_versions_are_those_of_the_packages() -> None:
+    import llvmlite
+    import numba
+
+    for package in (numba, llvmlite):
+        assert package.__version__.encode() in module._distribution(package.__name__)
+    assert module._distribution("no_such_package") == b"missing"
+
+
+RECORD = np.dtype([("a", np.int32), ("b", np.int64)])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (RECORD, np.dtype([("a", np.int32), ("b", np.int64)], align=True)),
+        (RECORD, np.dtype([("a", np.int32), ("c", np.int64)])),
+        (RECORD, np.dtype([("a", np.int32), ("b", np.float64)])),
+        (np.dtype([("a", RECORD)]), np.dtype([("a", RECORD, 2)])),
+        ((1, 2), (2, 1)),
+        (1, 1.0),
+        ({"a": 1}, {"a": 2}),
+        (np.arange(3), np.arange(3.0)),
+    ],
+    ids=str,
+)
+def test_different_values_have_different_texts(one: object, other: object) -> None:
+    assert module._text(one) == module._text(one)
+    assert module._text(one) != module._text(other)
+
+
+def test_other_values_are_refused() -> None:
+    with pytest.raises(TypeError, match="plain constants"):
+        module._text(object())
