@@ -20,7 +20,8 @@ from numlite.benchmarks.gpu.records import read_records
 from numlite.benchmarks.gpu.timing import Timing, time_graph
 from numlite.delegates.cuda.device import Device
 from numlite.delegates.cuda.launch import Launch, Place, Pointer
-from numlite.delegates.cuda.lowering import Lowering, bfloat16_bits
+from numlite.delegates.cuda.lowering import Lowering
+from numlite.delegates.cuda.operands import bfloat16_bits
 
 _CACHE_BYTES = 60 << 20
 _REPEATS = 50

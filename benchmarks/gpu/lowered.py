@@ -119,13 +119,13 @@ class PlacedModel:
         for t in self.lowering.inputs:
             self._give(t, random)
         for t in self.lowering.outputs:
-            place = self.lowering.border_place(t)
+            place = self.lowering.boundary_place(t)
             self._results.append((device.pinned(self.lowering.place_bytes(place)), place))
         device.synchronize()
 
     def _give(self, t: int, random: np.random.Generator) -> None:
         """An input's values, in device memory and in pinned memory."""
-        tensor, place = self.lowering.graph.tensor(t), self.lowering.border_place(t)
+        tensor, place = self.lowering.graph.tensor(t), self.lowering.boundary_place(t)
         values = random_values(tensor.shape, tensor.dtype, random)
         memory = self.device.pinned(values.nbytes)
         memory[:] = values.reshape(-1).view(np.uint8)

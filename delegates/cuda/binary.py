@@ -69,7 +69,7 @@ def launch_plain(b: Lowering, node: Node, call: KernelCall, kind: str) -> None:
     fault = _fault(kind, call)
     if fault is not None:
         function = "checked"
-        args |= b.report(node, fault)
+        args |= b.reports.add(b, node, fault)
     constants: dict[str, Constant] = {"OP": kind, "CLAMP": clamps, "FLOAT": is_float}
     launch(b, node, call, "binary", function, args, constants)
 

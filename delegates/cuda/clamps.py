@@ -9,10 +9,10 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ...lite.node import Node
-    from .shadow import ShadowGraph
+    from .partition_graph import PartitionGraph
 
 
-def clamp_range(graph: ShadowGraph, node: Node) -> tuple[float, float] | None:
+def clamp_range(graph: PartitionGraph, node: Node) -> tuple[float, float] | None:
     """The range that an activation clamps stored values to, or None where it does more than that."""
     calls = [call for call in node.registration.prepare(graph, node) or () if call.family != "cast"]
     if len(calls) != 1 or graph.input(node, 0).type != graph.output(node, 0).type:
@@ -28,7 +28,9 @@ def clamp_range(graph: ShadowGraph, node: Node) -> tuple[float, float] | None:
     return (low, high) if np.array_equal(np.clip(stored, low, high), table) else None
 
 
-def composed(first: tuple[float, float], clamps: Sequence[Node], graph: ShadowGraph) -> tuple[float, float]:
+def composed(
+    first: tuple[float, float], clamps: Sequence[Node], graph: PartitionGraph
+) -> tuple[float, float]:
     """The range of a clamp followed by others."""
     low, high = first
     for node in clamps:

@@ -15,16 +15,16 @@ from ...lite.errors import PrepareError, StateError, UnsupportedError
 from ...schema.shown import shown
 from ..graph_partition import GraphPartitionHelper
 from ..simple import SimpleDelegate, SimpleDelegateOptions
-from .border import HeldTensor, LentTensor
+from .boundary import HeldTensor, LentTensor
 from .device import DeviceUnavailableError
 from .device_array import NO_STREAM, device_array
 from .families import FAMILIES, lower
 from .fusion import Step
 from .lowering import Lowering
 from .options import CudaOptions
+from .partition_cost import ProfitablePartitions
+from .partition_graph import PartitionGraph
 from .partition_kernel import CudaKernel
-from .shadow import ShadowGraph
-from .worth import WorthwhilePartitions
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -123,7 +123,7 @@ class CudaDelegate(SimpleDelegate):
         dynamic = [tensor for tensor in tensors if tensor.is_dynamic]
         if dynamic or any(tensor.is_variable for tensor in tensors):
             return f"{dynamic[0]!r} gets its shape by running" if dynamic else "it uses a variable"
-        graph = ShadowGraph(context.tensor, [node], context.kernel_context.numerics)
+        graph = PartitionGraph(context.tensor, [node], context.kernel_context.numerics)
         try:
             lower(self.lowering(graph, (), ()), Step(node))
         except (UnsupportedError, PrepareError) as error:
@@ -135,20 +135,20 @@ class CudaDelegate(SimpleDelegate):
         self._too_small = {place: why for place, why in self._too_small.items() if place[0] != context.index}
         if self.cuda_options.min_nodes:
             return super().partition_helper(context)
-        return WorthwhilePartitions(context, self.takes_node, self.cuda_options.batches, self._too_small)
+        return ProfitablePartitions(context, self.takes_node, self.cuda_options.batches, self._too_small)
 
     def why_left_out(self, subgraph: int, node: int) -> str | None:
         return self._too_small.get((subgraph, node)) or super().why_left_out(subgraph, node)
 
     def lowering(
-        self, graph: ShadowGraph, inputs: Sequence[int], outputs: Sequence[int], arch: int = 0
+        self, graph: PartitionGraph, inputs: Sequence[int], outputs: Sequence[int], arch: int = 0
     ) -> Lowering:
         """An empty lowering for this delegate's precision, and for its device where arch is 0."""
         options = self.cuda_options
         if not arch:
             arch = self.device.arch if self.device is not None else options.arch
         simulated = self.device is not None and self.device.name.startswith("simulated")
-        return Lowering(graph, inputs, outputs, options.precision, arch, simulated)
+        return Lowering(graph, inputs, outputs, options.precision, arch=arch, simulated=simulated)
 
     def create_kernel(self) -> CudaKernel:
         return CudaKernel(self)

@@ -43,5 +43,5 @@ def _dequantized(b: Lowering, step: Step, call: KernelCall) -> None:
     tiles = tiling(int(block["count"][0]), int(block["columns"][0]), elements_of([args["y_ptr"]]))
     args |= {**tiles.args, "table_rows": int(block["rows"][0])}
     args["scale_step"] = int(block["scale_step"][0])
-    args |= b.report(step.node, call.messages[OUT_OF_RANGE])
+    args |= b.reports.add(b, step.node, call.messages[OUT_OF_RANGE])
     b.launch("gather", "embedding", tiles.grid, args, tiles.constants, divisible=("columns",))

@@ -14,7 +14,7 @@ from .halves import is_stored_half
 
 if TYPE_CHECKING:
     from ...lite.node import Node
-    from .shadow import ShadowGraph
+    from .partition_graph import PartitionGraph
 
 _CLAMPS = ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1")
 
@@ -44,7 +44,7 @@ class Step:
         return self.nodes[-1].outputs[0]
 
 
-def fuse(graph: ShadowGraph, outputs: Iterable[int]) -> list[Step]:
+def fuse(graph: PartitionGraph, outputs: Iterable[int]) -> list[Step]:
     """The partition's nodes as steps; a step runs where its last node did.
 
     Shapes must be known, since a residual must have the output's own.
@@ -53,7 +53,7 @@ def fuse(graph: ShadowGraph, outputs: Iterable[int]) -> list[Step]:
 
 
 class _Fusion:
-    def __init__(self, graph: ShadowGraph, outputs: set[int]) -> None:
+    def __init__(self, graph: PartitionGraph, outputs: set[int]) -> None:
         self._graph = graph
         self._outputs = outputs
         self._readers: dict[int, list[Node]] = {}
@@ -117,7 +117,7 @@ class _Fusion:
         self._take_clamps(step, step.last_clamps)
 
 
-def _pads_the_image(graph: ShadowGraph, pad: Node) -> bool:
+def _pads_the_image(graph: PartitionGraph, pad: Node) -> bool:
     """Whether only rows and columns are padded, by constants."""
     paddings = graph.input(pad, 1)
     if not paddings.is_constant or paddings.shape != (4, 2):

@@ -47,5 +47,5 @@ def launch_gather(b: Lowering, step: Step, call: KernelCall) -> None:
             raise UnsupportedError(f"{step.node.registration.name}: positions must be in [0, {axis_size})")
     else:
         function = "checked_gather"
-        args |= b.report(step.node, call.messages[OUT_OF_RANGE])
+        args |= b.reports.add(b, step.node, call.messages[OUT_OF_RANGE])
     b.launch("gather", function, tiles.grid, args, tiles.constants, divisible=("columns",))

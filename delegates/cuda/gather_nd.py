@@ -33,6 +33,6 @@ def lower(b: Lowering, step: Step) -> None:
             "axis_ptr": b.table(lambda axes=axes: axes, "i32"),  # type: ignore[misc]
         }
         tiles = tiling(int(block["count"][0]), units.count(slice_bytes), elements_of([args["x_ptr"]]))
-        args |= {**tiles.args, **b.report(step.node, call.messages[OUT_OF_RANGE])}
+        args |= {**tiles.args, **b.reports.add(b, step.node, call.messages[OUT_OF_RANGE])}
         constants: dict[str, Constant] = {"DEPTH": depth, **tiles.constants}
         b.launch("gather", "gather_nd", tiles.grid, args, constants, divisible=("columns",))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ...lite.kernel_call import KernelCall
     from ...lite.node import Node
     from ...lite.tensor import Tensor
-    from .shadow import ShadowGraph
+    from .partition_graph import PartitionGraph
 
 # Operators whose float16 results NumPy rounds from float32's, on the CPU.
 _IN_NUMPY = ("ADD", "MUL", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
@@ -28,7 +28,7 @@ def is_stored_half(tensor: Tensor) -> bool:
     return tensor.type in _HALVES
 
 
-def in_float32(graph: ShadowGraph, node: Node) -> Context:
+def in_float32(graph: PartitionGraph, node: Node) -> Context:
     """The graph in which the node's halves are float32 tensors, constants with their values.
 
     They have the numbers of those that are stored.
@@ -39,7 +39,7 @@ def in_float32(graph: ShadowGraph, node: Node) -> Context:
     return graph
 
 
-def calls_of(graph: ShadowGraph, node: Node, takes_halves: bool) -> Sequence[KernelCall]:
+def calls_of(graph: PartitionGraph, node: Node, takes_halves: bool) -> Sequence[KernelCall]:
     """What prepare makes of the node, less the casts around it: kernels convert what they load and store.
 
     The calls' tensors may be float32 ones, by whose numbers the graph has those that are stored.
@@ -67,6 +67,6 @@ def _widened_calls(context: Context, node: Node) -> Sequence[KernelCall] | None:
     return node.registration.prepare(widened_context(Widened(context, node, _FLOAT16)), node)
 
 
-def _is_widened(graph: ShadowGraph, call: KernelCall) -> bool:
+def _is_widened(graph: PartitionGraph, call: KernelCall) -> bool:
     tensors = call.tensors.values()
     return any(tensor.index >= 0 and tensor.type != graph.tensor(tensor.index).type for tensor in tensors)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ...lite.errors import UnsupportedError
-from .lowering import PRECISIONS
+from .operands import PRECISIONS
 
 _DEVICES = ("cuda", "simulated")
 _OUTPUTS = ("host", "device")

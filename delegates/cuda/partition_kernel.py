@@ -14,15 +14,15 @@ from ...lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..replaced_node import prepare_replaced
 from ..simple import SimpleDelegateKernel
 from .batches import batch_of, batched, tuned_batch
-from .border import Border, HeldTensor, find_border
+from .boundary import Boundary, HeldTensor, find_boundary
 from .cpu_partition import CpuPartition
 from .device import DeviceError, DeviceLostError
 from .families import lower
 from .fusion import Step, fuse
+from .partition_graph import PartitionGraph
 from .plan import Plan, WeightSlab
 from .ready_plan import Arena, Outside, ReadyPlan
-from .shadow import ShadowGraph
-from .tuning import Answers, tuned
+from .tuning import Choices, tuned
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -56,7 +56,7 @@ class CudaKernel(SimpleDelegateKernel):
         self._slab: WeightSlab | None = None
         self._arena = Arena()
         self._present: ReadyPlan | None = None
-        self._border: Border | None = None
+        self._boundary: Boundary | None = None
         self._pointed = 0  # the arena that the outputs' handles stand for
         self._pending = False
         self._on_cpu = False
@@ -84,7 +84,7 @@ class CudaKernel(SimpleDelegateKernel):
         names: Mapping[int, int],
         make_cpu: Callable[[], CpuPartition] | None = None,
     ) -> None:
-        """Run these nodes; names gives their numbers of the border's tensors where they differ.
+        """Run these nodes; names gives their numbers of the boundary's tensors where they differ.
 
         make_cpu gives what runs them without a device, where they are not the graph's own.
         """
@@ -101,14 +101,14 @@ class CudaKernel(SimpleDelegateKernel):
         context: Context,
         shapes: Mapping[int, Shape],
         arch: int = 0,
-        answers: Answers | None = None,
+        choices: Choices | None = None,
     ) -> Lowering:
         """The launches for inputs of these shapes (by the partition's own numbers), fused.
 
-        They are for an architecture, or the device's where it is 0. answers are those of tuning.
+        They are for an architecture, or the device's where it is 0. choices are those of tuning.
         """
         assert self._find is not None
-        graph = ShadowGraph(self._find, self._nodes, context.numerics).fresh(shapes)
+        graph = PartitionGraph(self._find, self._nodes, context.numerics).fresh(shapes)
         inputs, outputs = [*map(self._inner, self._inputs)], [*map(self._inner, self._outputs)]
         plain = self._delegate.lowering(graph, inputs, outputs, arch)
         for node in self._nodes:
@@ -116,7 +116,7 @@ class CudaKernel(SimpleDelegateKernel):
         fused = self._delegate.lowering(graph, inputs, outputs, arch)
         batch = batch_of(shapes)
         fused.batch = batch, tuned_batch(batch, self._delegate.cuda_options.batches)
-        fused.choices = answers or {}
+        fused.choices = choices or {}
         fused.enter()
         for step in fuse(graph, outputs):
             lower(fused, step)
@@ -125,7 +125,7 @@ class CudaKernel(SimpleDelegateKernel):
 
     def prepare(self, context: Context, node: Node) -> Sequence[KernelCall] | None:
         delegate = self._delegate
-        self._border = None
+        self._boundary = None
         self._in_turn = []
         if delegate.device is None or self._on_cpu:
             return self._prepare_for_cpu(context, node)
@@ -152,7 +152,7 @@ class CudaKernel(SimpleDelegateKernel):
             assert device is not None
             lowering = self.lowered(context, shapes)
             if self._delegate.cuda_options.tune:
-                lowering = tuned(device, lowering, lambda answers: self.lowered(context, shapes, 0, answers))
+                lowering = tuned(device, lowering, lambda choices: self.lowered(context, shapes, 0, choices))
             plan = Plan(lowering, device.maps_pinned)
             if self._slab is None:
                 self._slab = WeightSlab(device)
@@ -195,26 +195,26 @@ class CudaKernel(SimpleDelegateKernel):
             with device.active():
                 if self._present is None:
                     self._present = self._ready(context)  # it was freed when memory had run out
-                    self._border = None
+                    self._boundary = None
                 self._settle(device)
-                border = self._border or self._find_border(context, node, device, self._present)
-                self._run(context, device, self._present, border)
+                boundary = self._boundary or self._find_boundary(context, node, device, self._present)
+                self._run(context, device, self._present, boundary)
         except DeviceError as error:
             self._give_up(context, error)
             again = "the next invoke runs on the CPU" if self._on_cpu else "a smaller batch may run"
             raise InvokeError(f"{delegate.name}: {error}; {again}") from error
-        for output in border.outputs:
+        for output in boundary.outputs:
             tensor = output.tensor
             if tensor.buffer_handle not in delegate.handles:
                 tensor.buffer_handle = delegate.hold(output.held)
             tensor.data_is_stale = True
 
-    def _find_border(self, context: Context, node: Node, device: Device, ready: ReadyPlan) -> Border:
-        """The border as the plan of the whole graph is now, which prepare does not know yet."""
+    def _find_boundary(self, context: Context, node: Node, device: Device, ready: ReadyPlan) -> Boundary:
+        """The boundary as the plan of the whole graph is now, which prepare does not know yet."""
         for t in self._outputs:
             self._held.setdefault(t, HeldTensor(device))
-        place = ready.plan.lowering.border_place
-        self._border = find_border(
+        place = ready.plan.lowering.boundary_place
+        self._boundary = find_boundary(
             cast("Subgraph", context),
             node,
             self._delegate,
@@ -222,9 +222,9 @@ class CudaKernel(SimpleDelegateKernel):
             {t: place(self._inner(t)) for t in self._outputs},
             self._held,
         )
-        ready.attach(self._border)
+        ready.attach(self._boundary)
         self._pointed = 0
-        return self._border
+        return self._boundary
 
     def _settle(self, device: Device) -> None:
         """Wait for a run that nobody has waited for: its graph and its staging memory are still in use."""
@@ -232,10 +232,10 @@ class CudaKernel(SimpleDelegateKernel):
             device.synchronize()
             self._pending = False
 
-    def _run(self, context: Context, device: Device, ready: ReadyPlan, border: Border) -> None:
+    def _run(self, context: Context, device: Device, ready: ReadyPlan, boundary: Boundary) -> None:
         arena = self._arena.address(device, ready.plan.layout.nbytes, self._plans.values())
         outside: Outside = ()
-        for entry in border.inputs:
+        for entry in boundary.inputs:
             tensor = entry.tensor
             address = self._delegate.address_of(tensor) if tensor.data_is_stale else None
             if address is not None:
@@ -251,7 +251,7 @@ class CudaKernel(SimpleDelegateKernel):
             ready.point(arena)
             self._pointed = arena
         self._pending = True
-        if border.waits or ready.has_status:
+        if boundary.waits or ready.has_status:
             device.synchronize()
             self._pending = False
         fault = ready.fault()
@@ -322,7 +322,7 @@ class CudaKernel(SimpleDelegateKernel):
         device = self._delegate.device
         plans, self._plans = list(self._plans.values()), OrderedDict()
         slab, self._slab = self._slab, None
-        self._present = self._border = None
+        self._present = self._boundary = None
         for held in self._held.values():
             held.forget()
         if device is None:

@@ -17,7 +17,8 @@ from .launch import MOST_ELEMENTS, Kernel, Launch, Place, Pointer
 if TYPE_CHECKING:
     from ...lite.tensor import Shape
     from .device import Device
-    from .lowering import Lowering, Weights
+    from .lowering import Lowering
+    from .operands import Weights
 
 ALIGNMENT = 256
 
@@ -88,15 +89,15 @@ def arena_layout(lowering: Lowering, elsewhere: Collection[Place] = ()) -> Layou
     last: dict[Place, int] = {}
     for position, launch in enumerate(lowering.launches):
         for place in launch.places:
-            if place.kind in ("tensor", "border", "scratch"):
+            if place.kind in ("tensor", "boundary", "scratch"):
                 first.setdefault(place, position)
                 last[place] = position
     for t in lowering.inputs:
-        place = lowering.border_place(t)
+        place = lowering.boundary_place(t)
         first[place] = 0
         last.setdefault(place, 0)
     for t in lowering.outputs:
-        place = lowering.border_place(t)
+        place = lowering.boundary_place(t)
         first.setdefault(place, 0)
         last[place] = len(lowering.launches)
     places = [place for place in first if place not in elsewhere]
@@ -141,12 +142,12 @@ class Plan:
     @property
     def has_status(self) -> bool:
         """Whether launches may report faults."""
-        return self.lowering.status is not None
+        return self.lowering.reports.status is not None
 
     @property
     def status_address(self) -> int:
         """Where they do, as int32."""
-        status = self.lowering.status
+        status = self.lowering.reports.status
         assert status is not None and isinstance(status.place.key, int)
         return self._tables + self._table_starts[status.place.key]
 
@@ -196,4 +197,4 @@ def _streamed(lowering: Lowering, tensors: Sequence[int], argument: str) -> froz
         for (name, _), arg in zip(launch.kernel.signature, launch.args, strict=True)
         if name == argument and isinstance(arg, Pointer) and uses[arg.place] == 1
     }
-    return frozenset(found.intersection(map(lowering.border_place, tensors)))
+    return frozenset(found.intersection(map(lowering.boundary_place, tensors)))

@@ -98,7 +98,7 @@ def read_program(
         delegate.device.cubins.carry(cubins.get(arch, {}))
     runtime = Runtime(_NoLibrary(), Settings(context.numerics))
     subgraph = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
-    _check_border(outer, node, subgraph)
+    _check_boundary(outer, node, subgraph)
     inner = (*subgraph.inputs, *subgraph.outputs)
     names = dict(zip((*node.inputs, *node.outputs), inner, strict=True))
     tensors = subgraph.tensors
@@ -109,22 +109,25 @@ def read_program(
     kernel.take(find, subgraph.nodes, node.inputs, node.outputs, names, lambda: CpuPartition(content, outer))
 
 
-def _check_border(outer: Subgraph, node: Node, inner: Subgraph) -> None:
+def _check_boundary(outer: Subgraph, node: Node, inner: Subgraph) -> None:
     """ModelError unless the partition takes and gives what its operator does, and has no other subgraph."""
     if len(inner.runtime.subgraphs) != 1:
         raise ModelError(f"compiled partition: it must be one subgraph, got {len(inner.runtime.subgraphs)}")
-    for what, border, own in (("input", node.inputs, inner.inputs), ("output", node.outputs, inner.outputs)):
-        types = [outer.tensors[t].type if t >= 0 else None for t in border]
+    for what, outside, own in (
+        ("input", node.inputs, inner.inputs),
+        ("output", node.outputs, inner.outputs),
+    ):
+        types = [outer.tensors[t].type if t >= 0 else None for t in outside]
         if types != [inner.tensors[t].type for t in own]:
             raise ModelError(
-                f"compiled partition: its {what}s must be the operator's, got {len(own)} for {len(border)}, "
+                f"compiled partition: its {what}s must be the operator's, got {len(own)} for {len(outside)}, "
                 "or of other types"
             )
     odd = [inner.tensors[t] for t in (*inner.inputs, *inner.outputs) if not inner.tensors[t].has_fixed_size]
     odd += [inner.tensors[t] for t in inner.inputs if inner.tensors[t].is_constant]
     if odd:
         raise ModelError(
-            f"compiled partition: its border must be plain tensors, inputs no constants, got {odd[0]!r}"
+            f"compiled partition: its boundary must be plain tensors, inputs no constants, got {odd[0]!r}"
         )
 
 

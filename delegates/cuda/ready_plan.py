@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from .border import Border, BorderInput
+    from .boundary import Boundary, BoundaryInput
     from .device import Device, Graph
     from .launch import Launch, Place
     from .plan import Plan, WeightSlab
@@ -54,12 +54,12 @@ class ReadyPlan:
         self._direct: dict[Place, int] = {}
         self._status = device.pinned(4) if plan.has_status else None
         self._graphs: OrderedDict[Outside, Graph] = OrderedDict()
-        self._border: Border | None = None
+        self._boundary: Boundary | None = None
 
-    def attach(self, border: Border) -> None:
-        """Serve this border from now on; graphs that have other results are dropped."""
-        self._border = border
-        results = {o.place: o.is_copied and not o.on_device for o in border.outputs if o.is_copied}
+    def attach(self, boundary: Boundary) -> None:
+        """Serve this boundary from now on; graphs that have other results are dropped."""
+        self._boundary = boundary
+        results = {o.place: o.is_copied and not o.on_device for o in boundary.outputs if o.is_copied}
         wanted = {place: self.plan.lowering.place_bytes(place) for place in results}
         direct = {
             place
@@ -77,10 +77,10 @@ class ReadyPlan:
                 self._results[place] = self._device.pinned(nbytes)
                 if place in direct:
                     self._direct[place] = self._results[place].ctypes.data
-        for entry in border.inputs:
+        for entry in boundary.inputs:
             entry.staged = None
 
-    def stage(self, entry: BorderInput) -> None:
+    def stage(self, entry: BoundaryInput) -> None:
         """Put an input's value where the graph reads it."""
         memory = self._staged.get(entry.place)
         if memory is None:
@@ -91,8 +91,8 @@ class ReadyPlan:
 
     def point(self, arena: int) -> None:
         """Have the outputs say where their values are."""
-        assert self._border is not None
-        for output in self._border.outputs:
+        assert self._boundary is not None
+        for output in self._boundary.outputs:
             held = output.held
             held.shape = output.tensor.shape
             held.copy = self._results.get(output.place)
@@ -147,7 +147,7 @@ class ReadyPlan:
             return None
         self._device.copy_in(self.plan.status_address, np.zeros(1, np.int32))
         self._device.synchronize()
-        return self.plan.lowering.reported(number)
+        return self.plan.lowering.reports.words(number)
 
     @property
     def has_status(self) -> bool:

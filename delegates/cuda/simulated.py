@@ -21,7 +21,7 @@ import numpy as np
 from .compile import CubinStore
 from .device import DeviceError, DeviceLostError, DeviceUnavailableError, OutOfDeviceMemoryError
 from .launch import Kernel
-from .lowering import bfloat16_bits
+from .operands import bfloat16_bits
 
 _ALIGNMENT = 256
 _POISON = 0xAB

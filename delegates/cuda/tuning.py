@@ -15,7 +15,7 @@ from ...lite.private_file import read_private
 from ...lite.whole_file import publish
 from .families import lower
 from .launch import Launch, Pointer
-from .lowering import Lowering, Question
+from .lowering import ChosenProduct, Lowering
 from .plan import Plan, WeightSlab
 from .tiles import Choice, Tile, ranked
 
@@ -24,48 +24,48 @@ if TYPE_CHECKING:
 
 _CANDIDATES = 8  # that are timed, of those with the least estimated time
 _REPEATS, _SAMPLES = 20, 5  # a sample is a graph of so many runs
-Answers = Mapping[tuple[int, int], Choice]
+Choices = Mapping[tuple[int, int], Choice]
 
 
-def tuned(device: Device, lowering: Lowering, again: Callable[[Answers], Lowering]) -> Lowering:
-    """The lowering with what is fastest on the device, for each question that it asked.
+def tuned(device: Device, lowering: Lowering, again: Callable[[Choices], Lowering]) -> Lowering:
+    """The lowering with what is fastest on the device for each product.
 
-    `again` lowers the same operators with given answers. Answers are kept by device, launch and sources;
+    `again` lowers the same operators with given choices. They are kept by device, launch and sources;
     integer results do not depend on them.
     """
-    answers = {question.key: _answer(device, lowering, question) for question in lowering.questions}
-    return again(answers) if answers else lowering
+    choices = {chosen.key: _choice(device, lowering, chosen) for chosen in lowering.products}
+    return again(choices) if choices else lowering
 
 
-def _answer(device: Device, lowering: Lowering, question: Question) -> Choice:
-    candidates = ranked(question.product)[:_CANDIDATES]
-    path = _path(device, _lowered(lowering, question, candidates[0]).launches)
+def _choice(device: Device, lowering: Lowering, chosen: ChosenProduct) -> Choice:
+    candidates = ranked(chosen.product)[:_CANDIDATES]
+    path = _path(device, _lowered(lowering, chosen, candidates[0]).launches)
     kept = _read(path)
-    if kept in ranked(question.product):
+    if kept in ranked(chosen.product):
         return kept
-    best = min(candidates, key=lambda choice: _time_us(device, _lowered(lowering, question, choice)))
+    best = min(candidates, key=lambda choice: _time_us(device, _lowered(lowering, chosen, choice)))
     with suppress(OSError):  # what cannot be kept is timed again
         publish(path, json.dumps([*best.tile, best.splits]).encode())
     return best
 
 
-def _lowered(lowering: Lowering, question: Question, choice: Choice) -> Lowering:
-    """The question's step alone, with an answer to it."""
+def _lowered(lowering: Lowering, chosen: ChosenProduct, choice: Choice) -> Lowering:
+    """The step of the product alone, with a choice for it."""
     alone = Lowering(
         lowering.graph,
         (),
         (),
         lowering.precision,
-        lowering.arch,
-        lowering.simulated,
-        choices={question.key: choice},
+        arch=lowering.arch,
+        simulated=lowering.simulated,
+        choices={chosen.key: choice},
     )
-    lower(alone, question.step)
+    lower(alone, chosen.step)
     return alone
 
 
 def _path(device: Device, launches: list[Launch]) -> Path:
-    """Where the answer is kept: by the device, the sources and all that is not an address."""
+    """Where the choice is kept: by the device, the sources and all that is not an address."""
     digest = blake2b(device.name.encode(), digest_size=16)
     for launch in launches:
         numbers = [arg for arg in launch.args if not isinstance(arg, Pointer)]

@@ -138,7 +138,7 @@ def test_arena(precision: str) -> None:
         for place in launch.places:
             if place in layout.offsets:
                 uses.setdefault(place, []).append(position)
-    borders = [lowering.border_place(t) for t in (*lowering.inputs, *lowering.outputs)]
+    borders = [lowering.boundary_place(t) for t in (*lowering.inputs, *lowering.outputs)]
     for place in borders:
         uses.setdefault(place, []).append(0 if place == borders[0] else len(lowering.launches))
     places = list(layout.offsets)

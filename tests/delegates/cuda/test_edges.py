@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
-from numlite.delegates.cuda.lowering import Weights
+from numlite.delegates.cuda.operands import Weights
 from numlite.delegates.cuda.partition_kernel import CudaKernel
 from numlite.delegates.cuda.plan import WeightSlab
 from numlite.delegates.cuda.simulated import SimulatedDevice, SimulatedGraph
@@ -25,7 +25,7 @@ from .simulation import (
     skip_unless_simulated,
     taken,
 )
-from .test_border import between
+from .test_boundary import between
 
 pytestmark = needs_triton
 SPECIAL = np.array([0, -0.0, 1, np.nan, np.inf, -np.inf, 1e-40, 3.4e38, 1e20, -1e20, 88, 0.5], np.float32)

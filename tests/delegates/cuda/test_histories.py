@@ -15,7 +15,7 @@ from numlite.lite.errors import InvokeError, PrepareError, StateError
 from .device_arrays import OnDevice
 from .graphs import conv_model, random_input
 from .simulation import interpreter_of, needs_triton, skip_unless_simulated
-from .test_border import between, quantized_between_floats
+from .test_boundary import between, quantized_between_floats
 
 pytestmark = needs_triton
 SHAPE = (4, 4, 8)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from numlite.delegates.cuda.lowering import bfloat16_bits
+from numlite.delegates.cuda.operands import bfloat16_bits
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType
 

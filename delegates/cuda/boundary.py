@@ -1,4 +1,4 @@
-"""A partition's border: which tensors come in and go out, who else has them, and where their values lie."""
+"""A partition's boundary: which tensors come in and go out, who else has them, and where their values lie."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class LentTensor:
         }
 
 
-class BorderInput:
+class BoundaryInput:
     """An input with bytes. staged is the pinned memory that the device reads it from.
 
     Where only this delegate reads the tensor, that becomes the tensor's own memory: what is set is then
@@ -98,7 +98,7 @@ class BorderInput:
 
 
 @dataclass(frozen=True)
-class BorderOutput:
+class BoundaryOutput:
     """An output; is_copied says that the host is going to read it, on_device that the device is."""
 
     tensor: Tensor
@@ -109,23 +109,23 @@ class BorderOutput:
 
 
 @dataclass(frozen=True)
-class Border:
-    """The border of a partition as the execution plan is now; waits says that an invoke ends with it."""
+class Boundary:
+    """The boundary of a partition as the execution plan is now; waits says that an invoke ends with it."""
 
-    inputs: tuple[BorderInput, ...]
-    outputs: tuple[BorderOutput, ...]
+    inputs: tuple[BoundaryInput, ...]
+    outputs: tuple[BoundaryOutput, ...]
     waits: bool
 
 
-def find_border(
+def find_boundary(
     subgraph: Subgraph,
     node: Node,
     delegate: CudaDelegate,
     inputs: Mapping[int, Place],
     outputs: Mapping[int, Place],
     held: Mapping[int, HeldTensor],
-) -> Border:
-    """The border of the partition that the node runs; places are by the subgraph's tensor numbers."""
+) -> Boundary:
+    """The boundary of the partition that the node runs; places are by the subgraph's tensor numbers."""
     nodes = [subgraph.nodes[n] for n in subgraph.execution_plan]
     others = _read_by(n for n in nodes if n.delegate is not delegate)
     own = _read_by(n for n in nodes if n.delegate is delegate and n is not node)
@@ -134,14 +134,14 @@ def find_border(
     stays = delegate.cuda_options.outputs == "device"
     copied = others if stays else others.union(subgraph.outputs)
     tensors = subgraph.tensors
-    return Border(
+    return Boundary(
         tuple(
-            BorderInput(tensors[t], place, t in given and t not in others)
+            BoundaryInput(tensors[t], place, t in given and t not in others)
             for t, place in inputs.items()
             if tensors[t].nbytes
         ),
         tuple(
-            BorderOutput(tensors[t], place, held[t], t in copied, t in own or t not in copied)
+            BoundaryOutput(tensors[t], place, held[t], t in copied, t in own or t not in copied)
             for t, place in outputs.items()
         ),
         node is last or not set(subgraph.outputs).isdisjoint(outputs),

@@ -1,4 +1,4 @@
-"""Which partitions are worth the way to the device: an estimate from their work and their border."""
+"""Which partitions are worth the way to the device: an estimate from their work and their boundary."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 # Round numbers, of one thread of a server's processor and of a GPU behind PCIe 5: what they decide is
 # whether a partition is far too small.
 _MACS_PER_US = 20_000
-_BYTES_PER_US = 20_000  # that a processor works through, and that cross the border
+_BYTES_PER_US = 20_000  # that a processor works through, and that cross the boundary
 _TRIP_US = 20.0  # a launch and waiting for it
 
 
-class WorthwhilePartitions(GraphPartitionHelper):
+class ProfitablePartitions(GraphPartitionHelper):
     """Leaves out partitions whose work takes the CPU less time than the trip to the device and back.
 
     Operators that only touch their tensors cost what copying these would: one alone is never worth a

@@ -1,4 +1,4 @@
-"""ShadowGraph: a partition's nodes and tensors by themselves, to be prepared for shapes of their own."""
+"""PartitionGraph: a partition's nodes and tensors by themselves, to be prepared for shapes of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...lite.subgraph import Subgraph
 
 
-class ShadowGraph:
+class PartitionGraph:
     """What kernels' prepare hooks may ask, of copies of tensors: the interpreter's own stay as they are.
 
     find gives the tensor of a number; constants keep their values, all others are without memory.
@@ -37,9 +37,9 @@ class ShadowGraph:
         self.operator_profiler: OperatorProfiler | None = None
         self.cancellation = Cancellation()  # of a run that there will never be
 
-    def fresh(self, shapes: Mapping[int, Shape]) -> ShadowGraph:
+    def fresh(self, shapes: Mapping[int, Shape]) -> PartitionGraph:
         """The same graph with the tensors as they were first, but for these shapes."""
-        graph = ShadowGraph(self._find, self.nodes, self.numerics, self.num_threads)
+        graph = PartitionGraph(self._find, self.nodes, self.numerics, self.num_threads)
         for t, shape in shapes.items():
             graph.tensor(t).shape = shape
         return graph

@@ -1,4 +1,4 @@
-"""What crosses a partition's border: staging, results, streams through pinned memory, and who reads what."""
+"""What crosses a partition's boundary: staging, results, streams through pinned memory, and who reads it."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def test_what_only_the_device_reads_is_not_copied() -> None:
     np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
     kernels = kernels_of(interpreter)
     assert len(kernels) == 2
-    copied = [[o.is_copied for o in kernel._border.outputs] for kernel in kernels]  # type: ignore[union-attr]
+    copied = [[o.is_copied for o in kernel._boundary.outputs] for kernel in kernels]  # type: ignore[union-attr]
     assert copied == [[False], [True]]
 
 
