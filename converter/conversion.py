@@ -23,6 +23,7 @@ from .lite_graph import Failure, LiteGraph, LiteModel, LiteOperator, LiteSignatu
 from .lowering.body import BodyFailedError, lower_body
 from .lowering.lowering import Lowering
 from .lowering.program import Program
+from .lowering.register import may_be_of_lists
 from .named_values import NamedValues, Shapes
 from .target_spec import Settings
 from .transforms.bodies import typed_bodies
@@ -166,22 +167,33 @@ def find_failures(entries: Sequence[Entry], settings: Settings) -> list[Failure]
 
 
 def _lowered_entries(entries: Sequence[Entry], settings: Settings) -> tuple[Program, LiteModel]:
-    program = Program(settings)
+    """What the entries become. Lists that cannot all be tensors stay with TensorFlow's ops, if allowed."""
     for module in dict.fromkeys(entry.module for entry in entries):
         _prepare(module)
+    program = Program(settings)
+    lite = _lowered_by(program, entries)
+    if (settings.select or settings.custom_ops) and any(may_be_of_lists(f.op) for f in program.failures):
+        program = Program(settings, keeps_lists=True)
+        lite = _lowered_by(program, entries)
+    return program, lite
+
+
+def _lowered_by(program: Program, entries: Sequence[Entry]) -> LiteModel:
     signatures = []
     for entry in entries:
         graph = _lowered(program, entry)
         signatures.append(LiteSignature(entry.key, graph, list(entry.inputs), list(entry.outputs)))
     lite = LiteModel(signatures)
     _call_once(program, entries, lite)
-    return program, lite
+    return lite
 
 
 def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
     """Run the passes, and note the operators that no model may hold and that are still there."""
+    failed = any(program.failures)
     for graph in graphs:
-        if not graph.outputs:
+        # What failed has no outputs, and is looked at; a branch that only changes state needs none.
+        if failed and not graph.outputs:
             graph.outputs = graph.unused()
         optimize(graph)
         for operator in graph.operators:

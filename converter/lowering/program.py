@@ -11,10 +11,14 @@ from .unsupported import Failures
 
 
 class Program:
-    """The settings, the functions of the module at hand, and what became of the nodes so far."""
+    """The settings, the functions of the module at hand, and what became of the nodes so far.
 
-    def __init__(self, settings: Settings) -> None:
+    keeps_lists leaves lists of tensors to TensorFlow's ops, all of them: what one op makes the next takes.
+    """
+
+    def __init__(self, settings: Settings, keeps_lists: bool = False) -> None:
         self.settings = settings
+        self.keeps_lists = keeps_lists
         self.functions: dict[str, Function] = {}
         self.effects = Effects(self.functions)
         self.failures = Failures()

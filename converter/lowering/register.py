@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -109,11 +110,18 @@ _STRUCTURE: dict[str, tuple[str, ...]] = {
 
 FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATIONS | _STRUCTURE)
 _STRUCTURAL = frozenset(FAMILIES.names(*_STRUCTURE))
+# Ops on lists of tensors, with rules and without.
+_LIST_OPS = re.compile("(Empty)?TensorList")
 
 
 def is_structural(op: str) -> bool:
     """Whether the op makes up the graph itself."""
     return op in _STRUCTURAL
+
+
+def may_be_of_lists(op: str) -> bool:
+    """Whether the op may fail for what a list of tensors has become."""
+    return _LIST_OPS.match(op) is not None or op in _STRUCTURAL
 
 
 @lru_cache(None)
@@ -130,5 +138,7 @@ def rule_of(op: str, lowering: Lowering) -> Rule | None:
     if op in lowering.program.functions and op not in FAMILIES:
         return _rule("PartitionedCall")
     if not lowering.program.settings.builtins and op not in _STRUCTURAL:
+        return None
+    if lowering.program.keeps_lists and _LIST_OPS.match(op):
         return None
     return _rule(op)

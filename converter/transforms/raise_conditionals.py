@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ...lite.errors import ModelError, UnsupportedError
@@ -11,6 +12,7 @@ from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Block, Node, Value
 from ..ir.types import unranked
+from .conditional_turns import turns
 from .effects import Effect, Effects
 from .slice_function import append, captured, elements_of, slice_function, stand_in, unique_name
 from .toposort import topological_order
@@ -44,7 +46,7 @@ class _Choice(NamedTuple):
 
 
 def raise_conditionals(module: Module, block: Block) -> list[Function]:
-    """Replace the Merges of a block by Ifs and Cases, one for each predicate; returns the functions made.
+    """Replace the Merges of a block by Ifs and Cases, for each predicate; returns the functions made.
 
     Given:  s = Switch(x, p); y = Merge(f(s:0), g(s:1))
     Result: y = If(p, x, then = g, else = f)
@@ -59,10 +61,19 @@ def raise_conditionals(module: Module, block: Block) -> list[Function]:
     for node in block:
         if node.op in _MERGES:
             choices.setdefault(_choice(node, conditions), []).append(node)
-    made: list[Function] = []
+    order = topological_order(block)
+    groups = []
     for choice, merges in sorted(choices.items(), key=lambda item: -len(item[0].around)):
-        made += _raise(module, block, choice, merges, conditions)
+        found = turns(order, merges, partial(_is_switch_of, choice.predicate))
+        groups += [(choice, *group) for group in found]
+    made: list[Function] = []
+    for choice, merges, places in groups:
+        made += _raise(module, block, choice, merges, conditions, places)
     return made
+
+
+def _is_switch_of(predicate: Value, node: Node) -> bool:
+    return node.op in _SWITCHES and _predicate(node) is predicate
 
 
 def _predicate(switch: Node) -> Value:
@@ -123,7 +134,7 @@ class _Way:
         """Past the choice's own Switches, and past its Merges to what comes this way."""
         while isinstance(value.owner, Node) and not value.is_control:
             node = value.owner
-            if node.op in _SWITCHES and _predicate(node) is self.case.predicate:
+            if _is_switch_of(self.case.predicate, node):
                 value = node.operands[0]
             elif node in self.merges and value.index == 0:
                 value = self._operand(node)
@@ -139,12 +150,22 @@ class _Way:
 
 
 def _raise(
-    module: Module, block: Block, choice: _Choice, merges: Sequence[Node], conditions: dict[Node, _Conditions]
+    module: Module,
+    block: Block,
+    choice: _Choice,
+    merges: Sequence[Node],
+    conditions: dict[Node, _Conditions],
+    places: Mapping[Node, int],
 ) -> list[Function]:
     effects = Effects(module.functions)
     ways = [_Way(choice, way, merges, conditions) for way in range(choice.ways)]
+    turn = places.get(merges[0], 0)
     changing = [
-        [node for node in _inside(block, choice, i, conditions) if effects.of(node) is Effect.WRITES]
+        [
+            node
+            for node in _inside(block, choice, i, conditions)
+            if places.get(node, 0) == turn and effects.of(node) is Effect.WRITES
+        ]
         for i in range(choice.ways)
     ]
     needed: dict[Value, None] = {}
@@ -158,8 +179,13 @@ def _raise(
         name = unique_name(f"{base}_way{i}", module.functions)
         made.append(slice_function(name, way.results, nodes, arguments, way.stands_for))
         module.ops.append(made[-1])
+        if sum(effects.of(node) is Effect.WRITES for node in made[-1].body) > len(nodes) and turn:
+            raise UnsupportedError(f"node {merges[0].name!r}: a change before it must not be needed again")
     node = _functional(block, base, choice, arguments, merges, made)
     conditions[node] = choice.around
+    # What waits for a change waits for the whole: the node that made it is in a function now.
+    for changed in (each for nodes in changing for each in nodes):
+        changed.control.replace_all_uses_with(node.control)
     for merge, value in zip(merges, node.results, strict=True):
         _replace(block, merge, value, choice, conditions)
     return made

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.converter import convert_graph, run_graph
+from numlite.converter import convert, convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.ir import import_graph_def, verify
+from numlite.converter.target_spec import Settings
 from numlite.converter.transforms.raise_control_flow import raise_control_flow
 from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import AttrValue
 
+from .functions import add_function, types
 from .graphs import checked, run_litert, run_numlite
 
-INT = 3
+INT, BOOL = 3, 10
 RUNTIMES = pytest.mark.parametrize("run", [run_litert, run_numlite])
 
 
@@ -218,3 +220,42 @@ def test_damaged_control_flow(change: str, message: str) -> None:
     with pytest.raises(ModelError) as caught:
         convert_graph(damaged(change).graph_def)
     assert message in str(caught.value)
+
+
+@RUNTIMES
+@pytest.mark.parametrize("which", [True, False])
+def test_a_conditional_that_needs_the_result_of_another_of_its_predicate(run, which: bool) -> None:
+    """As gradients do: what is computed of a Merge goes by the same predicate again."""
+    g = GraphBuilder()
+    p, x = g.placeholder("p", [], BOOL), g.placeholder("x", [2])
+    y = conditional(g, "forward", p, ("Square", x), ("Neg", x))
+    outside = g.node("AddV2", "outside", y, y)
+    z = conditional(g, "backward", p, ("Mul", outside, x), ("Sub", outside, x))
+    model = checked(convert_graph(g.graph_def, ["p", "x"], [z, y]))
+    given = np.array([3, -2], np.float32)
+    wanted = np.square(given) if which else -given
+    result, forward = run(model, np.array(which), given)
+    np.testing.assert_array_equal(forward, wanted)
+    np.testing.assert_array_equal(result, 2 * wanted * given if which else 2 * wanted - given)
+
+
+@pytest.mark.parametrize("which", [True, False])
+def test_changes_within_a_way_are_made_in_that_way_only(which: bool) -> None:
+    """Of two ways that push on one stack, within a function as gradients of loops have them."""
+    g = GraphBuilder()
+    p, x = g.placeholder("p", [], BOOL), g.placeholder("x", [2])
+    most = g.constant("most", np.array(-1, np.int32))
+    stack = g.node("StackV2", "stack", most, elem_type=AttrValue(type=1))
+    body = GraphBuilder()
+    inner = [body.placeholder("p", [], BOOL), body.placeholder("x", [2]), body.placeholder("s", None, 20)]
+    y = conditional(body, "cond", inner[0], ("Square", inner[1]), ("Neg", inner[1]))
+    for way in (0, 1):
+        handle = body.node("Switch", f"handle_{way}", inner[2], inner[0])
+        body.node("StackPushV2", f"push_{way}", f"{handle}:{way}", f"cond/way_{way}", T=AttrValue(type=1))
+    function = add_function(g, "f", body, [y], effects=["push_0", "push_1"])
+    held = g.node("PartitionedCall", "call", p, x, stack, f=function, Tout=types(1))
+    g.node("StackPopV2", "popped", stack, f"^{held}", elem_type=AttrValue(type=1))
+    model = checked(convert(g.graph_def, ["p", "x"], ["popped"], settings=Settings(select=True)).model)
+    given = np.array([3, -2], np.float32)
+    [result] = run_numlite(model, np.array(which), given)
+    np.testing.assert_array_equal(result, np.square(given) if which else -given)

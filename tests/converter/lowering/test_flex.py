@@ -93,13 +93,28 @@ def test_erf_is_flex_unless_a_pass_takes_it_in() -> None:
     assert custom_codes(convert(g.graph_def, settings=Settings(select=True)).model) == ["FlexErf"]
 
 
-def test_lists_that_became_tensors_do_not_reach_flex_operators() -> None:
+def _both_lists() -> GraphBuilder:
+    """A list that has a builtin form, twice in one that has none."""
     g = GraphBuilder()
     shape = g.constant("shape", np.array([2], np.int32))
     held = g.node("TensorListFromTensor", "held", g.placeholder("x", [3, 2]), shape)
-    g.node("TensorListConcatLists", "both", held, held, element_dtype=AttrValue(type=1))
-    with pytest.raises(UnsupportedError, match="input 0 is a list of tensors, which the model keeps"):
-        convert(g.graph_def, settings=Settings(select=True))
+    both = g.node("TensorListConcatLists", "both", held, held, element_dtype=AttrValue(type=1))
+    g.node("TensorListStack", "y", both, shape, element_dtype=AttrValue(type=1))
+    return g
+
+
+def test_all_lists_stay_with_tensorflow_ops_where_one_has_no_builtin_form() -> None:
+    model = checked(convert(_both_lists().graph_def, settings=Settings(select=True)).model)
+    names = ["TensorListFromTensor", "TensorListConcatLists", "TensorListStack"]
+    assert custom_codes(model) == [f"Flex{name}" for name in names]
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    [y] = run_numlite(model, x)
+    np.testing.assert_array_equal(y, np.concatenate([x, x]))
+
+
+def test_lists_that_became_tensors_do_not_reach_operators_on_lists() -> None:
+    with pytest.raises(UnsupportedError, match="TensorListConcatLists"):
+        convert(_both_lists().graph_def)
 
 
 def _pushed(g: GraphBuilder, name: str, element_dtype: int, shape: list[int], item: str) -> str:
