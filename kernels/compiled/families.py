@@ -131,6 +131,7 @@ _WHOLE = (
     "resize",
     "resource",
     "reverse",
+    "rfft2d",
     "rnn",
     "scatter",
     "segment",
