@@ -1,9 +1,10 @@
-"""GATHER, by runs of bytes; every position is checked before it is used."""
+"""GATHER and GATHER_ND, by runs of bytes; every position is checked before it is used."""
 
 import numpy as np
 from numba import njit
 
 from ..gather import GATHER_ARGS, OUT_OF_RANGE
+from ..gather_nd import GATHER_ND_ARGS
 from .driver.kernel_source import KernelSources
 from .language.elements import (
     read_i8,
@@ -90,4 +91,32 @@ def gather(a, chunk, chunks):
                 return OUT_OF_RANGE
             copy_run(y + i * size, x + position * size, size)
         row += last - first
+    return 0
+
+
+@njit(error_model="numpy")
+def slice_offset(a, i):
+    """Byte offset of the i-th slice that a block with COORDINATES describes, -1 when it is out of range."""
+    offset = 0
+    for axis in range(a.depth):
+        place = i * a.depth + axis
+        if a.index_bytes == 4:
+            at = int(int32_pointer(a.indices)[place])
+        elif a.index_bytes == 8:
+            at = int(int64_pointer(a.indices)[place])
+        else:
+            at = int(int16_pointer(a.indices)[place])
+        if at < 0 or at >= a.sizes[axis]:
+            return -1
+        offset += at * a.strides[axis]
+    return offset
+
+
+@kernels.add(GATHER_ND_ARGS)
+def gather_nd(a, chunk, chunks):
+    for i in range(a.count * chunk // chunks, a.count * (chunk + 1) // chunks):
+        offset = slice_offset(a, i)
+        if offset < 0:
+            return OUT_OF_RANGE
+        copy_run(a.y + i * a.slice_bytes, a.x + offset, a.slice_bytes)
     return 0

@@ -1,5 +1,6 @@
-"""PAD with a constant, in one pass over the output."""
+"""PAD with a constant, in one pass over the output, and MIRROR_PAD, by tables of offsets along each axis."""
 
+from ..mirror_pad import MAX_RANK, MIRROR_PAD_ARGS
 from ..pad import CONSTANT_PAD, OUTER
 from .driver.kernel_source import KernelSources
 from .language.memory import int64_pointer, uint8_pointer, uint16_pointer, uint32_pointer
@@ -48,4 +49,24 @@ def constant_pad(a, chunk, chunks):
             else:
                 fill_run(to, pattern, a.row_bytes)
         row += last - first
+    return 0
+
+
+@kernels.add(MIRROR_PAD_ARGS)
+def mirror_pad(a, chunk, chunks):
+    offsets = int64_pointer(a.offsets)
+    columns = a.sizes[MAX_RANK - 1]
+    total, last = 1, 0
+    for axis in range(MAX_RANK - 1):
+        total *= a.sizes[axis]
+        last += a.sizes[axis]
+    for row in range(total * chunk // chunks, total * (chunk + 1) // chunks):
+        index, table, x = row, last, a.x
+        for axis in range(MAX_RANK - 2, -1, -1):
+            table -= a.sizes[axis]
+            x += offsets[table + index % a.sizes[axis]]
+            index //= a.sizes[axis]
+        y = a.y + row * columns * a.item_bytes
+        for column in range(columns):
+            copy_run(y + column * a.item_bytes, x + offsets[last + column], a.item_bytes)
     return 0

@@ -4,10 +4,10 @@ from numba import types
 
 from ...lite.native_blocks import STOPPED
 from ..scatter import OUT_OF_RANGE, SCATTER_ND_ARGS, SPARSE_TO_DENSE_ARGS
-from .coordinates import slice_offset
 from .driver.cancellation import COST, TURNS, is_to_stop
 from .driver.kernel_source import KernelSources
 from .fill import fill_elements
+from .gather import slice_offset
 from .language.memory import float32_pointer, int8_pointer, int32_pointer, int64_pointer
 from .run_copy import copy_run, fill_run
 

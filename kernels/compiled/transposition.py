@@ -2,9 +2,13 @@
 
 from numba import njit
 
-from ..strided_copy import LAST
-from .strided_loop import element_copy, outer_offset
+from ..strided_copy import LAST, STRIDED_COPY
+from .driver.kernel_source import KernelSources
+from .language.memory import uint8_pointer, uint16_pointer, uint32_pointer, uint64_pointer
+from .strided_copy import element_copy, outer_offset
 from .tile_transpose import LINE_TILES, TILE_BYTES, WIDE_GROUPS, bands
+
+kernels = KernelSources()
 
 FEW_COLUMNS_ROWS = 1024  # rows of a plane of few columns that make a band
 
@@ -70,3 +74,7 @@ def transposition(pointer, item_bytes):
         return 0
 
     return transpose
+
+
+for _bytes, _pointer in ((1, uint8_pointer), (2, uint16_pointer), (4, uint32_pointer), (8, uint64_pointer)):
+    kernels.add(STRIDED_COPY, f"transpose_{_bytes}")(transposition(_pointer, _bytes))

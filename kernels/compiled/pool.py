@@ -1,4 +1,4 @@
-"""The loops over a pooling's windows, shared by all types of elements."""
+"""Pooling: one loop over the windows for all types of elements, and what it does with each."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,11 +6,26 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from .language.elements import read_back_i32
+from ..pool import POOL_F32, POOL_Q8
+from .driver.kernel_source import KernelSources
+from .language.elements import read_back_i32, write_i8, write_i16, write_u8
+from .pool_row import average_row_f32, max_row_f32, max_row_i8, max_row_u8
+from .pool_window import (
+    average_window_f32,
+    max_window_f32,
+    max_window_i8,
+    max_window_i16,
+    max_window_u8,
+    root_mean_square_window_f32,
+    sum_window_i8,
+    sum_window_i16,
+    sum_window_u8,
+)
+
+kernels = KernelSources()
 
 # Sums of up to this many bytes divide exactly in float32.
 _EXACT_IN_F32 = 1 << 15
-
 
 _ROW_SIZE = 3  # of the windows that a row is made of
 _ROW_STRIDES = 2  # at most
@@ -81,7 +96,7 @@ def _pool_rows(visit: Callable, visit_row: Callable) -> Callable:
 
 
 def max_pool_rows(window: Any, row: Any, itemsize: int) -> Callable:
-    """max_pool with a microkernel for rows of 3x3 windows."""
+    """The largest elements, with a microkernel for rows of 3x3 windows."""
 
     @njit(error_model="numpy")
     def visit_row(a, corner, outputs, at):
@@ -93,7 +108,7 @@ def max_pool_rows(window: Any, row: Any, itemsize: int) -> Callable:
 
 
 def mean_pool_rows_f32(window: Any, row: Any) -> Callable:
-    """mean_pool_f32 with a microkernel for rows of 3x3 windows."""
+    """Means, with a microkernel for rows of 3x3 windows."""
     share = np.float32(1) / np.float32(_ROW_SIZE * _ROW_SIZE)
 
     @njit(error_model="numpy")
@@ -103,14 +118,6 @@ def mean_pool_rows_f32(window: Any, row: Any) -> Callable:
         row(x, y, a.depth, outputs, row_bytes, pixel_bytes, a.stride_w, a.low, a.high, share)
 
     return _pool_rows(_visit_mean_f32(window), visit_row)
-
-
-def max_pool(window: Any, itemsize: int) -> Callable:
-    return _pool(_visit_max(window, itemsize))
-
-
-def mean_pool_f32(window: Any) -> Callable:
-    return _pool(_visit_mean_f32(window))
 
 
 def _visit_max(window: Any, itemsize: int) -> Any:
@@ -165,3 +172,14 @@ def average_pool_q8(sum_window: Any, write: Any, itemsize: int) -> Callable:
                 write(y, at + c, _clamp(np.int32(np.float64(rounded) / np.float64(count)), low, high))
 
     return _pool(visit)
+
+
+kernels.add(POOL_F32, "max_pool_f32")(max_pool_rows(max_window_f32, max_row_f32, 4))
+kernels.add(POOL_F32, "average_pool_f32")(mean_pool_rows_f32(average_window_f32, average_row_f32))
+kernels.add(POOL_F32, "l2_pool_f32")(_pool(_visit_mean_f32(root_mean_square_window_f32)))
+kernels.add(POOL_Q8, "max_pool_i8")(max_pool_rows(max_window_i8, max_row_i8, 1))
+kernels.add(POOL_Q8, "average_pool_i8")(average_pool_q8(sum_window_i8, write_i8, 1))
+kernels.add(POOL_Q8, "max_pool_u8")(max_pool_rows(max_window_u8, max_row_u8, 1))
+kernels.add(POOL_Q8, "average_pool_u8")(average_pool_q8(sum_window_u8, write_u8, 1))
+kernels.add(POOL_Q8, "max_pool_i16")(_pool(_visit_max(max_window_i16, 2)))
+kernels.add(POOL_Q8, "average_pool_i16")(average_pool_q8(sum_window_i16, write_i16, 2))

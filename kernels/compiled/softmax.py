@@ -1,4 +1,4 @@
-"""SOFTMAX and LOG_SOFTMAX of int8 and uint8 rows, by tables of exponentials; SOFTMAX also to int16."""
+"""SOFTMAX and LOG_SOFTMAX: rows of float32, of bytes by tables of exponentials, of int16 by interpolation."""
 
 import math
 from collections.abc import Callable
@@ -7,12 +7,57 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..softmax import LOG_SOFTMAX_Q8, SOFTMAX_Q8, SOFTMAX_Q8_REFERENCE, SUM_INTEGER_BITS
+from ..softmax import (
+    LOG_SOFTMAX_Q8,
+    SOFTMAX_F32,
+    SOFTMAX_I16,
+    SOFTMAX_Q8,
+    SOFTMAX_Q8_REFERENCE,
+    SUM_INTEGER_BITS,
+)
 from .driver.kernel_source import KernelSources
 from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
-from .language.elements import read_f32, read_i8, read_i32, read_u8, write_i8, write_i16, write_u8
+from .language.elements import (
+    read_back_f32,
+    read_back_i16,
+    read_f32,
+    read_i8,
+    read_i16,
+    read_i32,
+    read_u8,
+    write_f32,
+    write_i8,
+    write_i16,
+    write_u8,
+)
+from .requantize import multiply_by_quantized_multiplier
+from .row_f32 import exponentials_row_f32, max_row_f32
 
 kernels = KernelSources()
+
+
+@kernels.add(SOFTMAX_F32)
+def softmax_f32(a, chunk, chunks):
+    depth = a.depth
+    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+        x, y = a.x + row * depth * 4, a.y + row * depth * 4
+        share = np.float32(1) / exponentials_row_f32(x, y, depth, max_row_f32(x, depth), a.beta)
+        for c in range(depth):
+            write_f32(y, c, read_back_f32(y, c) * share)
+    return 0
+
+
+@kernels.add(SOFTMAX_F32)
+def log_softmax_f32(a, chunk, chunks):
+    depth = a.depth
+    scratch = a.scratch + chunk * depth * 4
+    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+        x, y = a.x + row * depth * 4, a.y + row * depth * 4
+        largest = max_row_f32(x, depth)
+        log_sum = np.float32(math.log(exponentials_row_f32(x, scratch, depth, largest, np.float32(1))))
+        for c in range(depth):
+            write_f32(y, c, (read_f32(x, c) - largest) - log_sum)
+    return 0
 
 
 def _largest(read: Any) -> Callable:
@@ -121,3 +166,46 @@ for _suffix, _read, _write, _lowest in (("i8", read_i8, write_i8, -128), ("u8", 
         kernels.add(SOFTMAX_Q8_REFERENCE, f"softmax_reference_{_kinds}")(
             _softmax_reference(_read, _to, _bits, _least)
         )
+
+
+_LOWEST = np.int64(-32768)
+_HIGHEST = np.int64(32767)
+
+
+@njit(error_model="numpy")
+def _clamped(x):
+    return min(max(np.int64(x), _LOWEST), _HIGHEST)
+
+
+@njit(error_model="numpy")
+def _interpolated(table, position):
+    """The table's value at a position in -32768 .. 32767."""
+    index, offset = 256 + (position >> 7), position & 0x7F
+    base = np.int64(read_i16(table, index))
+    slope = np.int64(read_i16(table, index + 1)) - base
+    return base + ((slope * offset + 64) >> 7)
+
+
+@kernels.add(SOFTMAX_I16)
+def softmax_i16(a, chunk, chunks):
+    depth, exponentials = a.depth, a.scratch + chunk * a.depth * 2
+    for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+        x, y = a.x + row * depth * 2, a.y + row * depth * 2
+        largest = np.int32(-32768)
+        for c in range(depth):
+            largest = max(largest, np.int32(read_i16(x, c)))
+        total = np.int64(0)
+        for c in range(depth):
+            difference = np.int32(np.int32(read_i16(x, c)) - largest)
+            scaled = multiply_by_quantized_multiplier(difference, a.multiplier, a.shift)
+            value = _interpolated(a.exponentials, _clamped(np.int64(scaled) + 32767))
+            write_i16(exponentials, c, np.int16(value))
+            total += value
+        zeros = _leading_zeros(total)
+        shifted = ((total << (zeros - 1)) + (1 << 13)) >> 14
+        share = _interpolated(a.reciprocals, _clamped(shifted - (1 << 15) - (1 << 16)))
+        right = 31 - zeros
+        for c in range(depth):
+            value = np.int64(read_back_i16(exponentials, c)) * share + (np.int64(1) << (right - 1))
+            write_i16(y, c, np.int16(min(max(value >> right, np.int64(0)), _HIGHEST)))
+    return 0
