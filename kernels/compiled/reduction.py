@@ -1,11 +1,13 @@
 """Loop nests that reduce dimensions, shared by all reductions."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 from numba import njit
 
 from ..reduce import REDUCE_RANK
+from .language.element_types import ElementType
 
 _LAST = REDUCE_RANK - 1
 
@@ -43,13 +45,14 @@ def _count(shape):
 
 
 def across_kernel(
-    read: Any, write: Any, accumulator: Accumulator, parameters: Callable, finish: Callable
+    x_type: ElementType, y_type: ElementType, accumulator: Accumulator, parameters: Callable, finish: Callable
 ) -> Callable:
     """y[kept, i] = finish(elements x[kept, :, i] combined, parameters(block)): i runs innermost.
 
     The kept rows are cut into chunks, or i where there is one row.
     """
     zero, widen, combine, read_back, keep, nbytes = accumulator
+    read, write = x_type.read, y_type.write
 
     @njit(error_model="numpy")
     def gather(block, total, x_at, inner):
@@ -81,26 +84,38 @@ def across_kernel(
     return kernel
 
 
-def along_kernel(
-    read: Any, write: Any, accumulator: Accumulator, parameters: Callable, finish: Callable
-) -> Callable:
-    """y[kept] = finish(elements x[kept, :, :] combined, parameters(block)), cut into chunks by rows."""
-    zero, widen, combine = accumulator[:3]
-
+@cache
+def _row_by_row(row: Any, itemsize: int) -> Callable:
     @njit(error_model="numpy")
     def gather(x, at, inner):
+        return row(x + at * itemsize, inner)
+
+    return gather
+
+
+def along_kernel(
+    x_type: ElementType,
+    y_type: ElementType,
+    accumulator: Accumulator,
+    parameters: Callable,
+    finish: Callable,
+    row: Any = None,
+) -> Callable:
+    """y[kept] = finish(elements x[kept, :, :] combined, parameters(block)), cut into chunks by rows.
+
+    row(address, count) combines a row of elements, where there is such a microkernel.
+    """
+    zero, widen, combine = accumulator[:3]
+    read, write = x_type.read, y_type.write
+
+    @njit(error_model="numpy")
+    def one_by_one(x, at, inner):
         total = zero
         for i in range(inner):
             total = combine(total, widen(read(x, at + i)))
         return total
 
-    return along_row_kernel(write, zero, gather, combine, parameters, finish)
-
-
-def along_row_kernel(
-    write: Any, zero: Any, gather: Callable, combine: Callable, parameters: Callable, finish: Callable
-) -> Callable:
-    """An along_kernel in which gather(address, at, count) combines a row of elements from `at` on."""
+    gather = one_by_one if row is None else _row_by_row(row, x_type.bytes)
 
     def kernel(block, chunk, chunks):
         p = parameters(block)
@@ -151,13 +166,3 @@ def window_kernel(itemsize: int, reduce: Callable) -> Callable:
         return 0
 
     return kernel
-
-
-def extremum_window_kernel(itemsize: int, window: Any) -> Callable:
-    """A window_kernel whose results are elements: window is one of EXTREMUM_WINDOWS."""
-
-    @njit(error_model="numpy")
-    def reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
-        window(x, block.y + at * itemsize, depth, rows, columns, row_bytes, pixel_bytes)
-
-    return window_kernel(itemsize, reduce)

@@ -173,14 +173,16 @@ _INFINITY = float("inf")
 
 # (x, count): the extremum of a row, infinite or the type's own end when it is empty. A NaN of
 # float32 takes the place of what comes before it in its lane, and yields to what comes after.
-largest_f32 = _extremum("largest_f32", f32, -_INFINITY, _larger)
-smallest_f32 = _extremum("smallest_f32", f32, _INFINITY, _smaller)
-largest_i8 = _extremum("largest_i8", i8, -128, _of_integers("smax"))
-smallest_i8 = _extremum("smallest_i8", i8, 127, _of_integers("smin"))
-largest_u8 = _extremum("largest_u8", i8, 0, _of_integers("umax"))
-smallest_u8 = microkernel("smallest_u8", [types.int64, types.int64], _smallest_u8, types.int32)
-largest_i16 = _extremum("largest_i16", i16, -32768, _of_integers("smax"))
-smallest_i16 = _extremum("smallest_i16", i16, 32767, _of_integers("smin"))
+EXTREMUM_ROWS = {
+    "max_f32": _extremum("largest_f32", f32, -_INFINITY, _larger),
+    "min_f32": _extremum("smallest_f32", f32, _INFINITY, _smaller),
+    "max_i8": _extremum("largest_i8", i8, -128, _of_integers("smax")),
+    "min_i8": _extremum("smallest_i8", i8, 127, _of_integers("smin")),
+    "max_u8": _extremum("largest_u8", i8, 0, _of_integers("umax")),
+    "min_u8": microkernel("smallest_u8", [types.int64, types.int64], _smallest_u8, types.int32),
+    "max_i16": _extremum("largest_i16", i16, -32768, _of_integers("smax")),
+    "min_i16": _extremum("smallest_i16", i16, 32767, _of_integers("smin")),
+}
 
 # (x, count): the sum of a row, modulo 2^32.
 total_i8 = _sum("total_i8", signed=True)
