@@ -5,8 +5,9 @@ import sys
 
 import llvmlite.binding as llvm
 import pytest
-from numlite.kernels.compiled.driver.elf import LinkError, shared_object
+from numlite.kernels.compiled.driver.elf import LinkError
 from numlite.kernels.compiled.driver.image import uses_shared_objects
+from numlite.kernels.compiled.driver.linker import shared_object
 
 pytestmark = pytest.mark.skipif(not uses_shared_objects(), reason="this linker is for x86-64 Linux")
 

@@ -40,7 +40,15 @@ def test_a_digest_is_stable(sources: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "source", ["driver/executor", "language/primitives", "language/memory", "driver/compile", "driver/elf"]
+    "source",
+    [
+        "driver/executor",
+        "language/primitives",
+        "language/memory",
+        "driver/compile",
+        "driver/linker",
+        "driver/elf",
+    ],
 )
 def test_a_digest_covers_sources(sources: Path, source: str) -> None:
     before = digest()

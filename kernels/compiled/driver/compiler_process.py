@@ -20,7 +20,7 @@ from .sources import family_digest
 def family_image(family: str) -> bytes:
     """Compile a family in this process."""
     from .compile import kernel_module, target_machine
-    from .elf import shared_object
+    from .linker import shared_object
 
     sources = FAMILIES[family].sources()
     image: bytes = target_machine().emit_object(kernel_module(sources))

@@ -25,7 +25,7 @@ from .cache import blake2b, read, write
 _PACKAGE = __package__.rpartition(".")[0]
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
 # Always part of the digest: they make the code, though no kernel imports them.
-_COMPILER = (f"{_PACKAGE}.driver.compile", f"{_PACKAGE}.driver.elf")
+_COMPILER = (f"{_PACKAGE}.driver.compile", f"{_PACKAGE}.driver.linker")
 
 # The file of imports: its family and digest in the cache, and how many sources it tells of.
 _IMPORTS = ("imports", "0" * 32)

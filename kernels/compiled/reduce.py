@@ -1,0 +1,222 @@
+"""Reductions: of float32, of plain integers, of stored values, and sums of quantized integers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ..reduce import REDUCE, REDUCE_Q8, REDUCE_Q8_REFERENCE
+from .driver.kernel_source import KernelSources
+from .language.element_types import F32, I8, I16, I32, I64, U8, ElementType
+from .pool_window import EXTREMUM_WINDOWS, average_window_f32, sum_window_i8, sum_window_i16, sum_window_u8
+from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
+from .requantize import requantize_double_rounding
+from .row_f32 import sum_row_f32
+from .row_reduction import EXTREMUM_ROWS, total_i8, total_u8
+
+kernels = KernelSources()
+
+_function = njit(error_model="numpy")
+
+
+@_function
+def _add(x, y):
+    return x + y
+
+
+@_function
+def _multiply(x, y):
+    return x * y
+
+
+@_function
+def _maximum(x, y):
+    return x if x > y else y
+
+
+@_function
+def _minimum(x, y):
+    return x if x < y else y
+
+
+@_function
+def _itself(total, p):
+    return total
+
+
+@_function
+def _nothing(block):
+    return 0
+
+
+def _accumulator(type_: ElementType, zero: Any, combine: Callable) -> Accumulator:
+    """Elements combined in a type, which wraps."""
+    width = type_.width
+
+    @_function
+    def widen(x):
+        return width(x)
+
+    @_function
+    def combined(x, y):
+        return width(combine(x, y))
+
+    return Accumulator(width(zero), widen, combined, type_.read_back, type_.write, type_.bytes)
+
+
+def _extremum_window(name: str, itemsize: int) -> Callable:
+    window = EXTREMUM_WINDOWS[name]
+
+    @_function
+    def reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
+        window(x, block.y + at * itemsize, depth, rows, columns, row_bytes, pixel_bytes)
+
+    return window_kernel(itemsize, reduce)
+
+
+# --- float32
+@_function
+def _scale(block):
+    return block.scale
+
+
+@_function
+def _scaled(total, scale):
+    return total * scale
+
+
+@_function
+def _window_mean(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
+    low, high = np.float32(-np.inf), np.float32(np.inf)
+    y = block.y + at * 4
+    average_window_f32(x, y, depth, rows, columns, row_bytes, pixel_bytes, low, high, block.scale)
+
+
+for _name, _zero, _combine, _finish, _row in (
+    ("mean", 0, _add, _scaled, sum_row_f32),
+    ("sum", 0, _add, _itself, sum_row_f32),
+    ("prod", 1, _multiply, _itself, None),
+    ("max", -np.inf, _maximum, _itself, EXTREMUM_ROWS["max_f32"]),
+    ("min", np.inf, _minimum, _itself, EXTREMUM_ROWS["min_f32"]),
+):
+    _loop = F32, F32, _accumulator(F32, _zero, _combine), _scale, _finish
+    kernels.add(REDUCE, f"{_name}_along_f32")(along_kernel(*_loop, _row))
+    kernels.add(REDUCE, f"{_name}_across_f32")(across_kernel(*_loop))
+# SUM is a mean whose scale is 1.
+for _name in ("mean", "sum"):
+    kernels.add(REDUCE, f"{_name}_window_f32")(window_kernel(4, _window_mean))
+for _name in ("max", "min"):
+    kernels.add(REDUCE, f"{_name}_window_f32")(_extremum_window(f"{_name}_f32", 4))
+
+
+# --- integers without quantization
+@_function
+def _elements(block):
+    return block.count
+
+
+@_function
+def _mean(total, count):
+    """Truncated towards zero; 0 of no elements."""
+    magnitude = abs(total) // max(count, 1)
+    return -magnitude if total < 0 else magnitude
+
+
+def _narrowed(finish, width):
+    @_function
+    def narrowed(total, count):
+        return width(finish(total, count))
+
+    return narrowed
+
+
+for _type in (I32, I64):
+    for _name, _zero, _combine, _finish in (
+        ("mean", 0, _add, _mean),
+        ("sum", 0, _add, _itself),
+        ("prod", 1, _multiply, _itself),
+        ("max", _type.lowest, _maximum, _itself),
+        ("min", _type.highest, _minimum, _itself),
+    ):
+        _loop = _type, _type, _accumulator(I64, _zero, _combine), _elements, _narrowed(_finish, _type.width)
+        kernels.add(REDUCE, f"{_name}_along_{_type.name}")(along_kernel(*_loop))
+        kernels.add(REDUCE, f"{_name}_across_{_type.name}")(across_kernel(*_loop))
+
+
+# --- the largest and smallest stored values of quantized and boolean tensors
+for _type in (I8, U8, I16):
+    for _name, _zero, _combine in (("max", _type.lowest, _maximum), ("min", _type.highest, _minimum)):
+        _kinds = f"{_name}_{_type.name}"
+        _loop = _type, _type, _accumulator(I32, _zero, _combine), _nothing, _itself
+        kernels.add(REDUCE, f"{_name}_along_{_type.name}")(along_kernel(*_loop, EXTREMUM_ROWS[_kinds]))
+        kernels.add(REDUCE, f"{_name}_across_{_type.name}")(across_kernel(*_loop))
+        kernels.add(REDUCE, f"{_name}_window_{_type.name}")(_extremum_window(_kinds, _type.bytes))
+
+
+# --- MEAN and SUM of quantized integers
+@_function
+def _affine(block):
+    return block.scale, block.offset
+
+
+def _rounded(type_: ElementType) -> Callable:
+    """As LiteRT's default (XNNPACK) has it."""
+    low, high = np.float32(type_.lowest), np.float32(type_.highest)
+
+    @_function
+    def finish(total, p):
+        scaled = np.float32(total) * p[0] + p[1]
+        scaled = low if scaled < low else scaled
+        scaled = high if scaled > high else scaled
+        return np.int32(np.rint(scaled))
+
+    return finish
+
+
+@_function
+def _fixed(block):
+    return block.bias, block.multiplier, block.shift, block.zero
+
+
+def _requantized(type_: ElementType) -> Callable:
+    """As TFLite's reference kernels have it."""
+    lowest, highest = type_.lowest, type_.highest
+
+    @_function
+    def finish(total, p):
+        bias, multiplier, shift, zero = p
+        return requantize_double_rounding(np.int32(total - bias), multiplier, shift, zero, lowest, highest)
+
+    return finish
+
+
+def _sum_window(type_: ElementType, sum_window: Any, parameters: Callable, finish: Callable) -> Callable:
+    write, read_back = type_.write, I32.read_back
+
+    @_function
+    def reduce(block, x, at, total, depth, rows, columns, row_bytes, pixel_bytes):
+        sum_window(x, total, depth, rows, columns, row_bytes, pixel_bytes)
+        y, p = block.y, parameters(block)
+        for c in range(depth):
+            write(y, at + c, finish(read_back(total, c), p))
+
+    return window_kernel(type_.bytes, reduce)
+
+
+for _type, _window, _total in (
+    (I8, sum_window_i8, total_i8),
+    (U8, sum_window_u8, total_u8),
+    (I16, sum_window_i16, None),
+):
+    for _name, _block, _parameters, _result, _row in (
+        ("sum", REDUCE_Q8, _affine, _rounded(_type), _total),
+        ("sum_reference", REDUCE_Q8_REFERENCE, _fixed, _requantized(_type), None),
+    ):
+        if _name == "sum" and _type is I16:
+            continue  # the default computes it as the reference does
+        _loop = _type, _type, _accumulator(I32, 0, _add), _parameters, _result
+        kernels.add(_block, f"{_name}_along_{_type.name}")(along_kernel(*_loop, _row))
+        kernels.add(_block, f"{_name}_across_{_type.name}")(across_kernel(*_loop))
+        _windowed = _sum_window(_type, _window, _parameters, _result)
+        kernels.add(_block, f"{_name}_window_{_type.name}")(_windowed)
