@@ -16,7 +16,7 @@ from ..lstm_q8 import LSTM_Q8
 from ..recurrent import ROWS
 from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources
-from .fixed_point_i16 import logistic_i16, rounding_shift, tanh_i16
+from .fixed_point import logistic_i16, rounding_shift, tanh_i16
 from .language.elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
 from .language.memory import int8_pointer, int16_pointer, int32_pointer
 from .requantize import multiply_by_quantized_multiplier

@@ -7,6 +7,7 @@ from numba import njit
 
 from ..normalization import L2_NORMALIZATION, LOCAL_RESPONSE
 from .driver.kernel_source import KernelSources
+from .fixed_point import high_multiply
 from .language.elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
 from .requantize import multiply_by_quantized_multiplier
 
@@ -17,12 +18,6 @@ _LEAST_NORM = np.float32(1e-6)
 _MOST = (1 << 31) - 1
 _HALF_THREE = (1 << 28) + (1 << 27)  # 1.5 with 28 bits after the point
 _HALF_SQRT_2 = 1518500250  # sqrt(1 / 2) with 31 bits after the point
-
-
-@njit(error_model="numpy")
-def _high_multiply(a, b):
-    """a * b / 2**31, rounded half away from zero except that -0.5 becomes 0."""
-    return (a * b + (1 << 30)) >> 31
 
 
 @njit(error_model="numpy")
@@ -51,9 +46,9 @@ def _inverse_square_root(x):
     half = (x >> 1) + 1 >> 1
     root = np.int64(1 << 28)
     for _ in range(5):
-        cube = _times_power_of_two(_high_multiply(_high_multiply(root, root), root), 6)
-        root = _times_power_of_two(_high_multiply(_HALF_THREE, root) - _high_multiply(half, cube), 3)
-    root = _high_multiply(root, _HALF_SQRT_2)
+        cube = _times_power_of_two(high_multiply(high_multiply(root, root), root), 6)
+        root = _times_power_of_two(high_multiply(_HALF_THREE, root) - high_multiply(half, cube), 3)
+    root = high_multiply(root, _HALF_SQRT_2)
     if right < 0:
         root <<= -right
         right = 0

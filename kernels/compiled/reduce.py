@@ -65,6 +65,21 @@ def _accumulator(type_: ElementType, zero: Any, combine: Callable) -> Accumulato
     return Accumulator(width(zero), widen, combined, type_.read_back, type_.write, type_.bytes)
 
 
+def _add_loops(
+    block: np.dtype,
+    name: str,
+    type_: ElementType,
+    accumulator: Accumulator,
+    parameters: Callable,
+    finish: Callable,
+    row: Any = None,
+) -> None:
+    """Kernels along the inner axes and across them."""
+    along = along_kernel(type_, accumulator, parameters, finish, row)
+    kernels.add(block, f"{name}_along_{type_.name}")(along)
+    kernels.add(block, f"{name}_across_{type_.name}")(across_kernel(type_, accumulator, parameters, finish))
+
+
 def _extremum_window(name: str, itemsize: int) -> Callable:
     window = EXTREMUM_WINDOWS[name]
 
@@ -100,9 +115,7 @@ for _name, _zero, _combine, _finish, _row in (
     ("max", -np.inf, _maximum, _itself, EXTREMUM_ROWS["max_f32"]),
     ("min", np.inf, _minimum, _itself, EXTREMUM_ROWS["min_f32"]),
 ):
-    _loop = F32, F32, _accumulator(F32, _zero, _combine), _scale, _finish
-    kernels.add(REDUCE, f"{_name}_along_f32")(along_kernel(*_loop, _row))
-    kernels.add(REDUCE, f"{_name}_across_f32")(across_kernel(*_loop))
+    _add_loops(REDUCE, _name, F32, _accumulator(F32, _zero, _combine), _scale, _finish, _row)
 # SUM is a mean whose scale is 1.
 for _name in ("mean", "sum"):
     kernels.add(REDUCE, f"{_name}_window_f32")(window_kernel(4, _window_mean))
@@ -139,18 +152,16 @@ for _type in (I32, I64):
         ("max", _type.lowest, _maximum, _itself),
         ("min", _type.highest, _minimum, _itself),
     ):
-        _loop = _type, _type, _accumulator(I64, _zero, _combine), _elements, _narrowed(_finish, _type.width)
-        kernels.add(REDUCE, f"{_name}_along_{_type.name}")(along_kernel(*_loop))
-        kernels.add(REDUCE, f"{_name}_across_{_type.name}")(across_kernel(*_loop))
+        _wide, _narrow = _accumulator(I64, _zero, _combine), _narrowed(_finish, _type.width)
+        _add_loops(REDUCE, _name, _type, _wide, _elements, _narrow)
 
 
 # --- the largest and smallest stored values of quantized and boolean tensors
 for _type in (I8, U8, I16):
     for _name, _zero, _combine in (("max", _type.lowest, _maximum), ("min", _type.highest, _minimum)):
         _kinds = f"{_name}_{_type.name}"
-        _loop = _type, _type, _accumulator(I32, _zero, _combine), _nothing, _itself
-        kernels.add(REDUCE, f"{_name}_along_{_type.name}")(along_kernel(*_loop, EXTREMUM_ROWS[_kinds]))
-        kernels.add(REDUCE, f"{_name}_across_{_type.name}")(across_kernel(*_loop))
+        _wide, _row = _accumulator(I32, _zero, _combine), EXTREMUM_ROWS[_kinds]
+        _add_loops(REDUCE, _name, _type, _wide, _nothing, _itself, _row)
         kernels.add(REDUCE, f"{_name}_window_{_type.name}")(_extremum_window(_kinds, _type.bytes))
 
 
@@ -215,8 +226,6 @@ for _type, _window, _total in (
     ):
         if _name == "sum" and _type is I16:
             continue  # the default computes it as the reference does
-        _loop = _type, _type, _accumulator(I32, 0, _add), _parameters, _result
-        kernels.add(_block, f"{_name}_along_{_type.name}")(along_kernel(*_loop, _row))
-        kernels.add(_block, f"{_name}_across_{_type.name}")(across_kernel(*_loop))
+        _add_loops(_block, _name, _type, _accumulator(I32, 0, _add), _parameters, _result, _row)
         _windowed = _sum_window(_type, _window, _parameters, _result)
         kernels.add(_block, f"{_name}_window_{_type.name}")(_windowed)

@@ -45,14 +45,14 @@ def _count(shape):
 
 
 def across_kernel(
-    x_type: ElementType, y_type: ElementType, accumulator: Accumulator, parameters: Callable, finish: Callable
+    type_: ElementType, accumulator: Accumulator, parameters: Callable, finish: Callable
 ) -> Callable:
     """y[kept, i] = finish(elements x[kept, :, i] combined, parameters(block)): i runs innermost.
 
     The kept rows are cut into chunks, or i where there is one row.
     """
     zero, widen, combine, read_back, keep, nbytes = accumulator
-    read, write = x_type.read, y_type.write
+    read, write = type_.read, type_.write
 
     @njit(error_model="numpy")
     def gather(block, total, x_at, inner):
@@ -94,8 +94,7 @@ def _row_by_row(row: Any, itemsize: int) -> Callable:
 
 
 def along_kernel(
-    x_type: ElementType,
-    y_type: ElementType,
+    type_: ElementType,
     accumulator: Accumulator,
     parameters: Callable,
     finish: Callable,
@@ -106,7 +105,7 @@ def along_kernel(
     row(address, count) combines a row of elements, where there is such a microkernel.
     """
     zero, widen, combine = accumulator[:3]
-    read, write = x_type.read, y_type.write
+    read, write = type_.read, type_.write
 
     @njit(error_model="numpy")
     def one_by_one(x, at, inner):
@@ -115,7 +114,7 @@ def along_kernel(
             total = combine(total, widen(read(x, at + i)))
         return total
 
-    gather = one_by_one if row is None else _row_by_row(row, x_type.bytes)
+    gather = one_by_one if row is None else _row_by_row(row, type_.bytes)
 
     def kernel(block, chunk, chunks):
         p = parameters(block)
