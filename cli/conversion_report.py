@@ -34,8 +34,7 @@ def report(title: str, conversion: Conversion, size: int) -> str:
     graphs = conversion.lite.graphs()
     parts = [
         f"<!doctype html><meta charset=utf-8><title>{_text(title)}</title><style>{_STYLE}</style>",
-        f"<h1>{_text(title)}</h1><p>{size:,} bytes, "
-        f"{_count(sum(len(g.operators) for g in graphs), 'operator')} in ",
+        f"<h1>{_text(title)}</h1><p>{size:,} bytes, {_count(sum(len(g) for g in graphs), 'operator')} in ",
         f"{_count(len(graphs), 'subgraph')}, from {_count(len(conversion.fates), 'node')}; "
         f"numlite {escape(__version__)}</p>",
         "<h2>Signatures</h2>",
@@ -75,7 +74,7 @@ def _described(tensor: LiteTensor) -> str:
 
 def _operators(graphs: Sequence[LiteGraph]) -> Iterable[tuple[str, str, int]]:
     for graph in graphs:
-        counts = Counter(operator.custom_code or operator.code.name for operator in graph.operators)
+        counts = Counter(operator.custom_code or operator.code.name for operator in graph)
         for name, count in counts.most_common():
             yield name_in_file(graph.name), name, count
 

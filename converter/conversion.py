@@ -13,8 +13,6 @@ from ..lite.errors import ModelError
 from ..schema.graph_def import GraphDef
 from ..schema.tflite import BuiltinOperator, CallOnceOptionsT
 from .flatbuffer import ModelFile
-from .fusing.graphs import share_graphs
-from .fusing.register import optimize
 from .ir.graph_def_file import graph_def_of_bytes
 from .ir.import_graph import ImportOptions, import_graph_def
 from .ir.module import Module
@@ -25,6 +23,8 @@ from .lowering.lowering import Lowering
 from .lowering.program import Program
 from .lowering.register import may_be_of_lists
 from .named_values import NamedValues, Shapes
+from .operator_rules.graphs import share_graphs
+from .operator_rules.register import optimize
 from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
@@ -196,7 +196,7 @@ def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
         if failed and not graph.outputs:
             graph.outputs = graph.unused()
         optimize(graph)
-        for operator in graph.operators:
+        for operator in graph:
             if operator.refusal is not None:
                 program.failures.add(operator.refusal)
 
@@ -241,16 +241,16 @@ def _call_once(program: Program, entries: Sequence[Entry], lite: LiteModel) -> N
         program.use(entry.module)
         with suppress(BodyFailedError):
             lower_body(Lowering(program, first), [], [node.control for node in nodes])
-    if not first.operators:
+    if not len(first):
         return
     source = next(name for entry in entries for name in entry.initializers)
     for entry, signature in zip(entries, lite.signatures, strict=True):
         parts = LiteModel([signature]).graphs()
-        handles = any(operator.code in _HANDLES for graph in parts for operator in graph.operators)
+        handles = any(operator.code in _HANDLES for graph in parts for operator in graph)
         if entry.initializers or handles:
             call = LiteOperator(BuiltinOperator.CALL_ONCE, [], [], CallOnceOptionsT(), (source,))
             call.callees, call.option_fields = (first,), ("init_subgraph_index",)
-            signature.graph.operators.insert(0, call)
+            signature.graph.prepend(call)
 
 
 def _own_message(graph_def: Message | bytes) -> GraphDef:
@@ -265,7 +265,7 @@ def _fates(modules: Iterable[Module], lite: LiteModel, program: Program) -> list
     own: dict[str, list[str]] = {}
     joined: dict[str, str] = {}
     for lite_graph in lite.graphs():
-        for operator in lite_graph.operators:
+        for operator in lite_graph:
             main, *others = operator.sources
             name = operator.custom_code or operator.code.name
             own.setdefault(main, []).append(name)

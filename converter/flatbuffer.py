@@ -125,14 +125,14 @@ class _ModelWriter:
         )
 
     def _subgraph(self, graph: LiteGraph) -> tflite.SubGraphT:
-        tensors = list(graph.tensors())
+        tensors = graph.tensors()
         names = _distinct([name_in_file(tensor.name) for tensor in tensors])
         return tflite.SubGraphT(
             name=graph.name,
             tensors=[self._tensor(tensor, name) for tensor, name in zip(tensors, names, strict=True)],
             inputs=self._places(graph.inputs),
             outputs=self._places(graph.outputs),
-            operators=[self._operator(operator) for operator in graph.operators],
+            operators=[self._operator(operator) for operator in graph],
         )
 
     def _operator(self, operator: LiteOperator) -> tflite.OperatorT:
@@ -141,8 +141,8 @@ class _ModelWriter:
             setattr(operator.options, field, self._graph_indices[id(graph)])
         return tflite.OperatorT(
             opcode_index=self._code(operator),
-            inputs=self._places(operator.inputs),
-            outputs=self._places(operator.outputs),
+            inputs=self._places(operator.operands),
+            outputs=self._places(operator.results),
             builtin_options=operator.options,
             custom_options=operator.custom_options or None,
         )

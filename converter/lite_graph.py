@@ -1,8 +1,8 @@
-"""LiteModel and LiteGraph: the operators and tensors of a model under construction."""
+"""LiteModel and LiteGraph: the lowered operators and tensors of a model under construction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from ..kernels.operators import OPERATORS, Effects, Operator
 from ..lite.tensor import TensorType
 from ..schema.objects import TableT
 from ..schema.tflite import BuiltinOperator, QuantizationParametersT
+from .graph.structure import AnyBlock, AnyNode, AnyValue
 
 # -1 stands for a size that is not known, None for a shape of which not even the rank is.
 PartialShape = tuple[int, ...] | None
@@ -22,7 +23,7 @@ _NO_FACTS = Operator(family="", version=1)
 _MOST_KNOWN = 1 << 12
 
 
-class LiteTensor:
+class LiteTensor(AnyValue["LiteOperator"]):
     """A value: a constant when it has data, else an input or an operator's result.
 
     data has NumPy's type for the tensor's; bfloat16 and other small types are ml_dtypes', strings are
@@ -35,6 +36,7 @@ class LiteTensor:
     def __init__(
         self, name: str, type: TensorType, shape: PartialShape, data: np.ndarray | None = None
     ) -> None:
+        super().__init__()
         self.name = name
         self.type = type
         self.shape = shape
@@ -42,6 +44,11 @@ class LiteTensor:
         self.sizes: tuple[int, ...] | None = None
         self.quantization: QuantizationParametersT | None = None
         self.is_variable = False
+
+    @property
+    def producer(self) -> LiteOperator | None:
+        """The operator whose result it is, None for constants and inputs."""
+        return self.owner if isinstance(self.owner, LiteOperator) else None
 
     def known(self) -> tuple[int, ...] | None:
         """What is known of the elements, in order, where they are integers (-1 where one is not).
@@ -59,31 +66,32 @@ class LiteTensor:
         return f"{self.name!r} {self.type.name.lower()} {sizes}"
 
 
-class LiteOperator:
+class LiteOperator(AnyNode[LiteTensor | None, LiteTensor]):
     """An operator of the model.
 
     sources are the graph's nodes it does the work of, its own first. callees are the graphs that it
-    runs (IF, WHILE, CALL_ONCE); option_fields name the fields of options that hold their indices.
-    A custom operator has a custom_code, custom_options, and perhaps effects beside its results; a model
-    may hold one with a refusal only until the passes have run, one of which may take it in.
+    runs (IF, WHILE, CALL_ONCE), which others may run too; option_fields name the fields of options that
+    hold their indices. A custom operator has a custom_code, custom_options, and perhaps effects beside its
+    results; a model may hold one with a refusal only until the rules have run, one of which may take it in.
     """
 
     __slots__ = (
-        *("callees", "code", "custom_code", "custom_options", "has_effects", "inputs", "option_fields"),
-        *("options", "outputs", "refusal", "sources"),
+        *("callees", "code", "custom_code", "custom_options", "has_effects"),
+        *("option_fields", "options", "refusal", "sources"),
     )
 
     def __init__(
         self,
         code: BuiltinOperator,
-        inputs: list[LiteTensor | None],
-        outputs: list[LiteTensor],
+        operands: Iterable[LiteTensor | None],
+        results: Iterable[LiteTensor],
         options: TableT | None,
         sources: tuple[str, ...],
     ) -> None:
+        super().__init__()
         self.code = code
-        self.inputs = inputs
-        self.outputs = outputs
+        self.operands = tuple(operands)
+        self.give(results)
         self.options = options
         self.sources = sources
         self.callees: tuple[LiteGraph, ...] = ()
@@ -94,12 +102,47 @@ class LiteOperator:
         self.refusal: Failure | None = None
 
     @property
+    def op(self) -> BuiltinOperator:
+        return self.code
+
+    @property
+    def label(self) -> str:
+        return self.results[0].name if self.results else self.code.name
+
+    @property
+    def result(self) -> LiteTensor:
+        """The first result."""
+        return self.results[0]
+
+    def operand(self, place: int) -> LiteTensor:
+        """An operand that is there."""
+        tensor = self.operands[place]
+        assert tensor is not None
+        return tensor
+
+    def constant(self, place: int) -> np.ndarray | None:
+        """An operand's data, None where it is not constant or not there."""
+        tensor = self.operands[place] if place < len(self.operands) else None
+        return None if tensor is None else tensor.data
+
+    def producer(self, place: int) -> LiteOperator | None:
+        """The operator that gives an operand, None for constants, inputs, and operands that are not there."""
+        operands = self.operands
+        tensor = operands[place] if place < len(operands) else None
+        return None if tensor is None else tensor.producer
+
+    def sole_producer(self, place: int) -> LiteOperator | None:
+        """The operator that gives an operand which nothing else uses, and which is no output."""
+        found = self.producer(place)
+        return found if found is not None and len(self.operands[place].users) == 1 else None  # type: ignore[union-attr]
+
+    @property
     def facts(self) -> Operator:
         """What the table of operators says; of a custom operator nothing."""
         return OPERATORS.get(self.code.name, _NO_FACTS)
 
     def __repr__(self) -> str:
-        return f"{self.outputs} = {self.custom_code or self.code.name}({self.inputs})"
+        return f"{self.results} = {self.custom_code or self.code.name}({self.operands})"
 
 
 @dataclass(frozen=True)
@@ -117,56 +160,56 @@ class Failure:
     setting: str
 
 
-class LiteGraph:
-    """One subgraph: operators in execution order."""
+# What stands for whoever reads a graph's outputs; no model has such an operator.
+_END = BuiltinOperator.PLACEHOLDER_FOR_GREATER_OP_CODES
+
+
+class LiteGraph(AnyBlock[LiteOperator, LiteTensor]):
+    """One subgraph: operators in execution order, inputs, and outputs, which count as used."""
+
+    __slots__ = ("_end", "name")
 
     def __init__(self, name: str = "main") -> None:
+        super().__init__()
         self.name = name
-        self.inputs: list[LiteTensor] = []
-        self.outputs: list[LiteTensor] = []
-        self.operators: list[LiteOperator] = []
+        self._end = LiteOperator(_END, (), (), None, ())
 
-    def tensors(self) -> Iterator[LiteTensor]:
+    @property
+    def operators(self) -> list[LiteOperator]:
+        """The operators in a list of its own; the graph itself is iterated and changed."""
+        return list(self)
+
+    @property
+    def inputs(self) -> list[LiteTensor]:
+        return self.arguments
+
+    @inputs.setter
+    def inputs(self, tensors: Iterable[LiteTensor]) -> None:
+        self.set_arguments(tensors)
+
+    @property
+    def outputs(self) -> tuple[LiteTensor, ...]:
+        return self._end.operands  # type: ignore[return-value]  # none is left out
+
+    @outputs.setter
+    def outputs(self, tensors: Iterable[LiteTensor]) -> None:
+        self._end.operands = tuple(tensors)
+
+    def gives(self, tensor: LiteTensor) -> bool:
+        """Whether the tensor is an output."""
+        return self._end in tensor.users
+
+    def tensors(self) -> list[LiteTensor]:
         """Every tensor once: inputs, then in order of use, then outputs."""
-        seen: set[int] = set()
-        for tensor in self._uses():
-            if id(tensor) not in seen:
-                seen.add(id(tensor))
-                yield tensor
-
-    def producers(self) -> dict[int, LiteOperator]:
-        """The operator that computes each tensor, by the tensor's id."""
-        return {id(tensor): operator for operator in self.operators for tensor in operator.outputs}
-
-    def uses(self) -> dict[int, int]:
-        """How often each tensor is used: by operators, and as an output of the graph."""
-        counts: dict[int, int] = {}
-        for operator in self.operators:
-            for tensor in operator.inputs:
-                if tensor is not None:
-                    counts[id(tensor)] = counts.get(id(tensor), 0) + 1
-        for tensor in self.outputs:
-            counts[id(tensor)] = counts.get(id(tensor), 0) + 1
-        return counts
+        found = dict.fromkeys(self.inputs)
+        for operator in self:
+            found |= dict.fromkeys(tensor for tensor in operator.operands if tensor is not None)
+            found |= dict.fromkeys(operator.results)
+        return list(found | dict.fromkeys(self.outputs))
 
     def unused(self) -> list[LiteTensor]:
-        """The results that no operator uses."""
-        uses = self.uses()
-        return [
-            tensor for operator in self.operators for tensor in operator.outputs if id(tensor) not in uses
-        ]
-
-    def remove(self, operators: Iterable[LiteOperator]) -> None:
-        """Take operators out."""
-        gone = {id(operator) for operator in operators}
-        self.operators = [operator for operator in self.operators if id(operator) not in gone]
-
-    def _uses(self) -> Iterator[LiteTensor]:
-        yield from self.inputs
-        for operator in self.operators:
-            yield from (tensor for tensor in operator.inputs if tensor is not None)
-            yield from operator.outputs
-        yield from self.outputs
+        """The results that nothing uses."""
+        return [tensor for operator in self for tensor in operator.results if not tensor.users]
 
 
 @dataclass(frozen=True)
@@ -191,7 +234,7 @@ class LiteModel:
         waiting = list(found.values())
         while waiting:
             graph = waiting.pop(0)
-            for operator in graph.operators:
+            for operator in graph:
                 for callee in operator.callees:
                     if id(callee) not in found:
                         found[id(callee)] = callee
@@ -203,4 +246,4 @@ def has_effects(operator: LiteOperator) -> bool:
     """Whether the operator must run though nothing uses its results."""
     if operator.has_effects or operator.facts.effects is Effects.WRITES:
         return True
-    return any(has_effects(inner) for graph in operator.callees for inner in graph.operators)
+    return any(has_effects(inner) for graph in operator.callees for inner in graph)

@@ -43,7 +43,7 @@ def refused_operand(operator: LiteOperator) -> LiteTensor | None:
     if operator.code not in _OF_CODES:
         return None
     types, place = _OF_CODES[operator.code]
-    operand = operator.inputs[place]
+    operand = operator.operands[place]
     if operand is None or operand.type in types or operand.quantization is not None:
         return None
     return operand

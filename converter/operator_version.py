@@ -34,7 +34,7 @@ def version_of(operator: LiteOperator) -> int:
 
 
 def _input(operator: LiteOperator, index: int) -> LiteTensor | None:
-    return operator.inputs[index] if index < len(operator.inputs) else None
+    return operator.operands[index] if index < len(operator.operands) else None
 
 
 def _of(index: int, *types: TensorType) -> Condition:
@@ -48,7 +48,7 @@ def _of(index: int, *types: TensorType) -> Condition:
 
 
 def _result(*types: TensorType) -> Condition:
-    return lambda operator: operator.outputs[0].type in types
+    return lambda operator: operator.results[0].type in types
 
 
 def _types(x: TensorType, w: TensorType, y: TensorType) -> Condition:
@@ -89,7 +89,7 @@ def _per_channel(index: int) -> Condition:
 
 
 def _per_channel_result(operator: LiteOperator) -> bool:
-    return _has_scales(operator.outputs[0])
+    return _has_scales(operator.results[0])
 
 
 def _has_scales(tensor: LiteTensor | None) -> bool:
@@ -99,14 +99,14 @@ def _has_scales(tensor: LiteTensor | None) -> bool:
 
 
 def _is_grouped(operator: LiteOperator) -> bool:
-    x, weights = operator.inputs[:2]
+    x, weights = operator.operands[:2]
     if x is None or weights is None or not x.shape or weights.shape is None:
         return False
     return x.shape[-1] != weights.shape[-1]
 
 
 def _without_bias(operator: LiteOperator) -> bool:
-    return len(operator.inputs) == 2
+    return len(operator.operands) == 2
 
 
 def _quantized(operator: LiteOperator) -> bool:
@@ -121,7 +121,7 @@ def _is_plain(operator: LiteOperator) -> bool:
 def _rescales_up(operator: LiteOperator) -> bool:
     """The product of the operands' scales is at least the result's."""
     scales = []
-    for tensor in (_input(operator, 0), _input(operator, 1), operator.outputs[0]):
+    for tensor in (_input(operator, 0), _input(operator, 1), operator.results[0]):
         quantization = None if tensor is None else tensor.quantization
         if quantization is None or quantization.scale is None or len(quantization.scale) != 1:
             return False
@@ -278,7 +278,7 @@ _VERSIONS: dict[BuiltinOperator, tuple[tuple[int, Condition], ...]] = {
     BuiltinOperator.RSQRT: _INT16_AND_INT8,
     BuiltinOperator.SELECT: (
         (4, _of(0, _UINT32)),
-        (3, lambda o: any(_rank(tensor) == 5 for tensor in o.inputs)),
+        (3, lambda o: any(_rank(tensor) == 5 for tensor in o.operands)),
         (2, _of(0, _INT8)),
     ),
     BuiltinOperator.SELECT_V2: ((2, _of(0, _UINT32)),),
@@ -313,7 +313,7 @@ _VERSIONS: dict[BuiltinOperator, tuple[tuple[int, Condition], ...]] = {
     BuiltinOperator.TANH: ((3, _TWO_INT16), (2, _of(0, _INT8))),
     BuiltinOperator.TILE: ((3, _of(0, _INT8)), (2, _of(0, _STRING))),
     BuiltinOperator.TOPK_V2: (
-        (3, _any(_of(0, _INT16), _of(1, _INT16), lambda o: o.outputs[1].type == _INT16)),
+        (3, _any(_of(0, _INT16), _of(1, _INT16), lambda o: o.results[1].type == _INT16)),
         (2, _of(0, _INT8)),
     ),
     BuiltinOperator.TRANSPOSE: (

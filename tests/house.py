@@ -14,7 +14,7 @@ from .import_graph import FLOORS, ROOF, ROOT, circles, import_graph, own_imports
 GENERATED = ("schema/example.py", "schema/graph_def.py", "schema/saved_model.py", "schema/tflite.py")
 SMALL_FILE_LINES = 30
 # Where the converter keeps passes, and the calls by which one builds a map of producers or users.
-PASSES = ("converter/fusing", "converter/transforms")
+PASSES = ("converter/operator_rules", "converter/fusing", "converter/transforms")
 USE_MAPS = ("Fused", "producers", "consumers", "users", "use_counts")
 
 

@@ -105,7 +105,7 @@ def _lower_node(lowering: Lowering, node: Node) -> bool:
 def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool:
     reason = ""
     results: LiteTensor | Sequence[LiteTensor] | None = None
-    place = len(lowering.graph.operators)
+    last = lowering.graph.last
     try:
         if node.operands and not is_structural(node.op):
             results = folded(lowering, node)
@@ -113,7 +113,8 @@ def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool
             results = rule(lowering, node)
     except UnsupportedError as error:
         reason = str(error)
-        del lowering.graph.operators[place:]
+        for operator in reversed(lowering.graph.behind(last)):
+            operator.erase()
     try:
         if results is None and not is_structural(node.op):
             results = as_tensorflow_op(lowering, node)
@@ -123,7 +124,7 @@ def _lower_ready_node(lowering: Lowering, node: Node, rule: Rule | None) -> bool
         results = _stand_in(lowering, node, _failure(lowering, node, reason))
         if results is None:
             return False
-    _keep(lowering, node, results, lowering.graph.operators[place:])
+    _keep(lowering, node, results, lowering.graph.behind(last))
     return True
 
 
@@ -176,7 +177,7 @@ def _keep(
     own = lowering.name(node)
     # What a node with operators became is told by them, unless passes take them all.
     lowering.program.fates.setdefault(own, "absorbed by a pass" if operators else "folded")
-    computed = {id(t) for o in operators if o.sources[0] == own for t in o.outputs}
+    computed = {id(t) for o in operators if o.sources[0] == own for t in o.results}
     for i, result in enumerate(listed):
         if id(result) in computed:
             result.name = f"{own}:{i}" if i else own

@@ -10,10 +10,10 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, EqualOptionsT, IfOptionsT, NotEqualOptionsT, WhileOptionsT
-from ..fusing.dead_code import RemoveDeadCode
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..lite_graph import LiteGraph, LiteTensor
+from ..operator_rules.equal_operators import remove_dead_code
 from ..partial_shape import joined
 from .body import function_named, lower_function
 from .lowering import Lowering, Rule
@@ -130,8 +130,8 @@ def _if(
     for branch, name in ((then, "then"), (otherwise, "else")):
         graph, inner = _graph(lowering, node, f"{suffix}_{name}")
         graph.inputs = [_argument(graph.name, i, operand) for i, operand in enumerate(operands)]
-        graph.outputs = list(branch(inner, graph.inputs))
-        RemoveDeadCode().run(graph)
+        graph.outputs = branch(inner, graph.inputs)
+        remove_dead_code(graph)
         made.append(graph)
     kept = _drop_inputs(made, [operand.data is None for operand in operands])
     results = _results(lowering, node, made[0].outputs, made[1].outputs, suffix)
@@ -160,12 +160,7 @@ def _argument(graph: str, index: int, operand: LiteTensor) -> LiteTensor:
 
 def _drop_inputs(graphs: Sequence[LiteGraph], wanted: Sequence[bool]) -> list[int]:
     """Leave the subgraphs the inputs that are wanted and that one of them uses; returns which."""
-    used = [graph.uses() for graph in graphs]
-    kept = [
-        i
-        for i, is_wanted in enumerate(wanted)
-        if is_wanted and any(id(g.inputs[i]) in uses for g, uses in zip(graphs, used, strict=True))
-    ]
+    kept = [i for i, is_wanted in enumerate(wanted) if is_wanted and any(g.inputs[i].users for g in graphs)]
     for graph in graphs:
         graph.inputs = [graph.inputs[i] for i in kept]
     return kept
@@ -244,12 +239,10 @@ def _while(
     handed_on = body.outputs
     # An unchanged value that only the body's own return uses is of no use to the loop.
     body.outputs = [y for y, is_same in zip(handed_on, same, strict=True) if not is_same]
-    uses = [test.uses(), body.uses()]
     kept = [
         i
         for i, is_carried in enumerate(carried)
-        if not same[i]
-        or (is_carried and any(id(g.inputs[i]) in used for g, used in zip((test, body), uses, strict=True)))
+        if not same[i] or (is_carried and any(graph.inputs[i].users for graph in (test, body)))
     ]
     body.outputs = [handed_on[i] for i in kept]
     for graph in (test, body):
@@ -273,14 +266,16 @@ def _loop_graph(
 ) -> LiteGraph:
     """The function as a subgraph for loop variables of these shapes."""
     graph, inner = _graph(lowering, node, f"_{name}")
+    inputs = []
     for i, (operand, shape, is_carried) in enumerate(zip(operands, shapes, carried, strict=True)):
         if is_carried:
-            graph.inputs.append(LiteTensor(f"{graph.name}_arg{i}", operand.type, shape))
+            inputs.append(LiteTensor(f"{graph.name}_arg{i}", operand.type, shape))
         else:
-            graph.inputs.append(_argument(graph.name, i, operand))
+            inputs.append(_argument(graph.name, i, operand))
+    graph.inputs = inputs
     # A body's nodes are named after the loop already, and share their graph with no others.
-    graph.outputs = lower_function(lowering.program, function, graph.inputs, inner.graph, "")
-    RemoveDeadCode().run(graph)
+    graph.outputs = lower_function(lowering.program, function, inputs, inner.graph, "")
+    remove_dead_code(graph)
     return graph
 
 

@@ -125,7 +125,7 @@ class Lowering:
         if type is None:
             assert inputs[0] is not None
             type = inputs[0].type
-        name = self.name(node, suffix or f"/{len(self.graph.operators)}")
+        name = self.name(node, suffix or f"/{len(self.graph)}")
         result = LiteTensor(name, type, shape)
         self.add(node, code, inputs, [result], options)
         return result
@@ -152,11 +152,12 @@ class Lowering:
 
         UnsupportedError when it is not converted for its operands' types (operator_types.py).
         """
-        made = LiteOperator(code, list(inputs), list(outputs), options, (self.name(node),))
+        made = LiteOperator(code, inputs, outputs, options, (self.name(node),))
         refused = refused_operand(made)
         if refused is not None:
+            made.drop_operands()
             raise UnsupportedError(f"{code.name} does not take {refused.type.name.lower()}")
-        self.graph.operators.append(made)
+        self.graph.append(made)
         return made
 
     def transposed(self, node: Node, x: LiteTensor, axes: Sequence[int], suffix: str) -> LiteTensor:

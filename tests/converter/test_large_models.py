@@ -36,7 +36,7 @@ def large_model() -> LiteModel:
         table[row] = row + 1
     rows = LiteTensor("rows", TensorType.FLOAT32, (-1, WIDTH))
     given = LiteTensor("table", TensorType.FLOAT32, table.shape, table)
-    graph.operators = [LiteOperator(BuiltinOperator.GATHER, [given, ids], [rows], GatherOptionsT(), ("g",))]
+    graph.append(LiteOperator(BuiltinOperator.GATHER, [given, ids], [rows], GatherOptionsT(), ("g",)))
     graph.outputs = [rows]
     return LiteModel([LiteSignature("serving_default", graph, ["ids"], ["rows"])])
 

@@ -123,7 +123,7 @@ def test_names_that_occur_twice_get_numbers() -> None:
     x = LiteTensor("x", TensorType.FLOAT32, (1,))
     y = LiteTensor("x", TensorType.FLOAT32, (1,))
     graph.inputs, graph.outputs = [x], [y]
-    graph.operators = [LiteOperator(BuiltinOperator.SIN, [x], [y], None, ("x",))]
+    graph.append(LiteOperator(BuiltinOperator.SIN, [x], [y], None, ("x",)))
     model = tflite.read(ModelFile(LiteModel([LiteSignature("s", graph, ["x"], ["y"])])).content())
     assert [tensor.name for tensor in model.subgraphs[0].tensors] == ["x", "x_1"]
 

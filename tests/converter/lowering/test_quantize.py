@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numlite.converter.graph_builder import GraphBuilder
 
-from ..fusing.fused import check, scalar
+from ..operator_rules.rewritten import check, scalar
 
 # Values that lie halfway between two of a grid are tested apart: a float's last bit decides.
 X = np.array([[-9, -2.513, -1.517, -0.519, -0.0133, 0], [0.0133, 0.263, 0.507, 1.41, 2.49, 9]], np.float32)

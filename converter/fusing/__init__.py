@@ -1,1 +1,0 @@
-"""Passes that make a lowered model smaller: folding, fusing, removing."""

@@ -1,0 +1,11 @@
+"""What every graph of the converter is made of, and the driver that rewrites it by rules.
+
+The two dialects are TensorFlow's nodes (`ir`) and the lowered operators (`lite_graph`).
+"""
+
+from .rewriter import Rewriter
+from .rule import Rule, rule
+from .structure import AnyBlock, AnyNode, AnyValue
+from .trace import Fired, Trace
+
+__all__ = ["AnyBlock", "AnyNode", "AnyValue", "Fired", "Rewriter", "Rule", "Trace", "rule"]

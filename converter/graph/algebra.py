@@ -1,0 +1,71 @@
+"""Rules that mean the same for every graph: what nothing uses goes, and of equal nodes one stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any, TypeVar
+
+from .rewriter import Rewriter
+from .rule import Rule
+from .structure import AnyNode
+
+N = TypeVar("N", bound=AnyNode[Any, Any])
+
+
+def unused_rule(may_go: Callable[[N], bool]) -> Rule[Any]:
+    """Takes out a node that nothing uses.
+
+    Given:  c = Cast(a); n = Neg(c); return(a)
+    Result: return(a)
+
+    may_go says whether running the node has no other effect than its results.
+    """
+
+    def drop_unused(rewriter: Rewriter[N], node: N) -> bool:
+        if node.used or node in rewriter.kept or not may_go(node):
+            return False
+        rewriter.erase(node)
+        return True
+
+    drop_unused.__doc__ = unused_rule.__doc__
+    return Rule("drop_unused", drop_unused)
+
+
+def equal_rule(
+    key: Callable[[N], Hashable | None], is_ahead: Callable[[N, N], bool], may_go: Callable[[N], bool]
+) -> Rule[Any]:
+    """Keeps the first one of equal nodes.
+
+    Given:  a = Add(x, x); b = Add(x, x); y = Mul(a, b)
+    Result: a = Add(x, x); y = Mul(a, a)
+
+    Nodes with equal keys are equal; None is for one that is like no other. is_ahead says whether the first
+    node's results are there wherever the second one stands. may_go is False for one whose results must stay.
+    """
+
+    def share_equal(rewriter: Rewriter[N], node: N) -> bool:
+        found = key(node)
+        if found is None:
+            return False
+        seen: dict[Hashable, N] = rewriter.notes.setdefault(share_equal, {})
+        first = seen.setdefault(found, node)
+        if first is node:
+            return False
+        # A node that has been changed or erased since is known by a key that is not its own.
+        if first.block is not None and key(first) == found:
+            if is_ahead(first, node):
+                return _merge(rewriter, first, node)
+            if is_ahead(node, first):
+                seen[found] = node
+                return _merge(rewriter, node, first)
+        seen[found] = node
+        return False
+
+    def _merge(rewriter: Rewriter[N], first: N, second: N) -> bool:
+        if second in rewriter.kept or not may_go(second):
+            return False
+        rewriter.replace(second, first)
+        return True
+
+    share_equal.__doc__ = equal_rule.__doc__
+    return Rule("share_equal", share_equal)

@@ -1,0 +1,1 @@
+"""Rules of lowered operators: folding, fusing, removing, so that a model gets smaller."""

@@ -1,0 +1,183 @@
+"""Constants: results that are known beforehand, and constants that are stored in less."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator as Op
+from ...schema.tflite import SelectV2OptionsT
+from ..element_types import numpy_dtype_of
+from ..graph.rule import rule
+from ..lite_graph import LiteOperator, LiteTensor, has_effects
+from ..partial_shape import PartialShape, broadcast
+from ..same_content import SameContent
+from .pattern import ARITHMETIC, activation_of
+from .rewriter import OperatorRewriter
+
+_FUNCTIONS: dict[Op, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    Op.ADD: np.add,
+    Op.SUB: np.subtract,
+    Op.MUL: np.multiply,
+    Op.RESHAPE: lambda x, shape: x.reshape(shape),
+}
+
+
+@rule(*_FUNCTIONS)
+def fold_constants(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Computes what depends on constants only.
+
+    Given:  y = ADD(a, b)      a and b constant
+    Result: y constant, a + b
+
+    Most is folded before it is lowered; this is what the other rules leave.
+    """
+    values = [data for i in range(len(operator.operands)) if (data := operator.constant(i)) is not None]
+    if len(values) != 2 or activation_of(operator):
+        return False
+    y = operator.result
+    y.data = _FUNCTIONS[operator.code](*values)
+    y.shape = y.data.shape
+    return rewriter.fold(operator)
+
+
+@rule(Op.MUL)
+def skip_zero_products(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Leaves out a product with zeros of the result's own shape.
+
+    Given:  y = MUL(x, zeros)
+    Result: y is the constant zeros
+
+    As in TensorFlow's converter, x counts as finite: the state that a recurrent cell starts with is such
+    a constant. A single zero that is stretched stays a product, as there.
+    """
+    a, b = operator.operands
+    if activation_of(operator) or not any(_holds_zeros(tensor, operator.result) for tensor in (a, b)):
+        return False
+    operator.result.data = a.data if a is not None and a.data is not None else operator.constant(1)
+    return rewriter.fold(operator)
+
+
+def _holds_zeros(tensor: LiteTensor | None, y: LiteTensor) -> bool:
+    if tensor is None or tensor.data is None or tensor.data.dtype.kind not in "fiu":
+        return False
+    return tensor.data.shape == y.shape and tensor.data.size > 0 and not np.any(tensor.data)
+
+
+# Their constants are more than their elements.
+_NO_CONSTANTS = (TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT)
+
+
+@rule()
+def skip_empty_results(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Makes constants of results that have no elements.
+
+    Given:  y = SLICE(x, [0, 0], [2, 0])      y is [2, 0]
+    Result: y is an empty constant
+    """
+    if not operator.results or not all(_is_empty(y) for y in operator.results):
+        return False
+    if operator.callees or operator.custom_code or has_effects(operator):
+        return False
+    for y in operator.results:
+        assert y.shape is not None
+        y.data = np.empty(y.shape, numpy_dtype_of(y.type))
+    return rewriter.fold(operator)
+
+
+def _is_empty(y: LiteTensor) -> bool:
+    return y.shape is not None and 0 in y.shape and -1 not in y.shape and y.type not in _NO_CONSTANTS
+
+
+@rule()
+def share_constants(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Keeps one constant of those with equal type, shape and bytes.
+
+    Given:  p = MUL(x, a); q = MUL(z, b)      a and b equal constants
+    Result: p = MUL(x, a); q = MUL(z, a)
+    """
+    known = rewriter.notes.setdefault(share_constants, _FirstOfEqual())
+    shared = [tensor if tensor is None else known.of(tensor) for tensor in operator.operands]
+    if all(one is other for one, other in zip(shared, operator.operands, strict=True)):
+        return False
+    rewriter.set_operands(operator, shared)
+    return True
+
+
+class _FirstOfEqual:
+    """The first constant of those that are equal."""
+
+    def __init__(self) -> None:
+        self._numbers = SameContent()
+        self._first: list[LiteTensor] = []
+        self._found: dict[LiteTensor, LiteTensor] = {}
+
+    def of(self, tensor: LiteTensor) -> LiteTensor:
+        if tensor.data is None or tensor.data.dtype.kind == "O":
+            return tensor
+        if tensor not in self._found:
+            number = self._numbers.number(tensor.data, (tensor.type, tensor.data.shape))
+            if number == len(self._first):
+                self._first.append(tensor)
+            self._found[tensor] = self._first[number]
+        return self._found[tensor]
+
+
+_SELECTS = frozenset((Op.SELECT, Op.SELECT_V2))
+_STRETCHING = (
+    _SELECTS
+    | ARITHMETIC
+    | {
+        *(Op.MAXIMUM, Op.MINIMUM, Op.EQUAL, Op.NOT_EQUAL, Op.LESS, Op.LESS_EQUAL),
+        *(Op.GREATER, Op.GREATER_EQUAL, Op.SQUARED_DIFFERENCE),
+    }
+)
+# LiteRT stretches operands of up to so many axes with every one of these operators.
+_MOST_AXES = 4
+
+
+@rule(*_STRETCHING, needs=("shapes",))
+def store_numbers_once(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Stores a number once where the operator stretches it as well.
+
+    Given:  y = MAXIMUM(x, [[3, 3, 3], [3, 3, 3]])      x is [2, 3]
+    Result: y = MAXIMUM(x, 3)
+
+    SELECT becomes SELECT_V2, which stretches.
+    """
+    y = operator.result
+    if y.shape is None or -1 in y.shape or not 0 < len(y.shape) <= _MOST_AXES:
+        return False
+    if operator.code == Op.SELECT and operator.operand(0).shape != y.shape:
+        return False  # a vector, with an element for each row
+    operands = list(operator.operands)
+    for i, tensor in enumerate(operands):
+        others = [each for j, each in enumerate(operands) if j != i]
+        if tensor is None or not _is_one_number(tensor) or _stretched(operator, others) != y.shape:
+            continue
+        assert tensor.data is not None
+        operands[i] = LiteTensor(tensor.name, tensor.type, (), tensor.data.reshape(-1)[:1].reshape(()))
+    if all(one is other for one, other in zip(operands, operator.operands, strict=True)):
+        return False
+    if operator.code == Op.SELECT:
+        operator.code, operator.options = Op.SELECT_V2, SelectV2OptionsT()
+    rewriter.set_operands(operator, operands)
+    return True
+
+
+def _is_one_number(tensor: LiteTensor) -> bool:
+    """Whether the tensor is a constant of several numbers, all the same."""
+    data = tensor.data
+    if data is None or data.dtype.kind not in "fiub" or data.size < 2 or tensor.quantization is not None:
+        return False
+    elements = data.reshape(-1)
+    return bool(elements[0] == elements[-1]) and bool(np.all(elements == elements[0]))
+
+
+def _stretched(operator: LiteOperator, tensors: Iterable[LiteTensor | None]) -> PartialShape:
+    shape: PartialShape = ()
+    for tensor in tensors:
+        shape = broadcast(operator.code.name, shape, None if tensor is None else tensor.shape)
+    return shape
