@@ -7,6 +7,8 @@ The names below are the public API; each is loaded when it is first used, so tha
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from .lite.environment import warn_of_unknown
+
 if TYPE_CHECKING:
     from . import authoring
     from .interpreter import (
@@ -47,3 +49,6 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+warn_of_unknown()

@@ -21,6 +21,7 @@ CONTRACTS = {
     "string_tensor",
     "tensor",
     "debug",
+    "environment",
     "private_file",
     "whole_file",
 }

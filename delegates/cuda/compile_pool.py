@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 from threading import Condition, Thread, current_thread
 
 from ...lite.available_memory import available_bytes
+from ...lite.environment import for_children
 from ...lite.errors import UnsupportedError
 from .cubin import Cubin
 from .launch import Kernel
@@ -169,7 +170,7 @@ class _Process:
             raise OSError("there is no Python to start")
         self._folder = TemporaryDirectory(prefix="numlite-compile-", ignore_cleanup_errors=True)
         code = _MAIN.format(path=sys.path, package=__package__, folder=self._folder.name)
-        environment = os.environ | {"TMPDIR": self._folder.name, "TRITON_CACHE_DIR": self._folder.name}
+        environment = for_children() | {"TMPDIR": self._folder.name, "TRITON_CACHE_DIR": self._folder.name}
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code],

@@ -9,6 +9,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
+from ....lite.environment import for_children
 from .sources import family_digest, source_bytes
 
 _MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
@@ -73,6 +74,7 @@ def _start() -> subprocess.Popen[bytes]:
         [sys.executable or "python", "-c", code],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env=for_children(),
         start_new_session=True,
     )
 

@@ -1,0 +1,42 @@
+"""The environment variables that numlite reads, and a warning of those that nothing reads."""
+
+from __future__ import annotations
+
+import os
+
+# All of them, and what they are for; each is read where it counts.
+VARIABLES = {
+    "NUMLITE_CACHE_DIR": "the folder that keeps compiled kernels",
+    "NUMLITE_CPU": "the processor to compile for, if not the machine's own",
+    "NUMLITE_DEBUG": "what is shown on stderr, from 0 (nothing) to 4 (values)",
+    "NUMLITE_JIT": "memory: kernels are compiled in this process and kept nowhere",
+    "NUMLITE_MAX_DECODED_BYTES": "what a file in a tensor may decode to",
+    # Of numlite's own tests.
+    "NUMLITE_SHARED": "the folder of models that tests read",
+    "NUMLITE_STAND_IN": "tests for GPUs run on a stand-in for the driver",
+    "NUMLITE_STAND_IN_HIDES": "what the stand-in lacks",
+}
+
+
+def unknown_variables() -> list[str]:
+    """The names of numlite's prefix, in whatever case, that are set but not read."""
+    return [name for name in os.environ if name[:8].upper() == "NUMLITE_" and name not in VARIABLES]
+
+
+def warn_of_unknown() -> None:
+    """Log one warning for all unknown variables, each with the known name that is nearest."""
+    unknown = unknown_variables()
+    if not unknown:
+        return
+    import difflib
+    import logging
+
+    nearest = (difflib.get_close_matches(name.upper(), VARIABLES, 1, 0)[0] for name in unknown)
+    listed = ", ".join(f"{name!r} (nearest: {near})" for name, near in zip(unknown, nearest, strict=True))
+    logging.getLogger("numlite").warning("environment: NUMLITE_ variables must be known, got %s", listed)
+
+
+def for_children() -> dict[str, str]:
+    """The environment for processes of numlite's own, which need not warn again."""
+    unknown = unknown_variables()
+    return {name: value for name, value in os.environ.items() if name not in unknown}
