@@ -22,6 +22,7 @@ _BYTES = frozenset((graph_def.DT_UINT8, graph_def.DT_UINT16))
 _IMAGES = _BYTES | {graph_def.DT_FLOAT}
 _MOST_PIXELS = 1 << 29
 _MOST_METADATA = 65502
+_METHODS = ("", "INTEGER_FAST", "INTEGER_ACCURATE")
 # JFIF's numbers.
 _DENSITY_UNITS = {"in": 1, "cm": 2}
 # libpng's weights of red, green and blue in grey; only samples of 16 bits are rounded.
@@ -95,13 +96,17 @@ def _jpeg_image(
     fancy: bool = True,
     columns: tuple[int, int] | None = None,
     method: str = "",
+    recover: bool = False,
 ) -> np.ndarray:
     """[height, width, channels], uint8. 0 channels stand for the file's own."""
+    if method not in _METHODS:
+        raise InvalidArgumentError(
+            f"{op}: dct_method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}"
+        )
     if channels not in (0, 1, 3) or ratio not in (1, 2, 4, 8):
         message = "channels must be 0, 1 or 3 and ratio 1, 2, 4 or 8"
         raise InvalidArgumentError(f"{op}: {message}, got {channels} and {ratio}")
-    fast = method != "INTEGER_ACCURATE"
-    return read_jpeg(data, ratio, fancy, channels, columns, fast)
+    return read_jpeg(data, ratio, fancy, channels, columns, method != _METHODS[2], recover)
 
 
 def _bmp_image(op: str, data: bytes, channels: int) -> np.ndarray:
@@ -204,17 +209,28 @@ def decode_image(
 
 
 def decode_jpeg(
-    contents: np.ndarray, *, channels: int, ratio: int, fancy_upscaling: bool, dct_method: str
+    contents: np.ndarray,
+    *,
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    try_recover_truncated: bool,
+    dct_method: str,
 ) -> np.ndarray:
     """The image [height, width, channels], uint8, of a JPEG, its sides divided by ratio.
 
-    A PNG or a GIF of one frame is decoded too.
+    A PNG or a GIF of one frame is decoded too. Of a file that is cut off, try_recover_truncated gives what
+    is there, then grey. TensorFlow's bytes, but for the block that is cut (TensorFlow reads the last bytes
+    once more), progressive files without their last scans (which it smooths), and coefficients too great
+    for 16 bits by the accurate transform.
     """
     op = "DecodeJpeg"
     data = _content(op, contents)
     if _kind(op, data) != "jpeg":
         return _still(op, data, channels, False)
-    return _jpeg_image(op, data, channels, ratio, fancy_upscaling, method=dct_method)
+    return _jpeg_image(
+        op, data, channels, ratio, fancy_upscaling, method=dct_method, recover=try_recover_truncated
+    )
 
 
 def decode_and_crop_jpeg(
@@ -224,9 +240,13 @@ def decode_and_crop_jpeg(
     channels: int,
     ratio: int,
     fancy_upscaling: bool,
+    try_recover_truncated: bool,
     dct_method: str,
 ) -> np.ndarray:
-    """The part of a JPEG in a window (y, x, height, width) within it."""
+    """The part of a JPEG in a window (y, x, height, width) within it.
+
+    Where one column alone of colours halved both ways is left, TensorFlow interpolates with bytes outside.
+    """
     op = "DecodeAndCropJpeg"
     data = _content(op, contents)
     if _kind(op, data) != "jpeg" or window.shape != (4,):
@@ -241,7 +261,8 @@ def decode_and_crop_jpeg(
         message = f"crop_window must be within {whole}"
         raise InvalidArgumentError(f"{op}: {message}, got {window.tolist()}")
     columns = left, left + width
-    image = _jpeg_image(op, data, channels, ratio, fancy_upscaling, columns, dct_method)
+    recover = try_recover_truncated
+    image = _jpeg_image(op, data, channels, ratio, fancy_upscaling, columns, dct_method, recover)
     return image[top : top + height]
 
 

@@ -12,14 +12,15 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from .decoded_size import check_decoded
+from .jpeg_bits import Bits, lookup, refuse, short
 from .jpeg_progressive import ProgressiveScan
-from .status import InvalidArgumentError, ResourceExhaustedError
+from .status import ResourceExhaustedError
 
 _START, _END, _SCAN, _RESTART_INTERVAL, _QUANTIZERS, _HUFFMAN = 0xD8, 0xD9, 0xDA, 0xDD, 0xDB, 0xC4
 _HUFFMAN_FRAMES = (0xC0, 0xC1, 0xC2)
 _PROGRESSIVE = 0xC2
 _OTHER_FRAMES = (0xC3, 0xC5, 0xC6, 0xC7, 0xC9, 0xCA, 0xCB, 0xCD, 0xCE, 0xCF)
-_ADOBE = 0xEE
+_JFIF, _ADOBE = 0xE0, 0xEE
 SIZE = 8
 _MOST_PIXELS = 1 << 28
 # A large even image of ten scans has some forty blocks for each byte of its file.
@@ -30,11 +31,8 @@ _WORKING_BYTES = 64  # for each sample
 ZIGZAG = np.array(
     sorted(range(64), key=lambda at: (at // 8 + at % 8, (at // 8 if (at // 8 + at % 8) % 2 else at % 8)))
 )
-_PLACES = [int(place) for place in ZIGZAG]
-
-
-def refuse(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(f"JPEG: {message}")
+# Damaged files have coefficients beyond the last, which libjpeg takes for the last.
+_PLACES = [*ZIGZAG.tolist(), *[63] * 16]
 
 
 @dataclass
@@ -45,7 +43,7 @@ class Component:
     across: int
     down: int
     quantizer: int
-    coefficients: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 64), np.int32))
+    coefficients: np.ndarray = field(default_factory=lambda: np.zeros((0, 0, 64), np.int16))
     tables: tuple[int, int] = (0, 0)
     before: int = 0
 
@@ -82,78 +80,23 @@ class _Units:
         return coefficients.reshape(-1, SIZE * SIZE), rows * coefficients.shape[1] + columns
 
 
-class _Bits:
-    """Bits of a scan between two restarts, the highest of a byte first."""
-
-    def __init__(self, data: bytes) -> None:
-        # Beyond the end there are zeros, as many as one block can need before it is noticed.
-        self._data = data + bytes(8)
-        self._at = 0
-        self._held = 0
-        self._count = 0
-
-    def _fill(self) -> None:
-        if self._at >= len(self._data):
-            raise refuse("data of a scan must be complete")
-        self._held = (self._held << 16) | int.from_bytes(self._data[self._at : self._at + 2], "big")
-        if self._at + 2 > len(self._data):
-            self._held <<= 8
-        self._at += 2
-        self._count += 16
-
-    def symbol(self, table: list[int]) -> int:
-        """The next symbol of a table by 16 bits: (length << 8) | symbol, 0 where there is none."""
-        while self._count < 16:
-            self._fill()
-        found = table[(self._held >> (self._count - 16)) & 0xFFFF]
-        if not found:
-            raise refuse("data of a scan must be of known codes")
-        self._count -= found >> 8
-        self._held &= (1 << self._count) - 1
-        return found & 0xFF
-
-    def raw(self, size: int) -> int:
-        """A number of so many bits."""
-        while self._count < size:
-            self._fill()
-        self._count -= size
-        value = self._held >> self._count
-        self._held &= (1 << self._count) - 1
-        return value
-
-    def signed(self, size: int) -> int:
-        """A number of so many bits; those that begin with 0 are negative."""
-        if not size:
-            return 0
-        value = self.raw(size)
-        return value if value >> (size - 1) else value - (1 << size) + 1
-
-
-def _lookup(counts: bytes, symbols: bytes) -> list[int]:
-    """A Huffman table by the next 16 bits."""
-    table: list[int] = []
-    at = 0
-    for length, count in enumerate(counts, 1):
-        for symbol in symbols[at : at + count]:
-            table += [(length << 8) | symbol] * (1 << (16 - length))
-        at += count
-    if len(table) > 1 << 16:
-        raise refuse("a Huffman table must not have more codes than there can be")
-    return table + [0] * ((1 << 16) - len(table))
-
-
 class Decoder:
-    """What a file says, segment by segment."""
+    """What a file says, segment by segment; if recover, of one that is cut off what is there.
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
+    As libjpeg has it, a scan may end early: its other blocks are 0.
+    """
+
+    def __init__(self, data: bytes, recover: bool = False) -> None:
+        self._data = data + b"\xff\xd9" if recover else data
+        self._recover = recover
         self._huffman: dict[int, list[int]] = {}
         self._quantizers: dict[int, np.ndarray] = {}
         self._restart = 0
         self._progressive = False
         self._blocks_met = 0
         self.frame: Frame | None = None
-        self.transform: int | None = None
+        self._is_jfif = False
+        self._adobe_transform: int | None = None
 
     def read(self, header_only: bool) -> None:
         """The frame, and its coefficients unless header_only."""
@@ -195,15 +138,37 @@ class Decoder:
             self._read_quantizers(segment)
         elif marker == _RESTART_INTERVAL and len(segment) >= 2:
             (self._restart,) = struct.unpack_from(">H", segment)
+        elif marker == _JFIF and segment[:5] == b"JFIF\0" and len(segment) >= 14:
+            self._is_jfif = True
         elif marker == _ADOBE and segment[:5] == b"Adobe" and len(segment) >= 12:
-            self.transform = segment[11]
+            self._adobe_transform = segment[11]
+
+    @property
+    def colour_space(self) -> str:
+        """GREY, YCC, RGB, CMYK or YCCK. JFIF has YCC alone; Adobe says whether colours are differences."""
+        assert self.frame is not None
+        names = bytes(component.name for component in self.frame.components)
+        if len(names) == 1:
+            return "GREY"
+        if len(names) == 4:
+            return "YCCK" if self._adobe_transform else "CMYK"
+        if not self._is_jfif and (
+            self._adobe_transform == 0 or (self._adobe_transform is None and names == b"RGB")
+        ):
+            return "RGB"
+        return "YCC"
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether colours of inks count what is left white."""
+        return self._adobe_transform is not None
 
     def _read_huffman(self, segment: bytes) -> None:
         while segment:
             count = sum(segment[1:17])
             if len(segment) < 17 + count:
                 raise refuse("a Huffman table must be complete")
-            self._huffman[segment[0]] = _lookup(segment[1:17], segment[17 : 17 + count])
+            self._huffman[segment[0]] = lookup(segment[1:17], segment[17 : 17 + count])
             segment = segment[17 + count :]
 
     def _read_quantizers(self, segment: bytes) -> None:
@@ -221,9 +186,9 @@ class Decoder:
         if len(segment) < 6 or self.frame is not None:
             raise refuse("file must have one frame")
         depth, height, width, count = struct.unpack_from(">BHHB", segment)
-        if depth != 8 or count not in (1, 3) or len(segment) < 6 + 3 * count:
+        if depth != 8 or count not in (1, 3, 4) or len(segment) < 6 + 3 * count:
             raise UnsupportedError(
-                f"JPEG: images must have 8-bit samples of 1 or 3 colours, got {depth} bits and {count}"
+                f"JPEG: images must have 8-bit samples of 1, 3 or 4 colours, got {depth} bits and {count}"
             )
         if not 0 < height * width <= _MOST_PIXELS:
             raise refuse(f"image must have from 1 to {_MOST_PIXELS} pixels, got {height} x {width}")
@@ -238,12 +203,12 @@ class Decoder:
         rows, columns = -(-height // (SIZE * down)), -(-width // (SIZE * across))
         # A block takes two bits at least, a progressive one a bit of its first coefficient.
         blocks = rows * columns * sum(c.down * c.across for c in components)
-        if blocks > (8 if self._progressive else 4) * len(self._data) + 64:
+        if blocks > (8 if self._progressive else 4) * len(self._data) + 64 and not self._recover:
             raise refuse(f"{len(self._data)} bytes must be enough for {height} x {width} pixels")
         check_decoded("JPEG", height * width * count, _WORKING_BYTES * SIZE * SIZE * blocks)
         for component in components:
             shape = (rows * component.down, columns * component.across, 64)
-            component.coefficients = np.zeros(shape, np.int32)
+            component.coefficients = np.zeros(shape, np.int16)
 
     def _scan(self, segment: bytes, at: int) -> int:
         """Reads a scan that begins at the byte; returns where it ends."""
@@ -268,13 +233,11 @@ class Decoder:
         units = self._units(chosen)
         self._pay(units.count * len(units.blocks))
         each = self._restart or units.count
-        if len(parts) < -(-units.count // each):
-            raise refuse("a scan must be complete")
         for number, data in enumerate(parts):
             for component in chosen:
                 component.before = 0
             first = number * each
-            self._interval(_Bits(data), units, first, min(first + each, units.count), part)
+            self._interval(Bits(data), units, first, min(first + each, units.count), part)
         return stop
 
     def _pay(self, blocks: int) -> None:
@@ -288,12 +251,12 @@ class Decoder:
             )
 
     def _interval(
-        self, bits: _Bits, units: _Units, first: int, last: int, part: ProgressiveScan | None
+        self, bits: Bits, units: _Units, first: int, last: int, part: ProgressiveScan | None
     ) -> None:
-        """Reads the blocks of the units between two restarts."""
+        """Reads the blocks of the units between two restarts, as far as there are bits."""
         if part is not None:
             part.restart()
-        while first < last:
+        while first < last and not bits.is_over:
             if part is not None and part.is_within_run:
                 first += part.skip(bits, *units.stretch(first, last))
                 continue
@@ -339,19 +302,17 @@ class Decoder:
         blocks = [(c, c.down, c.across, i, j) for c in chosen for i in range(c.down) for j in range(c.across)]
         return _Units(rows * columns, columns, blocks)
 
-    def _block(self, bits: _Bits, component: Component, block: np.ndarray) -> None:
+    def _block(self, bits: Bits, component: Component, block: np.ndarray) -> None:
         first, others = (self._huffman[table] for table in component.tables)
         component.before += bits.signed(bits.symbol(first) & 15)
-        block[0] = component.before
+        block[0] = short(component.before)
         at = 1
         while at < 64:
             symbol = bits.symbol(others)
             run, size = symbol >> 4, symbol & 15
             if size:
                 at += run
-                if at > 63:
-                    raise refuse("a block must have 64 coefficients")
-                block[ZIGZAG[at]] = bits.signed(size)
+                block[_PLACES[at]] = bits.signed(size)
                 at += 1
             elif run == 15:
                 at += 16

@@ -1,27 +1,21 @@
-"""JPEG files as arrays.
+"""JPEG files as arrays, byte for byte libjpeg's.
 
-Source: ITU-T T.81; for sizes, upsampling and the fast transform, libjpeg's jdmaster.c, jdsample.c and
-jidctfst.c.
+Source: ITU-T T.81 and T.871; libjpeg: jdmaster.c, jdsample.c and jdcolor.c for sizes, upsampling and colours.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .jpeg_format import SIZE, Component, Decoder, Frame, refuse
+from .jpeg_bits import refuse
+from .jpeg_format import SIZE, Component, Decoder, Frame
+from .jpeg_transform import pixels
 
-_LUMINANCE = np.array([0.299, 0.587, 0.114])
-# The inverse transform [frequency, place].
-BASIS = np.cos(np.outer(np.arange(8), 2 * np.arange(8) + 1) * (np.pi / 16)) / 2
-BASIS[0] /= np.sqrt(2)
-
-
-# Factors that the fast transform takes out of each frequency, and its multipliers of eight places.
-_FAST_FACTORS = np.array(
-    [1.0, 1.387039845, 1.306562965, 1.175875602, 1.0, 0.785694958, 0.541196100, 0.275899379]
-)
-_FAST_SCALES = np.rint(16384 * np.outer(_FAST_FACTORS, _FAST_FACTORS)).astype(np.int64)
-_ROOT_2, _TWO_COS, _DIFFERENCE, _SUM = 362, 473, 277, 669
+# Colours are weighed by numbers of sixteen places.
+_PLACES = 16
+_HALF = 1 << (_PLACES - 1)
+_RED, _GREEN, _BLUE = 19595, 38470, 7471
+_RED_BY_CR, _GREEN_BY_CR, _GREEN_BY_CB, _BLUE_BY_CB = 91881, -46802, -22554, 116130
 
 
 def jpeg_shape(data: bytes) -> tuple[int, int, int]:
@@ -40,42 +34,40 @@ def read_jpeg(
     channels: int = 0,
     columns: tuple[int, int] | None = None,
     fast: bool = False,
+    recover: bool = False,
 ) -> np.ndarray:
     """The image [height, width, 1 or 3], uint8, its sides divided by ratio (1, 2, 4 or 8), rounded up.
 
-    channels may be 1, luminance alone, or 3; 0 stands for the file's own.
+    channels may be 1, luminance alone, or 3; 0 stands for the file's own, 3 for inks.
     columns are those that are wanted, from and to: what is beyond them does not count then.
     fancy: colours that are sampled more rarely are interpolated, not repeated. fast: by the faster and
-    less exact transform. InvalidArgumentError
-    for what is no whole file, UnsupportedError for other kinds than this module's.
+    less exact transform. recover: of a file that is cut off what is there, and grey.
+    InvalidArgumentError for what is no whole file, UnsupportedError for other kinds than this module's.
     """
-    decoder = Decoder(data)
+    decoder = Decoder(data, recover)
     decoder.read(header_only=False)
     frame = decoder.frame
     if frame is None:
         raise refuse("file must have a frame")
-    colours = frame.components
-    if channels == 1 and len(colours) == 3 and _is_ycc(decoder, frame):
-        colours = colours[:1]
+    space = decoder.colour_space
+    if channels == 1 and len(frame.components) == 4:
+        raise refuse("images of inks must have 3 channels, got 1")
+    colours = frame.components[:1] if channels == 1 and space == "YCC" else frame.components
     start, end = (0, -(-frame.width // ratio)) if columns is None else columns
     # Libjpeg cuts at whole units of all colours.
     aligned = start - start % (SIZE * frame.most[1] // ratio)
     ways, span = (fancy, fast), (aligned, end)
     planes = [_plane(decoder, frame, component, ratio, ways, span) for component in colours]
     image = np.stack(planes, axis=-1)[:, start - aligned :]
-    if len(planes) == 3 and _is_ycc(decoder, frame):
+    if len(planes) == 4:
+        image = _of_inks(image, space == "YCCK", decoder.is_inverted)
+    elif len(planes) == 3 and space == "YCC":
         image = _rgb(image)
     elif len(planes) == 3 and channels == 1:
-        image = (image * _LUMINANCE).sum(axis=-1, keepdims=True)
+        image = ((image @ [_RED, _GREEN, _BLUE] + _HALF) >> _PLACES)[:, :, np.newaxis]
     elif len(planes) == 1 and channels == 3:
         image = np.repeat(image, 3, axis=-1)
-    return np.clip(np.floor(image + 0.5), 0, 255).astype(np.uint8)
-
-
-def _is_ycc(decoder: Decoder, frame: Frame) -> bool:
-    if decoder.transform is not None:
-        return decoder.transform != 0
-    return bytes(component.name for component in frame.components) != b"RGB"
+    return image.astype(np.uint8)
 
 
 def _plane(
@@ -86,7 +78,7 @@ def _plane(
     ways: tuple[bool, bool],
     span: tuple[int, int],
 ) -> np.ndarray:
-    """A colour as large as the image that is wanted, float64, in the span of columns."""
+    """A colour as large as the image that is wanted, int32, in the span of columns."""
     (fancy, fast), (down, across) = ways, frame.most
     least = size = SIZE // ratio
     # A colour that is sampled more rarely keeps more of its own pixels.
@@ -94,79 +86,57 @@ def _plane(
         if (down * least) % (component.down * size * 2):
             break
         size *= 2
-    dequantized = component.coefficients * decoder.quantizer(component)
-    blocks = dequantized.reshape(*dequantized.shape[:2], SIZE, SIZE)
-    if fast and size == SIZE:
-        pixels = _fast(component.coefficients.reshape(blocks.shape), decoder.quantizer(component)) + 128.0
-    else:
-        # A smaller block is made of means.
-        basis = BASIS.reshape(SIZE, size, -1).mean(axis=2)
-        pixels = np.einsum("ki,rckl,lj->ricj", basis, blocks, basis, optimize=True) + 128
-    whole = np.clip(np.floor(pixels + 0.5), 0, 255).reshape(blocks.shape[0] * size, blocks.shape[1] * size)
+    whole = pixels(component.coefficients, decoder.quantizer(component), size, fast)
     rows = -(-frame.height * component.down * size // (down * SIZE))
     first = span[0] * ratio * component.across * size // (across * SIZE)
     count = -(-(span[1] - span[0]) * ratio * component.across * size // (across * SIZE))
     times = (down * least // (component.down * size), across * least // (component.across * size))
-    full = _enlarged(whole[:rows, first : first + count], times, fancy and least > 1)
+    is_narrow = frame.width * component.across * size <= 2 * across * SIZE
+    smooth = fancy and least > 1 and not (is_narrow and times[1] == 2)
+    full = _enlarged(whole[:rows, first : first + count], times, smooth)
     return full[: -(-frame.height // ratio), : span[1] - span[0]]
 
 
-def _fast(blocks: np.ndarray, quantizer: np.ndarray) -> np.ndarray:
-    """Pixels of blocks by the transform that TensorFlow takes unless an accurate one is asked for.
+def _enlarged(x: np.ndarray, times: tuple[int, int], smooth: bool) -> np.ndarray:
+    """x made larger by times, down and across; if smooth, twice as many are interpolated.
 
-    Coefficients [rows, columns, 8, 8] by row frequency first give [rows, 8, columns, 8], to which 128
-    is still to be added.
+    The nearest counts three quarters, the next nearest a quarter. What is in the middle of two integers
+    goes down and up in turns.
     """
-    scales = (quantizer.reshape(SIZE, SIZE).astype(np.int64) * _FAST_SCALES + (1 << 11)) >> 12
-    found = _fast_lines(np.moveaxis(blocks * scales, 2, 0))
-    found = _fast_lines(np.moveaxis(found, 3, 0))
-    # Now [column place, row place, rows, columns].
-    return np.asarray(found.transpose(2, 1, 3, 0) >> 5)
-
-
-def _fast_lines(x: np.ndarray) -> np.ndarray:
-    """The transform along the first axis, int64, of Arai, Agui and Nakajima."""
-    even, odd = x[0] + x[4], x[0] - x[4]
-    outer = x[2] + x[6]
-    inner = ((x[2] - x[6]) * _ROOT_2 >> 8) - outer
-    halves = (even + outer, odd + inner, odd - inner, even - outer)
-    low, high = x[5] + x[3], x[5] - x[3]
-    wide, thin = x[1] + x[7], x[1] - x[7]
-    first = wide + low
-    turned = (high + thin) * _TWO_COS >> 8
-    second = (-_SUM * high >> 8) + turned - first
-    third = ((wide - low) * _ROOT_2 >> 8) - second
-    fourth = (_DIFFERENCE * thin >> 8) - turned + third
-    parts = (first, second, third, -fourth)
-    forward = [half + part for half, part in zip(halves, parts, strict=True)]
-    backward = [half - part for half, part in zip(halves, parts, strict=True)]
-    return np.stack(forward + backward[::-1])
-
-
-def _enlarged(x: np.ndarray, times: tuple[int, int], fancy: bool) -> np.ndarray:
-    """x made larger by times, down and across."""
-    if fancy and x.shape[1] > 2 and times in ((1, 2), (2, 2), (2, 1)):
-        for axis, factor in enumerate(times):
-            x = _interpolated(x, axis) if factor == 2 else x
-        return x
+    if smooth and times == (2, 1):
+        return _between(x, 0, 2, (1, 2))
+    if smooth and times == (1, 2):
+        return _between(x, 1, 2, (1, 2))
+    if smooth and times == (2, 2):
+        return _between(_between(x, 0, 0, (0, 0)), 1, 4, (8, 7))
     return np.repeat(np.repeat(x, times[0], axis=0), times[1], axis=1)
 
 
-def _interpolated(x: np.ndarray, axis: int) -> np.ndarray:
-    """Twice as many, each three quarters of the nearest and a quarter of the next nearest."""
+def _between(x: np.ndarray, axis: int, bits: int, added: tuple[int, int]) -> np.ndarray:
+    """Twice as many, each three times the nearest and the next nearest, without so many bits."""
     moved = np.moveaxis(x, axis, 0)
     padded = np.concatenate([moved[:1], moved, moved[-1:]])
-    made = np.empty((2 * len(moved), *moved.shape[1:]))
-    made[::2] = (3 * moved + padded[:-2]) / 4
-    made[1::2] = (3 * moved + padded[2:]) / 4
+    made = np.empty((2 * len(moved), *moved.shape[1:]), x.dtype)
+    made[::2] = (3 * moved + padded[:-2] + added[0]) >> bits
+    made[1::2] = (3 * moved + padded[2:] + added[1]) >> bits
     return np.moveaxis(made, 0, axis)
 
 
 def _rgb(image: np.ndarray) -> np.ndarray:
-    """Red, green and blue of luminance and two differences of colour.
+    """Red, green and blue of luminance and two differences of colour."""
+    luminance, cb, cr = np.moveaxis(image - [0, 128, 128], -1, 0)
+    red = luminance + ((_RED_BY_CR * cr + _HALF) >> _PLACES)
+    green = luminance + ((_GREEN_BY_CB * cb + _GREEN_BY_CR * cr + _HALF) >> _PLACES)
+    blue = luminance + ((_BLUE_BY_CB * cb + _HALF) >> _PLACES)
+    return np.clip(np.stack([red, green, blue], axis=-1), 0, 255)
 
-    Source: ITU-T T.871.
+
+def _of_inks(image: np.ndarray, differences: bool, inverted: bool) -> np.ndarray:
+    """Red, green and blue of cyan, magenta, yellow and black.
+
+    Source: TensorFlow tensorflow/core/lib/jpeg/jpeg_mem.cc.
     """
-    luminance, blue, red = np.moveaxis(image - [0, 128, 128], -1, 0)
-    green = luminance - 0.344136286 * blue - 0.714136286 * red
-    return np.stack([luminance + 1.402 * red, green, luminance + 1.772 * blue], axis=-1)
+    colours, black = image[:, :, :3], image[:, :, 3:]
+    if differences:
+        colours = 255 - _rgb(colours)
+    return colours * black // 255 if inverted else (255 - colours) * (255 - black) // 255

@@ -5,21 +5,9 @@ Source: ITU-T T.81, Annex G.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from .status import InvalidArgumentError
-
-
-class Bits(Protocol):
-    """The bits of a scan."""
-
-    def symbol(self, table: list[int]) -> int: ...
-
-    def raw(self, size: int) -> int: ...
-
-    def signed(self, size: int) -> int: ...
+from .jpeg_bits import Bits, refuse, short
 
 
 class ProgressiveScan:
@@ -30,8 +18,8 @@ class ProgressiveScan:
 
     def __init__(self, start: int, end: int, refines: bool, low: int, zigzag: list[int]) -> None:
         if not (start <= end <= 63 and low <= 13 and (start or not end)):
-            message = "JPEG: a scan must be of coefficients from 0 to 63, the first alone"
-            raise InvalidArgumentError(f"{message}, got {start} to {end}, bit {low}")
+            message = "a scan must be of coefficients from 0 to 63, the first alone"
+            raise refuse(f"{message}, got {start} to {end}, bit {low}")
         self._start, self._end = start, end
         self._refines, self._low = refines, low
         self._zigzag = zigzag
@@ -69,10 +57,10 @@ class ProgressiveScan:
             else:
                 self._first(bits, table, block)
         elif self._refines:
-            block[0] |= bits.raw(1) << self._low
+            block[0] |= short(bits.raw(1) << self._low)
         else:
             before += bits.signed(bits.symbol(table) & 15)
-            block[0] = before << self._low
+            block[0] = short(before << self._low)
         return before
 
     def _first(self, bits: Bits, table: list[int], block: np.ndarray) -> None:
@@ -85,9 +73,7 @@ class ProgressiveScan:
             run, size = symbol >> 4, symbol & 15
             if size:
                 at += run
-                if at > self._end:
-                    raise InvalidArgumentError("JPEG: a block must have no coefficients beyond its scan's")
-                block[self._zigzag[at]] = bits.signed(size) * (1 << self._low)
+                block[self._zigzag[at]] = short(bits.signed(size) << self._low)
                 at += 1
             elif run == 15:
                 at += 16
@@ -106,7 +92,7 @@ class ProgressiveScan:
                 break
             value = (1 if bits.raw(1) else -1) << self._low if size else 0
             at = self._pass_by(bits, block, at, run)
-            if value and at <= self._end:
+            if value:
                 block[self._zigzag[at]] = value
             at += 1
         if self._empty:
@@ -123,6 +109,6 @@ class ProgressiveScan:
                     break
                 zeros -= 1
             elif bits.raw(1) and not abs(held) >> self._low & 1:
-                block[place] = held + (1 if held > 0 else -1) * (1 << self._low)
+                block[place] = short(held + (1 if held > 0 else -1) * (1 << self._low))
             at += 1
         return at

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from .jpeg_format import ZIGZAG
-from .jpeg_pixels import BASIS
 
 _SIZE = 8
 _LUMINANCE = np.array(
@@ -30,6 +29,9 @@ _COLOUR[:4, :4] = [[17, 18, 24, 47], [18, 21, 26, 66], [24, 26, 56, 99], [47, 66
 _TO_YCC = np.array(
     [[0.299, 0.587, 0.114], [-0.168735892, -0.331264108, 0.5], [0.5, -0.418687589, -0.081312411]]
 )
+# The transform [frequency, place].
+_BASIS = np.cos(np.outer(np.arange(8), 2 * np.arange(8) + 1) * (np.pi / 16)) / 2
+_BASIS[0] /= np.sqrt(2)
 _LONGEST = 16
 # One block's symbols: (symbol, bits that follow, how many).
 Symbols = list[tuple[int, int, int]]
@@ -64,7 +66,7 @@ def _halved(plane: np.ndarray) -> np.ndarray:
 def _coefficients(plane: np.ndarray, quantizer: np.ndarray) -> np.ndarray:
     """Quantized coefficients [rows, columns, 64] in the order of the file."""
     blocks = plane.reshape(plane.shape[0] // _SIZE, _SIZE, -1, _SIZE).swapaxes(1, 2) - 128
-    found = np.einsum("ki,rcij,lj->rckl", BASIS, blocks, BASIS, optimize=True)
+    found = np.einsum("ki,rcij,lj->rckl", _BASIS, blocks, _BASIS, optimize=True)
     steps = found.reshape(*found.shape[:2], 64) / quantizer
     return np.rint(steps).astype(np.int64)[:, :, ZIGZAG]
 

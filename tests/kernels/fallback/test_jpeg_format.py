@@ -34,7 +34,7 @@ def jpeg(
         bits += f"{change if change > 0 else change + (1 << size) - 1:0{size}b}" if size else ""
         bits += "0"
     bits += "1" * (-len(bits) % 8)
-    coded = int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\x00")
+    coded = int(bits or "0", 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\x00")
     colours = range(len(sampling))
     header = struct.pack(">BHHB", 8, height, width, len(sampling))
     header += b"".join(bytes([i, sampling[i], 0]) for i in colours)
@@ -104,6 +104,25 @@ def test_progressive_files_come_in_parts() -> None:
     for cut in range(20, len(PROGRESSIVE) - 2, 7):
         with pytest.raises(InvalidArgumentError):
             decode(PROGRESSIVE[:cut])
+
+
+def test_coefficients_are_kept_to_16_bits() -> None:
+    """A first coefficient grows by 2047 from block to block, and 13 bits of it are still to come."""
+    empty = jpeg(8, 8 * 160, [0x11], [], frame=0xC2)[:-2]
+    scan = empty.replace(bytes([1, 0, 0, 0, 63, 0]), bytes([1, 0, 0, 0, 0, 13]))
+    bits = ("1011" + "1" * 11) * 160
+    coded = int(bits + "1" * (-len(bits) % 8), 2).to_bytes(-(-len(bits) // 8), "big")
+    image = decode(scan + coded.replace(b"\xff", b"\xff\x00") + b"\xff\xd9")
+    assert image.shape == (8, 1280, 1)
+
+
+def test_what_is_there_of_files_that_are_cut_is_given_where_that_is_asked_for() -> None:
+    cut = GREY[:-5]
+    with pytest.raises(InvalidArgumentError, match="complete"):
+        decode(cut)
+    (image,) = run("DecodeJpeg", [contents(cut)], try_recover_truncated="bool$true")
+    assert [image[0, 0, 0], image[7, 8, 0], image[9, 11, 0]] == [10, 200, 128]
+    np.testing.assert_array_equal(image, decode(cut + b"\xff\xd9"))
 
 
 def test_damaged_files_are_refused() -> None:
