@@ -32,7 +32,7 @@ class Effects(IntEnum):
 class Operator(NamedTuple):
     """The facts about one builtin operator.
 
-    family names the module kernels/<family>.py, version is the newest one that it runs; gpu names the
+    family names the module of kernels/, version is the newest one that it runs; gpu names the
     module of delegates/cuda, "" where there is none. halves are the types whose results are those of
     float32, rounded; packed tells whether 2- and 4-bit tensors are moved as bytes. converts are the types
     of operand typed_operand for which the converter makes the operator (TensorFlow
@@ -79,7 +79,7 @@ OPERATORS: dict[str, Operator] = {
              converts="f32 f64", releases="2.10"),
     "AVERAGE_POOL_2D": Operator("pool", 3, halves=_BOTH, activates=True, gpu="pool",
              converts="f32", releases="1.5 1.14 2.3"),
-    "BATCH_MATMUL": Operator("batch_matmul", 5, halves=_BOTH, gpu="batch_matmul",
+    "BATCH_MATMUL": Operator("contraction.batch_matmul", 5, halves=_BOTH, gpu="batch_matmul",
              converts="f32 i8", releases="2.3 2.3 2.4 2.5"),
     "BATCH_TO_SPACE_ND": Operator("space_batch", 4, packed=True, gpu="space_batch",
              converts="f32 i8 i32 i64 u8", releases="1.6 1.14 2.3 2.12"),
@@ -101,15 +101,15 @@ OPERATORS: dict[str, Operator] = {
     "COMPLEX_ABS": Operator("complex_parts", 1, converts="c64 c128", releases="2.5"),
     "CONCATENATION": Operator("concatenation", 7, packed=True, gpu="movement",
              converts="f32 i64 i32 i16 i8 u8 u32 bool", releases="1.5 1.14 2.3 2.14 2.21 2.23 2.23"),
-    "CONV_2D": Operator("conv", 8, halves=_BOTH, activates=True, gpu="conv",
+    "CONV_2D": Operator("contraction.table", 8, halves=_BOTH, activates=True, gpu="conv",
              converts="f32", releases="1.5 1.14 1.14 2.3 2.4 2.9 2.11 2.15"),
-    "CONV_3D": Operator("conv_3d", 1, converts="f32", releases="2.5"),
-    "CONV_3D_TRANSPOSE": Operator("conv_3d", 1, converts="f32", typed_operand=1, releases="2.6"),
+    "CONV_3D": Operator("contraction.conv_3d", 1, converts="f32", releases="2.5"),
+    "CONV_3D_TRANSPOSE": Operator("contraction.conv_3d", 1, converts="f32", typed_operand=1, releases="2.6"),
     "COS": Operator("elementwise", 2, in_place=_FIRST, halves=_BOTH, gpu="elementwise",
              converts="f32", releases="1.14 2.23"),
     "CUMSUM": Operator("cumsum", 1, halves=_BOTH, gpu="cumsum", converts="f32 i32 i64", releases="2.4"),
     "DENSIFY": Operator("densify", 1, releases="2.2"),
-    "DEPTHWISE_CONV_2D": Operator("depthwise_conv", 7, halves=_BOTH, activates=True, gpu="depthwise_conv",
+    "DEPTHWISE_CONV_2D": Operator("contraction.table", 7, halves=_BOTH, activates=True, gpu="depthwise_conv",
              converts="f32", releases="1.5 1.12 1.14 2.2 2.3 2.3 2.11"),
     "DEPTH_TO_SPACE": Operator("space_depth", 2, packed=True, gpu="movement",
              converts="f32 i8 i32 i64 u8", releases="2.1 2.5"),
@@ -141,7 +141,7 @@ OPERATORS: dict[str, Operator] = {
              converts="f32 i8 i16 i32", releases="1.14 1.14 2.13"),
     "FLOOR_MOD": Operator("binary_math", 2, results="#0", in_place=_EITHER, halves=_BOTH, gpu="binary_math",
              converts="i8 i16 i32 i64 f32", releases="1.13 2.13"),
-    "FULLY_CONNECTED": Operator("fully_connected", 13, halves=_BOTH, activates=True, gpu="fully_connected",
+    "FULLY_CONNECTED": Operator("contraction.table", 13, halves=_BOTH, activates=True, gpu="fully_connected",
              converts="f32", releases="1.5 1.10 1.14 1.14 2.0 2.1 2.3 2.3 2.3 2.11 2.15 2.17 2.18 2.21"),
     "GATHER": Operator("gather", 8, results="#0", packed=True, gpu="gather",
              converts="f32 bool i8 i16 i32 i64 str u8", releases="1.6 1.14 1.15 2.4 2.5 2.13 2.15 2.23"),
@@ -308,10 +308,10 @@ OPERATORS: dict[str, Operator] = {
     "STABLEHLO_COMPOSITE": Operator("control_flow", 1, effects=Effects.CALLS, releases="2.17"),
     "STABLEHLO_CONCATENATE": Operator("stablehlo_movement", 1),
     "STABLEHLO_CONVERT": Operator("stablehlo_elementwise", 1),
-    "STABLEHLO_CONVOLUTION": Operator("stablehlo_contraction", 1),
+    "STABLEHLO_CONVOLUTION": Operator("contraction.stablehlo", 1),
     "STABLEHLO_COSINE": Operator("stablehlo_elementwise", 1, halves=_BFLOAT16),
     "STABLEHLO_DIVIDE": Operator("stablehlo_elementwise", 1, halves=_BFLOAT16),
-    "STABLEHLO_DOT_GENERAL": Operator("stablehlo_contraction", 1),
+    "STABLEHLO_DOT_GENERAL": Operator("contraction.stablehlo", 1),
     "STABLEHLO_DYNAMIC_SLICE": Operator("stablehlo_movement", 1),
     "STABLEHLO_DYNAMIC_UPDATE_SLICE": Operator("stablehlo_movement", 1),
     "STABLEHLO_EXPONENTIAL": Operator("stablehlo_elementwise", 1, halves=_BFLOAT16),
@@ -355,7 +355,7 @@ OPERATORS: dict[str, Operator] = {
     "TOPK_V2": Operator("top_k", 3, gpu="top_k", converts="f32 i8 i16 i32 i64 u8", releases="1.7 1.14 2.13"),
     "TRANSPOSE": Operator("transpose", 9, packed=True, gpu="movement",
              converts="i32 f32 i8 u8 bool i64", releases="1.6 1.14 1.15 2.3 2.4 2.12 2.14.4 2.22 2.23"),
-    "TRANSPOSE_CONV": Operator("transpose_conv", 5, halves=_BOTH, activates=True, gpu="transpose_conv",
+    "TRANSPOSE_CONV": Operator("contraction.table", 5, halves=_BOTH, activates=True, gpu="transpose_conv",
              converts="f32", typed_operand=2, releases="1.9 2.2 2.3 2.13 2.15"),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": Operator("lstm", 4, releases="1.13.1 1.14 2.3 2.12"),
     "UNIDIRECTIONAL_SEQUENCE_RNN": Operator("rnn", 3, releases="1.14 1.14 2.3"),

@@ -13,7 +13,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
-from .decoded_constant import PACKED_TYPES, decoded, packed, unpacked
+from .decoded_constant import decoded
 from .index_vector import check_counts
 from .lookup import (
     BYTE_TYPES,
@@ -23,6 +23,7 @@ from .lookup import (
     stored_values,
 )
 from .operators import registration
+from .packed import PACKED_BITS, packed, unpacked
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
 from .reshape import flat_copy_calls
@@ -163,7 +164,7 @@ def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | No
     check_counts("QUANTIZE", node, 1)
     x, y = context.input(node, 0), context.output(node, 0)
     context.resize_tensor(y, x.shape)
-    if x.type == TensorType.FLOAT32 and y.type in PACKED_TYPES:
+    if x.type == TensorType.FLOAT32 and y.type in PACKED_BITS:
         return None
     if x.type != TensorType.FLOAT32:
         return _requantize_call(context, x, y)
@@ -181,8 +182,8 @@ def _invoke_quantize(context: Context, node: Node) -> None:
     """float32 to a packed type."""
     x, y = context.input(node, 0), context.output(node, 0)
     q = quantization_of("QUANTIZE", y)
-    bits, type_ = PACKED_TYPES[TensorType(y.type)]
-    low = -(1 << (bits - 1)) if type_ == TensorType.INT8 else 0
+    bits = PACKED_BITS[TensorType(y.type)]
+    low = 0 if y.type == TensorType.UINT4 else -(1 << (bits - 1))
     quotient = x.array() / np.float32(q.scale)
     rounded = np.copysign(np.floor(np.abs(quotient) + np.float32(0.5)), quotient)
     stored = np.clip(rounded + q.zero_point, low, low + (1 << bits) - 1).astype(np.int64)
@@ -194,10 +195,9 @@ def _invoke_dequantize(context: Context, node: Node) -> None:
     """A packed type to float32; LiteRT's default takes whole groups of 8 in vector code that rounds twice."""
     x, y = context.input(node, 0), context.output(node, 0)
     q = quantization_of("DEQUANTIZE", x)
-    bits, type_ = PACKED_TYPES[TensorType(x.type)]
     if x.data is None or q.per_channel:
         raise PrepareError(f"DEQUANTIZE: packed inputs that are not constant must have one scale, got {x!r}")
-    values = unpacked(x.dense_bytes(), bits, x.size, type_ == TensorType.INT8).ravel().astype(np.float32)
+    values = unpacked(x).ravel().astype(np.float32)
     scale, zero_point = np.float32(q.scale), np.float32(q.zero_point)
     reals = scale * (values - zero_point)
     if context.numerics is Numerics.DEFAULT:
@@ -212,9 +212,9 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall] | 
     if y.type != TensorType.FLOAT32:
         raise PrepareError(f"DEQUANTIZE: output must be float32, got {y!r}")
     context.resize_tensor(y, x.shape)
-    if x.type in PACKED_TYPES and not x.is_constant:
+    if x.type in PACKED_BITS and not x.is_constant:
         return None
-    if x.type in PACKED_TYPES or x.sparsity is not None:
+    if x.type in PACKED_BITS or x.sparsity is not None:
         x = decoded(x)
     if x.type == TensorType.FLOAT16:
         if x.size == 0:

@@ -50,7 +50,7 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
             "TensorListLength",
             "TensorListElementShape",
         ),
-        "transpose_conv_bias": ("Convolution2DTransposeBias",),
+        "contraction.transpose_conv_bias": ("Convolution2DTransposeBias",),
     },
 )
 

@@ -19,6 +19,7 @@ DOUBLE_ROUNDING = 1  # multipliers and shifts, both steps half away from zero: t
 UPWARD_ROUNDING = 2  # the same, but the second step takes ties upwards: the optimized matrix kernels
 FLOAT64_ROUNDING = 3  # real_scales, half away from zero: the reference FULLY_CONNECTED
 HYBRID = 4  # not rounded at all: float outputs of operators that quantize their inputs themselves
+WIDE_ROUNDING = 5  # int64 sums and 16 bits of the multiplier, half up: int16 operators
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:

@@ -13,8 +13,8 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
+from .contraction.cutting import address
 from .fourier import Passes, complex_passes, real_passes
-from .gemm_q8 import address
 from .operators import registration
 from .parallel import chunk_count
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.conv import conv_geometry
+from ...kernels.contraction.geometry import conv_geometry
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Shape, TensorType
 from ...schema.tflite import BuiltinOperator, Conv2DOptionsT

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...kernels.depthwise_conv import depthwise_geometry
+from ...kernels.contraction.geometry import depthwise_geometry
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, DepthwiseConv2DOptionsT

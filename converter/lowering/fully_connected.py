@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...kernels.fully_connected_geometry import fully_connected_geometry
+from ...kernels.contraction.geometry import fully_connected_geometry
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator, FullyConnectedOptionsT
@@ -34,7 +34,7 @@ def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
     if a.shape is not None and a.shape[1] not in (-1, depth):
         raise ModelError(f"depths of the operands must agree, got {a!r} and {b!r}")
     fixed = None if a.shape is None else (a.shape[0], depth)
-    shape = inferred(lambda known: fully_connected_geometry(False, known, (units, depth)).output_shape, fixed)
+    shape = inferred(lambda known: fully_connected_geometry(False, known, (units, depth))[1], fixed)
     return lowering.operator(
         node, BuiltinOperator.FULLY_CONNECTED, [a, b, None], shape, FullyConnectedOptionsT()
     )

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...kernels.conv import ConvGeometry, conv_geometry
-from ...kernels.depthwise_conv import DepthwiseGeometry, depthwise_geometry
+from ...kernels.contraction.geometry import ConvGeometry, conv_geometry, depthwise_geometry
 from ...lite.tensor import Shape, TensorType
 from ...schema.tflite import BuiltinOperator as Op
 from ...schema.tflite import Conv2DOptionsT, DepthwiseConv2DOptionsT, OneHotOptionsT, Padding
@@ -58,7 +57,7 @@ def _same_pads_alike(operator: LiteOperator, options: _Convolution, before: Lite
     return before_is_same and fits and y is not None and y[1:] == same.output_shape[1:]
 
 
-def _same_geometry(options: _Convolution, x: Shape, weights: Shape) -> ConvGeometry | DepthwiseGeometry:
+def _same_geometry(options: _Convolution, x: Shape, weights: Shape) -> ConvGeometry:
     valid = options.padding
     options.padding = Padding.SAME
     try:

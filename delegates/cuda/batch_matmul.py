@@ -1,4 +1,4 @@
-"""BATCH_MATMUL: launches from the sizes and the rounding of kernels/batch_matmul.py."""
+"""BATCH_MATMUL: launches from the sizes and the rounding of kernels/contraction/batch_matmul.py."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.batch_matmul_hybrid import column_scales
-from ...kernels.batch_matmul_operands import BatchMatmulGeometry, batch_matmul_geometry
+from ...kernels.contraction.batch_matmul_geometry import (
+    BatchMatmulGeometry,
+    batch_matmul_geometry,
+    column_scales,
+)
 from ...kernels.requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType

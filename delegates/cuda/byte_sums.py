@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.conv import ConvGeometry
-from ...kernels.depthwise_conv import DepthwiseGeometry
-from ...kernels.filter_q8 import FilterQ8
-from ...kernels.gemm_q8 import sums_fit
+from ...kernels.contraction.geometry import ConvGeometry
+from ...kernels.contraction.packed_q8 import sums_fit
+from ...kernels.contraction.sums import QuantizedSums
 from ...kernels.requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
 from ...lite.tensor import Tensor, TensorType
 from .launch import Pointer
@@ -34,7 +33,7 @@ def border_classes(
 class Border:
     """The border classes of a convolution: of rows, and of columns."""
 
-    def __init__(self, g: ConvGeometry | DepthwiseGeometry) -> None:
+    def __init__(self, g: ConvGeometry) -> None:
         self.rows, self._row_taps = border_classes(
             g.out_height, g.in_height, g.filter_height, g.stride_h, g.dilation_h, g.pad_top
         )
@@ -66,12 +65,12 @@ def wrapped(values: np.ndarray) -> np.ndarray:
     return values.astype(np.uint64).astype(np.uint32).view(np.int32)
 
 
-def zero_offset(f: FilterQ8) -> int:
+def zero_offset(f: QuantizedSums) -> int:
     """The zero point of what a kernel multiplies."""
     return f.x_zero_point - _FLIP.get(TensorType(f.x.type), 0)
 
 
-def scale_pointers(b: Lowering, node: Node, f: FilterQ8) -> tuple[Pointer, Pointer]:
+def scale_pointers(b: Lowering, node: Node, f: QuantizedSums) -> tuple[Pointer, Pointer]:
     """The channels' scales, in the form that the rounding reads, and their shifts."""
     channels = f.requantization
     shifts = b.weights(node, "shifts", lambda: channels.shifts, "i32")
@@ -82,14 +81,14 @@ def scale_pointers(b: Lowering, node: Node, f: FilterQ8) -> tuple[Pointer, Point
     return b.weights(node, "multipliers", lambda: channels.multipliers, "i32"), shifts
 
 
-def is_wide(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
+def is_wide(f: QuantizedSums, values: np.ndarray, bias: np.ndarray) -> bool:
     """Whether fixed-point rounding may need 64 bits: values are int64 [channels, terms of a sum]."""
     if f.rounding in (FLOAT_ROUNDING, FLOAT64_ROUNDING):
         return False
     return not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(values).sum(axis=1), f.requantization)
 
 
-def is_small(f: FilterQ8, values: np.ndarray, bias: np.ndarray) -> bool:
+def is_small(f: QuantizedSums, values: np.ndarray, bias: np.ndarray) -> bool:
     """Whether results of the rounding fit 22 bits before they are clamped; values are as for is_wide."""
     sums = np.abs(bias) + 255 * np.abs(values).sum(axis=1)
     return bool(np.all(sums * f.requantization.real_scales < _SMALL)) and f.rounding != FLOAT64_ROUNDING
@@ -101,14 +100,14 @@ def range_of(tensor: Tensor) -> tuple[int, int]:
     return int(limits.min), int(limits.max)
 
 
-def sees_border(g: ConvGeometry | DepthwiseGeometry) -> bool:
+def sees_border(g: ConvGeometry) -> bool:
     """Whether some output's window leaves the image."""
     bottom = (g.out_height - 1) * g.stride_h - g.pad_top + (g.filter_height - 1) * g.dilation_h
     right = (g.out_width - 1) * g.stride_w - g.pad_left + (g.filter_width - 1) * g.dilation_w
     return g.pad_top > 0 or g.pad_left > 0 or bottom >= g.in_height or right >= g.in_width
 
 
-def set_count(f: FilterQ8) -> int:
+def set_count(f: QuantizedSums) -> int:
     """How many int8 sets the weights less their zero point are the sum of."""
     stored = f.w.array()
     if not stored.size:

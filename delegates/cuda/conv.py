@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.activation import float_activation_range
-from ...kernels.conv import ConvGeometry, checked
-from ...kernels.filter_q8 import FilterQ8, filter_q8
-from ...kernels.hybrid import HybridFilter, hybrid_filter
+from ...kernels.contraction.conv import checked
+from ...kernels.contraction.geometry import ConvGeometry
+from ...kernels.contraction.node import FilterNode
+from ...kernels.contraction.sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
 from ...kernels.pad import paddings_of
 from ...kernels.requantize import FLOAT_ROUNDING, HYBRID
 from ...lite.errors import UnsupportedError
-from ...lite.tensor import Tensor, TensorType
+from ...lite.tensor import TensorType
 from .binary import addition
 from .byte_sums import (
     Border,
@@ -29,7 +29,7 @@ from .byte_sums import (
 )
 from .clamps import composed
 from .halves import in_float32
-from .hybrid import QuantizedRows, channel_constants, is_hybrid, quantize_rows, with_pad_apart
+from .hybrid import QuantizedRows, channel_constants, quantize_rows, with_pad_apart
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .packed_filter import (
     ALIGNED_BYTES,
@@ -45,7 +45,6 @@ from .tiles import Choice, Product
 from .wide_image import launch_widening, may_widen, widened, widened_weights
 
 if TYPE_CHECKING:
-    from ...lite.context import Context
     from .fusion import Step
     from .lowering import Lowering
 
@@ -58,15 +57,15 @@ def lower(b: Lowering, step: Step) -> None:
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
-    context, geometry = checked(in_float32(b.graph, node), node)
-    if is_hybrid(context, node):
+    n = checked(in_float32(b.graph, node), node)
+    if n.is_hybrid:
         step = with_pad_apart(b, step)
     if step.pad is not None:
-        geometry = _without_pad(b, step, geometry)
-    launch_conv(b, step, context, geometry, "CONV_2D")
+        n = n._replace(geometry=without_pad(b, step, n.geometry))
+    launch_conv(b, step, n)
 
 
-def _without_pad(b: Lowering, step: Step, geometry: ConvGeometry) -> ConvGeometry:
+def without_pad(b: Lowering, step: Step, geometry: ConvGeometry) -> ConvGeometry:
     """The convolution on what the PAD before it reads, which pads as much itself."""
     assert step.pad is not None
     x = b.graph.input(step.pad, 0)
@@ -82,43 +81,36 @@ def _without_pad(b: Lowering, step: Step, geometry: ConvGeometry) -> ConvGeometr
 def launch_conv(
     b: Lowering,
     step: Step,
-    context: Context,
-    geometry: ConvGeometry,
-    operator: str,
-    rounding: int | None = None,
+    n: FilterNode,
 ) -> None:
     """Launch the sum over taps and channels, with its activation and residual.
 
-    rounding overrides what kernels/filter_q8.py chooses. UnsupportedError for types and weights that are
-    not built.
+    UnsupportedError for types and weights that are not built.
     """
-    node = step.node
-    x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
+    node, x, w, geometry = step.node, n.x, n.w, n.geometry
     if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8):
         raise UnsupportedError(
-            f"{operator}: float32, int8 and uint8 are built, got input {x.type_name} and filter {w.type_name}"
+            f"{n.operator}: float32, int8 and uint8 are built, "
+            f"got input {x.type_name} and filter {w.type_name}"
         )
     if not all(b.graph.tensor(t).is_constant for t in node.inputs[1:] if t >= 0):
-        raise UnsupportedError(f"{operator}: weights and bias must be constant")
+        raise UnsupportedError(f"{n.operator}: weights and bias must be constant")
     source = b.graph.input(step.pad, 0) if step.pad is not None else x
     target = b.graph.tensor(step.output)
     places = b.pointer(source), b.pointer(target)
-    if is_hybrid(context, node):
+    if n.is_hybrid:
         if target.size == 0:
             return
-        hybrid = hybrid_filter(context, node, operator, geometry.out_depth, 0)
+        hybrid = hybrid_sums(n)
         quantized = quantize_rows(b, node, places[0], x.size)
         if quantized.length == geometry.out_pixels:
             geometry = _single_pixels(geometry)
         _HybridConv(b, step, hybrid, geometry, quantized).launch(quantized.values, places[1])
         return
     if x.type == TensorType.FLOAT32:
-        _FloatConv(b, step, operator, w, bias, geometry).launch(*places)
+        _FloatConv(b, step, n).launch(*places)
         return
-    f = filter_q8(context, node, operator, geometry.out_depth, geometry.groups)
-    if rounding is not None:
-        f = f._replace(rounding=rounding)
-    _ByteConv(b, step, f, geometry).launch(*places)
+    _ByteConv(b, step, quantized_sums(n), geometry).launch(*places)
 
 
 def _single_pixels(g: ConvGeometry) -> ConvGeometry:
@@ -293,15 +285,11 @@ class _FloatConv(_Conv):
     quantized = False
     sums = "fp32"
 
-    def __init__(
-        self, b: Lowering, step: Step, operator: str, w: Tensor, bias: Tensor | None, geometry: ConvGeometry
-    ) -> None:
-        super().__init__(b, step, geometry)
-        self.element = b.product_type(b.graph.input(step.node, 0), w)
-        self.w, self.bias = w, bias
-        options = step.node.options
-        fused = 0 if options is None else options.fused_activation_function
-        self.range = composed(float_activation_range(operator, fused), step.clamps, b.graph)
+    def __init__(self, b: Lowering, step: Step, n: FilterNode) -> None:
+        super().__init__(b, step, n.geometry)
+        self.element = b.product_type(b.graph.input(step.node, 0), n.w)
+        self.w, self.bias = n.w, n.bias
+        self.range = composed(n.float_range, step.clamps, b.graph)
 
     def weights(self) -> Pointer:
         def make() -> np.ndarray:
@@ -333,7 +321,7 @@ class _HybridConv(_Conv):
     sums = "i32"
 
     def __init__(
-        self, b: Lowering, step: Step, f: HybridFilter, geometry: ConvGeometry, rows: QuantizedRows
+        self, b: Lowering, step: Step, f: HybridSums, geometry: ConvGeometry, rows: QuantizedRows
     ) -> None:
         super().__init__(b, step, geometry)
         self.f, self.rows = f, rows
@@ -373,7 +361,7 @@ class _ByteConv(_Conv):
     element = "i8"
     sums = "i32"
 
-    def __init__(self, b: Lowering, step: Step, f: FilterQ8, geometry: ConvGeometry) -> None:
+    def __init__(self, b: Lowering, step: Step, f: QuantizedSums, geometry: ConvGeometry) -> None:
         super().__init__(b, step, geometry)
         self.f = f
         low, high = composed((f.lowest, f.highest), step.clamps, b.graph)

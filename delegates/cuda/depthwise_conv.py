@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ...kernels.activation import float_activation_range
-from ...kernels.depthwise_conv import DepthwiseGeometry, checked
-from ...kernels.filter_q8 import FilterQ8, filter_q8
-from ...kernels.hybrid import hybrid_filter
-from ...kernels.pad import paddings_of
+from ...kernels.contraction.depthwise_conv import checked
+from ...kernels.contraction.geometry import ConvGeometry
+from ...kernels.contraction.node import FilterNode
+from ...kernels.contraction.sums import QuantizedSums, hybrid_sums, quantized_sums
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
 from .byte_sums import Border, is_wide, scale_pointers, zero_offset
 from .clamps import composed
+from .conv import without_pad
 from .halves import in_float32
-from .hybrid import channel_constants, is_hybrid, quantize_rows, with_pad_apart
+from .hybrid import channel_constants, quantize_rows, with_pad_apart
 from .launch import Argument, Constant, Pointer
 from .tiles import PROCESSORS, power_of_two
 
 if TYPE_CHECKING:
-    from ...lite.context import Context
     from .fusion import Step
     from .lowering import Lowering
 
@@ -55,7 +54,7 @@ class _Rows(NamedTuple):
         return min(self.rows, key=cost)
 
 
-def _quad_blocks(g: DepthwiseGeometry, columns: int) -> int:
+def _quad_blocks(g: ConvGeometry, columns: int) -> int:
     """Blocks for a row of tiles."""
     return -(-(-(-g.out_width // columns) * (g.out_depth // 4)) // _THREADS)
 
@@ -83,11 +82,10 @@ def lower(b: Lowering, step: Step) -> None:
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
-    context, g = checked(in_float32(b.graph, node), node)
-    x, w, bias = context.input(node, 0), context.input(node, 1), context.optional_input(node, 2)
-    hybrid = is_hybrid(context, node)
+    n = checked(in_float32(b.graph, node), node)
+    x, w = n.x, n.w
     if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or not (
-        hybrid or w.type == x.type
+        n.is_hybrid or w.type == x.type
     ):
         raise UnsupportedError(
             "DEPTHWISE_CONV_2D: float32, int8 and uint8 are built, "
@@ -96,32 +94,19 @@ def lower(b: Lowering, step: Step) -> None:
     if not all(b.graph.tensor(t).is_constant for t in node.inputs[1:] if t >= 0):
         raise UnsupportedError("DEPTHWISE_CONV_2D: weights and bias must be constant")
     source = x
-    if hybrid:
+    if n.is_hybrid:
         step = with_pad_apart(b, step)
     if step.pad is not None:
         source = b.graph.input(step.pad, 0)
-        g = _without_pad(b, step, g)
+        n = n._replace(geometry=without_pad(b, step, n.geometry))
     places = b.pointer(source), b.pointer(b.graph.tensor(step.output))
-    if hybrid:
+    if n.is_hybrid:
         if b.graph.output(node, 0).size:
-            _launch_hybrid(b, step, g, context, places)
+            _launch_hybrid(b, step, n, places)
     elif x.type == TensorType.FLOAT32:
-        _launch_float(b, step, g, _float_operands(b, step, g, w, bias), *places)
+        _launch_float(b, step, n, _float_operands(b, step, n.geometry, w, n.bias), *places)
     else:
-        _Bytes(b, step, filter_q8(context, node, "DEPTHWISE_CONV_2D", g.out_depth), g).launch(*places)
-
-
-def _without_pad(b: Lowering, step: Step, g: DepthwiseGeometry) -> DepthwiseGeometry:
-    """The convolution on what the PAD before it reads."""
-    assert step.pad is not None
-    x = b.graph.input(step.pad, 0)
-    paddings = paddings_of("PAD", x, b.graph.input(step.pad, 1))
-    return g._replace(
-        in_height=x.shape[1],
-        in_width=x.shape[2],
-        pad_top=g.pad_top + paddings[1][0],
-        pad_left=g.pad_left + paddings[2][0],
-    )
+        _Bytes(b, step, quantized_sums(n), n.geometry).launch(*places)
 
 
 class _Operands(NamedTuple):
@@ -132,9 +117,7 @@ class _Operands(NamedTuple):
     rows: Pointer | None = None
 
 
-def _float_operands(
-    b: Lowering, step: Step, g: DepthwiseGeometry, w: Tensor, bias: Tensor | None
-) -> _Operands:
+def _float_operands(b: Lowering, step: Step, g: ConvGeometry, w: Tensor, bias: Tensor | None) -> _Operands:
     def biases() -> np.ndarray:
         return np.zeros(g.out_depth, np.float32) if bias is None else bias.array().reshape(-1)
 
@@ -143,34 +126,27 @@ def _float_operands(
     return _Operands(filters, b.weights(step.node, "bias", biases, "fp32"))
 
 
-def _launch_hybrid(
-    b: Lowering, step: Step, g: DepthwiseGeometry, context: Context, places: tuple[Pointer, Pointer]
-) -> None:
+def _launch_hybrid(b: Lowering, step: Step, n: FilterNode, places: tuple[Pointer, Pointer]) -> None:
     """Images as integers that floats hold exactly, and sums of products that do so too."""
-    node = step.node
+    node, g = step.node, n.geometry
     if g.filter_height * g.filter_width > _MOST_HYBRID_TAPS:
         raise UnsupportedError(
             f"DEPTHWISE_CONV_2D of float32 by int8: filters of up to {_MOST_HYBRID_TAPS} elements are built, "
             f"got {g.filter_height}x{g.filter_width}"
         )
-    f = hybrid_filter(context, node, "DEPTHWISE_CONV_2D", g.out_depth, 3)
+    f = hybrid_sums(n)
     x, y = places
     quantized = quantize_rows(b, node, x, f.x.size, "fp16")
     filters = b.weights(node, "filter", lambda: f.w.array(), "i8")
     operands = _Operands(filters, channel_constants(b, node, f), quantized.rows)
-    _launch_float(b, step, g, operands, quantized.values, y)
+    _launch_float(b, step, n, operands, quantized.values, y)
 
 
 def _launch_float(
-    b: Lowering, step: Step, g: DepthwiseGeometry, operands: _Operands, x: Pointer, y: Pointer
+    b: Lowering, step: Step, n: FilterNode, operands: _Operands, x: Pointer, y: Pointer
 ) -> None:
-    node = step.node
-    low, high = composed(
-        float_activation_range("DEPTHWISE_CONV_2D", node.options.fused_activation_function),
-        step.clamps,
-        b.graph,
-    )
-
+    g = n.geometry
+    low, high = composed(n.float_range, step.clamps, b.graph)
     args: dict[str, Argument] = {
         "x_ptr": x,
         "w_ptr": operands.filter,
@@ -206,7 +182,7 @@ def _launch_float(
 class _Bytes:
     """The arguments of the 8-bit kernels."""
 
-    def __init__(self, b: Lowering, step: Step, f: FilterQ8, g: DepthwiseGeometry) -> None:
+    def __init__(self, b: Lowering, step: Step, f: QuantizedSums, g: ConvGeometry) -> None:
         self.b, self.node, self.f, self.g = b, step.node, f, g
         low, high = composed((f.lowest, f.highest), step.clamps, b.graph)
         self.low, self.high = int(low), int(high)

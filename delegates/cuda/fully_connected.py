@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.fully_connected import checked
-from ...kernels.fully_connected_q8 import single_pixels
-from ...kernels.requantize import DOUBLE_ROUNDING
+from ...kernels.contraction.fully_connected import checked, is_blockwise, is_shuffled
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .conv import launch_conv
@@ -20,10 +18,7 @@ if TYPE_CHECKING:
 def lower(b: Lowering, step: Step) -> None:
     """One launch: float32, or 8-bit with constant weights."""
     node = step.node
-    context, geometry, sparse, shuffled = checked(in_float32(b.graph, node), node)
-    w = context.input(node, 1)
-    is_blockwise = w.quantization is not None and bool(w.quantization.block_size)
-    if shuffled or context.output(node, 0).type == TensorType.INT16 or is_blockwise:
+    n = checked(in_float32(b.graph, node), node)
+    if is_shuffled(node) or n.y.type == TensorType.INT16 or is_blockwise(n):
         raise UnsupportedError("FULLY_CONNECTED: shuffled and blockwise weights are not built")
-    rounding = DOUBLE_ROUNDING if sparse else None
-    launch_conv(b, step, context, single_pixels(geometry), "FULLY_CONNECTED", rounding)
+    launch_conv(b, step, n)

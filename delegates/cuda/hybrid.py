@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ...lite.errors import UnsupportedError
-from ...lite.tensor import TensorType
 from . import pad
 from .launch import Argument, Constant, Pointer
 from .tiles import power_of_two
 
 if TYPE_CHECKING:
-    from ...kernels.hybrid import HybridFilter
-    from ...lite.context import Context
+    from ...kernels.contraction.sums import HybridSums
     from ...lite.node import Node
     from .fusion import Step
     from .lowering import Lowering
@@ -29,12 +27,6 @@ class QuantizedRows(NamedTuple):
     values: Pointer
     rows: Pointer
     length: int
-
-
-def is_hybrid(context: Context, node: Node) -> bool:
-    """Whether a node's input is float32 and its weights are not."""
-    types = [context.input(node, i).type for i in range(2)]
-    return types[0] == TensorType.FLOAT32 != types[1]
 
 
 def with_pad_apart(b: Lowering, step: Step) -> Step:
@@ -78,7 +70,7 @@ def quantize_rows(b: Lowering, node: Node, x: Pointer, size: int, centred: str =
     return found
 
 
-def channel_constants(b: Lowering, node: Node, f: HybridFilter) -> Pointer:
+def channel_constants(b: Lowering, node: Node, f: HybridSums) -> Pointer:
     """The channels' scales, then their biases, float32 [2, channels]."""
 
     def make() -> np.ndarray:

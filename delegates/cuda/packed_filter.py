@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ...kernels.conv import ConvGeometry
+from ...kernels.contraction.geometry import ConvGeometry
 
 ALIGNED_BYTES = 16
 _MOST_FLAT_DEPTH = 8  # up to this depth a filter's taps and depth are walked as one axis

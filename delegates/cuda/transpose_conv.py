@@ -1,4 +1,4 @@
-"""TRANSPOSE_CONV: a launch for each phase of kernels/transpose_conv_phases.py."""
+"""TRANSPOSE_CONV: a launch for each phase of kernels/contraction/transpose_conv_phases.py."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.activation import float_activation_range
-from ...kernels.filter_q8 import FilterQ8
+from ...kernels.contraction.geometry import ConvGeometry
+from ...kernels.contraction.node import FilterNode
+from ...kernels.contraction.plain import upward
+from ...kernels.contraction.sums import quantized_sums
+from ...kernels.contraction.transpose_conv import checked
+from ...kernels.contraction.transpose_conv_phases import Phase, phase_weights, phases
 from ...kernels.requantize import FLOAT_ROUNDING, UPWARD_ROUNDING
-from ...kernels.transpose_conv import checked
-from ...kernels.transpose_conv_geometry import TransposeConvGeometry, TransposeConvOperands
-from ...kernels.transpose_conv_phases import Phase, phase_weights, phases
-from ...kernels.transpose_conv_quantized import transpose_conv_filter, upward
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .byte_sums import set_count, split, wrapped
@@ -33,31 +33,29 @@ def lower(b: Lowering, step: Step) -> None:
     node, graph = step.node, b.graph
     if not graph.input(node, 0).is_constant:
         raise UnsupportedError("TRANSPOSE_CONV: the output shape must be constant")
-    operands, g = checked(in_float32(graph, node), node)
+    n = checked(in_float32(graph, node), node)
+    x, w, g = n.x, n.w, n.geometry
     graph.resize_tensor(graph.output(node, 0), g.output_shape)
-    x, w = operands.x, operands.w
     if x.type not in _TYPES or (x.type == TensorType.FLOAT32) != (w.type == TensorType.FLOAT32):
         raise UnsupportedError(f"TRANSPOSE_CONV of {x.type_name} by {w.type_name} is not built")
-    if not operands.is_constant:
+    if not n.is_constant:
         raise UnsupportedError("TRANSPOSE_CONV: weights and bias must be constant")
-    if operands.y.size == 0:
+    if n.y.size == 0:
         return
     count = min(g.stride_h, g.out_height) * min(g.stride_w, g.out_width)
     if count > _MOST_PHASES:
         raise UnsupportedError(f"TRANSPOSE_CONV: up to {_MOST_PHASES} phases are built, got {count}")
     is_float = x.type == TensorType.FLOAT32
-    arithmetic = _Floats(b, step, operands) if is_float else _Bytes(b, step, operands, g)
+    arithmetic = _Floats(b, step, n) if is_float else _Bytes(b, step, n)
     for number, phase in enumerate(phases(g)):
         _launch(b, g, arithmetic, phase, number)
 
 
-def _launch(
-    b: Lowering, g: TransposeConvGeometry, arithmetic: _Floats | _Bytes, phase: Phase, number: int
-) -> None:
+def _launch(b: Lowering, g: ConvGeometry, arithmetic: _Floats | _Bytes, phase: Phase, number: int) -> None:
     rows = g.batch * phase.pixels
-    tile = b.choose(Product(rows, g.out_depth, g.depth, phase.taps, 1, arithmetic.element)).tile
+    tile = b.choose(Product(rows, g.out_depth, g.in_depth, phase.taps, 1, arithmetic.element)).tile
     bias, ends, constants = arithmetic.epilogue(phase, number)
-    x, y = b.pointer(arithmetic.operands.x), b.pointer(arithmetic.operands.y)
+    x, y = b.pointer(arithmetic.n.x), b.pointer(arithmetic.n.y)
     row = g.out_width * g.out_depth
     args: dict[str, Argument] = {
         "x_ptr": x,
@@ -71,9 +69,9 @@ def _launch(
         "pixels": phase.pixels,
         "taps": phase.taps,
         "columns": g.out_depth,
-        "depth": g.depth,
-        "image_size": g.in_height * g.in_width * g.depth,
-        "w_stride": arithmetic.sets * phase.taps * g.depth,
+        "depth": g.in_depth,
+        "image_size": g.in_height * g.in_width * g.in_depth,
+        "w_stride": arithmetic.sets * phase.taps * g.in_depth,
         "width": phase.width,
         "y_start": phase.first_row * row + phase.first_column * g.out_depth,
         "y_image": g.out_height * row,
@@ -102,12 +100,12 @@ class _Floats:
 
     sets = 1
 
-    def __init__(self, b: Lowering, step: Step, operands: TransposeConvOperands) -> None:
-        self.b, self.step, self.operands = b, step, operands
-        self.element = b.product_type(operands.x, operands.w)
+    def __init__(self, b: Lowering, step: Step, n: FilterNode) -> None:
+        self.b, self.step, self.n = b, step, n
+        self.element = b.product_type(n.x, n.w)
 
     def weights(self, phase: Phase, number: int) -> Pointer:
-        w = self.operands.w
+        w = self.n.w
 
         def make() -> np.ndarray:
             return self.b.stored(np.ascontiguousarray(phase_weights(w.array(), phase)), self.element)
@@ -115,16 +113,15 @@ class _Floats:
         return self.b.weights(self.step.node, f"filter {number} {_taps_of(phase)}", make, self.element)
 
     def epilogue(self, phase: Phase, number: int) -> tuple[Pointer, dict[str, Argument], dict[str, Constant]]:
-        bias = self.operands.bias
-        columns = self.operands.w.shape[0]
+        bias = self.n.bias
+        columns = self.n.w.shape[0]
         pointer = self.b.weights(
             self.step.node,
             "bias",
             lambda: np.zeros(columns, np.float32) if bias is None else bias.array().reshape(-1),
             "fp32",
         )
-        fused = self.step.node.options.fused_activation_function
-        low, high = float_activation_range("TRANSPOSE_CONV", fused)
+        low, high = self.n.float_range
         ends: dict[str, Argument] = {"outside": 0, "zero": 0, "low": float(low), "high": float(high)}
         precision = self.b.dot_precision(self.element)
         return pointer, ends, {"QUANTIZED": False, "FLIP": False, "ROUNDING": 0, "PRECISION": precision}
@@ -140,19 +137,17 @@ class _Bytes:
 
     element = "i8"
 
-    def __init__(
-        self, b: Lowering, step: Step, operands: TransposeConvOperands, g: TransposeConvGeometry
-    ) -> None:
-        self.b, self.step, self.operands = b, step, operands
-        self.f: FilterQ8 = transpose_conv_filter(b.graph, step.node, operands, g)
-        if self.f.rounding == UPWARD_ROUNDING and upward(self.f, g) != (operands.y.size, g.out_depth):
+    def __init__(self, b: Lowering, step: Step, n: FilterNode) -> None:
+        self.b, self.step, self.n, self.f = b, step, n, quantized_sums(n)
+        everything = (n.y.size, n.geometry.out_depth)
+        if self.f.rounding == UPWARD_ROUNDING and upward(n, self.f) != everything:
             raise UnsupportedError("TRANSPOSE_CONV in the CPU's two roundings of one output is not built")
         self.sets = set_count(self.f)
-        self.flip = operands.x.type == TensorType.UINT8
+        self.flip = n.x.type == TensorType.UINT8
 
     def _values(self, phase: Phase) -> np.ndarray:
         """Weights less their zero point, int64 [O, taps, C]."""
-        return phase_weights(self.operands.w.array().astype(np.int64) - self.f.w_zero_point, phase)
+        return phase_weights(self.n.w.array().astype(np.int64) - self.f.w_zero_point, phase)
 
     def weights(self, phase: Phase, number: int) -> Pointer:
         def make() -> np.ndarray:

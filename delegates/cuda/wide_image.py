@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.conv import ConvGeometry
+from ...kernels.contraction.geometry import ConvGeometry
 from ...lite.errors import UnsupportedError
 from .launch import MOST_ELEMENTS, Argument, Pointer
 

@@ -2,8 +2,7 @@
 
 from numba import carray
 
-from ..batch_matmul_f32 import BATCH_MATMUL_F32, PACK_MATRICES_F32
-from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
+from ..contraction.blocks import BATCH_MATMUL_F32, NARROW_COLUMNS, PACK_MATRICES_F32, PANEL_COLUMNS, TILE_ROWS
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int64_pointer
 from .panels_f32 import multiply_panels

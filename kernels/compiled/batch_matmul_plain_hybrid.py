@@ -3,8 +3,7 @@
 import numpy as np
 from numba import carray, njit
 
-from ..batch_matmul_plain import BATCH_MATMUL_PLAIN_HYBRID
-from ..hybrid import ROW_QUANTIZATION
+from ..contraction.blocks import BATCH_MATMUL_PLAIN_HYBRID, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, int64_pointer, record_pointer, uint8_pointer
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray, njit
 
-from ..batch_matmul_plain import BATCH_MATMUL_PLAIN
+from ..contraction.blocks import BATCH_MATMUL_PLAIN
 from .driver.kernel_source import KernelSources
 from .language.memory import int8_pointer, int32_pointer, int64_pointer
 from .requantize import requantize_double_rounding

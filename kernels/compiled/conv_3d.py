@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from ..conv_3d import CONV_3D
+from ..contraction.blocks import CONV_3D
 from .driver.kernel_source import KernelSources
 from .language.elements import read_f32, write_f32
 from .language.memory import float32_pointer

@@ -1,7 +1,6 @@
 """float32 convolutions of any filter size, stride, dilation and grouping."""
 
-from ..conv_f32 import INDIRECT_F32
-from ..gemm_f32 import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
+from ..contraction.blocks import INDIRECT_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
 from .driver.kernel_source import KernelSources
 from .tile_f32 import indirect_panel, panel_tiles
 

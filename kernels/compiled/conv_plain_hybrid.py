@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray
 
-from ..hybrid import CONV_PLAIN_HYBRID, ROW_QUANTIZATION
+from ..contraction.blocks import PLAIN_HYBRID, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 
@@ -11,7 +11,7 @@ kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 
-@kernels.add(CONV_PLAIN_HYBRID)
+@kernels.add(PLAIN_HYBRID)
 def conv_plain_hybrid(a, chunk, chunks):
     taps_depth = a.filter_height * a.filter_width * a.filter_depth
     # Each image of q is padded to a multiple of four bytes.

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray
 
-from ..plain_filter_q8 import CONV_PLAIN_Q8
+from ..contraction.blocks import PLAIN_Q8
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, float64_pointer, int32_pointer, uint8_pointer
 from .requantize import requantize
@@ -11,7 +11,7 @@ from .requantize import requantize
 kernels = KernelSources()
 
 
-@kernels.add(CONV_PLAIN_Q8)
+@kernels.add(PLAIN_Q8)
 def conv_plain_q8(a, chunk, chunks):
     taps_depth = a.filter_height * a.filter_width * a.filter_depth
     depth = a.filter_depth

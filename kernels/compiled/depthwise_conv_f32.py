@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import carray, float32, int64, njit
 
-from ..depthwise_conv_f32 import BLOCK_CHANNELS, DEPTHWISE_F32, ONE_CHANNEL, PIXELS, SPREAD_ROWS_F32
+from ..contraction.blocks import BLOCK_CHANNELS, DEPTHWISE_F32, ONE_CHANNEL, PIXELS, SPREAD_ROWS_F32
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer
 from .language.simd import Emitter, Value, f32, microkernel, vector

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray
 
-from ..hybrid import DEPTHWISE_CONV_PLAIN_HYBRID, ROW_QUANTIZATION
+from ..contraction.blocks import PLAIN_HYBRID, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 
@@ -11,9 +11,9 @@ kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 
-@kernels.add(DEPTHWISE_CONV_PLAIN_HYBRID)
+@kernels.add(PLAIN_HYBRID)
 def depthwise_conv_plain_hybrid(a, chunk, chunks):
-    taps = a.filter_height * a.filter_width
+    taps, multiplier = a.filter_height * a.filter_width, a.out_depth // a.in_depth
     # Each image of q is padded to a multiple of four bytes.
     image_bytes = (a.in_height * a.in_width * a.in_depth + 3) // 4 * 4
     q = carray(uint8_pointer(a.q), a.batch * image_bytes)
@@ -40,7 +40,7 @@ def depthwise_conv_plain_hybrid(a, chunk, chunks):
                 v = left + kw * a.dilation_w
                 if v < 0 or v >= a.in_width:
                     continue
-                q_at = image * image_bytes + (h * a.in_width + v) * a.in_depth + o // a.multiplier
+                q_at = image * image_bytes + (h * a.in_width + v) * a.in_depth + o // multiplier
                 value = np.int32(np.int32(q[q_at]) - zero_point)
                 weight = np.int32(w[(kh * a.filter_width + kw) * a.out_depth + o])
                 total = np.int32(total + np.int32(value * weight))

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray
 
-from ..plain_filter_q8 import DEPTHWISE_CONV_PLAIN_Q8
+from ..contraction.blocks import PLAIN_Q8
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, float64_pointer, int32_pointer, uint8_pointer
 from .requantize import requantize
@@ -11,9 +11,9 @@ from .requantize import requantize
 kernels = KernelSources()
 
 
-@kernels.add(DEPTHWISE_CONV_PLAIN_Q8)
+@kernels.add(PLAIN_Q8)
 def depthwise_conv_plain_q8(a, chunk, chunks):
-    taps = a.filter_height * a.filter_width
+    taps, multiplier = a.filter_height * a.filter_width, a.out_depth // a.in_depth
     x = carray(uint8_pointer(a.x), a.batch * a.in_height * a.in_width * a.in_depth)
     w = carray(uint8_pointer(a.w), a.out_depth * taps)
     y = carray(uint8_pointer(a.y), a.batch * a.out_height * a.out_width * a.out_depth)
@@ -42,7 +42,7 @@ def depthwise_conv_plain_q8(a, chunk, chunks):
                 v = left + kw * a.dilation_w
                 if v < 0 or v >= a.in_width:
                     continue
-                x_at = ((image * a.in_height + h) * a.in_width + v) * a.in_depth + o // a.multiplier
+                x_at = ((image * a.in_height + h) * a.in_width + v) * a.in_depth + o // multiplier
                 value = np.int32(np.int32(x[x_at]) ^ flip) - x_offset
                 weight = np.int32(np.int32(w[(kh * a.filter_width + kw) * a.out_depth + o]) ^ flip) - w_offset
                 total = np.int32(total + np.int32(value * weight))

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray, njit
 
-from ..filter_q16 import DEPTHWISE_CONV_Q16
+from ..contraction.blocks import PLAIN_Q16
 from .driver.kernel_source import KernelSources
 from .language.memory import float64_pointer, int8_pointer, int16_pointer, int32_pointer, int64_pointer
 from .requantize_q16 import requantize_q16
@@ -25,7 +25,7 @@ def add_tap(x, w, sums, channels, multiplier):
         sums[o] += np.int32(np.int32(x[o // multiplier]) * np.int32(w[o]))
 
 
-@kernels.add(DEPTHWISE_CONV_Q16)
+@kernels.add(PLAIN_Q16)
 def depthwise_conv_q16(a, chunk, chunks):
     multipliers = carray(int32_pointer(a.multipliers), a.out_depth)
     shifts = carray(int32_pointer(a.shifts), a.out_depth)
@@ -52,7 +52,7 @@ def depthwise_conv_q16(a, chunk, chunks):
                     continue
                 x = int16_pointer(a.x + ((image * a.in_height + h) * a.in_width + v) * a.in_depth * 2)
                 w = int8_pointer(a.w + (kh * a.filter_width + kw) * a.out_depth)
-                add_tap(x, w, sums, a.out_depth, a.multiplier)
+                add_tap(x, w, sums, a.out_depth, a.out_depth // a.in_depth)
                 terms += 1
                 if terms == TERMS:
                     for o in range(a.out_depth):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from ..depthwise_conv_q8 import DEPTHWISE_Q8
+from ..contraction.blocks import DEPTHWISE_Q8
 from ..requantize import HYBRID
 from .depthwise_tile_q8 import any_taps, columns
 from .dot_q8 import QUANTIZATION_BYTES

@@ -11,13 +11,15 @@ from typing import Any
 
 from numba import int64
 
-from ..depthwise_conv_q8 import BLOCK, BLOCK_ROW_BYTES, TAPS_BYTES
-from ..gemm_q8 import (
+from ..contraction.blocks import (
     BIAS_ROW,
+    BLOCK,
+    BLOCK_ROW_BYTES,
     HIGH_FLOAT,
     HYBRID_BIAS_ROW,
     HYBRID_SCALE_ROW,
     LOW_FLOAT,
+    TAPS_BYTES,
     WEIGHT_SUM_ROW,
 )
 from ..requantize import HYBRID

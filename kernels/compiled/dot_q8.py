@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ..gemm_q8 import (
+from ..contraction.blocks import (
     BIAS_ROW,
     FIXED_HEADER,
     FLOAT_HEADER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit
 
-from ..filter_q16 import CONV_Q16, TILE_PIXELS
+from ..contraction.blocks import PLAIN_Q16, TILE_PIXELS
 from .driver.kernel_source import KernelSources
 from .language.memory import float64_pointer, int16_pointer, int32_pointer, int64_pointer
 from .requantize_q16 import requantize_q16
@@ -64,7 +64,7 @@ def filter_family(name, w_pointer, w_bytes, terms):
             start = stop
         return s0, s1, s2, s3
 
-    @kernels.add(CONV_Q16, name)
+    @kernels.add(PLAIN_Q16, name)
     def conv(a, chunk, chunks):
         multipliers = carray(int32_pointer(a.multipliers), a.out_depth)
         shifts = carray(int32_pointer(a.shifts), a.out_depth)

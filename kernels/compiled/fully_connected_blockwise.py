@@ -3,8 +3,7 @@
 import numpy as np
 from numba import carray, njit
 
-from ..fully_connected_blockwise import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES
-from ..hybrid import ROW_QUANTIZATION
+from ..contraction.blocks import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 from .language.target import target

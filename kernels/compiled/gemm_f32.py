@@ -1,6 +1,6 @@
 """float32 matrix products with packed weights: 1x1 convolutions and fully connected layers."""
 
-from ..gemm_f32 import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
+from ..contraction.blocks import GEMM_F32, NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
 from .driver.kernel_source import KernelSources
 from .panels_f32 import multiply_panels
 from .tile_f32 import panel_tiles, vector_panel

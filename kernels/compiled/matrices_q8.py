@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from numba import carray, njit
 
-from ..batch_matmul_q8 import BATCH_MATMUL_Q8
-from ..gemm_q8 import GEMM_Q8
+from ..contraction.blocks import BATCH_MATMUL_Q8, GEMM_Q8
 from .driver.kernel_source import KernelSources
 from .language.memory import int64_pointer, record_pointer
 from .matrix_q8 import gemm_family

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from ..conv_q8 import INDIRECT_Q8
-from ..gemm_q8 import GEMM_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
+from ..contraction.blocks import GEMM_Q8, INDIRECT_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
 from ..requantize import HYBRID
 from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
 from .driver.kernel_source import KernelSources

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..gemm_q8 import (
+from ..contraction.blocks import (
     FLIP,
     HALF_ROW,
     HIGH_16,

@@ -2,8 +2,13 @@
 
 from numba import carray
 
-from ..depthwise_conv_f32 import BLOCK_CHANNELS, PACK_BLOCKS_F32
-from ..gemm_f32 import NARROW_COLUMNS, PACK_PANELS_F32, PANEL_COLUMNS
+from ..contraction.blocks import (
+    BLOCK_CHANNELS,
+    NARROW_COLUMNS,
+    PACK_BLOCKS_F32,
+    PACK_PANELS_F32,
+    PANEL_COLUMNS,
+)
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer
 

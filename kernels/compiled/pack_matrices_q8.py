@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit, types
 
-from ..batch_matmul_q8 import PACK_MATRICES_Q8
-from ..gemm_q8 import FLOAT_HEADER, NARROW_COLUMNS, PANEL_COLUMNS
+from ..contraction.blocks import FLOAT_HEADER, NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, int32_pointer
 from .language.simd import Emitter, Value, i8, i32, microkernel, vector

@@ -1,6 +1,6 @@
 """Copies of images with padding around them, for convolutions that read rows as runs of bytes."""
 
-from ..conv_q8 import PAD_IMAGE_Q8
+from ..contraction.blocks import PAD_IMAGE_Q8
 from .driver.kernel_source import KernelSources
 from .run_copy import copy_run, fill_run
 

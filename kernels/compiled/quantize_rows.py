@@ -3,7 +3,7 @@
 import numpy as np
 from numba import carray, float32, int64
 
-from ..hybrid import QUANTIZE_ROWS, ROW_QUANTIZATION
+from ..contraction.blocks import QUANTIZE_ROWS, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, record_pointer
 from .language.simd import Emitter, Value, f32, i8, i32, microkernel, vector

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import carray, njit
 
-from ..hybrid import QUANTIZE_ROWS, ROW_QUANTIZATION
+from ..contraction.blocks import QUANTIZE_ROWS, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, record_pointer, uint8_pointer
 from .run_copy import fill_run

@@ -5,8 +5,7 @@ import math
 import numpy as np
 from numba import njit
 
-from ..filter_q16 import WIDE_ROUNDING
-from ..requantize import FLOAT64_ROUNDING, UPWARD_ROUNDING
+from ..requantize import FLOAT64_ROUNDING, UPWARD_ROUNDING, WIDE_ROUNDING
 from .requantize import (
     multiply_by_quantized_multiplier,
     multiply_rounding_up,

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import float32, int64
 
-from ..fully_connected_blockwise import INT4_COLUMNS, INT4_ROW_BYTES
+from ..contraction.blocks import INT4_COLUMNS, INT4_ROW_BYTES
 from .depthwise_tile_q8 import dot_quads
 from .dot_q8 import QUANTIZATION_BYTES
 from .language.simd import Emitter, Value, f32, i8, i32, microkernel, vector

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import carray, njit
 
+from ..contraction.blocks import TRANSPOSE_CONV_PLAIN
 from ..requantize import FLOAT_ROUNDING, UPWARD_ROUNDING
-from ..transpose_conv_quantized import TRANSPOSE_CONV_PLAIN
 from .driver.kernel_source import KernelSources
 from .language.memory import (
     float32_pointer,
@@ -57,9 +57,9 @@ def make_kernel(x_pointer, w_pointer, y_pointer, x_bytes, output):
                     v = (right - kw) // a.stride_w
                     if v < 0 or v >= a.in_width:
                         continue
-                    x = x_pointer(a.x + ((image * a.in_height + h) * a.in_width + v) * a.depth * x_bytes)
-                    w = w_pointer(a.w + ((o * a.filter_height + kh) * a.filter_width + kw) * a.depth)
-                    total += dot(x, w, a.depth, x_zero_point, w_zero_point)
+                    x = x_pointer(a.x + ((image * a.in_height + h) * a.in_width + v) * a.in_depth * x_bytes)
+                    w = w_pointer(a.w + ((o * a.filter_height + kh) * a.filter_width + kw) * a.in_depth)
+                    total += dot(x, w, a.in_depth, x_zero_point, w_zero_point)
             if a.rounding == FLOAT_ROUNDING:
                 value = requantize_float(total, float_scales[o], a.y_zero_point, a.lowest, a.highest)
             elif a.sums_are_wide:

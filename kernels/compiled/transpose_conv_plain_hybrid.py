@@ -3,8 +3,7 @@
 import numpy as np
 from numba import carray
 
-from ..hybrid import ROW_QUANTIZATION
-from ..transpose_conv_hybrid import TRANSPOSE_CONV_PLAIN_HYBRID
+from ..contraction.blocks import PLAIN_HYBRID, ROW_QUANTIZATION
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 
@@ -12,7 +11,7 @@ kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 
-@kernels.add(TRANSPOSE_CONV_PLAIN_HYBRID)
+@kernels.add(PLAIN_HYBRID)
 def transpose_conv_plain_hybrid(a, chunk, chunks):
     scales = carray(float32_pointer(a.scales), a.out_depth)
     outputs = a.batch * a.out_height * a.out_width * a.out_depth
@@ -37,10 +36,10 @@ def transpose_conv_plain_hybrid(a, chunk, chunks):
                 kw = right - v * a.stride_w
                 if kw < 0:
                     break
-                at = ((h * a.in_width) + v) * a.depth
+                at = ((h * a.in_width) + v) * a.in_depth
                 x = uint8_pointer(a.q + image * a.image_bytes + at)
-                w = int8_pointer(a.w + ((o * a.filter_height + kh) * a.filter_width + kw) * a.depth)
-                for c in range(a.depth):
+                w = int8_pointer(a.w + ((o * a.filter_height + kh) * a.filter_width + kw) * a.in_depth)
+                for c in range(a.in_depth):
                     product = np.int32((np.int32(x[c]) - zero_point) * np.int32(w[c]))
                     total += (np.float32(product) * scales[o]) * scale
         if a.bias != 0:

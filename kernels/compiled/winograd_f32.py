@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import float32, int64
 
-from ..winograd_f32 import WINOGRAD_F32
+from ..contraction.blocks import WINOGRAD_F32
 from .driver.kernel_source import KernelSources
 from .language.simd import Emitter, Value, f32, i8, i64, ir, microkernel, vector
 from .language.target import target

@@ -84,6 +84,7 @@ def _of_both_types(kind: FilterKind) -> list[Case]:
         conv_case("groups", kind, (1, 7, 7, 32), (64, 3, 3, 8)),
         conv_case("groups-1x1", kind, (1, 7, 7, 24), (36, 1, 1, 8), fused=RELU),
         conv_case("whole-image", kind, (3, 4, 4, 32), (20, 4, 4, 32), padding=VALID),
+        conv_case("whole-image-depth-3", kind, (2, 3, 3, 3), (8, 3, 3, 3), padding=VALID),
         conv_case("filter-larger-than-image", kind, (1, 5, 1, 8), (8, 3, 3, 8)),
         conv_case("no-bias", kind, (1, 6, 6, 24), (36, 3, 3, 24), bias=False),
         conv_case("filter-input", kind, (1, 6, 6, 32), (40, 3, 3, 32), constant=False),

@@ -6,9 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 from numlite.kernels.activation import float_activation_range
-from numlite.kernels.conv import conv_geometry
-from numlite.kernels.depthwise_conv import depthwise_geometry
-from numlite.kernels.fully_connected_geometry import fully_connected_geometry
+from numlite.kernels.contraction.geometry import (
+    conv_geometry,
+    depthwise_geometry,
+    fully_connected_geometry,
+)
 from numlite.kernels.padding import SAME, VALID, window
 from numlite.lite.errors import PrepareError, UnsupportedError
 
@@ -93,9 +95,9 @@ def test_depthwise_refuses(w: tuple[int, ...]) -> None:
 
 
 def test_fully_connected_geometry() -> None:
-    assert fully_connected_geometry(False, (2, 3, 4, 5), (7, 20)).output_shape == (6, 7)
-    assert fully_connected_geometry(True, (2, 3, 20), (7, 20)).output_shape == (2, 3, 7)
-    assert fully_connected_geometry(False, (0, 20), (7, 20)).output_shape == (0, 7)
+    assert fully_connected_geometry(False, (2, 3, 4, 5), (7, 20))[1] == (6, 7)
+    assert fully_connected_geometry(True, (2, 3, 20), (7, 20))[1] == (2, 3, 7)
+    assert fully_connected_geometry(False, (0, 20), (7, 20))[1] == (0, 7)
 
 
 @pytest.mark.parametrize(

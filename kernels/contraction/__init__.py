@@ -1,0 +1,1 @@
+"""Sums of products: convolutions and matrix products in every type, one stem for each operator."""

@@ -1,0 +1,132 @@
+"""FULLY_CONNECTED of float32 rows, quantized on the fly, and weights with a scale for each block."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.context import Numerics
+from ...lite.kernel_call import KernelCall
+from ...lite.tensor import Tensor
+from ..blockwise import block_scales
+from .blocks import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES
+from .cutting import address, aligned
+from .node import FilterNode
+from .packed_q8 import QuantizedRows, quantized_rows
+
+_INT4_DEPTH = 8
+_MOST_IN_BLOCK = 1 << 16  # so that sums of 255 * 16 * -8 stay within int32
+
+_NS_PER_MULTIPLY, _NS_PER_INT4_MULTIPLY = 0.05, 1 / 150
+_BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
+
+
+class _Blocks(NamedTuple):
+    """Weights int8 [units, blocks, block size], scales float32 [units, blocks], sums of scale * w [units]."""
+
+    weights: np.ndarray
+    scales: np.ndarray
+    weight_sums: np.ndarray
+
+
+def calls(n: FilterNode) -> list[KernelCall]:
+    """The compiled calls of a checked FULLY_CONNECTED node."""
+    blocks = _blocks(n)
+    kernel = "quantize_rows" if n.numerics is Numerics.DEFAULT else "quantize_rows_reference"
+    rows = quantized_rows(n, n.geometry.batch, kernel)
+    product = _int4_call if fits_int4(blocks.weights) else _plain_call
+    return [rows.call, product(n, blocks, rows)]
+
+
+def fits_int4(weights: np.ndarray) -> bool:
+    """Whether weights [units, blocks, block size] can be packed in panels of 4-bit numbers."""
+    size = weights.shape[2]
+    if size % _INT4_DEPTH or size > _MOST_IN_BLOCK:
+        return False
+    return bool(weights.min() >= -8 and weights.max() <= 7)
+
+
+def _blocks(n: FilterNode) -> _Blocks:
+    w = n.w
+    assert w.quantization is not None
+    scales = _kept_scales(n)
+    weights = w.array().reshape(*scales.shape, w.quantization.block_size)
+    sums = weights.sum(axis=2, dtype=np.int32).astype(np.float32)
+    weight_sums = np.zeros(n.geometry.out_depth, np.float32)
+    for block in range(scales.shape[1]):
+        weight_sums += scales[:, block] * sums[:, block]
+    return _Blocks(weights, scales, weight_sums)
+
+
+def _operands(n: FilterNode, args: np.ndarray, rows: QuantizedRows) -> dict[str, Tensor]:
+    """The tensors of either kernel; args get the activation's bounds."""
+    args["low"], args["high"] = n.float_range
+    args["x_stride"] = rows.stride
+    return {**n.tensors, "x": rows.x, "quantization": rows.quantization}
+
+
+def _plain_call(n: FilterNode, blocks: _Blocks, rows: QuantizedRows) -> KernelCall:
+    g, args = n.geometry, np.zeros(1, BLOCKWISE)
+    tensors = _operands(n, args, rows)
+    args["scales"], args["weight_sums"] = address(blocks.scales), address(blocks.weight_sums)
+    args["rows"], args["columns"], args["depth"] = g.batch, g.out_depth, g.in_depth
+    args["block_size"] = blocks.weights.shape[2]
+    chunks = n.chunks(g.multiplies * _NS_PER_MULTIPLY, g.out_depth)
+    name = "fully_connected_blockwise"
+    return KernelCall(name, name, args, tensors, chunks, keep=(blocks.scales, blocks.weight_sums))
+
+
+def _int4_call(n: FilterNode, blocks: _Blocks, rows: QuantizedRows) -> KernelCall:
+    g, args = n.geometry, np.zeros(1, INT4_PANELS)
+    tensors = _operands(n, args, rows)
+    del tensors["w"]
+    panels, no_bias = _int4_panels(blocks), np.full(g.out_depth, -0.0, np.float32)
+    args["w"], args["panel_bytes"] = address(panels), panels[0].nbytes
+    if "bias" not in tensors:
+        args["bias"] = address(no_bias)
+    args["rows"], args["columns"], args["blocks"] = g.batch, g.out_depth, blocks.weights.shape[1]
+    args["steps"] = blocks.weights.shape[2] // _INT4_DEPTH
+    args["block_rows"] = max(1, _BLOCK_BYTES // rows.stride)
+    chunks = n.chunks(g.multiplies * _NS_PER_INT4_MULTIPLY, len(panels) // 2)
+    name = "fully_connected_int4"
+    return KernelCall("fully_connected_blockwise", name, args, tensors, chunks, keep=(panels, no_bias))
+
+
+def _int4_panels(blocks: _Blocks) -> np.ndarray:
+    """uint8 [panels, bytes of a panel], 64-byte aligned."""
+    units, count, size = blocks.weights.shape
+    steps = size // _INT4_DEPTH
+    panels = _panel_count(units)
+    panel_rows = 1 + count * (1 + steps)
+    packed = aligned(panels * panel_rows * INT4_ROW_BYTES).reshape(panels, panel_rows, INT4_ROW_BYTES)
+    packed[:, 0].view(np.float32)[:] = _by_panels(blocks.weight_sums)
+    rest = packed[:, 1:].reshape(panels, count, 1 + steps, INT4_ROW_BYTES)
+    rest[:, :, 0].view(np.float32)[:] = _by_panels(blocks.scales).transpose(0, 2, 1)
+    halves = _by_panels(blocks.weights & 15).view(np.uint8)
+    halves = halves.reshape(panels, INT4_COLUMNS, count, steps, 2, 4)
+    joined = halves[..., 0, :] | halves[..., 1, :] << 4
+    rest[:, :, 1:] = joined.transpose(0, 2, 3, 1, 4).reshape(panels, count, steps, INT4_ROW_BYTES)
+    return packed.reshape(panels, -1)
+
+
+def _panel_count(units: int) -> int:
+    return -(-units // (2 * INT4_COLUMNS)) * 2
+
+
+def _by_panels(values: np.ndarray) -> np.ndarray:
+    """[units, ...] as [panels, INT4_COLUMNS, ...], padded with zeros."""
+    panels = _panel_count(len(values))
+    padded = np.zeros((panels * INT4_COLUMNS, *values.shape[1:]), values.dtype)
+    padded[: len(values)] = values
+    return padded.reshape(panels, INT4_COLUMNS, *values.shape[1:])
+
+
+def _kept_scales(n: FilterNode) -> np.ndarray:
+    """float32 [units, blocks]; by DEFAULT rounded to bfloat16, half to even, as XNNPACK keeps them."""
+    g = n.geometry
+    values = block_scales(n.context, "FULLY_CONNECTED", n.w, g.out_depth, g.in_depth)
+    if n.numerics is Numerics.DEFAULT:
+        bits = values.view(np.uint32)
+        values = ((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32)
+    return values

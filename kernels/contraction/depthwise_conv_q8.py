@@ -1,0 +1,244 @@
+"""DEPTHWISE_CONV_2D in 8 bits: which kernel computes it, packing and argument blocks."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.context import Numerics
+from ...lite.kernel_call import KernelCall
+from ..requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
+from . import plain
+from .blocks import BLOCK, DEPTHWISE_Q8
+from .cutting import address, aligned, pattern
+from .geometry import ConvGeometry, lying
+from .node import FilterNode
+from .packed_q8 import (
+    hybrid_header,
+    hybrid_output,
+    output_block,
+    quantized_rows,
+    rounding_rows,
+    sums_fit,
+)
+from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
+
+# Which channel of a block is at each place: the order that interleaving bytes gives.
+CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
+
+_NS_PER_MULTIPLY, _NS_PER_HYBRID_MULTIPLY = 1 / 60, 1 / 30
+
+
+class _Split(NamedTuple):
+    """Weights [height, width, channels] as sums of int8 sets: [sets, height, width, channels]."""
+
+    sets: np.ndarray
+    header: np.ndarray
+
+
+def byte_calls(n: FilterNode) -> list[KernelCall]:
+    """The compiled calls of a checked DEPTHWISE_CONV_2D node of int8 or uint8."""
+    f = quantized_sums(n)
+    if n.chunks(n.geometry.multiplies * _NS_PER_MULTIPLY) == 1:
+        n = n._replace(geometry=lying(n.geometry))
+    split = _split(f, n.geometry) if n.is_constant and f.rounding != FLOAT64_ROUNDING else None
+    if split is None:
+        return [plain.quantized_call(n, f)]
+    return [_call(n, f, split)]
+
+
+def hybrid_calls(n: FilterNode) -> list[KernelCall]:
+    """The compiled calls of floats by int8. Each image is quantized for itself."""
+    f = hybrid_sums(n)
+    reference = n.numerics is Numerics.REFERENCE
+    if reference or not n.is_constant:
+        return plain.hybrid_calls(n, f, symmetric=False, channel_first=not reference)
+    return _hybrid_calls(n, f)
+
+
+def _split(f: QuantizedSums, g: ConvGeometry) -> _Split | None:
+    """Weights and header, or None where sums might overflow in a vector kernel.
+
+    Zero points are folded into the bias: with u = byte ^ flip,
+    sum (u - x_offset) * (w - w_zero) = sum u * v + the term, where v = w - w_zero is the sum
+    of one int8 or several.
+    """
+    v = f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth).astype(np.int64) - f.w_zero_point
+    bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().reshape(-1).astype(np.int64)
+    if not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(v).sum(axis=(0, 1)), f.requantization):
+        return None
+    sets: list[np.ndarray] = []
+    rest = v
+    while not sets or rest.any():
+        sets.append(np.clip(rest, -128, 127))
+        rest = rest - sets[-1]
+    folded = (bias - f.x_offset * v.sum(axis=(0, 1))).astype(np.int32)
+    header = [folded, *rounding_rows(f.rounding, f.requantization)]
+    return _Split(np.stack(sets).astype(np.int8), np.stack(header))
+
+
+def _columns_kernel(f: QuantizedSums, g: ConvGeometry, sets: int) -> tuple[str, str, int] | None:
+    """(family, kernel, output rows at a time) where one is made for the filter's size."""
+    size, stride = g.filter_height, g.stride_h
+    square = g.filter_width == size and g.stride_w == stride and (g.dilation_h, g.dilation_w) == (1, 1)
+    if not square or stride not in (1, 2) or shares_blocks(g):
+        return None
+    if size == 3 and sets <= 2 and f.rounding == FLOAT_ROUNDING:
+        family = "depthwise_conv_3x3_q8" if sets == 1 else "depthwise_conv_3x3_wide_q8"
+    elif size == 3 and sets == 1:
+        family = "depthwise_conv_3x3_exact_q8"
+    elif size == 5 and sets == 1 and f.rounding == FLOAT_ROUNDING:
+        family = "depthwise_conv_5x5_q8"
+    else:
+        return None
+    return family, f"{family}_stride_{stride}", 2 if (size, stride) == (3, 1) else 1
+
+
+def shares_blocks(g: ConvGeometry) -> bool:
+    """Whether several pixels of few channels are computed as one block of channels.
+
+    With a stride their columns must be copied, which channels that are repeated are anyway.
+    """
+    return g.out_depth < BLOCK and BLOCK % g.out_depth == 0 and (g.stride_w == 1 or g.multiplier > 1)
+
+
+def phases(g: ConvGeometry) -> int:
+    """In how many phases the columns of rows are copied, so that pixels of one block are neighbours."""
+    return g.stride_w if shares_blocks(g) else 1
+
+
+def tap_offsets(g: ConvGeometry, phase_bytes: int) -> np.ndarray:
+    """Bytes from a row's start to each of the filter's columns, int64 [filter_width]."""
+    columns = np.arange(g.filter_width, dtype=np.int64) * g.dilation_w
+    return columns % phases(g) * phase_bytes + columns // phases(g) * g.out_depth
+
+
+def _call(n: FilterNode, f: QuantizedSums, split: _Split) -> KernelCall:
+    g, sets = n.geometry, len(split.sets)
+    columns = _columns_kernel(f, g, sets)
+    together = 1 if columns is None else columns[2]
+    if columns is None:
+        family = kernel = "depthwise_conv_q8" if f.rounding == FLOAT_ROUNDING else "depthwise_conv_exact_q8"
+        quads = tap_quads(split.sets.reshape(sets * g.taps, 1, g.out_depth))
+    else:
+        family, kernel, _ = columns
+        quads = _column_quads(split.sets, together)
+    args, keep, padding = _packed(g, quads, split.header, together, f.x_zero_point & 0xFF)
+    if columns is None:
+        args["groups"] = len(quads)
+    output = output_block(f)
+    args["sets"], args["output"], args["padding"] = sets, address(output), address(padding)
+    rows = g.batch * -(-g.out_height // together)
+    chunks = min(rows, n.chunks(g.multiplies * _NS_PER_MULTIPLY))
+    tensors = {"x": f.x, "y": f.y, "scratch": n.scratch(chunks * int(args["scratch_bytes"][0]))}
+    return KernelCall(family, kernel, args, tensors, chunks, keep=(*keep, output, padding))
+
+
+def _hybrid_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
+    g = n.geometry
+    weights = f.w.array().reshape(g.taps, 1, g.out_depth)
+    quads = tap_quads(weights)
+    header = hybrid_header(weights.astype(np.int32).sum(axis=(0, 1)), f.scales, f.bias)
+    args, keep, padding = _packed(g, quads, header, 1, 0)
+    output = hybrid_output(f.low, f.high)
+    args["groups"], args["sets"], args["output"] = len(quads), 1, address(output)
+    args["out_row_bytes"] *= 4
+    rows = quantized_rows(n, g.batch, "quantize_rows_reference", padding_bytes=padding.size)
+    args["padding_step"], args["image_bytes"] = padding.size, rows.stride
+    chunks = min(g.batch * g.out_height, n.chunks(g.multiplies * _NS_PER_HYBRID_MULTIPLY))
+    tensors = {
+        "x": rows.x,
+        "quantization": rows.quantization,
+        **rows.padding,
+        "y": f.y,
+        "scratch": n.scratch(chunks * int(args["scratch_bytes"][0])),
+    }
+    name = "depthwise_conv_hybrid"
+    return [rows.call, KernelCall(name, name, args, tensors, chunks, keep=(*keep, output))]
+
+
+def _packed(
+    g: ConvGeometry, quads: np.ndarray, header: np.ndarray, together: int, value: int
+) -> tuple[np.ndarray, tuple[np.ndarray, ...], np.ndarray]:
+    """The block with packed weights and its layout, what it keeps, and a row of padding."""
+    args = np.zeros(1, DEPTHWISE_Q8)
+    args["out_width"], args["channels"] = g.out_width, g.out_depth
+    args["step"] = g.stride_w * g.out_depth
+    if shares_blocks(g):
+        pixels = BLOCK // g.out_depth
+        quads, header = np.tile(quads, (1, 1, pixels)), np.tile(header, (1, pixels))
+        args["out_width"], args["channels"] = 1, g.out_width * g.out_depth
+    else:
+        args["block_bytes"] = (len(header) + len(quads)) * 4 * BLOCK
+    packed, padding = blocks(quads, header), fill_layout(args, g, together, value)
+    offsets = tap_offsets(g, int(args["phase_bytes"][0]))
+    args["w"], args["tap_offsets"] = address(packed), address(offsets)
+    return args, (packed, offsets), padding
+
+
+def tap_quads(taps: np.ndarray) -> np.ndarray:
+    """int8 [taps, 1, channels] as [groups, 4, channels], padded with zeros."""
+    count, _, channels = taps.shape
+    quads = np.zeros((-(-count // 4) * 4, channels), np.int8)
+    quads[:count] = taps[:, 0]
+    return quads.reshape(-1, 4, channels)
+
+
+def _column_quads(sets: np.ndarray, together: int) -> np.ndarray:
+    """[sets, height, width, channels] as [sets * width * together * groups, 4, channels].
+
+    Output row r of `together` sees the filter's rows r rows further down.
+    """
+    count, height, width, channels = sets.shape
+    groups = -(-(height + together - 1) // 4)
+    quads = np.zeros((count, width, together, groups * 4, channels), np.int8)
+    for r in range(together):
+        quads[:, :, r, r : r + height] = sets.transpose(0, 2, 1, 3)
+    return quads.reshape(-1, 4, channels)
+
+
+def blocks(quads: np.ndarray, header: np.ndarray) -> np.ndarray:
+    """int8 [groups, 4, channels] and int32 header [rows, channels] as blocks, flat uint8."""
+    groups, _, channels = quads.shape
+    count = -(-channels // BLOCK)
+    packed = aligned(count * (len(header) + groups) * 4 * BLOCK)
+    place = packed.view(np.int32).reshape(count, len(header) + groups, BLOCK)
+    padded = np.zeros((groups, count * BLOCK, 4), np.int8)
+    padded[:, :channels] = quads.transpose(0, 2, 1)
+    rows = np.zeros((len(header), count * BLOCK), np.int32)
+    rows[:, :channels] = header
+    place[:, : len(header)] = rows.reshape(-1, count, BLOCK)[:, :, CHANNEL_ORDER].transpose(1, 0, 2)
+    words = padded.view(np.int32).reshape(groups, count, BLOCK)
+    place[:, len(header) :] = words[:, :, CHANNEL_ORDER].transpose(1, 0, 2)
+    return packed
+
+
+def fill_layout(args: np.ndarray, g: ConvGeometry, together: int, value: int) -> np.ndarray:
+    """Fill in where rows are read and written; returns a row of padding, bytes of that value."""
+    covered = (g.out_width - 1) * g.stride_w + (g.filter_width - 1) * g.dilation_w + 1
+    right = max(0, covered - g.in_width - g.pad_left)
+    phase_columns = -(-(g.pad_left + g.in_width + right) // phases(g))
+    args["images"], args["in_height"], args["in_row_bytes"] = g.batch, g.in_height, g.in_width * g.in_depth
+    args["in_width"], args["in_depth"], args["left"] = g.in_width, g.in_depth, g.pad_left
+    args["phases"], args["phase_bytes"] = phases(g), phase_columns * g.out_depth
+    args["padding_value"], args["multiplier"] = pattern(value), g.multiplier
+    args["image_bytes"] = g.in_height * g.in_width * g.in_depth
+    args["copies"] = g.pad_left > 0 or right > 0 or g.multiplier > 1 or phases(g) > 1
+    args["out_height"], args["out_row_bytes"] = g.out_height, g.out_width * g.out_depth
+    args["filter_height"], args["filter_width"] = g.filter_height, g.filter_width
+    args["stride_h"], args["dilation_h"], args["pad_top"] = g.stride_h, g.dilation_h, g.pad_top
+    slots = (g.filter_height - 1) * g.dilation_h + together
+    slot_bytes = _rounded_up(phases(g) * phase_columns * g.out_depth + BLOCK)
+    addresses = max(g.filter_height + together, 2 * (g.taps + 4))
+    args["slots"], args["slot_bytes"] = slots, slot_bytes
+    args["spare_at"] = _rounded_up(addresses * 8)
+    args["ring_at"] = args["spare_at"] + _rounded_up(g.out_width * g.out_depth)
+    args["scratch_bytes"] = args["ring_at"] + (slots * slot_bytes if args["copies"][0] else 0)
+    padding = aligned(slot_bytes)
+    padding[:] = value
+    return padding
+
+
+def _rounded_up(size: int) -> int:
+    return -(-size // 64) * 64

@@ -1,0 +1,397 @@
+"""Contractions in 8 bits with packed weights: packing, and the calls of products and convolutions."""
+
+from __future__ import annotations
+
+from struct import calcsize, pack
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.kernel_call import KernelCall
+from ...lite.tensor import Tensor, TensorType
+from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
+from .blocks import (
+    FLIP,
+    GEMM_Q8,
+    HIGH_16,
+    HIGH_32,
+    HIGH_FLOAT,
+    HYBRID_BIAS_ROW,
+    HYBRID_HEADER,
+    HYBRID_SCALE_ROW,
+    INDIRECT_Q8,
+    LOW_16,
+    LOW_32,
+    LOW_FLOAT,
+    NARROW_COLUMNS,
+    OUTPUT_BYTES,
+    PANEL_COLUMNS,
+    QUANTIZE_ROWS,
+    ROW_QUANTIZATION,
+    SIGNED_HIGH_8,
+    SIGNED_LOW_8,
+    SIGNED_ZERO_POINT_16,
+    UNFLIP,
+    WEIGHT_SUM_ROW,
+    ZERO_POINT_16,
+    ZERO_POINT_32,
+    ZEROS,
+)
+from .cutting import address, aligned, block_rows, cut, packed_columns
+from .node import FilterNode
+from .sums import HybridSums, QuantizedSums
+
+_PRODUCT_BYTES, _WINDOW_BYTES = 384 * 1024, 256 * 1024
+_PRODUCT_NS, _WINDOW_NS = 1 / 200, 1 / 180  # for a multiplication
+_QUANTIZED_PER_NS = 4
+_TILE = 14  # blocks are multiples of this many rows
+
+# Which channel of a panel each column holds. Wide panels are in the order that packing two
+# vectors of int32 to int16, 128 bits at a time, puts right again; narrow ones in plain order.
+COLUMN_ORDER = {
+    PANEL_COLUMNS: np.arange(PANEL_COLUMNS).reshape(4, 2, 4).transpose(1, 0, 2).reshape(-1),
+    NARROW_COLUMNS: np.arange(NARROW_COLUMNS),
+}
+
+
+class PackedFilter(NamedTuple):
+    """Packed weights, the OUTPUT block, and what the row sums are multiplied with (0: not needed)."""
+
+    weights: np.ndarray
+    output: np.ndarray
+    sum_factor: int
+
+
+# --- Packing
+
+
+def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
+    """Pack weights [groups, columns, taps, depth] (raw), or None where no fast kernel fits.
+
+    Zero points and the bias are folded into one term per column: with u = byte ^ flip,
+    sum (u - x_offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
+    where v fits int8.
+    """
+    if f.rounding == FLOAT64_ROUNDING:
+        return None
+    groups, columns = weights.shape[:2]
+    biases = np.zeros(groups * columns, np.int64)
+    if f.bias is not None:
+        biases = f.bias.array().reshape(-1).astype(np.int64)
+    parts, factors = [], set()
+    for i, part in enumerate(weights):
+        of = slice(i * columns, (i + 1) * columns)
+        packed = _pack_group(f, part, biases[of], Requantization(*(row[of] for row in f.requantization)))
+        if packed is None:
+            return None
+        parts.append(packed[0])
+        factors.add(packed[1])
+    if len(factors) > 1:
+        return None
+    return PackedFilter(joined(parts), output_block(f), factors.pop())
+
+
+def _pack_group(
+    f: QuantizedSums, weights: np.ndarray, biases: np.ndarray, channels: Requantization
+) -> tuple[np.ndarray, int] | None:
+    """The panels of [columns, taps, depth], and the factor of sums."""
+    depth = weights[0].size
+    values, sum_factor = _signed_bytes(f, weights)
+    totals = weights.sum(axis=(1, 2), dtype=np.int64) - f.w_zero_point * depth
+    largest = np.abs(biases)
+    # Few sums come near the bound that holds for all weights of this size.
+    if not sums_fit(f.rounding, largest + 255 * 256 * depth, channels):
+        sizes = np.abs(weights.astype(np.int64) - f.w_zero_point).sum(axis=(1, 2))
+        if not sums_fit(f.rounding, largest + 255 * sizes, channels):
+            return None
+    header = [(biases - f.x_offset * totals).astype(np.int32), *rounding_rows(f.rounding, channels)]
+    return panels(values, np.stack(header)), sum_factor
+
+
+def _signed_bytes(f: QuantizedSums, weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """(int8 values, sum_factor) with weight - zero point = value + sum_factor."""
+    zero = f.w_zero_point
+    if f.w.type == TensorType.INT8 and zero == 0:
+        return weights, 0
+    if weights.size == 0 or (weights.min() >= zero - 128 and weights.max() <= zero + 127):
+        return (weights.astype(np.int16) - zero).astype(np.int8), 0
+    if f.w.type == TensorType.UINT8:
+        return (weights ^ 0x80).view(np.int8), 128 - zero
+    return weights, -zero
+
+
+def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
+    """Whether no sum as large as bounds overflows in a vector kernel."""
+    if rounding == FLOAT_ROUNDING:
+        return bool(np.all(bounds * channels.float_scales.astype(np.float64) < 2**30))
+    left = np.maximum(channels.shifts, 0).astype(np.int64)
+    right = np.maximum(-channels.shifts, 0).astype(np.int64)
+    shifted = (bounds << left).astype(np.float64)
+    rounded = shifted * channels.multipliers / 2**31 + ((1 << right) >> 1) + 2
+    return bool(np.all(shifted < 2**31) and np.all(rounded < 2**31))
+
+
+def rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:
+    """A header's rows after the bias, as int32."""
+    if rounding == FLOAT_ROUNDING:
+        return [np.ascontiguousarray(channels.float_scales, np.float32).view(np.int32)]
+    right = np.maximum(-channels.shifts, 0).astype(np.int64)
+    half = (1 << right) >> 1
+    away = (right > 0) & (rounding == DOUBLE_ROUNDING)
+    rows = [channels.multipliers, np.maximum(channels.shifts, 0), half, right, np.where(away, -1, 0)]
+    return [np.asarray(row).astype(np.int32) for row in rows]
+
+
+def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
+    """int8 values [columns, taps, depth] and int32 header [rows, columns] as panels, flat uint8."""
+    columns, taps, depth = values.shape
+    steps = -(-depth // 4)
+    width = packed_columns(columns)
+    padded = np.zeros((width, taps, steps * 4), np.int8)
+    padded[:columns, :, :depth] = values
+    rows = np.zeros((len(header), width), np.int32)
+    rows[:, :columns] = header
+    words = padded.view(np.int32).reshape(width, taps * steps)
+    panel_rows = len(header) + taps * steps
+    packed = aligned(panel_rows * width * 4)
+    done = 0
+    while done < width:
+        panel = min(PANEL_COLUMNS, width - done)
+        order = done + COLUMN_ORDER[panel]
+        place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
+        place = place.reshape(panel_rows, panel)
+        place[: len(header)] = rows[:, order]
+        place[len(header) :] = words[order].T
+        done += panel
+    return packed
+
+
+def joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Packed groups one after the other, aligned as the first."""
+    if len(parts) == 1:
+        return parts[0]
+    packed = aligned(sum(part.size for part in parts))
+    np.concatenate(parts, out=packed)
+    return packed
+
+
+def output_block(f: QuantizedSums) -> np.ndarray:
+    """The OUTPUT block of an operator, flat uint8."""
+    low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
+    unflip = 0 if f.y.type == TensorType.INT8 else 128
+    parts = [
+        (FLIP, "B", f.flip),
+        (ZERO_POINT_16, "h", f.y_zero_point),
+        (LOW_16, "h", f.lowest),
+        (HIGH_16, "h", f.highest),
+        (ZERO_POINT_32, "i", f.y_zero_point),
+        (LOW_32, "i", low),
+        (HIGH_32, "i", high),
+        (LOW_FLOAT, "f", low),
+        (HIGH_FLOAT, "f", high),
+        (ZEROS, "B", 0),
+        (UNFLIP, "B", unflip),
+        (SIGNED_ZERO_POINT_16, "h", f.y_zero_point - unflip),
+        (SIGNED_LOW_8, "b", f.lowest - unflip),
+        (SIGNED_HIGH_8, "b", f.highest - unflip),
+    ]
+    content = b"".join(pack(kind, value) * (64 // calcsize(kind)) for _, kind, value in sorted(parts))
+    block = aligned(OUTPUT_BYTES)
+    block[:] = np.frombuffer(content, np.uint8)
+    return block
+
+
+def pack_hybrid(f: HybridSums, weights: np.ndarray) -> PackedFilter:
+    """Pack weights [groups, columns, taps, depth] of an operator that quantizes its input."""
+    sums = weights.astype(np.int32).sum(axis=(2, 3))
+    header = hybrid_header(sums.reshape(-1), f.scales, f.bias).reshape(HYBRID_HEADER, *sums.shape)
+    parts = [panels(part, header[:, i]) for i, part in enumerate(weights)]
+    return PackedFilter(joined(parts), hybrid_output(f.low, f.high), 0)
+
+
+def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> np.ndarray:
+    """The header rows of hybrid kernels, int32 [HYBRID_HEADER, channels]."""
+    header = np.zeros((HYBRID_HEADER, len(sums)), np.int32)
+    header[WEIGHT_SUM_ROW] = sums
+    header[HYBRID_SCALE_ROW] = scales.view(np.int32)
+    if bias is not None:
+        header[HYBRID_BIAS_ROW] = np.ascontiguousarray(bias.array().reshape(-1), np.float32).view(np.int32)
+    return header
+
+
+def hybrid_output(low: float, high: float) -> np.ndarray:
+    """The OUTPUT block, of which hybrid kernels read the bounds and the flip (none)."""
+    output = aligned(OUTPUT_BYTES)
+    for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
+        output[start : start + 64].view(np.float32)[:] = value
+    return output
+
+
+# --- Calls
+
+
+class QuantizedRows(NamedTuple):
+    """The call that quantizes x, and the scratch it fills: by the names that kernels have for it."""
+
+    call: KernelCall
+    x: Tensor
+    quantization: Tensor
+    padding: dict[str, Tensor]
+    stride: int
+
+
+def quantized_rows(
+    n: FilterNode,
+    rows: int,
+    kernel: str,
+    symmetric: bool = False,
+    padding_bytes: int = 0,
+    depth: int | None = None,
+) -> QuantizedRows:
+    """Quantize the node's input, read as [rows, depth]; without a depth, all of it.
+
+    The kernels: quantize_rows, asymmetric as XNNPACK does it; quantize_rows_reference, as
+    TFLite's tensor_utils do it, symmetric or not.
+    """
+    depth = n.x.size // rows if depth is None else depth
+    stride = -(-depth // 4) * 4
+    args = np.zeros(1, QUANTIZE_ROWS)
+    args["rows"], args["depth"], args["stride"] = rows, depth, stride
+    args["padding_bytes"], args["symmetric"] = padding_bytes, symmetric
+    q, quantization = n.scratch(rows * stride), n.scratch(rows * ROW_QUANTIZATION.itemsize)
+    tensors = {"x": n.x, "q": q, "quantization": quantization}
+    padding = {"padding": n.scratch(rows * padding_bytes)} if padding_bytes else {}
+    chunks = min(rows, n.chunks(rows * depth / _QUANTIZED_PER_NS))
+    call = KernelCall(kernel, kernel, args, {**tensors, **padding}, chunks)
+    return QuantizedRows(call, q, quantization, padding, stride)
+
+
+def product_calls(n: FilterNode, f: QuantizedSums, packed: PackedFilter) -> list[KernelCall]:
+    """The call of y [rows, columns] = requantized(x [rows, depth] times packed weights)."""
+    rows = n.geometry.out_pixels
+    sums = _sums_of(n, packed, f.rounding, rows)
+    if rows == 1:
+        name = "gemv_q8" if f.rounding == FLOAT_ROUNDING else "gemv_exact_q8"
+    else:
+        name = "gemm_" + _variant(f.rounding, packed.sum_factor)
+    return [_product_call(name, n, n.x, packed, sums, None)]
+
+
+def hybrid_product_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
+    """The calls of y [rows, columns] = x [rows, depth] times w, each row quantized for itself."""
+    rows = n.geometry.out_pixels
+    quantized = quantized_rows(n, rows, "quantize_rows")
+    packed = pack_hybrid(f, f.w.array().reshape(1, n.geometry.out_depth, 1, -1))
+    name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
+    call = _product_call(name, n, quantized.x, packed, quantized.quantization, quantized.stride)
+    return [quantized.call, call]
+
+
+def _product_call(
+    name: str,
+    n: FilterNode,
+    x: Tensor,
+    packed: PackedFilter,
+    sums: Tensor | np.ndarray,
+    x_stride: int | None,
+) -> KernelCall:
+    g = n.geometry
+    rows, columns, depth = g.out_pixels, g.out_depth, g.taps * g.in_depth
+    args = np.zeros(1, GEMM_Q8)
+    args["rows"], args["columns"], args["depth"] = rows, columns, depth
+    args["x_stride"] = depth if x_stride is None else x_stride
+    args["block_rows"] = block_rows(_PRODUCT_BYTES, depth, _TILE)
+    chunks = cut(n.context, args, rows * columns * depth * _PRODUCT_NS, rows, columns)
+    return _packed_call(name, args, {"x": x, "y": n.y}, packed, sums, chunks)
+
+
+class Windows(NamedTuple):
+    """A convolution through a table, int32 [pixels, taps], of elements in images.
+
+    step is by how many elements of an image an output pixel moves on, about.
+    """
+
+    table: np.ndarray
+    image_bytes: int
+    depth: int
+    step: int
+    groups: int = 1
+
+
+def indirect_call(
+    n: FilterNode, f: QuantizedSums, packed: PackedFilter, windows: Windows, x: Tensor, y: Tensor
+) -> KernelCall:
+    """The call of a convolution of x by packed weights; outside there is the input's zero point."""
+    padding = aligned(windows.depth)
+    padding[:] = f.x_zero_point & 0xFF
+    args = np.zeros(1, INDIRECT_Q8)
+    args["padding"] = address(padding)
+    sums = _sums_of(n, packed, f.rounding, n.geometry.batch * len(windows.table))
+    # Groups share the scratch of the sums, so that chunks must not share pixels.
+    may_split = windows.groups == 1 or not packed.sum_factor
+    chunks = _fill_windows(n, args, windows, may_split)
+    name = "conv_" + _variant(f.rounding, packed.sum_factor)
+    return _packed_call(name, args, {"x": x, "y": y}, packed, sums, chunks, (windows.table, padding))
+
+
+def hybrid_padding(depth: int) -> int:
+    """Bytes of padding for each image that is quantized for itself."""
+    return -(-depth // 64) * 64
+
+
+def hybrid_indirect_call(
+    n: FilterNode, rows: QuantizedRows, packed: PackedFilter, windows: Windows, y: Tensor
+) -> KernelCall:
+    """The call of a convolution of quantized images by packed weights."""
+    args = np.zeros(1, INDIRECT_Q8)
+    args["padding_step"] = hybrid_padding(windows.depth)
+    chunks = _fill_windows(n, args, windows._replace(image_bytes=rows.stride), True)
+    tensors = {"x": rows.x, "y": y, **rows.padding}
+    return _packed_call("conv_hybrid", args, tensors, packed, rows.quantization, chunks, (windows.table,))
+
+
+def _fill_windows(n: FilterNode, args: np.ndarray, windows: Windows, may_split: bool) -> int:
+    """Fill in all but addresses of tensors; gives the chunks."""
+    g, (pixels, taps) = n.geometry, windows.table.shape
+    columns = g.out_depth // windows.groups
+    args["table"] = address(windows.table)
+    args["images"], args["image_bytes"] = g.batch, windows.image_bytes
+    args["pixels"], args["taps"], args["depth"] = pixels, taps, windows.depth
+    args["groups"], args["columns"] = windows.groups, columns
+    args["block_pixels"] = block_rows(_WINDOW_BYTES, windows.step, _TILE)
+    rows = g.batch * pixels
+    work_ns = rows * taps * windows.depth * g.out_depth * _WINDOW_NS
+    return cut(n.context, args, work_ns, rows, columns, may_split)
+
+
+def _variant(rounding: int, sum_factor: int) -> str:
+    """Ending of the families that compute it: each rounding is compiled for itself."""
+    if rounding != FLOAT_ROUNDING:
+        return "exact_q8"
+    return "sums_q8" if sum_factor else "q8"
+
+
+def _sums_of(n: FilterNode, packed: PackedFilter, rounding: int, rows: int) -> Tensor | np.ndarray:
+    """Where a kernel finds the rows' sums: scratch that it fills, or zeros when there is nothing to add."""
+    if packed.sum_factor:
+        return n.scratch(rows * 4)
+    return np.zeros(rows if rounding != FLOAT_ROUNDING else 0, np.int32)
+
+
+def _packed_call(
+    name: str,
+    args: np.ndarray,
+    tensors: dict[str, Tensor],
+    packed: PackedFilter,
+    sums: Tensor | np.ndarray,
+    chunks: int,
+    keep: tuple[np.ndarray, ...] = (),
+) -> KernelCall:
+    """A call of the kernel `name` of the family of that name, with packed weights and sums in place."""
+    args["w"], args["output"] = address(packed.weights), address(packed.output)
+    args["sum_factor"] = packed.sum_factor
+    keep = (packed.weights, packed.output, *keep)
+    if isinstance(sums, np.ndarray):
+        args["sums"] = address(sums)
+        return KernelCall(name, name, args, tensors, chunks, keep=(sums, *keep))
+    return KernelCall(name, name, args, {**tensors, "sums": sums}, chunks, keep=keep)

@@ -1,0 +1,70 @@
+"""What prepares each filter operator in each of its types, and the hooks of the operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...lite.context import Context
+from ...lite.kernel_call import KernelCall
+from ...lite.node import Node
+from ...lite.tensor import TensorType
+from ..operators import registration
+from . import conv, depthwise_conv, depthwise_conv_q8, fully_connected, plain, transpose_conv
+from .node import FilterNode
+from .sums import quantized_sums
+
+Calls = Callable[[FilterNode], list[KernelCall]]
+Prepare = Callable[[Context, Node], Sequence[KernelCall] | None]
+
+
+def _int16_calls(n: FilterNode) -> list[KernelCall]:
+    return [plain.int16_call(n, quantized_sums(n))]
+
+
+_F32, _I8, _U8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8, TensorType.INT16
+
+# By operator and the types of input and weights. Each looks itself at whether weights are constant: where
+# they are they are packed at once.
+CALLS: dict[tuple[str, TensorType, TensorType], Calls] = {
+    ("CONV_2D", _F32, _F32): conv.float_calls,
+    ("CONV_2D", _F32, _I8): conv.hybrid_calls,
+    ("CONV_2D", _I8, _I8): conv.byte_calls,
+    ("CONV_2D", _U8, _U8): conv.byte_calls,
+    ("CONV_2D", _I16, _I8): _int16_calls,
+    ("DEPTHWISE_CONV_2D", _F32, _F32): depthwise_conv.float_calls,
+    ("DEPTHWISE_CONV_2D", _F32, _I8): depthwise_conv_q8.hybrid_calls,
+    ("DEPTHWISE_CONV_2D", _I8, _I8): depthwise_conv_q8.byte_calls,
+    ("DEPTHWISE_CONV_2D", _U8, _U8): depthwise_conv_q8.byte_calls,
+    ("DEPTHWISE_CONV_2D", _I16, _I8): _int16_calls,
+    ("FULLY_CONNECTED", _F32, _F32): fully_connected.float_calls,
+    ("FULLY_CONNECTED", _F32, _I8): fully_connected.hybrid_calls,
+    ("FULLY_CONNECTED", _I8, _I8): fully_connected.byte_calls,
+    ("FULLY_CONNECTED", _U8, _U8): fully_connected.byte_calls,
+    ("FULLY_CONNECTED", _I16, _I8): _int16_calls,
+    ("FULLY_CONNECTED", _I16, _I16): _int16_calls,
+    ("TRANSPOSE_CONV", _F32, _F32): transpose_conv.float_calls,
+    ("TRANSPOSE_CONV", _F32, _I8): transpose_conv.hybrid_calls,
+    ("TRANSPOSE_CONV", _I8, _I8): transpose_conv.integer_calls,
+    ("TRANSPOSE_CONV", _U8, _U8): transpose_conv.integer_calls,
+    ("TRANSPOSE_CONV", _I16, _I8): transpose_conv.integer_calls,
+}
+
+
+def _prepared(check: Callable[[Context, Node], FilterNode | None]) -> Prepare:
+    """The prepare hook: what the table has for a checked node, None where the check leaves it to invoke."""
+
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        n = check(context, node)
+        if n is None or n.y.size == 0:
+            return None if n is None else []
+        return CALLS[n.operator, TensorType(n.x.type), TensorType(n.w.type)](n)
+
+    return prepare
+
+
+REGISTRATIONS = (
+    registration("CONV_2D", _prepared(conv.checked)),
+    registration("DEPTHWISE_CONV_2D", _prepared(depthwise_conv.checked)),
+    registration("FULLY_CONNECTED", _prepared(fully_connected.checked_unless_wide), fully_connected.invoke),
+    registration("TRANSPOSE_CONV", _prepared(transpose_conv.checked_unless_late), transpose_conv.invoke),
+)
