@@ -37,11 +37,11 @@ def options_of(operator: tflite.Operator, name: str) -> Table | None:
     tflite/core/api/flatbuffer_conversions.cc.
     """
     options = operator.builtin_options or operator.builtin_options_2
-    return options if type(options).__name__ == _table(name) else None
+    return options if type(options).__name__ == options_table(name) else None
 
 
 @cache
-def _table(name: str) -> str:
+def options_table(name: str) -> str:
     """The table of an operator's options, "" where the schema has none."""
     return _SHARED.get(name) or _by_letters().get(name.replace("_", "").lower(), "")
 

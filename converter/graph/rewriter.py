@@ -82,7 +82,7 @@ class Rewriter(Generic[NodeT]):
         """Try the group's rules until its queue is empty; False when there is no time left."""
         trace = self.trace
         for node in group:
-            if node.block is None:
+            if not self.is_open(node):
                 continue
             if trace.visits % _VISITS_BETWEEN_LOOKS == 0 and self._is_late():
                 trace.is_complete = False
@@ -100,6 +100,10 @@ class Rewriter(Generic[NodeT]):
                     f"nodes, the latest by {' and '.join(trace.latest())} at {label!r}"
                 )
         return True
+
+    def is_open(self, node: NodeT) -> bool:
+        """Whether rules are asked about the node; it may be gone."""
+        return node.block is not None
 
     def _is_late(self) -> bool:
         return self._deadline is not None and time.monotonic() > self._deadline

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Sequence
+from functools import partial
 
-from ..ir.arity import has_arity
 from ..ir.module import Function, Module
-from .bodies import Body, typed_bodies
-from .folding.editor import GraphEditor
-from .folding.register import EARLY_RULES, RULES, Rule
+from .bodies import typed_bodies
+from .folding.evaluate import evaluate
+from .folding.register import EARLY_RULES, RULES
+from .node_rewriter import NodeRewriter
 from .toposort import topological_order
-
-# Rewrites per node, after which the rest stays as it is.
-MOST_REWRITES = 16
 
 
 def fold_constants(module: Module, pattern_category: int = 0) -> None:
@@ -29,31 +25,7 @@ def fold_constants(module: Module, pattern_category: int = 0) -> None:
     """
     for body in typed_bodies(module):
         for rules in (EARLY_RULES, RULES):
-            chosen = [rule for rule in rules if pattern_category in (0, rule.category)]
-            _fold(body, chosen)
+            chosen = [rule for rule in rules if pattern_category in (0, 1 if rule is evaluate else 2)]
+            NodeRewriter(body.body, [chosen], order=partial(topological_order, body.body)).run()
         if isinstance(body, Function) and body.terminator is not None:
             body.result_types = [value.type for value in body.terminator.operands]
-
-
-def _fold(body: Body, rules: Sequence[Rule]) -> None:
-    editor = GraphEditor()
-    nodes = topological_order(body.body)
-    waiting = deque(nodes)
-    queued = set(nodes)
-    left = MOST_REWRITES * len(nodes)
-    while waiting and left:
-        node = waiting.popleft()
-        queued.discard(node)
-        if node.block is None or node.regions or not has_arity(node):
-            continue
-        for rule in rules:
-            if not rule.apply(editor, node):
-                continue
-            left -= 1
-            again = [*editor.changed, node]
-            editor.changed = []
-            for changed in again:
-                if changed.block is not None and changed not in queued:
-                    queued.add(changed)
-                    waiting.append(changed)
-            break

@@ -11,9 +11,9 @@ from .cf_sink import sink_into_branches
 from .consolidate_attrs import consolidate_attrs
 from .const_dedupe_hoist import dedupe_and_hoist_constants
 from .constant_folding import fold_constants
-from .cse import common_subexpressions
 from .default_attrs import add_default_attrs, strip_default_attrs
 from .drop_output_shapes import drop_output_shapes
+from .equal_nodes import common_subexpressions, prune_unused
 from .func_to_graph import lower_func_to_graph
 from .functional_to_region import functional_to_region
 from .graph_to_func import lift_graph_to_func
@@ -21,7 +21,6 @@ from .legacy_call import lift_legacy_calls
 from .name_compress import compress_names
 from .passthrough_iter_args import eliminate_passthrough_iter_args
 from .prepare_attrs import prepare_attrs
-from .prune import prune_unused
 from .region_to_functional import region_to_functional
 from .remapper import remap
 from .shape_inference import infer_shapes

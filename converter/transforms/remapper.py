@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from ..ir.arity import has_arity
+from functools import partial
+
 from ..ir.module import Module
 from .bodies import typed_bodies
 from .remapping.batch_norm import fuse_batch_norm
 from .remapping.contraction import fuse_activation, fuse_bias
+from .remapping.fused_node import FusingRewriter
 from .remapping.gated_activation import fuse_mish, fuse_swish
 from .remapping.hash_bucket import fuse_hash_bucket
 from .toposort import topological_order
 
-# Each gives the fused node, or None when it does not apply.
 RULES = (fuse_bias, fuse_activation, fuse_batch_norm, fuse_swish, fuse_mish, fuse_hash_bucket)
 # The rules that TensorFlow writes as declarative patterns.
 _DECLARATIVE = (fuse_swish,)
@@ -29,12 +30,10 @@ def remap(
     those of CPUs with oneDNN. Fused nodes that nothing needs any more stay: canonicalize drops them.
     Source: TensorFlow core/transforms/remapper.
     """
-    rules = _DECLARATIVE if verify_pdll_patterns_only else RULES
     onednn = enable_onednn_patterns or verify_pdll_patterns_only
+    rules = _DECLARATIVE if verify_pdll_patterns_only else RULES
+    chosen = [rule for rule in rules if onednn or "onednn" not in rule.needs]
     for body in typed_bodies(module):
-        for node in topological_order(body.body):
-            if node.block is None or not has_arity(node):
-                continue
-            for rule in rules:
-                if rule(node, onednn) is not None:
-                    break
+        rewriter = FusingRewriter(body.body, [chosen], order=partial(topological_order, body.body))
+        rewriter.onednn = onednn
+        rewriter.run()

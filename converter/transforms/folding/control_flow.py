@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
+from ...graph.rule import rule
 from ...ir.arity import has_arity
 from ...ir.attributes import Attributes, DenseAttr, FuncAttr
 from ...ir.node import Node
 from ...ir.types import ElementType, TensorType
-from .editor import GraphEditor, data_type
+from ..node_rewriter import NodeRewriter, data_type
 from .tensors import constant_of, known_integers
 
 _I32, _I1 = ElementType("i32"), ElementType("i1")
 
 
-def constant_enter(editor: GraphEditor, node: Node) -> bool:
+@rule("Enter", "RefEnter")
+def constant_enter(rewriter: NodeRewriter, node: Node) -> bool:
     """A constant that enters a loop to stay the same is one inside, too.
 
     Given:  e = Enter(c) {is_constant = true}; y = Neg(e)
     Result: e/_enter = Const [e]; e = Enter(c); y = Neg(e/_enter)
     """
-    if node.op not in ("Enter", "RefEnter") or node.attributes.get("is_constant") is not True:
+    if node.attributes.get("is_constant") is not True:
         return False
     value = constant_of(node.operands[0])
     if value is None or not node.results[0].users:
         return False
-    made = editor.constant(node, f"{node.name}/_enter", value, [node.control])
-    editor.replace_value(node.results[0], made.results[0])
+    made = rewriter.constant(node, f"{node.name}/_enter", value, [node.control])
+    rewriter.replace_value(node.results[0], made.results[0])
     return True
 
 
-def merge_of_constant(editor: GraphEditor, node: Node) -> bool:
+@rule("Merge")
+def merge_of_constant(rewriter: NodeRewriter, node: Node) -> bool:
     """A Merge takes the input that is there first: a constant that waits for nothing.
 
     Given:  c = Const; m, i = Merge(x, c)
     Result: m/const = Const [m]; m/index = Const [m] {1}; m, i = Merge(x, c)
     """
-    if node.op != "Merge" or not any(value.users for value in node.results):
+    if not any(value.users for value in node.results):
         return False
     for i, operand in enumerate(node.operands):
         value = constant_of(operand)
@@ -44,32 +47,33 @@ def merge_of_constant(editor: GraphEditor, node: Node) -> bool:
         parts = ((node.results[0], "const", value), (node.results[1], "index", index))
         for result, name, held in parts:
             if result.users:
-                made = editor.constant(node, f"{node.name}/{name}", held, [node.control])
-                editor.replace_value(result, made.results[0])
+                made = rewriter.constant(node, f"{node.name}/{name}", held, [node.control])
+                rewriter.replace_value(result, made.results[0])
         return True
     return False
 
 
-def switch_of_itself(editor: GraphEditor, node: Node) -> bool:
+@rule("Switch")
+def switch_of_itself(rewriter: NodeRewriter, node: Node) -> bool:
     """A Switch by its own data: what comes out on a side is that side.
 
     Given:  f, t = Switch(x, x)
     Result: false on f's side, true on t's, each waiting for an Identity of its side
     """
-    if node.op != "Switch" or node.operands[0] is not node.operands[1]:
+    if node.operands[0] is not node.operands[1]:
         return False
     changed = False
     for i, result in enumerate(node.results):
         users = [user for user in result.users if not (user.op == "Identity" and _is_anchor(user))]
         if not users:
             continue
-        token = editor.wait_for(result)
+        token = rewriter.wait_for(result)
         value = DenseAttr(TensorType(_I1, ()), bytes((i,)))
         name = f"{node.name}/_const_{'true' if i else 'false'}"
-        made = editor.constant(node, name, value, [token])
+        made = rewriter.constant(node, name, value, [token])
         for user in dict.fromkeys(users):
             user.operands = [made.results[0] if value is result else value for value in user.operands]
-            editor.changed.append(user)
+            rewriter.changed(user)
         changed = True
     return changed
 
@@ -79,7 +83,8 @@ def _is_anchor(node: Node) -> bool:
     return not node.results[0].users and bool(node.control.users)
 
 
-def constant_case(editor: GraphEditor, node: Node) -> bool:
+@rule("Case", "StatelessCase")
+def constant_case(rewriter: NodeRewriter, node: Node) -> bool:
     """A Case whose branch is known calls it.
 
     Given:  c = Const 1; y = Case(c, x) {branches = [@f, @g]}
@@ -87,7 +92,7 @@ def constant_case(editor: GraphEditor, node: Node) -> bool:
 
     Out of range is the last branch.
     """
-    if node.op not in ("Case", "StatelessCase") or editor.is_kept(node):
+    if rewriter.is_kept(node):
         return False
     index, branches = known_integers(node.operands[0]), node.attributes.get("branches")
     if index is None or len(index) != 1 or not isinstance(branches, tuple) or not branches:
@@ -103,22 +108,23 @@ def constant_case(editor: GraphEditor, node: Node) -> bool:
         "config_proto": b"",
         "executor_type": b"",
     }
-    made = editor.node(node, "PartitionedCall", node.operands[1:], attributes)
+    made = rewriter.node(node, "PartitionedCall", node.operands[1:], attributes)
     condition = node.operands[0].owner
     # A constant that waits for nothing holds nobody up.
     waits = isinstance(condition, Node) and condition.controls
-    made.controls = [*([editor.wait_for(node.operands[0])] if waits else []), *node.controls]
-    editor.replace(node, made)
+    made.controls = [*([rewriter.wait_for(node.operands[0])] if waits else []), *node.controls]
+    rewriter.replace(node, made)
     return True
 
 
-def tensor_array_size(editor: GraphEditor, node: Node) -> bool:
+@rule("TensorArraySizeV3")
+def tensor_array_size(rewriter: NodeRewriter, node: Node) -> bool:
     """The size of an array that cannot grow is the constant that it was made with.
 
     Given:  n = Const 5; a, flow = TensorArrayV3(n); s = TensorArraySizeV3(a, flow)
     Result: s = Const [a, a] 5
     """
-    if node.op != "TensorArraySizeV3" or editor.is_kept(node):
+    if rewriter.is_kept(node):
         return False
     array = node.operands[0].owner
     if not isinstance(array, Node) or array.op != "TensorArrayV3" or not has_arity(array):
@@ -126,5 +132,5 @@ def tensor_array_size(editor: GraphEditor, node: Node) -> bool:
     value = constant_of(array.operands[0])
     if value is None or array.attributes.get("dynamic_size", False) is not False:
         return False
-    editor.replace_with_constant(node, value)
+    rewriter.replace_with_constant(node, value)
     return True

@@ -7,19 +7,21 @@ import numpy as np
 from ....kernels.fallback.node_runner import run_node
 from ....lite.errors import InvokeError, ModelError, UnsupportedError
 from ....schema.graph_def import NodeDef
+from ...graph.rule import rule
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.export_body import write_node
 from ...ir.node import Node
 from ...ir.types import ElementType
+from ..node_rewriter import NodeRewriter, data_type
 from ..purity import is_pure
-from .editor import GraphEditor, data_type
 from .tensors import constant_of_array, known_array
 
 # Nodes that are constants in effect, that wait, or whose results no kernel should make beforehand.
 _LEFT = frozenset(("Const", "HostConst", "AccumulateNV2", "IdentityN", "NoOp", "PlaceholderWithDefault"))
 
 
-def evaluate(editor: GraphEditor, node: Node) -> bool:
+@rule()
+def evaluate(rewriter: NodeRewriter, node: Node) -> bool:
     """Compute a node without state whose operands are all constants.
 
     Given:  a = Const 1; b = Const 2; c = Add(a, b)
@@ -28,7 +30,9 @@ def evaluate(editor: GraphEditor, node: Node) -> bool:
     Each result of several gets its own constant. Results above MOST_BYTES stay to be computed, and so
     does what has no kernel or fails: the error is the run's.
     """
-    if node.op in _LEFT or not node.operands or not node.results or editor.is_kept(node) or not is_pure(node):
+    if node.op in _LEFT or not node.operands or not node.results:
+        return False
+    if rewriter.is_kept(node) or not is_pure(node):
         return False
     inputs = [known_array(value) for value in node.operands]
     known = [array for array in inputs if array is not None]
@@ -38,14 +42,14 @@ def evaluate(editor: GraphEditor, node: Node) -> bool:
     if found is None:
         return False
     if len(found) == 1:
-        editor.replace_with_constant(node, found[0])
+        rewriter.replace_with_constant(node, found[0])
         return True
     if not any(value.users for value in node.results):
         return False
     for i, (value, constant) in enumerate(zip(node.results, found, strict=True)):
         if value.users:
-            made = editor.constant(node, f"{node.name}/eval_{i}", constant, [node.control])
-            editor.replace_value(value, made.results[0])
+            made = rewriter.constant(node, f"{node.name}/eval_{i}", constant, [node.control])
+            rewriter.replace_value(value, made.results[0])
     return True
 
 

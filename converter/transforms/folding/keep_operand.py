@@ -7,32 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from ....lite.errors import ModelError
+from ...graph.rule import rule
 from ...ir.node import Node
 from ...shapes.dimensions import broadcast
-from .editor import GraphEditor, shape_of
+from ..node_rewriter import NodeRewriter, shape_of
 from .tensors import known_array, known_integers
-
-
-def keep_operand(editor: GraphEditor, node: Node) -> bool:
-    """An op that, for these shapes and constants, changes nothing.
-
-    Given:  x: 2x3; s = Const [2, 3]; y = Reshape(x, s)
-    Result: y = Identity(x) [s]
-
-    So do Slice, StridedSlice, Tile, Pad, Squeeze, Transpose, Reverse, Split, Select and RandomShuffle.
-    """
-    check = _CHECKS.get(node.op)
-    if check is None or editor.is_kept(node):
-        return False
-    try:
-        index = check(node)
-    except (ModelError, IndexError, ValueError):
-        # A node that lacks what its op needs is not for here to complain of.
-        return False
-    if index is None:
-        return False
-    editor.replace_with_operand(node, index)
-    return True
 
 
 def _reshape(node: Node) -> int | None:
@@ -147,3 +126,25 @@ _CHECKS: dict[str, Callable[[Node], int | None]] = {
     "Select": _select,
     "SelectV2": _select,
 }
+
+
+@rule(*_CHECKS, needs=("shapes",))
+def keep_operand(rewriter: NodeRewriter, node: Node) -> bool:
+    """An op that, for these shapes and constants, changes nothing.
+
+    Given:  x: 2x3; s = Const [2, 3]; y = Reshape(x, s)
+    Result: y = Identity(x) [s]
+
+    So do Slice, StridedSlice, Tile, Pad, Squeeze, Transpose, Reverse, Split, Select and RandomShuffle.
+    """
+    if rewriter.is_kept(node):
+        return False
+    try:
+        index = _CHECKS[node.op](node)
+    except (ModelError, IndexError, ValueError):
+        # A node that lacks what its op needs is not for here to complain of.
+        return False
+    if index is None:
+        return False
+    rewriter.replace_with_operand(node, index)
+    return True

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...graph.rule import rule
 from ...ir.attributes import DenseAttr
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
-from .editor import GraphEditor, data_type, rank_of, shape_of
+from ..node_rewriter import NodeRewriter, data_type, rank_of, shape_of
 from .evaluate import run
 from .tensors import constant_of, constant_of_array, known_array, known_integers, splat
 
@@ -15,18 +16,19 @@ _I32 = ElementType("i32")
 _REDUCTIONS = ("Sum", "Prod", "Mean", "Max", "Min", "All", "Any", "EuclideanNorm")
 
 
-def shapes(editor: GraphEditor, node: Node) -> bool:
+@rule("Shape", "Size", "Rank", needs=("shapes",))
+def shapes(rewriter: NodeRewriter, node: Node) -> bool:
     """Shape, Size and Rank of a value whose shape is known.
 
     Given:  x: 2x3; s = Shape(x)
     Result: s = Const [x] {[2, 3]}
     """
-    if node.op not in ("Shape", "Size", "Rank") or editor.is_kept(node):
+    if rewriter.is_kept(node):
         return False
     value = _of_shape(node, node.operands[0])
     if value is None:
         return False
-    editor.replace_with_constant(node, value)
+    rewriter.replace_with_constant(node, value)
     return True
 
 
@@ -46,31 +48,33 @@ def _of_shape(node: Node, operand: Value) -> DenseAttr | None:
     return constant_of_array(numbers.astype(dtype), element)
 
 
-def shape_n(editor: GraphEditor, node: Node) -> bool:
+@rule("ShapeN", needs=("shapes",))
+def shape_n(rewriter: NodeRewriter, node: Node) -> bool:
     """Those results of ShapeN whose operands' shapes are known.
 
     Given:  s0, s1 = ShapeN(x, y: 4x6)
     Result: s0, s1 = ShapeN(x, y); s/matshapes_1 = Const [s] {[4, 6]} for s1
     """
-    if node.op != "ShapeN" or len(node.operands) != len(node.results):
+    if len(node.operands) != len(node.results):
         return False
     changed = False
     for i, (operand, result) in enumerate(zip(node.operands, node.results, strict=True)):
         value = _of_shape(node, operand) if result.users else None
         if value is not None:
-            made = editor.constant(node, f"{node.name}/matshapes_{i}", value, [node.control])
-            editor.replace_value(result, made.results[0])
+            made = rewriter.constant(node, f"{node.name}/matshapes_{i}", value, [node.control])
+            rewriter.replace_value(result, made.results[0])
             changed = True
     return changed
 
 
-def likes(editor: GraphEditor, node: Node) -> bool:
+@rule("OnesLike", "ZerosLike", "Fill", needs=("shapes",))
+def likes(rewriter: NodeRewriter, node: Node) -> bool:
     """OnesLike, ZerosLike of a value whose shape is known; a Fill to one.
 
     Given:  x: 2x3; z = ZerosLike(x)
     Result: z = Const [x] {0: 2x3}
     """
-    if node.op not in ("OnesLike", "ZerosLike", "Fill") or editor.is_kept(node):
+    if rewriter.is_kept(node):
         return False
     shape = shape_of(node.results[0]) if node.op == "Fill" else shape_of(node.operands[0])
     if shape is None or data_type(node.results[0].type).name in ("resource", "variant", "string"):
@@ -80,22 +84,23 @@ def likes(editor: GraphEditor, node: Node) -> bool:
         filling = constant_of(node.operands[1])
         if filling is None or constant_of(node.operands[0]) is None or filling.count != 1:
             return False
-        editor.replace_with_constant(node, DenseAttr(type, filling.elements if 0 not in shape else b""))
+        rewriter.replace_with_constant(node, DenseAttr(type, filling.elements if 0 not in shape else b""))
         return True
     value = splat(1 if node.op == "OnesLike" else 0, type)
     if value is None:
         return False
-    editor.replace_with_constant(node, value)
+    rewriter.replace_with_constant(node, value)
     return True
 
 
-def broadcast_gradient_args(editor: GraphEditor, node: Node) -> bool:
+@rule("BroadcastGradientArgs")
+def broadcast_gradient_args(rewriter: NodeRewriter, node: Node) -> bool:
     """Axes over which a broadcast operand's gradient is summed, when both shapes are known.
 
     Given:  r0, r1 = BroadcastGradientArgs(s, t)
     Result: f/bcastargs_0 = Const [f] .. for r0, f/bcastargs_1 = Const [f] .. for r1
     """
-    if node.op != "BroadcastGradientArgs" or not any(value.users for value in node.results):
+    if not any(value.users for value in node.results):
         return False
     inputs = [known_array(value) for value in node.operands]
     known = [array for array in inputs if array is not None]
@@ -107,12 +112,13 @@ def broadcast_gradient_args(editor: GraphEditor, node: Node) -> bool:
         return False
     for i, value in enumerate(node.results):
         if value.users:
-            made = editor.constant(node, f"{node.name}/bcastargs_{i}", found[i], [node.control])
-            editor.replace_value(value, made.results[0])
+            made = rewriter.constant(node, f"{node.name}/bcastargs_{i}", found[i], [node.control])
+            rewriter.replace_value(value, made.results[0])
     return True
 
 
-def reduction_indices(editor: GraphEditor, node: Node) -> bool:
+@rule(*_REDUCTIONS, needs=("shapes",))
+def reduction_indices(rewriter: NodeRewriter, node: Node) -> bool:
     """The axes of a reduction that can only be all of them.
 
     Given:  s = Sum(x: ?x?, i: tensor<2xi32>)
@@ -121,7 +127,7 @@ def reduction_indices(editor: GraphEditor, node: Node) -> bool:
     They are all when there are as many as the rank (they may not repeat), or when nothing but
     reshapes to one element use the result.
     """
-    if node.op not in _REDUCTIONS or len(node.operands) != 2 or constant_of(node.operands[1]) is not None:
+    if len(node.operands) != 2 or constant_of(node.operands[1]) is not None:
         return False
     rank, indices = rank_of(node.operands[0]), node.operands[1]
     element = data_type(indices.type)
@@ -137,8 +143,8 @@ def reduction_indices(editor: GraphEditor, node: Node) -> bool:
     if value is None:
         return False
     name = f"{node.name}/indices/const_folded"
-    made = editor.constant(node, name, value, [editor.wait_for(indices)])
-    node.set_operand(1, made.results[0])
+    made = rewriter.constant(node, name, value, [rewriter.wait_for(indices)])
+    rewriter.set_operand(node, 1, made.results[0])
     return True
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...graph.rule import rule
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.dense import array_of_elements, is_splat
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
-from .editor import GraphEditor, data_type, shape_of
+from ..node_rewriter import NodeRewriter, data_type, shape_of
 from .tensors import constant_of, constant_of_array, splat
 
 _ADD = ("Add", "AddV2", "BiasAdd", "LogicalOr")
@@ -16,12 +17,12 @@ _SUB = ("Sub",)
 _MUL = ("Mul", "MulNoNan", "LogicalAnd")
 _DIV = ("Div", "RealDiv", "Xdivy")
 _MATMUL = ("MatMul", "BatchMatMul", "BatchMatMulV2", "SparseMatMul")
-_OPS = frozenset((*_ADD, *_SUB, *_MUL, *_DIV, *_MATMUL))
 _I32 = ElementType("i32")
 MOST_SIZE = (1 << 31) - 1
 
 
-def neutral_element(editor: GraphEditor, node: Node) -> bool:
+@rule(*_ADD, *_SUB, *_MUL, *_DIV, *_MATMUL, needs=("shapes",))
+def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     """An operand of zeros or ones that settles the result, or changes nothing.
 
     Given:  o = Const 1; y = Mul(x, o)     z = Const 0; w = Mul(x, z)
@@ -31,7 +32,7 @@ def neutral_element(editor: GraphEditor, node: Node) -> bool:
     TensorFlow, x * 0 is 0 even where x may be infinite or no number. The result's shape must be known.
     Source: TensorFlow core/grappler/optimizers/constant_folding.cc, SimplifyArithmeticOperations.
     """
-    if node.op not in _OPS or len(node.operands) != 2 or editor.is_kept(node):
+    if len(node.operands) != 2 or rewriter.is_kept(node):
         return False
     shape = shape_of(node.results[0])
     if shape is None:
@@ -40,16 +41,16 @@ def neutral_element(editor: GraphEditor, node: Node) -> bool:
     ones = [_all(value, 1) for value in node.operands]
     if node.op in _MATMUL or node.op in _MUL:
         if any(zeros):
-            return _become(editor, node, 0)
+            return _become(rewriter, node, 0)
         if node.op in _MATMUL or node.op == "MulNoNan":
             return False
     neutral = ones if node.op in (*_MUL, *_DIV) else zeros
     if neutral[1]:
-        return _pass_on(editor, node, 0, shape)
+        return _pass_on(rewriter, node, 0, shape)
     if neutral[0] and node.op in (*_ADD, *_MUL):
-        return _pass_on(editor, node, 1, shape)
+        return _pass_on(rewriter, node, 1, shape)
     if neutral[0] and node.op != "Xdivy" and shape_of(node.operands[1]) == shape:
-        return _unary(editor, node)
+        return _unary(rewriter, node)
     return False
 
 
@@ -65,45 +66,45 @@ def _all(value: Value, number: int) -> bool:
     return bool((elements[:1] == number).all() if is_splat(dense) else (elements == number).all())
 
 
-def _become(editor: GraphEditor, node: Node, number: int) -> bool:
+def _become(rewriter: NodeRewriter, node: Node, number: int) -> bool:
     type = node.results[0].type
     assert isinstance(type, TensorType)
     value: DenseAttr | None = splat(number, TensorType(data_type(type), type.shape))
     if value is None:
         return False
-    editor.replace_with_constant(node, value)
+    rewriter.replace_with_constant(node, value)
     return True
 
 
-def _pass_on(editor: GraphEditor, node: Node, index: int, shape: tuple[int, ...]) -> bool:
+def _pass_on(rewriter: NodeRewriter, node: Node, index: int, shape: tuple[int, ...]) -> bool:
     """The operand itself, or stretched."""
     kept, other = node.operands[index], node.operands[1 - index]
     attributes: Attributes = {"T": data_type(kept.type)}
     if shape_of(kept) == shape:
-        made = editor.node(node, "Snapshot", [kept], attributes)
-        made.controls = [editor.wait_for(other), *node.controls]
-        editor.replace(node, made)
+        made = rewriter.node(node, "Snapshot", [kept], attributes)
+        made.controls = [rewriter.wait_for(other), *node.controls]
+        rewriter.replace(node, made)
         return True
     sizes = constant_of_array(np.array(shape, np.int64).astype(np.int32), _I32)
     # Channels in front do not stretch as BroadcastTo stretches.
     first = node.op == "BiasAdd" and node.attributes.get("data_format") == b"NCHW"
     if sizes is None or shape_of(kept) is None or first or max(shape, default=0) > MOST_SIZE:
         return False
-    waits = [editor.wait_for(other)]
+    waits = [rewriter.wait_for(other)]
     name = f"{node.name}/broadcastto_shape_{index}/const_folded"
-    constant = editor.constant(node, name, sizes, waits)
-    made = editor.node(node, "BroadcastTo", [kept, constant.results[0]], {**attributes, "Tidx": _I32})
+    constant = rewriter.constant(node, name, sizes, waits)
+    made = rewriter.node(node, "BroadcastTo", [kept, constant.results[0]], {**attributes, "Tidx": _I32})
     made.controls = [*waits, *node.controls]
-    editor.replace(node, made)
+    rewriter.replace(node, made)
     return True
 
 
-def _unary(editor: GraphEditor, node: Node) -> bool:
+def _unary(rewriter: NodeRewriter, node: Node) -> bool:
     op = "Neg" if node.op in _SUB else "Reciprocal"
     kept, other = node.operands[1], node.operands[0]
     if op == "Reciprocal" and data_type(kept.type).name not in ("f16", "bf16", "f32", "f64"):
         return False
-    made = editor.node(node, op, [kept], {"T": data_type(kept.type)})
-    made.controls = [editor.wait_for(other), *node.controls]
-    editor.replace(node, made)
+    made = rewriter.node(node, op, [kept], {"T": data_type(kept.type)})
+    made.controls = [rewriter.wait_for(other), *node.controls]
+    rewriter.replace(node, made)
     return True

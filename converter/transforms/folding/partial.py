@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...graph.rule import rule
 from ...ir.arity import has_arity
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
-from .editor import GraphEditor, data_type, shape_of
+from ..node_rewriter import NodeRewriter, data_type, shape_of
 from .evaluate import run
 from .tensors import constant_of, constant_of_array, known_array, known_integers
 
 _I32 = ElementType("i32")
 
 
-def constant_identities(editor: GraphEditor, node: Node) -> bool:
+@rule("IdentityN")
+def constant_identities(rewriter: NodeRewriter, node: Node) -> bool:
     """What an IdentityN passes on of constants is the constants.
 
     Given:  a, b = IdentityN(c, x); y = Neg(a)
     Result: a, b = IdentityN(c, x); y = Neg(c) [IdentityN]
     """
-    if node.op != "IdentityN" or len(node.operands) != len(node.results):
+    if len(node.operands) != len(node.results):
         return False
     changed = False
     for operand, result in zip(node.operands, node.results, strict=True):
@@ -33,12 +35,13 @@ def constant_identities(editor: GraphEditor, node: Node) -> bool:
             user.operands = [operand if value is result else value for value in user.operands]
             if node.control not in user.controls:
                 user.controls = (*user.controls, node.control)
-            editor.changed.append(user)
+            rewriter.changed(user)
             changed = True
     return changed
 
 
-def sum_constants(editor: GraphEditor, node: Node) -> bool:
+@rule("AddN", "AccumulateNV2")
+def sum_constants(rewriter: NodeRewriter, node: Node) -> bool:
     """The constants among many summands become one.
 
     Given:  s = AddN(c, x, d)
@@ -46,7 +49,7 @@ def sum_constants(editor: GraphEditor, node: Node) -> bool:
 
     All summands must have one shape, which AddN and AccumulateNV2 demand.
     """
-    if node.op not in ("AddN", "AccumulateNV2") or editor.is_kept(node):
+    if rewriter.is_kept(node):
         return False
     constants = [value for value in node.operands if constant_of(value) is not None]
     rest = [value for value in node.operands if constant_of(value) is None]
@@ -56,11 +59,11 @@ def sum_constants(editor: GraphEditor, node: Node) -> bool:
     if value is None:
         return False
     if not rest:
-        editor.replace_with_constant(node, value)
+        rewriter.replace_with_constant(node, value)
         return True
-    waits = [editor.wait_for(constant) for constant in constants]
-    made = editor.constant(node, f"{node.name}/_partial_split_{len(constants)}", value, waits)
-    node.operands = (made.results[0], *rest)
+    waits = [rewriter.wait_for(constant) for constant in constants]
+    made = rewriter.constant(node, f"{node.name}/_partial_split_{len(constants)}", value, waits)
+    rewriter.set_operands(node, (made.results[0], *rest))
     node.attributes["N"] = 1 + len(rest)
     return True
 
@@ -74,7 +77,8 @@ def _added(node: Node, constants: list[Value]) -> DenseAttr | None:
     return None if found is None else found[0]
 
 
-def merge_concats(editor: GraphEditor, node: Node) -> bool:
+@rule("ConcatV2")
+def merge_concats(rewriter: NodeRewriter, node: Node) -> bool:
     """A concatenation of a concatenation along the same axis is one.
 
     Given:  c = ConcatV2(a, b, 0); d = ConcatV2(c, e, 0)
@@ -82,8 +86,6 @@ def merge_concats(editor: GraphEditor, node: Node) -> bool:
 
     Nothing else may use the inner one.
     """
-    if node.op != "ConcatV2":
-        return False
     axis = known_integers(node.operands[-1])
     if axis is None:
         return False
@@ -97,10 +99,10 @@ def merge_concats(editor: GraphEditor, node: Node) -> bool:
             continue
         if axis[0] < 0 and len({*map(_rank, (operand, *child.operands[:-1]))}) != 1:
             continue
-        node.operands = (*node.operands[:i], *child.operands[:-1], *node.operands[i + 1 :])
+        rewriter.set_operands(node, (*node.operands[:i], *child.operands[:-1], *node.operands[i + 1 :]))
         node.controls = dict.fromkeys((*node.controls, *child.controls))
         node.attributes["N"] = len(node.operands) - 1
-        child.erase()
+        rewriter.erase(child)
         return True
     return False
 
@@ -110,13 +112,14 @@ def _rank(value: Value) -> int | None:
     return None if shape is None else len(shape)
 
 
-def concat_constants(editor: GraphEditor, node: Node) -> bool:
+@rule("ConcatV2")
+def concat_constants(rewriter: NodeRewriter, node: Node) -> bool:
     """Neighbouring constants of a concatenation become one.
 
     Given:  d = ConcatV2(c, e, x, 0)
     Result: d/_partial_split_0 = Const c, e; d = ConcatV2(d/_partial_split_0, x, 0)
     """
-    if node.op != "ConcatV2" or constant_of(node.operands[-1]) is None or editor.is_kept(node):
+    if constant_of(node.operands[-1]) is None or rewriter.is_kept(node):
         return False
     values = list(node.operands[:-1])
     start = 0
@@ -125,16 +128,17 @@ def concat_constants(editor: GraphEditor, node: Node) -> bool:
         while end < len(values) and constant_of(values[end]) is not None:
             end += 1
         if 2 <= end - start < len(values):
-            made = _concatenated(editor, node, values[start:end], start)
+            made = _concatenated(rewriter, node, values[start:end], start)
             if made is not None:
-                node.operands = (*values[:start], made.results[0], *values[end:], node.operands[-1])
+                operands = (*values[:start], made.results[0], *values[end:], node.operands[-1])
+                rewriter.set_operands(node, operands)
                 node.attributes["N"] = len(node.operands) - 1
                 return True
         start = end + 1
     return False
 
 
-def _concatenated(editor: GraphEditor, node: Node, values: list[Value], start: int) -> Node | None:
+def _concatenated(rewriter: NodeRewriter, node: Node, values: list[Value], start: int) -> Node | None:
     axis = known_array(node.operands[-1])
     arrays = [array for value in values if (array := known_array(value)) is not None]
     if axis is None or len(arrays) != len(values):
@@ -145,25 +149,26 @@ def _concatenated(editor: GraphEditor, node: Node, values: list[Value], start: i
     found = run("ConcatV2", attributes, [*arrays, axis], [element])
     if found is None:
         return None
-    waits = [editor.wait_for(value) for value in values]
-    return editor.constant(node, f"{node.name}/_partial_split_{start}", found[0], waits)
+    waits = [rewriter.wait_for(value) for value in values]
+    return rewriter.constant(node, f"{node.name}/_partial_split_{start}", found[0], waits)
 
 
-def pack_of_one(editor: GraphEditor, node: Node) -> bool:
+@rule("Pack")
+def pack_of_one(rewriter: NodeRewriter, node: Node) -> bool:
     """A Pack of one value only adds an axis.
 
     Given:  y = Pack(x) {axis = 1}
     Result: y/_const_axis = Const [x] 1; y = ExpandDims(x, y/_const_axis)
     """
-    if node.op != "Pack" or len(node.operands) != 1 or editor.is_kept(node):
+    if len(node.operands) != 1 or rewriter.is_kept(node):
         return False
     held = node.attributes.get("axis", 0)
     value = constant_of_array(np.array(held, np.int32), _I32) if isinstance(held, int) else None
     if value is None:
         return False
     operand = node.operands[0]
-    constant = editor.constant(node, f"{node.name}/_const_axis", value, [editor.wait_for(operand)])
+    constant = rewriter.constant(node, f"{node.name}/_const_axis", value, [rewriter.wait_for(operand)])
     attributes: Attributes = {"T": data_type(operand.type), "Tdim": _I32}
-    made = editor.node(node, "ExpandDims", [operand, constant.results[0]], attributes)
-    editor.replace(node, made)
+    made = rewriter.node(node, "ExpandDims", [operand, constant.results[0]], attributes)
+    rewriter.replace(node, made)
     return True

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ...graph.rule import rule
 from ...ir.arity import has_arity
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.node import Node, Value
 from ...shapes.dimensions import PartialShape, broadcast
-from .editor import GraphEditor, data_type, rank_of, shape_of
+from ..node_rewriter import NodeRewriter, data_type, rank_of, shape_of
 from .evaluate import run
 from .tensors import constant_of, known_array
 
@@ -19,7 +20,8 @@ _REALS = ("f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>")
 _CONVS = ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
 
 
-def push_constant(editor: GraphEditor, node: Node) -> bool:
+@rule(*_SUMS, *_PRODUCTS, keeps_bits=False)
+def push_constant(rewriter: NodeRewriter, node: Node) -> bool:
     """Put the constants of a sum of sums, or a product of products, together.
 
     Given:  child = Add(c, x); parent = Add(d, child)
@@ -29,15 +31,15 @@ def push_constant(editor: GraphEditor, node: Node) -> bool:
     second constant the child takes the parent's: (x - y) + d becomes x + (d - y). Nothing but the parent may
     use the child, and both must be on one device.
     """
-    if node.op not in (*_SUMS, *_PRODUCTS) or len(node.operands) != 2 or editor.is_kept(node):
+    if len(node.operands) != 2 or rewriter.is_kept(node):
         return False
     if node.op == "BiasAdd" and node.attributes.get("data_format", b"NHWC") != b"NHWC":
         return False
     for i in range(2):
         if constant_of(node.operands[i]) is not None:
             child = node.operands[1 - i].owner
-            if isinstance(child, Node) and _fits(editor, node, child, 1 - i):
-                return _push(editor, node, child, i)
+            if isinstance(child, Node) and _fits(rewriter, node, child, 1 - i):
+                return _push(rewriter, node, child, i)
     return False
 
 
@@ -53,11 +55,11 @@ class _Signs:
     other: bool
 
 
-def _fits(editor: GraphEditor, parent: Node, child: Node, place: int) -> bool:
+def _fits(rewriter: NodeRewriter, parent: Node, child: Node, place: int) -> bool:
     family = _SUMS if parent.op in _SUMS else _PRODUCTS
     if child.op not in family or len(child.operands) != 2 or child.device != parent.device:
         return False
-    if len(child.results[0].users) != 1 or child.control.users or editor.is_kept(child):
+    if len(child.results[0].users) != 1 or child.control.users or rewriter.is_kept(child):
         return False
     if child.block is not parent.block or (parent.op == "BiasAdd" and place):
         return False
@@ -69,14 +71,14 @@ def _fits(editor: GraphEditor, parent: Node, child: Node, place: int) -> bool:
     return any(constant_of(value) is None for value in child.operands)
 
 
-def _push(editor: GraphEditor, parent: Node, child: Node, place: int) -> bool:
+def _push(rewriter: NodeRewriter, parent: Node, child: Node, place: int) -> bool:
     """The parent has its constant at the place, the child a constant or none."""
     constant = parent.operands[place]
     at = 0 if constant_of(child.operands[0]) is not None else 1
     leaf, other = child.operands[1 - at], child.operands[at]
     signs = _signs(parent, child, place, at)
     if constant_of(other) is None:
-        return _push_between(editor, parent, child, place, signs)
+        return _push_between(rewriter, parent, child, place, signs)
     if parent.op == "BiasAdd" and (rank_of(leaf) != 1 or (rank_of(other) or 0) < 2):
         # The matrix must stay a matrix and the bias a bias.
         return False
@@ -84,9 +86,9 @@ def _push(editor: GraphEditor, parent: Node, child: Node, place: int) -> bool:
     value = _combined(parent, op, *operands)
     if value is None or not _keeps_shape(parent, leaf, value):
         return False
-    waits = [editor.wait_for(constant), editor.wait_for(other), *child.controls]
-    made = editor.constant(child, child.name, value, waits, like=child)
-    _rebuild(editor, parent, child, signs, place, (leaf, made.results[0]))
+    waits = [rewriter.wait_for(constant), rewriter.wait_for(other), *child.controls]
+    made = rewriter.constant(child, child.name, value, waits, like=child)
+    _rebuild(rewriter, parent, child, signs, place, (leaf, made.results[0]))
     return True
 
 
@@ -144,7 +146,7 @@ def _stretched(one: tuple[int, ...], other: tuple[int, ...]) -> PartialShape:
 
 
 def _rebuild(
-    editor: GraphEditor,
+    rewriter: NodeRewriter,
     parent: Node,
     child: Node,
     signs: _Signs,
@@ -164,12 +166,12 @@ def _rebuild(
     attributes: Attributes = (
         dict(parent.attributes) if op == parent.op else {"T": data_type(operands[0].type)}
     )
-    made = editor.node(parent, op, operands, attributes)
-    editor.replace(parent, made)
-    child.erase()
+    made = rewriter.node(parent, op, operands, attributes)
+    rewriter.replace(parent, made)
+    rewriter.erase(child)
 
 
-def _push_between(editor: GraphEditor, parent: Node, child: Node, place: int, signs: _Signs) -> bool:
+def _push_between(rewriter: NodeRewriter, parent: Node, child: Node, place: int, signs: _Signs) -> bool:
     """No second constant: the child takes the parent's, and gives up its first operand.
 
     For a difference or quotient that gives the usual form; for others it must bring the constant
@@ -187,8 +189,8 @@ def _push_between(editor: GraphEditor, parent: Node, child: Node, place: int, si
     if whole is None or shapes[1] != whole or shapes[2] is None or _stretched(whole, shapes[2]) != whole:
         return False
     op, operands = _inner(parent, child, signs, constant, other)
-    made = editor.node(child, op, operands, {"T": data_type(other.type)})
-    _rebuild(editor, parent, child, signs, place, (leaf, made.results[0]))
+    made = rewriter.node(child, op, operands, {"T": data_type(other.type)})
+    _rebuild(rewriter, parent, child, signs, place, (leaf, made.results[0]))
     return True
 
 
@@ -201,7 +203,8 @@ def _has_constant(value: Value, user: Node) -> bool:
     return any(constant_of(operand) is not None for operand in owner.operands)
 
 
-def multiply_filter(editor: GraphEditor, node: Node) -> bool:
+@rule("Mul", keeps_bits=False)
+def multiply_filter(rewriter: NodeRewriter, node: Node) -> bool:
     """A product with a convolution of constant filters is a convolution of other filters.
 
     Given:  v = Conv2D(x, w); y = Mul(c, v)
@@ -209,7 +212,7 @@ def multiply_filter(editor: GraphEditor, node: Node) -> bool:
 
     c is one number, or one for each channel of the result. Nothing else may use the convolution.
     """
-    if node.op != "Mul" or editor.is_kept(node):
+    if rewriter.is_kept(node):
         return False
     for i in range(2):
         factor, conv = node.operands[i], node.operands[1 - i].owner
@@ -222,14 +225,14 @@ def multiply_filter(editor: GraphEditor, node: Node) -> bool:
         value = _multiplied(node, conv, factor)
         if value is None:
             continue
-        waits = [editor.wait_for(factor), editor.wait_for(conv.operands[1])]
-        merged = editor.constant(node, f"{conv.name}/merged_input", value, waits, like=conv)
-        made = editor.node(conv, conv.op, (conv.operands[0], merged.results[0]), dict(conv.attributes))
+        waits = [rewriter.wait_for(factor), rewriter.wait_for(conv.operands[1])]
+        merged = rewriter.constant(node, f"{conv.name}/merged_input", value, waits, like=conv)
+        made = rewriter.node(conv, conv.op, (conv.operands[0], merged.results[0]), dict(conv.attributes))
         made.name = node.name
         made.results[0].type = node.results[0].type
         made.controls = dict.fromkeys((*conv.controls, *node.controls))
-        editor.replace(node, made)
-        conv.erase()
+        rewriter.replace(node, made)
+        rewriter.erase(conv)
         return True
     return False
 

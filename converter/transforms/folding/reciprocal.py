@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...graph.rule import rule
 from ...ir.node import Node
-from .editor import GraphEditor, data_type
+from ..node_rewriter import NodeRewriter, data_type
 from .tensors import constant_of_array, known_array
 
 _REALS = ("f16", "f32", "f64", "complex<f32>", "complex<f64>")
 
 
-def reciprocal(editor: GraphEditor, node: Node) -> bool:
+@rule("Div", "RealDiv", keeps_bits=False)
+def reciprocal(rewriter: NodeRewriter, node: Node) -> bool:
     """Multiply by one over a constant, as TensorFlow does; the last digit may differ.
 
     Given:  c = Const 2; y = Div(x, c)
@@ -19,7 +21,7 @@ def reciprocal(editor: GraphEditor, node: Node) -> bool:
 
     Not for integers, nor where an element is 0.
     """
-    if node.op not in ("Div", "RealDiv") or len(node.operands) != 2 or editor.is_kept(node):
+    if len(node.operands) != 2 or rewriter.is_kept(node):
         return False
     divisor = node.operands[1]
     array = known_array(divisor)
@@ -29,7 +31,7 @@ def reciprocal(editor: GraphEditor, node: Node) -> bool:
     if value is None or not isinstance(divisor.owner, Node):
         return False
     name = f"{node.name}/{divisor.owner.name}/_recip"
-    made = editor.constant(node, name, value, [editor.wait_for(divisor)], like=divisor.owner)
-    product = editor.node(node, "Mul", (node.operands[0], made.results[0]), {"T": data_type(divisor.type)})
-    editor.replace(node, product)
+    made = rewriter.constant(node, name, value, [rewriter.wait_for(divisor)], like=divisor.owner)
+    product = rewriter.node(node, "Mul", (node.operands[0], made.results[0]), {"T": data_type(divisor.type)})
+    rewriter.replace(node, product)
     return True

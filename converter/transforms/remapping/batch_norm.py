@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from ...graph.rule import rule
 from ...ir.attributes import Attributes
 from ...ir.node import Node, Value
 from ...ir.types import TensorType
-from .fused_node import device_of, element, known_attributes, only_use, source
+from .fused_node import FusingRewriter, device_of, element, known_attributes, only_use, source
 
 _NORMS = ("FusedBatchNormV3",)
 _ELEMENTS = ("f32", "f16", "bf16")
 _ADDS = ("Add", "AddV2")
 
 
-def fuse_batch_norm(node: Node, onednn: bool) -> Node | None:
+@rule("Relu", needs=("devices",))
+def fuse_batch_norm(rewriter: FusingRewriter, node: Node) -> bool:
     """A normalization, a sum with another tensor if there is one, and Relu.
 
     Given:  n = FusedBatchNormV3(x, ..); a = AddV2(n, s); y = Relu(a)
@@ -21,15 +23,13 @@ def fuse_batch_norm(node: Node, onednn: bool) -> Node | None:
     On the GPU; on the CPU with oneDNN and without the sum. Not in training, and for channels by fours,
     where they are known.
     """
-    if node.op != "Relu":
-        return None
     add = source(node.operands[0], _ADDS)
     sides = add.operands if add is not None else node.operands[:1]
     for i, value in enumerate(sides):
         norm = source(value, _NORMS)
-        if norm is not None and _fits(node, norm, add, onednn):
-            return _fused(node, norm, add, sides[1 - i] if add is not None else None)
-    return None
+        if norm is not None and _fits(node, norm, add, rewriter.onednn):
+            return _fused(rewriter, node, norm, add, sides[1 - i] if add is not None else None)
+    return False
 
 
 def _fits(node: Node, norm: Node, add: Node | None, onednn: bool) -> bool:
@@ -46,23 +46,21 @@ def _fits(node: Node, norm: Node, add: Node | None, onednn: bool) -> bool:
     return not isinstance(type, TensorType) or not type.shape or type.shape[-1] < 0 or type.shape[-1] % 4 == 0
 
 
-def _fused(node: Node, norm: Node, add: Node | None, side: Value | None) -> Node:
+def _fused(rewriter: FusingRewriter, node: Node, norm: Node, add: Node | None, side: Value | None) -> bool:
     held: Attributes = {"activation_mode": b"Relu", "num_side_inputs": 0 if side is None else 1}
     attributes = known_attributes("_FusedBatchNormEx", norm.attributes, held)
     types = [value.type for value in norm.results]
     made = Node("_FusedBatchNormEx", norm.name, types, attributes, norm.device, norm.assigned_device)
-    assert norm.block is not None and node.block is not None
-    norm.block.insert_before(norm, made)
-    made.operands = norm.operands if side is None else (*norm.operands, side)
+    rewriter.insert_before(norm, made)
+    rewriter.set_operands(made, norm.operands if side is None else (*norm.operands, side))
     made.controls = dict.fromkeys((*norm.controls, *(add.controls if add is not None else ())))
     passed: Attributes = {"T": node.attributes["T"]} if "T" in node.attributes else {}
     identity = Node("Identity", node.name, [node.results[0].type], passed, node.device, node.assigned_device)
-    node.block.insert_before(node, identity)
-    identity.operands, identity.controls = made.results[:1], node.controls
-    node.replace_with(identity)
-    node.erase()
+    rewriter.insert_before(node, identity)
+    rewriter.set_operands(identity, made.results[:1])
+    identity.controls = node.controls
+    rewriter.replace(node, identity)
     if add is not None:
-        add.erase()
-    norm.replace_with(made)
-    norm.erase()
-    return made
+        rewriter.erase(add)
+    rewriter.replace(norm, made)
+    return True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ...graph.rule import rule
 from ...ir.attributes import Attribute, Attributes
 from ...ir.node import Node
-from .fused_node import device_of, element, known_attributes, only_use, put_in_place, source
+from .fused_node import FusingRewriter, device_of, element, known_attributes, only_use, source
 
 _FUSED = {"Conv2D": "_FusedConv2D", "MatMul": "_FusedMatMul"}
 _FUSED_ONEDNN = {"Conv3D": "_FusedConv3D", "DepthwiseConv2dNative": "_FusedDepthwiseConv2dNative"}
@@ -14,7 +15,8 @@ _ELEMENTS = ("f32", "f64", "bf16", "f16")
 _LAST = (b"NHWC", b"NDHWC")
 
 
-def fuse_bias(node: Node, onednn: bool) -> Node | None:
+@rule("BiasAdd", needs=("devices",))
+def fuse_bias(rewriter: FusingRewriter, node: Node) -> bool:
     """A contraction and its bias.
 
     Given:  c = Conv2D(x, w); y = BiasAdd(c, b)
@@ -22,46 +24,44 @@ def fuse_bias(node: Node, onednn: bool) -> Node | None:
 
     On the CPU, channels last. The contraction, which nothing else may use, stays for whoever prunes.
     """
-    if node.op != "BiasAdd" or node.attributes.get("data_format", b"NHWC") != b"NHWC":
-        return None
-    fused = _FUSED | _FUSED_ONEDNN if onednn else _FUSED
+    if node.attributes.get("data_format", b"NHWC") != b"NHWC":
+        return False
+    fused = _FUSED | _FUSED_ONEDNN if rewriter.onednn else _FUSED
     contraction = source(node.operands[0], fused)
     if contraction is None or not only_use(contraction.results[0]):
-        return None
+        return False
     if device_of(node) != "cpu" or node.device != contraction.device:
-        return None
+        return False
     name = element(node.operands[1])
     form = contraction.attributes.get("data_format", b"NHWC")
     if name not in _ELEMENTS or form not in _LAST:
-        return None
+        return False
     op = fused[contraction.op]
     held: Attributes = {"fused_ops": (b"BiasAdd",), "num_args": 1}
     type = contraction.attributes.get("T")
     if op == "_FusedConv2D" and type is not None:
         held["TArgs"] = (type,)
     attributes = known_attributes(op, contraction.attributes, node.attributes, held)
-    return put_in_place(node, op, (*contraction.operands, node.operands[1]), attributes, contraction)
+    return rewriter.put_in_place(node, op, (*contraction.operands, node.operands[1]), attributes, contraction)
 
 
-def fuse_activation(node: Node, onednn: bool) -> Node | None:
+@rule(*_ACTIVATIONS, *_OF_MATMUL, needs=("devices",))
+def fuse_activation(rewriter: FusingRewriter, node: Node) -> bool:
     """A contraction with bias and its activation.
 
     Given:  c = _FusedConv2D(x, w, b) {fused_ops = ["BiasAdd"]}; y = Relu(c)
     Result: c = ..; y = _FusedConv2D(x, w, b) {fused_ops = ["BiasAdd", "Relu"]}
     """
-    del onednn
-    if node.op not in (*_ACTIVATIONS, *_OF_MATMUL):
-        return None
     fused = source(node.operands[0], (*_FUSED.values(), *_FUSED_ONEDNN.values()))
     if fused is None or not only_use(fused.results[0]) or fused.attributes.get("fused_ops") != (b"BiasAdd",):
-        return None
+        return False
     if node.op in _OF_MATMUL and fused.op != "_FusedMatMul":
-        return None
+        return False
     if node.device != fused.device:
-        return None
+        return False
     ops: Attribute = (b"BiasAdd", node.op.encode())
     held: Attributes = {"fused_ops": ops}
     if node.op == "LeakyRelu":
         held["leakyrelu_alpha"] = node.attributes.get("alpha", 0.2)
     attributes = known_attributes(fused.op, fused.attributes, node.attributes, held)
-    return put_in_place(node, fused.op, fused.operands, attributes, fused)
+    return rewriter.put_in_place(node, fused.op, fused.operands, attributes, fused)

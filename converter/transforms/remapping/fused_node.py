@@ -10,8 +10,28 @@ from ...ir.attributes import Attributes
 from ...ir.node import Node, Value
 from ...ir.signature import registered
 from ...ir.types import ElementType, TensorType
+from ..node_rewriter import NodeRewriter
 
 _DEVICE = re.compile(r"(?:^|/)(?:device:)?(cpu|gpu):(?:\d+|\*)$", re.IGNORECASE)
+
+
+class FusingRewriter(NodeRewriter):
+    """Puts fused nodes in the place of others. onednn: also those that CPUs with oneDNN have."""
+
+    onednn = False
+
+    def put_in_place(
+        self, node: Node, op: str, operands: Iterable[Value], attributes: Attributes, *fused: Node
+    ) -> bool:
+        """A node of the op for the node, which also waits for what the fused ones waited for. True."""
+        types = [value.type for value in node.results]
+        made = Node(op, node.name, types, attributes, node.device, node.assigned_device)
+        made.location, made.line = node.location, node.line
+        self.insert_before(node, made)
+        self.set_operands(made, operands)
+        made.controls = dict.fromkeys(token for each in (node, *fused) for token in each.controls)
+        self.replace(node, made)
+        return True
 
 
 def device_of(node: Node) -> str:
@@ -51,17 +71,3 @@ def known_attributes(op: str, *groups: Attributes) -> Attributes:
     for group in groups:
         found |= {name: held for name, held in group.items() if name in names or name.startswith("_")}
     return found
-
-
-def put_in_place(node: Node, op: str, operands: Iterable[Value], attributes: Attributes, fused: Node) -> Node:
-    """A node of the op for the node, which also waits for what the fused one waited for."""
-    types = [value.type for value in node.results]
-    made = Node(op, node.name, types, attributes, node.device, node.assigned_device)
-    made.location, made.line = node.location, node.line
-    assert node.block is not None
-    node.block.insert_before(node, made)
-    made.operands = operands
-    made.controls = dict.fromkeys((*node.controls, *fused.controls))
-    node.replace_with(made)
-    node.erase()
-    return made

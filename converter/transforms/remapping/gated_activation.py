@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from ...graph.rule import rule
 from ...ir.node import Node
-from .fused_node import device_of, element, known_attributes, put_in_place, source
+from .fused_node import FusingRewriter, device_of, element, known_attributes, source
 
 _ELEMENTS = ("f32", "bf16", "f16")
 
 
-def fuse_swish(node: Node, onednn: bool) -> Node | None:
+@rule("Mul", needs=("devices", "onednn"))
+def fuse_swish(rewriter: FusingRewriter, node: Node) -> bool:
     """The product of a value and its sigmoid.
 
     Given:  s = Sigmoid(x); y = Mul(x, s)
@@ -16,24 +18,25 @@ def fuse_swish(node: Node, onednn: bool) -> Node | None:
 
     On the CPU, with oneDNN. What made the gate stays for whoever prunes.
     """
-    if not onednn or not _is_product(node):
-        return None
+    if not _is_product(node):
+        return False
     for gate, x in (node.operands, node.operands[::-1]):
         sigmoid = source(gate, ("Sigmoid",))
         if sigmoid is not None and sigmoid.operands[0] is x and sigmoid.device == node.device:
             attributes = known_attributes("_MklSwish", node.attributes)
-            return put_in_place(node, "_MklSwish", [x], attributes, sigmoid)
-    return None
+            return rewriter.put_in_place(node, "_MklSwish", [x], attributes, sigmoid)
+    return False
 
 
-def fuse_mish(node: Node, onednn: bool) -> Node | None:
+@rule("Mul", needs=("devices", "onednn"))
+def fuse_mish(rewriter: FusingRewriter, node: Node) -> bool:
     """The product of a value and the hyperbolic tangent of its softplus.
 
     Given:  p = Softplus(x); t = Tanh(p); y = Mul(x, t)
     Result: p = Softplus(x); t = Tanh(p); y = _MklFusedMish(x)
     """
-    if not onednn or not _is_product(node):
-        return None
+    if not _is_product(node):
+        return False
     for gate, x in (node.operands, node.operands[::-1]):
         tanh = source(gate, ("Tanh",))
         softplus = None if tanh is None else source(tanh.operands[0], ("Softplus",))
@@ -41,13 +44,9 @@ def fuse_mish(node: Node, onednn: bool) -> Node | None:
             continue
         if tanh.device == softplus.device == node.device:
             attributes = known_attributes("_MklFusedMish", node.attributes)
-            made = put_in_place(node, "_MklFusedMish", [x], attributes, tanh)
-            made.controls = dict.fromkeys((*made.controls, *softplus.controls))
-            return made
-    return None
+            return rewriter.put_in_place(node, "_MklFusedMish", [x], attributes, tanh, softplus)
+    return False
 
 
 def _is_product(node: Node) -> bool:
-    if node.op != "Mul" or len(node.operands) != 2:
-        return False
     return device_of(node) == "cpu" and element(node.results[0]) in _ELEMENTS

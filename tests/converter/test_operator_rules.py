@@ -1,4 +1,4 @@
-"""Each pass makes what its docstring says, and leaves alone what it must."""
+"""Each rule makes what its docstring says, and leaves alone what it must."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def check(graph: GraphBuilder, expected_operators: list[str], *expected: np.ndar
     return model
 
 
-def test_every_rule_shows_given_and_result() -> None:
+def test_every_rule_has_a_name_of_its_own_and_shows_given_and_result() -> None:
+    assert len({each.name for each in (*RULES, *LAST_RULES)}) == len(RULES) + len(LAST_RULES)
     for each in (*RULES, *LAST_RULES):
         assert "Given:" in each.given_and_result and "Result:" in each.given_and_result
 

@@ -1,29 +1,32 @@
-"""GraphEditor: nodes made in the place of others, and what must wait for what."""
+"""NodeRewriter: what rules of TensorFlow's nodes change a graph with, and what must wait for what."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...ir.attributes import Attributes, DenseAttr
-from ...ir.node import Node, Value
-from ...ir.types import REFERENCE, ElementType, TensorType, Type, element_type
-from ..bodies import token_of
-from ..purity import is_reference
+from ..graph.rewriter import Rewriter
+from ..ir.arity import has_arity
+from ..ir.attributes import Attributes, DenseAttr
+from ..ir.node import Node, Value
+from ..ir.types import REFERENCE, ElementType, TensorType, Type, element_type
+from .bodies import token_of
+from .purity import is_reference
 
 _SWITCHES = ("Switch", "RefSwitch", "_SwitchN")
 # Attributes that a node keeps whatever its op becomes start with this.
 _OWN = "_"
 
 
-class GraphEditor:
-    """Changes nodes of one graph or function. `changed` are those to look at again."""
+class NodeRewriter(Rewriter[Node]):
+    """Changes the nodes of one graph or function, not those of regions in it."""
 
-    def __init__(self) -> None:
-        self.changed: list[Node] = []
+    def is_open(self, node: Node) -> bool:
+        """Whether rules are asked about the node: it has all its operands and no regions."""
+        return node.block is self.block and not node.regions and has_arity(node)
 
     def is_kept(self, node: Node) -> bool:
-        """Whether the node must run as what it is: it is a control result of the function."""
-        return any(user.op == "return" for user in node.control.users)
+        """Whether the node must run as what it is: by its name, or as a control result of the function."""
+        return node in self.kept or any(user.op == "return" for user in node.control.users)
 
     def wait_for(self, value: Value) -> Value:
         """A token that is there when the value is.
@@ -39,8 +42,8 @@ class GraphEditor:
         name = f"{owner.name}/ControlDependencyCtrl_{value.index}" if owner.name else ""
         attributes: Attributes = {"T": owner.attributes["T"]} if "T" in owner.attributes else {}
         anchor = Node("Identity", name, [value.type], attributes, owner.device, owner.assigned_device)
-        self._insert(owner, anchor)
-        anchor.operands = [value]
+        self.insert_before(owner, anchor)
+        self.set_operands(anchor, [value])
         return anchor.control
 
     def waits_for_operands(self, node: Node, but: Value | None = None) -> list[Value]:
@@ -55,7 +58,7 @@ class GraphEditor:
         attributes: Attributes = {key: held for key, held in like.attributes.items() if key.startswith(_OWN)}
         attributes |= {"dtype": value.type.element, "value": value}
         made = Node("Const", name, [value.type], attributes, like.device, like.assigned_device)
-        self._insert(before, made)
+        self.insert_before(before, made)
         made.controls = controls
         return made
 
@@ -78,8 +81,8 @@ class GraphEditor:
         types = [value.type for value in node.results]
         made = Node(op, node.name, types, held, node.device, node.assigned_device)
         made.location, made.line = node.location, node.line
-        self._insert(node, made)
-        made.operands = operands
+        self.insert_before(node, made)
+        self.set_operands(made, operands)
         made.controls = node.controls
         return made
 
@@ -87,20 +90,9 @@ class GraphEditor:
         """The node's uses become the new one's; results beyond the new one's must be unused."""
         for old, new in zip(node.results, made.results, strict=False):
             self.replace_value(old, new)
-        self.changed += node.control.users
-        node.control.replace_all_uses_with(made.control)
-        self.changed += [v.owner for v in node.operands if isinstance(v.owner, Node)]
-        self.changed.append(made)
-        node.erase()
-
-    def replace_value(self, old: Value, new: Value) -> None:
-        self.changed += old.users
-        old.replace_all_uses_with(new)
-
-    def _insert(self, before: Node, node: Node) -> None:
-        assert before.block is not None
-        before.block.insert_before(before, node)
-        self.changed.append(node)
+        self.replace_value(node.control, made.control)
+        self.changed(made)
+        self.erase(node)
 
 
 def value_type(type: Type) -> Type:
