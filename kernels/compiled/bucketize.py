@@ -4,7 +4,8 @@ from numba import njit, types
 
 from ..bucketize import BUCKETIZE_ARGS
 from .driver.kernel_source import KernelSources
-from .language.elements import read_back_i32, read_f32, read_f64, read_i32, read_i64, write_i32
+from .language.element_types import F32, F64, I32, I64
+from .language.elements import read_back_i32, read_f32, write_i32
 
 kernels = KernelSources()
 
@@ -49,10 +50,5 @@ def bucketize(read, type_):
     return kernel
 
 
-for _suffix, _read, _type in (
-    ("f32", read_f32, types.float32),
-    ("f64", read_f64, types.float64),
-    ("i32", read_i32, types.float32),
-    ("i64", read_i64, types.float32),
-):
-    kernels.add(BUCKETIZE_ARGS, f"bucketize_{_suffix}")(bucketize(_read, _type))
+for _type, _compared in ((F32, F32), (F64, F64), (I32, F32), (I64, F32)):
+    kernels.add(BUCKETIZE_ARGS, f"bucketize_{_type.name}")(bucketize(_type.read, _compared.width))

@@ -1,25 +1,18 @@
 """CUMSUM, one row of the axis after the other."""
 
-from numba import njit, types
+from numba import njit
 
 from ..cumsum import CUMSUM_ARGS
 from .driver.kernel_source import KernelSources
-from .language.elements import (
-    read_back_f32,
-    read_back_i32,
-    read_back_i64,
-    read_f32,
-    read_i32,
-    read_i64,
-    write_f32,
-    write_i32,
-    write_i64,
-)
+from .language.element_types import F32, I32, I64, ElementType
 
 kernels = KernelSources()
 
 
-def running_sums(read, read_back, write, type_, item_bytes):
+def running_sums(element: ElementType):
+    read, read_back, write = element.read, element.read_back, element.write
+    type_, item_bytes = element.width, element.bytes
+
     @njit(error_model="numpy")
     def sum_line(a, i):
         """The sums of a line whose elements follow one another."""
@@ -82,9 +75,5 @@ def running_sums(read, read_back, write, type_, item_bytes):
     return cumsum
 
 
-for _name, _read, _read_back, _write, _type, _item_bytes in (
-    ("f32", read_f32, read_back_f32, write_f32, types.float32, 4),
-    ("i32", read_i32, read_back_i32, write_i32, types.int32, 4),
-    ("i64", read_i64, read_back_i64, write_i64, types.int64, 8),
-):
-    kernels.add(CUMSUM_ARGS, f"cumsum_{_name}")(running_sums(_read, _read_back, _write, _type, _item_bytes))
+for _element in (F32, I32, I64):
+    kernels.add(CUMSUM_ARGS, f"cumsum_{_element.name}")(running_sums(_element))

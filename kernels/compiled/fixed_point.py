@@ -44,6 +44,37 @@ def reciprocal_of_one_plus(a):
     return saturate(x << 1)
 
 
+@njit(error_model="numpy")
+def inverse_square_root(value):
+    """(multiplier, shift) of 1 / sqrt(value), shift to the left.
+
+    Source: LiteRT tflite/kernels/internal/common.h, GetInvSqrtQuantizedMultiplierExp.
+    """
+    value = np.int64(value)
+    if value <= 1:
+        return np.int32(2147483647), np.int32(0)
+    shift = 11
+    while value >= 1 << 29:
+        value //= 4
+        shift += 1
+    while value < 1 << 27:
+        value *= 4
+        shift -= 1
+    number = value >> 1
+    half = (number + 1) >> 1
+    x = np.int64(1 << 28)
+    for _ in range(5):
+        cube = high_multiply(high_multiply(x, x), x)
+        cube = saturate(cube << 6)
+        x = high_multiply(x, np.int64(402653184)) - high_multiply(half, cube)
+        x = saturate(x << 3)
+    x = high_multiply(x, np.int64(1518500250))
+    if shift < 0:
+        x <<= -shift
+        shift = 0
+    return np.int32(x), np.int32(-shift)
+
+
 # --- 16 bits: what the logistic and tanh of 8x8 -> 16 bit kernels need
 _ONE_I16 = 32767  # the largest number with no integer bits stands for 1
 _TWO_BITS_ONE = 1 << 13
@@ -55,6 +86,11 @@ _EXP_OF_MINUS_POWERS = (25520, 19875, 12055, 4435, 600, 11, 0)  # of 2**-2, 2**-
 # Raw values with two integer bits: the first guess of the division by Newton's method.
 _48_OVER_17_I16 = 23130
 _MINUS_32_OVER_17_I16 = -15420
+
+
+@njit(error_model="numpy")
+def clamp_i16(value):
+    return np.int32(min(max(np.int32(value), np.int32(-32768)), np.int32(32767)))
 
 
 @njit(error_model="numpy")

@@ -6,16 +6,8 @@ from numba import njit
 from ..gather import GATHER_ARGS, OUT_OF_RANGE
 from ..gather_nd import GATHER_ND_ARGS
 from .driver.kernel_source import KernelSources
-from .language.elements import (
-    read_i8,
-    read_i16,
-    read_i32,
-    read_i64,
-    write_i8,
-    write_i16,
-    write_i32,
-    write_i64,
-)
+from .language.element_types import I8, I16, I32, I64, ElementType
+from .language.elements import read_i32, read_i64
 from .language.memory import int16_pointer, int32_pointer, int64_pointer
 from .run_copy import copy_run
 
@@ -31,8 +23,9 @@ def _all_in_range(positions, position_bytes, count, axis_size):
     return True
 
 
-def elements(read, write, item_bytes):
+def elements(type_: ElementType):
     """A kernel for slices of one element, whose positions (int32 or int64) serve many blocks."""
+    read, write, item_bytes = type_.read, type_.write, type_.bytes
 
     @njit(error_model="numpy")
     def gather_block(x, positions, position_bytes, y, count):
@@ -61,13 +54,8 @@ def elements(read, write, item_bytes):
     return kernel
 
 
-for _bytes, _read, _write in (
-    (1, read_i8, write_i8),
-    (2, read_i16, write_i16),
-    (4, read_i32, write_i32),
-    (8, read_i64, write_i64),
-):
-    kernels.add(GATHER_ARGS, f"gather_elements_{_bytes}")(elements(_read, _write, _bytes))
+for _type in (I8, I16, I32, I64):
+    kernels.add(GATHER_ARGS, f"gather_elements_{_type.bytes}")(elements(_type))
 
 
 @kernels.add(GATHER_ARGS)

@@ -8,7 +8,7 @@ from numba import njit
 
 from ..lstm_basic import LSTM_BASIC
 from .driver.kernel_source import KernelSources
-from .fixed_point import logistic_i16, rounded_product, rounding_shift, saturating_shift, tanh_i16
+from .fixed_point import clamp_i16, logistic_i16, rounded_product, rounding_shift, saturating_shift, tanh_i16
 from .language.elements import read_f32, read_i32, read_u8, write_f32
 from .language.memory import float32_pointer, int16_pointer, uint8_pointer
 from .language.vector_math import logistic_f32, tanh_f32
@@ -16,11 +16,6 @@ from .recurrent import accumulate_f32
 from .requantize import multiply_rounding_up
 
 kernels = KernelSources()
-
-
-@njit(error_model="numpy")
-def clamp_i16(value):
-    return np.int32(min(max(np.int32(value), np.int32(-32768)), np.int32(32767)))
 
 
 @njit(error_model="numpy")

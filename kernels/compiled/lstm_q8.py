@@ -13,41 +13,23 @@ from numba import njit
 from ...lite.native_blocks import STOPPED
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_q8 import LSTM_Q8
-from ..recurrent import ROWS
 from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources
-from .fixed_point import logistic_i16, rounding_shift, tanh_i16
+from .fixed_point import clamp_i16, inverse_square_root, logistic_i16, rounding_shift, tanh_i16
 from .language.elements import read_i8, read_i16, read_i32, write_i8, write_i16, write_i32
 from .language.memory import int8_pointer, int16_pointer, int32_pointer
+from .recurrent import add_products_i8
 from .requantize import multiply_by_quantized_multiplier
 
 kernels = KernelSources()
 
 
 @njit(error_model="numpy")
-def clamp_i16(value):
-    return np.int32(min(max(np.int32(value), np.int32(-32768)), np.int32(32767)))
-
-
-@njit(error_model="numpy")
 def accumulate(sums, bias, weights, values, depth, width):
     """sums[j] = bias[j] + sum over k of values[k] * weights[k, j], width a multiple of LANES."""
-    total, vector = int32_pointer(sums), int8_pointer(values)
     for i in range(width):
         write_i32(sums, i, read_i32(bias, i))
-    for k in range(0, depth, ROWS):
-        # The rows that pad the weights are zeros, so what lies behind the values does not count.
-        v0, v1 = np.int32(vector[k]), np.int32(vector[k + 1])
-        v2, v3 = np.int32(vector[k + 2]), np.int32(vector[k + 3])
-        row = weights + k * width
-        for i in range(width):
-            grown = (
-                v0 * np.int32(read_i8(row, i))
-                + v1 * np.int32(read_i8(row + width, i))
-                + v2 * np.int32(read_i8(row + 2 * width, i))
-                + v3 * np.int32(read_i8(row + 3 * width, i))
-            )
-            write_i32(sums, i, np.int32(total[i] + grown))
+    add_products_i8(sums, weights, values, depth, width)
 
 
 @njit(error_model="numpy")
@@ -77,43 +59,6 @@ def add_peephole(a, gate, values, cell, first):
     for i in range(min(a.cells, a.peephole_end - first)):
         product = np.int32(read_i16(weights, (first + i) % a.out_depth)) * state[i]
         write_i32(values, i, clamp_i16(gates[i] + multiply_by_quantized_multiplier(product, m, s)))
-
-
-@njit(error_model="numpy")
-def inverse_square_root(value):
-    """(multiplier, shift) of 1 / sqrt(value), shift to the left.
-
-    Source: LiteRT tflite/kernels/internal/common.h, GetInvSqrtQuantizedMultiplierExp.
-    """
-    value = np.int64(value)
-    if value <= 1:
-        return np.int32(2147483647), np.int32(0)
-    shift = 11
-    while value >= 1 << 29:
-        value //= 4
-        shift += 1
-    while value < 1 << 27:
-        value *= 4
-        shift -= 1
-    number = value >> 1
-    half = (number + 1) >> 1
-    x = np.int64(1 << 28)
-    for _ in range(5):
-        cube = high_product(high_product(x, x), x)
-        cube = min(max(cube << 6, np.int64(-2147483648)), np.int64(2147483647))
-        x = high_product(x, np.int64(402653184)) - high_product(half, cube)
-        x = min(max(x << 3, np.int64(-2147483648)), np.int64(2147483647))
-    x = high_product(x, np.int64(1518500250))
-    if shift < 0:
-        x <<= -shift
-        shift = 0
-    return np.int32(x), np.int32(-shift)
-
-
-@njit(error_model="numpy")
-def high_product(a, b):
-    """a * b / 2**31, ties upwards."""
-    return (a * b + (1 << 30)) >> 31
 
 
 @njit(error_model="numpy")

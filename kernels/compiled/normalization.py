@@ -3,11 +3,10 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from ..normalization import L2_NORMALIZATION, LOCAL_RESPONSE
 from .driver.kernel_source import KernelSources
-from .fixed_point import high_multiply
+from .fixed_point import inverse_square_root
 from .language.elements import read_f32, read_i8, read_u8, write_f32, write_i8, write_u8
 from .requantize import multiply_by_quantized_multiplier
 
@@ -16,43 +15,6 @@ kernels = KernelSources()
 _ZERO = np.float32(0)
 _LEAST_NORM = np.float32(1e-6)
 _MOST = (1 << 31) - 1
-_HALF_THREE = (1 << 28) + (1 << 27)  # 1.5 with 28 bits after the point
-_HALF_SQRT_2 = 1518500250  # sqrt(1 / 2) with 31 bits after the point
-
-
-@njit(error_model="numpy")
-def _times_power_of_two(x, bits):
-    return min(max(x << bits, -_MOST - 1), _MOST)
-
-
-@njit(error_model="numpy")
-def _inverse_square_root(x):
-    """(multiplier, shift) with 1 / sqrt(x) = multiplier * 2**(shift - 31), by Newton's steps.
-
-    Fixed point with 28 bits after the point throughout.
-    Source: LiteRT tflite/kernels/internal/common.h, GetInvSqrtQuantizedMultiplierExp.
-    """
-    if x <= 1:
-        return _MOST, 0
-    right = 11
-    while x >= 1 << 29:
-        x //= 4
-        right += 1
-    pairs = 0
-    while x << (2 * (pairs + 1)) < 1 << 29:
-        pairs += 1
-    right -= pairs
-    x <<= 2 * pairs
-    half = (x >> 1) + 1 >> 1
-    root = np.int64(1 << 28)
-    for _ in range(5):
-        cube = _times_power_of_two(high_multiply(high_multiply(root, root), root), 6)
-        root = _times_power_of_two(high_multiply(_HALF_THREE, root) - high_multiply(half, cube), 3)
-    root = high_multiply(root, _HALF_SQRT_2)
-    if right < 0:
-        root <<= -right
-        right = 0
-    return root, -right
 
 
 @kernels.add(L2_NORMALIZATION)
@@ -81,7 +43,7 @@ def _l2_kernel(read, write, width, zero, low, high, factor, bits):
             for c in range(at, at + depth):
                 offset = np.int64(read(x, c)) - x_zero
                 squares += offset * offset
-            multiplier, shift = _inverse_square_root(min(squares, _MOST))
+            multiplier, shift = inverse_square_root(min(squares, _MOST))
             for c in range(at, at + depth):
                 offset = factor * (np.int64(read(x, c)) - x_zero)
                 scaled = np.int64(multiply_by_quantized_multiplier(offset, multiplier, shift + bits)) + zero

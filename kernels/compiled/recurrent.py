@@ -37,10 +37,19 @@ def accumulate_f32(sums, weights, values, depth, width):
 
 @_jit
 def accumulate_i8(sums, weights, values, depth, width):
-    """sums[j] = sum over k of values[k] * weights[k, j]; weights have zero rows up to ROWS."""
-    total, vector = int32_pointer(sums), int8_pointer(values)
+    """sums[j] = sum over k of values[k] * weights[k, j]; as in add_products_i8."""
     for i in range(width):
         write_i32(sums, i, np.int32(0))
+    add_products_i8(sums, weights, values, depth, width)
+
+
+@_jit
+def add_products_i8(sums, weights, values, depth, width):
+    """sums[j] += sum over k of values[k] * weights[k, j].
+
+    Weights have zero rows up to a multiple of ROWS, so what lies behind the values does not count.
+    """
+    total, vector = int32_pointer(sums), int8_pointer(values)
     for k in range(0, depth, ROWS):
         v0, v1 = np.int32(vector[k]), np.int32(vector[k + 1])
         v2, v3 = np.int32(vector[k + 2]), np.int32(vector[k + 3])

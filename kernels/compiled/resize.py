@@ -1,45 +1,17 @@
 """RESIZE_BILINEAR and RESIZE_NEAREST_NEIGHBOR."""
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import njit
 
 from ..resize import RESIZE_BILINEAR_ARGS, RESIZE_NEAREST_ARGS
 from .driver.kernel_source import KernelSources
-from .language.elements import (
-    read_f32,
-    read_i8,
-    read_i16,
-    read_u8,
-    write_f32,
-    write_i8,
-    write_i16,
-    write_i32,
-    write_u8,
-)
-from .language.memory import float32_pointer, int32_pointer
+from .language.element_types import F32, I8, I16, I32, U8, ElementType
+from .language.memory import int32_pointer
 from .run_copy import copy_run
 
 kernels = KernelSources()
 
 _ROUNDING = np.int32(1 << 21)
-
-
-class Item(NamedTuple):
-    """How elements of a type are reached."""
-
-    pointer: Any
-    read: Any
-    write: Any
-    bytes: int
-
-
-F32 = Item(float32_pointer, read_f32, write_f32, 4)
-I32 = Item(int32_pointer, None, write_i32, 4)
-I16 = Item(None, read_i16, write_i16, 2)
-I8 = Item(None, read_i8, write_i8, 1)
-U8 = Item(None, read_u8, write_u8, 1)
 
 
 @njit(error_model="numpy")
@@ -70,7 +42,7 @@ def drop_22_bits_i8(value):
     return np.int8(np.int32(value + _ROUNDING) >> 22)
 
 
-def separable(item, row_item, lerp, finish):
+def separable(item: ElementType, row_item: ElementType, lerp, finish):
     """A kernel that interpolates whole input rows along W, keeps two of them, and blends them along H.
 
     Output rows that lie between the same two input rows use them again.
@@ -182,7 +154,7 @@ def weigh_integer_i16(tl, tr, bl, br, v, h):
     return np.int16(sum_integer(tl, tr, bl, br, v, h))
 
 
-def direct(item, weight_item, weigh):
+def direct(item: ElementType, weight_item: ElementType, weigh):
     """A kernel that takes each output pixel from the four input pixels around it."""
     read, write, item_bytes = item.read, item.write, item.bytes
     weight_pointer = weight_item.pointer

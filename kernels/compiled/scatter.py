@@ -1,6 +1,6 @@
 """SCATTER_ND by type, and SPARSE_TO_DENSE by runs of bytes."""
 
-from numba import types
+from numba import njit
 
 from ...lite.native_blocks import STOPPED
 from ..scatter import OUT_OF_RANGE, SCATTER_ND_ARGS, SPARSE_TO_DENSE_ARGS
@@ -8,14 +8,24 @@ from .driver.cancellation import COST, TURNS, is_to_stop
 from .driver.kernel_source import KernelSources
 from .fill import fill_elements
 from .gather import slice_offset
-from .language.memory import float32_pointer, int8_pointer, int32_pointer, int64_pointer
+from .language.element_types import F32, I8, I32, I64, ElementType
 from .run_copy import copy_run, fill_run
 
 kernels = KernelSources()
 
 
-def scatter(pointer, type_, item_bytes):
-    """A kernel that adds slices to zeros, in order; integers wrap."""
+def _sum(a, b):
+    return a + b
+
+
+def _either(a, b):
+    return a | b
+
+
+def scatter(type_: ElementType, fold):
+    """A kernel that folds slices into zeros, in order; integers wrap."""
+    pointer, width, item_bytes = type_.pointer, type_.width, type_.bytes
+    fold = njit(error_model="numpy")(fold)
 
     def scatter_nd(a, chunk, chunks):
         fill_run(a.y, 0, a.nbytes)
@@ -33,39 +43,15 @@ def scatter(pointer, type_, item_bytes):
             y = pointer(a.y + offset)
             x = pointer(a.updates + i * a.slice_bytes)
             for k in range(elements):
-                y[k] = type_(y[k] + x[k])
+                y[k] = width(fold(y[k], x[k]))
         return 0
 
     return scatter_nd
 
 
-for _name, _pointer, _type, _item_bytes in (
-    ("f32", float32_pointer, types.float32, 4),
-    ("i32", int32_pointer, types.int32, 4),
-    ("i64", int64_pointer, types.int64, 8),
-    ("i8", int8_pointer, types.int8, 1),
-):
-    kernels.add(SCATTER_ND_ARGS, f"scatter_nd_{_name}")(scatter(_pointer, _type, _item_bytes))
-
-
-@kernels.add(SCATTER_ND_ARGS)
-def scatter_nd_bool(a, chunk, chunks):
-    fill_run(a.y, 0, a.nbytes)
-    left = turns = max(1, TURNS // max(1, a.slice_bytes))
-    for i in range(a.count):
-        left -= 1
-        if left == 0:
-            left = turns
-            if is_to_stop(a.cancellation, COST):
-                return STOPPED
-        offset = slice_offset(a, i)
-        if offset < 0:
-            return OUT_OF_RANGE
-        y = int8_pointer(a.y + offset)
-        x = int8_pointer(a.updates + i * a.slice_bytes)
-        for k in range(a.slice_bytes):
-            y[k] |= x[k]
-    return 0
+for _type in (F32, I32, I64, I8):
+    kernels.add(SCATTER_ND_ARGS, f"scatter_nd_{_type.name}")(scatter(_type, _sum))
+kernels.add(SCATTER_ND_ARGS, "scatter_nd_bool")(scatter(I8, _either))
 
 
 @kernels.add(SPARSE_TO_DENSE_ARGS)

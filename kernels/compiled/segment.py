@@ -6,7 +6,8 @@ from ...lite.native_blocks import RESIZE, STOPPED
 from ..segment import OUT_OF_RANGE, SEGMENT_ARGS
 from .driver.cancellation import COST, TURNS, is_to_stop
 from .driver.kernel_source import KernelSources
-from .language.elements import read_back_f32, read_back_i32, read_f32, read_i32, write_f32, write_i32
+from .language.element_types import F32, I32, ElementType
+from .language.elements import read_i32, write_i32
 
 kernels = KernelSources()
 
@@ -27,8 +28,9 @@ def _min(a, b):
     return b if b < a else a
 
 
-def segments(fold, read, read_back, write, type_):
+def segments(fold, type_: ElementType):
     """A function (block) that folds the slices of each segment, in order; integers wrap."""
+    read, read_back, write, width = type_.read, type_.read_back, type_.write, type_.width
     fold = njit(error_model="numpy")(fold)
 
     @njit(error_model="numpy")
@@ -51,7 +53,7 @@ def segments(fold, read, read_back, write, type_):
             x = a.data + i * a.size * 4
             y = a.y + segment * a.size * 4
             for k in range(a.size):
-                write(y, k, type_(fold(read_back(y, k), read(x, k))))
+                write(y, k, width(fold(read_back(y, k), read(x, k))))
         return 0
 
     return folded
@@ -85,12 +87,9 @@ def rising(folded):
     return segment
 
 
-for _suffix, _read, _read_back, _write, _type in (
-    ("f32", read_f32, read_back_f32, write_f32, types.float32),
-    ("i32", read_i32, read_back_i32, write_i32, types.int32),
-):
+for _type in (F32, I32):
     for _name, _fold in (("sum", _sum), ("prod", _prod), ("max", _max), ("min", _min)):
-        _folded = segments(_fold, _read, _read_back, _write, _type)
-        kernels.add(SEGMENT_ARGS, f"unsorted_segment_{_name}_{_suffix}")(unsorted(_folded))
+        _folded = segments(_fold, _type)
+        kernels.add(SEGMENT_ARGS, f"unsorted_segment_{_name}_{_type.name}")(unsorted(_folded))
         if _name == "sum":
-            kernels.add(SEGMENT_ARGS, f"segment_{_name}_{_suffix}")(rising(_folded))
+            kernels.add(SEGMENT_ARGS, f"segment_{_name}_{_type.name}")(rising(_folded))

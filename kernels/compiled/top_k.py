@@ -6,14 +6,8 @@ from ...lite.native_blocks import STOPPED
 from ..top_k import TOP_K_ARGS
 from .driver.cancellation import COST, TURNS, is_to_stop
 from .driver.kernel_source import KernelSources
-from .language.memory import (
-    float32_pointer,
-    int8_pointer,
-    int16_pointer,
-    int32_pointer,
-    int64_pointer,
-    uint8_pointer,
-)
+from .language.element_types import F32, I8, I16, I32, I64, U8, ElementType
+from .language.memory import int16_pointer, int32_pointer
 
 kernels = KernelSources()
 
@@ -73,7 +67,9 @@ def best_places(x, size, heap, k, cancellation):
     return True
 
 
-def top_k(pointer, item_bytes):
+def top_k(type_: ElementType):
+    pointer, item_bytes = type_.pointer, type_.bytes
+
     def kernel(a, chunk, chunks):
         k = a.k
         for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
@@ -93,12 +89,5 @@ def top_k(pointer, item_bytes):
     return kernel
 
 
-for _suffix, _pointer, _item_bytes in (
-    ("f32", float32_pointer, 4),
-    ("i8", int8_pointer, 1),
-    ("u8", uint8_pointer, 1),
-    ("i16", int16_pointer, 2),
-    ("i32", int32_pointer, 4),
-    ("i64", int64_pointer, 8),
-):
-    kernels.add(TOP_K_ARGS, f"top_k_{_suffix}")(top_k(_pointer, _item_bytes))
+for _type in (F32, I8, U8, I16, I32, I64):
+    kernels.add(TOP_K_ARGS, f"top_k_{_type.name}")(top_k(_type))

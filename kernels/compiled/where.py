@@ -7,29 +7,19 @@ from ...lite.native_blocks import RESIZE, STOPPED
 from ..where import UNIQUE_ARGS, WHERE_ARGS
 from .driver.cancellation import COST, TURNS, is_to_stop
 from .driver.kernel_source import KernelSources
+from .language.element_types import F32, F64, I8, I16, I32, I64, ElementType
 from .language.elements import (
     double_bits,
     float_bits,
     read_back_i32,
     read_back_i64,
-    read_f32,
-    read_f64,
-    read_i8,
-    read_i16,
-    read_i32,
     read_i64,
-    reader,
-    write_f32,
-    write_f64,
-    write_i8,
-    write_i16,
     write_i32,
     write_i64,
 )
 
 kernels = KernelSources()
 
-read_back_f64 = reader(types.float64, own_writes=True)
 _AT_ONCE = 8  # elements that are skipped together where none is set
 
 
@@ -95,9 +85,11 @@ def where(is_set):
     return kernel
 
 
-def _by_mask(read, type_):
+def _by_mask(type_: ElementType):
+    read, width = type_.read, type_.width
+
     def is_set(x, mask, i):
-        return types.int64((read(x, i) & type_(mask)) != 0)
+        return types.int64((read(x, i) & width(mask)) != 0)
 
     return is_set
 
@@ -106,13 +98,8 @@ def _of_pairs(x, mask, i):
     return types.int64(((read_i64(x, 2 * i) | read_i64(x, 2 * i + 1)) & mask) != 0)
 
 
-for _bytes, _read, _type in (
-    (1, read_i8, types.int8),
-    (2, read_i16, types.int16),
-    (4, read_i32, types.int32),
-    (8, read_i64, types.int64),
-):
-    kernels.add(WHERE_ARGS, f"where_{_bytes}")(where(_by_mask(_read, _type)))
+for _type in (I8, I16, I32, I64):
+    kernels.add(WHERE_ARGS, f"where_{_type.bytes}")(where(_by_mask(_type)))
 kernels.add(WHERE_ARGS, "where_16")(where(_of_pairs))
 
 
@@ -124,8 +111,9 @@ def _write_place(a, i, place):
         write_i32(a.places, i, types.int32(place))
 
 
-def unique(read, read_back, write, bits):
+def unique(type_: ElementType, bits):
     """A kernel that numbers values by a table of slots; bits(x) are equal for equal values."""
+    read, read_back, write = type_.read, type_.read_back, type_.write
     bits = njit(error_model="numpy")(bits)
 
     @njit(error_model="numpy")
@@ -185,12 +173,7 @@ def _double(x):
     return double_bits(x) if x != 0 else types.int64(0)
 
 
-for _suffix, _read, _read_back, _write, _bits in (
-    ("1", read_i8, reader(types.int8, own_writes=True), write_i8, _integer),
-    ("2", read_i16, reader(types.int16, own_writes=True), write_i16, _integer),
-    ("4", read_i32, read_back_i32, write_i32, _integer),
-    ("8", read_i64, read_back_i64, write_i64, _integer),
-    ("f32", read_f32, reader(types.float32, own_writes=True), write_f32, _float),
-    ("f64", read_f64, read_back_f64, write_f64, _double),
-):
-    kernels.add(UNIQUE_ARGS, f"unique_{_suffix}")(unique(_read, _read_back, _write, _bits))
+for _type in (I8, I16, I32, I64):
+    kernels.add(UNIQUE_ARGS, f"unique_{_type.bytes}")(unique(_type, _integer))
+kernels.add(UNIQUE_ARGS, "unique_f32")(unique(F32, _float))
+kernels.add(UNIQUE_ARGS, "unique_f64")(unique(F64, _double))
