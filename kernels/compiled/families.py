@@ -83,8 +83,6 @@ _WHOLE = (
     "detection_postprocess",
     "dynamic_update_slice",
     "elementwise",
-    "embedding",
-    "fill",
     "fully_connected_blockwise",
     "gemm_exact_q8",
     "gemm_f32",
@@ -94,7 +92,6 @@ _WHOLE = (
     "gemv_exact_q8",
     "gemv_hybrid",
     "gemv_q8",
-    "hashtable_lookup",
     "logical",
     "lookup",
     "lstm_basic",
@@ -113,7 +110,6 @@ _WHOLE = (
     "quantize_rows_reference",
     "quantized_div",
     "random",
-    "range",
     "resize",
     "resource",
     "reverse",
@@ -135,6 +131,8 @@ _WHOLE = (
 # Modules whose kernels are compiled apart, so that no model waits for types and arithmetic it does not use.
 _PARTS: dict[str, dict[str, str]] = {
     "driver.executor": {"executor": "*"},
+    "embedding": {"embedding": "embedding_lookup", "hashtable_lookup": "hashtable_lookup"},
+    "fill": {"fill": "fill one_hot", "range": "range_*"},
     "gather": {"gather": "gather gather_elements_*", "gather_nd": "gather_nd"},
     "pad": {"mirror_pad": "mirror_pad", "pad": "constant_pad"},
     "pool": {"pool_f32": "*_f32", "pool_i16": "*_i16", "pool_i8": "*_i8", "pool_u8": "*_u8"},

@@ -8,7 +8,7 @@ from numba import carray, njit
 from ..contraction.blocks import PLAIN_Q16, TILE_PIXELS
 from .driver.kernel_source import KernelSources
 from .language.memory import float64_pointer, int16_pointer, int32_pointer, int64_pointer
-from .requantize_q16 import requantize_q16
+from .requantize import requantize_q16
 from .run_copy import copy_run, fill_run
 
 

@@ -12,8 +12,7 @@ from .language.element_types import F32, I8, I16, I32, I64, U8, ElementType
 from .pool_window import EXTREMUM_WINDOWS, average_window_f32, sum_window_i8, sum_window_i16, sum_window_u8
 from .reduction import Accumulator, across_kernel, along_kernel, window_kernel
 from .requantize import requantize_double_rounding
-from .row_f32 import sum_row_f32
-from .row_reduction import EXTREMUM_ROWS, total_i8, total_u8
+from .row_reduction import EXTREMUM_ROWS, sum_row_f32, total_i8, total_u8
 
 kernels = KernelSources()
 

@@ -1,9 +1,11 @@
 """From an accumulator to a quantized output: the scalar arithmetic, for use inside kernels."""
 
+import math
+
 import numpy as np
 from numba import njit
 
-from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, UPWARD_ROUNDING
+from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, UPWARD_ROUNDING, WIDE_ROUNDING
 
 # Adding this to a float32 below 2**22 in size rounds it to an integer, ties to even.
 _ROUNDER = np.float32(12582912.0)
@@ -100,3 +102,19 @@ def requantize(accumulator, rounding, multiplier, shift, scale, real, zero_point
     if rounding == UPWARD_ROUNDING:
         return requantize_rounding_up(accumulator, multiplier, shift, zero_point, lowest, highest)
     return requantize_float64(accumulator, real, zero_point, lowest, highest)
+
+
+@njit(error_model="numpy")
+def requantize_q16(total, rounding, multiplier, shift, real_scale, lowest, highest):
+    """A sum (int64) scaled as `rounding` says and clamped, as int16."""
+    if rounding == WIDE_ROUNDING:
+        scaled = np.int64(multiply_wide_by_quantized_multiplier(total, multiplier, shift))
+    elif rounding == FLOAT64_ROUNDING:
+        product = np.float64(total) * real_scale
+        product = min(max(product, -65536.0), 65536.0)
+        scaled = np.int64(math.copysign(math.floor(abs(product) + 0.5), product))
+    elif rounding == UPWARD_ROUNDING:
+        scaled = np.int64(multiply_rounding_up(np.int32(total), multiplier, shift))
+    else:
+        scaled = np.int64(multiply_by_quantized_multiplier(np.int32(total), multiplier, shift))
+    return np.int16(min(max(scaled, lowest), highest))

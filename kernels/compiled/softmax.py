@@ -31,7 +31,7 @@ from .language.elements import (
     write_u8,
 )
 from .requantize import multiply_by_quantized_multiplier
-from .row_f32 import exponentials_row_f32, max_row_f32
+from .row_reduction import exponentials_row_f32, max_row_f32
 
 kernels = KernelSources()
 
