@@ -13,14 +13,14 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from . import fixed_point_16
-from .activation import (
+from .elementwise import UNARY, same_shape, unary_call
+from .fused_activation import (
     RELU,
     RELU6,
     RELU_N1_TO_1,
     float_activation_range,
     quantized_activation_range,
 )
-from .elementwise import UNARY, same_shape, unary_call
 from .lookup import (
     BYTE_TYPES,
     TABLE_TYPES,

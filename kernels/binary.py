@@ -14,8 +14,8 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .activation import NONE, float_activation_range, quantized_activation_range
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
+from .fused_activation import NONE, float_activation_range, quantized_activation_range
 from .index_vector import check_counts, quantization_pair
 from .lookup import type_range
 from .operators import registration

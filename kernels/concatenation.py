@@ -13,6 +13,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
+from .constant_output import is_small_constant, set_constant
 from .data_movement import Movement, item_bytes_of, move_strings
 from .index_vector import (
     check_same_quantization,
@@ -21,7 +22,6 @@ from .index_vector import (
     normalized_axis,
     quantization_pair,
 )
-from .known_output import set_known, worth_knowing
 from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import StridedCopy, block_copy, strided_copy_calls
@@ -99,8 +99,8 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     if y.type == TensorType.STRING:
         context.set_dynamic(y)
         return None
-    if y.type != TensorType.UINT8 and worth_knowing(inputs, y, joined.shape):
-        set_known(context, y, np.concatenate([x.array() for x in inputs], joined.axis))
+    if y.type != TensorType.UINT8 and is_small_constant(inputs, y, joined.shape):
+        set_constant(context, y, np.concatenate([x.array() for x in inputs], joined.axis))
         return []
     calls: list[KernelCall] = []
     context.resize_tensor(y, joined.shape)

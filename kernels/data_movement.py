@@ -14,7 +14,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
-from .known_output import set_known, worth_knowing
+from .constant_output import is_small_constant, set_constant
 from .operators import registration
 from .strided_copy import StridedCopy, element_bytes, is_compiled, strided_copy_calls, strided_copy_now
 
@@ -36,25 +36,25 @@ def item_bytes_of(tensor: Tensor, operator: str) -> int:
 Rule = Callable[[Context, Node], Movement]
 
 
-def movement_registration(name: str, rule: Rule, told_by: Sequence[int]) -> Registration:
-    """An operator whose rule reads the values of the inputs `told_by`.
+def movement_registration(name: str, rule: Rule, value_inputs: Sequence[int]) -> Registration:
+    """An operator whose rule reads the values of the inputs `value_inputs`.
 
     Where those are constant, the copies are compiled calls; where not, or where a copy has too many
     separate axes, the node runs in Python.
     """
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
-        tensors = [context.optional_input(node, i) for i in told_by]
+        tensors = [context.optional_input(node, i) for i in value_inputs]
         strings = context.output(node, 0).type == TensorType.STRING
-        told_late = any(tensor is not None and not tensor.is_constant for tensor in tensors)
-        movement = None if strings or told_late else rule(context, node)
+        is_dynamic = any(tensor is not None and not tensor.is_constant for tensor in tensors)
+        movement = None if strings or is_dynamic else rule(context, node)
         if movement is None or not all(is_compiled(copy) for copy, _, _ in movement.copies):
             for i in range(len(node.outputs)):
                 context.set_dynamic(context.output(node, i))
             return None
         inputs = [context.tensor(i) for i in node.inputs if i >= 0]
-        if all(worth_knowing(inputs, y, shape) for y, shape in movement.outputs):
-            _set_known(context, movement)
+        if all(is_small_constant(inputs, y, shape) for y, shape in movement.outputs):
+            _set_constant(context, movement)
             return []
         for tensor, shape in movement.outputs:
             context.resize_tensor(tensor, shape)
@@ -88,11 +88,11 @@ def move_strings(movement: Movement) -> None:
         y.bind(pack_strings(moved.tolist()))
 
 
-def _set_known(context: Context, movement: Movement) -> None:
+def _set_constant(context: Context, movement: Movement) -> None:
     """Do a movement of constants in prepare."""
     for y, shape in movement.outputs:
         values = np.zeros(shape, y.dtype)
         for copy, x, target in movement.copies:
             if target is y and x.data is not None:
                 strided_copy_now(copy, x.dense_bytes(), values.reshape(-1).view(np.uint8))
-        set_known(context, y, values)
+        set_constant(context, y, values)

@@ -12,8 +12,8 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
+from .constant_output import set_constant
 from .index_vector import check_counts, output_of
-from .known_output import set_known
 from .operators import registration
 from .strided_copy import element_bytes
 
@@ -121,7 +121,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     y = output_of(context, node, "DENSIFY", x)
     if not x.is_constant or x.sparsity is None:
         raise PrepareError(f"DENSIFY: input must be a sparse constant, got {x!r}")
-    set_known(context, y, densified(x))
+    set_constant(context, y, densified(x))
     return []
 
 

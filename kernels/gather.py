@@ -13,8 +13,8 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
+from .constant_output import is_small_constant, set_constant
 from .index_vector import check_counts, check_index_type, check_sizes, integers, normalized_axis, output_of
-from .known_output import set_known, worth_knowing
 from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
@@ -84,8 +84,8 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     if x.type == TensorType.STRING:
         context.set_dynamic(y)
         return None
-    if batch_dims == 0 and worth_knowing([x, positions], y, shape):
-        set_known(context, y, np.take(x.array(), _checked_positions(x.shape[axis], positions), axis))
+    if batch_dims == 0 and is_small_constant([x, positions], y, shape):
+        set_constant(context, y, np.take(x.array(), _checked_positions(x.shape[axis], positions), axis))
         return []
     context.resize_tensor(y, shape)
     item_bytes = element_bytes(x, "GATHER")

@@ -13,8 +13,8 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
+from .dynamic_output import dynamic_call
 from .index_vector import check_counts, check_index_type, check_sizes, integers
-from .late_output import late_call
 from .operators import registration
 
 # The outputs have room for `most` boxes, which is what must lie at `size`. soft tells whether sigma and
@@ -124,7 +124,7 @@ def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall
         return check_sizes(operator, (integers(found.most)[0],))[0]
 
     if not found.most.is_constant:
-        return [late_call(call, context, {name: (y, ()) for name, y in outputs.items()}, "most", most_of)]
+        return [dynamic_call(call, context, {name: (y, ()) for name, y in outputs.items()}, "most", most_of)]
     args["most"] = most_of(args)
     for y in outputs.values():
         context.resize_tensor(y, (int(args["most"][0]),))

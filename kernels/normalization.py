@@ -11,8 +11,8 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
-from .activation import NONE
 from .elementwise import same_shape
+from .fused_activation import NONE
 from .lookup import BYTE_TYPES
 from .operators import registration
 from .parallel import chunk_count

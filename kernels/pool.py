@@ -14,7 +14,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
-from .activation import float_activation_range, quantized_activation_range
+from .fused_activation import float_activation_range, quantized_activation_range
 from .index_vector import check_counts, output_of, quantization_pair
 from .lookup import type_range
 from .operators import registration

@@ -11,8 +11,8 @@ from ..lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .activation import float_activation_range
 from .custom_options import STRUCTURE_PADDING, FlexOptions, raw_integers
+from .fused_activation import float_activation_range
 from .padding import SAME, VALID, fitting_window
 
 _UNKNOWN = -1

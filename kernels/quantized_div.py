@@ -6,8 +6,8 @@ import numpy as np
 
 from ..lite.errors import PrepareError
 from ..lite.tensor import Tensor, TensorType
-from .activation import quantized_activation_range
 from .broadcast import BROADCAST_FIELDS
+from .fused_activation import quantized_activation_range
 from .lookup import type_range
 from .requantize import quantization_of, quantize_multiplier
 

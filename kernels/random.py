@@ -44,9 +44,9 @@ def _seeds(node: Node) -> tuple[int, int]:
     return first, second
 
 
-def _size(context: Context, node: Node, shape_of: Callable[[Context, Node], Shape], told_by: Tensor) -> None:
+def _size(context: Context, node: Node, shape_of: Callable[[Context, Node], Shape], source: Tensor) -> None:
     """Size the output now if a constant tells its shape."""
-    if told_by.is_constant:
+    if source.is_constant:
         context.resize_tensor(context.output(node, 0), shape_of(context, node))
     else:
         context.set_dynamic(context.output(node, 0))

@@ -12,9 +12,9 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
+from .constant_output import set_constant
+from .dynamic_output import dynamic_call
 from .index_vector import MAX_SIZE, check_counts, check_same_type
-from .known_output import set_known
-from .late_output import late_call
 from .operators import registration
 
 _SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
@@ -82,12 +82,12 @@ def _operands(context: Context, node: Node) -> list[Tensor]:
 def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     operands, y = _operands(context, node), context.output(node, 0)
     if all(tensor.is_constant for tensor in operands):
-        set_known(context, y, numbers(*(tensor.array() for tensor in operands)))
+        set_constant(context, y, numbers(*(tensor.array() for tensor in operands)))
         return []
-    return [_late_call(context, operands, y)]
+    return [_dynamic_call(context, operands, y)]
 
 
-def _late_call(context: Context, operands: Sequence[Tensor], y: Tensor) -> KernelCall:
+def _dynamic_call(context: Context, operands: Sequence[Tensor], y: Tensor) -> KernelCall:
     def count_of(args: np.ndarray) -> int:
         values = [tensor.array() for tensor in operands]
         for name, value in zip(("sized_start", "sized_limit", "sized_delta"), values, strict=True):
@@ -97,7 +97,7 @@ def _late_call(context: Context, operands: Sequence[Tensor], y: Tensor) -> Kerne
     tensors = dict(zip(("start", "limit", "delta"), operands, strict=True))
     kernel = f"range_{_SUFFIXES[TensorType(y.type)]}"
     call = KernelCall("range", kernel, np.zeros(1, RANGE_ARGS), tensors)
-    return late_call(call, context, {"y": (y, ())}, "count", count_of)
+    return dynamic_call(call, context, {"y": (y, ())}, "count", count_of)
 
 
 REGISTRATIONS = (registration("RANGE", prepare),)

@@ -11,7 +11,7 @@ from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
-from .activation import NONE, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, TANH
+from .fused_activation import NONE, RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, TANH
 from .strided_copy import StridedCopy, strided_copy_calls
 
 LANES = 16  # cells are padded to a multiple of this, and input rows are taken four at a time

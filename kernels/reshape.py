@@ -12,6 +12,7 @@ from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
+from .constant_output import is_small_constant, set_constant
 from .index_vector import (
     check_counts,
     check_same_quantization,
@@ -21,7 +22,6 @@ from .index_vector import (
     output_of,
     scalar_integer,
 )
-from .known_output import set_known, worth_knowing
 from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
@@ -135,17 +135,17 @@ ShapeRule = Callable[[Context, Node], Shape]
 
 
 def _finish(
-    context: Context, node: Node, operator: str, rule: ShapeRule, told_by: Tensor | None
+    context: Context, node: Node, operator: str, rule: ShapeRule, shape_input: Tensor | None
 ) -> Sequence[KernelCall] | None:
     """Size the output and copy, or wait for the run when the tensor that tells the shape is not constant."""
     x = context.input(node, 0)
     y = output_of(context, node, operator, x)
-    if x.type == TensorType.STRING or (told_by is not None and not told_by.is_constant):
+    if x.type == TensorType.STRING or (shape_input is not None and not shape_input.is_constant):
         context.set_dynamic(y)
         return None
     shape = rule(context, node)
-    if worth_knowing([x], y, shape):
-        set_known(context, y, x.array().reshape(shape))
+    if is_small_constant([x], y, shape):
+        set_constant(context, y, x.array().reshape(shape))
         return []
     context.resize_tensor(y, shape)
     return flat_copy_calls(context, x, y, x.size * element_bytes(x, operator))

@@ -13,8 +13,8 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
+from .dynamic_output import dynamic_call
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
-from .late_output import late_call
 from .operators import registration
 
 # data is [count, size]; slices of y that no data falls into hold `initial` (a float32's bits, or an int32).
@@ -82,7 +82,7 @@ def _prepare_segment_sum(context: Context, node: Node) -> Sequence[KernelCall]:
     def count_of(args: np.ndarray) -> int:
         return sorted_segments(data.shape, integers(ids))[0]
 
-    return [late_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
+    return [dynamic_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
 
 
 def _call(operator: str, kernel: str, tensors: dict[str, Tensor], sizes: Shape, initial: float) -> KernelCall:
@@ -129,7 +129,7 @@ def _unsorted(operator: str, initial: Callable[[np.dtype], float]) -> Registrati
         def count_of(args: np.ndarray) -> int:
             return _unsorted_shape(operator, data, ids, segments)[0]
 
-        return [late_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
+        return [dynamic_call(call, context, {"y": (y, sizes)}, "segments", count_of)]
 
     return registration(operator, prepare)
 

@@ -12,8 +12,8 @@ from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
+from .constant_output import set_constant
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type, integers
-from .known_output import set_known
 from .operators import registration
 
 
@@ -24,7 +24,7 @@ def _prepare_shape(context: Context, node: Node) -> Sequence[KernelCall]:
     if wanted not in INDEX_TYPES:
         raise PrepareError(f"SHAPE: out_type must be int32 or int64, got {wanted} and {y!r}")
     y.type = wanted
-    set_known(context, y, np.array(context.input(node, 0).shape, y.dtype))
+    set_constant(context, y, np.array(context.input(node, 0).shape, y.dtype))
     return []
 
 
@@ -32,7 +32,7 @@ def _prepare_rank(context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts("RANK", node, 1)
     y = context.output(node, 0)
     check_index_type("RANK", "output", y, (TensorType.INT32,))
-    set_known(context, y, np.array(len(context.input(node, 0).shape), np.int32))
+    set_constant(context, y, np.array(len(context.input(node, 0).shape), np.int32))
     return []
 
 
@@ -59,7 +59,7 @@ def _prepare_broadcast_args(context: Context, node: Node) -> Sequence[KernelCall
             sizes = broadcast_sizes(integers(a), integers(b))
         except InvokeError as error:
             raise PrepareError(str(error)) from error
-        set_known(context, y, np.array(sizes, y.dtype))
+        set_constant(context, y, np.array(sizes, y.dtype))
         return []
     context.resize_tensor(y, (max(a.size, b.size),))
     return None

@@ -13,9 +13,9 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
 from .concatenation import joined_axis
+from .constant_output import set_constant
 from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, output_of
-from .known_output import set_known
 from .operators import registration
 from .strided_copy import StridedCopy, block_copy, row_major_strides
 from .transpose import permutation
@@ -127,7 +127,7 @@ def _prepare_iota(context: Context, node: Node) -> Sequence[KernelCall]:
         raise PrepareError(f"STABLEHLO_IOTA: the axis must be one of {y!r}, got {axis}")
     shape = [n if d == axis else 1 for d, n in enumerate(y.shape)]
     counts = np.arange(y.shape[axis]).astype(y.dtype).reshape(shape)
-    set_known(context, y, np.broadcast_to(counts, check_sizes("STABLEHLO_IOTA", y.shape)))
+    set_constant(context, y, np.broadcast_to(counts, check_sizes("STABLEHLO_IOTA", y.shape)))
     return []
 
 

@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .activation import RELU
+from .fused_activation import RELU
 from .operators import registration
 from .parallel import chunk_count
 from .recurrent import check_activation, pack, packed_matrices, padded

@@ -12,8 +12,8 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
+from .dynamic_output import dynamic_call
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type
-from .late_output import late_call
 from .operators import registration
 
 # count is how many indices y has room for, found how many there are. An element is set where it has
@@ -77,7 +77,7 @@ def _prepare_where(context: Context, node: Node) -> Sequence[KernelCall]:
     args["size"], args["rank"], args["indices"] = x.size, rank, indices.ctypes.data
     args["mask"] = _MASKS.get(TensorType(x.type), -1)
     call = KernelCall("where", f"where_{x.dtype.itemsize}", args, {"x": x}, keep=(indices,))
-    return [late_call(call, context, {"y": (y, (rank,))}, "count", _found)]
+    return [dynamic_call(call, context, {"y": (y, (rank,))}, "count", _found)]
 
 
 def _found(args: np.ndarray) -> int:
@@ -127,7 +127,7 @@ def _unique_call(
         "slots": context.add_temporary(node, 4 << bits),
     }
     call = KernelCall("where", kernel, args, tensors)
-    return late_call(call, context, {"values": (values, ())}, "count", _counted)
+    return dynamic_call(call, context, {"values": (values, ())}, "count", _counted)
 
 
 def _counted(args: np.ndarray) -> int:

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from ...lite.native_blocks import STOPPED
-from ..activation import NONE
+from ..fused_activation import NONE
 from ..lstm import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_f32 import LSTM_F32
 from .driver.cancellation import is_to_stop

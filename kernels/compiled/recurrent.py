@@ -6,7 +6,7 @@ As in lstm_q8.py, loads of what the kernel itself writes are plain.
 import numpy as np
 from numba import njit
 
-from ..activation import RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, TANH
+from ..fused_activation import RELU, RELU6, RELU_N1_TO_1, SIGN_BIT, TANH
 from ..recurrent import ROWS
 from .language.elements import float_bits, read_f32, read_i8, read_i32, write_f32, write_i8, write_i32
 from .language.memory import float32_pointer, int8_pointer, int32_pointer

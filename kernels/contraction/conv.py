@@ -14,7 +14,7 @@ from . import packed_f32, packed_q8, plain, winograd_f32
 from .blocks import PAD_IMAGE_Q8
 from .cutting import pattern
 from .depthwise_conv import SpreadRows, spread_rows
-from .geometry import ConvGeometry, conv_geometry, lying, window_table
+from .geometry import ConvGeometry, as_row, conv_geometry, window_table
 from .node import (
     FilterNode,
     check_types,
@@ -46,7 +46,7 @@ def float_calls(n: FilterNode) -> list[KernelCall]:
     g = n.geometry
     if g.is_matrix_product:
         return packed_f32.product_calls(n, g.out_pixels)
-    row = lying(g)
+    row = as_row(g)
     if _is_one_row(row):
         return _row_calls(n, row)
     if winograd_f32.applies(n):

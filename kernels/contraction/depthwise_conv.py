@@ -21,7 +21,7 @@ from .blocks import (
     SPREAD_ROWS_F32,
 )
 from .cutting import address
-from .geometry import ConvGeometry, depthwise_geometry, lying
+from .geometry import ConvGeometry, as_row, depthwise_geometry
 from .node import FilterNode, check_types, resolve, sized, with_decoded_weights
 from .packed_f32 import aligned_zeros, with_weights
 
@@ -44,7 +44,7 @@ def float_calls(n: FilterNode) -> list[KernelCall]:
     if n.chunks(g.multiplies * _NS_PER_MULTIPLY) == 1:
         if n.is_constant:
             g, times = columns_as_channels(g)
-        g = lying(g)
+        g = as_row(g)
     x, calls = n.x, []
     chunks = n.chunks(g.multiplies * _NS_PER_MULTIPLY, g.batch * g.out_height)
     kind = kind_of(g)

@@ -12,7 +12,7 @@ from ..requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
 from . import plain
 from .blocks import BLOCK, DEPTHWISE_Q8
 from .cutting import address, aligned, pattern
-from .geometry import ConvGeometry, lying
+from .geometry import ConvGeometry, as_row
 from .node import FilterNode
 from .packed_q8 import (
     hybrid_header,
@@ -41,7 +41,7 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
     """The compiled calls of a checked DEPTHWISE_CONV_2D node of int8 or uint8."""
     f = quantized_sums(n)
     if n.chunks(n.geometry.multiplies * _NS_PER_MULTIPLY) == 1:
-        n = n._replace(geometry=lying(n.geometry))
+        n = n._replace(geometry=as_row(n.geometry))
     split = _split(f, n.geometry) if n.is_constant and f.rounding != FLOAT64_ROUNDING else None
     if split is None:
         return [plain.quantized_call(n, f)]

@@ -7,7 +7,7 @@ import numpy as np
 from ...lite.context import Numerics
 from ...lite.errors import PrepareError
 from ...lite.tensor import TensorType
-from ..activation import quantized_activation_range
+from ..fused_activation import quantized_activation_range
 from ..lookup import multiply_by_quantized_multiplier
 from ..requantize import channel_requantization, quantization_of
 from .node import FilterNode

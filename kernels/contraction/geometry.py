@@ -205,7 +205,7 @@ _ROWS_AND_COLUMNS = [
 ]
 
 
-def lying(g: ConvGeometry) -> ConvGeometry:
+def as_row(g: ConvGeometry) -> ConvGeometry:
     """The same with rows as columns, where image and filter are one column wide; else itself.
 
     Both lie alike in memory. Kernels compute a row at a time.

@@ -11,8 +11,8 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
-from ..activation import float_activation_range
 from ..decoded_constant import decoded
+from ..fused_activation import float_activation_range
 from ..parallel import chunk_count
 from .geometry import ConvGeometry
 

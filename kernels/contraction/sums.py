@@ -9,7 +9,7 @@ import numpy as np
 from ...lite.context import Numerics
 from ...lite.errors import PrepareError
 from ...lite.tensor import Tensor, TensorType
-from ..activation import quantized_activation_range
+from ..fused_activation import quantized_activation_range
 from ..padding import SAME
 from ..requantize import (
     BYTE_RANGES,

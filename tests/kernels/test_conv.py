@@ -5,12 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-from numlite.kernels.activation import float_activation_range
 from numlite.kernels.contraction.geometry import (
     conv_geometry,
     depthwise_geometry,
     fully_connected_geometry,
 )
+from numlite.kernels.fused_activation import float_activation_range
 from numlite.kernels.padding import SAME, VALID, window
 from numlite.lite.errors import PrepareError, UnsupportedError
 

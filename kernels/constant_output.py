@@ -12,7 +12,7 @@ from ..lite.tensor import NUMPY_DTYPES, OVERREAD_BYTES, AllocationType, Shape, T
 _MOST_BYTES = 4096  # more than that is no arithmetic on shapes
 
 
-def set_known(context: Context, tensor: Tensor, values: np.ndarray) -> None:
+def set_constant(context: Context, tensor: Tensor, values: np.ndarray) -> None:
     """Give an output its shape and its values (of the tensor's dtype), for as long as these shapes hold."""
     context.resize_tensor(tensor, values.shape)
     memory = np.zeros(values.nbytes + OVERREAD_BYTES, np.uint8)[: values.nbytes]
@@ -21,7 +21,7 @@ def set_known(context: Context, tensor: Tensor, values: np.ndarray) -> None:
     tensor.allocation_type = AllocationType.PERSISTENT_RO
 
 
-def worth_knowing(inputs: Iterable[Tensor], y: Tensor, shape: Shape) -> bool:
+def is_small_constant(inputs: Iterable[Tensor], y: Tensor, shape: Shape) -> bool:
     """Whether to compute an output of this shape in prepare: its inputs are constant, and it is small.
 
     Such are the shapes that models put together from parts of other shapes.

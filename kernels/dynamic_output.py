@@ -13,7 +13,7 @@ from ..lite.tensor import Shape, Tensor
 Outputs = Mapping[str, tuple[Tensor, Shape]]
 
 
-def late_call(
+def dynamic_call(
     call: KernelCall,
     context: Context,
     outputs: Outputs,
