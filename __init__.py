@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .lite.environment import warn_of_unknown
 
 if TYPE_CHECKING:
-    from . import authoring
+    from . import authoring, metadata
     from .interpreter import (
         Delegate,
         Interpreter,
@@ -36,14 +36,15 @@ __all__ = [
     "SignatureRunner",
     "authoring",
     "load_delegate",
+    "metadata",
 ]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name == "authoring":
-        return import_module(".authoring", __name__)
+    if name in ("authoring", "metadata"):
+        return import_module(f".{name}", __name__)
     return getattr(import_module(".interpreter", __name__), name)
 
 

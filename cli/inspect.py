@@ -96,7 +96,23 @@ def _show_file(console: Console, path: str, model: Model) -> None:
     metadata = model.metadata()
     if metadata:
         console.print(f"metadata: {', '.join(map(shown, metadata))}")
+    _show_metadata(console, model)
     _show_compilations(console, metadata)
+
+
+def _show_metadata(console: Console, model: Model) -> None:
+    from ..lite.errors import ModelError
+    from ..metadata import read
+    from .metadata import metadata_lines
+
+    try:
+        found = read(model)
+    except ModelError as error:
+        console.print(shown(error))
+        return
+    if found.is_given:
+        for line in metadata_lines(found):
+            console.print(f"  {line}")
 
 
 def _show_compilations(console: Console, metadata: dict[str, bytes]) -> None:

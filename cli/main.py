@@ -20,6 +20,7 @@ COMMANDS = {
     "compile": ("compile", "Compile what a delegate can run of a model ahead of time."),
     "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
     "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
+    "metadata": ("metadata", "Show or change what a model says of itself: names, labels, normalization."),
     "select-ops": ("select_ops", "List the operators and kernels that models need."),
     "warmup": ("warmup", "Compile all kernels now, so that no model has to wait."),
     "demo": ("demo", "Convert a small classifier, run it, and show how it did."),

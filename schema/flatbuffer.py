@@ -20,8 +20,8 @@ _U32 = struct.Struct("<I").unpack_from
 class Field(NamedTuple):
     """A field of a table, as the generated module lists it.
 
-    slot is its byte offset in the vtable. kind is scalar, string, vector (of scalars), tables
-    (a vector of tables), table or union. type is a struct code for scalars, else the name of
+    slot is its byte offset in the vtable. kind is scalar, string, strings (a vector), vector (of scalars),
+    tables (a vector of tables), table or union. type is a struct code for scalars, else the name of
     the table or union. alignment is what a vector's first element asks beyond its own size.
     """
 
@@ -139,11 +139,26 @@ def _string(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], st
 
     def read(table: Table) -> str | None:
         at = _find(table, slot)
+        return _string_at(table._data, at) if at else None
+
+    return read
+
+
+def _string_at(data: memoryview, place: int) -> str:
+    at = place + _U32(data, place)[0]
+    # Names are UTF-8 by the format, but a stray byte in one must not stop a model.
+    return str(data[at + 4 : at + 4 + _U32(data, at)[0]], "utf-8", "replace")
+
+
+def _strings(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], tuple[str, ...]]:
+    slot = field.slot
+
+    def read(table: Table) -> tuple[str, ...]:
+        at = _find(table, slot)
         if not at:
-            return None
+            return ()
         at += _U32(table._data, at)[0]
-        # Names are UTF-8 by the format, but a stray byte in one must not stop a model.
-        return str(table._data[at + 4 : at + 4 + _U32(table._data, at)[0]], "utf-8", "replace")
+        return tuple(_string_at(table._data, at + 4 + 4 * i) for i in range(_U32(table._data, at)[0]))
 
     return read
 
@@ -217,6 +232,7 @@ def _union(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], Tab
 _MAKERS: dict[str, Callable[[Field, Callable[[str], Any]], Callable[[Table], Any]]] = {
     "scalar": _scalar,
     "string": _string,
+    "strings": _strings,
     "vector": _vector,
     "tables": _tables,
     "table": _table,

@@ -1,4 +1,4 @@
-"""Makes tflite.py and tflite.pyi from tflite.fbs: `python -m numlite.schema.generate [--check]`."""
+"""Makes NAME.py and NAME.pyi from each NAME.fbs: `python -m numlite.schema.generate [--check]`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
+# What the module of each .fbs file says that it is.
+SCHEMAS = {
+    "tflite": "The .tflite format",
+    "model_metadata": "What a model says of itself, its inputs and its outputs",
+}
 
 SCALARS = {
     "bool": "?",
@@ -35,7 +40,7 @@ _FIELD = re.compile(
 
 
 class Field(NamedTuple):
-    """A field as tflite.py lists it: see flatbuffer.Field. alignment is that of a vector's bytes."""
+    """A field as a generated module lists it: see flatbuffer.Field. alignment is that of a vector's bytes."""
 
     name: str
     slot: int
@@ -56,11 +61,11 @@ class Definitions(NamedTuple):
 
 
 def parse(text: str) -> Definitions:
-    """Read the subset of the .fbs language that tflite.fbs uses; ValueError for anything else."""
+    """Read the subset of the .fbs language that our schemas use; ValueError for anything else."""
     text = re.sub(r"//[^\n]*", "", text)
     rest = _DECLARATION.sub("", text).strip()
     if rest:
-        raise ValueError(f"tflite.fbs: cannot read {rest.splitlines()[0]!r}")
+        raise ValueError(f"schema: cannot read {rest.splitlines()[0]!r}")
     declared = [match for match in _DECLARATION.finditer(text) if match["name"]]
     enums = {
         m["name"]: (SCALARS[m["base"]], _enum_values(m["body"])) for m in declared if m["kind"] == "enum"
@@ -96,7 +101,7 @@ def _fields(
     for item in items:
         match = _FIELD.fullmatch(item)
         if match is None:
-            raise ValueError(f"tflite.fbs: cannot read the field {item!r}")
+            raise ValueError(f"schema: cannot read the field {item!r}")
         name, type_name, attributes = match["name"], match["type"], match["attributes"] or ""
         if type_name in unions:
             fields.append(Field(name + "_type", slot, "scalar", "B", 0, 0))
@@ -120,13 +125,13 @@ def _kind(
     scalar = enums[type_name][0] if type_name in enums else SCALARS.get(type_name)
     if scalar is not None:
         return ("vector" if vector else "scalar"), scalar
-    if type_name == "string" and not vector:
-        return "string", ""
+    if type_name == "string":
+        return ("strings" if vector else "string"), ""
     if type_name in unions and not vector:
         return "union", type_name
     if type_name in tables:
         return ("tables" if vector else "table"), type_name
-    raise ValueError(f"tflite.fbs: no such type: {type_name}")
+    raise ValueError(f"schema: no such type: {type_name}")
 
 
 def _default(
@@ -141,10 +146,10 @@ def _default(
     return int(text or 0)
 
 
-def module_text(definitions: Definitions) -> str:
-    """tflite.py: the tables of the schema, from which classes.py makes the classes."""
+def module_text(name: str, definitions: Definitions) -> str:
+    """NAME.py: the tables of the schema, from which classes.py makes the classes."""
     lines = [
-        '"""The .tflite format: enums, readers and objects. Generated from tflite.fbs by generate.py."""',
+        f'"""{SCHEMAS[name]}: enums, readers and objects. Generated from {name}.fbs by generate.py."""',
         "",
         "from .classes import Schema",
         "",
@@ -170,14 +175,15 @@ def module_text(definitions: Definitions) -> str:
         "",
         "SCHEMA = Schema(__name__, ENUMS, UNIONS, TABLES)",
         f"IDENTIFIER = {definitions.identifier!r}",
+        f"ROOT = {definitions.root!r}",
         "",
         "",
         "def read(buffer):",
-        f"    return SCHEMA.read({definitions.root!r}, buffer)",
+        "    return SCHEMA.read(ROOT, buffer)",
         "",
         "",
-        "def pack(model):",
-        "    return SCHEMA.pack(model, IDENTIFIER)",
+        f"def pack({_argument(definitions)}):",
+        f"    return SCHEMA.pack({_argument(definitions)}, IDENTIFIER)",
         "",
         "",
         "unpack = SCHEMA.unpack",
@@ -195,10 +201,15 @@ def module_text(definitions: Definitions) -> str:
     return "\n".join(lines) + "\n"
 
 
-def stub_text(definitions: Definitions) -> str:
-    """tflite.pyi: the same names for the type checker."""
+def _argument(definitions: Definitions) -> str:
+    """What pack calls the root table."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", definitions.root).lower()
+
+
+def stub_text(name: str, definitions: Definitions) -> str:
+    """NAME.pyi: the same names for the type checker."""
     lines = [
-        '"""Types of tflite.py. Generated from tflite.fbs by generate.py."""',
+        f'"""Types of {name}.py. Generated from {name}.fbs by generate.py."""',
         "",
         "from collections.abc import Sequence",
         "from enum import IntEnum",
@@ -215,26 +226,28 @@ def stub_text(definitions: Definitions) -> str:
         "TABLES: dict[str, tuple[RawField, ...]]",
         "SCHEMA: Schema",
         "IDENTIFIER: bytes",
+        "ROOT: str",
         "",
         f"def read(buffer: bytes | bytearray | memoryview | mmap | np.ndarray) -> {definitions.root}: ...",
-        f"def pack(model: {definitions.root}T) -> bytes: ...",
+        f"def pack({_argument(definitions)}: {definitions.root}T) -> bytes: ...",
         f"def unpack(table: {definitions.root}) -> {definitions.root}T: ...",
         "",
     ]
-    for name, (_, values) in definitions.enums.items():
-        lines += [f"class {name}(IntEnum):", *(f"    {k} = {v}" for k, v in values.items()), ""]
-    for name, members in definitions.unions.items():
+    for enum, (_, values) in definitions.enums.items():
+        lines += [f"class {enum}(IntEnum):", *(f"    {k} = {v}" for k, v in values.items()), ""]
+    for union, members in definitions.unions.items():
         numbered = ["    NONE = 0", *(f"    {m} = {i}" for i, m in enumerate(members, 1))]
-        lines += [f"class {name}(IntEnum):", *numbered, ""]
-    for name, fields in definitions.tables.items():
+        lines += [f"class {union}(IntEnum):", *numbered, ""]
+    for table, fields in definitions.tables.items():
         readers = [line for field in fields for line in _stub_property(field)]
-        lines += [f"class {name}(Table):", *(readers or ["    pass"]), ""]
-        lines += [f"class {name}T(TableT):", *_stub_object(fields, definitions.unions), ""]
+        lines += [f"class {table}(Table):", *(readers or ["    pass"]), ""]
+        lines += [f"class {table}T(TableT):", *_stub_object(fields, definitions.unions), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _stub_property(field: Field) -> list[str]:
-    types = {"string": "str | None", "vector": "np.ndarray", "union": "Table | None"}
+    types = {"string": "str | None", "strings": "tuple[str, ...]", "vector": "np.ndarray"}
+    types["union"] = "Table | None"
     types |= {"tables": f"TableVector[{field.type}]", "table": f"{field.type} | None"}
     returned = types.get(field.kind) or _scalar_name(field)
     return ["    @property", f"    def {field.name}(self) -> {returned}: ..."]
@@ -252,6 +265,7 @@ def _object_type(field: Field) -> str:
     vector = "bytes | bytearray | memoryview | " if field.type == "B" else ""
     types = {
         "string": "str | None",
+        "strings": "Sequence[str] | None",
         "vector": f"{vector}Sequence[{_scalar_name(field)}] | np.ndarray | None",
         "union": "TableT | None",
         "tables": f"list[{field.type}T] | None",
@@ -266,15 +280,16 @@ def _scalar_name(field: Field) -> str:
 
 def outputs() -> dict[Path, str]:
     """The generated files and what they should hold."""
-    definitions = parse((FOLDER / "tflite.fbs").read_text(encoding="utf-8"))
-    return {
-        FOLDER / "tflite.py": module_text(definitions),
-        FOLDER / "tflite.pyi": stub_text(definitions),
-    }
+    found = {}
+    for name in SCHEMAS:
+        definitions = parse((FOLDER / f"{name}.fbs").read_text(encoding="utf-8"))
+        found[FOLDER / f"{name}.py"] = module_text(name, definitions)
+        found[FOLDER / f"{name}.pyi"] = stub_text(name, definitions)
+    return found
 
 
 def stale() -> list[Path]:
-    """The generated files that no longer follow from tflite.fbs."""
+    """The generated files that no longer follow from their .fbs."""
     return [
         path
         for path, text in outputs().items()

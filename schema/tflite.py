@@ -625,10 +625,11 @@ TABLES = {
 
 SCHEMA = Schema(__name__, ENUMS, UNIONS, TABLES)
 IDENTIFIER = b'TFL3'
+ROOT = 'Model'
 
 
 def read(buffer):
-    return SCHEMA.read('Model', buffer)
+    return SCHEMA.read(ROOT, buffer)
 
 
 def pack(model):

@@ -15,6 +15,7 @@ UNIONS: dict[str, tuple[str, ...]]
 TABLES: dict[str, tuple[RawField, ...]]
 SCHEMA: Schema
 IDENTIFIER: bytes
+ROOT: str
 
 def read(buffer: bytes | bytearray | memoryview | mmap | np.ndarray) -> Model: ...
 def pack(model: ModelT) -> bytes: ...

@@ -1,4 +1,4 @@
-"""Proof that a .tflite file can be read: every offset, length and index leads where it should.
+"""Proof that a .tflite file or its metadata can be read: offsets, lengths and indices lead where they should.
 
 After verify() the readers of flatbuffer.py stay inside the buffer, whatever it holds.
 """
@@ -17,6 +17,7 @@ from .indices import check_indices
 
 if TYPE_CHECKING:
     from mmap import mmap
+    from types import ModuleType
 
     import numpy as np
 
@@ -68,7 +69,7 @@ def verify(buffer: Buffer, tolerant: bool = False) -> None:
     data = _bytes(buffer)
     findings = Findings(tolerant)
     try:
-        root = _Structure(data, findings).root()
+        root = _Structure(data, findings, tflite).root()
     except Fault as fault:
         raise ModelError(f"{_NO_FLATBUFFER}: {str(fault).removeprefix('model: ')}") from None
     try:
@@ -77,12 +78,22 @@ def verify(buffer: Buffer, tolerant: bool = False) -> None:
         raise ModelError(str(fault)) from None
 
 
+def verify_metadata(buffer: Buffer) -> None:
+    """Raise ModelError, saying where, unless the buffer is a model's metadata that can be read safely."""
+    from . import model_metadata  # few who read a model need it
+
+    try:
+        _Structure(_bytes(buffer), Findings(tolerant=True), model_metadata).root()
+    except Fault as fault:
+        raise ModelError(f"metadata: {str(fault).removeprefix('model: ')}") from None
+
+
 def strict_findings(buffer: Buffer) -> list[str]:
     """Everything that verify() would raise for, each with its place; of a broken file only its structure."""
     data = _bytes(buffer)
     findings = Findings(listing=True)
     try:
-        root = _Structure(data, findings).root()
+        root = _Structure(data, findings, tflite).root()
         if not findings.unreadable:
             check_indices(data, root, findings)
     except Fault as fault:
@@ -97,9 +108,10 @@ def _bytes(buffer: Buffer) -> memoryview:
 class _Structure:
     """Walks all tables of a buffer once; tables that share a vtable share its checks."""
 
-    def __init__(self, data: memoryview, findings: Findings) -> None:
+    def __init__(self, data: memoryview, findings: Findings, schema: ModuleType) -> None:
         self.data = data
         self.findings = findings
+        self.schema = schema  # a generated module
         self.size = min(len(data), _MAX_FLATBUFFER_BYTES)
         self.layouts: dict[tuple[str, int, int], _Layout] = {}
         self.seen: dict[tuple[str, int], int] = {}  # vectors of tables, and how many tables are in and below
@@ -114,11 +126,11 @@ class _Structure:
         """Check everything; returns the position of the root table."""
         if len(self.data) < 8:
             raise self.findings.fault(f"{len(self.data)} bytes are too few for a .tflite file")
-        identifier = bytes(self.data[4:8])
-        if identifier != tflite.IDENTIFIER:
-            raise self.findings.fault(f"identifier must be {tflite.IDENTIFIER.decode()}, got {identifier!r}")
+        identifier, wanted = bytes(self.data[4:8]), self.schema.IDENTIFIER
+        if identifier != wanted:
+            raise self.findings.fault(f"identifier must be {wanted.decode()}, got {identifier!r}")
         root: int = _U32(self.data, 0)[0]
-        self.table("Model", root)
+        self.table(self.schema.ROOT, root)
         return root
 
     def table(self, name: str, at: int) -> None:
@@ -142,6 +154,8 @@ class _Structure:
                 self.vector(child, target)
             elif child.kind == "tables":
                 self.tables(child.type, target, child.name)
+            elif child.kind == "strings":
+                self.strings(child, target)
             elif child.kind == "table":
                 self.inner_table(child.type, target, child.name)
             elif member := self.member(child, at):
@@ -166,6 +180,15 @@ class _Structure:
             findings.deviation(f"vector at {at} must have aligned items", field)
         if child.kind == "string" and (at + 4 + length >= size or data[at + 4 + length]):
             findings.deviation(f"string at {at} must end in a zero byte", field)
+
+    def strings(self, child: _Child, at: int) -> None:
+        """Check a vector of strings."""
+        self.vector(child._replace(kind="vector", item_bytes=4), at)
+        length = _U32(self.data, at)[0]
+        self.meet(length, child.name)
+        item = child._replace(kind="string")
+        for place in range(at + 4, at + 4 + 4 * length, 4):
+            self.vector(item, place + _U32(self.data, place)[0])
 
     def tables(self, name: str, at: int, field: str) -> None:
         known = self.seen.get((name, at))
@@ -201,7 +224,7 @@ class _Structure:
     def member(self, child: _Child, at: int) -> str | None:
         """Name of the table that a union holds, None where only a later schema knows it."""
         number = self.data[at + child.type_offset] if child.type_offset else 0
-        members = tflite.UNIONS[child.type]
+        members = self.schema.UNIONS[child.type]
         if 0 < number <= len(members):
             return members[number - 1]
         field = child.name
@@ -222,7 +245,7 @@ class _Structure:
             )
         children = []
         type_offset = 0
-        for field, slot, kind, type_name, _, _ in tflite.TABLES[name]:
+        for field, slot, kind, type_name, _, _ in self.schema.TABLES[name]:
             offset = _U16(data, vtable + slot)[0] if slot < vtable_bytes else 0
             width = _SIZES[type_name] if kind == "scalar" else 4
             if offset and (offset < 4 or offset + width > nbytes):

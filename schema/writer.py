@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,8 +114,8 @@ class Writer:
             return self._string(value)
         if field.kind == "vector":
             return self._vector(field, value)
-        if field.kind == "tables":
-            return self._tables(value)
+        if field.kind in ("tables", "strings"):
+            return self._offsets(value, self.table if field.kind == "tables" else self._string)
         return self.table(value)
 
     def _string(self, text: str) -> int:
@@ -140,12 +140,13 @@ class Writer:
         self.out += content
         return at
 
-    def _tables(self, tables: list[TableT]) -> int:
+    def _offsets(self, items: Sequence[Any], write: Callable[[Any], int]) -> int:
+        """A vector of what lies elsewhere: tables or strings."""
         self._align(4)
         at = len(self.out)
-        self.out += struct.pack("<I", len(tables)) + bytes(4 * len(tables))
-        for i, table in enumerate(tables):
-            self._point(at + 4 + 4 * i, self.table(table))
+        self.out += struct.pack("<I", len(items)) + bytes(4 * len(items))
+        for i, item in enumerate(items):
+            self._point(at + 4 + 4 * i, write(item))
         return at
 
     def _align(self, alignment: int, ahead: int = 0) -> None:

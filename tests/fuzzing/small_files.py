@@ -19,9 +19,12 @@ from numlite.kernels.register import BuiltinOpResolver
 from numlite.kernels.selection import Selection, read_selection
 from numlite.lite.control_edges import parse_control_dependencies, serialize_control_dependencies
 from numlite.lite.partition_program import Compilation, pack_compilations, parse_compilations
+from numlite.metadata import Metadata, with_metadata
+from numlite.metadata import read as read_metadata
 
 from tests.fuzzing.kind import Kind, Mutant, Seed
 from tests.fuzzing.messages import NUMBERS, damaged_bytes, damaged_text
+from tests.small_models import chain
 
 REFUSED = "refused"
 
@@ -163,6 +166,7 @@ def use_selection(mutant: Mutant) -> str:
 
 
 _EDGES, _COMPILED, _ENTRY = "control dependencies", "compilations", "cache entry"
+_TABLE = "model with metadata"
 _COMPILATIONS = [
     Compilation(
         **{name: "cpu" for name in Compilation.__dataclass_fields__ if name != "options"}, options={"a": "1"}
@@ -176,7 +180,18 @@ def metadata_seeds(given: Sequence[Path]) -> list[Seed]:
         Seed(_EDGES, serialize_control_dependencies([[(0, 1), (1, 300), (-1, 2)], [], [(5, 6)]])),
         Seed(_COMPILED, pack_compilations(_COMPILATIONS)),
         Seed(_ENTRY, b"data of a delegate"),
+        Seed(_TABLE, with_metadata(chain(), _described())),
     ]
+
+
+def _described() -> Metadata:
+    """Labels, numbers and a file."""
+    found = Metadata()
+    found.set_labels(["cat", "dog"])
+    found.set_normalization([1.0, 2.0], 3.0)
+    found.model.name = "Pets"
+    found.inputs[0].dimension_names = ["batch", ""]
+    return found
 
 
 def damage_metadata(seed: Seed, draw: random.Random) -> Mutant:
@@ -193,6 +208,8 @@ def use_metadata(mutant: Mutant) -> str:
         parse_control_dependencies(content)
     elif kind == _COMPILED:
         parse_compilations(content)
+    elif kind == _TABLE:
+        read_metadata(content).to_json()
     else:
         return _use_entry(content, random.Random(mutant.draw))
     return "read"

@@ -1,4 +1,4 @@
-"""The generated schema follows from tflite.fbs, and says what the format says."""
+"""The generated schemas follow from their .fbs, and say what the formats say."""
 
 import inspect
 import re
@@ -11,10 +11,10 @@ def test_generated_files_are_current() -> None:
     assert [path.name for path in generate.stale()] == []
 
 
-@pytest.mark.parametrize("text", ["struct S {}", "table T { f: nothing; }", "table T { f: [string]; }"])
+@pytest.mark.parametrize("text", ["struct S {}", "table T { f: nothing; }", "table T { f: [[int]]; }"])
 def test_unknown_declarations_are_refused(text: str) -> None:
     header = 'file_identifier "ABCD"; root_type T; '
-    with pytest.raises(ValueError, match=r"tflite\.fbs"):
+    with pytest.raises(ValueError, match="schema: "):
         generate.parse(header + text)
 
 
