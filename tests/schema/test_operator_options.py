@@ -14,7 +14,7 @@ Op = tflite.BuiltinOperator
 
 
 def test_every_table_belongs_to_an_operator() -> None:
-    known = {operator_options._table(name) for name in tflite.ENUMS["BuiltinOperator"]} - {""}
+    known = {operator_options.options_table(name) for name in tflite.ENUMS["BuiltinOperator"]} - {""}
     tables = {*tflite.UNIONS["BuiltinOptions"], *tflite.UNIONS["BuiltinOptions2"]}
     assert known == tables
 
@@ -32,7 +32,7 @@ def test_every_table_belongs_to_an_operator() -> None:
     ],
 )
 def test_tables_by_name(name: str, table: str) -> None:
-    assert operator_options._table(name) == table
+    assert operator_options.options_table(name) == table
 
 
 def reduced(options: object) -> Interpreter:
