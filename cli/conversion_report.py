@@ -35,7 +35,7 @@ def report(title: str, conversion: Conversion, size: int) -> str:
     parts = [
         f"<!doctype html><meta charset=utf-8><title>{_text(title)}</title><style>{_STYLE}</style>",
         f"<h1>{_text(title)}</h1><p>{size:,} bytes, {_count(sum(len(g) for g in graphs), 'operator')} in ",
-        f"{_count(len(graphs), 'subgraph')}, from {_count(len(conversion.fates), 'node')}; "
+        f"{_count(len(graphs), 'subgraph')}, from {_count(len(conversion.outcomes), 'node')}; "
         f"numlite {escape(__version__)}</p>",
         "<h2>Signatures</h2>",
         _table(("signature", "inputs", "outputs"), _signatures(conversion)),
@@ -44,7 +44,7 @@ def report(title: str, conversion: Conversion, size: int) -> str:
         "<h2>Largest constants</h2>",
         _table(("constant", "type", "shape", "bytes"), _constants(graphs)),
         f"<h2>Nodes</h2><p>{_LEGEND}</p>",
-        _table(("node", "op", "became"), ((f.node, f.op, f.became) for f in conversion.fates)),
+        _table(("node", "op", "became"), ((f.node, f.op, f.became) for f in conversion.outcomes)),
     ]
     return "\n".join(parts) + "\n"
 

@@ -14,7 +14,7 @@ from .main import run_command
 from .output_file import check_output
 
 if TYPE_CHECKING:
-    from ..converter.conversion import Fate
+    from ..converter.conversion import NodeOutcome
     from ..converter.converter import Converter
 
 # How many nodes of a kind the table names.
@@ -132,7 +132,7 @@ def command(
 def _convert(converter: Converter, output: Path, page: Path | None, verify: int | None) -> None:
     conversion = converter.conversion()
     size = conversion.file.write(output)
-    _show(conversion.fates)
+    _show(conversion.outcomes)
     echo(f"{output}: {size:,} bytes")
     if page is not None:
         from ..lite.whole_file import write_whole
@@ -214,14 +214,14 @@ def _shape(text: str) -> tuple[int, ...]:
     return sizes
 
 
-def _show(fates: Sequence[Fate]) -> None:
+def _show(outcomes: Sequence[NodeOutcome]) -> None:
     """A table with one line for each op and what became of it."""
     from .console import make_console
     from .table import Table
 
     groups: dict[tuple[str, str], list[str]] = {}
-    for fate in fates:
-        groups.setdefault((fate.op, fate.became), []).append(fate.node)
+    for outcome in outcomes:
+        groups.setdefault((outcome.op, outcome.became), []).append(outcome.node)
     table = Table("op", "nodes", "became", "names")
     for (op, became), nodes in sorted(groups.items()):
         more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""

@@ -43,7 +43,7 @@ def _convert(path: Path) -> str:
     conversion = convert(read_graph(GRAPH))
     path.write_bytes(conversion.model)
     return (
-        f"converted: {GRAPH.name}, {len(conversion.fates)} nodes, {GRAPH.stat().st_size:,} bytes"
+        f"converted: {GRAPH.name}, {len(conversion.outcomes)} nodes, {GRAPH.stat().st_size:,} bytes"
         f" -> {path.name}, {len(conversion.model):,} bytes"
     )
 

@@ -89,7 +89,7 @@ def _module(path: Path, tags: list[str] | None, signature: str | None, function:
 
 def _shown(what: str, module: Module, function: str | None) -> str:
     if what == "text":
-        from ..converter.ir.text_printer import print_module
+        from ..converter.tfg.text_printer import print_module
 
         return print_module(module)
     if what == "to_pbtxt":

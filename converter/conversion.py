@@ -29,7 +29,7 @@ from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
 from .transforms.raise_control_flow import raise_control_flow
-from .transforms.told_results import tell_results
+from .transforms.unknown_ops import type_unknown_ops
 
 # What stands for state that signatures share.
 _HANDLES = (BuiltinOperator.VAR_HANDLE, BuiltinOperator.HASHTABLE)
@@ -55,7 +55,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Fate:
+class NodeOutcome:
     """What became of a node: "CONV_2D", "fused into CONV_2D", "constant" ..."""
 
     node: str
@@ -69,7 +69,12 @@ class Conversion:
 
     file: ModelFile
     lite: LiteModel
-    fates: tuple[Fate, ...]
+    outcomes: tuple[NodeOutcome, ...]
+
+    @property
+    def fates(self) -> tuple[NodeOutcome, ...]:
+        """The outcomes, by the name that they had first."""
+        return self.outcomes
 
     @property
     def model(self) -> bytes:
@@ -150,9 +155,9 @@ def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
     if error is not None:
         raise error
     # Equal graphs become one, which is what the nodes of each became.
-    fates = _fates(dict.fromkeys(entry.module for entry in entries), lite, program)
+    outcomes = _outcomes(dict.fromkeys(entry.module for entry in entries), lite, program)
     share_graphs(lite)
-    return Conversion(ModelFile(lite), lite, tuple(fates))
+    return Conversion(ModelFile(lite), lite, tuple(outcomes))
 
 
 def find_failures(entries: Sequence[Entry], settings: Settings) -> list[Failure]:
@@ -204,7 +209,7 @@ def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
 def _prepare(module: Module) -> None:
     for body in typed_bodies(module):
         add_default_attrs(body)
-        tell_results(body)
+        type_unknown_ops(body)
     raise_control_flow(module)
 
 
@@ -223,7 +228,7 @@ def _lowered(program: Program, entry: Entry) -> LiteGraph:
     except BodyFailedError:
         return graph
     owners = (value.owner for value in fed)
-    program.fates.update({owner.name: "input" for owner in owners if isinstance(owner, Node)})
+    program.outcomes.update({owner.name: "input" for owner in owners if isinstance(owner, Node)})
     return graph
 
 
@@ -260,7 +265,7 @@ def _own_message(graph_def: Message | bytes) -> GraphDef:
     return graph_def_of_bytes(content)
 
 
-def _fates(modules: Iterable[Module], lite: LiteModel, program: Program) -> list[Fate]:
+def _outcomes(modules: Iterable[Module], lite: LiteModel, program: Program) -> list[NodeOutcome]:
     """What became of each node of the graphs, in their order."""
     own: dict[str, list[str]] = {}
     joined: dict[str, str] = {}
@@ -270,13 +275,13 @@ def _fates(modules: Iterable[Module], lite: LiteModel, program: Program) -> list
             name = operator.custom_code or operator.code.name
             own.setdefault(main, []).append(name)
             joined |= {other: f"fused into {name}" for other in others}
-    fates = []
+    outcomes = []
     graphs = (module.graph for module in modules)
     for node in (node for graph in graphs if graph is not None for node in graph.body):
         name = node.name
         if name in own:
             became = " + ".join(own[name])
         else:
-            became = joined.get(name) or program.fates.get(name, "not needed")
-        fates.append(Fate(name, node.op, became))
-    return fates
+            became = joined.get(name) or program.outcomes.get(name, "not needed")
+        outcomes.append(NodeOutcome(name, node.op, became))
+    return outcomes

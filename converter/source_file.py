@@ -11,8 +11,8 @@ from ..lite.errors import ModelError
 from .ir.graph_def_file import is_text, read_graph
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
-from .ir.text_parser import parse_module
 from .saved_model.loader import load_saved_model
+from .tfg.text_parser import parse_module
 
 
 class FileKind(Enum):

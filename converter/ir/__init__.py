@@ -1,4 +1,4 @@
-"""TensorFlow graphs as they are: the graph IR, its text form, and GraphDef in and out."""
+"""TensorFlow graphs as they are: the graph IR, and GraphDef in and out. Its text form is in `tfg`."""
 
 from importlib import import_module
 
@@ -14,8 +14,8 @@ _HOMES = {
     "import_graph_def": ".import_graph",
     "export_graph_def": ".export_graph",
     "read_graph": ".graph_def_file",
-    "print_module": ".text_printer",
-    "parse_module": ".text_parser",
+    "print_module": "..tfg.text_printer",
+    "parse_module": "..tfg.text_parser",
     "verify": ".verifier",
 }
 __all__ = [*_HOMES]

@@ -176,7 +176,7 @@ def _keep(
         raise ModelError(f"the rule gave {len(listed)} results, the node has {len(node.results)}")
     own = lowering.name(node)
     # What a node with operators became is told by them, unless passes take them all.
-    lowering.program.fates.setdefault(own, "absorbed by a pass" if operators else "folded")
+    lowering.program.outcomes.setdefault(own, "absorbed by a pass" if operators else "folded")
     computed = {id(t) for o in operators if o.sources[0] == own for t in o.results}
     for i, result in enumerate(listed):
         if id(result) in computed:

@@ -12,7 +12,7 @@ def call(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """The results of the function, whose operators become part of the graph."""
     is_legacy = node.op in lowering.program.functions
     function = function_named(lowering.program, node.op if is_legacy else node.function("f").name)
-    lowering.program.fates[lowering.name(node)] = "inlined"
+    lowering.program.outcomes[lowering.name(node)] = "inlined"
     prefix = f"{lowering.name(node)}/"
     return lower_function(lowering.program, function, lowering.inputs(node), lowering.graph, prefix)
 

@@ -30,7 +30,7 @@ def const(lowering: Lowering, node: Node) -> LiteTensor:
             f"(an eighth of the memory that is left), got one of {data.nbytes:,}; "
             f"Fill would make it in the model"
         )
-    lowering.program.fates[lowering.name(node)] = "constant"
+    lowering.program.outcomes[lowering.name(node)] = "constant"
     return lowering.constant(lowering.name(node), data, lowering.result_type(node))
 
 
@@ -47,13 +47,13 @@ def array_of_attribute(value: DenseAttr | TensorProtoAttr) -> np.ndarray:
 
 def identity(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """The inputs, under their own names."""
-    lowering.program.fates[lowering.name(node)] = "removed"
+    lowering.program.outcomes[lowering.name(node)] = "removed"
     return lowering.inputs(node)
 
 
 def nothing(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """No result."""
-    lowering.program.fates[lowering.name(node)] = "removed"
+    lowering.program.outcomes[lowering.name(node)] = "removed"
     return []
 
 

@@ -124,7 +124,7 @@ def _if(
     suffix: str,
 ) -> Sequence[LiteTensor]:
     if condition.data is not None:
-        lowering.program.fates[lowering.name(node)] = "inlined"
+        lowering.program.outcomes[lowering.name(node)] = "inlined"
         return (then if bool(condition.data) else otherwise)(lowering, operands)
     made: list[LiteGraph] = []
     for branch, name in ((then, "then"), (otherwise, "else")):

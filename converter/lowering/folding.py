@@ -54,7 +54,7 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     nbytes = sum(result.nbytes for result in results)
     if nbytes > limit or not lowering.program.limits.take(nbytes):
         return None
-    lowering.program.fates[lowering.name(node)] = "folded"
+    lowering.program.outcomes[lowering.name(node)] = "folded"
     base = lowering.name(node)
     return [
         lowering.constant(f"{base}:{i}" if i else base, result, lowering.result_type(node, i))

@@ -23,7 +23,7 @@ class Program:
         self.effects = Effects(self.functions)
         self.failures = Failures()
         # Name: what became of a node that is no operator's source.
-        self.fates: dict[str, str] = {}
+        self.outcomes: dict[str, str] = {}
         # Graphs with operators that a model must not hold, unless a pass takes them in.
         self.unfinished: list[LiteGraph] = []
         # The functions whose bodies are being lowered, outermost first.

@@ -17,11 +17,11 @@ from ..transforms.inline import inline_calls
 from ..transforms.needless_controls import drop_needless_controls
 from ..transforms.unused_functions import drop_unused_functions, privatize
 from .frozen_graph import FrozenGraph
+from .own_functions import copy_shared_functions
 from .reachable import import_part, node_name
 from .restore import stored_parts
 from .session import Session
 from .signature import Signature, SignatureTensor
-from .unshare import unshare
 
 if TYPE_CHECKING:
     from .loader import SavedModel
@@ -44,7 +44,7 @@ def freeze(model: SavedModel, chosen: Signature, others: Sequence[Signature]) ->
     start = nodes.holder([], [nodes.nodes[init].control] if init else [])
     inputs = nodes.holder([nodes.value(t.tensor) for t in chosen.inputs.values()])
     inline_calls(module)
-    unshare(module)
+    copy_shared_functions(module)
     stored = stored_parts(model.meta_graph, model.checkpoint)
     session = Session(module, stored, model.checkpoint, model.folder)
     written = session.written([*_before(outputs), *_before(alongside)])

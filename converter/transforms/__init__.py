@@ -1,9 +1,9 @@
-"""Changes of the graph IR that keep what a graph computes."""
+"""Changes of TensorFlow graphs that keep what they compute. Lowered operators have `operator_rules`."""
 
 from importlib import import_module
 
 # Name: module that has it. Nothing is imported before it is asked for.
-_HOMES = {"TRANSFORMS": ".register", "Transform": ".register", "transform": ".register"}
+_HOMES = dict.fromkeys(("TRANSFORMS", "Transform", "transform"), "..tfg.register")
 __all__ = [*_HOMES]
 
 

@@ -122,25 +122,25 @@ def test_graph_is_cut_at_inputs_and_outputs() -> None:
     assert operators(model) == ["RELU6", "AVERAGE_POOL_2D"]
 
 
-def test_fates() -> None:
-    fates = {fate.node: fate.became for fate in convert(convolution_net()[0].graph_def).fates}
-    assert fates["x"] == "input"
-    assert fates["conv"] == "CONV_2D"
-    assert fates["norm"] == fates["relu"] == "fused into CONV_2D"
-    assert fates["y"] == "fused into FULLY_CONNECTED"
-    assert fates["filters"] == "constant"
+def test_outcomes() -> None:
+    outcomes = {outcome.node: outcome.became for outcome in convert(convolution_net()[0].graph_def).outcomes}
+    assert outcomes["x"] == "input"
+    assert outcomes["conv"] == "CONV_2D"
+    assert outcomes["norm"] == outcomes["relu"] == "fused into CONV_2D"
+    assert outcomes["y"] == "fused into FULLY_CONNECTED"
+    assert outcomes["filters"] == "constant"
 
 
-def test_fates_of_what_passes_take_in() -> None:
+def test_outcomes_of_what_passes_take_in() -> None:
     g = GraphBuilder()
     x = g.placeholder("x", [1, 4, 4, 1])
     pads = g.constant("pads", np.array([[0, 0], [1, 1], [1, 1], [0, 0]], np.int32))
     filters = g.constant("f", random(3, 3, 1, 2))
     g.node("Conv2D", "y", g.node("Pad", "pad", x, pads), filters, strides=(1, 1, 1, 1), padding="VALID")
     g.node("Add", "z", g.node("Mul", "one", "y", g.constant("1", np.float32(1))), x)
-    fates = {fate.node: fate.became for fate in convert(g.graph_def).fates}
-    assert fates["pad"] == "fused into CONV_2D" and fates["y"] == "CONV_2D"
-    assert fates["one"] == "absorbed by a pass"
+    outcomes = {outcome.node: outcome.became for outcome in convert(g.graph_def).outcomes}
+    assert outcomes["pad"] == "fused into CONV_2D" and outcomes["y"] == "CONV_2D"
+    assert outcomes["one"] == "absorbed by a pass"
 
 
 def test_unknown_ops_are_listed_all_at_once() -> None:

@@ -13,8 +13,8 @@ from numlite.converter.ir import export_graph_def, import_graph_def, parse_modul
 from numlite.converter.ir.module import Module
 from numlite.converter.ir.node import Block, Node
 from numlite.converter.ir.types import TensorType, element_type
+from numlite.converter.tfg.register import TRANSFORMS, transform
 from numlite.converter.transforms.graph_to_func import lift_graph_to_func
-from numlite.converter.transforms.register import TRANSFORMS, transform
 from numlite.schema import graph_def
 from numlite.schema.graph_def import GraphDef
 

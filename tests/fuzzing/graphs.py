@@ -20,7 +20,7 @@ from numlite.converter.ir import (
 )
 from numlite.converter.ir.graph_def_file import graph_def_of_bytes, graph_def_of_text
 from numlite.converter.ir.module import Module
-from numlite.converter.transforms.register import TRANSFORMS
+from numlite.converter.tfg.register import TRANSFORMS
 from numlite.kernels.fallback.dtypes import numpy_dtype
 from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import GraphDef

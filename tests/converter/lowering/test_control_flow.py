@@ -154,7 +154,7 @@ def call_graph(called: str) -> GraphBuilder:
 def test_calls_are_inlined() -> None:
     conversion = convert(call_graph("inner").graph_def)
     assert operators(conversion.model) == ["MUL"]
-    assert {fate.node: fate.became for fate in conversion.fates} == {"x": "input", "y": "inlined"}
+    assert {outcome.node: outcome.became for outcome in conversion.outcomes} == {"x": "input", "y": "inlined"}
 
 
 @pytest.mark.parametrize(

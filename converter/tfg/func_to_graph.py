@@ -7,7 +7,7 @@ from ..ir.attributes import NumberAttr, VersionAttr
 from ..ir.fault import scope_fault
 from ..ir.module import Function, Graph, Module, text_attribute
 from ..ir.node import Node, Value
-from .graph_to_func import LIFTED_VALUE, LIFTED_VERSION, is_lifted
+from ..transforms.graph_to_func import LIFTED_VALUE, LIFTED_VERSION, is_lifted
 
 
 def lower_func_to_graph(module: Module) -> None:

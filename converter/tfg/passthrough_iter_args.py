@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..ir.attributes import RegionAttrs
 from ..ir.node import FOR_REGIONS, REGION_OPS, WHILE_REGIONS, Block, Node, Value
-from .bodies import Body, token_of
+from ..transforms.bodies import Body, token_of
 from .functional_ops import branch_forms
 
 

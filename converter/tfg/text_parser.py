@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from ..ir.attributes import Attributes, VersionAttr
+from ..ir.module import Function, Graph, Module
+from ..ir.node import Block
+from ..ir.types import FunctionType
 from .attribute_parser import parse_attribute, parse_dictionary, parse_symbol
-from .attributes import Attributes, VersionAttr
-from .module import Function, Graph, Module
-from .node import Block
 from .node_parser import NodeParser, pair_arguments, string_of
 from .text_reader import Reader, TextError
 from .type_parser import parse_any_type, parse_type
-from .types import FunctionType
 from .value_scope import Scope, resolve
 
 _VISIBILITIES = ("private", "public", "nested")

@@ -10,8 +10,8 @@ from ..ir.attributes import Attribute, Attributes, FuncAttr, RegionAttrs
 from ..ir.module import Function, Module
 from ..ir.node import CONDITION, YIELD, Block, Node, Value
 from ..ir.types import CONTROL
-from .bodies import Body, token_of, typed_bodies
-from .clone import clone_function, clone_nodes
+from ..transforms.bodies import Body, token_of, typed_bodies
+from ..transforms.clone import clone_function, clone_nodes
 from .functional_ops import (
     CASE_OPS,
     FOR_OPS,

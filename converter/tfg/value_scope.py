@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .node import Node, Value
+from ..ir.node import Node, Value
+from ..ir.types import Type
 from .text_reader import Reader, TextError
-from .types import Type
 
 
 class Use(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .module import Function
-from .node import Block, Node, Value
+from ..ir.module import Function
+from ..ir.node import Block, Node, Value
 
 _OUTSIDE = re.compile(r"[^A-Za-z0-9$._-]")
 

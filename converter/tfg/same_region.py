@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..ir.module import Function
 from ..ir.node import CONDITION, Block, Node, Value
 from ..ir.types import ElementType, TensorType, Type
-from .attribute_key import attributes_key
+from ..transforms.attribute_key import attributes_key
 
 
 def same_region(region: Block, function: Function) -> bool:

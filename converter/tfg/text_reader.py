@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 
 from ...lite.errors import ModelError
-from .attributes import Attributes
+from ..ir.attributes import Attributes
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')

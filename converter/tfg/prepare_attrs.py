@@ -6,7 +6,9 @@ from ..ir.attributes import UNIT, Attributes
 from ..ir.module import Function, Module
 from ..ir.node import Node
 from ..ir.types import Type
-from .bodies import typed_bodies
+from ..transforms.bodies import typed_bodies
+from ..transforms.purity import is_reference
+from ..transforms.refined_types import element_of, shape_of, subtypes_of
 from .consolidate_attrs import (
     HANDLE_DATA,
     INPUT_SHAPES,
@@ -15,8 +17,6 @@ from .consolidate_attrs import (
     REGENERATE_OUTPUTS,
 )
 from .functional_ops import FOR_OPS, FUNCTIONAL_OPS, IF_OPS, WHILE_OPS
-from .purity import is_reference
-from .refined_types import element_of, shape_of, subtypes_of
 
 
 def prepare_attrs(module: Module) -> None:

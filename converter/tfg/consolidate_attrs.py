@@ -6,9 +6,9 @@ from ..ir.attributes import UNIT, Attributes, ShapeAttr
 from ..ir.module import Function, Module
 from ..ir.node import Node
 from ..ir.types import TensorType, Type
-from .bodies import typed_bodies
+from ..transforms.bodies import typed_bodies
+from ..transforms.refined_types import listed_shapes, reshaped_type, subtypes_of, with_subtypes
 from .functional_ops import FOR_OPS, FUNCTIONAL_OPS, IF_OPS, WHILE_OPS
-from .refined_types import listed_shapes, reshaped_type, subtypes_of, with_subtypes
 
 REGENERATE_INPUTS = "tfg.regenerate_input_shapes"
 REGENERATE_OUTPUTS = "tfg.regenerate_output_shapes"

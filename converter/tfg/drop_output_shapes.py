@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..ir.module import Module
-from .bodies import bodies
+from ..transforms.bodies import bodies
 
 
 def drop_output_shapes(module: Module, skip: Collection[str] = ()) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..ir.attributes import Attribute, FuncAttr, RegionAttrs
 from ..ir.module import Module, text_attribute
 from ..ir.node import CASE_REGIONS, FOR_REGIONS, IF_REGIONS, REGION_OPS, WHILE_REGIONS, Block, Node, Value
-from .bodies import bodies
+from ..transforms.bodies import bodies
 from .explicit_capture import capture_explicitly, loop_inputs
 from .functional_ops import branch_forms, functional_op
 from .region_outline import outlined

@@ -19,7 +19,7 @@ from .resources import FUNCTIONAL, called_functions
 MOST_COPIED = 1 << 17
 
 
-def unshare(module: Module) -> None:
+def copy_shared_functions(module: Module) -> None:
     """Give every node that hands a resource to a function a function of its own.
 
     Given:  If(c, v) {then_branch = @f}; If(c, w) {then_branch = @f}, with resources v and w

@@ -15,11 +15,11 @@ from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType, Type, compatible
 from ..shapes.dimensions import PartialShape, either
 from ..shapes.infer import Inferred, infer
-from .bodies import Body, typed_bodies
+from ..transforms.bodies import Body, typed_bodies
+from ..transforms.refined_types import listed_shapes, merged_shape, reshaped_type
+from ..transforms.toposort import topological_order
 from .consolidate_attrs import OUTPUT_SHAPES
 from .functional_ops import CASE_OPS, IF_OPS, branches_of
-from .refined_types import listed_shapes, merged_shape, reshaped_type
-from .toposort import topological_order
 
 # Rounds over loops, after which nothing is taken for sure of a value that still changes.
 MOST_ROUNDS = 8

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir.attributes import DenseAttr
 from ..ir.node import FOR_REGIONS, Block, Node, Value
 from ..ir.types import CONTROL, ElementType, TensorType
-from .bodies import data_of, token_of
+from ..transforms.bodies import data_of, token_of
 
 _I32 = ElementType("i32")
 _SCALAR = TensorType(_I32, ())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .attributes import (
+from ..ir.attributes import (
     TENSOR_PROTO_MARK,
     UNIT,
     Attribute,
@@ -22,11 +22,11 @@ from .attributes import (
     TensorProtoAttr,
     VersionAttr,
 )
+from ..ir.full_type import constructor_number
+from ..ir.types import ElementType, TensorType
 from .dense_parser import parse_dense
-from .full_type import constructor_number
 from .text_reader import Reader
 from .type_parser import parse_any_type, parse_type
-from .types import ElementType, TensorType
 
 _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(\.\d*)?([eE][-+]?\d+)?)")
 _INTEGER = re.compile(r"-?\d+")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from .attribute_text import (
+from ..ir.attribute_text import (
     dictionary_text,
     quoted,
     quoted_text,
     symbol_text,
     version_text,
 )
-from .attributes import Attribute, Attributes
-from .module import Function, Graph, Module, text_attribute
-from .node import (
+from ..ir.attributes import Attribute, Attributes
+from ..ir.module import Function, Graph, Module, text_attribute
+from ..ir.node import (
     CASE_REGIONS,
     CONDITION,
     FOR_REGIONS,
@@ -28,7 +28,7 @@ from .node import (
     Node,
     Value,
 )
-from .types import CONTROL, FunctionType, Type
+from ..ir.types import CONTROL, FunctionType, Type
 from .value_names import ValueNames
 
 _OP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")

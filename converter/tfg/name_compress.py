@@ -8,7 +8,7 @@ from itertools import count
 from ..ir.attributes import Attribute
 from ..ir.module import Function
 from ..ir.node import GET_RESULT, TERMINATORS, Node
-from .bodies import Body
+from ..transforms.bodies import Body
 
 _FIRST = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789."
 _TRAILING = _FIRST + "_>/"

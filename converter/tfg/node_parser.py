@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-from .attribute_parser import parse_dictionary
-from .attributes import Attribute, Attributes
-from .module import text_attribute
-from .node import (
+from ..ir.attributes import Attribute, Attributes
+from ..ir.module import text_attribute
+from ..ir.node import (
     CASE_REGIONS,
     CONDITION,
     FOR_REGIONS,
@@ -22,9 +21,10 @@ from .node import (
     Node,
     Value,
 )
+from ..ir.types import CONTROL, OPAQUE, FunctionType, Type
+from .attribute_parser import parse_dictionary
 from .text_reader import Reader
 from .type_parser import parse_any_type, parse_results, parse_type, parse_type_list
-from .types import CONTROL, OPAQUE, FunctionType, Type
 from .value_scope import Pending, Results, Scope, Use
 
 _VALUE = re.compile(r"%([A-Za-z0-9$._-]+)")

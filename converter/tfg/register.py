@@ -6,26 +6,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.module import Function, Graph, Module
-from .bodies import bodies
+from ..transforms.bodies import bodies
+from ..transforms.const_dedupe_hoist import dedupe_and_hoist_constants
+from ..transforms.constant_folding import fold_constants
+from ..transforms.default_attrs import add_default_attrs, strip_default_attrs
+from ..transforms.equal_nodes import common_subexpressions, prune_unused
+from ..transforms.graph_to_func import lift_graph_to_func
+from ..transforms.remapper import remap
+from ..transforms.toposort import toposort
+from ..transforms.unused_functions import drop_unused_functions, privatize
 from .cf_sink import sink_into_branches
 from .consolidate_attrs import consolidate_attrs
-from .const_dedupe_hoist import dedupe_and_hoist_constants
-from .constant_folding import fold_constants
-from .default_attrs import add_default_attrs, strip_default_attrs
 from .drop_output_shapes import drop_output_shapes
-from .equal_nodes import common_subexpressions, prune_unused
 from .func_to_graph import lower_func_to_graph
 from .functional_to_region import functional_to_region
-from .graph_to_func import lift_graph_to_func
 from .legacy_call import lift_legacy_calls
 from .name_compress import compress_names
 from .passthrough_iter_args import eliminate_passthrough_iter_args
 from .prepare_attrs import prepare_attrs
 from .region_to_functional import region_to_functional
-from .remapper import remap
 from .shape_inference import infer_shapes
-from .toposort import toposort
-from .unused_functions import drop_unused_functions, privatize
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import re
 
 import numpy as np
 
-from .attributes import DenseAttr
-from .dense import FORMS, dense_attr
+from ..ir.attributes import DenseAttr
+from ..ir.dense import FORMS, dense_attr
+from ..ir.types import ElementType, TensorType
 from .text_reader import Reader
 from .type_parser import parse_type
-from .types import ElementType, TensorType
 
 _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)|true|false")
 _REAL_BITS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..ir.attributes import SymbolAttr
 from ..ir.module import Module
 from ..ir.signature import registered
-from .bodies import bodies
+from ..transforms.bodies import bodies
 
 LEGACY_CALL = "tfg.legacy_call"
 

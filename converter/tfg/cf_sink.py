@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from ..ir.node import CASE_REGIONS, IF_REGIONS, Block, Node, Value
-from .bodies import Body, operands_inside
-from .purity import is_pure
+from ..transforms.bodies import Body, operands_inside
+from ..transforms.purity import is_pure
 
 
 def sink_into_branches(body: Body) -> None:

@@ -1,4 +1,4 @@
-"""Results of ops that nobody knows, by what their nodes say of them."""
+"""Ops that nobody knows: the types of their results, by what their nodes say of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .bodies import Body
 from .refined_types import listed_shapes, reshaped_type
 
 
-def tell_results(body: Body) -> None:
+def type_unknown_ops(body: Body) -> None:
     """Give the results of unknown ops the types and shapes that TensorFlow's attributes for this tell.
 
     Given:  y = MyOp(x) {_output_types = [f32], _output_shapes = [<2x3>]} : opaque
@@ -20,10 +20,10 @@ def tell_results(body: Body) -> None:
     """
     for node in body.body.walk():
         if registered(node.op) is None and all(value.type is OPAQUE for value in node.results):
-            _tell(node)
+            _set_types(node)
 
 
-def _tell(node: Node) -> None:
+def _set_types(node: Node) -> None:
     types = node.attributes.get("_output_types", node.attributes.get("Tout"))
     listed = types if isinstance(types, tuple) else (types,)
     elements = [type for type in listed if isinstance(type, ElementType)]

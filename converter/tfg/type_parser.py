@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .text_reader import Reader, TextError
-from .types import (
+from ..ir.types import (
     CONTROL,
     OPAQUE,
     TENSORFLOW_NAMES,
@@ -14,6 +13,7 @@ from .types import (
     TensorType,
     Type,
 )
+from .text_reader import Reader, TextError
 
 _PLAIN_TENSOR = re.compile(r"tensor<(\*x|(?:(?:\d+|\?)x)*)([a-z]+\d*|f8E\w+|complex<f\d+>|!tf_type\.\w+)>")
 _SIZE = re.compile(r"(\d+|\?)(x?)")
