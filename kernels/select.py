@@ -62,7 +62,7 @@ def select_calls(
     context: Context, operator: str, condition: Tensor, a: Tensor, b: Tensor, out: Tensor, first: Shape
 ) -> list[KernelCall] | None:
     """The compiled call; None where there is no kernel. `first` is the condition's shape to broadcast."""
-    loops = select_loops(out.shape, (first, a.shape, b.shape))
+    loops = select_loops(out.shape, [()] * 3 if out.size == 1 else (first, a.shape, b.shape))
     item_bytes = element_bytes(a, operator)
     if len(loops.shape) > SELECT_RANK or item_bytes not in _KERNEL_BYTES:
         return None
@@ -102,13 +102,24 @@ def _checked(context: Context, node: Node, name: str) -> tuple[Tensor, Tensor, T
         raise PrepareError(f"{name}: condition must be bool, got {condition!r}")
     if not a.type == b.type == out.type:
         raise PrepareError(f"{name}: operands and output must have one type, got {a!r}, {b!r} and {out!r}")
-    first = _first_version_shape(condition, a, b) if name == "SELECT" else condition.shape
+    first = condition.shape
+    if name == "SELECT" and not _are_single(condition, a, b, out):
+        first = _first_version_shape(condition, a, b)
     return condition, a, b, out, first
+
+
+def _are_single(condition: Tensor, a: Tensor, b: Tensor, out: Tensor) -> bool:
+    """Whether all have one element, in any ranks: the output's shape is then what it was before.
+
+    Source: LiteRT tflite/kernels/select.cc, SelectPrepare.
+    """
+    return condition.size == a.size == b.size == out.size == 1
 
 
 def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
     condition, a, b, out, first = _checked(context, node, name)
-    shape = broadcast_shape(name, first, broadcast_shape(name, a.shape, b.shape))
+    single = _are_single(condition, a, b, out)
+    shape = out.shape if single else broadcast_shape(name, first, broadcast_shape(name, a.shape, b.shape))
     if out.type == TensorType.STRING:
         context.set_dynamic(out)
         context.resize_tensor(out, shape)
@@ -124,7 +135,7 @@ def _invoke(name: str, context: Context, node: Node) -> None:
         return
     strings = [values_of(tensor) for tensor in (a, b)]
     chosen = np.where(condition.array().reshape(first), *strings)
-    context.resize_tensor(out, chosen.shape)
+    context.resize_tensor(out, out.shape if _are_single(condition, a, b, out) else chosen.shape)
     out.bind(pack_strings(chosen.ravel().tolist()))
 
 

@@ -26,6 +26,19 @@ def _case(name: str, condition: Shape, a: Shape, b: Shape, dtype: type = np.floa
     )
 
 
+def _single_case(name: str, out: Shape, shapes: tuple[Shape, ...], dtype: type = np.float32) -> Case:
+    """All have one element, in any ranks: the declared shape of the output stays."""
+    told = "-".join("x".join(map(str, shape)) or "scalar" for shape in (*shapes, out))
+    id = f"{name}-single-{np.dtype(dtype).name}-{told}"
+    kinds = [Kind(shape, np.bool_ if i == 0 else dtype) for i, shape in enumerate(shapes)]
+    return Case(
+        id=id,
+        make=lambda: single_op(BuiltinOperator[name], kinds, Kind(out, dtype)),
+        inputs=[kind.random(f"{id}{i}") for i, kind in enumerate(kinds)],
+        oracle=lambda c, x, y: np.where(c.reshape(()), x.reshape(out), y.reshape(out)),
+    )
+
+
 _TYPES = (np.bool_, np.int8, np.uint8, np.int16, np.float16, np.int32, np.uint32, np.int64, np.float64)
 
 CASES = [
@@ -44,5 +57,11 @@ CASES = [
             ((0, 3), (1, 3), (1, 1)),
             ((), (), ()),
         )
+    ),
+    *(
+        _single_case(name, out, shapes)
+        for name in ("SELECT", "SELECT_V2")
+        for out in ((), (1,), (1, 1))
+        for shapes in (((1,), (), ()), ((), (1,), (1, 1)), ((1, 1), (1, 1), (1, 1)))
     ),
 ]
