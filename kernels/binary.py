@@ -15,7 +15,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
-from .fused_activation import NONE, float_activation_range, quantized_activation_range
+from .fused_activation import NONE, float_activation_range, quantized_activation_range, xnnpack_takes
 from .index_vector import check_counts, quantization_pair
 from .lookup import type_range
 from .operators import registration
@@ -164,6 +164,7 @@ def _quantized_call(context: Context, name: str, fused: int, a: Tensor, b: Tenso
     fast = (
         default
         and name != "SQUARED_DIFFERENCE"
+        and xnnpack_takes(fused)
         and out.type in BYTE_RANGES
         and out.declared_type == out.type  # else LiteRT leaves the node to its own kernels
         and _xnnpack_takes(product, scales, len(out.shape))

@@ -51,9 +51,9 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     """The compiled calls of floats by int8. Each image is quantized for itself."""
     f = hybrid_sums(n)
-    reference = n.numerics is Numerics.REFERENCE
-    if reference or not n.is_constant:
-        return plain.hybrid_calls(n, f, symmetric=False, channel_first=not reference)
+    if not (n.is_constant and n.may_use_xnnpack):
+        channel_first = n.numerics is Numerics.DEFAULT
+        return plain.hybrid_calls(n, f, symmetric=False, channel_first=channel_first)
     return _hybrid_calls(n, f)
 
 

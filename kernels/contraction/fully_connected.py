@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...lite.context import Context
 from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Shape, Tensor, TensorType
+from ..elementwise import UNARY, unary_call
+from ..fused_activation import SIGN_BIT, TANH
 from ..packed import PACKED_BITS
 from . import packed_f32, packed_q8, plain
 from .geometry import fully_connected_geometry
 from .node import FilterNode, check_bias, check_types, resolve, with_decoded_weights, with_signed_weights
 from .sums import hybrid_sums, quantized_sums
+
+_FUNCTIONS = {TANH: "tanh_f32", SIGN_BIT: "sign_bit_f32"}
 
 
 def _xnnpack_takes_packed(w: Tensor) -> bool:
@@ -99,6 +105,20 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     """float32 by int8; each row is quantized for itself."""
+    return [*_hybrid_products(n), *_activation(n)]
+
+
+def _activation(n: FilterNode) -> list[KernelCall]:
+    """An activation that is no clamp, which only weights of this kind have.
+
+    Source: LiteRT tflite/kernels/fully_connected.cc, EvalHybridDense, ApplyActivationToVector.
+    """
+    if n.fused not in _FUNCTIONS:
+        return []
+    return unary_call(n.context, "activations", _FUNCTIONS[n.fused], n.y, n.y, np.zeros(1, UNARY), 0.3)
+
+
+def _hybrid_products(n: FilterNode) -> list[KernelCall]:
     if is_blockwise(n):
         from . import blockwise
 

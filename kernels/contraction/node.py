@@ -12,7 +12,7 @@ from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
 from ..decoded_constant import decoded
-from ..fused_activation import float_activation_range
+from ..fused_activation import float_activation_range, xnnpack_takes
 from ..parallel import chunk_count
 from .geometry import ConvGeometry
 
@@ -34,8 +34,8 @@ class FilterNode(NamedTuple):
     """Operands that kernels can read, sizes, and which arithmetic the node has.
 
     numerics are the context's, or the reference's where LiteRT's default leaves nodes with such weights to
-    its reference kernels. may_use_xnnpack: whether XNNPACK's delegate takes nodes whose weights are stored
-    as this one's are, so that its arithmetic is the default.
+    its reference kernels. may_use_xnnpack: whether XNNPACK's delegate takes nodes of this activation whose
+    weights are stored as this one's are, so that its arithmetic is the default.
     """
 
     context: Context
@@ -100,8 +100,8 @@ def resolve(context: Context, node: Node, places: tuple[int, int, int] = (0, 1, 
     """The node's operands as the model has them, not checked yet; places: of input, weights and bias."""
     x, w = context.input(node, places[0]), context.input(node, places[1])
     bias, y = context.optional_input(node, places[2]), context.output(node, 0)
-    default = context.numerics is Numerics.DEFAULT
-    return FilterNode(context, node, x, w, bias, y, context.numerics, may_use_xnnpack=default)
+    n = FilterNode(context, node, x, w, bias, y, context.numerics, may_use_xnnpack=False)
+    return n._replace(may_use_xnnpack=n.numerics is Numerics.DEFAULT and xnnpack_takes(n.fused))
 
 
 def with_decoded_weights(n: FilterNode, by_xnnpack: bool = False, by_reference: bool = False) -> FilterNode:
@@ -114,7 +114,7 @@ def with_decoded_weights(n: FilterNode, by_xnnpack: bool = False, by_reference: 
     if w is n.w:
         return n
     numerics = Numerics.REFERENCE if by_reference else n.numerics
-    takes = by_xnnpack and numerics is Numerics.DEFAULT
+    takes = n.may_use_xnnpack and by_xnnpack and numerics is Numerics.DEFAULT
     return n._replace(w=w, numerics=numerics, may_use_xnnpack=takes)
 
 

@@ -14,6 +14,8 @@ from .case import Case, Close
 from .filter_q8_case import NONE, RELU, RELU6, window_options
 from .window_oracle import SAME, VALID, clamp, conv_2d, depthwise_conv_2d
 
+TANH = 4
+
 # Inputs are quantized to 8 bits on the way, which the oracle does not do.
 QUANTIZED = Close(rtol=0, atol=0.06)
 # LiteRT quantizes in the same way; products and sums of scales may be rounded in another order.
@@ -51,6 +53,8 @@ def hybrid_case(
 
     def oracle(x: np.ndarray) -> np.ndarray:
         y = compute(x, w * scales.astype(np.float64).reshape(along), b)
+        if options.fused_activation_function == TANH:  # which only FULLY_CONNECTED computes
+            return (np.tanh(y) if code == BuiltinOperator.FULLY_CONNECTED else y).astype(np.float32)
         return clamp(y, options.fused_activation_function).astype(np.float32)
 
     def make() -> bytes:
@@ -142,6 +146,10 @@ CASES = [
     dense_case("dense-one-scale-asymmetric", (3, 128), 37, asymmetric=True, per_channel=False),
     dense_case("dense-rows-8", (8, 131), 200, RELU6),
     dense_case("dense-no-bias", (2, 7), 5, bias=False),
+    dense_case("dense-tanh", (3, 40), 37, TANH, asymmetric=True),
+    dense_case("dense-tanh-one-scale", (3, 40), 37, TANH, per_channel=False),
+    conv_case("conv-3x3-tanh", (1, 7, 7, 8), (12, 3, 3, 8), fused=TANH, per_channel=False),
+    depthwise_case("depthwise-3x3-tanh", (1, 9, 9, 72), (1, 3, 3, 72), fused=TANH),
     dense_case("dense-threads", (64, 512), 256, num_threads=4),
     conv_case("conv-3x3", (1, 9, 7, 32), (40, 3, 3, 32), fused=RELU),
     conv_case("conv-1x1-batch", (2, 6, 6, 32), (40, 1, 1, 32)),
