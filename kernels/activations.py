@@ -50,9 +50,9 @@ def _check_type(operator: str, x: Tensor, types: tuple[TensorType, ...]) -> None
 def _relu_table(operator: str, fused: int | None, x: Tensor, y: Tensor) -> np.ndarray:
     """Source: LiteRT tflite/kernels/activations.cc, ReluPrepare and QuantizedReluX."""
     p, q = quantization_of(operator, x), quantization_of(operator, y)
-    scaled = multiply_by_quantized_multiplier(
-        stored_values(x) - p.zero_point, *quantize_multiplier(scale_ratio(operator, x, y))
-    )
+    scale_ratio(operator, x, y)  # for its check; LiteRT divides in float32
+    ratio = float(np.float32(p.scale) / np.float32(q.scale))
+    scaled = multiply_by_quantized_multiplier(stored_values(x) - p.zero_point, *quantize_multiplier(ratio))
     limits = type_range(y)
     if fused is None:
         with np.errstate(over="ignore"):

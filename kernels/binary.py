@@ -261,9 +261,11 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     fused = getattr(node.options, "fused_activation_function", NONE)
     with np.errstate(all="ignore"):
         values = _NUMPY[name][0](a.array(), b.array())
+    low, high = float_activation_range(name, fused)
     if out.type == TensorType.FLOAT16:
-        low, high = float_activation_range(name, fused)
         values = np.clip(values, np.float16(low), np.float16(high))
+    elif out.type == TensorType.UINT32:
+        values = np.clip(values, 0, None if high == np.inf else np.uint32(high))
     out.array()[...] = values
 
 

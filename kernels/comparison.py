@@ -67,7 +67,11 @@ def _comparable(tensor: Tensor) -> np.ndarray:
     if quantization is None or not len(quantization.scales) or not quantization.scale > 0:
         return values.astype(np.int32)
     offsets = (values - quantization.zero_point) << _LEFT_SHIFT
-    scaled = multiply_by_quantized_multiplier(offsets, *quantize_multiplier(quantization.scale))
+    multiplier, shift = quantize_multiplier(quantization.scale)
+    if shift > 0:  # LiteRT shifts to the right by a negative number: on x86-64 little but the sign is left
+        high = multiply_by_quantized_multiplier(offsets, multiplier, 0)
+        return ((high >> (32 - shift)) + (high >= 0)).astype(np.int32)
+    scaled = multiply_by_quantized_multiplier(offsets, multiplier, shift)
     return np.clip(scaled, -(2**31), 2**31 - 1).astype(np.int32)
 
 

@@ -87,7 +87,10 @@ def _prepare_pad(context: Context, node: Node) -> Sequence[KernelCall]:
     lists = [[int(n) for n in ([] if part is None else part)] for part in parts]
     if len({len(part) for part in lists}) != 1:
         raise PrepareError(f"STABLEHLO_PAD: paddings must be equally many, got {lists}")
-    return _calls(context, "STABLEHLO_PAD", x, value, y, list(zip(*lists, strict=True)))
+    calls = _calls(context, "STABLEHLO_PAD", x, value, y, list(zip(*lists, strict=True)))
+    if not calls:  # LiteRT makes all sizes 0 where one is
+        context.resize_tensor(y, (0,) * len(y.shape))
+    return calls
 
 
 def _dilation(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor, Tensor]:

@@ -295,8 +295,13 @@ def _invoke(name: str, context: Context, node: Node) -> None:
         result = multiply_by_quantized_multiplier(result - p.zero_point * count, *multiplier)
         result = np.clip(result + q.zero_point, *type_range(y))
     elif name == "MEAN":
-        result = result / np.float32(count) if wide == np.float32 else np.trunc(result / max(count, 1))
-    y.array()[...] = result
+        result = result / np.float32(count) if wide == np.float32 else _truncated(result, max(count, 1))
+    y.array()[...] = np.asarray(result).astype(y.dtype)  # sums of int32 may wrap around
+
+
+def _truncated(sums: np.ndarray, count: int) -> np.ndarray:
+    """sums (int64) / count, rounded towards 0."""
+    return np.asarray(np.sign(sums) * (np.abs(sums) // count))
 
 
 def _registration(name: str, types: tuple[TensorType, ...]) -> Registration:

@@ -84,7 +84,8 @@ def _axis_range(
     if masks.begin_mask >> entry & 1:
         start = 0 if stride > 0 else size - 1
     if masks.shrink_axis_mask >> entry & 1:
-        if not 0 <= start < size or not -size <= begin < size:
+        named = not masks.begin_mask >> entry & 1
+        if not 0 <= start < size or (named and not -size <= begin < size):
             raise PrepareError(
                 f"STRIDED_SLICE: begin of a shrunk axis must be in [{-size}, {size}), "
                 f"got {begin} for axis {axis}"

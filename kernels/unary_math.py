@@ -77,12 +77,12 @@ def _prepare_fake_quant(context: Context, node: Node) -> Sequence[KernelCall]:
     options = node.options
     if (
         options is None
-        or not 1 < options.num_bits <= _MAX_BITS
+        or not 1 <= options.num_bits <= _MAX_BITS
         or not -np.inf < options.min < options.max < np.inf
     ):
         given = options and (options.min, options.max, options.num_bits)
         raise PrepareError(
-            f"FAKE_QUANT: min must be under max, both finite, and num_bits in [2, {_MAX_BITS}], got {given}"
+            f"FAKE_QUANT: min must be under max, both finite, and num_bits in [1, {_MAX_BITS}], got {given}"
         )
     low_level, high_level = int(bool(options.narrow_range)), (1 << options.num_bits) - 1
     low, high = np.float32(options.min), np.float32(options.max)
