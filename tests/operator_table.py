@@ -70,6 +70,19 @@ tables. BUILTIN_REF differs in 1 of 462: SUM, below.
   the wrong size. GATHER of packed rows that are no whole bytes: LiteRT begins at a byte.
 - PRELU of int16 with int16 slopes: LiteRT reads them as int8. ATAN2 of operands that broadcast: LiteRT reads
   behind the smaller one.
+- Floats near the ends of their range: XNNPACK's EXP, LOG, SIN, COS, SQRT, and RSQRT of 0 give NaN or other
+  values; numlite's are right. Sums that overflow may do so in another order. LiteRT's own kernels (DIV by 0
+  with BUILTIN_REF) bound infinities to the largest float32; numlite leaves them.
+- QUANTIZE of floats beyond int32 steps: undefined in C++; numlite saturates. UNIQUE of NaN: LiteRT's map
+  puts it anywhere.
+- RFFT2D to width 1: LiteRT transforms no columns. BATCH_MATMUL of float32 by int8 with adj_x: LiteRT's
+  default gives zeros. DEPTHWISE_CONV_2D of int16 by int4: LiteRT reads packed weights as int8. int16 with
+  int32 biases that the options do not name: LiteRT reads them as int64.
+- BIDIRECTIONAL_SEQUENCE_RNN with int8 weights and an auxiliary input of another depth: LiteRT steps
+  through it by the input's depth.
+- DEPTHWISE_CONV_2D of int8 that XNNPACK does not take (packed weights, weights given while running):
+  of LiteRT's default some channels differ by 1: it rounds those behind the last eight otherwise.
+- STABLEHLO_SHIFT_LEFT by the type's width or more: the processor's in LiteRT; numlite gives 0.
 - float16, default: XNNPACK rounds to float16 within operators such as EXP, LOGISTIC and SOFTMAX; numlite
   computes in float32 and rounds once, so the last bits can differ.
 
