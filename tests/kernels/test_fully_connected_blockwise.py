@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter, OpResolverType
-from numlite.kernels import fully_connected_blockwise
+from numlite.kernels.contraction import blockwise
 from numlite.schema import tflite
 
 from ..cases.packed_weights import packed
@@ -62,7 +62,7 @@ def test_panels_give_the_bytes_of_the_plain_loop(
         content = model(rows, blocks, block_size, units, with_bias)
         packed_outputs = outputs(content, x, resolver)
         with monkeypatch.context() as patch:
-            patch.setattr(fully_connected_blockwise, "fits_int4", lambda weights: False)
+            patch.setattr(blockwise, "fits_int4", lambda weights: False)
             assert outputs(content, x, resolver) == packed_outputs
 
 
@@ -74,7 +74,7 @@ def test_two_threads_give_the_same_bytes() -> None:
 
 
 def test_what_does_not_fit_panels_is_left_to_the_plain_loop() -> None:
-    fits = fully_connected_blockwise.fits_int4
+    fits = blockwise.fits_int4
     assert fits(np.full((2, 3, 8), -8, np.int8))
     assert not fits(np.full((2, 3, 8), 8, np.int8))
     assert not fits(np.zeros((2, 3, 12), np.int8))

@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolver
-from numlite.kernels.compiled import library
+from numlite.kernels.compiled.driver import library
 from numlite.lite import debug
 from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateError, UnsupportedError
 from numlite.schema import tflite
