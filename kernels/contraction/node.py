@@ -12,7 +12,7 @@ from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
 from ..decoded_constant import decoded
-from ..fused_activation import float_activation_range, xnnpack_takes
+from ..fused_activation import NONE, float_activation_range, xnnpack_takes
 from ..parallel import chunk_count
 from .geometry import ConvGeometry
 
@@ -69,8 +69,8 @@ class FilterNode(NamedTuple):
 
     @property
     def fused(self) -> int:
-        """The activation of the node's options, NONE without options."""
-        return 0 if self.node.options is None else self.node.options.fused_activation_function
+        """The activation of the node's options, NONE where they have none."""
+        return int(getattr(self.node.options, "fused_activation_function", NONE))
 
     @property
     def float_range(self) -> tuple[float, float]:
