@@ -25,12 +25,4 @@ def gather_v2(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-def gather(lowering: Lowering, node: Node) -> LiteTensor:
-    """GATHER along the first axis."""
-    inputs = lowering.inputs(node)
-    return lowering.operator(
-        node, BuiltinOperator.GATHER, inputs, lowering.result_shape(node), GatherOptionsT()
-    )
-
-
-REGISTRATIONS: dict[str, Rule] = {"Gather": gather, "GatherV2": gather_v2}
+REGISTRATIONS: dict[str, Rule] = {"GatherV2": gather_v2}
