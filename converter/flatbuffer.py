@@ -16,8 +16,7 @@ from ..schema import tflite
 from ..schema.operator_code import operator_code
 from ..schema.writer import MAX_BYTES
 from .lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
-from .operator_version import version_of
-from .runtime_version import runtime_version
+from .operator_version import runtime_version, version_of
 from .same_content import SameContent
 
 # What inlining puts before the names of a function's nodes, where it says no more than that it was called.

@@ -172,6 +172,14 @@ def truncate_div(lowering: Lowering, node: Node) -> LiteTensor:
     return binary(lowering, node, BuiltinOperator.DIV, a, b)
 
 
+def add_n(lowering: Lowering, node: Node) -> LiteTensor:
+    """ADD_N; of one tensor, itself."""
+    inputs = lowering.inputs(node)
+    if len(inputs) == 1:
+        return inputs[0]
+    return lowering.operator(node, BuiltinOperator.ADD_N, inputs, lowering.result_shape(node))
+
+
 REGISTRATIONS: dict[str, Rule] = {
     "Add": _rule(BuiltinOperator.ADD),
     "AddV2": _rule(BuiltinOperator.ADD),
@@ -203,4 +211,6 @@ REGISTRATIONS: dict[str, Rule] = {
     "Xdivy": _zero_where(0, BuiltinOperator.DIV, None),
     "Xlog1py": _zero_where(0, BuiltinOperator.MUL, _log1p),
     "Xlogy": _zero_where(0, BuiltinOperator.MUL, _log),
+    "AccumulateNV2": add_n,
+    "AddN": add_n,
 }

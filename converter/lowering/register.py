@@ -13,14 +13,12 @@ if TYPE_CHECKING:
 
 _OPERATIONS: dict[str, tuple[str, ...]] = {
     "activations": ("Elu", "LeakyRelu", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh"),
-    "add_n": ("AccumulateNV2", "AddN"),
-    "batch_matmul": ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"),
     "batch_norm": ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
     "binary": (
         *("Add", "AddV2", "Atan2", "BiasAdd", "BitwiseXor", "Div", "DivNoNan", "Equal", "FloorDiv"),
         *("FloorMod", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd", "LogicalOr"),
         *("Maximum", "Minimum", "Mul", "MulNoNan", "NotEqual", "Pow", "RealDiv", "RightShift"),
-        *("SquaredDifference", "Sub", "TruncateDiv", "Xdivy", "Xlog1py", "Xlogy"),
+        *("SquaredDifference", "Sub", "TruncateDiv", "Xdivy", "Xlog1py", "Xlogy", "AccumulateNV2", "AddN"),
     ),
     "cast": ("Bitcast", "Cast"),
     "concatenation": ("Concat", "ConcatV2"),
@@ -42,7 +40,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("Sqrt", "Square"),
     ),
     "fill": ("Fill", "OneHot", "OnesLike", "ZerosLike"),
-    "fully_connected": ("MatMul",),
+    "matmul": ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul"),
     "gather": ("GatherV2",),
     "hashtable": (
         *("HashTable", "HashTableV2", "InitializeTable", "InitializeTableV2", "LookupTableFind"),

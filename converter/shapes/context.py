@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -122,3 +122,14 @@ def _element(type: TensorType) -> ElementType:
 Results = Sequence[PartialShape]
 # Shapes of all results. ValueError and ModelError say that the inputs do not fit.
 ShapeFunction = Callable[[ShapeContext], Results]
+
+
+def axis_of(c: ShapeContext, axis: int, rank: int) -> int:
+    """The axis counted from the front; ModelError when there is none such."""
+    if not -rank <= axis < rank:
+        raise c.fault(f"axis must be in [{-rank}, {rank}), got {axis}")
+    return axis % rank
+
+
+def axes_of(c: ShapeContext, axes: Iterable[int], rank: int) -> set[int]:
+    return {axis_of(c, axis, rank) for axis in axes}

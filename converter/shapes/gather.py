@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .axes import axis_of
-from .context import Results, ShapeContext, ShapeFunction
+from .context import Results, ShapeContext, ShapeFunction, axis_of
 from .dimensions import ANY, PartialShape, shape_of_sizes
 
 

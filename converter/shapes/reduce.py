@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .axes import axes_of, axis_of
-from .context import Results, ShapeContext, ShapeFunction
+from .context import Results, ShapeContext, ShapeFunction, axes_of, axis_of
 
 
 def reduction(c: ShapeContext) -> Results:

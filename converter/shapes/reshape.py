@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .axes import axes_of
-from .context import Results, ShapeContext, ShapeFunction
+from .context import Results, ShapeContext, ShapeFunction, axes_of
 from .dimensions import ANY, PartialShape, is_known, product, shape_of_sizes, times
 
 

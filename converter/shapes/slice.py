@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .axes import axis_of
-from .context import Results, ShapeContext, ShapeFunction
+from .context import Results, ShapeContext, ShapeFunction, axis_of
 from .dimensions import ANY, PartialShape, minus, shape_of_sizes
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from ..ir.attributes import UNIT, Attributes
+from collections.abc import Collection
+
+from ..ir.attributes import UNIT, Attributes, SymbolAttr
 from ..ir.module import Function, Module
 from ..ir.node import Node
+from ..ir.signature import registered
 from ..ir.types import Type
-from ..transforms.bodies import typed_bodies
+from ..transforms.bodies import bodies, typed_bodies
 from ..transforms.purity import is_reference
 from ..transforms.refined_types import element_of, shape_of, subtypes_of
 from .consolidate_attrs import (
@@ -73,3 +76,34 @@ def _describe(type: Type, attributes: Attributes) -> None:
         attributes[HANDLE_DATA] = subtypes
     if is_reference(type):
         attributes["tfg.is_ref"] = UNIT
+
+
+def drop_output_shapes(module: Module, skip: Collection[str] = ()) -> None:
+    """Drop the attribute `_output_shapes` of all nodes but those of the ops in skip ("tfg." counts not).
+
+    Given:  AddV2 {T = i32, _output_shapes = [<1>]}
+    Result: AddV2 {T = i32}
+    """
+    left = {op.removeprefix("tfg.") for op in skip}
+    for body in bodies(module):
+        for node in body.body.walk():
+            if node.op not in left:
+                node.attributes.pop("_output_shapes", None)
+
+
+LEGACY_CALL = "tfg.legacy_call"
+
+
+def lift_legacy_calls(module: Module) -> None:
+    """Write the function that a node calls into an attribute, so that it is seen to be used.
+
+    Given:  Foo(x), and a function @Foo
+    Result: Foo(x) {tfg.legacy_call = @Foo}
+
+    TensorFlow's own ops go before functions of their name.
+    """
+    functions = module.functions
+    for body in bodies(module):
+        for node in body.body.walk():
+            if node.op in functions and registered(node.op) is None:
+                node.attributes[LEGACY_CALL] = SymbolAttr(node.op)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ..ir.attributes import Attribute, FuncAttr, RegionAttrs
@@ -13,7 +13,6 @@ from .explicit_capture import capture_explicitly, loop_inputs
 from .functional_ops import branch_forms, functional_op
 from .region_outline import outlined
 from .same_region import same_region
-from .symbol_names import SymbolNames
 
 
 def region_to_functional(module: Module, force_control_capture: bool = False) -> None:
@@ -173,3 +172,19 @@ def _replace(node: Node, funcs: list[FuncAttr], captured: list[Value]) -> None:
         old.replace_all_uses_with(new)
     node.control.replace_all_uses_with(made.control)
     node.erase()
+
+
+class SymbolNames:
+    """Names that are taken; a new name that is taken gets a number from one count for all."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+        self._clashes = 0
+
+    def unique(self, name: str) -> str:
+        found = name
+        while found in self._taken:
+            found = f"{name}_{self._clashes}"
+            self._clashes += 1
+        self._taken.add(found)
+        return found

@@ -17,13 +17,11 @@ from ..transforms.toposort import toposort
 from ..transforms.unused_functions import drop_unused_functions, privatize
 from .cf_sink import sink_into_branches
 from .consolidate_attrs import consolidate_attrs
-from .drop_output_shapes import drop_output_shapes
 from .func_to_graph import lower_func_to_graph
 from .functional_to_region import functional_to_region
-from .legacy_call import lift_legacy_calls
 from .name_compress import compress_names
 from .passthrough_iter_args import eliminate_passthrough_iter_args
-from .prepare_attrs import prepare_attrs
+from .prepare_attrs import drop_output_shapes, lift_legacy_calls, prepare_attrs
 from .region_to_functional import region_to_functional
 from .shape_inference import infer_shapes
 

@@ -11,7 +11,7 @@ from numlite.converter.conversion import convert_entries, entry_of, import_for_c
 from numlite.converter.flatbuffer import ModelFile
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
-from numlite.converter.runtime_version import runtime_version
+from numlite.converter.operator_version import runtime_version
 from numlite.converter.target_spec import Settings
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.tensor import OVERREAD_BYTES, TensorType

@@ -2,45 +2,32 @@
 
 from __future__ import annotations
 
-from .control_flow import (
-    constant_case,
-    constant_enter,
-    merge_of_constant,
-    switch_of_itself,
-    tensor_array_size,
-)
-from .evaluate import evaluate
-from .keep_operand import keep_operand
-from .materialize import broadcast_gradient_args, likes, reduction_indices, shape_n, shapes
-from .neutral import neutral_element
-from .partial import concat_constants, constant_identities, merge_concats, pack_of_one, sum_constants
-from .push_down import multiply_filter, push_constant
-from .reciprocal import reciprocal
+from . import control_flow, evaluate, keep_operand, materialize, neutral, partial, push_down, reciprocal
 
 # Constants are brought together before anything that hides them.
 EARLY_RULES = (
-    push_constant,
-    multiply_filter,
-    merge_concats,
+    push_down.push_constant,
+    push_down.multiply_filter,
+    partial.merge_concats,
 )
 RULES = (
-    broadcast_gradient_args,
-    likes,
-    shapes,
-    shape_n,
-    evaluate,
+    materialize.broadcast_gradient_args,
+    materialize.likes,
+    materialize.shapes,
+    materialize.shape_n,
+    evaluate.evaluate,
     *EARLY_RULES,
-    keep_operand,
-    neutral_element,
-    reduction_indices,
-    constant_enter,
-    merge_of_constant,
-    switch_of_itself,
-    constant_case,
-    tensor_array_size,
-    constant_identities,
-    sum_constants,
-    concat_constants,
-    pack_of_one,
-    reciprocal,
+    keep_operand.keep_operand,
+    neutral.neutral_element,
+    materialize.reduction_indices,
+    control_flow.constant_enter,
+    control_flow.merge_of_constant,
+    control_flow.switch_of_itself,
+    control_flow.constant_case,
+    control_flow.tensor_array_size,
+    partial.constant_identities,
+    partial.sum_constants,
+    partial.concat_constants,
+    partial.pack_of_one,
+    reciprocal.reciprocal,
 )
