@@ -19,8 +19,7 @@ from pathlib import Path
 
 import click
 import numpy as np
-from numlite.cli.comparison import Comparison, compare
-from numlite.cli.litert import litert_version
+from numlite.cli.comparison import Comparison, compare, litert_version
 from numlite.cli.main import one_line
 from numlite.cli.timing import in_words
 

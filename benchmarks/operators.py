@@ -20,8 +20,7 @@ import ai_edge_litert.interpreter as litert
 import numpy as np
 from compare import machine, pin
 from numlite import interpreter as numlite
-from numlite.cli.comparison import outputs_agree
-from numlite.cli.litert import litert_version
+from numlite.cli.comparison import litert_version, outputs_agree
 from numlite.cli.timing import Spread, in_words, time_in_turns
 from operators_data import movement, reductions
 from operators_elementwise import binary, conversions, stablehlo, unary

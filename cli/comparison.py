@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+import click
 import numpy as np
 
-from .litert import litert_interpreter
 from .model_inputs import fill_inputs, named, settable
 from .model_options import open_interpreter
 from .timing import Spread, time_in_turns
@@ -103,3 +104,23 @@ def outputs_agree(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> t
             quanta = max(quanta, int(difference))
     agrees = quanta <= QUANTA and relative <= FLOAT_TOLERANCE
     return (f"{quanta} quanta off" if quanta else f"{relative:.0e} off"), agrees
+
+
+def litert_interpreter(model: str, threads: int, reference: bool = False) -> Any:
+    """LiteRT's Interpreter of the same model with the same settings, not allocated yet."""
+    try:
+        from ai_edge_litert.interpreter import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
+            Interpreter,
+            OpResolverType,
+        )
+    except ImportError as error:
+        raise click.ClickException("ai-edge-litert is not installed: pip install ai-edge-litert") from error
+    kind = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO
+    return Interpreter(model, num_threads=threads, experimental_op_resolver_type=kind)
+
+
+def litert_version() -> str:
+    try:
+        return metadata.version("ai-edge-litert")
+    except metadata.PackageNotFoundError:
+        return "not installed"

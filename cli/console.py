@@ -6,10 +6,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..schema.shown import shown_lines
+from ..schema.shown import shown, shown_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
 # A pipe or a file has no width; tables must not be cut there.
@@ -41,3 +42,14 @@ def make_progress_console() -> Console:
     from rich.console import Console
 
     return Console(stderr=True)
+
+
+def make_table(*columns: str) -> Table:
+    """A table whose rows are text, in which names from files show as they are."""
+    from rich.table import Table as RichTable
+
+    class Table(RichTable):
+        def add_row(self, *cells: str) -> None:  # type: ignore[override]
+            super().add_row(*map(shown, cells))
+
+    return Table(*columns)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import echo
+from .console import echo, make_table
 from .main import run_command
 from .output_file import check_output
 
@@ -217,12 +217,11 @@ def _shape(text: str) -> tuple[int, ...]:
 def _show(outcomes: Sequence[NodeOutcome]) -> None:
     """A table with one line for each op and what became of it."""
     from .console import make_console
-    from .table import Table
 
     groups: dict[tuple[str, str], list[str]] = {}
     for outcome in outcomes:
         groups.setdefault((outcome.op, outcome.became), []).append(outcome.node)
-    table = Table("op", "nodes", "became", "names")
+    table = make_table("op", "nodes", "became", "names")
     for (op, became), nodes in sorted(groups.items()):
         more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
         table.add_row(op, str(len(nodes)), became, ", ".join(nodes[:_NAMED]) + more)

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..schema.shown import shown
-from .console import echo
+from .console import echo, make_table
 from .delegate_options import delegate_option
 from .model_options import model_argument, trust_option
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from ..lite.model import Model
-    from .table import Table
 
 
 @click.command("inspect")
@@ -155,10 +155,8 @@ def _describe(tensor: Any) -> str:
 
 
 def _operator_counts(model: Model, subgraph: Any) -> Table:
-    from .table import Table
-
     counts = Counter(_operator_name(model, operator) for operator in subgraph.operators)
-    table = Table("operator", "version", "count")
+    table = make_table("operator", "version", "count")
     table.columns[2].justify = "right"
     for (name, version), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         table.add_row(name, str(version), str(count))
@@ -166,9 +164,7 @@ def _operator_counts(model: Model, subgraph: Any) -> Table:
 
 
 def _node_table(model: Model, subgraph: Any) -> Table:
-    from .table import Table
-
-    table = Table("node", "operator", "inputs", "outputs", "output shape")
+    table = make_table("node", "operator", "inputs", "outputs", "output shape")
     for index, operator in enumerate(subgraph.operators):
         inputs, outputs = (" ".join(map(str, vector)) for vector in (operator.inputs, operator.outputs))
         shapes = ", ".join(_shape(subgraph.tensors[int(t)]) for t in operator.outputs if t >= 0)
@@ -177,9 +173,7 @@ def _node_table(model: Model, subgraph: Any) -> Table:
 
 
 def _tensor_table(model: Model, subgraph: Any) -> Table:
-    from .table import Table
-
-    table = Table("tensor", "type", "shape", "constant bytes", "quantization", "name")
+    table = make_table("tensor", "type", "shape", "constant bytes", "quantization", "name")
     table.columns[3].justify = "right"
     for index, tensor in enumerate(subgraph.tensors):
         data = model.buffer(tensor.buffer)

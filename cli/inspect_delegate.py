@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import make_console
+from .console import make_console, make_table
 from .delegate_options import parse_options
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..delegates.report import DelegationReport
-    from .table import Table
 
 
 def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
@@ -43,9 +44,7 @@ def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
 
 
 def _partitions(report: DelegationReport) -> Table:
-    from .table import Table
-
-    table = Table("node", "replaces", "operators", "inputs", "outputs", "bytes in", "bytes out")
+    table = make_table("node", "replaces", "operators", "inputs", "outputs", "bytes in", "bytes out")
     for name in (5, 6):
         table.columns[name].justify = "right"
     for partition in report.partitions:
@@ -63,9 +62,7 @@ def _partitions(report: DelegationReport) -> Table:
 
 
 def _left_out(report: DelegationReport) -> Table:
-    from .table import Table
-
-    table = Table("node", "operator", "why it is left out")
+    table = make_table("node", "operator", "why it is left out")
     for entry in report.left_out:
         table.add_row(str(entry.node), entry.operator, entry.reason)
     return table

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .console import make_table
 from .timing import in_words
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..lite.profiler import OpProfile
-    from .table import Table
 
 
 def node_table(profile: Sequence[OpProfile]) -> Table:
@@ -44,9 +46,7 @@ def _total(profile: Sequence[OpProfile]) -> float:
 
 
 def _table(*names: str) -> Table:
-    from .table import Table
-
-    table = Table(*names)
+    table = make_table(*names)
     for column in table.columns:
         column.justify = "left" if column.header in ("operator", "output") else "right"
     return table

@@ -1,10 +1,15 @@
-"""Files that commands write: what must hold of the path."""
+"""Files that commands write: what must hold of the path, and how arrays are written."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # What a SavedModel is read from; any other file may lie in its folder.
 _SAVED_MODEL_FOLDERS = ("variables", "assets", "assets.extra")
@@ -43,3 +48,22 @@ def _is_read_from(folder: Path, path: Path) -> bool:
         return False
     first, *rest = path.relative_to(folder).parts or ("",)
     return first in _SAVED_MODEL_FOLDERS if rest else first in _SAVED_MODEL_FILES
+
+
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write the arrays whole or not at all; ClickException where the file cannot be written."""
+    import numpy as np
+
+    from ..lite.whole_file import whole_file
+
+    storable = {name: _storable(array) for name, array in arrays.items()}
+    try:
+        with whole_file(path) as file:
+            np.savez(file, **storable)  # type: ignore[arg-type]
+    except OSError as error:
+        raise click.ClickException(f"{path}: {error.strerror}") from error
+
+
+def _storable(array: np.ndarray) -> np.ndarray:
+    """Strings come as objects, which an .npz could hold only as pickles."""
+    return array.astype("S") if array.dtype == object else array

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import echo
+from .console import echo, make_table
 from .model_inputs import file_of
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
@@ -66,7 +66,7 @@ def command(
             inputs, outputs = _run_signature(interpreter, signature, sources, seed)
     _show(inputs, outputs)
     if output is not None:
-        from .npz_file import write_npz
+        from .output_file import write_npz
 
         write_npz(output, outputs)
         echo(f"wrote {output}")
@@ -114,9 +114,8 @@ def _run_signature(
 
 def _show(inputs: Arrays, outputs: Arrays) -> None:
     from .console import make_console
-    from .table import Table
 
-    table = Table("", "name", "type", "shape", "smallest", "mean", "largest")
+    table = make_table("", "name", "type", "shape", "smallest", "mean", "largest")
     for column in table.columns[4:]:
         column.justify = "right"
     for kind, arrays in (("input", inputs), ("output", outputs)):

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .console import echo, make_console
+from .console import echo, make_console, make_table
 from .output_file import check_output
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from ..kernels.code_size import FamilySize
-    from .table import Table
 
 _PACKAGE = __name__.partition(".")[0] + "."
 _WITHOUT_KERNELS = ("schema.", "lite.", "interpreter", "kernels.compiled.", "kernels.register")
@@ -77,9 +78,7 @@ def _kernels(sizes: dict[str, FamilySize]) -> Table:
 
 
 def _table(*names: str) -> Table:
-    from .table import Table
-
-    table = Table(*names)
+    table = make_table(*names)
     for column in table.columns:
         column.justify = "right" if "bytes" in str(column.header) or column.header == "kernels" else "left"
     return table

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import click
 
 
@@ -17,13 +19,24 @@ def command(selection: str | None) -> None:
     What the cache already holds is not compiled again. NUMLITE_CACHE_DIR says where it lies,
     NUMLITE_CPU compiles for another processor than this machine's.
     """
-    from ..kernels import warmup
+    from ..kernels.compiled.families import FAMILIES
 
-    families = None
+    families: Collection[str] = FAMILIES
     if selection is not None:
         from ..kernels.selection import read_selection
 
         families = sorted(read_selection(selection).families)
-    warmup.warmup(families)
-    count = len(warmup.FAMILIES if families is None else families)
-    click.echo(f"{count} kernel families are ready")
+    warmup(families)
+    click.echo(f"{len(families)} kernel families are ready")
+
+
+def warmup(families: Collection[str]) -> None:
+    """Have the families in the cache, compiling what it lacks; ValueError for one that there is not."""
+    from ..kernels.compiled.driver.library import Library
+    from ..kernels.compiled.families import FAMILIES
+
+    unknown = set(families) - set(FAMILIES)
+    if unknown:
+        known = ", ".join(sorted(FAMILIES))
+        raise ValueError(f"warmup: families must be among {known}, got {', '.join(sorted(unknown))}")
+    Library().load({family: set() for family in families})

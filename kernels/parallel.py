@@ -1,4 +1,4 @@
-"""Into how many pieces a kernel's work is cut."""
+"""Into how many pieces a kernel's work is cut: what every family asks, told apart from all of them."""
 
 from ..lite.context import Context
 

@@ -9,7 +9,7 @@ from .arena import allocate
 from .delegate import NULL_BUFFER_HANDLE, Delegate
 from .errors import StateError
 from .node import Node
-from .node_release import warn_of_failure
+from .node_errors import warn_of_failure
 from .registration import Registration
 from .tensor import Tensor
 

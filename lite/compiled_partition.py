@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from copy import copy
 from typing import TYPE_CHECKING, cast
 
-from ..schema.shown import shown
+from ..schema.shown import shown, shown_name
 from .delegate import Delegate, DelegateParams, PartitionKernel
 from .delegation import Delegation
 from .errors import ModelError, PrepareError, UnsupportedError
 from .partition_program import METADATA_NAME, PartitionProgram, parse_compilations, unpack_program
 from .registration import Registration
-from .shown_name import shown_name
 
 if TYPE_CHECKING:
     from .context import Context

@@ -9,8 +9,7 @@ from .buffer_handles import free_handle, with_copies
 from .delegate import Delegate, DelegateFlags
 from .delegate_context import SubgraphDelegateContext
 from .errors import DelegateError, PrepareError, StateError
-from .node_errors import described
-from .node_release import free_node
+from .node_errors import described, free_node
 from .stage import State
 from .tensor import TensorType
 

@@ -1,6 +1,6 @@
 """The errors numlite raises, and what each of them means."""
 
-from ..schema.errors import ModelError
+from ..schema.fault import ModelError
 
 __all__ = [
     "CancelledError",

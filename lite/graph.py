@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..schema.shown import shown
+from ..schema.shown import shown, shown_name
 from .errors import PrepareError
-from .shown_name import shown_name
 
 if TYPE_CHECKING:
     from .node import Node

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from .shown_name import shown_name
+from ..schema.shown import shown_name
 
 if TYPE_CHECKING:
     from .model import Signature

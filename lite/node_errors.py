@@ -1,7 +1,11 @@
-"""What a node's failure becomes: an error that says where."""
+"""What a node's failure becomes: an error that says where; a warning where it is only to be freed."""
 
 from __future__ import annotations
 
+import warnings
+from typing import TYPE_CHECKING
+
+from ..schema.shown import shown
 from . import errors
 from .errors import (
     CancelledError,
@@ -12,6 +16,10 @@ from .errors import (
     TimedOutError,
     UnsupportedError,
 )
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .node import Node
 
 # Their messages are whole sentences; of other errors the type is half of what they say.
 _OWN = tuple(getattr(errors, name) for name in errors.__all__)
@@ -44,3 +52,19 @@ def invoke_error(where: str, name: str, error: Exception) -> Exception:
         if isinstance(error, kind):
             return kind(f"{where} {text}")
     return InvokeError(f"{where} {text}")
+
+
+def free_node(context: Context, node: Node) -> None:
+    """Run the node's free hook; one that fails is a warning, and the others still run."""
+    if node.registration.free is None:
+        return
+    try:
+        node.registration.free(context, node)
+    except Exception as error:
+        warn_of_failure(f"node {node.index} ({shown(node.registration.name)})", error)
+
+
+def warn_of_failure(what: str, error: Exception) -> None:
+    """RuntimeWarning that something could not be freed."""
+    text = f"{what}: it could not be freed ({type(error).__name__}: {error})"
+    warnings.warn(shown(text), RuntimeWarning, stacklevel=3)

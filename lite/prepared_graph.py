@@ -10,8 +10,7 @@ from .arena import check_room_for
 from .errors import CancelledError, ModelError, PrepareError, StateError, TimedOutError, UnsupportedError
 from .memory import StageMemory
 from .node_context import NodeContext
-from .node_errors import invoke_error, prepare_error
-from .node_release import free_node
+from .node_errors import free_node, invoke_error, prepare_error
 from .plan import NativeSegment, Plan
 from .prepared_calls import checked_calls
 from .shape_check import check_strict, checked_shape

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..schema.shown import shown_name
 from .errors import StateError, UnsupportedError
-from .shown_name import shown_name
 from .string_tensor import check_strings
 
 if TYPE_CHECKING:

@@ -1,8 +1,20 @@
-"""What the verification of a file finds wrong, where, and what becomes of it."""
+"""What is wrong with a file: the error that it raises, and what its verification finds, and where."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+
+from .shown import shown_lines
+
+
+class ModelError(ValueError):
+    """The file is damaged or says something that no valid model says.
+
+    As text it has no control characters, which names in files may have.
+    """
+
+    def __str__(self) -> str:
+        return shown_lines(super().__str__())
 
 
 class Fault(Exception):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 _LAYOUT = "\n\t"
+_LONGEST = 80  # letters of a name
+_HEAD, _TAIL = 48, 28
 
 
 def shown(text: object) -> str:
@@ -24,3 +26,8 @@ def shown_lines(text: object) -> str:
 
 def _escaped(letter: str) -> str:
     return letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+
+
+def shown_name(name: str) -> str:
+    """The name in quotes, on one line; the middle of a long one (of fused operators, say) is left out."""
+    return repr(name if len(name) <= _LONGEST else f"{name[:_HEAD]}...{name[-_TAIL:]}")

@@ -11,8 +11,7 @@ from operator import add
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from . import tflite
-from .errors import ModelError
-from .fault import Fault, Findings
+from .fault import Fault, Findings, ModelError
 from .indices import check_indices
 
 if TYPE_CHECKING:

@@ -32,14 +32,17 @@ def as_is(value):
     return value
 
 
-@njit(error_model="numpy")
-def drop_22_bits_u8(value):
-    return np.uint8(np.int32(value + _ROUNDING) >> 22)
+def drop_22_bits(type_: ElementType):
+    width = type_.width
+
+    @njit(error_model="numpy")
+    def finish(value):
+        return width(np.int32(value + _ROUNDING) >> 22)
+
+    return finish
 
 
-@njit(error_model="numpy")
-def drop_22_bits_i8(value):
-    return np.int8(np.int32(value + _ROUNDING) >> 22)
+drop_22_bits_u8, drop_22_bits_i8 = drop_22_bits(U8), drop_22_bits(I8)
 
 
 def separable(item: ElementType, row_item: ElementType, lerp, finish):
@@ -102,19 +105,14 @@ kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_u8")(separable(U8, I32, lerp_
 kernels.add(RESIZE_BILINEAR_ARGS, "resize_bilinear_i8")(separable(I8, I32, lerp_eleven_bits, drop_22_bits_i8))
 
 
-@njit(error_model="numpy")
-def weigh_default_f32(tl, tr, bl, br, v, h):
-    return lerp_f32(lerp_f32(tl, tr, h), lerp_f32(bl, br, h), v)
+def weigh(lerp, finish):
+    """Along W, then along H."""
 
+    @njit(error_model="numpy")
+    def weighed(tl, tr, bl, br, v, h):
+        return finish(lerp(lerp(tl, tr, h), lerp(bl, br, h), v))
 
-@njit(error_model="numpy")
-def weigh_default_u8(tl, tr, bl, br, v, h):
-    return drop_22_bits_u8(lerp_eleven_bits(lerp_eleven_bits(tl, tr, h), lerp_eleven_bits(bl, br, h), v))
-
-
-@njit(error_model="numpy")
-def weigh_default_i8(tl, tr, bl, br, v, h):
-    return drop_22_bits_i8(lerp_eleven_bits(lerp_eleven_bits(tl, tr, h), lerp_eleven_bits(bl, br, h), v))
+    return weighed
 
 
 @njit(error_model="numpy")
@@ -144,17 +142,17 @@ def sum_integer(tl, tr, bl, br, v, h):
     return (total + (1 << 19)) >> 20 if total > 0 else -((-total + (1 << 19)) >> 20)
 
 
-@njit(error_model="numpy")
-def weigh_integer_i8(tl, tr, bl, br, v, h):
-    return np.int8(sum_integer(tl, tr, bl, br, v, h))
+def weigh_integer(type_: ElementType):
+    width = type_.width
+
+    @njit(error_model="numpy")
+    def weighed(tl, tr, bl, br, v, h):
+        return width(sum_integer(tl, tr, bl, br, v, h))
+
+    return weighed
 
 
-@njit(error_model="numpy")
-def weigh_integer_i16(tl, tr, bl, br, v, h):
-    return np.int16(sum_integer(tl, tr, bl, br, v, h))
-
-
-def direct(item: ElementType, weight_item: ElementType, weigh):
+def direct(item: ElementType, weight_item: ElementType, weighed):
     """A kernel that takes each output pixel from the four input pixels around it."""
     read, write, item_bytes = item.read, item.write, item.bytes
     weight_pointer = weight_item.pointer
@@ -177,20 +175,20 @@ def direct(item: ElementType, weight_item: ElementType, weigh):
                 tl, tr, bl, br = top + left, top + right, bottom + left, bottom + right
                 y = a.y + (row * a.out_width + column) * depth * item_bytes
                 for c in range(depth):
-                    write(y, c, weigh(read(tl, c), read(tr, c), read(bl, c), read(br, c), v, h))
+                    write(y, c, weighed(read(tl, c), read(tr, c), read(bl, c), read(br, c), v, h))
         return 0
 
     return resize
 
 
 for _name, _kernel in (
-    ("resize_bilinear_direct_f32", direct(F32, F32, weigh_default_f32)),
-    ("resize_bilinear_direct_u8", direct(U8, I32, weigh_default_u8)),
-    ("resize_bilinear_direct_i8", direct(I8, I32, weigh_default_i8)),
+    ("resize_bilinear_direct_f32", direct(F32, F32, weigh(lerp_f32, as_is))),
+    ("resize_bilinear_direct_u8", direct(U8, I32, weigh(lerp_eleven_bits, drop_22_bits_u8))),
+    ("resize_bilinear_direct_i8", direct(I8, I32, weigh(lerp_eleven_bits, drop_22_bits_i8))),
     ("resize_bilinear_reference_f32", direct(F32, F32, weigh_reference_f32)),
     ("resize_bilinear_reference_u8", direct(U8, F32, weigh_reference_u8)),
-    ("resize_bilinear_integer_i8", direct(I8, I32, weigh_integer_i8)),
-    ("resize_bilinear_integer_i16", direct(I16, I32, weigh_integer_i16)),
+    ("resize_bilinear_integer_i8", direct(I8, I32, weigh_integer(I8))),
+    ("resize_bilinear_integer_i16", direct(I16, I32, weigh_integer(I16))),
 ):
     kernels.add(RESIZE_BILINEAR_ARGS, _name)(_kernel)
 

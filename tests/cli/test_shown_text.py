@@ -20,7 +20,7 @@ from numlite.cli.main import cli, run_command
 from numlite.converter import Converter, load_saved_model, run_graph
 from numlite.lite.dump import dump
 from numlite.lite.model import Model
-from numlite.lite.node_release import warn_of_failure
+from numlite.lite.node_errors import warn_of_failure
 from numlite.schema import graph_def, tflite
 from numlite.schema.graph_def import GraphDef, NodeDef
 from numlite.schema.shown import shown, shown_lines

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
-from numlite.cli.npz_file import write_npz
+from numlite.cli.output_file import write_npz
 from numlite.delegates.serialization import SerializationEntry
 from numlite.lite.errors import StateError
 from numlite.lite.whole_file import write_whole

@@ -50,7 +50,7 @@ def found():
     return cubin and cubin.pack()
 """,
     "npz": """
-from numlite.cli.npz_file import write_npz
+from numlite.cli.output_file import write_npz
 path = folder / "out.npz"
 arrays = [np.frombuffer(content, np.uint8) for content in contents]
 write = lambda n: write_npz(path, {"x": arrays[n % 2]})

@@ -16,8 +16,8 @@ from numlite.converter.graph_builder import GraphBuilder
 from numlite.delegates import compile_model
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolver, OpResolverType
 from numlite.lite.foreign_file import what_it_is
-from numlite.lite.shown_name import shown_name
 from numlite.schema import tflite
+from numlite.schema.shown import shown_name
 
 from ..delegates.graphs import sine, sine_model
 from ..delegates.numpy_delegate import NumpyDelegate
