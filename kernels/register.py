@@ -11,8 +11,8 @@ from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
 from .half_precision import in_float32
 from .operators import OPERATORS
-from .packed_movement import in_bytes
 from .result_types import with_result_types
+from .widened import in_bytes
 
 if TYPE_CHECKING:
     from .fallback.registry import KernelRegistry

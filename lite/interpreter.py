@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
-from .input_shapes import with_input_shapes
 from .interpreter_builder import build_subgraphs
 from .missing_value import no_memory, no_value
 from .overwritten import check_kept
 from .runtime import Runtime
+from .shape_check import with_input_shapes
 from .stage import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor

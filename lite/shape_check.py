@@ -1,13 +1,16 @@
-"""What must hold of a shape before a tensor gets it."""
+"""What must hold of the shape of a tensor, and which inputs have others than a model declares."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from ..schema.shown import shown_name
 from .errors import PrepareError, StateError
 
 if TYPE_CHECKING:
+    from .model import Signature
+    from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
 _MOST_BYTES = (1 << 63) - 1
@@ -35,3 +38,44 @@ def check_strict(tensor: Tensor, shape: Sequence[int]) -> None:
             "ResizeInputTensorStrict only allows mutating unknown dimensions identified by -1. "
             f"Tensor {tensor!r}: got {tuple(shape)}, shape signature {known}"
         )
+
+
+def with_input_shapes(message: str, subgraph: Subgraph, signatures: Iterable[Signature]) -> str:
+    """A message about a graph that cannot be prepared, with inputs of shapes that it does not declare.
+
+    They are named by their tensors, and as arguments of the signatures that call them otherwise. They come
+    first where the model says which sizes are open, and these are others: then the graph is not at fault.
+    """
+    inputs = [subgraph.tensors[t] for t in subgraph.inputs]
+    names = {
+        t: f"{name!r} of signature {signature.key!r}"
+        for signature in signatures
+        if signature.subgraph_index == subgraph.index
+        for name, t in signature.inputs.items()
+        if 0 <= t < len(subgraph.tensors) and name != subgraph.tensors[t].name
+    }
+    wrong = [tensor for tensor in inputs if not _fits(tensor)]
+    if not wrong:
+        return message
+    faults = "; ".join(_fault(tensor, names) for tensor in wrong)
+    says_what_is_open = any(tensor.signature is not None for tensor in wrong)
+    return f"{faults}; {message}" if says_what_is_open else f"{message}; {faults}"
+
+
+def _fits(tensor: Tensor) -> bool:
+    declared = tensor.declared_shape
+    return len(declared) == len(tensor.shape) and all(
+        extent in (-1, n) for extent, n in zip(declared, tensor.shape, strict=True)
+    )
+
+
+def _fault(tensor: Tensor, names: dict[int, str]) -> str:
+    argument = f" ({names[tensor.index]})" if tensor.index in names else ""
+    return (
+        f"input {shown_name(tensor.name)}{argument}: its shape must be {_shown(tensor.declared_shape)} as "
+        f"the model declares it, got {_shown(tensor.shape)}"
+    )
+
+
+def _shown(shape: Shape) -> str:
+    return "x".join("?" if n < 0 else str(n) for n in shape) or "scalar"

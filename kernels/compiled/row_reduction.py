@@ -47,6 +47,23 @@ def _first(e: Emitter, element: Any, count: Value) -> Value:
     return e.builder.icmp_unsigned("<", index, e.splat(e.builder.trunc(count, index_type), lanes))
 
 
+def _side_by_side(
+    e: Emitter, count: Value, lanes: int, initial: Value, combine: Combine, element: Callable[..., Value]
+) -> tuple[list[Value], Value]:
+    """Totals of element(i) for whole vectors, and where the rest begins, which is less than a vector."""
+    builder, totals, begin = e.builder, [initial] * _SIDE_BY_SIDE, e.const(0)
+    for vectors in (_SIDE_BY_SIDE, 1):
+        stop = builder.and_(count, e.const(-lanes * vectors))
+
+        def turn(i: Value, carried: list[Value], vectors: int = vectors) -> list[Value]:
+            values = [element(builder.add(i, e.const(k * lanes))) for k in range(vectors)]
+            return [combine(e, *pair) for pair in zip(carried, values, strict=True)]
+
+        totals[:vectors] = e.loop(stop, totals[:vectors], turn, step=lanes * vectors, start=begin)
+        begin = stop
+    return totals, begin
+
+
 def _totals(e: Emitter, row: Row, x: Value, count: Value) -> Value:
     """One vector of totals."""
     builder, lanes = e.builder, _lanes(row.element)
@@ -60,17 +77,8 @@ def _totals(e: Emitter, row: Row, x: Value, count: Value) -> Value:
             loaded = builder.select(mask, loaded, constant(type_, row.neutral))
         return row.widened(e, loaded)
 
-    totals = [constant(row.total, row.start)] * _SIDE_BY_SIDE
-    begin = e.const(0)
-    for vectors in (_SIDE_BY_SIDE, 1):
-        stop = builder.and_(count, e.const(-lanes * vectors))
-
-        def turn(i: Value, carried: list[Value], vectors: int = vectors) -> list[Value]:
-            values = [element(builder.add(i, e.const(k * lanes))) for k in range(vectors)]
-            return [row.combine(e, *pair) for pair in zip(carried, values, strict=True)]
-
-        totals[:vectors] = e.loop(stop, totals[:vectors], turn, step=lanes * vectors, start=begin)
-        begin = stop
+    initial = constant(row.total, row.start)
+    totals, begin = _side_by_side(e, count, lanes, initial, row.combine, element)
     # The rest is less than a vector, and is read together with what lies past the row's end.
     rest = builder.sub(count, begin)
     totals[1] = row.combine(e, totals[1], element(begin, _first(e, row.element, rest)))
@@ -195,27 +203,13 @@ def _add_f32(e: Emitter, x: Value, y: Value) -> Value:
     return e.builder.fadd(x, y)
 
 
-def _reduce(
-    e: Emitter, count: Value, start: float, combine: Combine, element: Callable[[Value, Value], Value]
-) -> Value:
+def _reduce(e: Emitter, count: Value, start: float, combine: Combine, element: Callable[..., Value]) -> Value:
     """Combine element(i, mask) for i in steps of a vector; lanes left out of the mask must be `start`."""
-    builder = e.builder
     lanes = target().vector_bytes // 4
     initial = constant(vector(f32, lanes), start)
-    totals = [initial] * _SIDE_BY_SIDE
-    begin = e.const(0)
-    for vectors in (_SIDE_BY_SIDE, 1):
-        stop = builder.and_(count, e.const(-lanes * vectors))
-
-        def turn(i: Value, carried: list[Value], vectors: int = vectors) -> list[Value]:
-            indices = [builder.add(i, e.const(k * lanes)) for k in range(vectors)]
-            values = [element(index, None) for index in indices]
-            return [combine(e, *pair) for pair in zip(carried, values, strict=True)]
-
-        totals[:vectors] = e.loop(stop, totals[:vectors], turn, step=lanes * vectors, start=begin)
-        begin = stop
+    totals, begin = _side_by_side(e, count, lanes, initial, combine, element)
     # The rest is less than a vector, and is read together with what lies past the row's end.
-    rest = e.first_lanes(lanes, builder.sub(count, begin))
+    rest = e.first_lanes(lanes, e.builder.sub(count, begin))
     totals.append(element(begin, rest))
     while len(totals) > 1:
         totals = [
@@ -234,7 +228,7 @@ def _emit_plain(start: float, combine: Combine) -> Callable[..., Value]:
         base = e.pointer(x)
         type_ = vector(f32, target().vector_bytes // 4)
 
-        def element(i: Value, mask: Value) -> Value:
+        def element(i: Value, mask: Value = None) -> Value:
             loaded = e.load(_at(e, base, i), type_)
             return loaded if mask is None else e.builder.select(mask, loaded, constant(type_, start))
 
@@ -249,7 +243,7 @@ def _emit_exponentials(e: Emitter, x: Value, y: Value, count: Value, largest: Va
     type_ = vector(f32, lanes)
     largest, beta = e.splat(largest, lanes), e.splat(beta, lanes)
 
-    def element(i: Value, mask: Value) -> Value:
+    def element(i: Value, mask: Value = None) -> Value:
         difference = e.builder.fsub(e.load(_at(e, source, i), type_), largest)
         value = vector_functions.exp(e, e.builder.fmul(difference, beta))
         if mask is None:
