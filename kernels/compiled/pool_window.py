@@ -44,43 +44,6 @@ class Reduction:
         return [e.splat(scalar, lanes) for scalar in scalars]
 
 
-class _MaxF32(Reduction):
-    start = -3.4028234663852886e38
-
-    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
-        return e.fmax(x, y)
-
-    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
-        return e.fmin(e.fmax(x, scalars[0]), scalars[1])
-
-
-class _MaxI8(Reduction):
-    element = accumulator = i8
-    start = -128
-
-    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
-        return e.smax(x, y)
-
-    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
-        return e.smin(e.smax(x, scalars[0]), scalars[1])
-
-
-class _MaxI16(_MaxI8):
-    element = accumulator = i16
-    start = -32768
-
-
-class _MaxU8(Reduction):
-    element = accumulator = i8
-    start = 0
-
-    def combine(self, e: Emitter, x: Value, y: Value) -> Value:
-        return e.umax(x, y)
-
-    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
-        return e.umin(e.umax(x, scalars[0]), scalars[1])
-
-
 class _Extremum(Reduction):
     """The largest or smallest element as it is; NaN yields to what comes after it."""
 
@@ -91,6 +54,18 @@ class _Extremum(Reduction):
 
     def combine(self, e: Emitter, x: Value, y: Value) -> Value:
         found: Value = getattr(e, self.operation)(x, y)
+        return found
+
+
+class _Maximum(_Extremum):
+    """The largest element, clamped; kind is how elements compare: f, s (signed) or u."""
+
+    def __init__(self, element: Any, start: float, kind: str) -> None:
+        super().__init__(element, start, f"{kind}max")
+        self.smaller = f"{kind}min"
+
+    def finish(self, e: Emitter, x: Value, scalars: list[Value]) -> Value:
+        found: Value = getattr(e, self.smaller)(self.combine(e, x, scalars[0]), scalars[1])
         return found
 
 
@@ -112,23 +87,18 @@ class _RootMeanSquareF32(_AverageF32):
         return e.fmin(e.fmax(root, scalars[0]), scalars[1])
 
 
-class _SumI8(Reduction):
-    element, accumulator = i8, i32
+class _Sum(Reduction):
+    accumulator = i32
+
+    def __init__(self, element: Any, signed: bool) -> None:
+        self.element = element
+        self.signed = signed
 
     def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
-        return e.builder.sext(x, vector(i32, lanes))
+        return (e.builder.sext if self.signed else e.builder.zext)(x, vector(i32, lanes))
 
     def combine(self, e: Emitter, x: Value, y: Value) -> Value:
         return e.builder.add(x, y)
-
-
-class _SumI16(_SumI8):
-    element = i16
-
-
-class _SumU8(_SumI8):
-    def widen(self, e: Emitter, x: Value, lanes: int) -> Value:
-        return e.builder.zext(x, vector(i32, lanes))
 
 
 def element_bytes(element: Any) -> int:
@@ -225,7 +195,12 @@ def _kernel(name: str, reduction: Reduction, scalars: list[types.Type]) -> Any:
     return microkernel(name, [types.int64] * 7 + scalars, _emit(reduction))
 
 
-MAX_F32, MAX_I8, MAX_U8, AVERAGE_F32 = _MaxF32(), _MaxI8(), _MaxU8(), _AverageF32()
+MAX_F32, MAX_I8, MAX_U8, AVERAGE_F32 = (
+    _Maximum(f32, -3.4028234663852886e38, "f"),
+    _Maximum(i8, -128, "s"),
+    _Maximum(i8, 0, "u"),
+    _AverageF32(),
+)
 
 # All take (x, y, depth, rows, columns, row_bytes, pixel_bytes, ...), x the address of the
 # window's first pixel, and set y[c] for each c < depth; rows and columns may be 0. Reads go as
@@ -234,7 +209,7 @@ MAX_F32, MAX_I8, MAX_U8, AVERAGE_F32 = _MaxF32(), _MaxI8(), _MaxU8(), _AverageF3
 # (..., low, high): the largest element, clamped.
 max_window_f32 = _kernel("max_window_f32", MAX_F32, [types.float32] * 2)
 max_window_i8 = _kernel("max_window_i8", MAX_I8, [types.int32] * 2)
-max_window_i16 = _kernel("max_window_i16", _MaxI16(), [types.int32] * 2)
+max_window_i16 = _kernel("max_window_i16", _Maximum(i16, -32768, "s"), [types.int32] * 2)
 max_window_u8 = _kernel("max_window_u8", MAX_U8, [types.int32] * 2)
 
 # The largest and smallest element.
@@ -261,6 +236,6 @@ root_mean_square_window_f32 = _kernel(
 )
 
 # y is int32: the sum.
-sum_window_i8 = _kernel("sum_window_i8", _SumI8(), [])
-sum_window_i16 = _kernel("sum_window_i16", _SumI16(), [])
-sum_window_u8 = _kernel("sum_window_u8", _SumU8(), [])
+sum_window_i8 = _kernel("sum_window_i8", _Sum(i8, True), [])
+sum_window_i16 = _kernel("sum_window_i16", _Sum(i16, True), [])
+sum_window_u8 = _kernel("sum_window_u8", _Sum(i8, False), [])
