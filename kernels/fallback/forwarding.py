@@ -1,4 +1,7 @@
-"""Which inputs of a node nobody reads any more, so that an output may take their memory."""
+"""Which inputs of a node nobody reads any more, so that an output may take their memory.
+
+A file of its own: it counts references, and the few that it makes itself must stay in sight.
+"""
 
 from __future__ import annotations
 

@@ -86,7 +86,6 @@ _OPS: dict[str, tuple[str, ...]] = {
         *("Invert", "PopulationCount", "Complex", "ComplexAbs", "Angle", "Real", "Imag", "Conj"),
         *("SqrtGrad", "RsqrtGrad", "InvGrad", "ReciprocalGrad", "ZerosLike", "OnesLike", "ToBool"),
     ),
-    "empty": ("Empty", "DeepCopy"),
     "fake_quant": (
         *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVars"),
         *("FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsPerChannel"),
@@ -111,7 +110,10 @@ _OPS: dict[str, tuple[str, ...]] = {
     "histogram": (
         *("Bincount", "DenseBincount", "HistogramFixedWidth", "Bucketize", "LowerBound", "UpperBound"),
     ),
-    "identity": ("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp"),
+    "identity": (
+        *("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp", "Empty"),
+        *("DeepCopy",),
+    ),
     "image_codec": (
         *("DecodePng", "DecodeJpeg", "DecodeAndCropJpeg", "ExtractJpegShape", "DecodeBmp", "DecodeGif"),
         *("DecodeImage", "EncodePng", "EncodeJpeg", "EncodeJpegVariableQuality"),

@@ -29,7 +29,7 @@ _COMPILER = (f"{_PACKAGE}.driver.compile", f"{_PACKAGE}.driver.linker")
 
 # The file of imports: its family and digest in the cache, and how many sources it tells of.
 _IMPORTS = ("imports", "0" * 32)
-_MOST_SOURCES = 2000
+_MOST_SOURCES = 500
 
 
 @cache
