@@ -3,7 +3,14 @@
 import numpy as np
 from numba import carray, njit
 
-from ..contraction.blocks import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES, ROW_QUANTIZATION
+from ..contraction.blocks import (
+    BLOCKWISE,
+    INT4_COLUMNS,
+    INT4_GROUP,
+    INT4_PAIR,
+    INT4_PANELS,
+    ROW_QUANTIZATION,
+)
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 from .language.target import target
@@ -12,11 +19,9 @@ from .tile_int4 import int4_panels
 kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
 ROW_BYTES = ROW_QUANTIZATION.itemsize
+PAIR_COLUMNS, GROUP_COLUMNS = INT4_PAIR * INT4_COLUMNS, INT4_GROUP * INT4_COLUMNS
 
-# A single row needs several pairs of panels to keep the multipliers busy.
-ONE_ROW_PANELS = 4
-_one_row = int4_panels(ONE_ROW_PANELS, (1,))
-_rows = int4_panels(2, (8, 4, 2, 1) if target().avx512 else (2, 1))
+_rows = int4_panels(INT4_PAIR, (8, 4, 2, 1) if target().avx512 else (2, 1), 4)
 
 
 @njit(error_model="numpy")
@@ -52,23 +57,39 @@ def fully_connected_blockwise(a, chunk, chunks):
 
 @kernels.add(INT4_PANELS)
 def fully_connected_int4(a, chunk, chunks):
-    pairs = (a.columns + 2 * INT4_COLUMNS - 1) // (2 * INT4_COLUMNS)
-    begin, end = pairs * chunk // chunks * 2, pairs * (chunk + 1) // chunks * 2
-    row, ldy = 0, a.columns * 4
+    pairs = (a.columns + PAIR_COLUMNS - 1) // PAIR_COLUMNS
+    row, ldx, ldy = 0, a.x_stride, a.columns * 4
+    blocks, steps, low, high = a.blocks, a.steps, a.low, a.high
     while row < a.rows:
         rows = min(a.rows - row, a.block_rows)
-        x, how = a.x + row * a.x_stride, a.quantization + row * ROW_BYTES
-        panel = begin
-        while panel < end:
-            w, bias = a.w + panel * a.panel_bytes, a.bias + panel * INT4_ROW_BYTES
-            y = a.y + row * ldy + panel * INT4_ROW_BYTES
-            left = a.columns - panel * INT4_COLUMNS
-            ldx, wide, blocks, steps, lo, hi = a.x_stride, a.panel_bytes, a.blocks, a.steps, a.low, a.high
-            if a.rows == 1 and end - panel >= ONE_ROW_PANELS:
-                _one_row(x, ldx, w, wide, y, ldy, 1, blocks, steps, left, how, bias, lo, hi)
-                panel += ONE_ROW_PANELS
-            else:
-                _rows(x, ldx, w, wide, y, ldy, rows, blocks, steps, left, how, bias, lo, hi)
-                panel += 2
+        x, how = a.x + row * ldx, a.quantization + row * ROW_BYTES
+        for pair in range(pairs * chunk // chunks, pairs * (chunk + 1) // chunks):
+            column = pair * PAIR_COLUMNS
+            w, bias, y = a.w + column * a.column_bytes, a.bias + column * 4, a.y + row * ldy + column * 4
+            _rows(x, ldx, w, y, ldy, rows, blocks, steps, a.columns - column, how, bias, low, high)
         row += rows
     return 0
+
+
+def add_one_row(name, scale_bytes):
+    """The kernel of a single row, which needs several pairs of panels to keep the multipliers busy."""
+    one_row = int4_panels(INT4_GROUP, (1,), scale_bytes)
+    last_pair = int4_panels(INT4_PAIR, (1,), scale_bytes)
+
+    @kernels.add(INT4_PANELS, name)
+    def one_row_of_int4(a, chunk, chunks):
+        groups = (a.columns + GROUP_COLUMNS - 1) // GROUP_COLUMNS
+        how, blocks, steps, low, high = a.quantization, a.blocks, a.steps, a.low, a.high
+        for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
+            column = group * GROUP_COLUMNS
+            left = a.columns - column
+            w, bias, y = a.w + column * a.column_bytes, a.bias + column * 4, a.y + column * 4
+            if left > PAIR_COLUMNS:
+                one_row(a.x, 0, w, y, 0, 1, blocks, steps, left, how, bias, low, high)
+            else:
+                last_pair(a.x, 0, w, y, 0, 1, blocks, steps, left, how, bias, low, high)
+        return 0
+
+
+add_one_row("fully_connected_int4_row", 2)
+add_one_row("fully_connected_int4_row_reference", 4)

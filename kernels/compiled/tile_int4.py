@@ -10,7 +10,7 @@ from numba import float32, int64
 from ..contraction.blocks import INT4_COLUMNS, INT4_ROW_BYTES
 from .depthwise_tile_q8 import dot_quads
 from .dot_q8 import QUANTIZATION_BYTES
-from .language.simd import Emitter, Value, f32, i8, i32, microkernel, vector
+from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector, void
 from .language.target import target
 from .output_q8 import PartialStore
 from .tile_q8 import sweep
@@ -21,23 +21,27 @@ _SUMS, _FLOATS, _BYTES = (
 
 
 _MANY_SUMS = 8
+# A single row waits for its weights, which come sooner when asked for so far ahead.
+_AHEAD_BYTES = 8192
 
 
-def int4_panels(panels: int, heights: tuple[int, ...]) -> Any:
-    """(x, ldx, w, panel_bytes, y, ldy, count, blocks, steps, columns, quantization, bias, low, high).
+def int4_panels(panels: int, heights: tuple[int, ...], scale_bytes: int) -> Any:
+    """(x, ldx, w, y, ldy, count, blocks, steps, columns, quantization, bias, low, high).
 
-    count rows times `panels` neighbouring panels; a block has `steps` groups of eight bytes.
-    Roundings are those of the plain loop, in its order.
+    count rows times `panels` panels whose rows lie side by side; a block has scales of scale_bytes and
+    `steps` groups of eight bytes. Roundings are those of the plain loop, in its order.
     """
+    row_bytes = panels * INT4_ROW_BYTES
+    scale_row_bytes = row_bytes * scale_bytes // 4
 
     def emit(e: Emitter, *arguments: Value) -> None:
         b = e.builder
-        x, ldx, w, panel_bytes, y, ldy, count, blocks, steps, columns = arguments[:10]
-        quantization, bias, low, high = arguments[10:]
+        x, ldx, w, y, ldy, count, blocks, steps, columns = arguments[:9]
+        quantization, bias, low, high = arguments[9:]
         x, w, y, quantization = (e.pointer(v) for v in (x, w, y, quantization))
         low, high = e.splat(low, INT4_COLUMNS), e.splat(high, INT4_COLUMNS)
-        block_bytes = b.mul(b.add(steps, e.const(1)), e.const(INT4_ROW_BYTES))
-        headers = [e.offset(w, b.mul(panel_bytes, e.const(p))) for p in range(panels)]
+        block_bytes = b.add(b.mul(steps, e.const(row_bytes)), e.const(scale_row_bytes))
+        headers = [e.offset(w, p * INT4_ROW_BYTES) for p in range(panels)]
         lefts = [e.smax(b.sub(columns, e.const(p * INT4_COLUMNS)), e.const(0)) for p in range(panels)]
         partial = PartialStore(e, _FLOATS)
 
@@ -48,25 +52,28 @@ def int4_panels(panels: int, heights: tuple[int, ...]) -> Any:
             apart = tile if tile < _MANY_SUMS else 0
 
             def block(k: Value, totals: list[Value]) -> list[Value]:
-                at = e.offset(headers[0], b.add(b.mul(k, block_bytes), e.const(INT4_ROW_BYTES)))
-                scales = [e.offset(at, b.mul(panel_bytes, e.const(p))) for p in range(panels)]
+                at = e.offset(w, b.add(b.mul(k, block_bytes), e.const(row_bytes)))
+                first_row = e.offset(at, scale_row_bytes)
                 first = b.mul(k, b.shl(steps, e.const(3)))
                 zeros = [e.const(0, _SUMS)] * (tile + apart)
 
                 def step(s: Value, acc: list[Value]) -> list[Value]:
                     byte = b.add(first, b.shl(s, e.const(3)))
-                    place = b.mul(b.add(s, e.const(1)), e.const(INT4_ROW_BYTES))
-                    weights = [halves(e, e.load(e.offset(scale, place), _SUMS)) for scale in scales]
+                    place = e.offset(first_row, b.mul(s, e.const(row_bytes)))
+                    if heights[0] == 1 and target().vnni:
+                        for p in range(panels):
+                            prefetch(e, place, _AHEAD_BYTES + p * INT4_ROW_BYTES)
+                    weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
                     return add_products(e, acc, [e.offset(row, byte) for row in rows], weights, apart)
 
                 acc = e.loop(steps, zeros, step)
+                scales = [read_scales(e, at, p, scale_bytes) for p in range(panels)]
                 out = []
                 for i, total in enumerate(totals):
                     # Weights are 16 times as large, being the upper halves of bytes.
                     both = b.add(acc[i], acc[apart + i]) if apart else acc[i]
                     sums = b.ashr(both, e.const(4, _SUMS))
-                    scale = e.load(scales[i % panels], _FLOATS)
-                    out.append(b.fadd(total, b.fmul(b.sitofp(sums, _FLOATS), scale)))
+                    out.append(b.fadd(total, b.fmul(b.sitofp(sums, _FLOATS), scales[i % panels])))
                 return out
 
             totals = e.loop(blocks, [e.const(0.0, _FLOATS)] * tile, block)
@@ -87,7 +94,22 @@ def int4_panels(panels: int, heights: tuple[int, ...]) -> Any:
 
         sweep(e, heights, count, emit_tile)
 
-    return microkernel(f"int4_{panels}_{heights[0]}", [int64] * 12 + [float32] * 2, emit)
+    return microkernel(f"int4_{panels}_{heights[0]}_{scale_bytes}", [int64] * 11 + [float32] * 2, emit)
+
+
+def read_scales(e: Emitter, at: Value, panel: int, scale_bytes: int) -> Value:
+    """A panel's scales, float32 or, in 2 bytes, bfloat16."""
+    place = e.offset(at, panel * scale_bytes * INT4_COLUMNS)
+    if scale_bytes == 4:
+        return e.load(place, _FLOATS)
+    bits = e.builder.zext(e.load(place, vector(i16, INT4_COLUMNS)), _SUMS)
+    return e.builder.bitcast(e.builder.shl(bits, e.const(16, _SUMS)), _FLOATS)
+
+
+def prefetch(e: Emitter, base: Value, offset: int) -> None:
+    """Ask for the cache line there, which need not be the program's, ahead of its use."""
+    read, all_levels, data = (e.const(v, i32) for v in (0, 3, 1))
+    e.call("llvm.prefetch.p0", void, e.offset(base, offset), read, all_levels, data)
 
 
 def halves(e: Emitter, packed: Value) -> list[Value]:

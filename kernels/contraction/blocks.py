@@ -65,12 +65,14 @@ BLOCKWISE = _block(
 )
 # 4-bit weights are packed in panels of INT4_COLUMNS columns: a row of weight sums, then for each block a
 # row of scales and one row for each eight elements of its depth, the first four in the low halves of the
-# bytes. Every row has 4 bytes for each column. There are pairs of panels.
-INT4_COLUMNS = 16
+# bytes. Every row has 4 bytes for each column; scales are bfloat16, and have 2, where they are for a single
+# row of x, which waits for memory, and rounded. Rows of a pair of panels lie side by side; for a single row
+# those of INT4_GROUP panels, which are read as one stream, but for a last pair.
+INT4_COLUMNS, INT4_PAIR, INT4_GROUP = 16, 2, 4
 INT4_ROW_BYTES = 4 * INT4_COLUMNS
 # The same from such panels w; bias is float32 [columns], and steps rows of weights are a block.
 INT4_PANELS = _block(
-    "x w bias y quantization rows columns blocks steps panel_bytes x_stride block_rows", "low high"
+    "x w bias y quantization rows columns blocks steps column_bytes x_stride block_rows", "low high"
 )
 
 # --- Pairs of matrices: y[b] = x[x_index[b]] times w[w_index[b]]; the indices are int64 [batches]

@@ -10,7 +10,7 @@ from ...lite.context import Numerics
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor
 from ..blockwise import block_scales
-from .blocks import BLOCKWISE, INT4_COLUMNS, INT4_PANELS, INT4_ROW_BYTES
+from .blocks import BLOCKWISE, INT4_COLUMNS, INT4_GROUP, INT4_PAIR, INT4_PANELS
 from .cutting import address, aligned
 from .node import FilterNode
 from .packed_q8 import QuantizedRows, quantized_rows
@@ -81,37 +81,42 @@ def _int4_call(n: FilterNode, blocks: _Blocks, rows: QuantizedRows) -> KernelCal
     g, args = n.geometry, np.zeros(1, INT4_PANELS)
     tensors = _operands(n, args, rows)
     del tensors["w"]
-    panels, no_bias = _int4_panels(blocks), np.full(g.out_depth, -0.0, np.float32)
-    args["w"], args["panel_bytes"] = address(panels), panels[0].nbytes
+    name, group, scales = "fully_connected_int4", INT4_PAIR, blocks.scales
+    if g.batch == 1:
+        name, group = "fully_connected_int4_row_reference", INT4_GROUP
+        if n.numerics is Numerics.DEFAULT:
+            name, scales = "fully_connected_int4_row", (scales.view(np.uint32) >> 16).astype(np.uint16)
+    panels, no_bias = _int4_panels(blocks, scales, group), np.full(g.out_depth, -0.0, np.float32)
+    columns = _panel_count(g.out_depth) * INT4_COLUMNS
+    args["w"], args["column_bytes"] = address(panels), panels.nbytes // columns
     if "bias" not in tensors:
         args["bias"] = address(no_bias)
     args["rows"], args["columns"], args["blocks"] = g.batch, g.out_depth, blocks.weights.shape[1]
     args["steps"] = blocks.weights.shape[2] // _INT4_DEPTH
     args["block_rows"] = max(1, _BLOCK_BYTES // rows.stride)
-    chunks = n.chunks(g.multiplies * _NS_PER_INT4_MULTIPLY, len(panels) // 2)
-    name = "fully_connected_int4"
+    pieces = -(-columns // (group * INT4_COLUMNS))
+    chunks = n.chunks(g.multiplies * _NS_PER_INT4_MULTIPLY, pieces)
     return KernelCall("fully_connected_blockwise", name, args, tensors, chunks, keep=(panels, no_bias))
 
 
-def _int4_panels(blocks: _Blocks) -> np.ndarray:
-    """uint8 [panels, bytes of a panel], 64-byte aligned."""
-    units, count, size = blocks.weights.shape
-    steps = size // _INT4_DEPTH
-    panels = _panel_count(units)
-    panel_rows = 1 + count * (1 + steps)
-    packed = aligned(panels * panel_rows * INT4_ROW_BYTES).reshape(panels, panel_rows, INT4_ROW_BYTES)
-    packed[:, 0].view(np.float32)[:] = _by_panels(blocks.weight_sums)
-    rest = packed[:, 1:].reshape(panels, count, 1 + steps, INT4_ROW_BYTES)
-    rest[:, :, 0].view(np.float32)[:] = _by_panels(blocks.scales).transpose(0, 2, 1)
+def _int4_panels(blocks: _Blocks, scales: np.ndarray, group: int) -> np.ndarray:
+    """The packed panels, rows of `group` of them side by side: flat uint8, 64-byte aligned."""
+    _, count, size = blocks.weights.shape
     halves = _by_panels(blocks.weights & 15).view(np.uint8)
-    halves = halves.reshape(panels, INT4_COLUMNS, count, steps, 2, 4)
-    joined = halves[..., 0, :] | halves[..., 1, :] << 4
-    rest[:, :, 1:] = joined.transpose(0, 2, 3, 1, 4).reshape(panels, count, steps, INT4_ROW_BYTES)
-    return packed.reshape(panels, -1)
+    halves = halves.reshape(-1, INT4_COLUMNS, count, size // _INT4_DEPTH, 2, 4)
+    weights = (halves[..., 0, :] | halves[..., 1, :] << 4).transpose(2, 0, 3, 1, 4)
+    sums, kept = _by_panels(blocks.weight_sums), _by_panels(scales)
+    parts = []
+    for first in range(0, len(kept), group):
+        these = slice(first, first + group)
+        rows = [kept[these].transpose(2, 0, 1), weights[:, these].transpose(0, 2, 1, 3, 4)]
+        joined = [np.ascontiguousarray(part).reshape(count, -1).view(np.uint8) for part in rows]
+        parts += [sums[these].reshape(-1).view(np.uint8), np.concatenate(joined, axis=1).reshape(-1)]
+    return np.concatenate(parts, out=aligned(sum(part.size for part in parts)))
 
 
 def _panel_count(units: int) -> int:
-    return -(-units // (2 * INT4_COLUMNS)) * 2
+    return -(-units // (INT4_PAIR * INT4_COLUMNS)) * INT4_PAIR
 
 
 def _by_panels(values: np.ndarray) -> np.ndarray:

@@ -47,7 +47,16 @@ def outputs(content: bytes, x: np.ndarray, resolver: OpResolverType, threads: in
 @pytest.mark.parametrize("resolver", [OpResolverType.AUTO, OpResolverType.BUILTIN_REF], ids=lambda r: r.name)
 @pytest.mark.parametrize(
     ("rows", "blocks", "block_size", "units"),
-    [(1, 8, 32, 100), (1, 1, 8, 1), (2, 3, 24, 33), (5, 2, 64, 16), (9, 4, 16, 40), (23, 2, 256, 65)],
+    [
+        (1, 8, 32, 100),
+        (1, 1, 8, 1),
+        (1, 5, 64, 96),
+        (1, 3, 16, 250),
+        (2, 3, 24, 33),
+        (5, 2, 64, 16),
+        (9, 4, 16, 40),
+        (23, 2, 256, 65),
+    ],
 )
 def test_panels_give_the_bytes_of_the_plain_loop(
     monkeypatch: pytest.MonkeyPatch,
