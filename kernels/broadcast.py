@@ -1,36 +1,55 @@
-"""Broadcasting of two operands: the shape rule, and the loops that it collapses to."""
+"""Operators on single elements: the shape rules of one operand and of two that broadcast, and their calls."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
+from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.tensor import Shape
+from ..lite.kernel_call import KernelCall
+from ..lite.node import Node
+from ..lite.tensor import Shape, Tensor, TensorType
+from .element_functions import BROADCAST_RANK, block_of, form_of
+from .index_vector import check_counts, output_of
+from .parallel import chunk_count
 
-BROADCAST_RANK = 8
-
-# Fields of an argument block: out[i0, ..., i7] = f(a[i . a_strides], b[i . b_strides]), strides
-# counted in elements, the last dimension innermost.
-BROADCAST_FIELDS = [
-    ("shape", np.int64, (BROADCAST_RANK,)),
-    ("a_strides", np.int64, (BROADCAST_RANK,)),
-    ("b_strides", np.int64, (BROADCAST_RANK,)),
-]
+# Element types by the ends of kernels' names.
+SUFFIXES: dict[int, str] = {
+    TensorType.FLOAT32: "f32",
+    TensorType.FLOAT64: "f64",
+    TensorType.FLOAT16: "f16",
+    TensorType.BFLOAT16: "bf16",
+    TensorType.INT8: "i8",
+    TensorType.UINT8: "u8",
+    TensorType.INT16: "i16",
+    TensorType.UINT16: "u16",
+    TensorType.INT32: "i32",
+    TensorType.INT64: "i64",
+    TensorType.BOOL: "bool",
+}
 
 
 class Loops(NamedTuple):
-    """A loop nest over the result: sizes and strides of equal length, innermost last.
+    """A loop nest over a result: sizes, and strides of each operand for each, innermost last.
 
     The innermost stride of each operand is 1 (its elements follow one another) or 0 (one
     element serves the whole inner loop).
     """
 
-    shape: Shape
-    a_strides: Shape
-    b_strides: Shape
+    shape: list[int]
+    strides: list[tuple[int, ...]]
+
+    def fill(self, args: np.ndarray, *names: str) -> None:
+        """Write the nest into an argument block with `shape` and the operands' strides, padded in front."""
+        start = BROADCAST_RANK - len(self.shape)
+        args["shape"] = 1
+        args["shape"][0, start:] = self.shape
+        for i, name in enumerate(names):
+            args[f"{name}_strides"][0, start:] = [steps[i] for steps in self.strides]
 
 
 def broadcast_shape(operator: str, a: Shape, b: Shape) -> Shape:
@@ -61,40 +80,95 @@ def broadcast_strides(shape: Shape, rank: int) -> list[int]:
     return strides
 
 
-def collapse(operator: str, a: Shape, b: Shape) -> Loops:
-    """The fewest loops that compute a broadcast of two shapes that fit together.
-
-    Neighbouring dimensions that both operands walk through alike become one. Raises
-    UnsupportedError when more than BROADCAST_RANK remain.
-    """
-    out = broadcast_shape(operator, a, b)
-    shape: list[int] = []
-    a_strides: list[int] = []
-    b_strides: list[int] = []
-    for n, s, t in zip(out, broadcast_strides(a, len(out)), broadcast_strides(b, len(out)), strict=True):
+def collapse(out: Shape, *operands: Shape) -> Loops:
+    """The fewest loops over a result: dimensions that all operands walk through alike become one."""
+    loops = Loops([], [])
+    for n, *steps in zip(out, *(broadcast_strides(shape, len(out)) for shape in operands), strict=True):
         if n == 1:
             continue
-        if shape and a_strides[-1] == s * n and b_strides[-1] == t * n:
-            shape[-1] *= n
-            a_strides[-1], b_strides[-1] = s, t
+        if loops.shape and all(s == t * n for s, t in zip(loops.strides[-1], steps, strict=True)):
+            loops.shape[-1] *= n
+            loops.strides[-1] = tuple(steps)
         else:
-            shape.append(n)
-            a_strides.append(s)
-            b_strides.append(t)
-    if len(shape) > BROADCAST_RANK:
+            loops.shape.append(n)
+            loops.strides.append(tuple(steps))
+    return loops if loops.shape else Loops([1], [(1,) * len(operands)])
+
+
+def _block(function: str, suffix: str, parameters: Mapping[str, float]) -> np.ndarray:
+    args = np.zeros(1, block_of(function, suffix))
+    for name, value in parameters.items():
+        args[name] = value
+    return args
+
+
+def same_shape(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor]:
+    """The node's input and its output, which is given the input's shape; both have one type."""
+    check_counts(operator, node, 1)
+    x = context.input(node, 0)
+    y = output_of(context, node, operator, x)
+    context.resize_tensor(y, x.shape)
+    return x, y
+
+
+def unary_call(
+    context: Context, function: str, suffix: str, x: Tensor, y: Tensor, element_ns: float, **parameters: float
+) -> list[KernelCall]:
+    """The call of a function of one operand in a type; none for an empty tensor."""
+    if x.size == 0:
+        return []
+    args = _block(function, suffix, parameters)
+    args["size"] = x.size
+    unit = form_of(function, suffix).unit.format(suffix)
+    chunks = chunk_count(context, element_ns * x.size)
+    return [KernelCall(unit, f"{function}_{suffix}", args, {"x": x, "y": y}, chunks)]
+
+
+def broadcast_operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor]:
+    """Both operands and the output, which is given its shape; all have one type."""
+    check_counts(operator, node, 2)
+    a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+    if not a.type == b.type == out.type:
+        raise PrepareError(
+            f"{operator}: operands and output must have one type, got {a!r}, {b!r} and {out!r}"
+        )
+    context.resize_tensor(out, broadcast_shape(operator, a.shape, b.shape))
+    return a, b, out
+
+
+def loops_of(operator: str, operands: tuple[Tensor, Tensor, Tensor]) -> Loops:
+    """The loops over a, b and out; UnsupportedError, naming the operator, when they are too many."""
+    a, b, out = operands
+    loops = collapse(out.shape, a.shape, b.shape)
+    if len(loops.shape) > BROADCAST_RANK:
         raise UnsupportedError(
             f"{operator}: broadcasts of up to {BROADCAST_RANK} alternating dimensions are built, "
-            f"got {len(shape)}; reshaping or splitting the operands would run"
+            f"got {len(loops.shape)}; reshaping or splitting the operands would run"
         )
-    if not shape:
-        return Loops((1,), (1,), (1,))
-    return Loops(tuple(shape), tuple(a_strides), tuple(b_strides))
+    return loops
 
 
-def fill_loops(args: np.ndarray, loops: Loops) -> None:
-    """Write a loop nest into an argument block that has BROADCAST_FIELDS, padded in front with size 1."""
-    rank = len(loops.shape)
-    args["shape"] = 1
-    args["shape"][0, BROADCAST_RANK - rank :] = loops.shape
-    args["a_strides"][0, BROADCAST_RANK - rank :] = loops.a_strides
-    args["b_strides"][0, BROADCAST_RANK - rank :] = loops.b_strides
+def binary_call(
+    context: Context,
+    operator: str,
+    kernel: tuple[str, str],
+    operands: tuple[Tensor, Tensor, Tensor],
+    element_ns: float = 0.2,
+    parameters: Mapping[str, float] = {},
+    messages: Mapping[int, str] = {},
+    keep: Sequence[np.ndarray] = (),
+) -> list[KernelCall]:
+    """The call of a function of two operands, a and b, to out; none for an empty result.
+
+    kernel is the function and the type. Raises UnsupportedError, naming the operator, for broadcasts
+    of too many loops.
+    """
+    a, b, out = operands
+    if out.size == 0:
+        return []
+    args = _block(*kernel, parameters)
+    loops_of(operator, operands).fill(args, "a", "b")
+    unit = form_of(*kernel).unit.format(kernel[1])
+    chunks = chunk_count(context, element_ns * out.size)
+    tensors = {"a": a, "b": b, "out": out}
+    return [KernelCall(unit, "_".join(kernel), args, tensors, chunks, keep, messages)]

@@ -11,7 +11,8 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
-from .elementwise import UNARY, unary_call
+from .broadcast import SUFFIXES, unary_call
+from .element_functions import UNARY
 from .float8 import FLOAT8_TYPES, float8_bytes, float8_values
 from .index_vector import check_counts
 from .operators import registration
@@ -19,42 +20,7 @@ from .packed import PACKED_BITS, packed, unpacked
 from .reshape import flat_copy_calls
 from .strided_copy import element_bytes
 
-# Types that have compiled kernels, and the pairs that do.
-_SUFFIXES = {
-    TensorType.FLOAT32: "f32",
-    TensorType.INT32: "i32",
-    TensorType.INT64: "i64",
-    TensorType.UINT8: "u8",
-    TensorType.INT8: "i8",
-    TensorType.INT16: "i16",
-    TensorType.FLOAT64: "f64",
-    TensorType.BOOL: "bool",
-    TensorType.FLOAT16: "f16",
-    TensorType.BFLOAT16: "bf16",
-}
-COMPILED_CASTS = (
-    *(("f32", target) for target in ("i32", "i64", "u8", "i8", "bool")),
-    *((source, "f32") for source in ("i32", "i64", "u8", "i8", "bool")),
-    ("i32", "i64"),
-    ("i64", "i32"),
-    ("i32", "bool"),
-    ("i64", "bool"),
-    ("bool", "i32"),
-    ("u8", "i32"),
-    ("i8", "i32"),
-    ("i32", "u8"),
-    ("i32", "i8"),
-    ("f32", "i16"),
-    ("i16", "f32"),
-    ("i16", "i32"),
-    ("i32", "i16"),
-    ("f32", "f64"),
-    ("f64", "f32"),
-    ("f32", "f16"),
-    ("f16", "f32"),
-    ("f32", "bf16"),
-    ("bf16", "f32"),
-)
+_COMPILED = frozenset(UNARY["cast"][0].types.split())
 # Lowest and highest value of the types that only floats are cast to.
 _PACKED_RANGE = {TensorType.INT4: (-8, 7), TensorType.UINT4: (0, 15), TensorType.INT2: (-2, 1)}
 
@@ -72,10 +38,8 @@ def _prepare_cast(context: Context, node: Node) -> Sequence[KernelCall] | None:
     context.resize_tensor(y, x.shape)
     if x.type == y.type:
         return flat_copy_calls(context, x, y, x.nbytes)
-    pair = (_SUFFIXES.get(TensorType(x.type)), _SUFFIXES.get(TensorType(y.type)))
-    if pair in COMPILED_CASTS:
-        return unary_call(context, "cast", f"cast_{pair[0]}_{pair[1]}", x, y, np.zeros(1, UNARY), 0.3)
-    return None
+    pair = f"{SUFFIXES.get(x.type)}_{SUFFIXES.get(y.type)}"
+    return unary_call(context, "cast", pair, x, y, 0.3) if pair in _COMPILED else None
 
 
 def values_of(tensor: Tensor) -> np.ndarray:

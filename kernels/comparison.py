@@ -12,21 +12,14 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .array_function import invoke_function
-from .broadcast import BROADCAST_FIELDS, broadcast_shape, collapse, fill_loops
+from .binary import in_numpy
+from .broadcast import SUFFIXES, binary_call, broadcast_shape
 from .index_vector import check_counts
 from .lookup import BYTE_TYPES, multiply_by_quantized_multiplier, stored_values
 from .operators import registration
-from .parallel import chunk_count
 from .requantize import quantize_multiplier
 
-_OPERANDS = [("a", np.int64), ("b", np.int64), ("out", np.int64), *BROADCAST_FIELDS]
-COMPARE = np.dtype(_OPERANDS, align=True)
-# Bytes are compared by what they stand for: tables of 256 int32, indexed by the unsigned byte.
-COMPARE_8 = np.dtype([*_OPERANDS, ("a_table", np.int64), ("b_table", np.int64)], align=True)
-COMPARE_16 = COMPARE_8  # the same of int16, by tables of 65536
-
-_FUNCTIONS = {
+FUNCTIONS = {
     "EQUAL": np.equal,
     "NOT_EQUAL": np.not_equal,
     "LESS": np.less,
@@ -36,21 +29,15 @@ _FUNCTIONS = {
 }
 # GREATER is LESS with its operands changed over: four kernels serve six operators.
 _SWAPPED = {"GREATER": "LESS", "GREATER_EQUAL": "LESS_EQUAL"}
-
-_SUFFIXES = {
-    TensorType.FLOAT32: "f32",
-    TensorType.INT32: "i32",
-    TensorType.INT64: "i64",
-    TensorType.INT8: "8",
-    TensorType.UINT8: "8",
-    TensorType.BOOL: "8",
-    TensorType.INT16: "i16",
-    TensorType.FLOAT16: "f16",
-}
-# Operators that compare what quantized int16 stand for; the others compare stored values.
-_SCALED = ("EQUAL", "NOT_EQUAL")
+# Operators that compare what quantized int16 stand for, and need no order; the others compare stored values.
+_EQUALITIES = ("EQUAL", "NOT_EQUAL")
 _UNORDERED = (TensorType.STRING, TensorType.COMPLEX64, TensorType.COMPLEX128)
+_BYTES = (*BYTE_TYPES, TensorType.BOOL)
 _LEFT_SHIFT = 8
+
+
+def _is_scaled(tensor: Tensor) -> bool:
+    return tensor.quantization is not None and len(tensor.quantization.scales) > 0
 
 
 def _comparable(tensor: Tensor) -> np.ndarray:
@@ -77,8 +64,7 @@ def _comparable(tensor: Tensor) -> np.ndarray:
 
 def _tables(a: Tensor, b: Tensor) -> list[np.ndarray]:
     """Tables of both operands; of the stored values when only one has a scale."""
-    scaled = [t.quantization is not None and len(t.quantization.scales) > 0 for t in (a, b)]
-    if a.type in BYTE_TYPES and scaled[0] != scaled[1]:
+    if a.type in BYTE_TYPES and _is_scaled(a) != _is_scaled(b):
         return [stored_values(t).astype(np.int32) for t in (a, b)]
     return [_comparable(a), _comparable(b)]
 
@@ -91,58 +77,35 @@ def compare_calls(
     With scaled, int16 that both are quantized are compared for equality by what they stand for.
     Source: LiteRT tflite/kernels/comparisons.cc, EqualEval and LessEval.
     """
-    if a.type not in _SUFFIXES:
+    suffix = "8" if a.type in _BYTES else SUFFIXES.get(a.type)
+    if suffix not in ("8", "f32", "f16", "i16", "i32", "i64"):
         return None
-    if out.size == 0:
-        return []
     if name in _SWAPPED:
         name, a, b = _SWAPPED[name], b, a
-    suffix = _SUFFIXES[TensorType(a.type)]
-    family = f"comparison_{suffix}"
-    if scaled and suffix == "i16" and name in _SCALED and _both_scaled(a, b):
+    if scaled and suffix == "i16" and name in _EQUALITIES and _is_scaled(a) and _is_scaled(b):
         suffix = "scaled_i16"
-    keep = _tables(a, b) if suffix in ("8", "scaled_i16") else []
-    args = np.zeros(1, COMPARE_8 if keep else COMPARE)
-    fill_loops(args, collapse(name, a.shape, b.shape))
-    if keep:
-        args["a_table"], args["b_table"] = (table.ctypes.data for table in keep)
-    chunks = chunk_count(context, 0.3 * out.size)
-    tensors = {"a": a, "b": b, "out": out}
-    return [KernelCall(family, f"{name.lower()}_{suffix}", args, tensors, chunks, keep=keep)]
+    keep = _tables(a, b) if out.size and suffix in ("8", "scaled_i16") else []
+    addresses = {field: table.ctypes.data for field, table in zip(("a_table", "b_table"), keep, strict=False)}
+    kernel = name.lower(), suffix
+    return binary_call(context, name, kernel, (a, b, out), 0.3, addresses, keep=keep)
 
 
-def _both_scaled(a: Tensor, b: Tensor) -> bool:
-    return all(t.quantization is not None and len(t.quantization.scales) > 0 for t in (a, b))
+def _operator(name: str) -> Registration:
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
+        check_counts(name, node, 2)
+        a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
+        if a.type != b.type:
+            raise PrepareError(f"{name}: operands must have one type, got {a!r} and {b!r}")
+        if out.type != TensorType.BOOL:
+            raise PrepareError(f"{name}: output must be bool, got {out!r}")
+        if a.type in _UNORDERED and name not in _EQUALITIES:
+            raise PrepareError(f"{name}: operands must be numbers that have an order, got {a!r}")
+        if a.type != TensorType.STRING:
+            a.dtype  # noqa: B018 - an error for types that NumPy lacks
+        context.resize_tensor(out, broadcast_shape(name, a.shape, b.shape))
+        return compare_calls(context, name, a, b, out, scaled=True)
+
+    return registration(name, prepare, in_numpy(name, FUNCTIONS[name]))
 
 
-def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
-    check_counts(name, node, 2)
-    a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    if a.type != b.type:
-        raise PrepareError(f"{name}: operands must have one type, got {a!r} and {b!r}")
-    if out.type != TensorType.BOOL:
-        raise PrepareError(f"{name}: output must be bool, got {out!r}")
-    if a.type in _UNORDERED and name not in ("EQUAL", "NOT_EQUAL"):
-        raise PrepareError(f"{name}: operands must be numbers that have an order, got {a!r}")
-    if a.type != TensorType.STRING:
-        a.dtype  # noqa: B018 - an error for types that NumPy lacks
-    context.resize_tensor(out, broadcast_shape(name, a.shape, b.shape))
-    return compare_calls(context, name, a, b, out, scaled=True)
-
-
-def _registration(name: str) -> Registration:
-    return registration(
-        name,
-        lambda context, node: _prepare(name, context, node),
-        lambda context, node: invoke_function(name, _FUNCTIONS[name], context, node),
-    )
-
-
-REGISTRATIONS = (
-    _registration("EQUAL"),
-    _registration("NOT_EQUAL"),
-    _registration("LESS"),
-    _registration("LESS_EQUAL"),
-    _registration("GREATER"),
-    _registration("GREATER_EQUAL"),
-)
+REGISTRATIONS = tuple(map(_operator, FUNCTIONS))

@@ -13,7 +13,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .array_function import invoke_function
-from .elementwise import UNARY, unary_call
+from .broadcast import unary_call
 from .index_vector import check_counts
 from .operators import registration
 from .strided_copy import StridedCopy, strided_copy_calls
@@ -37,7 +37,7 @@ def _prepare_abs(context: Context, node: Node) -> Sequence[KernelCall] | None:
     x, y = _operands(context, node, "COMPLEX_ABS")
     if x.type != TensorType.COMPLEX64:
         return None
-    return unary_call(context, "unary_math", "complex_abs_f32", x, y, np.zeros(1, UNARY), 1)
+    return unary_call(context, "complex_abs", "f32", x, y, 1)
 
 
 def _invoke_abs(context: Context, node: Node) -> None:

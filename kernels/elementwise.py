@@ -1,84 +1,92 @@
-"""Mathematical functions of one operand: the shape rule, the checks, and their kernels."""
+"""Operators of one operand: their types, and the functions and tables that serve them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import UnsupportedError
+from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .fixed_point import inverse_square_root
-from .index_vector import check_counts, output_of
-from .lookup import (
-    at_least_call,
-    function_table,
-    interpolated_table,
-    lookup_call,
-    multiply_by_quantized_multiplier,
-    stored_values,
-    type_range,
-)
+from .array_function import ArrayFunction, invoke_function
+from .broadcast import SUFFIXES, same_shape, unary_call
+from .fused_activation import RELU, RELU6, RELU_N1_TO_1, float_activation_range
+from .lookup import BYTE_TYPES, TABLE_TYPES, at_least_call, lookup_call
 from .operators import registration
-from .parallel import chunk_count
-from .requantize import quantization_of, quantize_multiplier
+from .requantize import quantization_of
+from .unary_tables import (
+    Table,
+    Unary,
+    abs_table,
+    gelu_table,
+    hard_swish_table,
+    leaky_relu_table,
+    log_table,
+    logistic_table,
+    neg_table,
+    relu_table,
+    rsqrt_table,
+    sqrt_table,
+    table_of,
+    tanh_table,
+)
 
-UNARY = np.dtype([("x", np.int64), ("y", np.int64), ("size", np.int64)], align=True)
+_MAX_BITS = 16
+_F32, _I8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16
+_SIGNED = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 
-_SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
-
-Function = Callable[[np.ndarray], np.ndarray]
-Table = Callable[[str, Tensor, Tensor], np.ndarray]
-
-
-def unary_call(
-    context: Context, family: str, kernel: str, x: Tensor, y: Tensor, args: np.ndarray, element_ns: float
-) -> list[KernelCall]:
-    """The call of an elementwise kernel whose block has x, y and size; none for an empty tensor."""
-    if x.size == 0:
-        return []
-    args["size"] = x.size
-    return [KernelCall(family, kernel, args, {"x": x, "y": y}, chunk_count(context, element_ns * x.size))]
+# Parameters of a function that stand in the node's options, by field of the block.
+Parameters = Callable[[Node], Mapping[str, float]]
 
 
-def same_shape(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor]:
-    """The node's input and its output, which is given the input's shape; both have one type."""
-    check_counts(operator, node, 1)
-    x = context.input(node, 0)
-    y = output_of(context, node, operator, x)
-    context.resize_tensor(y, x.shape)
-    return x, y
+def _no_parameters(node: Node) -> Mapping[str, float]:
+    return {}
 
 
 def _operator(
     name: str,
-    types: tuple[TensorType, ...] = (TensorType.FLOAT32,),
-    table: Table | None = None,
     element_ns: float = 0.2,
+    *,
+    types: tuple[TensorType, ...] = (_F32,),
+    table: Table | None = None,
+    tabled: tuple[TensorType, ...] = (_I8, _I16),
     not_negative: bool = False,
+    function: str | Callable[[Node], str] = "",
+    parameters: Parameters = _no_parameters,
+    in_python: tuple[tuple[TensorType, ...], ArrayFunction] | None = None,
+    built: str = "",
 ) -> Registration:
-    """An operator by its kernels' types; int8 and int16 are served by a table where it is given.
+    """An operator by the types that its function has kernels for, and those that a table serves.
 
-    With not_negative, values below the zero point fail.
+    With not_negative, quantized values below the zero point fail. function is the operator's own where
+    none is named. in_python are types that a NumPy function serves. built says what types there are,
+    where that is not just a list.
     """
+    every = (*types, *(tabled if table is not None else ()))
+    built = built or f"types built are {', '.join(t.name.lower() for t in every)}"
 
-    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         x, y = same_shape(context, node, name)
-        if x.type in (TensorType.INT8, TensorType.INT16) and table is not None:
-            results = table(name, x, y)
+        if table is not None and x.type in tabled:
+            results = table(Unary(name, x, y, node.options, context.numerics))
             checks = _not_negative(context, name, x) if not_negative else []
             return [*checks, *lookup_call(context, x, y, results)]
+        if in_python is not None and x.type in in_python[0]:
+            return None
         if x.type not in types:
-            built = [t.name.lower() for t in types] + (["int8", "int16"] if table is not None else [])
-            raise UnsupportedError(f"{name}: types built are {', '.join(built)}, got {x.type_name}")
-        kernel = f"{name.lower()}_{_SUFFIXES[TensorType(x.type)]}"
-        return unary_call(context, "elementwise", kernel, x, y, np.zeros(1, UNARY), element_ns)
+            raise UnsupportedError(f"{name}: {built}, got {x.type_name}")
+        own = function(node) if callable(function) else function or name.lower()
+        return unary_call(context, own, SUFFIXES[x.type], x, y, element_ns, **parameters(node))
 
-    return registration(name, prepare)
+    if in_python is None:
+        return registration(name, prepare)
+    compute = in_python[1]
+    return registration(name, prepare, lambda context, node: invoke_function(name, compute, context, node))
 
 
 def _not_negative(context: Context, name: str, x: Tensor) -> list[KernelCall]:
@@ -87,109 +95,98 @@ def _not_negative(context: Context, name: str, x: Tensor) -> list[KernelCall]:
     return at_least_call(context, x, zero_point, message)
 
 
-def _table_of(function: Function) -> Table:
-    """Tables of a function: all values for int8, interpolated ones for int16."""
-
-    def in_float64(x: np.ndarray) -> np.ndarray:
-        return function(x.astype(np.float64)).astype(np.float32)
-
-    def table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-        if x.type == TensorType.INT16:
-            return interpolated_table(name, x, y, in_float64)
-        return function_table(name, x, y, in_float64, half_even=False)
-
-    return table
+def _relu(name: str, fused: int | None) -> Registration:
+    """A clamp; fused is the like fused activation, None for RELU_0_TO_1."""
+    low, high = (0.0, 1.0) if fused is None else float_activation_range(name, fused)
+    limits = {"low": low, "high": high}
+    return _operator(
+        name, 0.1, table=relu_table(fused), tabled=TABLE_TYPES, function="clamp", parameters=lambda _: limits
+    )
 
 
-def _log_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """Of 0 and of negative values y's lowest, which the samples of int16 tables take part in too.
-
-    Source: LiteRT tflite/kernels/elementwise.cc, LogLUTPrepare.
+def _grid(node: Node) -> Mapping[str, float]:
+    """FAKE_QUANT's parameters. Source: LiteRT tflite/kernels/internal/quantization_util.cc,
+    NudgeQuantizationRange.
     """
-    q = quantization_of(name, y)
-    lowest = np.float32(q.scale) * np.float32(np.iinfo(y.dtype).min - q.zero_point)
-    return _table_of(lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1)), lowest))(name, x, y)
+    options = node.options
+    if (
+        options is None
+        or not 1 <= options.num_bits <= _MAX_BITS
+        or not -np.inf < options.min < options.max < np.inf
+    ):
+        given = options and (options.min, options.max, options.num_bits)
+        raise PrepareError(
+            f"FAKE_QUANT: min must be under max, both finite, and num_bits in [1, {_MAX_BITS}], got {given}"
+        )
+    low_level, high_level = int(bool(options.narrow_range)), (1 << options.num_bits) - 1
+    low, high = np.float32(options.min), np.float32(options.max)
+    scale = (high - low) / np.float32(high_level - low_level)
+    real_zero = np.float32(low_level) - low / scale
+    zero = np.float32(min(max(math.floor(real_zero + 0.5), low_level), high_level))
+    values = {
+        "low": (np.float32(low_level) - zero) * scale,
+        "high": (np.float32(high_level) - zero) * scale,
+        "scale": scale,
+        "inverse_scale": np.float32(1) / scale,
+    }
+    return {name: float(value) for name, value in values.items()}
 
 
-def _abs_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """Of int16 without a scale the magnitudes as they are, but the lowest value stays.
-
-    Source: LiteRT tflite/kernels/elementwise.cc, AbsPrepare, AbsInt16EvalImpl and AbsEvalQuantized.
-    """
-    if x.type == TensorType.INT16 and (x.quantization is None or not len(x.quantization.scales)):
-        return np.abs(stored_values(x)).astype(np.int16)
-    p, q = quantization_of(name, x), quantization_of(name, y)
-    magnitudes = np.abs(stored_values(x) - p.zero_point)
-    if p.scale == q.scale:
-        return magnitudes + q.zero_point
-    multiplier = quantize_multiplier(float(np.float32(p.scale) / np.float32(q.scale)))
-    return multiply_by_quantized_multiplier(magnitudes, *multiplier) + q.zero_point
+def _alpha(node: Node) -> Mapping[str, float]:
+    return {"alpha": 0.0 if node.options is None else node.options.alpha}
 
 
-def _neg_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """Stored values negated, whatever their scale and zero point; the lowest stays.
-
-    Source: LiteRT tflite/kernels/neg.cc, Eval.
-    """
-    return (-stored_values(x)).astype(x.dtype)
+def _gelu(node: Node) -> str:
+    return "gelu_approximate" if node.options is not None and node.options.approximate else "gelu"
 
 
-def _sqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """Quotients cut towards zero; the zero point for negative values, which are refused before.
-
-    Source: LiteRT tflite/kernels/elementwise.cc, SqrtEvalQuantized.
-    """
-    p, q = quantization_of(name, x), quantization_of(name, y)
-    real = np.float32(p.scale) * (stored_values(x) - p.zero_point).astype(np.float32)
-    root = np.sqrt(np.maximum(real, 0)) / np.float32(q.scale)
-    return np.trunc(np.minimum(root, np.float32(2**30))).astype(np.int64) + q.zero_point
+def _prepare_not(context: Context, node: Node) -> Sequence[KernelCall]:
+    x, y = same_shape(context, node, "LOGICAL_NOT")
+    if x.type != TensorType.BOOL:
+        raise PrepareError(f"LOGICAL_NOT: operand must be bool, got {x!r}")
+    return unary_call(context, "logical_not", "bool", x, y, 0.1)
 
 
-def _rsqrt_table(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    """int8 in fixed point; the highest value for 0, and for negative values, which are refused before.
-
-    Source: LiteRT tflite/kernels/elementwise.cc, RsqrtEvalQuantizedInt8.
-    """
-    if x.type == TensorType.INT16:
-        return _interpolated_rsqrt(name, x, y)
-    p, q = quantization_of(name, x), quantization_of(name, y)
-    with np.errstate(all="ignore"):
-        real = float(1 / np.float64(np.sqrt(np.float32(p.scale)) * np.float32(q.scale)))
-    multiplier, shift = quantize_multiplier(real)
-    offsets = stored_values(x) - p.zero_point
-    results = np.full(offsets.shape, np.int64(type_range(y)[1]))
-    for at in np.flatnonzero(offsets > 0):
-        inverse, right = inverse_square_root(int(offsets[at]))
-        root = multiply_by_quantized_multiplier(np.array([1]), inverse, _RSQRT_SHIFT - right)
-        scaled = multiply_by_quantized_multiplier(root, multiplier, shift - _RSQRT_SHIFT)
-        results[at] = scaled[0] + q.zero_point
-    return results
-
-
-def _interpolated_rsqrt(name: str, x: Tensor, y: Tensor) -> np.ndarray:
-    highest = np.float32(type_range(y)[1]) * np.float32(quantization_of(name, y).scale)
-
-    def function(values: np.ndarray) -> np.ndarray:
-        roots = np.sqrt(np.maximum(values, 0).astype(np.float32))
-        return np.where(values > 0, np.float32(1) / roots, highest).astype(np.float32)
-
-    return interpolated_table(name, x, y, function)
-
-
-_RSQRT_SHIFT = 20
-_INTEGERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+_ELU = table_of(lambda x: np.where(x < 0, np.expm1(x), x), half_even=True)
+_SIGN = ((TensorType.FLOAT64,), np.sign)
 
 REGISTRATIONS = (
-    _operator("SIN", element_ns=5),
-    _operator("COS", element_ns=5),
-    _operator("EXP", table=_table_of(np.exp)),
-    _operator("LOG", table=_log_table, element_ns=3),
-    _operator("SQRT", table=_sqrt_table, not_negative=True),
-    _operator("RSQRT", table=_rsqrt_table, not_negative=True),
+    _operator("SIN", 5),
+    _operator("COS", 5),
+    _operator("EXP", table=table_of(np.exp)),
+    _operator("LOG", 3, table=log_table),
+    _operator("SQRT", table=sqrt_table, not_negative=True),
+    _operator("RSQRT", table=rsqrt_table, not_negative=True),
     _operator("SQUARE"),
-    _operator("NEG", _INTEGERS, table=_neg_table),
-    _operator("ABS", _INTEGERS, table=_abs_table),
+    _operator("NEG", types=_SIGNED, table=neg_table),
+    _operator("ABS", types=_SIGNED, table=abs_table),
     _operator("FLOOR"),
     _operator("CEIL"),
     _operator("ROUND"),
+    _operator(
+        "SIGN",
+        0.1,
+        types=(_F32, TensorType.INT32),
+        in_python=_SIGN,
+        built="types built are float32, float64 and int32",
+    ),
+    _operator(
+        "GELU",
+        1,
+        table=gelu_table,
+        tabled=TABLE_TYPES,
+        function=_gelu,
+        built="types built are float32, int8, uint8 and int16",
+    ),
+    _operator("FAKE_QUANT", 0.3, parameters=_grid, built="float32 is built"),
+    _operator("LOGISTIC", 0.5, table=logistic_table, tabled=(*BYTE_TYPES, _I16)),
+    _operator("TANH", 0.5, table=tanh_table, tabled=(*BYTE_TYPES, _I16)),
+    _operator("ELU", 0.5, table=_ELU, tabled=(_I8,)),
+    _operator("LEAKY_RELU", 0.1, table=leaky_relu_table, tabled=TABLE_TYPES, parameters=_alpha),
+    _operator("HARD_SWISH", 0.1, table=hard_swish_table, tabled=BYTE_TYPES),
+    _relu("RELU", RELU),
+    _relu("RELU6", RELU6),
+    _relu("RELU_N1_TO_1", RELU_N1_TO_1),
+    _relu("RELU_0_TO_1", None),
+    registration("LOGICAL_NOT", _prepare_not),
 )

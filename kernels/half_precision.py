@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
@@ -19,12 +17,12 @@ _SUFFIXES = {type: name for name, type in _HALVES.items()}
 
 def _casts(context: Context, pairs: Sequence[tuple[Tensor, Tensor]]) -> list[KernelCall]:
     """Calls that convert tensors between float32 and the half types."""
-    from .elementwise import UNARY, unary_call
+    from .broadcast import unary_call
 
     calls: list[KernelCall] = []
     for x, y in pairs:
         names = [_SUFFIXES.get(TensorType(tensor.type), "f32") for tensor in (x, y)]
-        calls += unary_call(context, "cast", f"cast_{names[0]}_{names[1]}", x, y, np.zeros(1, UNARY), 0.3)
+        calls += unary_call(context, "cast", "_".join(names), x, y, 0.3)
     return calls
 
 

@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
-from .elementwise import same_shape
+from .broadcast import same_shape
 from .fused_activation import NONE
 from .lookup import BYTE_TYPES
 from .operators import registration

@@ -13,7 +13,9 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
+from .broadcast import SUFFIXES, unary_call
 from .decoded_constant import decoded
+from .element_functions import UNARY
 from .index_vector import check_counts
 from .lookup import (
     BYTE_TYPES,
@@ -44,38 +46,13 @@ AFFINE = np.dtype(
     align=True,
 )
 CONVERT = np.dtype([*_POINTERS, ("size", np.int64)], align=True)
-REQUANTIZE = np.dtype(
-    [
-        *_POINTERS,
-        ("size", np.int64),
-        ("x_zero", np.int32),
-        ("y_zero", np.int32),
-        ("multiplier", np.int32),
-        ("shift", np.int32),
-    ],
-    align=True,
-)
 
-_SUFFIXES = {
-    TensorType.INT8: "i8",
-    TensorType.UINT8: "u8",
-    TensorType.INT16: "i16",
-    TensorType.INT32: "i32",
-}
 _STORED_TYPES = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 
 _REQUANTIZED_AT_ONCE = 16  # elements of LiteRT's vector loop
 
 # Conversions between quantized types that are no table, as LiteRT has them.
-_REQUANTIZATIONS = {
-    (TensorType.INT8, TensorType.INT16),
-    (TensorType.UINT8, TensorType.INT16),
-    (TensorType.INT16, TensorType.INT8),
-    (TensorType.INT16, TensorType.INT16),
-    (TensorType.INT16, TensorType.INT32),
-    (TensorType.INT32, TensorType.INT8),
-    (TensorType.INT32, TensorType.INT16),
-}
+_REQUANTIZATIONS = frozenset(UNARY["requantize"][0].types.split())
 
 
 def channel_layout(operator: str, shape: Shape, q: Quantization) -> tuple[int, int, int]:
@@ -144,7 +121,8 @@ def _byte_calls(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
 def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
     if x.type in BYTE_TYPES and y.type in BYTE_TYPES:
         return _byte_calls(context, x, y)
-    if (x.type, y.type) not in _REQUANTIZATIONS:
+    pair = f"{SUFFIXES.get(x.type)}_{SUFFIXES.get(y.type)}"
+    if pair not in _REQUANTIZATIONS:
         raise UnsupportedError(
             f"QUANTIZE: conversions built are from float32 and among 8-, 16- and 32-bit types, "
             f"got {x.type_name} to {y.type_name}"
@@ -152,12 +130,9 @@ def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]
     p, q = quantization_of("QUANTIZE", x), quantization_of("QUANTIZE", y)
     if x.size == 0:
         return []
-    args = np.zeros(1, REQUANTIZE)
-    args["size"], args["x_zero"], args["y_zero"] = x.size, p.zero_point, q.zero_point
-    args["multiplier"], args["shift"] = quantize_multiplier(scale_ratio("QUANTIZE", x, y))
-    kernel = f"requantize_{_SUFFIXES[TensorType(x.type)]}_{_SUFFIXES[TensorType(y.type)]}"
-    chunks = chunk_count(context, x.size)
-    return [KernelCall("quantize_int", kernel, args, {"x": x, "y": y}, chunks)]
+    multiplier, shift = quantize_multiplier(scale_ratio("QUANTIZE", x, y))
+    parameters = {"x_zero": p.zero_point, "y_zero": q.zero_point, "multiplier": multiplier, "shift": shift}
+    return unary_call(context, "requantize", pair, x, y, 1, **parameters)
 
 
 def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -175,7 +150,7 @@ def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | No
         raise UnsupportedError(f"QUANTIZE: outputs built are int8, uint8 and int16, got {y.type_name}")
     per_channel = quantization_of("QUANTIZE", y).per_channel
     halves = "quantize" if context.numerics is Numerics.DEFAULT and not per_channel else "quantize_reference"
-    return _affine_call("QUANTIZE", context, f"{halves}_{_SUFFIXES[TensorType(y.type)]}", x, y, y)
+    return _affine_call("QUANTIZE", context, f"{halves}_{SUFFIXES[y.type]}", x, y, y)
 
 
 def _invoke_quantize(context: Context, node: Node) -> None:
@@ -230,7 +205,7 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall] | 
         raise UnsupportedError(
             f"DEQUANTIZE: inputs built are float16, 2- to 8-bit integers and int16, got {x.type_name}"
         )
-    return _affine_call("DEQUANTIZE", context, f"dequantize_{_SUFFIXES[TensorType(x.type)]}", x, y, x)
+    return _affine_call("DEQUANTIZE", context, f"dequantize_{SUFFIXES[x.type]}", x, y, x)
 
 
 def _become_constant(y: Tensor, values: np.ndarray) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,65 +14,39 @@ from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings
 from ..lite.tensor import Shape, Tensor, TensorType
 from .array_function import invoke_function, values_of
-from .broadcast import broadcast_shape, broadcast_strides
+from .broadcast import broadcast_shape, collapse
+from .element_functions import BROADCAST_RANK
 from .index_vector import check_counts
 from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import element_bytes
 
-SELECT_RANK = 8
-_STRIDES = [(f"{name}_strides", np.int64, (SELECT_RANK,)) for name in ("condition", "a", "b")]
+_OPERANDS = ("condition", "a", "b")
 # Strides are in elements, 0 where an operand stretches; the last dimension is innermost, and its
 # strides are 1 or 0.
 SELECT = np.dtype(
     [
-        *((name, np.int64) for name in ("condition", "a", "b", "out")),
-        ("shape", np.int64, (SELECT_RANK,)),
-        *_STRIDES,
+        *((name, np.int64) for name in (*_OPERANDS, "out")),
+        ("shape", np.int64, (BROADCAST_RANK,)),
+        *((f"{name}_strides", np.int64, (BROADCAST_RANK,)) for name in _OPERANDS),
     ],
     align=True,
 )
 _KERNEL_BYTES = (1, 2, 4, 8)
 
 
-class Loops(NamedTuple):
-    """A loop nest over the result: sizes, and strides of condition, a and b for each."""
-
-    shape: list[int]
-    strides: list[tuple[int, ...]]
-
-
-def select_loops(out: Shape, operands: Sequence[Shape]) -> Loops:
-    """The fewest loops over a result: dimensions that all operands walk through alike become one."""
-    loops = Loops([], [])
-    for n, *steps in zip(out, *(broadcast_strides(shape, len(out)) for shape in operands), strict=True):
-        if n == 1:
-            continue
-        if loops.shape and all(s == t * n for s, t in zip(loops.strides[-1], steps, strict=True)):
-            loops.shape[-1] *= n
-            loops.strides[-1] = tuple(steps)
-        else:
-            loops.shape.append(n)
-            loops.strides.append(tuple(steps))
-    return loops if loops.shape else Loops([1], [(1, 1, 1)])
-
-
 def select_calls(
     context: Context, operator: str, condition: Tensor, a: Tensor, b: Tensor, out: Tensor, first: Shape
 ) -> list[KernelCall] | None:
     """The compiled call; None where there is no kernel. `first` is the condition's shape to broadcast."""
-    loops = select_loops(out.shape, [()] * 3 if out.size == 1 else (first, a.shape, b.shape))
+    loops = collapse(out.shape, *([()] * 3 if out.size == 1 else (first, a.shape, b.shape)))
     item_bytes = element_bytes(a, operator)
-    if len(loops.shape) > SELECT_RANK or item_bytes not in _KERNEL_BYTES:
+    if len(loops.shape) > BROADCAST_RANK or item_bytes not in _KERNEL_BYTES:
         return None
     if out.size == 0:
         return []
     args = np.zeros(1, SELECT)
-    args["shape"] = 1
-    start = SELECT_RANK - len(loops.shape)
-    args["shape"][0, start:] = loops.shape
-    for i, name in enumerate(("condition", "a", "b")):
-        args[f"{name}_strides"][0, start:] = [steps[i] for steps in loops.strides]
+    loops.fill(args, *_OPERANDS)
     tensors = {"condition": condition, "a": a, "b": b, "out": out}
     chunks = chunk_count(context, 0.3 * out.size)
     return [KernelCall("select", f"select_{item_bytes}", args, tensors, chunks)]

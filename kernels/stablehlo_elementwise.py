@@ -1,8 +1,8 @@
-"""StableHLO's elementwise operators, by the kernels of the builtin ones where those have the type."""
+"""StableHLO's elementwise operators: the builtin ones' functions where those have the type, else NumPy's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,19 +11,17 @@ from ..lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Tensor, TensorType
-from .add_n import arithmetic_calls
+from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
-from .binary import BINARY, BINARY_F32
-from .binary_math import math_calls
-from .broadcast import collapse, fill_loops
+from .binary import ADDED, INTEGER_TYPES, arithmetic_calls, in_numpy
+from .broadcast import SUFFIXES, binary_call, same_shape, unary_call
 from .cast import REGISTRATIONS as CAST_REGISTRATIONS
+from .comparison import FUNCTIONS as COMPARISONS
 from .comparison import compare_calls
-from .elementwise import UNARY, same_shape, unary_call
 from .index_vector import check_counts
-from .logical import INTEGER_TYPES, flat_calls, logical_calls
+from .lookup import TABLE_TYPES
 from .operators import registration
-from .parallel import chunk_count
+from .quantized_binary import Operands
 from .select import select_calls
 
 _FLOATS = (TensorType.FLOAT16, TensorType.FLOAT32, TensorType.FLOAT64)
@@ -31,21 +29,23 @@ _COMPLEX = (TensorType.COMPLEX64, TensorType.COMPLEX128)
 _BOOL = (TensorType.BOOL,)
 _ORDERED = (*_FLOATS, *INTEGER_TYPES, *_BOOL)
 _NUMBERS = (*_ORDERED, *_COMPLEX)
+_FIELD = (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)
+_SMOOTH = (*_FLOATS, *_COMPLEX)
 
-# The kernels of these operators take whole tensors of these types; NumPy serves the others.
-_OTHER_FLOATS = {TensorType.FLOAT16: "f16", TensorType.FLOAT64: "f64"}
-_ARITHMETIC_TYPES = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
-_SMALL_INTEGERS = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
-_EXTREMUM_SUFFIXES = {
-    TensorType.INT8: "i8",
-    TensorType.UINT8: "u8",
-    TensorType.BOOL: "u8",
-    TensorType.INT16: "i16",
-    TensorType.INT32: "i32",
-    TensorType.INT64: "i64",
-}
 
-Calls = Callable[[Context, Tensor, Tensor, Tensor], "list[KernelCall] | None"]
+def _kernels(function: str, suffixes: Mapping[int, str], of_bools: str = "") -> dict[int, tuple[str, str]]:
+    """Function and its type, by the operands'; bools may have a function of their own."""
+    bools: dict[int, tuple[str, str]] = {TensorType.BOOL: (of_bools, "bool")} if of_bools else {}
+    return {**{type: (function, suffix) for type, suffix in suffixes.items()}, **bools}
+
+
+_FLOAT_SUFFIXES: dict[int, str] = {type: SUFFIXES[type] for type in _FLOATS}
+_ADDED = _FLOAT_SUFFIXES | ADDED
+_DIVIDED = {type: suffix for type, suffix in _ADDED.items() if type not in TABLE_TYPES}
+# Bools are compared as bytes.
+_COMPARED = _ADDED | {TensorType.UINT8: "u8", TensorType.BOOL: "u8"}
+# Integers of one width have one kernel, signed or not.
+_BITS: dict[int, str] = {type: f"i{NUMPY_DTYPES[type].itemsize * 8}" for type in INTEGER_TYPES}
 
 
 def _check_types(operator: str, x: Tensor, types: Sequence[TensorType]) -> None:
@@ -54,7 +54,7 @@ def _check_types(operator: str, x: Tensor, types: Sequence[TensorType]) -> None:
         raise UnsupportedError(f"{operator}: types built are {names}, got {x.type_name}")
 
 
-def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tensor, Tensor]:
+def _operands(context: Context, node: Node, operator: str) -> Operands:
     """Two operands of one shape and type, and the output, which is given it."""
     check_counts(operator, node, 2)
     a, b, out = context.input(node, 0), context.input(node, 1), context.output(node, 0)
@@ -67,77 +67,10 @@ def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tens
 # --- two operands
 
 
-def _other_float_calls(
-    context: Context, function: str, a: Tensor, b: Tensor, out: Tensor
-) -> list[KernelCall]:
-    suffix = _OTHER_FLOATS[TensorType(out.type)]
-    tensors = {"a": a, "b": b, "out": out}
-    return flat_calls(context, f"binary_{suffix}", f"{function}_{suffix}", out.size, tensors)
-
-
-def _arithmetic(function: str) -> Calls:
-    def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
-        if out.type in _OTHER_FLOATS:
-            return _other_float_calls(context, function, a, b, out)
-        is_small = out.type in _SMALL_INTEGERS and function != "div"
-        if out.type not in _ARITHMETIC_TYPES and not is_small:
-            return None
-        return arithmetic_calls(context, f"STABLEHLO {function}", function, a, b, out)
-
-    return calls
-
-
-def extremum_calls(context: Context, kernel: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
+def _extremum_calls(context: Context, function: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
     """The first operand, or the second where that one is beyond it: NaN is never beyond."""
-    if out.type in _OTHER_FLOATS:
-        return _other_float_calls(context, kernel, b, a, out)
-    if out.size == 0:
-        return []
-    is_float = out.type == TensorType.FLOAT32
-    args = np.zeros(1, BINARY_F32 if is_float else BINARY)
     # The kernels take their own second operand where the two do not compare.
-    fill_loops(args, collapse(kernel, b.shape, a.shape))
-    suffix = "f32" if is_float else _EXTREMUM_SUFFIXES[TensorType(out.type)]
-    family = "binary_f32" if is_float else "binary_int"
-    tensors = {"a": b, "b": a, "out": out}
-    return [KernelCall(family, f"{kernel}_{suffix}", args, tensors, chunk_count(context, 0.2 * out.size))]
-
-
-def has_extremum(x: Tensor) -> bool:
-    return x.type in (*_FLOATS, *_EXTREMUM_SUFFIXES)
-
-
-def _extremum(kernel: str) -> Calls:
-    def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
-        return extremum_calls(context, kernel, a, b, out) if has_extremum(out) else None
-
-    return calls
-
-
-def _bitwise(kernel: str) -> Calls:
-    def calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
-        if out.type == TensorType.BOOL:
-            return logical_calls(context, f"logical_{kernel}", a, b, out)
-        return flat_calls(context, "bitwise", f"bits_{kernel}", out.nbytes, {"a": a, "b": b, "out": out})
-
-    return calls
-
-
-def _shift_left_calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
-    """0 where b is not in [0, bits of the type), which LiteRT leaves to the processor for int32.
-
-    Source: the StableHLO specification, shift_left.
-    """
-    kernel = f"shift_left_{out.dtype.itemsize}"
-    return flat_calls(context, "bitwise", kernel, out.size, {"a": a, "b": b, "out": out})
-
-
-def _power_calls(context: Context, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall] | None:
-    return math_calls(context, "POW", a, b, out) if out.type == TensorType.FLOAT32 else None
-
-
-def _in_python(context: Context, a: Tensor, b: Tensor, out: Tensor) -> None:
-    return None
+    return binary_call(context, function, (function, _COMPARED[TensorType(out.type)]), (b, a, out))
 
 
 def maximum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -176,9 +109,13 @@ def _power(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _binary(
-    name: str, function: ArrayFunction | None, calls: Calls, types: Sequence[TensorType]
+    name: str,
+    function: ArrayFunction | None,
+    types: Sequence[TensorType],
+    kernels: Mapping[int, tuple[str, str]],
+    element_ns: float = 0.2,
 ) -> Registration:
-    """function serves the types for which there are no calls."""
+    """function serves the types for which there are no kernels."""
     operator = f"STABLEHLO_{name}"
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -186,33 +123,31 @@ def _binary(
         if a.type != out.type:
             raise PrepareError(f"{operator}: operands and output must have one type, got {a!r} and {out!r}")
         _check_types(operator, a, types)
-        return calls(context, a, b, out)
+        if out.type not in kernels:
+            return None
+        kernel = kernels[out.type]
+        if kernel[0] in ("maximum", "minimum"):
+            return _extremum_calls(context, kernel[0], a, b, out)
+        return arithmetic_calls(context, operator, kernel, (a, b, out), element_ns=element_ns)
 
-    if function is None:
-        return registration(operator, prepare)
-    return registration(
-        operator, prepare, lambda context, node: invoke_function(operator, function, context, node)
-    )
+    return registration(operator, prepare, None if function is None else in_numpy(operator, function))
 
 
 # --- one operand
 
 
-def _unary(name: str, function: ArrayFunction, kernel: str, types: Sequence[TensorType]) -> Registration:
-    """kernel is the family and the kernel's name for float32, or nothing."""
+def _unary(name: str, function: ArrayFunction, builtin: str, types: Sequence[TensorType]) -> Registration:
+    """builtin is the function that serves float32, if there is one."""
     operator = f"STABLEHLO_{name}"
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         x, y = same_shape(context, node, operator)
         _check_types(operator, x, types)
-        if x.type != TensorType.FLOAT32 or not kernel:
+        if x.type != TensorType.FLOAT32 or not builtin:
             return None
-        family, name = kernel.split(".")
-        return unary_call(context, family, name, x, y, np.zeros(1, UNARY), 3)
+        return unary_call(context, builtin, "f32", x, y, 3)
 
-    return registration(
-        operator, prepare, lambda context, node: invoke_function(operator, function, context, node)
-    )
+    return registration(operator, prepare, in_numpy(operator, function))
 
 
 def _logistic(x: np.ndarray) -> np.ndarray:
@@ -227,7 +162,6 @@ def _rsqrt(x: np.ndarray) -> np.ndarray:
 
 # By StablehloComparisonDirection.
 _DIRECTIONS = ("EQUAL", "NOT_EQUAL", "GREATER_EQUAL", "GREATER", "LESS_EQUAL", "LESS")
-_COMPARISONS = (np.equal, np.not_equal, np.greater_equal, np.greater, np.less_equal, np.less)
 _TOTAL_ORDER = 2  # a StablehloComparisonType
 
 
@@ -260,7 +194,7 @@ def _order(x: np.ndarray) -> np.ndarray:
 
 
 def _invoke_compare(context: Context, node: Node) -> None:
-    function: ArrayFunction = _COMPARISONS[_direction(node)]
+    function: ArrayFunction = COMPARISONS[_DIRECTIONS[_direction(node)]]
     if _totally_ordered(node, context.input(node, 0)):
         compare = function
 
@@ -299,11 +233,11 @@ def _prepare_clamp(context: Context, node: Node) -> Sequence[KernelCall] | None:
             )
     _check_types("STABLEHLO_CLAMP", x, _ORDERED)
     context.resize_tensor(out, x.shape)
-    if not has_extremum(x) or (x.type in _OTHER_FLOATS and not low.shape == high.shape == x.shape):
+    if x.type not in _COMPARED:
         return None
     return [
-        *extremum_calls(context, "maximum", x, low, out),
-        *extremum_calls(context, "minimum", out, high, out),
+        *_extremum_calls(context, "maximum", x, low, out),
+        *_extremum_calls(context, "minimum", out, high, out),
     ]
 
 
@@ -311,44 +245,43 @@ def _clamp(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> np.ndarray:
     return minimum(maximum(x, low), high)
 
 
-def _invoke_select(context: Context, node: Node) -> None:
-    invoke_function("STABLEHLO_SELECT", np.where, context, node)
-
-
-def _invoke_clamp(context: Context, node: Node) -> None:
-    invoke_function("STABLEHLO_CLAMP", _clamp, context, node)
-
-
 # CONVERT is CAST by another name.
-_CAST = next(registration for registration in CAST_REGISTRATIONS if registration.name == "CAST")
-
-_BITWISE = (*INTEGER_TYPES, *_BOOL)
-_SMOOTH = (*_FLOATS, *_COMPLEX)
+_CAST = next(entry for entry in CAST_REGISTRATIONS if entry.name == "CAST")
 
 REGISTRATIONS = (
-    _binary("ADD", np.add, _arithmetic("add"), _NUMBERS),
-    _binary("SUBTRACT", np.subtract, _arithmetic("sub"), (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _binary("MULTIPLY", np.multiply, _arithmetic("mul"), _NUMBERS),
-    _binary("DIVIDE", _divide, _arithmetic("div"), (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _binary("MAXIMUM", maximum, _extremum("maximum"), _ORDERED),
-    _binary("MINIMUM", minimum, _extremum("minimum"), _ORDERED),
-    _binary("POWER", _power, _power_calls, (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _binary("REMAINDER", _remainder, _in_python, (*_FLOATS, *INTEGER_TYPES)),
-    _binary("AND", None, _bitwise("and"), _BITWISE),
-    _binary("OR", None, _bitwise("or"), _BITWISE),
-    _binary("SHIFT_LEFT", None, _shift_left_calls, INTEGER_TYPES),
-    _unary("LOGISTIC", _logistic, "activations.logistic_f32", _SMOOTH),
-    _unary("TANH", np.tanh, "activations.tanh_f32", _SMOOTH),
-    _unary("COSINE", np.cos, "elementwise.cos_f32", _SMOOTH),
-    _unary("EXPONENTIAL", np.exp, "elementwise.exp_f32", _SMOOTH),
-    _unary("LOG", np.log, "elementwise.log_f32", _SMOOTH),
-    _unary("RSQRT", _rsqrt, "elementwise.rsqrt_f32", _SMOOTH),
+    _binary("ADD", np.add, _NUMBERS, _kernels("add", _ADDED)),
+    _binary("SUBTRACT", np.subtract, _FIELD, _kernels("sub", _ADDED)),
+    _binary("MULTIPLY", np.multiply, _NUMBERS, _kernels("mul", _ADDED)),
+    _binary("DIVIDE", _divide, _FIELD, _kernels("div", _DIVIDED)),
+    _binary("MAXIMUM", maximum, _ORDERED, _kernels("maximum", _COMPARED)),
+    _binary("MINIMUM", minimum, _ORDERED, _kernels("minimum", _COMPARED)),
+    _binary("POWER", _power, _FIELD, {TensorType.FLOAT32: ("pow", "f32")}, 5),
+    _binary("REMAINDER", _remainder, (*_FLOATS, *INTEGER_TYPES), {}),
+    _binary(
+        "AND",
+        None,
+        (*INTEGER_TYPES, *_BOOL),
+        _kernels("bits_and", _BITS, "logical_and"),
+    ),
+    _binary(
+        "OR",
+        None,
+        (*INTEGER_TYPES, *_BOOL),
+        _kernels("bits_or", _BITS, "logical_or"),
+    ),
+    _binary("SHIFT_LEFT", None, INTEGER_TYPES, _kernels("shift_left", _BITS)),
+    _unary("LOGISTIC", _logistic, "logistic", _SMOOTH),
+    _unary("TANH", np.tanh, "tanh", _SMOOTH),
+    _unary("COSINE", np.cos, "cos", _SMOOTH),
+    _unary("EXPONENTIAL", np.exp, "exp", _SMOOTH),
+    _unary("LOG", np.log, "log", _SMOOTH),
+    _unary("RSQRT", _rsqrt, "rsqrt", _SMOOTH),
     _unary("CBRT", np.cbrt, "", _FLOATS),
-    _unary("FLOOR", np.floor, "elementwise.floor_f32", _FLOATS),
-    _unary("NEGATE", np.negative, "elementwise.neg_f32", (*_FLOATS, *INTEGER_TYPES, *_COMPLEX)),
-    _unary("ABS", np.abs, "elementwise.abs_f32", (*_FLOATS, *INTEGER_TYPES)),
+    _unary("FLOOR", np.floor, "floor", _FLOATS),
+    _unary("NEGATE", np.negative, "neg", _FIELD),
+    _unary("ABS", np.abs, "abs", (*_FLOATS, *INTEGER_TYPES)),
     registration("STABLEHLO_CONVERT", _CAST.prepare, _CAST.invoke),
     registration("STABLEHLO_COMPARE", _prepare_compare, _invoke_compare),
-    registration("STABLEHLO_SELECT", _prepare_select, _invoke_select),
-    registration("STABLEHLO_CLAMP", _prepare_clamp, _invoke_clamp),
+    registration("STABLEHLO_SELECT", _prepare_select, in_numpy("STABLEHLO_SELECT", np.where)),
+    registration("STABLEHLO_CLAMP", _prepare_clamp, in_numpy("STABLEHLO_CLAMP", _clamp)),
 )

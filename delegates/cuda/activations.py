@@ -1,4 +1,4 @@
-"""Activations: clamps, and tables of all results, from what kernels/activations.py prepares."""
+"""Activations: clamps, and tables of all results, from what kernels/elementwise.py prepares."""
 
 from __future__ import annotations
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...kernels.binary_math import DIVISION_BY_ZERO, NEGATIVE_EXPONENT
-from ...kernels.broadcast import BROADCAST_RANK
+from ...kernels.element_functions import BROADCAST_RANK, DIVISION_BY_ZERO, NEGATIVE_EXPONENT
 from ...lite.errors import UnsupportedError
 from .launch import Argument, Constant, Pointer
 from .tiling import elements_of, stays_even, tiling

@@ -1,4 +1,4 @@
-"""POW, FLOOR_DIV and FLOOR_MOD: launches from the argument blocks of kernels/binary_math.py."""
+"""POW, FLOOR_DIV and FLOOR_MOD: launches from the argument blocks of kernels/broadcast.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LOGICAL_AND, LOGICAL_OR and LOGICAL_NOT: launches from the argument blocks of kernels/logical.py."""
+"""LOGICAL_AND, LOGICAL_OR and LOGICAL_NOT: launches from the argument blocks of kernels/broadcast.py."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 def lower(b: Lowering, step: Step) -> None:
     """One launch."""
     for call in b.calls(step.node):
-        if call.kernel == "logical_not":
-            launch_unary(b, call, call.kernel, is_float=False)
+        function = call.kernel.removesuffix("_bool")
+        if function == "logical_not":
+            launch_unary(b, call, function, is_float=False)
         else:
-            launch_plain(b, step.node, call, call.kernel)
+            launch_plain(b, step.node, call, function)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.select import SELECT_RANK
+from ...kernels.element_functions import BROADCAST_RANK
 from ...lite.errors import UnsupportedError
 from .launch import Argument, Constant
 from .tiling import elements_of, stays_even, tiling
@@ -21,7 +21,7 @@ def lower(b: Lowering, step: Step) -> None:
     """One launch; broadcasts of more than four alternating dimensions are refused."""
     for call in b.calls(step.node):
         y, sizes = call.tensors["out"], call.args["shape"][0].tolist()
-        rank = SELECT_RANK - next((k for k, n in enumerate(sizes) if n != 1), SELECT_RANK - 1)
+        rank = BROADCAST_RANK - next((k for k, n in enumerate(sizes) if n != 1), BROADCAST_RANK - 1)
         if rank > _MOST_LOOPS:
             raise UnsupportedError(
                 f"{step.node.registration.name}: broadcasts of up to {_MOST_LOOPS} loops are built, "

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..element_functions import units
+
 if TYPE_CHECKING:
     from .driver.kernel_source import KernelSource
 
@@ -30,7 +32,6 @@ class Family(NamedTuple):
 
 # Modules that are one family, of the module's name.
 _WHOLE = (
-    "activations",
     "arg_min_max",
     "batch_matmul_f32",
     "batch_matmul_hybrid",
@@ -38,24 +39,7 @@ _WHOLE = (
     "batch_matmul_plain_q16",
     "batch_matmul_plain_q8",
     "batch_matmul_q8",
-    "binary_f16",
-    "binary_f32",
-    "binary_f64",
-    "binary_int",
-    "binary_math",
-    "binary_math_small",
-    "binary_q16",
-    "binary_q8",
-    "binary_q8_reference",
-    "bitwise",
     "bucketize",
-    "cast",
-    "comparison_8",
-    "comparison_f16",
-    "comparison_f32",
-    "comparison_i16",
-    "comparison_i32",
-    "comparison_i64",
     "concatenation",
     "control_flow",
     "conv_3d",
@@ -82,7 +66,6 @@ _WHOLE = (
     "depthwise_conv_q8",
     "detection_postprocess",
     "dynamic_update_slice",
-    "elementwise",
     "fully_connected_blockwise",
     "gemm_exact_q8",
     "gemm_f32",
@@ -92,7 +75,6 @@ _WHOLE = (
     "gemv_exact_q8",
     "gemv_hybrid",
     "gemv_q8",
-    "logical",
     "lookup",
     "lstm_basic",
     "lstm_f32",
@@ -102,13 +84,10 @@ _WHOLE = (
     "pack_f32",
     "pack_matrices_q8",
     "pad_image_q8",
-    "prelu",
     "quantize",
-    "quantize_int",
     "quantize_reference",
     "quantize_rows",
     "quantize_rows_reference",
-    "quantized_div",
     "random",
     "resize",
     "resource",
@@ -123,7 +102,6 @@ _WHOLE = (
     "top_k",
     "transpose_conv_plain",
     "transpose_conv_plain_hybrid",
-    "unary_math",
     "where",
     "winograd_f32",
 )
@@ -151,3 +129,5 @@ _PARTS: dict[str, dict[str, str]] = {
 FAMILIES: dict[str, Family] = {name: Family(name) for name in _WHOLE} | {
     family: Family(module, kernels) for module, parts in _PARTS.items() for family, kernels in parts.items()
 }
+# Functions of single elements say themselves what they are compiled with.
+FAMILIES |= {unit: Family("element_kernels", " ".join(kernels)) for unit, kernels in units().items()}

@@ -9,10 +9,10 @@ from numba import njit, types
 from ..quantize import AFFINE, CONVERT
 from .affine import affine_kernel
 from .driver.kernel_source import KernelSources
+from .element_loops import parameters, unary_kernel
 from .language.elements import read_f32, read_i32, read_u16, write_f32
 from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, vector
 from .language.vector_math import half_to_f32
-from .unary import unary_kernel
 from .vector_map import map_row
 
 kernels = KernelSources()
@@ -63,10 +63,7 @@ def _quantize_kernel(row: Any, itemsize: int, lowest: int, highest: int) -> Call
     return affine_kernel(convert)
 
 
-def _nothing(block):
-    return 0
-
-
+@njit(error_model="numpy")
 def _dequantize_f16(bits, p):
     return half_to_f32(np.int32(bits))
 
@@ -92,4 +89,4 @@ for _suffix, _type, _limits in (
     kernels.add(AFFINE, f"quantize_{_suffix}")(_quantize_kernel(_from_reals, _bits // 8, *_limits))
     kernels.add(AFFINE, f"dequantize_{_suffix}")(_dequantize_kernel(_to_reals, _bits // 8))
 
-kernels.add(CONVERT, "dequantize_f16")(unary_kernel(read_u16, write_f32, _nothing, _dequantize_f16))
+kernels.add(CONVERT, "dequantize_f16")(unary_kernel(read_u16, write_f32, parameters(""), _dequantize_f16))

@@ -7,7 +7,7 @@ from typing import Any
 
 from numba import njit, types
 
-from ..broadcast import BROADCAST_RANK
+from ..element_functions import BROADCAST_RANK
 from .language.simd import Emitter, Value, f32, microkernel, vector
 from .language.target import target
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..select import SELECT, SELECT_RANK
+from ..element_functions import BROADCAST_RANK
+from ..select import SELECT
 from .driver.kernel_source import KernelSources
 from .language.elements import (
     read_i8,
@@ -18,7 +19,7 @@ from .language.elements import (
 
 kernels = KernelSources()
 
-_INNER = SELECT_RANK - 1
+_INNER = BROADCAST_RANK - 1
 
 
 def _select_kernel(read, write, width):

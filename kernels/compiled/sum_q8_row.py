@@ -79,18 +79,18 @@ def _emit(signed: bool, both: bool) -> Callable[..., None]:
     return emit
 
 
-def _kernel(name: str, signed: bool, both: bool) -> Any:
+def _kernel(signed: bool, both: bool) -> Any:
+    name = f"{'sum' if both else 'scale'}_row_{'i8' if signed else 'u8'}"
     operands = 1 + both
     arguments = [types.int64] * (operands + 2) + [types.int32] * (operands + 5)
     return microkernel(name, arguments, _emit(signed, both))
 
 
-# (a, b, out, count, a_multiplier, b_multiplier, bias, shift, zero, low, high): out[i] =
-# clamp(zero + ((a[i] * a_multiplier + b[i] * b_multiplier + bias) >> shift)). Reads past the
-# end of a and b, as far as OVERREAD_BYTES allow; out may be a or b.
-sum_row_i8 = _kernel("sum_row_i8", signed=True, both=True)
-sum_row_u8 = _kernel("sum_row_u8", signed=False, both=True)
+def sum_rows(signed: bool) -> tuple[Any, Any]:
+    """Microkernels of int8 or uint8 rows: of two, and of one when the bias includes the other's one element.
 
-# The same without a, whose one element the bias includes.
-scale_row_i8 = _kernel("scale_row_i8", signed=True, both=False)
-scale_row_u8 = _kernel("scale_row_u8", signed=False, both=False)
+    (a, b, out, count, a_multiplier, b_multiplier, bias, shift, zero, low, high) sets out[i] =
+    clamp(zero + ((a[i] * a_multiplier + b[i] * b_multiplier + bias) >> shift)); the second takes no a.
+    Reads past the end of a and b, as far as OVERREAD_BYTES allow; out may be a or b.
+    """
+    return _kernel(signed, both=True), _kernel(signed, both=False)

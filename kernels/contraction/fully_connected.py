@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...lite.context import Context
 from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Shape, Tensor, TensorType
-from ..elementwise import UNARY, unary_call
+from ..broadcast import unary_call
 from ..fused_activation import SIGN_BIT, TANH
 from ..packed import PACKED_BITS
 from . import packed_f32, packed_q8, plain
@@ -17,7 +15,7 @@ from .geometry import fully_connected_geometry
 from .node import FilterNode, check_bias, check_types, resolve, with_decoded_weights, with_signed_weights
 from .sums import hybrid_sums, quantized_sums
 
-_FUNCTIONS = {TANH: "tanh_f32", SIGN_BIT: "sign_bit_f32"}
+_FUNCTIONS = {TANH: "tanh", SIGN_BIT: "sign_bit"}
 
 
 def _xnnpack_takes_packed(w: Tensor) -> bool:
@@ -115,7 +113,7 @@ def _activation(n: FilterNode) -> list[KernelCall]:
     """
     if n.fused not in _FUNCTIONS:
         return []
-    return unary_call(n.context, "activations", _FUNCTIONS[n.fused], n.y, n.y, np.zeros(1, UNARY), 0.3)
+    return unary_call(n.context, _FUNCTIONS[n.fused], "f32", n.y, n.y, 0.3)
 
 
 def _hybrid_products(n: FilterNode) -> list[KernelCall]:

@@ -58,8 +58,8 @@ def test_the_host_description_does_not_change() -> None:
 
 ASSEMBLY = """
 from numlite.kernels.compiled.driver.compile import kernel_module, target_machine
-from numlite.kernels.compiled.softmax_f32 import kernels
-print(target_machine().emit_assembly(kernel_module(kernels)))
+from numlite.kernels.compiled.families import FAMILIES
+print(target_machine().emit_assembly(kernel_module(FAMILIES["softmax_f32"].sources())))
 """
 
 

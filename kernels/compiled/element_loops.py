@@ -1,14 +1,48 @@
-"""Loop nests over two broadcast operands, shared by all binary operators."""
+"""The loops of operators on single elements: over one operand, and over two that broadcast."""
 
 from collections.abc import Callable
 from typing import Any
 
 from numba import njit
 
-from ..broadcast import BROADCAST_RANK
+from ..element_functions import BROADCAST_RANK
 
 _MIDDLE = BROADCAST_RANK - 2
 _INNER = BROADCAST_RANK - 1
+
+
+def parameters(names: str) -> Callable:
+    """A function of a block that gives the values of these fields, in this order."""
+    scope: dict[str, Any] = {}
+    exec(f"def fields(block):\n    return ({''.join(f'block.{name}, ' for name in names.split())})\n", scope)
+    return njit(error_model="numpy")(scope["fields"])
+
+
+def unary_kernel(read: Any, write: Any, values: Callable, function: Callable) -> Callable:
+    """A kernel of (block, chunk, chunks) that sets y[i] = function(x[i], values(block)).
+
+    The block has the fields x, y (addresses) and size.
+    """
+
+    def kernel(block, chunk, chunks):
+        p = values(block)
+        x, y = block.x, block.y
+        for i in range(block.size * chunk // chunks, block.size * (chunk + 1) // chunks):
+            write(y, i, function(read(x, i), p))
+        return 0
+
+    return kernel
+
+
+def mapped_kernel(row: Any) -> Callable:
+    """The same with a microkernel row(x, y, count) of float32 (see vector_map.py)."""
+
+    def kernel(block, chunk, chunks):
+        first, last = block.size * chunk // chunks, block.size * (chunk + 1) // chunks
+        row(block.x + first * 4, block.y + first * 4, last - first)
+        return 0
+
+    return kernel
 
 
 @njit(error_model="numpy")
@@ -66,15 +100,15 @@ def row_kernel(inner: Callable) -> Callable:
     return kernel
 
 
-def broadcast_kernel(read: Any, write: Any, parameters: Callable, combine: Callable) -> Callable:
-    """A kernel of (block, chunk, chunks) that sets out[i] = combine(a[i], b[i], parameters(block)).
+def broadcast_kernel(read: Any, write: Any, values: Callable, combine: Callable) -> Callable:
+    """A kernel of (block, chunk, chunks) that sets out[i] = combine(a[i], b[i], values(block)).
 
-    The block has the fields a, b, out (addresses) and BROADCAST_FIELDS.
+    The block has the fields a, b, out (addresses) and those of the loops.
     """
 
     @njit(error_model="numpy")
     def inner(block, a_at, a_step, b_at, b_step, out_at, count):
-        a, b, out, p = block.a, block.b, block.out, parameters(block)
+        a, b, out, p = block.a, block.b, block.out, values(block)
         if a_step == 0:
             x = read(a, a_at)
             for i in range(count):
@@ -88,3 +122,20 @@ def broadcast_kernel(read: Any, write: Any, parameters: Callable, combine: Calla
                 write(out, out_at + i, combine(read(a, a_at + i), read(b, b_at + i), p))
 
     return row_kernel(inner)
+
+
+def checked(kernel: Callable, read: Any, allowed: Callable, status: int) -> Callable:
+    """The kernel, but the status where allowed(y, block) is false for an element of the second operand."""
+    compute = njit(error_model="numpy")(kernel)
+
+    def checking(block, chunk, chunks):
+        count = 1
+        for d in range(len(block.shape)):
+            if block.b_strides[d] != 0:
+                count *= block.shape[d]
+        for i in range(count):
+            if not allowed(read(block.b, i), block):
+                return status
+        return compute(block, chunk, chunks)
+
+    return checking

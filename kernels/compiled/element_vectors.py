@@ -1,19 +1,15 @@
-"""SIGN, GELU and FAKE_QUANT over flat arrays."""
+"""Functions of single elements that have vector code: as maps of float32, and of rows that meet one row."""
 
 import numpy as np
 
-from ..elementwise import UNARY
-from ..unary_math import FAKE_QUANT
-from .driver.kernel_source import KernelSources
-from .language.elements import read_f32, read_i32, write_f32, write_i32
+from .language.elements import read_f32, write_f32
 from .language.simd import constant
-from .language.vector_functions import logistic, multiply_add
-from .unary import mapped_kernel, unary_kernel
+from .language.target import target
+from .language.vector_angles import cosine, sine
+from .language.vector_functions import elu, exp, logistic, multiply_add, reciprocal_square_root, tanh
+from .language.vector_logarithm import log
+from .repeated_row import repeated_row
 from .vector_map import map_row
-
-kernels = KernelSources()
-
-_ZERO, _ONE = np.float32(0), np.float32(1)
 
 # erf(x) = x * P(x^2) / Q(x^2) for |x| <= 3.93, fitted for the least relative error (2^-25); beyond
 # it the float32 result is 1.
@@ -70,23 +66,12 @@ def _gelu_approximate(e, x):
     return e.builder.fmul(x, logistic(e, e.builder.fmul(inner, _splat(x, 2 * (2 / np.pi) ** 0.5))))
 
 
-def _nothing(block):
-    return 0
+def _prelu(e, x, slope):
+    scaled = e.builder.fmul(x, slope)
+    return e.builder.select(e.builder.fcmp_ordered(">=", x, e.const(0.0, x.type)), x, scaled)
 
 
-def _sign_f32(x, p):
-    if x > _ZERO:
-        return _ONE
-    if x < _ZERO:
-        return -_ONE
-    return _ZERO if x == _ZERO else x
-
-
-def _sign_i32(x, p):
-    return np.int32((1 if x > 0 else 0) - (1 if x < 0 else 0))
-
-
-def _complex_abs(block, chunk, chunks):
+def complex_abs(block, chunk, chunks):
     """The magnitude by way of float64, as the C library's hypotf: an infinite part outweighs NaN."""
     x, y = block.x, block.y
     for i in range(block.size * chunk // chunks, block.size * (chunk + 1) // chunks):
@@ -97,25 +82,28 @@ def _complex_abs(block, chunk, chunks):
     return 0
 
 
-def _grid(block):
-    return block.low, block.high, block.scale, block.inverse_scale
+# y[i] = function(x[i]), by kernel. Where there is no code for log, it is a scalar.
+MAPS = {
+    f"{name}_f32": map_row(f"{name}_row_f32", function)
+    for name, function in {
+        "exp": exp,
+        "sin": sine,
+        "cos": cosine,
+        "rsqrt": reciprocal_square_root,
+        **({"log": log} if target().avx512 else {}),
+        "logistic": logistic,
+        "tanh": tanh,
+        "elu": elu,
+        "gelu": _gelu,
+        "gelu_approximate": _gelu_approximate,
+    }.items()
+}
 
-
-def _fake_quant(x, grid):
-    low, high, scale, inverse_scale = grid
-    clamped = x if x > low else low
-    clamped = high if clamped > high else clamped
-    steps = (clamped - low) * inverse_scale
-    whole = np.floor(steps)
-    rounded = whole + _ONE if steps - whole >= np.float32(0.5) else whole
-    return rounded * scale + low
-
-
-kernels.add(UNARY, "sign_f32")(unary_kernel(read_f32, write_f32, _nothing, _sign_f32))
-kernels.add(UNARY, "sign_i32")(unary_kernel(read_i32, write_i32, _nothing, _sign_i32))
-kernels.add(UNARY, "gelu_f32")(mapped_kernel(map_row("gelu_row_f32", _gelu)))
-kernels.add(UNARY, "gelu_approximate_f32")(
-    mapped_kernel(map_row("gelu_approximate_row_f32", _gelu_approximate))
-)
-kernels.add(UNARY, "complex_abs_f32")(_complex_abs)
-kernels.add(FAKE_QUANT, "fake_quant_f32")(unary_kernel(read_f32, write_f32, _grid, _fake_quant))
+# out[r, c] = function(a[r, c], b[c]), by kernel.
+REPEATED = {
+    "add_f32": repeated_row("add_f32_rows", lambda e, x, y: e.builder.fadd(x, y)),
+    "sub_f32": repeated_row("sub_f32_rows", lambda e, x, y: e.builder.fsub(x, y)),
+    "mul_f32": repeated_row("mul_f32_rows", lambda e, x, y: e.builder.fmul(x, y)),
+    "div_f32": repeated_row("div_f32_rows", lambda e, x, y: e.builder.fdiv(x, y)),
+    "prelu_f32": repeated_row("prelu_rows", _prelu),
+}

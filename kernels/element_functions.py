@@ -1,0 +1,367 @@
+"""Functions of single elements: what each computes, for which types, and where it is compiled.
+
+One description serves the prepare hooks, which find the kernel and its argument block here, and
+kernels/compiled, which makes the kernel: a loop over one operand, or over two that broadcast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+BROADCAST_RANK = 8
+
+# Element types by the ends of kernels' names, as blocks store them.
+TYPES: dict[str, type] = {
+    "f32": np.float32,
+    "f64": np.float64,
+    "f16": np.float16,
+    "bf16": np.uint16,
+    "i8": np.int8,
+    "u8": np.uint8,
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "bool": np.uint8,
+}
+# Statuses of kernels that look at their second operand first.
+DIVISION_BY_ZERO = 1
+NEGATIVE_EXPONENT = 2
+
+_ZERO, _ONE = np.float32(0), np.float32(1)
+# Quotients of smaller integers are further from the next integer than float64 rounds.
+_EXACT = 1 << 50
+
+
+class Form(NamedTuple):
+    """A function in some types: the kernel of each is named for both, as add_f32.
+
+    compute(x, y) or compute(x), with the fields' values behind them where there are any, is plain Python on
+    scalars that Numba compiles; its result is cut to `result`, or to the operands' type. It is None where
+    kernels/compiled has an expression of its own. unit is the unit of compiled kernels, "{}" the type.
+    fields are those of the block besides the operands: types, "x" for the operands', and names. With
+    clamps, results are kept within two more of them, low and high. refuses is the status of a kernel that
+    first looks for second operands that the function has no result for.
+    """
+
+    unit: str
+    types: str
+    compute: Callable[..., Any] | None = None
+    fields: tuple[tuple[str, str], ...] = ()
+    clamps: bool = False
+    result: str = ""
+    refuses: int = 0
+
+    def parameters(self) -> dict[str, str]:
+        """Types of the block's fields besides the operands, by name."""
+        fields = (*self.fields, ("x", "low high")) if self.clamps else self.fields
+        return {name: kind for kind, names in fields for name in names.split()}
+
+
+Forms = tuple[Form, ...]
+
+
+def _division_i32(x: Any, y: Any) -> Any:
+    """The quotient cut towards zero: exact in float64, which has vector code.
+
+    For a zero divisor any value serves, as the kernel then fails.
+    """
+    divisor = np.float64(1) if y == 0 else np.float64(y)
+    return np.int64(np.float64(x) / divisor)
+
+
+def _division_i64(x: Any, y: Any) -> Any:
+    """The quotient cut towards zero; for a zero divisor any value, as the kernel then fails."""
+    if y == 0:
+        return np.int64(0)
+    if y == -1:  # the one quotient that overflows wraps around
+        return np.int64(-x)
+    quotient = x // y
+    return np.int64(quotient + 1 if quotient < 0 and quotient * y != x else quotient)
+
+
+def _power_i32(x: Any, y: Any) -> Any:
+    """The power in float64, cut to an int32; what does not fit becomes the least one."""
+    power = math.pow(np.float64(x), np.float64(y))
+    return np.int32(power) if -2147483649.0 < power < 2147483648.0 else np.int32(-(2**31))
+
+
+def _floor_div(x: Any, y: Any) -> Any:
+    """Of 32 bits at most: float64 has the quotient cut towards zero exactly, and vector code for it."""
+    quotient = np.int64(np.float64(x) / np.float64(y))
+    remainder = np.int64(x) - quotient * y
+    return quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0)
+
+
+def _floor_mod(x: Any, y: Any) -> Any:
+    remainder = np.int64(x) - np.int64(np.float64(x) / np.float64(y)) * y
+    return remainder + (np.int64(y) if remainder != 0 and (remainder < 0) != (y < 0) else 0)
+
+
+def _floor_div_i64(x: Any, y: Any) -> Any:
+    if (x > -_EXACT) & (x < _EXACT) & (y > -_EXACT) & (y < _EXACT):
+        quotient = np.int64(np.float64(x) / np.float64(y))
+        remainder = x - quotient * y
+        return quotient - (1 if remainder != 0 and (remainder < 0) != (y < 0) else 0)
+    return -x if y == -1 else x // y  # the one quotient that overflows wraps around
+
+
+def _floor_mod_i64(x: Any, y: Any) -> Any:
+    if (x > -_EXACT) & (x < _EXACT) & (y > -_EXACT) & (y < _EXACT):
+        remainder = x - np.int64(np.float64(x) / np.float64(y)) * y
+        return remainder + (y if remainder != 0 and (remainder < 0) != (y < 0) else 0)
+    return 0 if y == -1 else x % y
+
+
+def _floor_mod_f32(x: Any, y: Any) -> Any:
+    remainder = np.fmod(x, y)
+    return remainder + y if remainder != _ZERO and (y < _ZERO) != (remainder < _ZERO) else remainder
+
+
+def _sign_f32(x: Any) -> Any:
+    if x > _ZERO:
+        return _ONE
+    if x < _ZERO:
+        return -_ONE
+    return _ZERO if x == _ZERO else x
+
+
+def _fake_quant(x: Any, low: Any, high: Any, scale: Any, inverse_scale: Any) -> Any:
+    clamped = x if x > low else low
+    clamped = high if clamped > high else clamped
+    steps = (clamped - low) * inverse_scale
+    whole = np.floor(steps)
+    rounded = whole + _ONE if steps - whole >= np.float32(0.5) else whole
+    return rounded * scale + low
+
+
+def _arithmetic(compute: Callable[..., Any]) -> Forms:
+    """Integers wrap around at their width."""
+    return (
+        Form("binary_f32", "f32", compute, clamps=True),
+        Form("binary_int", "i8 i16 i32 i64", compute, clamps=True),
+        Form("binary_{}", "f16 f64", compute),
+    )
+
+
+def _extremum(compute: Callable[..., Any]) -> Forms:
+    """The second operand where the two do not compare."""
+    return (
+        Form("binary_{}", "f32 f64", compute),
+        Form("binary_int", "i8 u8 i16 i32 i64", compute),
+        Form("binary_f16", "f16"),  # by the halves' bits, which are kept
+    )
+
+
+def _hard_swish(x: Any) -> Any:
+    gate = x + np.float32(3)
+    gate = _ZERO if gate < _ZERO else gate
+    return x * (np.float32(6) if gate > np.float32(6) else gate) * np.float32(1 / 6)
+
+
+def _prelu(x: Any, slope: Any) -> Any:
+    scaled = x * slope
+    return x if x >= _ZERO else scaled
+
+
+def _shift_left(width: Any) -> Callable[..., Any]:
+    """x << y in a NumPy type; 0 where y is not in [0, its bits)."""
+    most = np.iinfo(width).bits - 1
+    return lambda x, y: width(x << (y & width(most))) if (y >= 0) & (y <= most) else width(0)
+
+
+# Bytes, and int16 of scales, are compared by what they stand for: tables of int32.
+_TABLES = (("i64", "a_table b_table"),)
+
+
+def _comparison(compute: Callable[..., Any]) -> Forms:
+    return (
+        Form("comparison_{}", "f32 i32 i64 i16 f16", compute, result="bool"),
+        Form("comparison_8", "8", compute, _TABLES, result="bool"),
+    )
+
+
+def _scaled(compute: Callable[..., Any]) -> Forms:
+    return (*_comparison(compute), Form("comparison_i16", "scaled_i16", compute, _TABLES, result="bool"))
+
+
+_MULTIPLIED = "multiplier shift zero low high"
+# Each operand less its zero point is shifted left by left_shift and scaled to a common scale;
+# the sum a + b_sign * b, or the square of the difference, is scaled to the output's.
+_AT_COMMON_SCALE = (
+    ("i32", f"left_shift a_zero a_multiplier a_shift b_zero b_multiplier b_shift b_sign {_MULTIPLIED}"),
+)
+_ZEROS = "a_zero b_zero zero"
+
+# Of two operands, which broadcast.
+BINARY: dict[str, Forms] = {
+    "add": _arithmetic(lambda x, y: x + y),
+    "sub": _arithmetic(lambda x, y: x - y),
+    "mul": _arithmetic(lambda x, y: x * y),
+    "div": (
+        Form("binary_f32", "f32", lambda x, y: x / y, clamps=True),
+        Form("binary_int", "i32", _division_i32, clamps=True, refuses=DIVISION_BY_ZERO),
+        Form("binary_int", "i64", _division_i64, clamps=True, refuses=DIVISION_BY_ZERO),
+        Form("binary_{}", "f16 f64", lambda x, y: x / y),
+        Form(
+            "quantized_div",
+            "i8 u8 i16",
+            fields=(("i32", f"{_ZEROS} multiplier shift low high"),),
+            refuses=DIVISION_BY_ZERO,
+        ),
+    ),
+    "squared_difference": (
+        Form("binary_f32", "f32", lambda x, y: (x - y) * (x - y)),
+        Form("binary_int", "i32 i64", lambda x, y: (x - y) * (x - y)),
+    ),
+    "maximum": _extremum(lambda x, y: x if x > y else y),
+    "minimum": _extremum(lambda x, y: x if x < y else y),
+    # clamp(zero + ((bias + a * a_multiplier + b * b_multiplier) >> shift)), and of int16 as sum_reference
+    "sum": (
+        Form("binary_q8", "i8 u8", fields=(("i32", "a_multiplier b_multiplier bias shift zero low high"),)),
+        Form("binary_q16", "i16", fields=_AT_COMMON_SCALE),
+    ),
+    # clamp(zero + round((a - a_zero) * (b - b_zero) * scale))
+    "product": (Form("binary_q8", "i8 u8", fields=(("i32", f"{_ZEROS} low high"), ("f32", "scale"))),),
+    "sum_reference": (Form("binary_q8_reference", "i8 u8 i16", fields=_AT_COMMON_SCALE),),
+    "squared_difference_reference": (Form("binary_q8_reference", "i8 u8 i16", fields=_AT_COMMON_SCALE),),
+    "product_reference": (
+        Form("binary_q8_reference", "i8 u8 i16", fields=(("i32", f"a_zero b_zero {_MULTIPLIED}"),)),
+    ),
+    # a is the input, b the slope. Inputs of at least zero are scaled by the first multiplier, products
+    # with the slope by the second.
+    "prelu": (
+        Form("prelu", "f32", _prelu),
+        Form(
+            "prelu",
+            "i8 u8 i16",
+            fields=(("i32", f"{_ZEROS} multiplier shift slope_multiplier slope_shift"),),
+        ),
+    ),
+    "pow": (
+        Form("binary_math", "f32"),
+        Form("binary_math", "i32", _power_i32, refuses=NEGATIVE_EXPONENT),
+    ),
+    "atan2": (Form("binary_math", "f32", lambda y, x: np.float32(math.atan2(y, x))),),
+    "floor_div": (
+        Form("binary_math", "f32", lambda x, y: np.floor(x / y), refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "i32", _floor_div, refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "i64", _floor_div_i64, refuses=DIVISION_BY_ZERO),
+        Form("binary_math_small", "i8 i16", _floor_div, refuses=DIVISION_BY_ZERO),
+    ),
+    "floor_mod": (
+        Form("binary_math", "f32", _floor_mod_f32),
+        Form("binary_math", "i32", _floor_mod, refuses=DIVISION_BY_ZERO),
+        Form("binary_math", "i64", _floor_mod_i64, refuses=DIVISION_BY_ZERO),
+        Form("binary_math_small", "i8 i16", _floor_mod, refuses=DIVISION_BY_ZERO),
+    ),
+    "equal": _scaled(lambda x, y: x == y),
+    "not_equal": _scaled(lambda x, y: x != y),
+    "less": _comparison(lambda x, y: x < y),
+    "less_equal": _comparison(lambda x, y: x <= y),
+    "logical_and": (Form("logical", "bool", lambda x, y: (x != 0) & (y != 0)),),
+    "logical_or": (Form("logical", "bool", lambda x, y: (x | y) != 0),),
+    "bits_and": (Form("bitwise", "i8 i16 i32 i64", lambda x, y: x & y),),
+    "bits_or": (Form("bitwise", "i8 i16 i32 i64", lambda x, y: x | y),),
+    "shift_left": tuple(
+        Form("bitwise", suffix, _shift_left(TYPES[suffix])) for suffix in ("i8", "i16", "i32", "i64")
+    ),
+}
+
+# From the first type to the second.
+_CASTS = (
+    "f32_i32 f32_i64 f32_u8 f32_i8 f32_bool f32_i16 f32_f64 f32_f16 f32_bf16 i32_f32 i64_f32 u8_f32 i8_f32 "
+    "bool_f32 i16_f32 f64_f32 f16_f32 bf16_f32 i32_i64 i64_i32 i32_bool i64_bool bool_i32 u8_i32 i8_i32 "
+    "i16_i32 i32_u8 i32_i8 i32_i16"
+)
+
+# Of one operand.
+UNARY: dict[str, Forms] = {
+    **{name: (Form("elementwise", "f32"),) for name in ("sin", "cos", "exp", "log", "rsqrt")},
+    "sqrt": (Form("elementwise", "f32", lambda x: np.sqrt(x)),),
+    "square": (Form("elementwise", "f32", lambda x: x * x),),
+    "neg": (Form("elementwise", "f32 i32 i64", lambda x: -x),),
+    "abs": (Form("elementwise", "f32 i32 i64", lambda x: abs(x)),),
+    "floor": (Form("elementwise", "f32", lambda x: np.floor(x)),),
+    "ceil": (Form("elementwise", "f32", lambda x: np.ceil(x)),),
+    "round": (Form("elementwise", "f32", lambda x: np.rint(x)),),
+    "sign": (
+        Form("unary_math", "f32", _sign_f32),
+        Form("unary_math", "i32", lambda x: (1 if x > 0 else 0) - (1 if x < 0 else 0)),
+    ),
+    "gelu": (Form("unary_math", "f32"),),
+    "gelu_approximate": (Form("unary_math", "f32"),),
+    "complex_abs": (Form("unary_math", "f32"),),
+    # round((clamp(x, low, high) - low) * inverse_scale) * scale + low
+    "fake_quant": (Form("unary_math", "f32", _fake_quant, (("f32", "low high scale inverse_scale"),)),),
+    **{name: (Form("activations", "f32"),) for name in ("logistic", "tanh", "elu", "sign_bit")},
+    "clamp": (Form("activations", "f32", lambda x: x, clamps=True),),
+    "leaky_relu": (
+        Form("activations", "f32", lambda x, alpha: x * alpha if x < _ZERO else x, (("f32", "alpha"),)),
+    ),
+    "hard_swish": (Form("activations", "f32", _hard_swish),),
+    "cast": (Form("cast", _CASTS),),
+    "requantize": (
+        Form(
+            "quantize_int",
+            "i8_i16 u8_i16 i16_i8 i16_i16 i16_i32 i32_i8 i32_i16",
+            fields=(("i32", "x_zero multiplier shift y_zero"),),
+        ),
+    ),
+    "logical_not": (Form("logical", "bool", lambda x: x == 0),),
+}
+
+# Types that are compared by tables are read as unsigned.
+_READ = {"8": "u8", "scaled_i16": "u16"}
+
+
+def form_of(function: str, suffix: str) -> Form:
+    """The form whose kernel is `<function>_<suffix>`; KeyError where there is none."""
+    for form in BINARY.get(function) or UNARY[function]:
+        if suffix in form.types.split():
+            return form
+    raise KeyError(f"{function}_{suffix}")
+
+
+def types_of(form: Form, suffix: str) -> tuple[str, str]:
+    """How a kernel reads its operands and writes its results."""
+    read, _, write = _READ.get(suffix, suffix).partition("_")
+    return read, form.result or write or read
+
+
+@cache
+def block_of(function: str, suffix: str) -> np.dtype:
+    """A kernel's argument block: addresses of its operands, then the loops or the size, then parameters.
+
+    Loops are out[i0, ..., i7] = f(a[i . a_strides], b[i . b_strides]), strides counted in elements, the
+    last dimension innermost.
+    """
+    form = form_of(function, suffix)
+    x = types_of(form, suffix)[0]
+    fields: list[tuple[Any, ...]] = [(name, np.int64) for name in ("x", "y", "size")]
+    if function in BINARY:
+        fields = [(name, np.int64) for name in ("a", "b", "out")]
+        fields += ((name, np.int64, (BROADCAST_RANK,)) for name in ("shape", "a_strides", "b_strides"))
+    parameters = ((name, TYPES[x if kind == "x" else kind]) for name, kind in form.parameters().items())
+    return np.dtype([*fields, *parameters], align=True)
+
+
+def kernels() -> Iterator[tuple[str, str, Form]]:
+    """Function, type and form of every kernel, named `<function>_<type>`."""
+    for function, forms in (BINARY | UNARY).items():
+        for form in forms:
+            for suffix in form.types.split():
+                yield function, suffix, form
+
+
+def units() -> dict[str, list[str]]:
+    """The kernels that are compiled together, by unit."""
+    found: dict[str, list[str]] = {}
+    for function, suffix, form in kernels():
+        found.setdefault(form.unit.format(suffix), []).append(f"{function}_{suffix}")
+    return found
