@@ -82,11 +82,22 @@ def _row_calls(n: FilterNode, g: ConvGeometry) -> list[KernelCall]:
 
 def byte_calls(n: FilterNode) -> list[KernelCall]:
     """int8 and uint8."""
-    f, g = quantized_sums(n), n.geometry
+    f = quantized_sums(n)
+    calls = packed_byte_calls(n, f, f.w.array()) if n.is_constant else None
+    return calls or [plain.quantized_call(n, f)]
+
+
+def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> list[KernelCall] | None:
+    """The calls with constant weights [out_depth, filter_height, filter_width, filter_depth], packed.
+
+    None where only the plain kernel fits.
+    """
+    g = n.geometry
     by_rows = not g.is_matrix_product and _reads_rows(g)
-    packed = _packed(n, f, by_rows) if n.is_constant else None
+    taps = g.filter_height if by_rows else 1 if g.is_matrix_product else g.taps
+    packed = packed_q8.pack_filter(f, weights.reshape(g.groups, g.out_depth // g.groups, taps, -1))
     if packed is None:
-        return [plain.quantized_call(n, f)]
+        return None
     if g.is_matrix_product:
         return packed_q8.product_calls(n, f, packed)
     x, calls = n.x, []
@@ -102,13 +113,6 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
 def _windows(g: ConvGeometry) -> packed_q8.Windows:
     image, step = g.in_height * g.in_width * g.in_depth, g.in_depth * g.stride_h * g.stride_w
     return packed_q8.Windows(window_table(g), image, g.filter_depth, step, g.groups)
-
-
-def _packed(n: FilterNode, f: QuantizedSums, by_rows: bool) -> packed_q8.PackedFilter | None:
-    """The packed weights; None where only the plain kernel fits."""
-    g = n.geometry
-    taps = g.filter_height if by_rows else 1 if g.is_matrix_product else g.taps
-    return packed_q8.pack_filter(f, f.w.array().reshape(g.groups, g.out_depth // g.groups, taps, -1))
 
 
 def _reads_rows(g: ConvGeometry) -> bool:

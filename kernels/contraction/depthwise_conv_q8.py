@@ -9,7 +9,7 @@ import numpy as np
 from ...lite.context import Numerics
 from ...lite.kernel_call import KernelCall
 from ..requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
-from . import plain
+from . import conv, plain
 from .blocks import BLOCK, DEPTHWISE_Q8
 from .cutting import address, aligned, pattern
 from .geometry import ConvGeometry, as_row
@@ -27,6 +27,7 @@ from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
 # Which channel of a block is at each place: the order that interleaving bytes gives.
 CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
 
+_DENSE_DEPTH = 3  # of channels, with others; more are slower where a dot product is not one instruction
 _NS_PER_MULTIPLY, _NS_PER_HYBRID_MULTIPLY = 1 / 60, 1 / 30
 
 
@@ -40,12 +41,35 @@ class _Split(NamedTuple):
 def byte_calls(n: FilterNode) -> list[KernelCall]:
     """The compiled calls of a checked DEPTHWISE_CONV_2D node of int8 or uint8."""
     f = quantized_sums(n)
+    dense = _dense_calls(n, f)
+    if dense is not None:
+        return dense
     if n.chunks(n.geometry.multiplies * _NS_PER_MULTIPLY) == 1:
         n = n._replace(geometry=as_row(n.geometry))
     split = _split(f, n.geometry) if n.is_constant and f.rounding != FLOAT64_ROUNDING else None
     if split is None:
         return [plain.quantized_call(n, f)]
     return [_call(n, f, split)]
+
+
+def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
+    """The calls as a convolution over all channels, whose weights are zeros but for each output's own one.
+
+    None where there are more channels than that is worth, or weights whose row sums it would need.
+    """
+    g = n.geometry
+    few = g.in_depth == 1 or (g.in_depth <= _DENSE_DEPTH and g.out_depth < BLOCK)
+    if not n.is_constant or g.multiplier == 1 or not few:
+        return None
+    w = f.w.array().reshape(g.filter_height, g.filter_width, g.in_depth, g.multiplier)
+    values = w.astype(np.int16) - f.w_zero_point
+    if values.size and (values.min() < -128 or values.max() > 127):
+        return None
+    dense = np.full((g.in_depth, g.multiplier, *w.shape[:3]), f.w_zero_point, w.dtype)
+    for c in range(g.in_depth):
+        dense[c, ..., c] = w[:, :, c].transpose(2, 0, 1)
+    n = n._replace(geometry=as_row(g._replace(groups=1, filter_depth=g.in_depth)))
+    return conv.packed_byte_calls(n, f, dense)
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:

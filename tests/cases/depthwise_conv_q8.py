@@ -87,6 +87,10 @@ def _of_both_types(kind: FilterKind) -> list[Case]:
         depthwise_case(
             "7x7-multiplier-8-stride-2", kind, (2, 21, 23, 1), (7, 7), multiplier=8, stride=(2, 2)
         ),
+        depthwise_case("3x3-multiplier-4-of-4", kind, (1, 9, 12, 4), _3X3, multiplier=4, stride=(2, 2)),
+        depthwise_case("5x4-multiplier-7-of-3", kind, (2, 9, 12, 3), (5, 4), multiplier=7),
+        depthwise_case("1x1-multiplier-4-of-2", kind, (2, 5, 7, 2), (1, 1), multiplier=4),
+        depthwise_case("6x1-multiplier-3-of-2", kind, (1, 19, 1, 2), (6, 1), multiplier=3),
         depthwise_case("3x3-multiplier-4-stride-3", kind, (1, 11, 14, 2), _3X3, multiplier=4, stride=(2, 3)),
         depthwise_case(
             "2x5-multiplier-16-valid",
