@@ -12,6 +12,22 @@ from .structure import AnyNode
 N = TypeVar("N", bound=AnyNode[Any, Any])
 
 
+# What leaves the other operand as it is: the number, and whether it may stand on either side.
+_NEUTRAL = {"add": (0, True), "subtract": (0, False), "multiply": (1, True), "divide": (1, False)}
+
+
+def neutral_operand(operation: str, is_all: Callable[[int, int], bool]) -> int | None:
+    """Which operand an operation ("add", "subtract", "multiply", "divide") gives as it is; None for none.
+
+    Given:  y = x + 0
+    Result: 0, the place of x
+
+    is_all(place, number) says whether an operand is a constant of that number alone.
+    """
+    number, commutes = _NEUTRAL[operation]
+    return next((place for place in range(1 + commutes) if is_all(1 - place, number)), None)
+
+
 def unused_rule(may_go: Callable[[N], bool]) -> Rule[Any]:
     """Takes out a node that nothing uses.
 

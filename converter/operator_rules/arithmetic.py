@@ -7,14 +7,14 @@ import numpy as np
 from ...lite.tensor import TensorType
 from ...schema.tflite import AddOptionsT, MulOptionsT, SquaredDifferenceOptionsT, SubOptionsT
 from ...schema.tflite import BuiltinOperator as Op
+from ..graph.algebra import neutral_operand
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from ..partial_shape import broadcast, is_known
 from .pattern import ARITHMETIC, activation_of, pairs, same_shape, scalar_of, set_activation
 from .rewriter import OperatorRewriter
 
-# Operator: the constant that changes nothing, and whether it may stand on the left.
-_NEUTRAL = {Op.ADD: (0, True), Op.SUB: (0, False), Op.MUL: (1, True), Op.DIV: (1, False)}
+_OPERATIONS = {Op.ADD: "add", Op.SUB: "subtract", Op.MUL: "multiply", Op.DIV: "divide"}
 
 
 @rule(*ARITHMETIC)
@@ -28,19 +28,16 @@ def remove_neutral_arithmetic(rewriter: OperatorRewriter, operator: LiteOperator
     """
     if activation_of(operator):
         return False
-    neutral, commutes = _NEUTRAL[operator.code]
-    for x, constant in pairs(operator, commutes):
-        data = constant.data
-        if data is None or data.dtype.kind not in "fiu" or not same_shape(x, operator.result):
-            continue
-        if _is_all(data, neutral):
-            return rewriter.skip(operator, x)
-    return False
 
+    def is_all(place: int, number: int) -> bool:
+        """Most constants have another number first."""
+        data = operator.constant(place)
+        if data is None or data.dtype.kind not in "fiu" or not data.size or data.reshape(-1)[0] != number:
+            return False
+        return same_shape(operator.operand(1 - place), operator.result) and bool(np.all(data == number))
 
-def _is_all(data: np.ndarray, number: int) -> bool:
-    """Whether the array has elements and all are the number; most have another one first."""
-    return data.size > 0 and data.reshape(-1)[0] == number and bool(np.all(data == number))
+    place = neutral_operand(_OPERATIONS[operator.code], is_all)
+    return place is not None and rewriter.skip(operator, operator.operand(place))
 
 
 @rule(*ARITHMETIC, needs=("shapes",))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping
 
+import numpy as np
+
 from ...kernels.operators import Effects
 from ...schema.objects import TableT
 from ..graph.algebra import equal_rule, unused_rule
@@ -32,7 +34,7 @@ def operator_key(
     inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operands)
     taken: Hashable = frozenset(Counter(inputs).items()) if operator.facts.commutes else inputs
     types = tuple((tensor.type, tensor.shape) for tensor in operator.results)
-    return operator.code, taken, types, _options_key(operator.options)
+    return operator.code, taken, types, table_key(operator.options)
 
 
 def _operand_key(tensor: LiteTensor) -> Hashable:
@@ -41,11 +43,14 @@ def _operand_key(tensor: LiteTensor) -> Hashable:
     return tensor.type, tensor.data.shape, tensor.data.tobytes()
 
 
-def _options_key(options: TableT | None) -> Hashable:
-    if options is None:
+def table_key(table: TableT | None) -> Hashable:
+    """A table's type and values; vectors by their elements."""
+    if table is None:
         return None
-    values = (getattr(options, field.name) for field in options.fields)
-    return type(options).__name__, tuple(tuple(v) if isinstance(v, list) else str(v) for v in values)
+    values = (getattr(table, field.name) for field in table.fields)
+    return type(table).__name__, tuple(
+        tuple(v) if isinstance(v, list | np.ndarray) else str(v) for v in values
+    )
 
 
 def _comes_before(first: LiteOperator, second: LiteOperator) -> bool:

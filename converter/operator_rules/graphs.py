@@ -6,8 +6,8 @@ from hashlib import blake2b
 
 import numpy as np
 
-from ...schema.objects import TableT
 from ..lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
+from .equal_operators import table_key
 
 
 def share_graphs(model: LiteModel) -> int:
@@ -46,13 +46,13 @@ def _operator_key(operator: LiteOperator, places: dict[int, int]) -> object:
     inputs = tuple(-1 if tensor is None else places[id(tensor)] for tensor in operator.operands)
     outputs = tuple(places[id(tensor)] for tensor in operator.results)
     callees = tuple(_key(callee) for callee in operator.callees)
-    what = (operator.code, operator.custom_code, operator.custom_options, _table_key(operator.options))
+    what = (operator.code, operator.custom_code, operator.custom_options, table_key(operator.options))
     return what, inputs, outputs, callees
 
 
 def _tensor_key(tensor: LiteTensor) -> object:
     return (
-        *(tensor.type, tensor.shape, tensor.is_variable, _table_key(tensor.quantization)),
+        *(tensor.type, tensor.shape, tensor.is_variable, table_key(tensor.quantization)),
         None if tensor.data is None else _digest(tensor.data),
     )
 
@@ -61,13 +61,3 @@ def _digest(data: np.ndarray) -> bytes | tuple[object, ...]:
     if data.dtype.kind == "O":
         return tuple(data.reshape(-1))
     return blake2b(np.ascontiguousarray(data).reshape(-1).view(np.uint8).data).digest() if data.size else b""
-
-
-def _table_key(table: TableT | None) -> object:
-    """A table's type and values; vectors by their elements."""
-    if table is None:
-        return None
-    values = (getattr(table, field.name) for field in table.fields)
-    return type(table).__name__, tuple(
-        tuple(v) if isinstance(v, list | np.ndarray) else str(v) for v in values
-    )

@@ -17,7 +17,6 @@ from ..ir.node import (
     RETURN,
     TERMINATORS,
     Block,
-    Location,
     Node,
     Value,
 )
@@ -25,11 +24,9 @@ from ..ir.types import CONTROL, OPAQUE, FunctionType, Type
 from .attribute_parser import parse_dictionary
 from .text_reader import Reader
 from .type_parser import parse_any_type, parse_results, parse_type, parse_type_list
+from .use_parser import UseParser, parse_location
 from .value_scope import Pending, Results, Scope, Use
 
-_VALUE = re.compile(r"%([A-Za-z0-9$._-]+)")
-_COUNT = re.compile(r":\s*(\d+)")
-_INDEX = re.compile(r"#(\d+)")
 _INTEGER = re.compile(r"\d+")
 _BLOCK = re.compile(r"\^[A-Za-z0-9$._-]+")
 _KEYWORD = re.compile(r"(?:assigned_)?device\s*\(\s*|name\s*\(\s*")
@@ -38,17 +35,16 @@ _HEAD = re.compile(
     r"%([\w$.-]+)(?::(\d{1,6}))?(?:, %([\w$.-]+))? = ([A-Za-z_][\w$.]*)"
     r"(?:\(([%\w$.#, -]*)\))?(?: \[([%\w$.#, -]*)\])?(?= |\n)"
 )
-_USE = re.compile(r"%([A-Za-z0-9$._-]+)(?:#(\d{1,6}))?")
 _KEYWORDS = (("device", "_mlir_device"), ("assigned_device", "_mlir_assigned_device"), ("name", "_mlir_name"))
 _LONGEST_KEPT = 400
 _MOST_KEPT = 1 << 12
 
 
-class NodeParser:
+class NodeParser(UseParser):
     """Parses the nodes of one graph or function; operands wait in `pending` until all is read."""
 
     def __init__(self, reader: Reader) -> None:
-        self.reader = reader
+        super().__init__(reader)
         self.pending: list[Pending] = []
         self.known_types: dict[str, tuple[list[Type], list[Type]]] = {}
 
@@ -74,37 +70,6 @@ class NodeParser:
             name = self.value_name()
             reader.expect(":")
             scope.define(reader, name, block.add_argument(parse_type(reader)), at)
-
-    def value_name(self) -> str:
-        found = self.reader.match(_VALUE)
-        if found is None:
-            raise self.reader.error("expected SSA operand")
-        return found[1]
-
-    def use(self) -> Use:
-        reader = self.reader
-        at = reader.at
-        found = _VALUE.match(reader.text, at)
-        if found is None:
-            raise reader.error("expected SSA operand")
-        reader.at = found.end()
-        index = _INDEX.match(reader.text, reader.at)
-        if index is not None:
-            reader.at = index.end()
-        reader.skip()
-        return Use(found[1], int(index[1][:18]) if index else 0, at)
-
-    def uses(self, opening: str, closing: str) -> list[Use]:
-        """Values in brackets, none without them."""
-        reader = self.reader
-        found: list[Use] = []
-        if not reader.accept(opening):
-            return found
-        while not reader.accept(closing):
-            if found:
-                reader.expect(",")
-            found.append(self.use())
-        return found
 
     def node(self, scope: Scope) -> Node:
         reader = self.reader
@@ -139,31 +104,6 @@ class NodeParser:
             bound.append((token, 1, at))
         self.bind(node, bound, scope, at)
         return node
-
-    def plain_uses(self, text: str | None, at: int) -> list[Use]:
-        if not text:
-            return []
-        found = []
-        for part in text.split(", "):
-            use = _USE.fullmatch(part)
-            if use is None:
-                raise self.reader.error("expected SSA operand", at)
-            found.append(Use(use[1], int(use[2]) if use[2] else 0, at))
-        return found
-
-    def bound_results(self) -> list[tuple[str, int, int]]:
-        """Names on the left, each with how many results it stands for."""
-        reader = self.reader
-        bound = []
-        while True:
-            at = reader.at
-            name = self.value_name()
-            count = reader.match(_COUNT)
-            bound.append((name, int(count[1][:9]) if count else 1, at))
-            if not reader.accept(","):
-                break
-        reader.expect("=")
-        return bound
 
     def bind(self, node: Node, bound: list[tuple[str, int, int]], scope: Scope, at: int) -> None:
         total = len(node.results) + node.has_control
@@ -299,20 +239,6 @@ class NodeParser:
         self.pending.append(Pending(node, scope, data, controls, types))
         return node
 
-    def described_uses(self) -> tuple[list[Use], list[Attribute]]:
-        """Control operands of a return, each with its attributes."""
-        reader = self.reader
-        uses: list[Use] = []
-        described: list[Attribute] = []
-        if not reader.accept("["):
-            return uses, described
-        while not reader.accept("]"):
-            if uses:
-                reader.expect(",")
-            uses.append(self.use())
-            described.append(parse_dictionary(reader) if reader.sees("{") else {})
-        return uses, described
-
     def region_node(self, op: str, scope: Scope) -> Node:
         reader = self.reader
         at = reader.at
@@ -413,31 +339,7 @@ class NodeParser:
 
     def location(self, node: Node) -> None:
         if self.reader.accept_word("loc"):
-            node.location = _location(self.reader)
-
-
-def _location(reader: Reader) -> Location | None:
-    reader.expect("(")
-    if reader.accept_word("unknown"):
-        reader.expect(")")
-        return ()
-    names: list[tuple[str, str]] = []
-    if reader.accept_word("fused"):
-        reader.expect("[")
-        names.append(_place(reader))
-        while reader.accept(","):
-            names.append(_place(reader))
-        reader.expect("]")
-    else:
-        names.append(_place(reader))
-    reader.expect(")")
-    return tuple(names)
-
-
-def _place(reader: Reader) -> tuple[str, str]:
-    text = reader.string("expected a name in a location").decode(errors="surrogateescape")
-    node, at, function = text.rpartition("@")
-    return (node, function) if at else (text, "")
+            node.location = parse_location(self.reader)
 
 
 def string_of(reader: Reader, value: Attribute | None, what: str, at: int) -> str:

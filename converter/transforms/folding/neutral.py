@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...graph.algebra import neutral_operand
 from ...graph.rule import rule
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.dense import array_of_elements, is_splat
@@ -12,16 +13,18 @@ from ...ir.types import ElementType, TensorType
 from ..node_rewriter import NodeRewriter, data_type, shape_of
 from .tensors import constant_of, constant_of_array, splat
 
-_ADD = ("Add", "AddV2", "BiasAdd", "LogicalOr")
-_SUB = ("Sub",)
-_MUL = ("Mul", "MulNoNan", "LogicalAnd")
-_DIV = ("Div", "RealDiv", "Xdivy")
+_OPERATIONS = {
+    **dict.fromkeys(("Add", "AddV2", "BiasAdd", "LogicalOr"), "add"),
+    "Sub": "subtract",
+    **dict.fromkeys(("Mul", "MulNoNan", "LogicalAnd"), "multiply"),
+    **dict.fromkeys(("Div", "RealDiv", "Xdivy"), "divide"),
+}
 _MATMUL = ("MatMul", "BatchMatMul", "BatchMatMulV2", "SparseMatMul")
 _I32 = ElementType("i32")
 MOST_SIZE = (1 << 31) - 1
 
 
-@rule(*_ADD, *_SUB, *_MUL, *_DIV, *_MATMUL, needs=("shapes",))
+@rule(*_OPERATIONS, *_MATMUL, needs=("shapes",))
 def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     """An operand of zeros or ones that settles the result, or changes nothing.
 
@@ -37,21 +40,19 @@ def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     shape = shape_of(node.results[0])
     if shape is None:
         return False
-    zeros = [_all(value, 0) for value in node.operands]
-    ones = [_all(value, 1) for value in node.operands]
-    if node.op in _MATMUL or node.op in _MUL:
-        if any(zeros):
+    operation = _OPERATIONS.get(node.op, "")
+    if operation in ("", "multiply"):
+        if _all(node.operands[0], 0) or _all(node.operands[1], 0):
             return _become(rewriter, node, 0)
         if node.op in _MATMUL or node.op == "MulNoNan":
             return False
-    neutral = ones if node.op in (*_MUL, *_DIV) else zeros
-    if neutral[1]:
-        return _pass_on(rewriter, node, 0, shape)
-    if neutral[0] and node.op in (*_ADD, *_MUL):
-        return _pass_on(rewriter, node, 1, shape)
-    if neutral[0] and node.op != "Xdivy" and shape_of(node.operands[1]) == shape:
-        return _unary(rewriter, node)
-    return False
+    place = neutral_operand(operation, lambda i, number: _all(node.operands[i], number))
+    if place is not None:
+        return _pass_on(rewriter, node, place, shape)
+    unary = {"subtract": ("Neg", 0), "divide": ("Reciprocal", 1)}.get(operation)
+    if unary is None or node.op == "Xdivy" or shape_of(node.operands[1]) != shape:
+        return False
+    return _all(node.operands[0], unary[1]) and _become_unary(rewriter, node, unary[0])
 
 
 def _all(value: Value, number: int) -> bool:
@@ -99,8 +100,7 @@ def _pass_on(rewriter: NodeRewriter, node: Node, index: int, shape: tuple[int, .
     return True
 
 
-def _unary(rewriter: NodeRewriter, node: Node) -> bool:
-    op = "Neg" if node.op in _SUB else "Reciprocal"
+def _become_unary(rewriter: NodeRewriter, node: Node, op: str) -> bool:
     kept, other = node.operands[1], node.operands[0]
     if op == "Reciprocal" and data_type(kept.type).name not in ("f16", "bf16", "f32", "f64"):
         return False
