@@ -107,7 +107,7 @@ class LiteOperator(AnyNode[LiteTensor | None, LiteTensor]):
 
     @property
     def label(self) -> str:
-        return self.results[0].name if self.results else self.code.name
+        return self.sources[0] if self.sources else self.code.name
 
     @property
     def result(self) -> LiteTensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from itertools import islice
 from typing import Any, Generic
 
@@ -80,30 +80,31 @@ class Rewriter(Generic[NodeT]):
 
     def _turn(self, group: _Group, most_changes: int) -> bool:
         """Try the group's rules until its queue is empty; False when there is no time left."""
-        trace = self.trace
-        for node in group:
-            if not self.is_open(node):
+        trace, waiting, queued = self.trace, group.waiting, group.queued
+        while waiting:
+            node = waiting.popleft()
+            queued.discard(node)
+            if node.block is None or not self.is_open(node):
                 continue
             if trace.visits % _VISITS_BETWEEN_LOOKS == 0 and self._is_late():
                 trace.is_complete = False
                 return False
             trace.visits += 1
-            label = node.label
-            fired = next((rule for rule in group.rules_of(node.op) if rule.rewrite(self, node)), None)
-            if fired is None:
-                continue
-            trace.add(fired.name, label)
-            self.changed(node)
+            for rule in group.rules_of(node.op):
+                if rule.rewrite(self, node):
+                    trace.add(rule.name, node.label)
+                    self.changed(node)
+                    break
             if trace.count > most_changes:
                 raise StateError(
                     f"rewriting: rules must come to an end, got {trace.count} changes of {len(self.block)} "
-                    f"nodes, the latest by {' and '.join(trace.latest())} at {label!r}"
+                    f"nodes, the latest by {' and '.join(trace.latest())} at {node.label!r}"
                 )
         return True
 
     def is_open(self, node: NodeT) -> bool:
-        """Whether rules are asked about the node; it may be gone."""
-        return node.block is not None
+        """Whether rules are asked about a node of the block, or of regions in it."""
+        return True
 
     def _is_late(self) -> bool:
         return self._deadline is not None and time.monotonic() > self._deadline
@@ -194,7 +195,9 @@ class Rewriter(Generic[NodeT]):
             groups = [group for group in self._groups if group.rules_of(node.op)]
             self._groups_of_op[node.op] = groups
         for group in groups:
-            group.add(node)
+            if node not in group.queued:
+                group.queued.add(node)
+                group.waiting.append(node)
 
 
 class _Group:
@@ -204,7 +207,7 @@ class _Group:
         self._rules = rules
         self._rules_of_op: dict[Hashable, list[Rule[Any]]] = {}
         self.waiting: deque[Any] = deque()
-        self._queued: set[Any] = set()
+        self.queued: set[Any] = set()
 
     def rules_of(self, op: Hashable) -> list[Rule[Any]]:
         found = self._rules_of_op.get(op)
@@ -212,15 +215,3 @@ class _Group:
             found = [rule for rule in self._rules if not rule.roots or op in rule.roots]
             self._rules_of_op[op] = found
         return found
-
-    def add(self, node: Any) -> None:
-        if node not in self._queued:
-            self._queued.add(node)
-            self.waiting.append(node)
-
-    def __iter__(self) -> Iterator[Any]:
-        """The nodes, as they leave the queue; those that come meanwhile, too."""
-        while self.waiting:
-            node = self.waiting.popleft()
-            self._queued.discard(node)
-            yield node
