@@ -7,6 +7,7 @@ import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.operator_rules.register import LAST_RULES, RULES
+from numlite.lite import debug
 from numlite.schema import tflite
 
 from .graphs import checked, operators, run_litert
@@ -182,3 +183,13 @@ def test_reshapes_around_a_dense_layer_go() -> None:
     product = g.node("MatMul", "product", rows, g.constant("w", weights))
     g.node("Reshape", "y", product, g.constant("t", np.array([1, 6, 6, 5], np.int32)))
     check(g, ["FULLY_CONNECTED"], X @ weights)
+
+
+def test_what_rules_did_is_shown(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    net = Net()
+    net.node("Relu", "y", net.node("Mul", "m", net.conv, net.constant("c", FACTORS)))
+    for level, shown in ((0, []), (1, ["fold_batch_norm 1"]), (2, ["fold_batch_norm 1: m"])):
+        monkeypatch.setattr(debug, "level", level)
+        convert_graph(net.graph_def)
+        lines = [line for line in capsys.readouterr().err.splitlines() if "fold_batch_norm" in line]
+        assert lines == [f"numlite: graph main: {text}" for text in shown]
