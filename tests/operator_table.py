@@ -78,10 +78,11 @@ tables. BUILTIN_REF differs in 1 of 462: SUM, below.
 - RFFT2D to width 1: LiteRT transforms no columns. BATCH_MATMUL of float32 by int8 with adj_x: LiteRT's
   default gives zeros. DEPTHWISE_CONV_2D of int16 by int4: LiteRT reads packed weights as int8. int16 with
   int32 biases that the options do not name: LiteRT reads them as int64.
-- BIDIRECTIONAL_SEQUENCE_RNN with int8 weights and an auxiliary input of another depth: LiteRT steps
-  through it by the input's depth.
+- BIDIRECTIONAL_SEQUENCE_RNN with an auxiliary input of another depth: LiteRT steps through it by the
+  input's depth.
 - DEPTHWISE_CONV_2D of int8 that XNNPACK does not take (packed weights, weights given while running):
   of LiteRT's default some channels differ by 1: it rounds those behind the last eight otherwise.
+- STRIDED_SLICE with an ellipsis that stands for no axis: LiteRT gives it one, and drops the last entry.
 - STABLEHLO_SHIFT_LEFT by the type's width or more: the processor's in LiteRT; numlite gives 0.
 - float16, default: XNNPACK rounds to float16 within operators such as EXP, LOGISTIC and SOFTMAX; numlite
   computes in float32 and rounds once, so the last bits can differ.

@@ -1,0 +1,89 @@
+"""Differences from LiteRT that are known, most of which docs/operators.md tells of."""
+
+from __future__ import annotations
+
+import re
+
+from .entry import Known
+from .one_op import Trial
+
+_CURVES = "LOG|EXP|SIN|COS|R?SQRT|GELU|LOGISTIC|TANH|ELU|HARD_SWISH|LOCAL_RESPONSE_NORMALIZATION|SOFTMAX"
+_SUMS = (
+    "CONV.*|DEPTHWISE.*|TRANSPOSE_CONV|FULLY_CONNECTED|BATCH_MATMUL|SUM|MEAN|CUMSUM|.*POOL_2D|RFFT2D|LOG_SOFTMAX"
+    "|L2_NORMALIZATION|REDUCE_PROD|RESIZE_BILINEAR|.*SEGMENT.*|ADD_N|.*REDUCE_WINDOW|EMBEDDING_LOOKUP_SPARSE"
+)
+_WRONG = "LiteRT moves elements of the wrong size"
+
+KNOWN: tuple[Known, ...] = (
+    Known(_CURVES, "with extremes", "XNNPACK's approximations serve a narrower range", "AUTO"),
+    Known("GELU|SOFTMAX", "with extremes", "NaN of infinities in another order"),
+    Known(".*", "float16.* with extremes", "numlite computes in float32 and rounds once"),
+    Known("RSQRT", ".*", "XNNPACK gives NaN for the root of 0", "AUTO"),
+    Known(_SUMS, "with extremes", "sums overflow in another order"),
+    Known(
+        ".*", "(LiteRT|[(]) *np.float64[(]-?3.4028234663852886e[+]38", "LiteRT's own kernels bound infinities"
+    ),
+    Known("QUANTIZE", "with extremes", "floats beyond int32: undefined in C++"),
+    Known("UNIQUE", "with extremes", "LiteRT's map puts NaN anywhere"),
+    Known(".*", "u?int(8|16)[(].* undeclared", "XNNPACK leaves results that are declared of another rank"),
+    Known("ATAN2", ".*", "operands that broadcast: LiteRT reads behind the smaller one"),
+    Known("MATRIX_(SET_)?DIAG", "bool|float16|float64|complex64|uint16|uint64", _WRONG),
+    Known(
+        "LOCAL_RESPONSE_NORMALIZATION", ".*", "LiteRT's reference leaves out the last element", "BUILTIN_REF"
+    ),
+    Known("SUM", "int8|int16", "LiteRT's reference returns one constant for all", "BUILTIN_REF"),
+    Known("RESIZE_BILINEAR", "uint8.*int32[[]2[]] ->", "reference arithmetic for sizes known while running"),
+    Known("GATHER|EMBEDDING_LOOKUP", "int[24]", "packed rows that are no whole bytes"),
+    Known("RFFT2D", r"complex64\[(\d+, )*1\] differ", "width 1: LiteRT transforms no columns"),
+    Known(
+        "BATCH_MATMUL", "float32.* int8.* -> float32", "LiteRT's default gives zeros for some transposed ones"
+    ),
+    Known("DEPTHWISE_CONV_2D", "int16.* int4", "LiteRT reads packed weights as int8"),
+    Known(
+        "DEPTHWISE_CONV_2D",
+        r"^int8\S+ (int8|const int4)|int8.*(TANH|SIGN_BIT)",
+        "rounding of the channels behind the last 8",
+        "AUTO",
+    ),
+    Known(
+        "BIDIRECTIONAL_SEQUENCE_RNN",
+        "auxiliary depth",
+        "LiteRT steps through the auxiliary input by the input's depth",
+    ),
+    Known("STABLEHLO_SHIFT_LEFT", ".*", "shifts by the width and more are the processor's in LiteRT"),
+    Known(".*POOL.*|.*CONV.*", "the filter must fit the input", "an error where LiteRT's result is empty"),
+    Known("FULLY_CONNECTED", "must be a multiple of the depth", "LiteRT drops what is left over"),
+    Known("MATRIX_SET_DIAG", "one element a row or column", "LiteRT reads behind a short diagonal"),
+    Known("TRANSPOSE_CONV", "must shrink to the input", "LiteRT does not compare the sizes"),
+    Known("LSH_PROJECTION", "type string", "LiteRT hashes the header of the string buffer"),
+    Known("STRIDED_SLICE", "axes can be sliced|begin of a shrunk axis", "LiteRT reads outside of the input"),
+    Known("SLICE", "must stay inside axis", "LiteRT reads outside of the input"),
+    Known(
+        "STABLEHLO_GATHER|STABLEHLO_SCATTER",
+        "window sizes must fit|updates must have the shape",
+        "LiteRT reads outside of the input",
+    ),
+    Known("QUANTIZE|DEQUANTIZE", "one scale for each index", "LiteRT reads outside of the scales"),
+    Known("TRANSPOSE_CONV", "must agree", "LiteRT does not compare the batches"),
+    Known("NOT_EQUAL", r"int16\[", "LiteRT reads scales that are not there"),
+    Known(
+        "RESIZE_.*", "heights and widths must be at least 1", "an error where LiteRT gives nothing of nothing"
+    ),
+    Known("cases packed_weights", "with extremes", "floats of which each row is quantized"),
+    Known(
+        "STRIDED_SLICE",
+        "ellipsis_mask=",
+        "LiteRT gives an ellipsis that stands for no axis one, and drops an entry",
+    ),
+    Known("FAKE_QUANT", "min must be under max", "LiteRT divides by 0"),
+    Known("Mfcc", "coefficients must be at least 1", "LiteRT looks at these only when there is a frame"),
+)
+
+
+def why_known(operator: str, trial: Trial, resolver: str, text: str) -> str | None:
+    """The reason of the first entry that fits."""
+    for known in KNOWN:
+        fits = known.resolver in ("", resolver) and re.fullmatch(known.operators, operator)
+        if fits and re.search(known.told, f"{trial.told} | {text}"):
+            return known.why
+    return None

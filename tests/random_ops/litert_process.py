@@ -1,0 +1,134 @@
+"""Runs trials by LiteRT in a process of its own, which may die of them; and by numlite alike.
+
+A trial goes to the child as a pickle, and so does its outcome come back: plain tuples, whatever the
+package is called on either side.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import struct
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .one_op import Trial
+
+RESOLVERS = ("AUTO", "BUILTIN_REF")
+TIMEOUT_S = 60
+
+
+@dataclass
+class Outcome:
+    """The outputs of each run that came to its end, and what was said where one did not."""
+
+    outputs: list[list[np.ndarray]] = field(default_factory=list)
+    refusal: str | None = None
+    died: bool = False
+
+
+def run(api: Any, trial: Trial, resolver: str) -> Outcome:
+    """By an `interpreter` module, numlite's or LiteRT's."""
+    outcome = Outcome()
+    try:
+        interpreter = api.Interpreter(
+            model_content=trial.content,
+            experimental_op_resolver_type=api.OpResolverType[resolver],
+            num_threads=1,
+        )
+        for number, arrays in enumerate(trial.runs):
+            outcome.outputs.append(_one_run(interpreter, arrays, first=number == 0))
+    except Exception as error:
+        outcome.refusal = f"{type(error).__name__}: {error}"
+    return outcome
+
+
+def _one_run(interpreter: Any, arrays: tuple[np.ndarray, ...], first: bool) -> list[np.ndarray]:
+    details = interpreter.get_input_details()
+    changed = [(d, x) for d, x in zip(details, arrays, strict=True) if tuple(d["shape"]) != x.shape]
+    for detail, value in changed:
+        interpreter.resize_tensor_input(detail["index"], value.shape)
+    if changed or first:
+        interpreter.allocate_tensors()
+    for detail, value in zip(details, arrays, strict=True):
+        dtype = detail["dtype"]
+        bits = value.dtype == np.uint16 and np.dtype(dtype).itemsize == 2
+        interpreter.set_tensor(detail["index"], value.view(dtype) if bits else value)
+    interpreter.invoke()
+    return [_plain(interpreter.get_tensor(d["index"])) for d in interpreter.get_output_details()]
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """A copy in types that NumPy has itself (those of ml_dtypes as unsigned integers)."""
+    array = np.array(array)
+    return array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array
+
+
+class LiteRT:
+    """A child that runs trials, started again after each death."""
+
+    def __init__(self) -> None:
+        self.child: subprocess.Popen[bytes] | None = None
+
+    def run(self, trial: Trial, resolver: str) -> Outcome:
+        if self.child is None:
+            command = [sys.executable, "-m", "tests.random_ops.litert_process"]
+            root = Path(__file__).resolve().parents[2]
+            pipe = subprocess.PIPE
+            self.child = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=root
+            )
+        assert self.child.stdin is not None and self.child.stdout is not None
+        try:
+            _write(self.child.stdin, (trial.content, trial.runs, resolver))
+            ready, _, _ = select.select([self.child.stdout], [], [], TIMEOUT_S)
+            if ready:
+                return Outcome(*_read(self.child.stdout))
+        except (BrokenPipeError, EOFError):
+            pass
+        self.stop()
+        return Outcome(died=True)
+
+    def stop(self) -> None:
+        if self.child is not None:
+            self.child.kill()
+            self.child.communicate()
+            self.child = None
+
+
+def _write(stream: BinaryIO | Any, value: object) -> None:
+    data = pickle.dumps(value)
+    stream.write(struct.pack("<q", len(data)) + data)
+    stream.flush()
+
+
+def _read(stream: BinaryIO | Any) -> Any:
+    size = stream.read(8)
+    if len(size) < 8:
+        raise EOFError
+    return pickle.loads(stream.read(struct.unpack("<q", size)[0]))
+
+
+def serve() -> None:
+    """The child: LiteRT may print, so the pipe is moved out of its way."""
+    pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    api = import_module("ai_edge_litert.interpreter")
+    while True:
+        try:
+            content, runs, resolver = _read(sys.stdin.buffer)
+        except EOFError:
+            return
+        outcome = run(api, Trial(content, runs, ""), resolver)
+        _write(pipe, (outcome.outputs, outcome.refusal))
+
+
+if __name__ == "__main__":
+    serve()

@@ -1,0 +1,23 @@
+"""The operators that random cases are made of."""
+
+from __future__ import annotations
+
+from . import (
+    custom,
+    elementwise,
+    indexing,
+    movement,
+    products,
+    recurrent,
+    recurrent_q8,
+    reductions,
+    reused,
+    stablehlo,
+)
+from .entry import Entry
+
+FAMILIES = (
+    *(elementwise, movement, reductions, products, indexing, recurrent, recurrent_q8, stablehlo),
+    *(custom, reused),
+)
+ENTRIES: dict[str, Entry] = {name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()}
