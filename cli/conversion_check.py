@@ -32,12 +32,12 @@ class Difference:
 
     def __str__(self) -> str:
         if np.isinf(self.largest):
-            told = "DIFFERS in a shape, a string, or where values are not finite"
+            verdict = "DIFFERS in a shape, a string, or where values are not finite"
         elif np.isnan(self.scale):
-            told = "equal strings"
+            verdict = "equal strings"
         else:
-            told = f"differs by {self.largest:.3g} at most, values up to {self.scale:.3g}"
-        return f"{shown(self.signature)} {shown(self.output)}: {told}"
+            verdict = f"differs by {self.largest:.3g} at most, values up to {self.scale:.3g}"
+        return f"{shown(self.signature)} {shown(self.output)}: {verdict}"
 
 
 def differences(model: Path, entries: Sequence[Entry], count: int, seed: int = 0) -> list[Difference]:

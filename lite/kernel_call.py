@@ -19,7 +19,7 @@ _NO_MESSAGES: dict[int, str] = {}
 class KernelCall:
     """A compiled kernel and its argument block.
 
-    family and kernel name the function: `kernels/compiled/<family>.py` registers `kernel`.
+    family and kernel name the function: `kernels/compiled/families.py` says which module has a family.
     args is a record array of shape (1,) whose dtype the kernel reads by field name.
     tensors maps a field of args to the tensor whose address belongs there; the runtime fills
     it in whenever memory is planned. Addresses of packed weights are written by prepare

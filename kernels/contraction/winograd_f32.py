@@ -27,8 +27,8 @@ def applies(n: FilterNode) -> bool:
     g = n.geometry
     plain = g.groups == g.stride_h == g.stride_w == g.dilation_h == g.dilation_w == 1
     square = (g.filter_height, g.filter_width) == (3, 3)
-    worth = g.in_depth >= 16 and g.out_depth >= 16 and g.out_height >= 2 and g.out_width >= 2
-    return n.may_use_xnnpack and n.is_constant and plain and square and worth
+    is_large = g.in_depth >= 16 and g.out_depth >= 16 and g.out_height >= 2 and g.out_width >= 2
+    return n.may_use_xnnpack and n.is_constant and plain and square and is_large
 
 
 def calls(n: FilterNode) -> list[KernelCall]:

@@ -20,8 +20,8 @@ _TYPES = frozenset((graph_def.DT_FLOAT, graph_def.DT_DOUBLE, graph_def.DT_INT32,
 class FractionalPool(OpKernel):
     """Pools x [N, H, W, C]; pooling_ratio is of the four axes, 1 at batch and channels.
 
-    Gives the pooled tensor and the borders of the rows' and the columns' regions, int64. A region
-    reaches to the next border, which it includes if overlapping.
+    Gives the pooled tensor and the boundaries of the rows' and the columns' regions, int64. A region
+    reaches to the next boundary, which it includes if overlapping.
     Source: TensorFlow tensorflow/core/kernels/fractional_pool_common.cc.
     """
 
@@ -70,7 +70,7 @@ class FractionalPool(OpKernel):
         return rows, columns
 
     def _draw(self, length: int, regions: int) -> np.ndarray:
-        """The borders of the regions, from 0 to length."""
+        """The boundaries of the regions, from 0 to length."""
         sizes = self._pseudo_random_sizes if self._pseudo_random else self._shuffled_sizes
         return np.concatenate([[0], np.cumsum(sizes(length, regions))]).astype(np.int64)
 
@@ -79,9 +79,9 @@ class FractionalPool(OpKernel):
         alpha, least = length / regions, length // regions
         limit = min((least + 2) / alpha - 1, (length + 1 - least) / alpha - (regions - 1))
         u = float(uniform_f64(self._stream.blocks(1))[0]) * limit
-        borders = np.ceil(alpha * (np.arange(regions + 1) + u))
-        borders[0], borders[-1] = 1, length + 1
-        return np.diff(borders)
+        boundaries = np.ceil(alpha * (np.arange(regions + 1) + u))
+        boundaries[0], boundaries[-1] = 1, length + 1
+        return np.diff(boundaries)
 
     def _shuffled_sizes(self, length: int, regions: int) -> np.ndarray:
         """length / regions each, as many as needed one more, in random order."""
@@ -126,12 +126,12 @@ def _mean(x: np.ndarray, rows: np.ndarray, columns: np.ndarray, overlapping: boo
 
 
 def _check_borders(op: str, rows: np.ndarray, columns: np.ndarray, shape: Sequence[int]) -> None:
-    """InvalidArgumentError unless the borders ascend within an input [N, H, W, C] that is not empty."""
-    for what, borders, limit in (("row", rows, shape[1]), ("col", columns, shape[2])):
-        good = borders.ndim == 1 and len(borders) > 1 and borders[0] >= 0 and borders[-1] <= limit
-        if not good or np.any(np.diff(borders) < 1):
+    """InvalidArgumentError unless the boundaries ascend within an input [N, H, W, C] that is not empty."""
+    for what, boundaries, limit in (("row", rows, shape[1]), ("col", columns, shape[2])):
+        good = boundaries.ndim == 1 and len(boundaries) > 1 and boundaries[0] >= 0 and boundaries[-1] <= limit
+        if not good or np.any(np.diff(boundaries) < 1):
             message = f"{what}_pooling_sequence must ascend from 0 to at most {limit}"
-            raise InvalidArgumentError(f"{op}: {message}, got {borders.tolist()}")
+            raise InvalidArgumentError(f"{op}: {message}, got {boundaries.tolist()}")
 
 
 def fractional_max_pool_gradient(

@@ -46,11 +46,11 @@ def histogram_summary(tag: np.ndarray, values: np.ndarray) -> np.ndarray:
     histogram.num = float(len(wide))
     histogram.sum, histogram.sum_squares = _sums(wide)
     counts = np.bincount(np.searchsorted(limits, wide, "right"), minlength=len(limits))
-    # Of empty buckets in a row only the last is told.
+    # Of empty buckets in a row only the last is kept.
     last = np.append(counts[1:] > 0, True)
-    told = (counts > 0) | last
-    histogram.bucket_limit.extend(limits[told].tolist())
-    histogram.bucket.extend(counts[told].astype(np.float64).tolist())
+    kept = (counts > 0) | last
+    histogram.bucket_limit.extend(limits[kept].tolist())
+    histogram.bucket.extend(counts[kept].astype(np.float64).tolist())
     return string_array([summary.SerializeToString(deterministic=True)], ())
 
 
