@@ -334,6 +334,11 @@ def types_of(form: Form, suffix: str) -> tuple[str, str]:
     return read, form.result or write or read
 
 
+def item_bytes(suffix: str) -> int:
+    """Bytes of an element."""
+    return np.dtype(TYPES[suffix]).itemsize
+
+
 @cache
 def block_of(function: str, suffix: str) -> np.dtype:
     """A kernel's argument block: addresses of its operands, then the loops or the size, then parameters.

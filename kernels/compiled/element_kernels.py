@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..element_functions import DIVISION_BY_ZERO, Form, block_of, types_of
+from ..element_functions import DIVISION_BY_ZERO, Form, block_of, item_bytes, types_of
 from ..element_functions import kernels as described
 from .driver.kernel_source import KernelSources
 from .element_loops import broadcast_kernel, checked, mapped_kernel, parameters, row_kernel, unary_kernel
@@ -210,7 +210,13 @@ def _kernel(function: str, suffix: str, form: Form) -> Callable:
     block = block_of(function, suffix)
     if "x" in (block.names or ()):
         return unary_kernel(read, write, values, _combine(compute, result, 1, form.clamps))
-    kernel = broadcast_kernel(read, write, values, _combine(compute, result, 2, form.clamps))
+    kernel = broadcast_kernel(
+        read,
+        write,
+        (item_bytes(source), item_bytes(target)),
+        values,
+        _combine(compute, result, 2, form.clamps),
+    )
     if name in REPEATED:
         return repeated_row_kernel(kernel, REPEATED[name], _limits if form.clamps else _no_limits)
     return _check(kernel, read, block, form.refuses) if form.refuses else kernel

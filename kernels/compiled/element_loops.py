@@ -100,26 +100,32 @@ def row_kernel(inner: Callable) -> Callable:
     return kernel
 
 
-def broadcast_kernel(read: Any, write: Any, values: Callable, combine: Callable) -> Callable:
+def broadcast_kernel(
+    read: Any, write: Any, item_bytes: tuple[int, int], values: Callable, combine: Callable
+) -> Callable:
     """A kernel of (block, chunk, chunks) that sets out[i] = combine(a[i], b[i], values(block)).
 
-    The block has the fields a, b, out (addresses) and those of the loops.
+    The block has the fields a, b, out (addresses) and those of the loops; item_bytes are those of an
+    operand's and of the result's element.
     """
+    operand, result = item_bytes
 
     @njit(error_model="numpy")
     def inner(block, a_at, a_step, b_at, b_step, out_at, count):
-        a, b, out, p = block.a, block.b, block.out, values(block)
+        # One index serves all three, which leaves registers for what halves need.
+        a, b, out = block.a + a_at * operand, block.b + b_at * operand, block.out + out_at * result
+        p = values(block)
         if a_step == 0:
-            x = read(a, a_at)
+            x = read(a, 0)
             for i in range(count):
-                write(out, out_at + i, combine(x, read(b, b_at + i), p))
+                write(out, i, combine(x, read(b, i), p))
         elif b_step == 0:
-            y = read(b, b_at)
+            y = read(b, 0)
             for i in range(count):
-                write(out, out_at + i, combine(read(a, a_at + i), y, p))
+                write(out, i, combine(read(a, i), y, p))
         else:
             for i in range(count):
-                write(out, out_at + i, combine(read(a, a_at + i), read(b, b_at + i), p))
+                write(out, i, combine(read(a, i), read(b, i), p))
 
     return row_kernel(inner)
 
