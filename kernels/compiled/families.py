@@ -46,8 +46,6 @@ _WHOLE = (
     "conv_exact_q8",
     "conv_f32",
     "conv_hybrid",
-    "conv_plain_hybrid",
-    "conv_plain_q8",
     "conv_q16",
     "conv_q16_w16",
     "conv_q8",
@@ -60,8 +58,6 @@ _WHOLE = (
     "depthwise_conv_exact_q8",
     "depthwise_conv_f32",
     "depthwise_conv_hybrid",
-    "depthwise_conv_plain_hybrid",
-    "depthwise_conv_plain_q8",
     "depthwise_conv_q16",
     "depthwise_conv_q8",
     "detection_postprocess",
@@ -100,8 +96,6 @@ _WHOLE = (
     "space_batch",
     "svdf",
     "top_k",
-    "transpose_conv_plain",
-    "transpose_conv_plain_hybrid",
     "where",
     "winograd_f32",
 )
@@ -113,6 +107,15 @@ _PARTS: dict[str, dict[str, str]] = {
     "fill": {"fill": "fill one_hot", "range": "range_*"},
     "gather": {"gather": "gather gather_elements_*", "gather_nd": "gather_nd"},
     "pad": {"mirror_pad": "mirror_pad", "pad": "constant_pad"},
+    "plain_windows": {
+        **{
+            f"{op}_plain_{of}": f"{op}_plain_{of}"
+            for op in ("conv", "depthwise_conv")
+            for of in ("q8", "hybrid")
+        },
+        "transpose_conv_plain": "transpose_conv_plain_?8 transpose_conv_plain_i16",
+        "transpose_conv_plain_hybrid": "transpose_conv_plain_hybrid",
+    },
     "pool": {"pool_f32": "*_f32", "pool_i16": "*_i16", "pool_i8": "*_i8", "pool_u8": "*_u8"},
     "reduce": {
         "reduce_f32": "*_f32",
