@@ -6,12 +6,14 @@ import numpy as np
 from numba import carray, njit
 
 from ..contraction.blocks import DEPTHWISE_Q8
-from ..requantize import HYBRID
+from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
 from .depthwise_tile_q8 import any_taps, columns
 from .dot_q8 import QUANTIZATION_BYTES
 from .driver.kernel_source import KernelSources
 from .language.memory import int32_pointer, int64_pointer
 from .run_copy import copy_run, fill_run, repeat_bytes
+
+kernels = KernelSources()
 
 EVERY_BYTE = 0x0101010101010101
 
@@ -52,7 +54,7 @@ def row_address(a, x, h, ring, padding):
     return x + h * a.in_row_bytes
 
 
-def add_any(kernels: KernelSources, name: str, rounding: int) -> None:
+def add_any(name: str, rounding: int) -> None:
     """The kernel for filters of any size."""
     taps_row = any_taps(rounding)
     HYBRID_IMAGES = rounding == HYBRID
@@ -105,9 +107,7 @@ def add_any(kernels: KernelSources, name: str, rounding: int) -> None:
         return 0
 
 
-def add_columns(
-    kernels: KernelSources, name: str, size: int, stride: int, together: int, sets: int, rounding: int
-) -> None:
+def add_columns(name: str, size: int, stride: int, together: int, sets: int, rounding: int) -> None:
     """The kernel for square filters of one size and stride."""
     rows_of_outputs = columns(size, size, stride, together, sets, rounding)
     ROWS = size + together - 1
@@ -139,15 +139,16 @@ def add_columns(
         return 0
 
 
-def columns_family(name: str, size: int, sets: int, rounding: int) -> KernelSources:
-    """A family of the kernels for strides 1 and 2."""
-    kernels = KernelSources()
-    add_columns(kernels, f"{name}_stride_1", size, 1, 2 if size == 3 else 1, sets, rounding)
-    add_columns(kernels, f"{name}_stride_2", size, 2, 1, sets, rounding)
-    return kernels
-
-
-def any_family(name: str, rounding: int) -> KernelSources:
-    kernels = KernelSources()
-    add_any(kernels, name, rounding)
-    return kernels
+add_any("depthwise_conv_q8", FLOAT_ROUNDING)
+add_any("depthwise_conv_exact_q8", DOUBLE_ROUNDING)
+add_any("depthwise_conv_hybrid", HYBRID)
+# Filters of a size, by how many int8 sets their weights are the sum of.
+for _name, _size, _sets, _rounding in (
+    ("3x3_q8", 3, 1, FLOAT_ROUNDING),
+    ("3x3_wide_q8", 3, 2, FLOAT_ROUNDING),
+    ("3x3_exact_q8", 3, 1, DOUBLE_ROUNDING),
+    ("5x5_q8", 5, 1, FLOAT_ROUNDING),
+):
+    for _stride in (1, 2):
+        _together = 2 if (_size, _stride) == (3, 1) else 1
+        add_columns(f"depthwise_conv_{_name}_stride_{_stride}", _size, _stride, _together, _sets, _rounding)

@@ -34,43 +34,17 @@ class Family(NamedTuple):
 _WHOLE = (
     "arg_min_max",
     "batch_matmul_f32",
-    "batch_matmul_hybrid",
-    "batch_matmul_plain_hybrid",
-    "batch_matmul_plain_q16",
-    "batch_matmul_plain_q8",
-    "batch_matmul_q8",
     "bucketize",
     "concatenation",
     "control_flow",
     "conv_3d",
-    "conv_exact_q8",
     "conv_f32",
-    "conv_hybrid",
-    "conv_q16",
-    "conv_q16_w16",
-    "conv_q8",
-    "conv_sums_q8",
     "cumsum",
-    "depthwise_conv_3x3_exact_q8",
-    "depthwise_conv_3x3_q8",
-    "depthwise_conv_3x3_wide_q8",
-    "depthwise_conv_5x5_q8",
-    "depthwise_conv_exact_q8",
     "depthwise_conv_f32",
-    "depthwise_conv_hybrid",
-    "depthwise_conv_q16",
-    "depthwise_conv_q8",
     "detection_postprocess",
     "dynamic_update_slice",
     "fully_connected_blockwise",
-    "gemm_exact_q8",
     "gemm_f32",
-    "gemm_hybrid",
-    "gemm_q8",
-    "gemm_sums_q8",
-    "gemv_exact_q8",
-    "gemv_hybrid",
-    "gemv_q8",
     "lookup",
     "lstm_basic",
     "lstm_f32",
@@ -100,19 +74,38 @@ _WHOLE = (
     "winograd_f32",
 )
 
+
+def _apart(names: str) -> dict[str, str]:
+    """Kernels that are a family each."""
+    return {name: name for name in names.split()}
+
+
 # Modules whose kernels are compiled apart, so that no model waits for types and arithmetic it does not use.
 _PARTS: dict[str, dict[str, str]] = {
+    "batch_matmul_plain": {
+        "batch_matmul_plain_hybrid": "batch_matmul_plain_hybrid",
+        "batch_matmul_plain_q16": "batch_matmul_i16*",
+        "batch_matmul_plain_q8": "batch_matmul_i8*",
+    },
+    "depthwise_rows_q8": {
+        **_apart("depthwise_conv_q8 depthwise_conv_exact_q8 depthwise_conv_hybrid"),
+        **{
+            f"depthwise_conv_{size}_q8": f"depthwise_conv_{size}_q8_*"
+            for size in ("3x3", "3x3_wide", "3x3_exact", "5x5")
+        },
+    },
     "driver.executor": {"executor": "*"},
     "embedding": {"embedding": "embedding_lookup", "hashtable_lookup": "hashtable_lookup"},
     "fill": {"fill": "fill one_hot", "range": "range_*"},
     "gather": {"gather": "gather gather_elements_*", "gather_nd": "gather_nd"},
+    "matrices_q8": _apart("batch_matmul_q8 batch_matmul_hybrid"),
+    "matrix_q8": _apart(
+        "conv_q8 conv_sums_q8 conv_exact_q8 conv_hybrid gemm_q8 gemm_sums_q8 gemm_exact_q8 gemm_hybrid "
+        "gemv_q8 gemv_exact_q8 gemv_hybrid"
+    ),
     "pad": {"mirror_pad": "mirror_pad", "pad": "constant_pad"},
     "plain_windows": {
-        **{
-            f"{op}_plain_{of}": f"{op}_plain_{of}"
-            for op in ("conv", "depthwise_conv")
-            for of in ("q8", "hybrid")
-        },
+        **_apart("conv_plain_q8 conv_plain_hybrid depthwise_conv_plain_q8 depthwise_conv_plain_hybrid"),
         "transpose_conv_plain": "transpose_conv_plain_?8 transpose_conv_plain_i16",
         "transpose_conv_plain_hybrid": "transpose_conv_plain_hybrid",
     },
@@ -126,7 +119,8 @@ _PARTS: dict[str, dict[str, str]] = {
     },
     "softmax": {"softmax_f32": "*_f32", "softmax_i16": "softmax_i16", "softmax_q8": "*_i8 *_u8 *8_i16"},
     "strided_copy": {"reshape": "flat_copy", "strided_copy": "copy_*"},
-    "transposition": {f"transpose_{n}": f"transpose_{n}" for n in (1, 2, 4, 8)},
+    "transposition": _apart("transpose_1 transpose_2 transpose_4 transpose_8"),
+    "windows_q16": _apart("conv_q16 conv_q16_w16 depthwise_conv_q16"),
 }
 
 FAMILIES: dict[str, Family] = {name: Family(name) for name in _WHOLE} | {

@@ -7,16 +7,17 @@ from numba import carray, njit
 from ..contraction.blocks import BATCH_MATMUL_Q8, GEMM_Q8
 from .driver.kernel_source import KernelSources
 from .language.memory import int64_pointer, record_pointer
-from .matrix_q8 import gemm_family
+from .matrix_q8 import kernels as products
 
 _gemm_at = record_pointer(GEMM_Q8)
 _BLOCK_BYTES = GEMM_Q8.itemsize
 
+kernels = KernelSources()
 
-def batch_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
+
+def add_pairs(name: str, of_one: str) -> None:
     """x[x_index[b]] times packed w[w_index[b]]. More chunks than batches are of each batch's rows."""
-    kernels = KernelSources()
-    gemm = njit(error_model="numpy")(gemm_family(name, rounding, with_sums)[name].function)
+    gemm = njit(error_model="numpy")(products[of_one].function)
 
     @kernels.add(BATCH_MATMUL_Q8, name)
     def batch_matmul(a, chunk, chunks):
@@ -35,4 +36,6 @@ def batch_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
             gemm(block, part, parts)
         return 0
 
-    return kernels
+
+add_pairs("batch_matmul_q8", "gemm_q8")
+add_pairs("batch_matmul_hybrid", "gemm_hybrid")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..contraction.blocks import GEMM_Q8, INDIRECT_Q8, NARROW_COLUMNS, PANEL_COLUMNS, ZEROS
-from ..requantize import HYBRID
+from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
 from .dot_q8 import QUANTIZATION_BYTES, SUM_BYTES, header_rows, tilings
 from .driver.kernel_source import KernelSources
 from .row_sums_q8 import direct_sums, indirect_sums
@@ -14,10 +14,11 @@ from .tile_q8 import direct_panel, indirect_panel, vector_panels
 GROUP_BYTES, NARROW_GROUP_BYTES = 16, 32
 DIRECT_SUMS, INDIRECT_SUMS = direct_sums(), indirect_sums()
 
+kernels = KernelSources()
 
-def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
+
+def add_gemm(name: str, rounding: int, with_sums: bool) -> None:
     """x [rows, depth] times packed weights."""
-    kernels = KernelSources()
     wide_tiling, narrow_tiling = tilings()
     wide = direct_panel(wide_tiling, rounding, with_sums)
     narrow = direct_panel(narrow_tiling, rounding, with_sums)
@@ -63,12 +64,9 @@ def gemm_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
             row += count
         return 0
 
-    return kernels
 
-
-def gemv_family(name: str, rounding: int) -> KernelSources:
+def add_gemv(name: str, rounding: int) -> None:
     """One row times packed weights."""
-    kernels = KernelSources()
     wide_tiling, narrow_tiling = tilings()
     four = vector_panels(wide_tiling, 4, 1, rounding, True)
     one = vector_panels(wide_tiling, 1, wide_tiling.gemv_steps, rounding, True)
@@ -108,12 +106,9 @@ def gemv_family(name: str, rounding: int) -> KernelSources:
                 n += NARROW
         return 0
 
-    return kernels
 
-
-def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
+def add_indirect(name: str, rounding: int, with_sums: bool) -> None:
     """Convolution through a table of offsets."""
-    kernels = KernelSources()
     wide_tiling, narrow_tiling = tilings()
     wide = indirect_panel(wide_tiling, rounding, with_sums)
     narrow = indirect_panel(narrow_tiling, rounding, with_sums)
@@ -171,4 +166,16 @@ def indirect_family(name: str, rounding: int, with_sums: bool) -> KernelSources:
             begin += count
         return 0
 
-    return kernels
+
+# A family's ending by its rounding, and whether its weights need sums of x, which hybrid ones have from
+# its quantization.
+for _ending, _rounding, _with_sums in (
+    ("q8", FLOAT_ROUNDING, False),
+    ("sums_q8", FLOAT_ROUNDING, True),
+    ("exact_q8", DOUBLE_ROUNDING, True),
+    ("hybrid", HYBRID, True),
+):
+    add_gemm(f"gemm_{_ending}", _rounding, _with_sums)
+    add_indirect(f"conv_{_ending}", _rounding, _with_sums)
+    if _ending != "sums_q8":
+        add_gemv(f"gemv_{_ending}", _rounding)

@@ -1,6 +1,0 @@
-"""8-bit convolution whose weights need the sum of each window, rounded in float32."""
-
-from ..requantize import FLOAT_ROUNDING
-from .matrix_q8 import indirect_family
-
-kernels = indirect_family("conv_sums_q8", FLOAT_ROUNDING, with_sums=True)

@@ -1,6 +1,0 @@
-"""8-bit matrix products whose weights need each row's sum, rounded in float32."""
-
-from ..requantize import FLOAT_ROUNDING
-from .matrix_q8 import gemm_family
-
-kernels = gemm_family("gemm_sums_q8", FLOAT_ROUNDING, with_sums=True)
