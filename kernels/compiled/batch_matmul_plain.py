@@ -21,39 +21,47 @@ _quantization_at = record_pointer(ROW_QUANTIZATION)
 
 
 def pairs_kernel(x_type, w_type, dot, finish):
-    """finish(a, i, n, dot(a, x, w)) for each element i of y, in column n; types are pointers and bytes."""
+    """finish(a, i, n, total) for each element i of y, in column n; types are pointers and bytes.
+
+    total is dot(x, w, depth, x_zero_point, w_zero_point).
+    """
     x_pointer, x_bytes = x_type
     w_pointer, w_bytes = w_type
 
     def kernel(a, chunk, chunks):
         x_index = carray(int64_pointer(a.x_index), a.batches)
         w_index = carray(int64_pointer(a.w_index), a.batches)
-        rows = a.batches * a.rows
+        x_zero_point, w_zero_point = np.int32(a.x_zero_point), np.int32(a.w_zero_point)
+        rows, depth = a.batches * a.rows, a.depth
         for i in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
             batch = i // a.rows
-            x = x_pointer(a.x + (x_index[batch] * a.rows + i - batch * a.rows) * a.depth * x_bytes)
+            x = x_pointer(a.x + (x_index[batch] * a.rows + i - batch * a.rows) * depth * x_bytes)
             for n in range(a.columns):
-                w = w_pointer(a.w + (w_index[batch] * a.columns + n) * a.depth * w_bytes)
-                finish(a, i * a.columns + n, n, dot(a, x, w))
+                w = w_pointer(a.w + (w_index[batch] * a.columns + n) * depth * w_bytes)
+                finish(a, i * a.columns + n, n, dot(x, w, depth, x_zero_point, w_zero_point))
         return 0
 
     return kernel
 
 
 @njit(error_model="numpy")
-def dot_i32(a, x, w):
+def dot_i32(x, w, depth, x_zero_point, w_zero_point):
     """Zero points taken off, in int32."""
-    x_zero_point, w_zero_point = np.int32(a.x_zero_point), np.int32(a.w_zero_point)
     total = np.int32(0)
-    for k in range(a.depth):
+    for k in range(depth):
         total += np.int32((np.int32(x[k]) - x_zero_point) * (np.int32(w[k]) - w_zero_point))
     return np.int32(total)
 
 
 @njit(error_model="numpy")
-def dot_i64(a, x, w):
+def dot_as_stored(x, w, depth, x_zero_point, w_zero_point):
+    return dot_i32(x, w, depth, np.int32(0), np.int32(0))
+
+
+@njit(error_model="numpy")
+def dot_i64(x, w, depth, x_zero_point, w_zero_point):
     total = np.int64(0)
-    for k in range(a.depth):
+    for k in range(depth):
         total += np.int64(np.int32(x[k]) * np.int32(w[k]))
     return total
 
@@ -80,7 +88,7 @@ def to_i16(a, i, n, total):
 _I8, _I16 = (int8_pointer, 1), (int16_pointer, 2)
 for _name, _parts in (
     ("batch_matmul_i8", (_I8, _I8, dot_i32, to_i8)),
-    ("batch_matmul_i8_i32", (_I8, _I8, dot_i32, to_i32)),
+    ("batch_matmul_i8_i32", (_I8, _I8, dot_as_stored, to_i32)),
     ("batch_matmul_i16", (_I16, _I16, dot_i64, to_i16)),
     ("batch_matmul_i16_i8", (_I16, _I8, dot_i64, to_i16)),
 ):

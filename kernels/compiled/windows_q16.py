@@ -141,7 +141,7 @@ def depthwise_conv_q16(a, chunk, chunks):
     multipliers = carray(int32_pointer(a.multipliers), a.out_depth)
     shifts = carray(int32_pointer(a.shifts), a.out_depth)
     real_scales = carray(float64_pointer(a.real_scales), a.out_depth)
-    pixels = a.batch * a.out_height * a.out_width
+    pixels, multiplier = a.batch * a.out_height * a.out_width, a.out_depth // a.in_depth
     totals = carray(int64_pointer(a.scratch + chunk * a.scratch_bytes), a.out_depth)
     sums = carray(int32_pointer(a.scratch + chunk * a.scratch_bytes + a.out_depth * 8), a.out_depth)
     y = carray(int16_pointer(a.y), (pixels, a.out_depth))
@@ -163,7 +163,7 @@ def depthwise_conv_q16(a, chunk, chunks):
                     continue
                 x = int16_pointer(a.x + ((image * a.in_height + h) * a.in_width + v) * a.in_depth * 2)
                 w = int8_pointer(a.w + (kh * a.filter_width + kw) * a.out_depth)
-                add_tap(x, w, sums, a.out_depth, a.out_depth // a.in_depth)
+                add_tap(x, w, sums, a.out_depth, multiplier)
                 terms += 1
                 if terms == TERMS:
                     for o in range(a.out_depth):
