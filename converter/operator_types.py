@@ -35,6 +35,11 @@ _OF_CODES = {
 }
 
 
+def is_converted_for(code: BuiltinOperator, type: TensorType) -> bool:
+    """Whether the operator is converted for the element type of the operand that tells."""
+    return code not in _OF_CODES or type in _OF_CODES[code][0]
+
+
 def refused_operand(operator: LiteOperator) -> LiteTensor | None:
     """The operand whose type the operator is not converted for, None when all is well.
 

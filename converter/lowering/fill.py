@@ -9,6 +9,7 @@ from ...schema.tflite import BuiltinOperator, FillOptionsT, OneHotOptionsT, Shap
 from ..element_types import numpy_dtype_of
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from ..operator_types import is_converted_for
 from ..partial_shape import is_known
 from .lowering import Lowering, Rule, check_type
 
@@ -19,14 +20,16 @@ _MOST_BYTES = 1 << 16
 def filled(
     lowering: Lowering, node: Node, sizes: LiteTensor, value: LiteTensor, shape: tuple[int, ...] | None
 ) -> LiteTensor:
-    """FILL."""
+    """FILL, or BROADCAST_TO for the types that only that takes."""
+    if not is_converted_for(BuiltinOperator.FILL, value.type):
+        return lowering.operator(node, BuiltinOperator.BROADCAST_TO, [value, sizes], shape)
     return lowering.operator(
         node, BuiltinOperator.FILL, [sizes, value], shape, FillOptionsT(), type=value.type
     )
 
 
 def fill(lowering: Lowering, node: Node) -> LiteTensor:
-    """FILL with a scalar."""
+    """A tensor of one scalar."""
     sizes, value = lowering.inputs(node)
     return filled(lowering, node, sizes, value, lowering.result_shape(node))
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from ...lite.errors import UnsupportedError
-from ...schema.tflite import BuiltinOperator
+from ...lite.tensor import TensorType
+from ...schema.tflite import BuiltinOperator, GatherOptionsT, RangeOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .binary import binary
 from .lowering import Lowering, Rule
 from .select import selected
+from .shape import shape_of
 
 
 def matrix_diag(lowering: Lowering, node: Node) -> LiteTensor:
@@ -41,16 +42,55 @@ def matrix_set_diag(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def matrix_band_part(lowering: Lowering, node: Node) -> LiteTensor:
-    """x where a constant mask of the band says so, zero elsewhere."""
+    """x where a mask of the band says so, zero elsewhere; the mask is constant where the sizes are known."""
     x = lowering.input(node, 0)
     [lower], [upper] = (lowering.integers_input(node, i, "the band's widths") for i in (1, 2))
-    if x.shape is None or len(x.shape) < 2 or -1 in x.shape[-2:]:
-        raise UnsupportedError("the matrix's sizes must be known")
-    rows, columns = cast(tuple[int, int], x.shape[-2:])
-    below = np.arange(rows)[:, None] - np.arange(columns)
-    mask = ((lower < 0) | (below <= lower)) & ((upper < 0) | (-below <= upper))
-    band = lowering.constant(lowering.name(node, "/band"), mask)
+    if x.shape is None or len(x.shape) < 2:
+        raise UnsupportedError("the matrix's rank must be known")
+    if lower < 0 and upper < 0:
+        return x
+    if -1 in x.shape[-2:]:
+        band = _band(lowering, node, x, lower, upper)
+    else:
+        rows, columns = x.shape[-2:]
+        below = np.arange(rows)[:, None] - np.arange(columns)
+        mask = ((lower < 0) | (below <= lower)) & ((upper < 0) | (-below <= upper))
+        band = lowering.constant(lowering.name(node, "/band"), mask)
     return selected(lowering, node, band, x, lowering.scalar(lowering.name(node, "/zero"), 0, x))
+
+
+def _band(lowering: Lowering, node: Node, x: LiteTensor, lower: int, upper: int) -> LiteTensor:
+    """The mask of a band that is lower and upper wide, or without an end where that is negative."""
+    rows, columns = (_places(lowering, node, x, axis) for axis in (-2, -1))
+    axis = lowering.constant(lowering.name(node, "/axis"), np.array(1, np.int32))
+    shape = None if rows.shape is None else (*rows.shape, 1)
+    column = lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [rows, axis], shape)
+    below = binary(lowering, node, BuiltinOperator.SUB, column, columns)
+    ends = ((lower, BuiltinOperator.LESS_EQUAL, 1), (upper, BuiltinOperator.GREATER_EQUAL, -1))
+    masks = []
+    for width, code, sign in ends:
+        if width >= 0:
+            # Nothing is further off than an int32 can tell.
+            limit = np.array(sign * min(width, np.iinfo(np.int32).max), np.int32)
+            masks.append(binary(lowering, node, code, below, lowering.constant(lowering.name(node), limit)))
+    if len(masks) == 1:
+        return masks[0]
+    return binary(lowering, node, BuiltinOperator.LOGICAL_AND, *masks)
+
+
+def _places(lowering: Lowering, node: Node, x: LiteTensor, axis: int) -> LiteTensor:
+    """0, 1 and so on along an axis, int32."""
+    assert x.shape is not None
+    size = x.shape[axis]
+    if size != -1:
+        return lowering.constant(lowering.name(node, "/places"), np.arange(size, dtype=np.int32))
+    zero, one, at = (
+        lowering.constant(lowering.name(node, f"/{n}"), np.array(n, np.int32))
+        for n in (0, 1, axis + len(x.shape))
+    )
+    sizes = shape_of(lowering, node, x, TensorType.INT32)
+    count = lowering.operator(node, BuiltinOperator.GATHER, [sizes, at], (), GatherOptionsT())
+    return lowering.operator(node, BuiltinOperator.RANGE, [zero, count, one], (-1,), RangeOptionsT())
 
 
 REGISTRATIONS: dict[str, Rule] = {

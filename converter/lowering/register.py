@@ -80,7 +80,8 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "tensor_list": (
         *("EmptyTensorList", "TensorListConcat", "TensorListConcatV2", "TensorListFromTensor"),
         *("TensorListGather", "TensorListGetItem", "TensorListLength", "TensorListPopBack"),
-        *("TensorListPushBack", "TensorListReserve", "TensorListSetItem", "TensorListStack"),
+        *("TensorListPushBack", "TensorListReserve", "TensorListResize", "TensorListSetItem"),
+        *("TensorListStack",),
     ),
     "transpose_conv": ("Conv2DBackpropInput",),
 }

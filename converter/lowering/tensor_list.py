@@ -137,10 +137,15 @@ def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     held, index, item = _list(lowering, node), lowering.input(node, 1), lowering.input(node, 2)
     if item.shape is None:
         raise UnsupportedError("the rank of the list's elements must be known")
+    grows = node.flag("resize_if_index_out_of_bounds")
     if isinstance(held, ReservedList):
+        if grows and not is_known(item.shape):
+            raise UnsupportedError("the shape of a growing list's elements must be known")
         held = held.of(lowering, item.shape)
     row = _row(lowering, node, item)
-    if node.flag("resize_if_index_out_of_bounds") and not _holds(held, index):
+    if grows and not _holds(held, index):
+        if held.shape is not None and not is_known(held.shape[1:]):
+            raise UnsupportedError("the shape of a growing list's elements must be known")
         return _set_or_append(lowering, node, held, index, row)
     if held.shape == row.shape == (1, *item.shape) and is_known(item.shape):
         # The only place there is.
@@ -264,6 +269,33 @@ def length(lowering: Lowering, node: Node) -> LiteTensor:
     return lowering.operator(node, BuiltinOperator.GATHER, [sizes, first], (), GatherOptionsT())
 
 
+def resize(lowering: Lowering, node: Node) -> LiteTensor:
+    """The first elements, with zeros behind them where there are too few."""
+    held, size = stack(lowering, node), lowering.input(node, 1)
+    if held.shape is None or not is_known(held.shape[1:]):
+        raise UnsupportedError("the shape of the list's elements must be known")
+    known, elements = size.known(), held.shape[1:]
+    count = -1 if known is None else known[0]
+    if count == -1 or held.shape[0] == -1:
+        zero = lowering.constant(lowering.name(node, "/none"), np.array(0, np.int32))
+        missing = binary(lowering, node, BuiltinOperator.SUB, size, length(lowering, node))
+        more = binary(lowering, node, BuiltinOperator.MAXIMUM, missing, zero)
+        zeros = _zeros(lowering, node, (-1, *elements), more, held.type)
+        held = _concatenated(lowering, node, [held, zeros], (-1, *elements))
+    elif count >= held.shape[0]:
+        more = lowering.constant(lowering.name(node, "/more"), np.array(count - held.shape[0], np.int32))
+        zeros = _zeros(lowering, node, (count - held.shape[0], *elements), more, held.type)
+        return (
+            held
+            if count == held.shape[0]
+            else _concatenated(lowering, node, [held, zeros], (count, *elements))
+        )
+    none, one = (lowering.integers(lowering.name(node, f"/{n}"), [n]) for n in (0, 1))
+    inputs = [held, none, _vector(lowering, node, as_int32(lowering, node, size)), one]
+    options = StridedSliceOptionsT(begin_mask=1)
+    return lowering.operator(node, BuiltinOperator.STRIDED_SLICE, inputs, (count, *elements), options)
+
+
 def _row(lowering: Lowering, node: Node, item: LiteTensor) -> LiteTensor:
     """The element with an axis of 1 before its own."""
     if item.shape is None:
@@ -300,6 +332,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "TensorListPopBack": pop_back,
     "TensorListPushBack": push_back,
     "TensorListReserve": reserve,
+    "TensorListResize": resize,
     "TensorListSetItem": set_item,
     "TensorListStack": stack,
 }

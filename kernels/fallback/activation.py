@@ -79,15 +79,15 @@ def _one_shape(op: str, gradient: np.ndarray, x: np.ndarray) -> None:
 
 
 def relu_gradient(gradient: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """gradient where x, Relu's input or output, is positive."""
+    """gradient times 1 where x, Relu's input or output, is positive, else times 0."""
     _one_shape("ReluGrad", gradient, x)
-    return np.where(x > _scalar(0, x), gradient, _scalar(0, x))
+    return np.asarray(gradient * (x > _scalar(0, x)).astype(x.dtype))
 
 
 def relu6_gradient(gradient: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """gradient where x, Relu6's input or output, is between 0 and 6."""
+    """gradient times 1 where x, Relu6's input or output, is between 0 and 6, else times 0."""
     _one_shape("Relu6Grad", gradient, x)
-    return np.where((x > _scalar(0, x)) & (x < _scalar(6, x)), gradient, _scalar(0, x))
+    return np.asarray(gradient * ((x > _scalar(0, x)) & (x < _scalar(6, x))).astype(x.dtype))
 
 
 def leaky_relu_gradient(gradient: np.ndarray, x: np.ndarray, *, alpha: float) -> np.ndarray:

@@ -38,7 +38,7 @@ def decode_wav(
         kept = np.zeros(shape, np.float32)
         kept[: len(found)] = found[:desired_samples]
         found = kept
-    if desired_channels > 0:
+    if desired_channels >= 0:
         checked_shape((len(found), desired_channels), found.dtype)
         check_decoded(op, 4 * len(found) * desired_channels)
         found = found[:, np.minimum(np.arange(desired_channels), found.shape[1] - 1)]
@@ -120,10 +120,10 @@ def _mel(frequency: np.ndarray | float) -> np.ndarray:
     return np.asarray(1127.0 * np.log1p(np.asarray(frequency) / 700.0))
 
 
-def _filter_bank(low: float, high: float, channels: int, frequencies: int, rate: int) -> np.ndarray:
+def _filter_bank(low: float, high: float, channels: int, frequencies: int, rate: int) -> np.ndarray | None:
     """Weights [frequencies, channels] of overlapping triangles, evenly spaced in mel.
 
-    Zeros when there are no frequencies up to the higher limit.
+    None when there are no frequencies up to the higher limit.
     Source: TensorFlow tensorflow/core/kernels/mfcc_mel_filterbank.cc.
     """
     bank = np.zeros((frequencies, channels + 2))
@@ -131,7 +131,7 @@ def _filter_bank(low: float, high: float, channels: int, frequencies: int, rate:
     hertz = 0.5 * rate / (frequencies - 1)
     start, end = int(1.5 + low / hertz), int(high / hertz)
     if end >= frequencies:
-        return bank[:, 1:-1]
+        return None
     bins = np.arange(start, end + 1)
     mels = _mel(bins * hertz)
     # A bin lies on the falling side of one channel's triangle and on the rising side of the next.
@@ -170,10 +170,10 @@ def mfcc(
     if rate < 1:
         raise InvalidArgumentError(f"{op}: sample_rate must be positive, got {rate}")
     bank = _filter_bank(low, high, filterbank_channel_count, spectrogram.shape[2], rate)
+    if bank is None:
+        return np.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
     # Frequencies outside the limits do not count, whatever they hold.
     used = np.flatnonzero(bank.any(axis=1))
-    if not used.size:
-        return np.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
     sums = np.sqrt(spectrogram[..., used].astype(np.float64)) @ bank[used]
     logs = np.log(np.maximum(sums, _FLOOR))
     angles = np.outer(np.arange(dct_coefficient_count), np.arange(filterbank_channel_count) + 0.5)

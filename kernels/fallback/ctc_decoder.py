@@ -121,6 +121,9 @@ def _advance(beams: list[_Beam], scores: np.ndarray, width: int) -> list[_Beam]:
                 continue
             chance = scores[label] + beam.old[1 if label == beam.label else 0]
             if not _enters(chance, queue, width):
+                if child is not None:
+                    # One that has left the beam at this step is not prolonged any more.
+                    child.old = (_NEVER, _NEVER, _NEVER)
                 continue
             if child is None:
                 child = beam.children[label] = _Beam(beam, label)

@@ -12,15 +12,14 @@ from .status import InvalidArgumentError
 _TYPES = frozenset((graph_def.DT_FLOAT, graph_def.DT_DOUBLE))
 
 
-def _labels_of(indices: np.ndarray, values: np.ndarray, batch: int, classes: int) -> list[list[int]]:
+def _labels_of(indices: np.ndarray, values: np.ndarray, batch: int) -> list[list[int]]:
     """The labels of each sequence, of a sparse matrix in order."""
     op = "CTCLoss"
     if indices.ndim != 2 or indices.shape[1] != 2 or values.shape != (len(indices),):
         message = "labels_indices must be [n, 2] and labels_values [n]"
         raise InvalidArgumentError(f"{op}: {message}, got {list(indices.shape)} and {list(values.shape)}")
-    if np.any((values < 0) | (values >= classes - 1)):
-        message = f"labels must be from 0 to {classes - 2}"
-        raise InvalidArgumentError(f"{op}: {message}, got {values.min()} to {values.max()}")
+    if np.any(values < 0):
+        raise InvalidArgumentError(f"{op}: labels must be 0 or more, got {values.min()}")
     if np.any((indices[:, 0] < 0) | (indices[:, 0] >= batch)):
         message = f"labels_indices must be of sequences 0 to {batch - 1}"
         raise InvalidArgumentError(f"{op}: {message}, got {indices[:, 0].tolist()}")
@@ -28,6 +27,15 @@ def _labels_of(indices: np.ndarray, values: np.ndarray, batch: int, classes: int
     for row, value in zip(indices[:, 0].tolist(), values.tolist(), strict=True):
         found[row].append(value)
     return found
+
+
+def _without_blanks(labels: list[int], blank: int, row: int) -> list[int]:
+    """The labels up to those that are no class, which may only end them."""
+    count = next((at for at, label in enumerate(labels) if label >= blank), len(labels))
+    if any(label < blank for label in labels[count:]):
+        message = f"labels of sequence {row} must be below {blank} or end with what is not"
+        raise InvalidArgumentError(f"CTCLoss: {message}, got {labels}")
+    return labels[:count]
 
 
 def _moved(x: np.ndarray, places: int) -> np.ndarray:
@@ -99,7 +107,7 @@ def ctc_loss(
     op = "CTCLoss"
     check_sequences(op, inputs, lengths)
     classes = inputs.shape[2]
-    labels = _labels_of(indices, values, inputs.shape[1], classes)
+    labels = _labels_of(indices, values, inputs.shape[1])
     wide = inputs.astype(np.float64)
     logs = wide - np.logaddexp.reduce(wide, axis=2, keepdims=True)
     losses, gradient = np.zeros(inputs.shape[1], inputs.dtype), np.zeros(inputs.shape, inputs.dtype)
@@ -109,6 +117,7 @@ def ctc_loss(
             raise InvalidArgumentError(f"{op}: each sequence must have labels, got none for {row}")
         if preprocess_collapse_repeated:
             own = [label for at, label in enumerate(own) if at == 0 or own[at - 1] != label]
+        own = _without_blanks(own, classes - 1, row)
         if len(own) > length:
             if ignore_longer_outputs_than_inputs:
                 continue

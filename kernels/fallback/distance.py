@@ -72,29 +72,30 @@ def nearest_neighbors(
         message = f"must be matrices of one width, got {list(points.shape)} and {list(centers.shape)}"
         raise InvalidArgumentError(f"NearestNeighbors: {message}")
     count = scalar(k, "k")
-    if count < 1 or not len(centers):
-        raise InvalidArgumentError(f"NearestNeighbors: k must be 1 or more, of some centers, got {count}")
+    if count < 0:
+        raise InvalidArgumentError(f"NearestNeighbors: k must be 0 or more, got {count}")
     squares = ((points[:, None].astype(np.float64) - centers[None]) ** 2).sum(-1)
     places = np.argsort(squares, axis=-1, kind="stable")[:, :count]
     return places.astype(np.int64), np.take_along_axis(squares, places, -1).astype(np.float32)
 
 
 def isotonic_regression(x: np.ndarray, *, output_dtype: DataType) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest sequence that never rises, by pooling neighbours that do; and which pool each is in."""
-    if x.ndim != 2:
-        raise InvalidArgumentError(f"IsotonicRegression: input must be a matrix, got {list(x.shape)}")
-    made, segments = np.empty(x.shape, np.float64), np.empty(x.shape, np.int32)
-    for row, values in enumerate(x.tolist()):
+    """The nearest rows that never rise, by pooling neighbours that do; and which pool each element is in."""
+    if not x.ndim:
+        raise InvalidArgumentError("IsotonicRegression: input must have an axis, got a scalar")
+    rows = x.reshape(-1, x.shape[-1]) if x.size else x.reshape(0, x.shape[-1])
+    made, segments = np.empty(rows.shape, np.float64), np.empty(rows.shape, np.int32)
+    for row, values in enumerate(rows.tolist()):
         pools: list[list[float]] = []
         for value in values:
             pools.append([value, 1])
-            while len(pools) > 1 and pools[-2][0] * pools[-1][1] <= pools[-1][0] * pools[-2][1]:
+            while len(pools) > 1 and pools[-2][0] * pools[-1][1] < pools[-1][0] * pools[-2][1]:
                 total, count = pools.pop()
                 pools[-1] = [pools[-1][0] + total, pools[-1][1] + count]
         counts = [int(count) for _, count in pools]
         made[row] = np.repeat([total / count for total, count in pools], counts)
         segments[row] = np.repeat(np.arange(len(pools)), counts)
-    return made.astype(numpy_dtype(output_dtype)), segments
+    return made.reshape(x.shape).astype(numpy_dtype(output_dtype)), segments.reshape(x.shape)
 
 
 REGISTRATIONS = (

@@ -32,11 +32,12 @@ class Steps:
 
 
 def _nudged(op: str, low: np.ndarray, high: np.ndarray, steps: Steps) -> _Nudged:
-    """Source: TensorFlow tensorflow/core/kernels/fake_quant_ops_functor.h, Nudge."""
+    """The range with 0 among its steps; a min above max is taken as it is.
+
+    Source: TensorFlow tensorflow/core/kernels/fake_quant_ops_functor.h, Nudge.
+    """
     if not 2 <= steps.num_bits <= 16:
         raise InvalidArgumentError(f"{op}: num_bits must be from 2 to 16, got {steps.num_bits}")
-    if np.any(~(low <= high)):
-        raise InvalidArgumentError(f"{op}: min must not be above max, got {low.tolist()} and {high.tolist()}")
     least, most = np.float32(steps.narrow_range), np.float32((1 << steps.num_bits) - 1)
     scale = (high - low) / (most - least)
     zero = least - low / scale
@@ -48,7 +49,8 @@ def _quantized(x: np.ndarray, nudged: _Nudged) -> np.ndarray:
     inverse = 1 / nudged.scale
     half = np.float32(0.5)
     zero = np.floor(-nudged.low * inverse + half)
-    shifted = np.clip(x, nudged.low, nudged.high) - nudged.low
+    # Of a range that is turned round, all is its low end.
+    shifted = np.maximum(np.minimum(x, nudged.high), nudged.low) - nudged.low
     steps = np.floor(shifted * inverse - zero + half)
     return np.where(nudged.empty, np.float32(0), steps * nudged.scale)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from .jpeg_cosines import cosine_transform
 from .jpeg_format import ZIGZAG
 
 _SIZE = 8
@@ -25,13 +26,9 @@ _LUMINANCE = np.array(
 )
 _COLOUR = np.full((8, 8), 99)
 _COLOUR[:4, :4] = [[17, 18, 24, 47], [18, 21, 26, 66], [24, 26, 56, 99], [47, 66, 99, 99]]
-# Rows: luminance, and the differences of blue and red, of red, green and blue.
-_TO_YCC = np.array(
-    [[0.299, 0.587, 0.114], [-0.168735892, -0.331264108, 0.5], [0.5, -0.418687589, -0.081312411]]
-)
-# The transform [frequency, place].
-_BASIS = np.cos(np.outer(np.arange(8), 2 * np.arange(8) + 1) * (np.pi / 16)) / 2
-_BASIS[0] /= np.sqrt(2)
+# Rows: luminance, and the differences of blue and red, of red, green and blue; in parts of 65 536.
+_TO_YCC = np.array([[19595, 38470, 7471], [-11059, -21709, 32768], [32768, -27439, -5329]])
+_YCC_OFFSETS = np.array([1 << 15, (128 << 16) + (1 << 15) - 1, (128 << 16) + (1 << 15) - 1])
 _LONGEST = 16
 # One block's symbols: (symbol, bits that follow, how many).
 Symbols = list[tuple[int, int, int]]
@@ -46,29 +43,33 @@ def _quantizer(base: np.ndarray, quality: int) -> np.ndarray:
 def _planes(image: np.ndarray) -> list[np.ndarray]:
     """Luminance, and the differences of colour if there are colours, from 0 to 255."""
     if image.shape[2] == 1:
-        return [image[:, :, 0].astype(np.float64)]
-    ycc = image.astype(np.float64) @ _TO_YCC.T + [0, 128, 128]
-    return [np.clip(np.floor(plane + 0.5), 0, 255) for plane in np.moveaxis(ycc, -1, 0)]
+        return [image[:, :, 0].astype(np.int64)]
+    return list(np.moveaxis(image.astype(np.int64) @ _TO_YCC.T + _YCC_OFFSETS >> 16, -1, 0))
 
 
-def _extended(plane: np.ndarray, multiple: int) -> np.ndarray:
-    """The plane with its last row and column repeated up to multiples of a size."""
-    pads = [(0, -size % multiple) for size in plane.shape]
+def _extended(plane: np.ndarray, rows: int, columns: int) -> np.ndarray:
+    """The plane with its last row and column repeated up to multiples of as many."""
+    pads = [(0, -size % multiple) for size, multiple in zip(plane.shape, (rows, columns), strict=True)]
     return np.pad(plane, pads, mode="edge")
 
 
 def _halved(plane: np.ndarray) -> np.ndarray:
-    """Means of four, rounded down and up in turn along a row."""
+    """Means of four, rounded down and up in turn along a row.
+
+    Columns are repeated before, rows behind: what is below the image are its last means.
+    """
+    plane = _extended(plane, 2, 2 * _SIZE)
     sums = plane.reshape(plane.shape[0] // 2, 2, -1, 2).sum(axis=(1, 3))
-    return np.floor((sums + 1 + np.arange(sums.shape[1]) % 2) / 4)
+    return _extended((sums + 1 + np.arange(sums.shape[1]) % 2) >> 2, _SIZE, _SIZE)
 
 
 def _coefficients(plane: np.ndarray, quantizer: np.ndarray) -> np.ndarray:
-    """Quantized coefficients [rows, columns, 64] in the order of the file."""
+    """Quantized coefficients [rows, columns, 64] in the order of the file; halves go away from zero."""
     blocks = plane.reshape(plane.shape[0] // _SIZE, _SIZE, -1, _SIZE).swapaxes(1, 2) - 128
-    found = np.einsum("ki,rcij,lj->rckl", _BASIS, blocks, _BASIS, optimize=True)
-    steps = found.reshape(*found.shape[:2], 64) / quantizer
-    return np.rint(steps).astype(np.int64)[:, :, ZIGZAG]
+    found = cosine_transform(blocks)
+    steps = 8 * quantizer
+    whole = (np.abs(found.reshape(*found.shape[:2], 64)) + steps // 2) // steps
+    return (np.sign(found.reshape(whole.shape)) * whole)[:, :, ZIGZAG]
 
 
 def _number(value: int) -> tuple[int, int]:
@@ -159,9 +160,9 @@ def write_jpeg(
     tables = [_quantizer(_LUMINANCE, quality), _quantizer(_COLOUR, quality)][: len(planes)]
     grids = []
     for number, plane in enumerate(planes):
-        whole = _extended(plane, 2 * _SIZE if half else _SIZE)
-        small = _halved(whole) if half and number else whole
-        grids.append(_coefficients(small, tables[min(number, 1)]))
+        size = 2 * _SIZE if half else _SIZE
+        whole = _halved(plane) if half and number else _extended(plane, size, size)
+        grids.append(_coefficients(whole, tables[min(number, 1)]))
     coded = _in_order(grids, 2 if half else 1)
     counts: list[Counter[int]] = [Counter() for _ in range(2 * len(tables))]
     for number, first, others in coded:

@@ -77,9 +77,11 @@ def cholesky_grad(l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741
     middle = np.tril(_adjoint(lower) @ np.tril(_matrices(grad)))
     diagonal = np.arange(l.shape[-1])
     middle[..., diagonal, diagonal] /= 2
-    inverse = _solved(np.linalg.inv, lower)
-    product = _adjoint(inverse) @ middle @ inverse
-    return ((product + _adjoint(product)) / 2).astype(l.dtype)
+    # What a zero of the diagonal divides is not finite.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        half = _substituted(_adjoint(lower), middle, False)
+        product = _adjoint(_substituted(_adjoint(lower), _adjoint(half), False))
+        return ((product + _adjoint(product)) / 2).astype(l.dtype)
 
 
 def matrix_determinant(x: np.ndarray) -> np.ndarray:

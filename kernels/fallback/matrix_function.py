@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .dtypes import COMPLEX, FLOATS
 from .registry import kernel
+from .schur import schur, triangular_root
 from .status import InvalidArgumentError
 
 
@@ -35,36 +38,57 @@ def matrix_exponential(x: np.ndarray) -> np.ndarray:
 
 
 def matrix_square_root(x: np.ndarray) -> np.ndarray:
-    """The root whose eigenvalues have no negative real part, by Denman and Beavers' iteration."""
+    """The root whose eigenvalues have no negative real part, by Schur's form.
+
+    NaNs where there is none, for a real matrix none that is real.
+    """
+
+    def root(t: np.ndarray) -> np.ndarray:
+        values = np.diagonal(t)
+        sizes = np.abs(values).max(initial=0) * 1e-12
+        if x.dtype.kind != "c" and np.any((np.abs(values.imag) <= sizes) & (values.real < -sizes)):
+            return np.full_like(t, np.nan)
+        return triangular_root(t)
+
+    return _by_schur(x, root)
+
+
+def _by_schur(x: np.ndarray, function: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+    """The function of matrices [..., n, n] that a function of triangular ones tells."""
     held = _square(x)
-    root, inverse = held, np.broadcast_to(np.eye(x.shape[-1], dtype=np.complex128), held.shape)
-    for _ in range(100):
-        try:
-            root_inverse, inverse_inverse = np.linalg.inv(root), np.linalg.inv(inverse)
-        except np.linalg.LinAlgError:
-            raise InvalidArgumentError("input must be invertible") from None
-        following = (root + inverse_inverse) / 2
-        inverse = (inverse + root_inverse) / 2
-        done = np.allclose(following, root, rtol=1e-15, atol=0)
-        root = following
-        if done:
-            break
-    return _as_type(root, x)
+    made = np.empty_like(held)
+    for place in np.ndindex(held.shape[:-2]):
+        if not np.isfinite(held[place]).all():
+            made[place] = np.nan
+            continue
+        t, u = schur(held[place])
+        with np.errstate(invalid="ignore"):
+            made[place] = u @ function(t) @ u.conj().T
+    return _as_type(made, x)
 
 
 def matrix_logarithm(x: np.ndarray) -> np.ndarray:
-    """The principal logarithm: roots until the matrix is near 1, then the series of artanh."""
-    held, identity = _square(x), np.eye(x.shape[-1])
-    times = 0
+    """The principal logarithm, by Schur's form; NaNs of a singular matrix."""
+    return _by_schur(x, _triangular_logarithm)
+
+
+def _triangular_logarithm(t: np.ndarray) -> np.ndarray:
+    """Roots until the matrix is near 1, then the series of artanh; the diagonal's logarithms as they are."""
+    identity, held, times = np.eye(len(t)), t, 0
+    values = np.diagonal(t)
+    if not np.all(values):
+        return np.full_like(t, np.nan)
     while held.size and np.abs(held - identity).max() > 0.1:
-        held, times = matrix_square_root(held), times + 1
-        if times > 60:
-            raise InvalidArgumentError("input must be invertible, without negative real eigenvalues")
+        held, times = triangular_root(held), times + 1
+        if not np.isfinite(held).all() or times > 2000:
+            return np.full_like(t, np.nan)
     z = np.linalg.solve(held + identity, held - identity)
     square, power, total = z @ z, z, np.zeros_like(held)
     for n in range(1, 40, 2):
         total, power = total + power / n, power @ square
-    return _as_type(total * 2.0 ** (times + 1), x)
+    total = total * 2.0 ** (times + 1)
+    np.fill_diagonal(total, np.log(values))
+    return total
 
 
 def tridiagonal_mat_mul(

@@ -11,7 +11,7 @@ from .data_format import channels_first, from_last, to_last
 from .dtypes import FLOATS, INDICES, REAL
 from .half_precision import widened
 from .pool import FLOAT_32, PoolAttributes, check_rank, pool_of, pool_window
-from .pooling import first_greatest, gathered, mean_gradient, scattered, shared_by_equals
+from .pooling import first_greatest, first_of_equals, mean_gradient, scattered, shared_by_equals
 from .registry import kernel
 from .status import InvalidArgumentError
 from .window import Window
@@ -61,7 +61,7 @@ def _max_gradient_gradient(
     window = pool_window(op, x.shape, pool, first)
     _check(op, "orig_output", y, _output(x.shape, window))
     _check(op, "gradient", values, x.shape)
-    return from_last(gathered(values, first_greatest(x, window)[1], window), first)
+    return from_last(first_of_equals(values, x, y, window), first)
 
 
 def max_pool_gradient(
@@ -100,7 +100,7 @@ def max_pool_3d_gradient(
 def max_pool_gradient_gradient(
     x: np.ndarray, y: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes
 ) -> np.ndarray:
-    """gradient, of x's shape, at the first greatest element of x under each window."""
+    """gradient, of x's shape, where x is first as y says under each window; 0 where it never is."""
     return _max_gradient_gradient("MaxPoolGradGrad", 4, (x, y, gradient), pool)
 
 
@@ -123,7 +123,7 @@ def max_pool_gradient_gradient_v2(
 def max_pool_3d_gradient_gradient(
     x: np.ndarray, y: np.ndarray, gradient: np.ndarray, *, pool: PoolAttributes
 ) -> np.ndarray:
-    """gradient, of x's shape, at the first greatest element of x under each window."""
+    """gradient, of x's shape, where x is first as y says under each window; 0 where it never is."""
     return _max_gradient_gradient("MaxPool3DGradGrad", 5, (x, y, gradient), pool)
 
 

@@ -81,12 +81,15 @@ def shared_by_equals(
     return dx[inside(window)].astype(gradient.dtype)
 
 
-def gathered(values: np.ndarray, places: np.ndarray, window: Window) -> np.ndarray:
-    """The elements [N, output, C] of values [N, spatial, C] where each window's greatest one is."""
-    whole = padded(values, window)
-    found = np.zeros(places.shape, values.dtype)
-    for number, (_, slices) in enumerate(tap_slices(window)):
-        np.copyto(found, whole[slices], where=places == number)
+def first_of_equals(values: np.ndarray, x: np.ndarray, wanted: np.ndarray, window: Window) -> np.ndarray:
+    """The elements of values [N, spatial, C] where x first equals what is wanted [N, output, C], else 0."""
+    found, waits = np.zeros(wanted.shape, values.dtype), np.ones(wanted.shape, bool)
+    whole, held = padded(values, window), padded(x, window)
+    counts = padded(np.ones((1, *x.shape[1:-1], 1), bool), window, False)
+    for _, slices in tap_slices(window):
+        equal = waits & (held[slices] == wanted) & counts[slices]
+        np.copyto(found, whole[slices], where=equal)
+        waits &= ~equal
     return found
 
 

@@ -52,12 +52,14 @@ def requantize(
     *,
     out_type: DataType,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """x in another range, which contains 0; and that range."""
+    """x in another range, which does not begin above 0; and that range."""
     op = "Requantize"
     old = checked_range(op, low, high)
     new = scalar(op, "requested_output_min", new_low), scalar(op, "requested_output_max", new_high)
-    if not new[0] <= 0 <= new[1] or new[0] == new[1]:
-        raise InvalidArgumentError(f"{op}: the output range must contain 0, got {new[0]} to {new[1]}")
+    if not (new[0] <= 0 and new[0] <= new[1]):
+        raise InvalidArgumentError(
+            f"{op}: the output range must begin at most at 0, got {new[0]} to {new[1]}"
+        )
     return _requantized(x, old, new, numpy_dtype(out_type)), number(new[0]), number(new[1])
 
 

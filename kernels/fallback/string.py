@@ -147,7 +147,10 @@ def reduce_join(
 def unsorted_segment_join(
     x: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray, *, separator: bytes
 ) -> np.ndarray:
-    """Strings of each segment joined, in order; segment_ids are the first axes of x."""
+    """Strings of each segment joined, in order; segment_ids are the first axes of x.
+
+    Nothing separates a string from empty ones before all others.
+    """
     count = scalar(num_segments, "num_segments")
     if count < 0 or segment_ids.shape != x.shape[: segment_ids.ndim] or not segment_ids.ndim:
         message = f"segment_ids {list(segment_ids.shape)} must be the first axes of {list(x.shape)}"
@@ -159,7 +162,8 @@ def unsorted_segment_join(
     lists: list[list[list[bytes]]] = [[[] for _ in range(width)] for _ in range(count)]
     for row, number in zip(x.reshape(-1, width), segment_ids.reshape(-1), strict=True):
         for held, text in zip(lists[number], row, strict=True):
-            held.append(text)
+            if held or text:
+                held.append(text)
     return string_array([separator.join(held) for row in lists for held in row], [count, *rest])
 
 

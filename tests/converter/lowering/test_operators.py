@@ -456,3 +456,57 @@ def test_non_max_suppression_without_padding() -> None:
     model = checked(convert_graph(g.graph_def, ["b", "s"], ["y"]))
     [y] = run_numlite(model, boxes, np.array([0.5, 0.9, 0.05], np.float32))
     np.testing.assert_array_equal(y, [1])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_bytes_are_filled_by_broadcasting(run) -> None:
+    g = GraphBuilder()
+    g.node("Fill", "y", g.constant("sizes", i32(2, 3)), g.placeholder("x", [], TYPES[np.uint8]))
+    g.node("OnesLike", "ones", g.placeholder("like", None, TYPES[np.uint8]))
+    model = checked(convert_graph(g.graph_def, ["x", "like"], ["y", "ones"]))
+    y, ones = run(model, np.array(7, np.uint8), np.zeros(4, np.uint8))
+    np.testing.assert_array_equal(y, np.full((2, 3), 7, np.uint8))
+    np.testing.assert_array_equal(ones, np.ones(4, np.uint8))
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize(("lower", "upper"), [(1, 0), (-1, 1), (2, -1), (-1, -1)])
+def test_bands_of_matrices_of_any_size(run, lower: int, upper: int) -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [2, -1, -1])
+    widths = [g.constant(name, np.array(width)) for name, width in (("lower", lower), ("upper", upper))]
+    g.node("MatrixBandPart", "y", x, *widths)
+    model = checked(convert_graph(g.graph_def, ["x"], ["y"]))
+    for rows, columns in ((3, 5), (4, 2)):
+        given = np.ones((2, rows, columns), np.float32)
+        below = np.arange(rows)[:, None] - np.arange(columns)
+        kept = ((lower < 0) | (below <= lower)) & ((upper < 0) | (-below <= upper))
+        [y] = run(model, given)
+        np.testing.assert_array_equal(y, given * kept)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_lists_are_cut_or_filled_up_to_a_length(run, known: bool, size: int) -> None:
+    g = GraphBuilder()
+    shape, float32 = g.constant("shape", i32(2)), AttrValue(type=1)
+    held = g.node("TensorListFromTensor", "held", g.placeholder("x", [3 if known else -1, 2]), shape)
+    length = g.constant("size", one(size)) if known else g.placeholder("size", [], TYPES[np.int32])
+    held = g.node("TensorListResize", "sized", held, length)
+    g.node("TensorListStack", "y", held, shape, element_dtype=float32)
+    model = checked(convert_graph(g.graph_def, ["x"] if known else ["x", "size"], ["y"]))
+    x = np.arange(6, dtype=np.float32).reshape(3, 2)
+    [y] = run(model, *([x] if known else [x, one(size)]))
+    np.testing.assert_array_equal(y, np.concatenate([x, np.zeros((5, 2), np.float32)])[:size])
+
+
+def test_growing_lists_of_elements_of_unknown_shape_are_refused() -> None:
+    g = GraphBuilder()
+    count, shape = g.constant("count", one(0)), g.constant("shape", i32(-1, 3))
+    held = g.node("TensorListReserve", "held", shape, count, element_dtype=AttrValue(type=1))
+    item = [g.constant("index", one(0)), g.placeholder("x", [-1, 3])]
+    held = g.node("TensorListSetItem", "set", held, *item, resize_if_index_out_of_bounds=True)
+    g.node("TensorListStack", "y", held, shape, element_dtype=AttrValue(type=1))
+    with pytest.raises(UnsupportedError, match="the shape of a growing list's elements must be known"):
+        convert_graph(g.graph_def, ["x"], ["y"])

@@ -48,3 +48,11 @@ def test_nan_and_integers() -> None:
 def test_gradients_of_another_shape_are_refused() -> None:
     with pytest.raises(InvalidArgumentError, match="one shape"):
         run("ReluGrad", [np.zeros(3, np.float32), np.zeros(2, np.float32)], T="f32")
+
+
+@pytest.mark.parametrize(("op", "x"), [("ReluGrad", [-1, -1, 1]), ("Relu6Grad", [7, -1, 1])])
+def test_gradients_are_multiplied_by_the_slope(op: str, x: list[float]) -> None:
+    """So infinity times nothing is no number, and a zero keeps its sign, as in TensorFlow."""
+    [y] = run(op, [np.array([np.inf, -1, 2]), np.array(x, np.float64)], T="f64")
+    np.testing.assert_array_equal(y, [np.nan, 0, 2])
+    assert np.signbit(y[1])

@@ -43,3 +43,16 @@ def test_features_of_silence() -> None:
     (y,) = run("Mfcc", [np.zeros((1, 2, 65), np.float32), np.int32(16000)])
     np.testing.assert_allclose(y[..., 0], np.log(1e-12) * np.sqrt(2 * 40), rtol=1e-5)
     np.testing.assert_allclose(y[..., 1:], 0, atol=1e-3)
+
+
+def test_no_channels_can_be_asked_for() -> None:
+    [wav] = run("EncodeWav", [SOUND, np.int32(8000)])
+    samples, _ = run("DecodeWav", [wav], desired_channels="i64$0", desired_samples="i64$-1")
+    assert samples.shape == (20, 0)
+
+
+def test_bands_without_a_frequency_are_as_silence() -> None:
+    """Of three frequencies none lies in a band; each band counts as its floor, 1e-12."""
+    [y] = run("Mfcc", [np.ones((1, 2, 3), np.float32), np.int32(16000)], filterbank_channel_count="i64$20")
+    np.testing.assert_allclose(y[0, :, 0], np.sqrt(2 / 20) * 20 * np.log(1e-12), rtol=1e-6)
+    np.testing.assert_allclose(y[0, :, 1:], 0, atol=1e-12)

@@ -69,9 +69,37 @@ def test_labels_without_a_way_are_infinitely_unlikely() -> None:
     assert loss[0] == np.inf and not gradient[2:].any()
 
 
-@pytest.mark.parametrize(("labels", "length"), [((0, 2), 4), ((0, -1), 4), ((0, 1), 5), ((0, 1), 1)])
+@pytest.mark.parametrize(("labels", "length"), [((2, 0), 4), ((0, -1), 4), ((0, 1), 5), ((0, 1), 1)])
 def test_labels_that_cannot_be_are_refused(labels: tuple[int, ...], length: int) -> None:
     indices = np.array([(0, 0), (0, 1)], np.int64)
     inputs = [SCORES, indices, np.array(labels, np.int32), np.array([length], np.int32)]
     with pytest.raises(InvalidArgumentError):
         run("CTCLoss", inputs, T="f64")
+
+
+def test_labels_end_at_the_first_that_is_no_class() -> None:
+    indices = np.array([(0, 0), (0, 1)], np.int64)
+    ended = run("CTCLoss", [SCORES, indices, np.array([1, 2], np.int32), LENGTH], T="f64")
+    alone = run("CTCLoss", [SCORES, indices[:1], np.array([1], np.int32), LENGTH], T="f64")
+    for a, b in zip(ended, alone, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_a_sequence_that_left_the_beam_is_not_prolonged() -> None:
+    """The fourth and more of TensorFlow's answer: (1, 0) is likelier than three of these."""
+    steps = [
+        [2.593, -2.055, -1.601, -0.644, 3.862],
+        [2.26, 2.54, -1.967, 1.935, 2.625],
+        [1.66, -2.633, -0.332, -0.726, -2.111],
+    ]
+    scores = np.array(steps, np.float32)[:, None]
+    found = run(
+        "CTCBeamSearchDecoder",
+        [scores, np.array([3], np.int32)],
+        T="f32",
+        beam_width="i64$4",
+        top_paths="i64$4",
+        merge_repeated="bool$false",
+    )
+    assert [values.tolist() for values in found[4:8]] == [[0], [3, 0], [0, 0], [0, 2]]
+    np.testing.assert_allclose(found[-1], [[-0.9855, -2.2936, -2.9052, -3.4707]], atol=1e-3)

@@ -35,7 +35,14 @@ def test_a_range_of_nothing_gives_zeros() -> None:
     assert not run("FakeQuantWithMinMaxVars", [X, zero, zero])[0].any()
 
 
-@pytest.mark.parametrize(("bits", "low"), [(1, -1), (17, -1), (8, 2)])
+@pytest.mark.parametrize(("bits", "low"), [(1, -1), (17, -1), (0, -1)])
 def test_ranges_that_cannot_be_are_refused(bits: int, low: float) -> None:
     with pytest.raises(InvalidArgumentError):
         run("FakeQuantWithMinMaxVars", [X, np.float32(low), np.float32(1)], num_bits=f"i64${bits}")
+
+
+def test_a_range_that_is_turned_round_is_its_low_end() -> None:
+    ends = [np.array([1, -1, 2], np.float32), np.array([-1, 1, 1], np.float32)]
+    x = np.linspace(-3, 3, 6, dtype=np.float32).reshape(2, 3)
+    [y] = run("FakeQuantWithMinMaxVarsPerChannel", [x, *ends])
+    np.testing.assert_allclose(y, [[0.9960785, -0.9960785, 1], [0.9960785, 1.0039216, 1]], rtol=1e-6)

@@ -60,3 +60,11 @@ def test_what_cannot_be_written_is_refused() -> None:
         run("EncodeJpeg", [SMOOTH], format="string$grayscale")
     with pytest.raises(UnsupportedError, match="progressive"):
         run("EncodeJpeg", [SMOOTH], progressive="bool$true")
+
+
+def test_colours_below_the_image_are_its_last_means() -> None:
+    """Of two rows that differ only in colour: both have the mean of it, as TensorFlow writes them."""
+    image = np.zeros((2, 16, 3), np.uint8)
+    image[0], image[1] = (200, 80, 80), (80, 140, 140)
+    rows = again(image, quality="i64$100", chroma_downsampling="bool$true").astype(int)
+    np.testing.assert_allclose(rows[0, :, 0] - rows[0, :, 1], rows[1, :, 0] - rows[1, :, 1], atol=2)

@@ -93,3 +93,38 @@ def test_matrices_must_be_square(op: str) -> None:
     for shape in ((2, 3), (3,), ()):
         with pytest.raises(InvalidArgumentError, match="square"):
             run(op, [np.ones(shape)], T="f64")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "root"),
+    [
+        ([[1, 2], [2, 4]], np.array([[1, 2], [2, 4]]) / np.sqrt(5)),
+        ([[0, 1], [-1, 0]], np.array([[1, 1], [-1, 1]]) / np.sqrt(2)),
+        ([[-4, 0], [0, 9]], np.full((2, 2), np.nan)),
+        ([[4, 1, 0], [0, 4, 1], [0, 0, 4]], [[2, 1 / 4, -1 / 64], [0, 2, 1 / 4], [0, 0, 2]]),
+    ],
+)
+def test_roots_of_singular_defective_and_negative_matrices(matrix: list, root: np.ndarray) -> None:
+    [y] = run("MatrixSquareRoot", [np.array(matrix, np.float64)], T="f64")
+    np.testing.assert_allclose(y, root, rtol=1e-12, atol=1e-12)
+
+
+def test_logarithms_of_defective_and_negative_matrices() -> None:
+    matrices = np.array([[[1, 1], [0, 1]], [[-1, 0], [0, 2]]], np.complex128)
+    [y] = run("MatrixLogarithm", [matrices], T="complex128")
+    np.testing.assert_allclose(y[0], [[0, 1], [0, 0]], atol=1e-12)
+    np.testing.assert_allclose(y[1], np.diag([np.pi * 1j, np.log(2)]), atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 12])
+def test_functions_of_any_matrix_are_undone(size: int) -> None:
+    held = np.random.default_rng(size).normal(size=(3, 2, size, size, 2)) @ np.array([1, 1j])
+    [root] = run("MatrixSquareRoot", [held], T="complex128")
+    np.testing.assert_allclose(root @ root, held, atol=1e-9)
+    [logarithm] = run("MatrixLogarithm", [held], T="complex128")
+    np.testing.assert_allclose(run("MatrixExponential", [logarithm], T="complex128")[0], held, atol=1e-7)
+
+
+def test_the_gradient_of_a_singular_factor_is_not_refused() -> None:
+    [y] = run("CholeskyGrad", [np.array([[0.0, 0], [1, 2]]), np.ones((2, 2))], T="f64")
+    assert not np.isfinite(y[0]).any() and y[1, 1] == 0.25

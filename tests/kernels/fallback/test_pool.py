@@ -110,3 +110,20 @@ def test_places_outside_are_refused() -> None:
     options = {"T": "f32", "Targmax": "i64", **attributes(2, 2, "VALID")}
     with pytest.raises(InvalidArgumentError, match="argmax"):
         run("MaxPoolGradWithArgmax", [x, y, np.array([[[[4]]]])], **options)
+
+
+@pytest.mark.parametrize(("op", "rank"), [("MaxPoolGradGrad", 4), ("MaxPool3DGradGrad", 5)])
+def test_the_gradient_of_a_gradient_is_where_the_input_equals_the_output(op: str, rank: int) -> None:
+    def shaped(*values: float) -> np.ndarray:
+        return np.array(values, np.float32).reshape(1, *(1,) * (rank - 3), len(values), 1)
+
+    sizes = ",".join(["1"] * (rank - 2) + ["2", "1"])
+    [y] = run(
+        op,
+        [shaped(1, 5, 2, 7, 3, 7), shaped(5, 9, 7), shaped(1, 2, 3, 4, 5, 6)],
+        T="f32",
+        ksize=f"list(i64)${sizes}",
+        strides=f"list(i64)${sizes}",
+        padding="string$VALID",
+    )
+    np.testing.assert_array_equal(y.reshape(-1), [2, 0, 6])

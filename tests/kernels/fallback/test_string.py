@@ -128,3 +128,15 @@ def test_text_in_other_encodings() -> None:
         assert splits.tolist() == [0, 2] and codes.tolist() == [97, 233]
     with pytest.raises(UnsupportedError, match="encoding 'ebcdic'"):
         run("UnicodeDecode", [strings([b"a"])], input_encoding="string$ebcdic")
+
+
+def test_nothing_separates_a_string_from_empty_ones_before_it() -> None:
+    texts, places = strings([b"", b"foo", b"", b"bar"]), np.array([1, 1, 1, 0])
+    [y] = run(
+        "UnsortedSegmentJoin",
+        [texts, places, np.array(2)],
+        separator="string$,",
+        Tindices="i64",
+        Tnumsegments="i64",
+    )
+    assert y.tolist() == [b"bar", b"foo,"]
