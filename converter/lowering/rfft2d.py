@@ -6,7 +6,13 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, ExpandDimsOptionsT, FullyConnectedOptionsT, SqueezeOptionsT
+from ...schema.tflite import (
+    BuiltinOperator,
+    ConcatenationOptionsT,
+    ExpandDimsOptionsT,
+    FullyConnectedOptionsT,
+    SqueezeOptionsT,
+)
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .lowering import Lowering, Rule, check_type
@@ -22,19 +28,32 @@ def _is_power_of_two(length: int) -> bool:
 
 def rfft(lowering: Lowering, node: Node) -> LiteTensor:
     """RFFT2D over the last axis and one of size 1; a product with sines for lengths that it does not take."""
-    x = lowering.input(node, 0)
-    [length] = lowering.integers_input(node, 1, "the length")
+    x, length = lowering.inputs(node)
     if x.shape is None:
         raise UnsupportedError("the rank must be known")
     check_type(x, TensorType.FLOAT32)
-    if not _is_power_of_two(length):
-        return _by_sines(lowering, node, x, length)
-    lengths = lowering.integers(lowering.name(node, "/lengths"), [1, length])
+    known = length.known()
+    if known is None or known[0] == -1:
+        lengths, count = _lengths(lowering, node, length), -1
+    elif not _is_power_of_two(known[0]):
+        return _by_sines(lowering, node, x, known[0])
+    else:
+        lengths = lowering.integers(lowering.name(node, "/lengths"), [1, known[0]])
+        count = known[0] // 2 + 1
     rows = _with_one(lowering, node, x)
-    spread = (*x.shape[:-1], 1, length // 2 + 1)
+    spread = (*x.shape[:-1], 1, count)
     complex64 = TensorType.COMPLEX64
     y = lowering.operator(node, BuiltinOperator.RFFT2D, [rows, lengths], spread, type=complex64)
     return _without_one(lowering, node, y)
+
+
+def _lengths(lowering: Lowering, node: Node, length: LiteTensor) -> LiteTensor:
+    """1 and a length that only a run tells. Of other lengths than powers of two LiteRT runs the flex operator."""
+    if lowering.program.settings.select:
+        raise UnsupportedError("the length must be known")
+    one = lowering.integers(lowering.name(node, "/one"), [1])
+    options = ConcatenationOptionsT()
+    return lowering.operator(node, BuiltinOperator.CONCATENATION, [one, length], (2,), options)
 
 
 def _with_one(lowering: Lowering, node: Node, x: LiteTensor) -> LiteTensor:

@@ -116,12 +116,14 @@ def _raise(module: Module, block: Block, frame: _Frame) -> list[Function]:
     base = loop_cond.name.rpartition("/")[0] or loop_cond.name
     taken = module.functions
     cond = slice_function(
-        unique_name(f"{base}_cond", taken), [loop_cond.operands[0]], [], arguments, stands_for
+        unique_name(f"{base}_cond", taken), [loop_cond.operands[0]], [], arguments, stands_for, True
     )
     following = [*(v.following for v in variables), *invariants]
     effects = Effects(module.functions)
     changing = [node for node in nodes if node.op not in _FLOW and effects.of(node) is Effect.WRITES]
-    body = slice_function(unique_name(f"{base}_body", taken), following, changing, arguments, stands_for)
+    body = slice_function(
+        unique_name(f"{base}_body", taken), following, changing, arguments, stands_for, True
+    )
     module.ops += [cond, body]
     loop = _while(block, base, [v.enter for v in variables] + constants, cond, body)
     for variable, value in zip(variables, loop.results, strict=False):

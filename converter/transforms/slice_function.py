@@ -18,6 +18,7 @@ def slice_function(
     effects: Sequence[Node],
     arguments: Sequence[Value],
     stands_for: Callable[[Value], Value],
+    keeps_pivots: bool = False,
 ) -> Function:
     """A function of copies of all nodes that the results and the effects depend on.
 
@@ -25,13 +26,14 @@ def slice_function(
     Result: func @name(a, k) -> c { b = g(a, k); c = f(b); return(c) }
 
     stands_for says which value an operand is read for: one that is an argument ends the search. Control
-    dependencies on nodes that are not copied are left out.
+    dependencies on nodes that are not copied are left out. keeps_pivots copies, too, what nodes without
+    operands hang on: it tells in which way of a conditional they are.
     """
     function = Function(name)
     values: dict[Value, Value] = {}
     for i, argument in enumerate(arguments):
         values[argument] = function.add_argument(argument.type, {"tfg.name": f"arg{i}".encode()})
-    nodes = _needed([*results, *(node.control for node in effects)], values, stands_for)
+    nodes = _needed([*results, *(node.control for node in effects)], values, stands_for, keeps_pivots)
     copies = {node: clone_node(node) for node in nodes}
     for node, copy in copies.items():
         values.update(zip(node.results, copy.results, strict=True))
@@ -101,7 +103,10 @@ def unique_name(name: str, taken: Mapping[str, Function]) -> str:
 
 
 def _needed(
-    roots: Iterable[Value], ends: dict[Value, Value], stands_for: Callable[[Value], Value]
+    roots: Iterable[Value],
+    ends: dict[Value, Value],
+    stands_for: Callable[[Value], Value],
+    keeps_pivots: bool,
 ) -> list[Node]:
     """The nodes between the roots and the ends, each once."""
     found: dict[Node, None] = {}
@@ -114,7 +119,13 @@ def _needed(
             continue
         found[value.owner] = None
         waiting += value.owner.operands
+        if keeps_pivots and not value.owner.operands:
+            waiting += [token for token in value.owner.controls if _is_pivot(token.owner)]
     return list(found)
+
+
+def _is_pivot(owner: object) -> bool:
+    return isinstance(owner, Node) and owner.op in ("Identity", "NoOp")
 
 
 def _finish(function: Function, results: Sequence[Value], tokens: Sequence[Value]) -> None:

@@ -259,3 +259,24 @@ def test_changes_within_a_way_are_made_in_that_way_only(which: bool) -> None:
     given = np.array([3, -2], np.float32)
     [result] = run_numlite(model, np.array(which), given)
     np.testing.assert_array_equal(result, np.square(given) if which else -given)
+
+
+@RUNTIMES
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_a_way_of_constants_within_a_loop(run, n: int) -> None:
+    """Only control edges tell in which way they are: 7 at the first turn, times 3 at each that follows."""
+    g = GraphBuilder()
+    limit, x, step = g.placeholder("n", [], INT), g.placeholder("x", [2]), g.placeholder("step", [])
+    y = loop(g, "while", limit, x, step)
+    zero = g.node("Const", "while/zero", "^while/i", **constant_attributes(scalar(0, np.int32)))
+    p = g.node("Greater", "while/later", "while/i", zero)
+    first = g.node("Identity", "while/pivot", g.node("Switch", "while/pivots", p, p))
+    hung = g.node("NoOp", "while/hung", f"^{first}")
+    seven = g.node("Const", "while/seven", f"^{hung}", **constant_attributes(np.full(2, 7, np.float32)))
+    more = g.node("Switch", "while/more", "while/product", p)
+    g.node("Merge", "while/chosen", seven, f"{more}:1")
+    next(node for node in g.graph_def.node if node.name == "while/next_x").input[0] = "while/chosen"
+    model = checked(convert_graph(g.graph_def, ["n", "x", "step"], [y]))
+    given = np.array([1, -2], np.float32)
+    [result] = run(model, scalar(n, np.int32), given, scalar(3))
+    np.testing.assert_array_equal(result, np.full(2, 7 * 3 ** (n - 1)) if n else given)

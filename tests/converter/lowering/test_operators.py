@@ -510,3 +510,14 @@ def test_growing_lists_of_elements_of_unknown_shape_are_refused() -> None:
     g.node("TensorListStack", "y", held, shape, element_dtype=AttrValue(type=1))
     with pytest.raises(UnsupportedError, match="the shape of a growing list's elements must be known"):
         convert_graph(g.graph_def, ["x"], ["y"])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_spectra_of_a_length_that_only_a_run_tells(run) -> None:
+    g = GraphBuilder()
+    g.node("RFFT", "y", g.placeholder("x", [2, -1]), g.placeholder("length", [1], TYPES[np.int32]))
+    model = checked(convert_graph(g.graph_def, ["x", "length"], ["y"]))
+    for samples, length in ((8, 8), (16, 8), (4, 4)):
+        x = RANDOM.normal(size=(2, samples)).astype(np.float32)
+        [y] = run(model, x, i32(length))
+        np.testing.assert_allclose(y, np.fft.rfft(x, length), rtol=1e-4, atol=1e-5)
