@@ -194,7 +194,10 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
         not (is_same and operand.data is not None) for is_same, operand in zip(same, operands, strict=True)
     ]
     shapes = [operand.shape for operand in operands]
+    unfinished = len(lowering.program.unfinished)
     for round_ in range(_MOST_ROUNDS + len(operands) + 1):
+        # What the body was for other shapes is no part of the model.
+        del lowering.program.unfinished[unfinished:]
         graph = _loop_graph(lowering, node, body, "body", operands, shapes, carried)
         _check_types(graph.outputs, operands)
         if _lists_are_told(lowering, operands, graph.outputs):

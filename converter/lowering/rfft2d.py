@@ -48,7 +48,7 @@ def rfft(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def _lengths(lowering: Lowering, node: Node, length: LiteTensor) -> LiteTensor:
-    """1 and a length that only a run tells. Of other lengths than powers of two LiteRT runs the flex operator."""
+    """1 and a length that only a run tells; LiteRT runs no other than powers of two, flex operators do."""
     if lowering.program.settings.select:
         raise UnsupportedError("the length must be known")
     one = lowering.integers(lowering.name(node, "/one"), [1])

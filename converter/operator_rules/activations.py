@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from ...schema.tflite import BuiltinOperator as Op
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from .pattern import activation_of, float_constant, is_about, pairs, reduces_last_axis, same_shape, scalar_of
-from .product import Product, is_scaled
+from .product import Product, is_scaled, operands_near
 from .rewriter import OperatorRewriter
 
 
@@ -107,32 +108,31 @@ def fuse_gelu(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     """
     if operator.result.type != TensorType.FLOAT32:
         return False
-    product = Product(operator.result)
-    if len(product.factors) != 2 or not is_about(product.number, 0.5):
-        return False
-    for x, other in (product.factors, product.factors[::-1]):
-        found = _gelu_parts(other.producer, x) if x.shape == operator.result.shape else None
-        if found is not None:
-            approximate, parts = found
-            options = GeluOptionsT(approximate=approximate)
-            return rewriter.become(operator, Op.GELU, [x], options, [*product.operators, *parts])
+    for other in Product(operator.result).factors:
+        for x, *parts in _gelu_gates(other.producer):
+            # x may be a product itself.
+            product = Product(operator.result, x)
+            if x.shape == operator.result.shape and product.is_of(x, other) and is_about(product.number, 0.5):
+                options = GeluOptionsT(approximate=parts[-1].code == Op.TANH)
+                return rewriter.become(operator, Op.GELU, [x], options, [*product.operators, *parts])
     return False
 
 
-def _gelu_parts(operator: LiteOperator | None, x: LiteTensor) -> tuple[bool, list[LiteOperator]] | None:
-    """Whether the gate of x is the approximate one, and its operators; None where it is no such gate."""
-    if operator is None:
-        return None
-    if operator.custom_code == "Erfc" and is_scaled(operator.operand(0), x, -math.sqrt(0.5)):
-        return False, [operator]
-    curve = _added_to_one(operator)
-    if curve is None:
-        return None
-    if curve.custom_code == "Erf" and is_scaled(curve.operand(0), x, math.sqrt(0.5)):
-        return False, [operator, curve]
-    if curve.code == Op.TANH and _is_cubic(curve.operand(0), x):
-        return True, [operator, curve]
-    return None
+def _gelu_gates(operator: LiteOperator | None) -> Iterator[tuple[LiteTensor, *tuple[LiteOperator, ...]]]:
+    """What the operator may be the gate of, and the gate's operators."""
+    curve = None if operator is None else _added_to_one(operator)
+    if operator is not None and operator.custom_code == "Erfc":
+        inner = operator.operand(0)
+        yield from ((x, operator) for x in operands_near(inner) if is_scaled(inner, x, -math.sqrt(0.5)))
+    elif operator is not None and curve is not None and curve.custom_code == "Erf":
+        inner = curve.operand(0)
+        yield from ((x, operator, curve) for x in operands_near(inner) if is_scaled(inner, x, math.sqrt(0.5)))
+    elif operator is not None and curve is not None and curve.code == Op.TANH:
+        inner = curve.operand(0)
+        factors = Product(inner).factors
+        total = factors[0].producer if factors else None
+        if total is not None and total.code == Op.ADD:
+            yield from ((x, operator, curve) for x, _ in pairs(total) if _is_cubic(inner, x))
 
 
 def _added_to_one(operator: LiteOperator) -> LiteOperator | None:
@@ -155,7 +155,7 @@ def _is_cubic(tensor: LiteTensor, x: LiteTensor) -> bool:
 
 def _is_cube(tensor: LiteTensor, x: LiteTensor) -> bool:
     """Whether the tensor is 0.044715 * x^3."""
-    product = Product(tensor)
+    product = Product(tensor, x)
     if not is_about(product.number, 0.044715):
         return False
     powers = [_power(factor, x) for factor in product.factors]
@@ -186,24 +186,24 @@ def fuse_hard_swish(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
     """
     if activation_of(operator) or operator.result.type != TensorType.FLOAT32:
         return False
-    product = Product(operator.result)
-    if len(product.factors) != 2 or not is_about(product.number, 1 / 6):
-        return False
-    for x, other in (product.factors, product.factors[::-1]):
-        if _is_hard_gate(other, x):
-            same = x.shape == operator.result.shape
-            return same and rewriter.become(operator, Op.HARD_SWISH, [x], None, product.operators)
+    for other in Product(operator.result).factors:
+        x = _hard_gated(other)
+        if x is not None:
+            product = Product(operator.result, x)
+            fits = product.is_of(x, other) and is_about(product.number, 1 / 6)
+            fits = fits and x.shape == operator.result.shape
+            return fits and rewriter.become(operator, Op.HARD_SWISH, [x], None, product.operators)
     return False
 
 
-def _is_hard_gate(tensor: LiteTensor, x: LiteTensor) -> bool:
-    """Whether the tensor is RELU6(x + 3), the activation fused or not."""
+def _hard_gated(tensor: LiteTensor) -> LiteTensor | None:
+    """x of RELU6(x + 3), the activation fused or not; None for anything else."""
     gate, wanted = tensor.producer, ActivationFunctionType.RELU6
     if gate is not None and gate.code == Op.RELU6:
         gate, wanted = gate.producer(0), ActivationFunctionType.NONE
     if gate is None or gate.code != Op.ADD or activation_of(gate) != wanted:
-        return False
-    return any(one is x and scalar_of(other) == 3 for one, other in pairs(gate))
+        return None
+    return next((one for one, other in pairs(gate) if scalar_of(other) == 3), None)
 
 
 @rule(Op.DIV, keeps_bits=False)

@@ -108,7 +108,27 @@ PATTERNS: dict[str, tuple[Callable[[Net, str], str], str, np.ndarray]] = {
     "gelu by erfc": (by_erfc, "GELU", gelu(X)),
     "gelu by erf": (by_erf, "GELU", gelu(X)),
     "gelu by tanh": (by_tanh, "GELU", gelu_tanh(X)),
+    "gelu by erfc of a multiple": (
+        lambda n, x: by_erfc(n, n.op("Mul", x, 0.3)),
+        "MUL GELU",
+        gelu(np.float32(0.3) * X),
+    ),
+    "gelu by erf of a negated square": (
+        lambda n, x: by_erf(n, n.op("Neg", n.op("Mul", x, x))),
+        "MUL NEG GELU",
+        gelu(-X * X),
+    ),
+    "gelu by tanh of a multiple": (
+        lambda n, x: by_tanh(n, n.op("Mul", x, 0.3)),
+        "MUL GELU",
+        gelu_tanh(np.float32(0.3) * X),
+    ),
     "hard swish": (hard_swish, "HARD_SWISH", X * np.clip(X + 3, 0, 6) / 6),
+    "hard swish of a product": (
+        lambda n, x: hard_swish(n, n.op("Mul", x, 0.5)),
+        "MUL HARD_SWISH",
+        X / 2 * np.clip(X / 2 + 3, 0, 6) / 6,
+    ),
     "l2 norm": (l2_norm, "L2_NORMALIZATION", X / NORM),
     "l2 norm with a large number": (
         lambda n, x: l2_norm(n, x, 1.0),
