@@ -272,24 +272,23 @@ def length(lowering: Lowering, node: Node) -> LiteTensor:
 def resize(lowering: Lowering, node: Node) -> LiteTensor:
     """The first elements, with zeros behind them where there are too few."""
     held, size = stack(lowering, node), lowering.input(node, 1)
-    if held.shape is None or not is_known(held.shape[1:]):
+    shape, known = held.shape, size.known()
+    if shape is None or not is_known(shape[1:]):
         raise UnsupportedError("the shape of the list's elements must be known")
-    known, elements = size.known(), held.shape[1:]
+    elements = shape[1:]
     count = -1 if known is None else known[0]
-    if count == -1 or held.shape[0] == -1:
+    if count == -1 or shape[0] == -1:
         zero = lowering.constant(lowering.name(node, "/none"), np.array(0, np.int32))
         missing = binary(lowering, node, BuiltinOperator.SUB, size, length(lowering, node))
         more = binary(lowering, node, BuiltinOperator.MAXIMUM, missing, zero)
         zeros = _zeros(lowering, node, (-1, *elements), more, held.type)
         held = _concatenated(lowering, node, [held, zeros], (-1, *elements))
-    elif count >= held.shape[0]:
-        more = lowering.constant(lowering.name(node, "/more"), np.array(count - held.shape[0], np.int32))
-        zeros = _zeros(lowering, node, (count - held.shape[0], *elements), more, held.type)
-        return (
-            held
-            if count == held.shape[0]
-            else _concatenated(lowering, node, [held, zeros], (count, *elements))
-        )
+    elif count == shape[0]:
+        return held
+    elif count > shape[0]:
+        more = lowering.constant(lowering.name(node, "/more"), np.array(count - shape[0], np.int32))
+        zeros = _zeros(lowering, node, (count - shape[0], *elements), more, held.type)
+        return _concatenated(lowering, node, [held, zeros], (count, *elements))
     none, one = (lowering.integers(lowering.name(node, f"/{n}"), [n]) for n in (0, 1))
     inputs = [held, none, _vector(lowering, node, as_int32(lowering, node, size)), one]
     options = StridedSliceOptionsT(begin_mask=1)
