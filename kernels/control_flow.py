@@ -22,6 +22,7 @@ from .subgraph_call import (
     give_outputs,
     is_known_handle,
     leave_open,
+    match_inputs,
     node_inputs,
     outputs_of,
     prepare_called,
@@ -108,10 +109,18 @@ def _branch_operator(name: str, branches_of: Branches, selector_type: int | None
         selector = selector_of(context, node)
         inputs = node_inputs(context, node, first)
         branches = branches_of(context, node)
+        unfit: list[PrepareError] = []
         for k, branch in enumerate(branches):
             check_signature(name, f"branch {k}", branch, len(inputs), len(node.outputs))
-            prepare_called(branch, inputs)
-        if not all(branch.outputs_known for branch in branches) or _differ(branches):
+            match_inputs(branch, inputs)
+            try:
+                branch.allocate_tensors()
+            except PrepareError as error:
+                # The inputs may be meant for another branch: it is refused when it is to run.
+                unfit.append(error)
+        if len(unfit) == len(branches):
+            raise unfit[0]
+        if unfit or not all(branch.outputs_known for branch in branches) or _differ(branches):
             leave_open(context, node)
             return None
         size_outputs(context, node, name, branches[0])

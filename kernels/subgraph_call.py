@@ -54,11 +54,16 @@ def check_signature(operator: str, what: str, subgraph: CalledSubgraph, inputs: 
 
 def prepare_called(subgraph: CalledSubgraph, inputs: Sequence[Tensor | None]) -> None:
     """Allocate a subgraph for inputs of these types and shapes."""
+    match_inputs(subgraph, inputs)
+    subgraph.allocate_tensors()
+
+
+def match_inputs(subgraph: CalledSubgraph, inputs: Sequence[Tensor | None]) -> None:
+    """Give a subgraph's inputs these types and shapes."""
     for i, x in enumerate(inputs):
         if x is not None:
             subgraph.match_input(i, x)
             hand_over(x, subgraph, i)
-    subgraph.allocate_tensors()
 
 
 def hand_over(x: Tensor, subgraph: CalledSubgraph, i: int) -> None:

@@ -95,6 +95,26 @@ def test_an_error_of_prepare_names_the_inner_node() -> None:
         interpreter.allocate_tensors()
 
 
+def test_a_branch_that_does_not_fit_is_refused_when_it_is_to_run() -> None:
+    """As in LiteRT: of one element there is no second, but the other branch asks for none."""
+    model = ModelBuilder()
+    condition, x, y = model.tensor((), np.bool_), model.tensor((2,)), model.tensor((2,))
+    graph = model.add_subgraph("second")
+    a, one, b = graph.tensor((2,)), graph.constant(np.array([1], np.int32)), graph.tensor((1,))
+    graph.op(BuiltinOperator.SLICE, [a, one, one], [b])
+    graph.finish([a], [b])
+    other = unary_subgraph(model, BuiltinOperator.NEG, (2,))
+    options = tflite.IfOptionsT(then_subgraph_index=graph.index, else_subgraph_index=other)
+    model.op(BuiltinOperator.IF, [condition, x], [y], options)
+    interpreter = Interpreter(model_content=model.build([condition, x], [y]))
+    interpreter.resize_tensor_input(1, [1])
+    interpreter.allocate_tensors()
+    [y] = run(interpreter, np.array(False), np.array([3], np.float32))
+    np.testing.assert_array_equal(y, [-3])
+    with pytest.raises(InvokeError, match=r"^node 0 \(IF\).* node 0 \(SLICE\), .*must stay inside axis 0"):
+        run(interpreter, np.array(True), np.array([3], np.float32))
+
+
 def calling(index: int, branches: list[int]) -> bytes:
     """A model whose subgraph 1 calls `index`, and whose main graph's IF calls the branches."""
     model = ModelBuilder()
