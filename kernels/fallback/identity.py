@@ -38,7 +38,10 @@ def deep_copy(x: np.ndarray) -> np.ndarray:
 
 
 REGISTRATIONS = (
-    *(kernel(op, identity, T=ANY) for op in ("Identity", "StopGradient", "PreventGradient", "Snapshot")),
+    *(
+        kernel(op, identity, T=ANY)
+        for op in ("Identity", "StopGradient", "PreventGradient", "Snapshot", "DebugGradientIdentity")
+    ),
     kernel("IdentityN", identity_n, T=ANY),
     kernel("NoOp", no_op),
     kernel("Empty", empty),

@@ -112,7 +112,7 @@ _OPS: dict[str, tuple[str, ...]] = {
     ),
     "identity": (
         *("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp", "Empty"),
-        *("DeepCopy",),
+        *("DeepCopy", "DebugGradientIdentity"),
     ),
     "image_codec": (
         *("DecodePng", "DecodeJpeg", "DecodeAndCropJpeg", "ExtractJpegShape", "DecodeBmp", "DecodeGif"),
@@ -265,6 +265,7 @@ _OPS: dict[str, tuple[str, ...]] = {
     "select": ("Select", "SelectV2"),
     "sets": (
         *("DenseToDenseSetOperation", "DenseToSparseSetOperation", "SparseToSparseSetOperation", "SetSize"),
+        *("ComputeAccidentalHits",),
     ),
     "shape": (
         *("Shape", "ShapeN", "Size", "Rank", "Reshape", "EnsureShape", "ExpandDims", "Squeeze"),
@@ -295,6 +296,9 @@ _OPS: dict[str, tuple[str, ...]] = {
         *("SparseSegmentSumGradV2", "SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),
         *("SparseSegmentMeanGrad", "SparseSegmentMeanGradV2", "SparseSegmentSqrtN"),
         *("SparseSegmentSqrtNWithNumSegments", "SparseSegmentSqrtNGrad", "SparseSegmentSqrtNGradV2"),
+    ),
+    "sparse_serialized": (
+        *("SerializeSparse", "SerializeManySparse", "DeserializeSparse", "DeserializeManySparse"),
     ),
     "special": (
         *("Erf", "Erfc", "Erfinv", "Ndtri", "Lgamma", "Digamma", "Zeta", "Polygamma", "Spence", "Dawsn"),

@@ -115,7 +115,27 @@ def set_size(set_indices: np.ndarray, set_values: np.ndarray, set_shape: np.ndar
     return made
 
 
+def accidental_hits(
+    true_classes: np.ndarray, sampled_candidates: np.ndarray, *, num_true: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where a candidate is one of a row's true classes [batch, num_true]: rows, places, and weights to add.
+
+    Of equal candidates the last one counts. A weight is the lowest float32.
+    Source: TensorFlow tensorflow/core/kernels/candidate_sampler_ops.cc, ComputeAccidentalHitsOp.
+    """
+    if true_classes.ndim != 2 or true_classes.shape[1] != num_true or sampled_candidates.ndim != 1:
+        shapes = f"{list(true_classes.shape)} and {list(sampled_candidates.shape)}"
+        raise InvalidArgumentError(f"must be [batch, {num_true}] and [candidates], got {shapes}")
+    places = {candidate: place for place, candidate in enumerate(sampled_candidates.tolist())}
+    rows = enumerate(true_classes.tolist())
+    hits = [(row, places[label]) for row, labels in rows for label in labels if label in places]
+    found = np.array(hits, np.int64).reshape(-1, 2)
+    weights = np.full(len(hits), np.finfo(np.float32).min, np.float32)
+    return found[:, 0].astype(np.int32), found[:, 1], weights
+
+
 REGISTRATIONS = (
+    kernel("ComputeAccidentalHits", accidental_hits),
     kernel("DenseToDenseSetOperation", dense_to_dense_set_operation, T=PLAIN),
     kernel("DenseToSparseSetOperation", dense_to_sparse_set_operation, T=PLAIN),
     kernel("SparseToSparseSetOperation", sparse_to_sparse_set_operation, T=PLAIN),
