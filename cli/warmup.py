@@ -19,9 +19,9 @@ def command(selection: str | None) -> None:
     What the cache already holds is not compiled again. NUMLITE_CACHE_DIR says where it lies,
     NUMLITE_CPU compiles for another processor than this machine's.
     """
-    from ..kernels.compiled.families import FAMILIES
+    from ..kernels.compiled.families import all_families
 
-    families: Collection[str] = FAMILIES
+    families: Collection[str] = all_families()
     if selection is not None:
         from ..kernels.selection import read_selection
 
@@ -33,10 +33,10 @@ def command(selection: str | None) -> None:
 def warmup(families: Collection[str]) -> None:
     """Have the families in the cache, compiling what it lacks; ValueError for one that there is not."""
     from ..kernels.compiled.driver.library import Library
-    from ..kernels.compiled.families import FAMILIES
+    from ..kernels.compiled.families import all_families
 
-    unknown = set(families) - set(FAMILIES)
+    unknown = set(families) - set(all_families())
     if unknown:
-        known = ", ".join(sorted(FAMILIES))
+        known = ", ".join(sorted(all_families()))
         raise ValueError(f"warmup: families must be among {known}, got {', '.join(sorted(unknown))}")
     Library().load({family: set() for family in families})

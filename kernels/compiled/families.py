@@ -9,8 +9,6 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..element_functions import units
-
 if TYPE_CHECKING:
     from .driver.kernel_source import KernelSource
 
@@ -123,8 +121,23 @@ _PARTS: dict[str, dict[str, str]] = {
     "windows_q16": _apart("conv_q16 conv_q16_w16 depthwise_conv_q16"),
 }
 
-FAMILIES: dict[str, Family] = {name: Family(name) for name in _WHOLE} | {
-    family: Family(module, kernels) for module, parts in _PARTS.items() for family, kernels in parts.items()
-}
-# Functions of single elements say themselves what they are compiled with.
-FAMILIES |= {unit: Family("element_kernels", " ".join(kernels)) for unit, kernels in units().items()}
+
+class _Families(dict[str, Family]):
+    """Families by name. One that the tables lack is of single elements: their table is read only then."""
+
+    def __missing__(self, name: str) -> Family:
+        from ..element_functions import units
+
+        return {unit: Family("element_kernels", " ".join(kernels)) for unit, kernels in units().items()}[name]
+
+
+FAMILIES = _Families({name: Family(name) for name in _WHOLE})
+for _module, _parts in _PARTS.items():
+    FAMILIES.update((family, Family(_module, kernels)) for family, kernels in _parts.items())
+
+
+def all_families() -> dict[str, Family]:
+    """All families by name, those of single elements too."""
+    from ..element_functions import units
+
+    return FAMILIES | {unit: FAMILIES[unit] for unit in units()}
