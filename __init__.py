@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         SignatureRunner,
         load_delegate,
     )
+    from .model_comparison import compare_models
 
 __version__ = "0.1.0"
 
@@ -35,6 +36,7 @@ __all__ = [
     "OpResolverType",
     "SignatureRunner",
     "authoring",
+    "compare_models",
     "load_delegate",
     "metadata",
 ]
@@ -45,7 +47,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in ("authoring", "metadata"):
         return import_module(f".{name}", __name__)
-    return getattr(import_module(".interpreter", __name__), name)
+    home = ".model_comparison" if name == "compare_models" else ".interpreter"
+    return getattr(import_module(home, __name__), name)
 
 
 def __dir__() -> list[str]:

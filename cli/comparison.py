@@ -106,7 +106,7 @@ def outputs_agree(theirs: Sequence[np.ndarray], ours: Sequence[np.ndarray]) -> t
     return (f"{quanta} quanta off" if quanta else f"{relative:.0e} off"), agrees
 
 
-def litert_interpreter(model: str, threads: int, reference: bool = False) -> Any:
+def litert_interpreter(model: str, threads: int, reference: bool = False, preserve_all: bool = False) -> Any:
     """LiteRT's Interpreter of the same model with the same settings, not allocated yet."""
     try:
         from ai_edge_litert.interpreter import (  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -116,7 +116,12 @@ def litert_interpreter(model: str, threads: int, reference: bool = False) -> Any
     except ImportError as error:
         raise click.ClickException("ai-edge-litert is not installed: pip install ai-edge-litert") from error
     kind = OpResolverType.BUILTIN_REF if reference else OpResolverType.AUTO
-    return Interpreter(model, num_threads=threads, experimental_op_resolver_type=kind)
+    return Interpreter(
+        model,
+        num_threads=threads,
+        experimental_op_resolver_type=kind,
+        experimental_preserve_all_tensors=preserve_all,
+    )
 
 
 def litert_version() -> str:

@@ -95,6 +95,7 @@ COMMANDS: dict[str, list[str]] = {
     "run no signature": ["run", "{model}", "--signature", f"{EVIL}?"],
     "run no input": ["run", "{model}", "-i", f"{EVIL}=none.npy"],
     "benchmark": ["benchmark", "{model}", "--seconds", "0.01"],
+    "compare": ["compare", "{model}", "{model}", "--all"],
     "metadata": ["metadata", "{model}", "--set-name", EVIL, "-o", "{folder}/m.tflite"],
     "metadata json": ["metadata", "{model}", "--json"],
     "select-ops": ["select-ops", "{model}", "-o", "{folder}/ops.json", "--kernels"],
