@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.available_memory import check_room
+from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema import graph_def
 from ...schema.graph_def import TensorProto
 from .dtypes import data_type_of, numpy_dtype, type_name
@@ -65,6 +66,10 @@ def array_of(proto: TensorProto) -> np.ndarray:
     if len(values) <= 1:
         # A view: a splat may stand for more elements than memory has.
         return np.broadcast_to(values.reshape(()) if len(values) else _zero(dtype), shape)
+    try:
+        check_room(count * dtype.itemsize)
+    except PrepareError as error:
+        raise ModelError(f"constant: {list(shape)} of {dtype}: {error}") from error
     rest = np.broadcast_to(values[-1:], count - len(values))
     return _frozen(np.concatenate([values, rest]).reshape(shape))
 

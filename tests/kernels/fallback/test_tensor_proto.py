@@ -74,3 +74,11 @@ def test_the_last_string_is_repeated_as_it_is(values: list[bytes]) -> None:
     found = array_of(TensorProto(dtype=graph_def.DT_STRING, tensor_shape=shape(3), string_val=values))
     assert found.dtype == object
     assert found.tolist() == values + [b"a\0"] * (3 - len(values))
+
+
+def test_repeated_elements_beyond_memory_are_refused() -> None:
+    """Two values that stand for more than any machine has."""
+    proto = TensorProto(dtype=graph_def.DT_STRING, string_val=[b"a", b"b"])
+    proto.tensor_shape.dim.add(size=1 << 50)
+    with pytest.raises(ModelError, match=r"constant: \[1125899906842624\] of object: memory: .* are needed"):
+        array_of(proto)
