@@ -56,7 +56,7 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
 
     from ..lite.whole_file import whole_file
 
-    storable = {name: _storable(array) for name, array in arrays.items()}
+    storable = {name: _storable(name, array) for name, array in arrays.items()}
     try:
         with whole_file(path) as file:
             np.savez(file, **storable)  # type: ignore[arg-type]
@@ -64,6 +64,11 @@ def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
         raise click.ClickException(f"{path}: {error.strerror}") from error
 
 
-def _storable(array: np.ndarray) -> np.ndarray:
+def _storable(name: str, array: np.ndarray) -> np.ndarray:
     """Strings come as objects, which an .npz could hold only as pickles."""
-    return array.astype("S") if array.dtype == object else array
+    if array.dtype != object:
+        return array
+    strings = array.astype(np.bytes_)
+    if strings.tolist() != array.tolist():
+        raise click.ClickException(f"output {name!r}: an .npz holds no strings that end in NUL, and no objects")
+    return strings

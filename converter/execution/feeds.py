@@ -41,9 +41,18 @@ def _bytes(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind not in "OSU":
         return array
     made = np.empty(array.shape, object)
-    flat = [item.encode() if isinstance(item, str) else item for item in array.reshape(-1).tolist()]
-    made.reshape(-1)[:] = flat
+    # An `S` array of rank 0 keeps the NULs at its end, as in an interpreter's set_tensor.
+    whole = array.dtype.kind == "S" and not array.ndim
+    items = [array.tobytes()] if whole else array.reshape(-1).tolist()
+    made.reshape(-1)[:] = [_plain(item) for item in items]
     return made
+
+
+def _plain(item: object) -> object:
+    """Text as bytes of Python's own type: NumPy's drop the NULs at their end in arrays."""
+    if isinstance(item, str):
+        return item.encode()
+    return bytes(item) if isinstance(item, bytes) else item
 
 
 def _check_strings(node: BodyNode, array: np.ndarray) -> None:

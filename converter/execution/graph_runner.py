@@ -200,12 +200,15 @@ def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) ->
 
 
 def _result(flow: Flow, name: str, fed: Iterable[np.ndarray]) -> np.ndarray:
-    """A result that nobody else holds; of rank 0 a NumPy scalar, where TensorFlow gives one or bytes."""
+    """A result that nobody else holds; of rank 0 a NumPy scalar, as TensorFlow gives it.
+
+    A string of rank 0 stays an array of an object: NumPy's own strings drop the NULs at their end.
+    """
     value = alive(flow, f"fetch {name!r}")
     if not value.ndim:
         item = value[()]
-        if isinstance(item, np.generic | bytes):
-            scalar: np.ndarray = np.bytes_(item) if isinstance(item, bytes) else item
+        if isinstance(item, np.generic):
+            scalar: np.ndarray = item
             return scalar
     is_shared = value.base is not None or not value.flags.writeable or any(value is other for other in fed)
     if not is_shared:

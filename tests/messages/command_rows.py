@@ -9,6 +9,7 @@ import click
 import numpy as np
 from numlite.cli.convert_model import command as convert_model
 from numlite.cli.main import cli
+from numlite.cli.output_file import write_npz
 from numlite.lite.errors import ModelError
 
 from ..small_models import chain
@@ -42,6 +43,11 @@ def convert(folder: Path, line: str) -> None:
 
 
 ROWS = {
+    "an .npz of strings that end in NUL": Row(
+        lambda folder: write_npz(folder / "out.npz", {"y": np.array([b"a\0", b"b"], object)}),
+        click.ClickException,
+        "output 'y': an .npz holds no strings that end in NUL, and no objects",
+    ),
     "a report over the graph": Row(
         lambda folder: convert(folder, "graph.pb -o new.tflite --report graph.pb"),
         click.UsageError,

@@ -17,6 +17,7 @@ from numlite.delegates import compile_model
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps, OpResolver, OpResolverType
 from numlite.lite.foreign_file import what_it_is
 from numlite.schema import tflite
+from numlite.schema.graph_def import DT_STRING
 from numlite.schema.shown import shown_name
 
 from ..delegates.graphs import sine, sine_model
@@ -94,10 +95,32 @@ def test_graphs_give_scalars_as_sessions_do() -> None:
     graph = GraphBuilder()
     x = graph.placeholder("x", [])
     graph.node("Abs", "y", x)
-    graph.constant("text", np.array(b"a\0", object))
-    number, text = run_graph(graph.graph_def, {"x": np.float32(-2)}, ["y", "text"])
+    (number,) = run_graph(graph.graph_def, {"x": np.float32(-2)}, ["y"])
     assert type(number) is np.float32 and number == 2
-    assert isinstance(text, bytes) and isinstance(text, np.generic) and text == b"a\0"
+
+
+FORMS = {"bytes": bytes, "bytes_": np.bytes_, "S": np.array, "object": lambda text: np.array(text, object)}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("text", [b"a\0\0", b"\0", b"\0a"])
+def test_strings_of_rank_0_keep_their_nuls(form: str, text: bytes) -> None:
+    graph = GraphBuilder()
+    x = graph.placeholder("x", [], DT_STRING)
+    graph.node("Identity", "y", x)
+    graph.constant("constant", np.array(text, object))
+    found = run_graph(graph.graph_def, {"x": FORMS[form](text)}, ["y", "constant", "x"])
+    model = ModelBuilder()
+    tensor = model.tensor((), tflite.TensorType.STRING, name="x")
+    content = model.build([tensor], [tensor], {"serve": ({"x": tensor}, {"y": tensor})})
+    interpreter = Interpreter(model_content=content)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, FORMS[form](text))
+    interpreter.invoke()
+    found.append(interpreter.get_tensor(0))
+    if form != "bytes":  # a signature takes what has a shape
+        found.append(interpreter.get_signature_runner()(x=FORMS[form](text))["y"])
+    assert [np.asarray(value).item() for value in found] == [text] * len(found)
 
 
 @pytest.mark.parametrize(
