@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import collections
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 Command = Callable[[int, int], Sequence[str]]
+_REPORT = re.compile(rb"(begin|peak|end) (\d+) ?(.*)")
+_START = 6  # times as long as a trial may be silent, a child may be before its first one
 
 
 @dataclass
@@ -34,12 +38,15 @@ class Findings:
 
 
 def report(number: int, trial: Callable[[], str], peak_bytes: Callable[[], int] | None = None) -> None:
-    """For the child: one line before the trial and one after it, for the parent to see where it stands."""
-    print(f"begin {number}", flush=True)
+    """For the child: one line before the trial and one after it, for the parent to see where it stands.
+
+    What the trial itself prints stays on lines of its own.
+    """
+    print(f"\nbegin {number}", flush=True)
     outcome = " ".join(trial().split())
     if peak_bytes is not None:
-        print(f"peak {peak_bytes()}", flush=True)
-    print(f"end {number} {outcome}", flush=True)
+        print(f"\npeak {peak_bytes()}", flush=True)
+    print(f"\nend {number} {outcome}", flush=True)
 
 
 def limit_memory(nbytes: int) -> None:
@@ -56,9 +63,10 @@ class Child:
     """A process that works through a range of trials."""
 
     def __init__(self, command: Command, first: int, last: int) -> None:
-        words = command(first, last)
-        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 (stop closes it)
+        self.process = subprocess.Popen(command(first, last), stdout=subprocess.PIPE, stderr=self.errors)
         self.next, self.last = first, last
+        self.begun: int | None = None  # the last trial that it told of
         self.waiting = b""
         self.heard = time.monotonic()
         self.closed = False
@@ -70,18 +78,61 @@ class Child:
         self.heard = time.monotonic()
         *lines, self.waiting = (self.waiting + data).split(b"\n")
         for line in lines:
-            word, number, *rest = line.decode(errors="replace").split(" ", 2)
-            if word == "peak":
-                findings.peak_bytes = max(findings.peak_bytes, int(number))
-            elif word == "end":
-                findings.add(int(number), rest[0])
-                self.next = int(number) + 1
+            word = _REPORT.fullmatch(line)
+            if word is None:
+                continue  # what a trial prints is no report
+            number, outcome = int(word[2]), word[3].decode(errors="replace")
+            if word[1] == b"begin":
+                self.begun = number
+            elif word[1] == b"peak":
+                findings.peak_bytes = max(findings.peak_bytes, number)
+            else:
+                findings.add(number, outcome)
+                self.next = number + 1
+
+    def ended(self, timeout: float) -> str | None:
+        """None while it works, else how it ended ("" for well)."""
+        if time.monotonic() - self.heard > (timeout if self.begun is not None else _START * timeout):
+            return f"hang: silent for {timeout:.0f} s"
+        if not self.closed:
+            return None
+        status = self.process.wait()
+        if status < 0:
+            return f"crash: {signal.Signals(-status).name}"
+        return "" if status == 0 else f"ended early: status {status}, {self.said()}"
+
+    def said(self) -> str:
+        """The last line that it wrote for people."""
+        self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(0, self.errors.tell() - 4096))
+        lines = self.errors.read().decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "without a word")
 
     def stop(self) -> None:
         self.process.kill()
         self.process.wait()
         assert self.process.stdout is not None
         self.process.stdout.close()
+        self.errors.close()
+
+
+def settle(child: Child, fault: str, findings: Findings) -> list[tuple[int, int]]:
+    """Note how a child ended; the trials that are left for another one, if any.
+
+    The trial at fault is the one that it had begun. What comes behind its last trial counts as that one's;
+    where it had begun none, no trial is at fault: RuntimeError.
+    """
+    if child.begun is None:
+        raise RuntimeError(
+            f"trials {child.next} to {child.last - 1}: none was begun, {fault or 'ended early: no word'}"
+        )
+    if child.next == child.last:
+        if fault:
+            findings.add(child.begun, f"{fault} (behind the last trial)")
+        return []
+    where = "" if child.begun == child.next else " (between trials)"
+    findings.add(child.next, f"{fault or 'ended early: no word'}{where}")
+    return [(child.next + 1, child.last)] if child.next + 1 < child.last else []
 
 
 def run_trials(
@@ -93,40 +144,31 @@ def run_trials(
     timeout: float,
     batch: int = 250,
 ) -> None:
-    """Runs all trials; a child that dies or falls silent is replaced by one that goes on behind."""
+    """Runs all trials; a child that dies or falls silent is replaced by one that goes on behind.
+
+    RuntimeError when a child ends before it has begun a trial: its program does not start.
+    """
     ranges = [(start, min(start + batch, first + count)) for start in range(first, first + count, batch)]
     ranges.reverse()
     running: list[Child] = []
     shown = time.monotonic()
-    while ranges or running:
-        while ranges and len(running) < children:
-            running.append(Child(command, *ranges.pop()))
-        ready, _, _ = select.select([child.process.stdout for child in running], [], [], 0.2)
-        for child in list(running):
-            if child.process.stdout in ready:
-                child.read(findings)
-            fault = how_it_ended(child, timeout)
-            if fault is None:
-                continue
+    try:
+        while ranges or running:
+            while ranges and len(running) < children:
+                running.append(Child(command, *ranges.pop()))
+            ready, _, _ = select.select([child.process.stdout for child in running], [], [], 0.2)
+            for child in list(running):
+                if child.process.stdout in ready:
+                    child.read(findings)
+                fault = child.ended(timeout)
+                if fault is not None:
+                    ranges += settle(child, fault, findings)
+                    child.stop()
+                    running.remove(child)
+            if sys.stdout.isatty() and time.monotonic() - shown > 1:
+                shown = time.monotonic()
+                told = f"{findings.outcomes.total()} of {count}, {len(findings.faults)} faults"
+                print(f"\r{told}", end="", flush=True)
+    finally:
+        for child in running:
             child.stop()
-            running.remove(child)
-            if child.next < child.last:
-                findings.add(child.next, fault or "ended early: no word")
-                ranges.append((child.next + 1, child.last))
-        if sys.stdout.isatty() and time.monotonic() - shown > 1:
-            shown = time.monotonic()
-            print(
-                f"\r{findings.outcomes.total()} of {count}, {len(findings.faults)} faults", end="", flush=True
-            )
-
-
-def how_it_ended(child: Child, timeout: float) -> str | None:
-    """None while the child works, else how it ended ("" for well)."""
-    if time.monotonic() - child.heard > timeout:
-        return f"hang: silent for {timeout:.0f} s"
-    if not child.closed:
-        return None
-    status = child.process.wait()
-    if status < 0:
-        return f"crash: {signal.Signals(-status).name}"
-    return "" if status == 0 else f"ended early: status {status}"

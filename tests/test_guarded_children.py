@@ -1,0 +1,71 @@
+"""Trials in children: what ends one is found, with its reason, and blamed on no other trial."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from .guarded_children import Findings, run_trials
+
+CHILD = """
+import os, sys
+sys.path[:] = {path!r}
+from tests.guarded_children import report
+first, last = map(int, sys.argv[1:])
+{before}
+for number in range(first, last):
+    def trial():
+        {trial}
+        return "well"
+    report(number, trial)
+{after}
+"""
+
+
+def found(trial: str = "pass", before: str = "", after: str = "") -> Findings:
+    """What comes of ten trials, in batches of five."""
+    code = CHILD.format(path=sys.path, trial=trial, before=before, after=after)
+    findings = Findings({"well"})
+    run_trials(
+        lambda first, last: [sys.executable, "-c", code, str(first), str(last)],
+        findings,
+        0,
+        10,
+        2,
+        20,
+        batch=5,
+    )
+    return findings
+
+
+@pytest.mark.parametrize("text", ["noise", "noise\\n", "end", "end now\\n", "\\n\\n", "\\xff"])
+def test_what_a_trial_prints_is_no_report(text: str) -> None:
+    findings = found(f"print({text!r}, end='')")
+    assert findings.outcomes == {"well": 10} and not findings.faults
+
+
+@pytest.mark.parametrize(
+    ("trial", "outcome"),
+    [
+        ("number == 3 and os._exit(0)", "ended early: no word"),
+        ("number == 3 and os._exit(7)", "ended early: status 7, without a word"),
+        ("number == 3 and os.abort()", "crash: SIGABRT"),
+        ("assert number != 3, 'not 3'", "ended early: status 1, AssertionError: not 3"),
+    ],
+)
+def test_an_end_within_a_trial_is_that_trial_s(trial: str, outcome: str) -> None:
+    findings = found(trial)
+    assert findings.faults == [(3, outcome)] and findings.outcomes["well"] == 9
+
+
+def test_an_end_behind_the_last_trial_is_found() -> None:
+    assert sorted(found(after="os.abort()").faults) == [
+        (4, "crash: SIGABRT (behind the last trial)"),
+        (9, "crash: SIGABRT (behind the last trial)"),
+    ]
+
+
+def test_children_that_do_not_start_are_no_trial_s_fault() -> None:
+    with pytest.raises(RuntimeError, match="none was begun, ended early: status 1, SyntaxError"):
+        found(before="raise SyntaxError('half a file')")
