@@ -26,8 +26,10 @@ from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import GraphDef
 
 from tests.converter.ir_texts import LIBRARY, LOOP, REGIONS
+from tests.fuzzing.graph_changes import change_graph, damaged_graph
 from tests.fuzzing.kind import Kind, Mutant, Seed
-from tests.fuzzing.messages import change_graph, damaged_bytes, damaged_graph, damaged_text
+from tests.fuzzing.messages import damaged_bytes
+from tests.fuzzing.text_changes import damaged_text
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 MAX_GRAPH_BYTES = 12_000

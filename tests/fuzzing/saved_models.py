@@ -18,8 +18,10 @@ from numlite.schema.saved_model import SavedModel
 from tests.converter.saved_model import saved_models as made
 from tests.fuzzing.checkpoints import SAVED_MODELS, damaged_files
 from tests.fuzzing.folders import files_of, in_folder, save
+from tests.fuzzing.graph_changes import change_graph
 from tests.fuzzing.kind import Kind, Mutant, Seed
-from tests.fuzzing.messages import change_field, change_graph, damaged_bytes, damaged_text, packed
+from tests.fuzzing.messages import change_field, damaged_bytes, packed
+from tests.fuzzing.text_changes import damaged_text
 
 MAX_BYTES = 150_000
 MAX_GRAPH_BYTES = 60_000

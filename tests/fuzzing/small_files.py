@@ -23,7 +23,8 @@ from numlite.metadata import Metadata, with_metadata
 from numlite.metadata import read as read_metadata
 
 from tests.fuzzing.kind import Kind, Mutant, Seed
-from tests.fuzzing.messages import NUMBERS, damaged_bytes, damaged_text
+from tests.fuzzing.messages import NUMBERS, damaged_bytes
+from tests.fuzzing.text_changes import damaged_text
 from tests.small_models import chain
 
 REFUSED = "refused"
