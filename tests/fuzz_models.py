@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from tests.fuzzing.caches import CACHES
 from tests.fuzzing.checkpoints import CHECKPOINTS
 from tests.fuzzing.compiled_models import COMPILED
 from tests.fuzzing.descriptions import DESCRIPTIONS
@@ -32,7 +33,7 @@ from tests.fuzzing.string_models import STRINGS
 
 _MODELS = (MODELS, STRINGS, FLEX, DESCRIPTIONS, COMPILED)
 _GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS)
-KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, METADATA)}
+KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, METADATA, CACHES)}
 
 if __name__ == "__main__":
     sys.exit(main(__file__, KINDS))

@@ -11,7 +11,7 @@ import pytest
 SCRIPT = Path(__file__).with_name("fuzz_models.py")
 KINDS = (
     *("graphs", "graph texts", "tfg", "saved models", "checkpoints"),
-    *("arrays", "selections", "metadata"),
+    *("arrays", "selections", "metadata", "caches"),
 )
 
 
@@ -23,6 +23,32 @@ def fuzz(kind: str, *options: str) -> str:
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout
+
+
+MUTANTS = """
+import hashlib, runpy, sys
+sys.path[:] = {path!r}
+kinds = runpy.run_path({script!r})["KINDS"]
+for kind in (kinds[name] for name in {names!r}):
+    seeds = [seed for seed in kind.seeds([]) if len(repr(seed.content)) < 200000][-12:]
+    made = repr([(seed, kind.mutate(seed, __import__("random").Random(n))) for n, seed in enumerate(seeds)])
+    print(kind.name, len(seeds), hashlib.sha256(made.encode()).hexdigest())
+"""
+
+
+@pytest.mark.long
+def test_a_number_is_the_same_mutant_in_each_process() -> None:
+    code = MUTANTS.format(path=sys.path, script=str(SCRIPT), names=KINDS)
+    told = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    ]
+    assert told[0] == told[1] and told[0].count("\n") == len(KINDS)
+
+
+def test_damaged_caches_are_made_anew() -> None:
+    printed = fuzz("caches", "--count", "100")
+    assert "100 mutants" in printed and "made anew" in printed and "  read" in printed
 
 
 @pytest.mark.parametrize("kind", ["graphs", "tfg", "saved models"])

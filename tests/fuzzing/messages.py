@@ -84,7 +84,7 @@ def _messages(field: FieldDescriptor, value: Any) -> list[Message]:
     if field.message_type is None:
         return []
     if field.message_type.GetOptions().map_entry:
-        return [entry for entry in value.values() if isinstance(entry, Message)]
+        return [value[key] for key in sorted(value) if isinstance(value[key], Message)]
     return list(value) if field.is_repeated else [value]
 
 

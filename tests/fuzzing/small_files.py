@@ -69,7 +69,7 @@ def damage_arrays(seed: Seed, draw: random.Random) -> Mutant:
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w", draw.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
             for name, part in parts.items():
-                archive.writestr(name, part)
+                archive.writestr(zipfile.ZipInfo(name), part)  # without the time of day
         content = file.getvalue()
     else:
         content = _damaged_npy(content, draw) if seed.name.endswith(".npy") else damaged_bytes(content, draw)

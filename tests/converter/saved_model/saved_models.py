@@ -174,7 +174,7 @@ def write_model(
     if as_text:
         (path / "saved_model.pbtxt").write_text(text_format.MessageToString(proto))
     else:
-        (path / "saved_model.pb").write_bytes(proto.SerializeToString())
+        (path / "saved_model.pb").write_bytes(proto.SerializeToString(deterministic=True))
     if tensors is not None:
         (path / "variables").mkdir(exist_ok=True)
         write_floats(path / "variables" / "variables", tensors)
