@@ -68,7 +68,8 @@ def _storable(name: str, array: np.ndarray) -> np.ndarray:
     """Strings come as objects, which an .npz could hold only as pickles."""
     if array.dtype != object:
         return array
-    strings = array.astype(np.bytes_)
+    strings = array.astype("S")
     if strings.tolist() != array.tolist():
-        raise click.ClickException(f"output {name!r}: an .npz holds no strings that end in NUL, and no objects")
+        message = "an .npz holds no strings that end in NUL, and no objects"
+        raise click.ClickException(f"output {name!r}: {message}")
     return strings
