@@ -120,14 +120,14 @@ def interpolated_table(
 
 
 def interpolation_samples(
-    function: Callable[[np.ndarray], np.ndarray], ends: tuple[np.float32, np.float32], scale: np.float32
+    function: Callable[[np.ndarray], np.ndarray], ends: tuple[np.float32, np.float32], scale: np.floating
 ) -> np.ndarray:
-    """513 samples (int64) of scale * function between two ends, saturated to int16."""
+    """513 samples (int64) of scale * function between two ends, in the precision of scale, saturated."""
     step = (ends[1] - ends[0]) / np.float32(_SEGMENTS)
     starts = ends[0] + np.arange(_SEGMENTS, dtype=np.float32) * step
     with np.errstate(all="ignore"):
         here, middle, following = (
-            function(at).astype(np.float32) * scale
+            function(at).astype(scale.dtype) * scale
             for at in (
                 starts,
                 starts + step / np.float32(2),
@@ -136,7 +136,7 @@ def interpolation_samples(
         )
         interpolated = _round_away((following + _round_away(here)) / np.float32(2))
         bias = _round_away((interpolated - _round_away(middle)) / np.float32(2))
-        end = _round_away(function(np.array([ends[1]], np.float32)).astype(np.float32) * scale)
+        end = _round_away(function(np.array([ends[1]], np.float32)).astype(scale.dtype) * scale)
         samples = np.concatenate([_round_away(here) - bias, end])
     return np.clip(np.nan_to_num(samples, nan=0.0), -(1 << 15), (1 << 15) - 1).astype(np.int64)
 

@@ -149,7 +149,9 @@ def _prepare_i16(context: Context, node: Node, x: Tensor, y: Tensor, beta: float
         _in_float64(np.exp), (step * np.float32(-65535), step * np.float32(0)), full
     )
     reciprocals = interpolation_samples(
-        _in_float64(lambda x: 1 / (1 + x)), (unit * np.float32(0), unit * np.float32(65535)), full
+        lambda x: 1 / (1 + x.astype(np.float64)),
+        (unit * np.float32(0), unit * np.float32(65535)),
+        np.float64(full),
     )
     tables = [exponentials.astype(np.int16), reciprocals.astype(np.int16)]
     args = np.zeros(1, SOFTMAX_I16)

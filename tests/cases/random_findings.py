@@ -46,6 +46,14 @@ CASES = [
     ),
     _case("NOT_EQUAL", [Kind((99,), np.int16, 1.3), Kind((99,), np.int16, 1.3)], Kind((99,), np.bool_)),
     _case("RELU", [Kind((4000,), np.int16, 0.00466)], Kind((4000,), np.int16, 0.00392)),
+    # Each sum of two terms comes up: 1 / sum goes through all samples of its table.
+    _case(
+        "SOFTMAX",
+        [Kind((65536, 2), np.int16, 10 / 65535)],
+        Kind((65536, 2), np.int16, 1 / 32768),
+        [np.stack([np.full(65536, 32767, np.int16), np.arange(-32768, 32768).astype(np.int16)], 1)],
+        tflite.SoftmaxOptionsT(beta=1.0),
+    ),
     _case("MUL", [Kind((9,), np.uint32), Kind((9,), np.uint32)], Kind((9,), np.uint32), options=_SIX),
     _case(
         "SUM",
