@@ -49,11 +49,7 @@ _WHOLE = (
     "lstm_q8",
     "non_max_suppression",
     "normalization",
-    "pack_f32",
     "pack_matrices_q8",
-    "pad_image_q8",
-    "quantize",
-    "quantize_reference",
     "quantize_rows",
     "quantize_rows_reference",
     "random",
@@ -101,6 +97,7 @@ _PARTS: dict[str, dict[str, str]] = {
         "conv_q8 conv_sums_q8 conv_exact_q8 conv_hybrid gemm_q8 gemm_sums_q8 gemm_exact_q8 gemm_hybrid "
         "gemv_q8 gemv_exact_q8 gemv_hybrid"
     ),
+    "packing": {"pack_f32": "pack_*", "pad_image_q8": "pad_image_q8"},
     "pad": {"mirror_pad": "mirror_pad", "pad": "constant_pad"},
     "plain_windows": {
         **_apart("conv_plain_q8 conv_plain_hybrid depthwise_conv_plain_q8 depthwise_conv_plain_hybrid"),
@@ -108,6 +105,10 @@ _PARTS: dict[str, dict[str, str]] = {
         "transpose_conv_plain_hybrid": "transpose_conv_plain_hybrid",
     },
     "pool": {"pool_f32": "*_f32", "pool_i16": "*_i16", "pool_i8": "*_i8", "pool_u8": "*_u8"},
+    "quantize": {
+        "quantize": "quantize_?8 quantize_i16 dequantize_*",
+        "quantize_reference": "quantize_reference_*",
+    },
     "reduce": {
         "reduce_f32": "*_f32",
         "reduce_int": "*_i32 *_i64",

@@ -1,4 +1,4 @@
-"""Conversions between reals and quantized types."""
+"""Conversions between reals and quantized types, in the default's rounding and in that of the reference."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,17 +7,40 @@ import numpy as np
 from numba import njit, types
 
 from ..quantize import AFFINE, CONVERT
-from .affine import affine_kernel
 from .driver.kernel_source import KernelSources
 from .element_loops import parameters, unary_kernel
-from .language.elements import read_f32, read_i32, read_u16, write_f32
+from .language.elements import read_f32, read_i32, read_u16, write_f32, write_i8, write_i16, write_u8
 from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, vector
-from .language.vector_math import half_to_f32
+from .language.vector_math import clamp_f32, half_to_f32
 from .vector_map import map_row
 
 kernels = KernelSources()
 
-_ONE = np.float32(1)
+_ZERO, _HALF, _ONE = np.float32(0), np.float32(0.5), np.float32(1)
+
+
+def affine_kernel(convert: Callable) -> Callable:
+    """The loop over a tensor quantized per tensor or per channel.
+
+    convert(block, channel, at, count) for each row of [outer, channels, inner], cut into chunks.
+
+    It converts count elements from the element offset `at` on.
+    """
+
+    def kernel(a, chunk, chunks):
+        inner = a.inner
+        rows = a.outer * a.channels
+        first, last = 0, inner
+        row, last_row = rows * chunk // chunks, rows * (chunk + 1) // chunks
+        if rows == 1:
+            row, last_row = 0, 1
+            first, last = inner * chunk // chunks, inner * (chunk + 1) // chunks
+        while row < last_row:
+            convert(a, row % a.channels, row * inner + first, last - first)
+            row += 1
+        return 0
+
+    return kernel
 
 
 def _dequantize_element(signed: bool) -> Callable[..., Value]:
@@ -90,3 +113,31 @@ for _suffix, _type, _limits in (
     kernels.add(AFFINE, f"dequantize_{_suffix}")(_dequantize_kernel(_to_reals, _bits // 8))
 
 kernels.add(CONVERT, "dequantize_f16")(unary_kernel(read_u16, write_f32, parameters(""), _dequantize_f16))
+
+
+def _quantize_reference_kernel(write: Any, lowest: int, highest: int) -> Callable:
+    """round(x / scale), half away from zero; then plus zero, saturated; NaN becomes the lowest."""
+
+    @njit(error_model="numpy")
+    def convert(a, channel, at, count):
+        x, y = a.x, a.y
+        scale, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
+        low, high = np.float32(lowest - zero), np.float32(highest - zero)
+        for i in range(count):
+            scaled = read_f32(x, at + i) / scale
+            scaled = clamp_f32(scaled if scaled > low else low, low, high)
+            whole = np.trunc(scaled)
+            rest = scaled - whole
+            whole = whole + (_ONE if rest >= _HALF else _ZERO)
+            whole = whole - (_ONE if rest <= -_HALF else _ZERO)
+            write(y, at + i, np.int32(np.int32(whole) + zero))
+
+    return affine_kernel(convert)
+
+
+for _suffix, _write, _limits in (
+    ("i8", write_i8, (-128, 127)),
+    ("u8", write_u8, (0, 255)),
+    ("i16", write_i16, (-32768, 32767)),
+):
+    kernels.add(AFFINE, f"quantize_reference_{_suffix}")(_quantize_reference_kernel(_write, *_limits))

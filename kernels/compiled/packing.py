@@ -1,4 +1,4 @@
-"""Packing of float32 weights that are not constant, in each invoke."""
+"""What is laid out anew in each invoke: float32 weights that are not constant, and images with padding."""
 
 from numba import carray
 
@@ -7,10 +7,12 @@ from ..contraction.blocks import (
     NARROW_COLUMNS,
     PACK_BLOCKS_F32,
     PACK_PANELS_F32,
+    PAD_IMAGE_Q8,
     PANEL_COLUMNS,
 )
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer
+from .run_copy import copy_run, fill_run
 
 kernels = KernelSources()
 
@@ -50,4 +52,21 @@ def pack_blocks_f32(a, chunk, chunks):
             packed[block, 0, within] = carray(float32_pointer(a.bias), a.channels)[c]
         for tap in range(a.taps):
             packed[block, tap + 1, within] = w[tap, c]
+    return 0
+
+
+@kernels.add(PAD_IMAGE_Q8)
+def pad_image_q8(a, chunk, chunks):
+    rows = a.images * a.padded_height
+    for row in range(rows * chunk // chunks, rows * (chunk + 1) // chunks):
+        image = row // a.padded_height
+        h = row - image * a.padded_height - a.top
+        target = a.padded + row * a.padded_row_bytes
+        if h < 0 or h >= a.height:
+            fill_run(target, a.value, a.padded_row_bytes)
+            continue
+        done = a.left_bytes + a.row_bytes
+        fill_run(target, a.value, a.left_bytes)
+        copy_run(target + a.left_bytes, a.x + (image * a.height + h) * a.row_bytes, a.row_bytes)
+        fill_run(target + done, a.value, a.padded_row_bytes - done)
     return 0
