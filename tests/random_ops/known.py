@@ -41,7 +41,7 @@ KNOWN: tuple[Known, ...] = (
     Known("DEPTHWISE_CONV_2D", "int16.* int4", "LiteRT reads packed weights as int8"),
     Known(
         "DEPTHWISE_CONV_2D",
-        r"^int8\S+ (int8|const int4)|int8.*(TANH|SIGN_BIT)",
+        r"^int8[^\]]*\] (int8|const int4)|int8.*(TANH|SIGN_BIT)",
         "rounding of the channels behind the last 8",
         "AUTO",
     ),
@@ -69,6 +69,9 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "RESIZE_.*", "heights and widths must be at least 1", "an error where LiteRT gives nothing of nothing"
     ),
+    Known("TRANSPOSE", r"\[\](=\S+)? const int32\[0\]", "LiteRT leaves scalars unwritten"),
+    Known("MUL|DIV|REDUCE_M.*|CEIL|cases .*", "with extremes", "infinities and NaN in another order"),
+    Known("cases packed_movement", "RESHAPE-int4-given", "LiteRT keeps the first run's shape"),
     Known("cases packed_weights", "with extremes", "floats of which each row is quantized"),
     Known(
         "STRIDED_SLICE",
