@@ -17,8 +17,6 @@ from .lookup import type_range
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
 _XNNPACK_MAX_RANK = 6
-# Beyond these left shifts no quotient but 0 fits into the result's type.
-_MOST_SHIFT = {TensorType.INT8: 22, TensorType.UINT8: 22, TensorType.INT16: 31}
 
 Operands = tuple[Tensor, Tensor, Tensor]  # a, b and the output
 Parameters = dict[str, float]  # of the argument block, by field
@@ -132,12 +130,6 @@ def quantized_quotient(fused: int, operands: Operands) -> Parameters:
     with np.errstate(all="ignore"):
         real = np.float32(p.scale) / (np.float32(q.scale) * np.float32(r.scale))
     multiplier, shift = quantize_multiplier(float(real))
-    most = _MOST_SHIFT[TensorType(out.type)]
-    if shift > most:
-        raise PrepareError(
-            f"DIV: the dividend's scale must be under 2**{most} times the others' product, "
-            f"got {p.scale}, {q.scale} and {r.scale}"
-        )
     low, high = quantized_activation_range("DIV", fused, r.scale, r.zero_point, *type_range(out))
     zeros = {"a_zero": p.zero_point, "b_zero": q.zero_point, "zero": r.zero_point}
     return {**zeros, "multiplier": multiplier, "shift": shift, "low": low, "high": high}

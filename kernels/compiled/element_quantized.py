@@ -78,11 +78,12 @@ def _bit_length(x):
 
 @_scalar
 def _divided(x, exponent):
-    """x / 2**exponent as LiteRT has it on x86, whose shifts count modulo 32.
+    """x / 2**exponent as LiteRT has it on x86, whose shifts count modulo 64, and modulo 32 of an int32.
 
-    Exponents below 0 are of int16 quotients that are far too large.
+    Exponents below 0 are of quotients that are far too large, those above 31 of far too small ones.
     """
-    if not 0 <= exponent <= 31:
+    exponent &= 63
+    if exponent > 31:
         return (x >> (exponent & 31)) + (1 if x >= 0 else 0)
     return divide_by_power(x, exponent)
 
