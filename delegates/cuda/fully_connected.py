@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...kernels.contraction.fully_connected import checked, is_blockwise, is_shuffled
+from ...kernels.contraction.fully_connected import FUNCTIONS, checked, is_blockwise, is_shuffled
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .conv import launch_conv
@@ -21,4 +21,6 @@ def lower(b: Lowering, step: Step) -> None:
     n = checked(in_float32(b.graph, node), node)
     if is_shuffled(node) or n.y.type == TensorType.INT16 or is_blockwise(n):
         raise UnsupportedError("FULLY_CONNECTED: shuffled and blockwise weights are not built")
+    if n.is_hybrid and n.fused in FUNCTIONS:
+        raise UnsupportedError("FULLY_CONNECTED: TANH and SIGN_BIT of int8 weights are not built")
     launch_conv(b, step, n)

@@ -15,7 +15,7 @@ from .geometry import fully_connected_geometry
 from .node import FilterNode, check_bias, check_types, resolve, with_decoded_weights, with_signed_weights
 from .sums import hybrid_sums, quantized_sums
 
-_FUNCTIONS = {TANH: "tanh", SIGN_BIT: "sign_bit"}
+FUNCTIONS = {TANH: "tanh", SIGN_BIT: "sign_bit"}
 
 
 def _xnnpack_takes_packed(w: Tensor) -> bool:
@@ -111,9 +111,9 @@ def _activation(n: FilterNode) -> list[KernelCall]:
 
     Source: LiteRT tflite/kernels/fully_connected.cc, EvalHybridDense, ApplyActivationToVector.
     """
-    if n.fused not in _FUNCTIONS:
+    if n.fused not in FUNCTIONS:
         return []
-    return unary_call(n.context, _FUNCTIONS[n.fused], "f32", n.y, n.y, 0.3)
+    return unary_call(n.context, FUNCTIONS[n.fused], "f32", n.y, n.y, 0.3)
 
 
 def _hybrid_products(n: FilterNode) -> list[KernelCall]:
