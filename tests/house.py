@@ -66,6 +66,11 @@ def typed_codes(tree: ast.Module, codes: dict[str, int]) -> int:
     return found
 
 
+def _is_debug(node: ast.Attribute) -> bool:
+    """Whether it is a level of lite/debug.py."""
+    return isinstance(node.value, ast.Name) and node.value.id == "debug"
+
+
 def idioms(files: dict[Path, ast.Module]) -> Counter[str]:
     """Names under which the modules of a family register what they have, by how many files use each."""
     registers = [tree for path, tree in files.items() if path.stem in ("register", "families")]
@@ -73,7 +78,7 @@ def idioms(files: dict[Path, ast.Module]) -> Counter[str]:
         node.attr
         for tree in registers
         for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and node.attr.isupper()
+        if isinstance(node, ast.Attribute) and node.attr.isupper() and not _is_debug(node)
     }
     found: Counter[str] = Counter()
     for tree in files.values():
