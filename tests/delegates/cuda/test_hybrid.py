@@ -8,7 +8,7 @@ from numlite.delegates.cuda.compile import compile_triton
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from ...cases.case import Skip
+from ...cases.case import Case, Skip
 from ...model_builder import ModelBuilder
 from .graphs import SAME
 from .machine_code import SHARED_BYTES, kernels_of, machine_code
@@ -115,10 +115,24 @@ def test_batch_matmul(w_shape: tuple[int, ...], adj_y: bool, asymmetric: bool, n
     check_equal(_matmul(w_shape, asymmetric, adj_y), [x], numerics)
 
 
+_CPU_ONLY = [case for case in cases_of("hybrid") if case.id.startswith("hybrid-dense-tanh")]
+
+
+@needs_triton
+@pytest.mark.parametrize("case", _CPU_ONLY, ids=lambda case: case.id)
+def test_activations_that_are_no_clamps_are_left_to_the_cpu(case: Case) -> None:
+    delegate = simulated()
+    interpreter_of(case.make(), delegate, "default").allocate_tensors()
+    assert list(delegate._reasons.values()) == [
+        "FULLY_CONNECTED: TANH and SIGN_BIT of int8 weights are not built"
+    ]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("numerics", _NUMERICS)
 def test_compiles_for_sm_90(numerics: str) -> None:
     cases = [case for case in cases_of("hybrid") if not isinstance(case.closeness, Skip)]
+    cases = [case for case in cases if all(case is not left for left in _CPU_ONLY)]
     models: list[tuple[bytes, dict[int, tuple[int, ...]]]] = [(case.make(), {}) for case in cases]
     models += [(_conv(size, False, True), {0: (32, 5, 4, 8)}) for size in (1, 3)]
     models.append(
