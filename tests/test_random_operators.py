@@ -68,8 +68,9 @@ def test_some_cases_of_each_family() -> None:
 
 @needs_litert
 @pytest.mark.long
-def test_five_minutes_of_random_operators() -> None:
-    command = [sys.executable, str(SCRIPT), "--seconds", "300", "--count", "500", "--first", "1000"]
+def test_hundreds_of_random_operators() -> None:
+    """Always the same: what others find (`--seconds 300 --first N`, by hand) becomes a case of its own."""
+    command = [sys.executable, str(SCRIPT), "--count", "500", "--first", "1000"]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stdout + result.stderr
     assert " same" in result.stdout

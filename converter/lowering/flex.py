@@ -69,7 +69,9 @@ def _check_lists(lowering: Lowering, node: Node) -> None:
 def refused_for_now(lowering: Lowering, node: Node, failure: Failure) -> list[LiteTensor]:
     """The node as a custom operator that the model must not hold in the end."""
     results = _custom(lowering, node, node.op, b"")
-    results[0].owner.refusal = failure
+    operator = lowering.graph.last  # which may have no results
+    assert operator is not None
+    operator.refusal = failure
     if lowering.graph not in lowering.program.unfinished:
         lowering.program.unfinished.append(lowering.graph)
     return results

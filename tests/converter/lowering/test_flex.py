@@ -11,7 +11,7 @@ from numlite.converter.lowering.flex import ALLOWLIST_FILE, allowlist
 from numlite.converter.target_spec import Settings
 from numlite.lite.errors import UnsupportedError
 from numlite.schema import tflite
-from numlite.schema.graph_def import AttrValue, NodeDef
+from numlite.schema.graph_def import DT_BOOL, AttrValue, NodeDef
 
 from ..graphs import checked, run_numlite
 
@@ -72,6 +72,16 @@ def test_what_would_take_an_op() -> None:
         "allow_custom_ops (--allow-custom-ops) would take DebugIdentity. "
         "target_spec.supported_ops with OpsSet.SELECT_TF_OPS (--select-tf-ops) would take Tan"
     )
+
+
+def test_ops_without_results_are_named() -> None:
+    """One in a way of a conditional, of which nothing but its end is waited for."""
+    g = GraphBuilder()
+    way = g.node("Switch", "s", g.placeholder("x", [2]), g.placeholder("p", [], DT_BOOL))
+    g.node("NoSuchOp", "n", f"{way}:1")
+    g.node("Merge", "y", g.node("Neg", "a", way), g.node("Abs", "b", f"{way}:1", "^n"))
+    with pytest.raises(UnsupportedError, match=r"NoSuchOp \(node 'y/then/n' of function 'y_way1'\)"):
+        convert(g.graph_def)
 
 
 def test_user_ops_are_flex_operators_where_they_are_named() -> None:
