@@ -50,6 +50,10 @@ class TensorComparison(NamedTuple):
     def equal(self) -> bool:
         return self.sqnr_db == np.inf
 
+    def diverges(self, limit_db: float = DIVERGENCE_DB) -> bool:
+        """Whether the SQNR is below a limit in dB, or no number (inf: whether anything differs)."""
+        return not self.equal and not self.sqnr_db >= limit_db
+
 
 @dataclass(frozen=True)
 class ModelComparison:
@@ -64,7 +68,7 @@ class ModelComparison:
 
     def first_divergence(self, limit_db: float = DIVERGENCE_DB) -> TensorComparison | None:
         """The first tensor whose SQNR is below a limit in dB (inf: the first that is not equal), or None."""
-        return next((pair for pair in self.tensors if not pair.equal and not pair.sqnr_db >= limit_db), None)
+        return next((pair for pair in self.tensors if pair.diverges(limit_db)), None)
 
 
 def compare_models(

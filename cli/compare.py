@@ -84,7 +84,7 @@ def command(
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
     console = make_console()
-    below = [pair for pair in found.tensors if not pair.equal and not pair.sqnr_db >= limit]
+    below = [pair for pair in found.tensors if pair.diverges(limit)]
     if shown := found.tensors if everything else below:
         console.print(_table("tensors", shown))
     console.print(_table("outputs", found.outputs))
@@ -99,7 +99,7 @@ def command(
             console.print(
                 f"first {what}: {shown_name(pair.name)}, node {pair.node} ({pair.operator}), {_db(pair)}"
             )
-    if any(not pair.equal and not pair.sqnr_db >= limit for pair in found.outputs):
+    if any(pair.diverges(limit) for pair in found.outputs):
         raise click.exceptions.Exit(1)
 
 
