@@ -15,6 +15,8 @@ from .delegate_options import delegate_option
 from .model_options import model_argument, trust_option
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import Console
     from rich.table import Table
 
@@ -145,7 +147,12 @@ def _show_interface(console: Console, index: int, subgraph: Any) -> None:
     )
     for kind, tensors in (("input", subgraph.inputs), ("output", subgraph.outputs)):
         for t in tensors:
-            console.print(f"  {kind:<6} {t}: {_describe(subgraph.tensors[int(t)])}")
+            console.print(f"  {kind:<6} {t}: {_named(subgraph, t, _describe)}")
+
+
+def _named(subgraph: Any, t: int, told: Callable[[Any], str]) -> str:
+    """What is told of the tensor of that index, which not all files have."""
+    return told(subgraph.tensors[int(t)]) if 0 <= t < len(subgraph.tensors) else "no such tensor"
 
 
 def _describe(tensor: Any) -> str:
@@ -167,7 +174,7 @@ def _node_table(model: Model, subgraph: Any) -> Table:
     table = make_table("node", "operator", "inputs", "outputs", "output shape")
     for index, operator in enumerate(subgraph.operators):
         inputs, outputs = (" ".join(map(str, vector)) for vector in (operator.inputs, operator.outputs))
-        shapes = ", ".join(_shape(subgraph.tensors[int(t)]) for t in operator.outputs if t >= 0)
+        shapes = ", ".join(_named(subgraph, t, _shape) for t in operator.outputs)
         table.add_row(str(index), _operator_name(model, operator)[0], inputs, outputs, shapes)
     return table
 

@@ -94,13 +94,14 @@ def channel_requantization(
     The real multiplier is x scale * w scale / y scale, in float64; but with float_product the
     product that multipliers and shifts come from is rounded to float32 first, as TFLite does
     for uint8 and for a FULLY_CONNECTED with one scale. float_scales are computed in float32
-    throughout. Raises PrepareError when the scales are missing, not positive, or not one for
-    each channel.
+    throughout. A filter's scale that is infinite or NaN multiplies by 0, as the integer that it becomes
+    in TFLite. Raises PrepareError when the scales are missing, not positive, or not one for each channel.
     Source: LiteRT tflite/kernels/kernel_util.cc, PopulateConvolutionQuantizationParams and
     GetQuantizedConvolutionMultipler; XNNPACK src/operators/convolution-nhwc.c.
     """
     x_scale, y_scale = (np.float32(quantization_of(operator, t).scale) for t in (x, y))
     w_scales = np.asarray(quantization_of(operator, w).scales, np.float32)
+    w_scales = np.where(np.isfinite(w_scales), w_scales, np.float32(0))
     if len(w_scales) not in (1, channels):
         raise PrepareError(
             f"{operator}: filter must have one scale or one per output channel, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..schema import tflite
@@ -10,7 +11,7 @@ from ..schema.operator_options import options_of
 from ..schema.shown import shown_name
 from .arena import allocate
 from .errors import ModelError, PrepareError, StateError, UnsupportedError
-from .graph_check import graph_faults
+from .graph_check import graph_faults, index_faults, outside
 from .node import Node
 from .quantization import Quantization, quantization_fault
 from .shape_check import checked_shape
@@ -100,16 +101,20 @@ def _build(
     runtime: Runtime,
 ) -> Subgraph:
     tensors, nodes, inputs = _graph(table, model, registrations, runtime.settings.compress_zero_points)
-    outputs = tuple(table.outputs.tolist())
+    outputs = _named(table.outputs.tolist(), len(tensors))
     _settle_written_constants(tensors, nodes)
     _settle_empty_constants(tensors, nodes, inputs)
     subgraph = Subgraph(index, table.name or "", tensors, nodes, inputs, outputs, runtime)
-    subgraph.fault = next(graph_faults(tensors, nodes, inputs), None)
+    faults = chain(index_faults(table), graph_faults(tensors, nodes, inputs))
+    subgraph.fault = next(faults, None)
     return subgraph
 
 
 def read_graph(table: tflite.SubGraph, model: Model) -> Graph:
-    """A subgraph as the file has it, for who looks at it: no operator is resolved."""
+    """A subgraph as the file has it, for who looks at it: no operator is resolved.
+
+    Tensors that it names and does not have are left out: `index_faults` tells of them.
+    """
     codes = model.root.operator_codes
     return _graph(table, model, [_unresolved(code) for code in codes])
 
@@ -131,13 +136,25 @@ def _graph(
     nodes = [_node(n, entry, registrations, model, count) for n, entry in enumerate(table.operators)]
     written = {t for node in nodes for t in node.outputs}
     tensors = [
-        _tensor(t, entry, model, t in written, compress_zero_points) for t, entry in enumerate(table.tensors)
+        _tensor(t, entry, model, t in written, compress_zero_points, count)
+        for t, entry in enumerate(table.tensors)
     ]
-    return tensors, nodes, tuple(table.inputs.tolist())
+    return tensors, nodes, _named(table.inputs.tolist(), count)
+
+
+def _named(indices: list[int], count: int) -> tuple[int, ...]:
+    """Those that name one of that many tensors."""
+    wrong = outside(indices, count)
+    return tuple(t for t in indices if t not in wrong) if wrong else tuple(indices)
 
 
 def _tensor(
-    index: int, table: tflite.Tensor, model: Model, is_written: bool, compress_zero_points: bool
+    index: int,
+    table: tflite.Tensor,
+    model: Model,
+    is_written: bool,
+    compress_zero_points: bool,
+    tensor_count: int,
 ) -> Tensor:
     signature = table.shape_signature
     tensor = Tensor(
@@ -145,7 +162,7 @@ def _tensor(
         table.name or "",
         table.type,
         tuple(table.shape.tolist()),
-        _quantization(table.quantization, compress_zero_points),
+        _quantization(table.quantization, compress_zero_points, tensor_count),
         table.is_variable,
         tuple(signature.tolist()) if len(signature) else None,
     )
@@ -214,7 +231,9 @@ def _settle_empty_constants(tensors: list[Tensor], nodes: list[Node], inputs: tu
             tensors[t].bind(allocate(0))
 
 
-def _quantization(table: tflite.QuantizationParameters | None, compress: bool) -> Quantization | None:
+def _quantization(
+    table: tflite.QuantizationParameters | None, compress: bool, tensor_count: int
+) -> Quantization | None:
     if table is None:
         return None
     scales = table.scale
@@ -222,6 +241,8 @@ def _quantization(table: tflite.QuantizationParameters | None, compress: bool) -
         blocks = table.details
         if not isinstance(blocks, tflite.BlockwiseQuantization):
             return None
+        if not (0 <= blocks.scales < tensor_count and -1 <= blocks.zero_points < tensor_count):
+            return None  # kernels that need its scales say so
         return Quantization(
             scales,
             table.zero_point,
@@ -247,8 +268,8 @@ def _node(
     return Node(
         index,
         registration,
-        tuple(operator.inputs.tolist()),
-        tuple(operator.outputs.tolist()),
+        tuple(t if -1 <= t < tensor_count else -1 for t in operator.inputs.tolist()),
+        _named(operator.outputs.tolist(), tensor_count),
         options_of(operator, name),
         model.custom_options(operator),
         tuple(t if t < tensor_count else -1 for t in operator.intermediates.tolist()),

@@ -70,19 +70,26 @@ _MOST_ZERO_POINT = 1 << 16
 
 
 def quantization_fault(type: int, quantization: Quantization) -> str | None:
-    """What no integer of that type can be quantized by: scales that are no numbers, far zero points.
+    """What no integer of that type can be quantized by: far zero points.
 
     A zero point a little outside of the type is let pass: some producers write such for tensors
     whose values no kernel reads as reals. Scales of 0 and below are left to the kernels.
     """
-    scales, zero_points = quantization.scales, quantization.zero_points
-    small = type in _SMALL_TYPES
-    if small and len(scales) and not (scales.min() > -np.inf and scales.max() < np.inf):
-        return f"scales must be finite, got {_some(scales)}"
-    most = _MOST_ZERO_POINT if small else (1 << 31) - 1
+    zero_points = quantization.zero_points
+    most = _MOST_ZERO_POINT if type in _SMALL_TYPES else (1 << 31) - 1
     if len(zero_points) and not (zero_points.min() >= -most - 1 and zero_points.max() <= most):
         return f"zero points must be in [{-most - 1}, {most}], got {_some(zero_points)}"
     return None
+
+
+def endless_scales(type: int, quantization: Quantization | None) -> str | None:
+    """What is said of scales that are no numbers; None where all are, or no integer kernel reads them."""
+    if quantization is None or type not in _SMALL_TYPES or not len(quantization.scales):
+        return None
+    scales = quantization.scales
+    if scales.min() > -np.inf and scales.max() < np.inf:
+        return None
+    return f"scales must be finite, got {_some(scales)}"
 
 
 def _some(values: np.ndarray) -> str:

@@ -28,8 +28,8 @@ _MAX_RANK = 64
 def check_indices(data: memoryview, root: int, findings: Findings) -> None:
     """Find what keeps indices from naming things that exist, and constants from filling their tensors.
 
-    Deviations are what no reader follows unasked: entries of signatures, intermediates, bytes behind a
-    constant's last value.
+    Deviations are what no reader follows unasked: tensors that are named in signatures, in subgraphs and by
+    nodes (who has a subgraph read looks at those), intermediates, bytes behind a constant's last value.
     """
     _Model(data, root, findings).check()
 
@@ -181,7 +181,7 @@ class _Model:
         self.findings.each("tensor", places, lambda place: self._tensor(place, count))
         for name, offset in (("inputs", inputs), ("outputs", outputs)):
             if wrong := self._wrong_index(name, at, offset, count, 0):
-                raise self.findings.fault(wrong)
+                self.findings.deviation(wrong)
         self.findings.each(
             "operator", self._tables(at, operators), lambda place: self._operator(place, count)
         )
@@ -272,7 +272,7 @@ class _Model:
         for lowest, offset in enumerate(_Fields(self.data, name, "zero_points", "scales").of(at), -1):
             index = _I32(self.data, at + offset)[0] if offset else 0
             if not lowest <= index < tensor_count:
-                raise self.findings.fault(f"{name} names tensor {index}, the subgraph has {tensor_count}")
+                self.findings.deviation(f"{name} names tensor {index}, the subgraph has {tensor_count}")
 
     def _operator(self, at: int, tensor_count: int) -> None:
         data = self.data
@@ -286,7 +286,7 @@ class _Model:
             self.findings.deviation(wrong)
         for name, offset, lowest in (("inputs", inputs, -1), ("outputs", outputs, 0)):
             if wrong := self._wrong_index(name, at, offset, tensor_count, lowest):
-                raise self.findings.fault(wrong)
+                self.findings.deviation(wrong)
         if custom_at:
             self._outside(at, custom_at, custom_size)
         for union, type_at, options_at in zip(_CALLING, options[::2], options[1::2], strict=True):

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
-from numlite.interpreter import Interpreter
+from numlite import interpreter as numlite_interpreter
+from numlite.interpreter import Interpreter, OpResolverType
 from numlite.lite.errors import ModelError, PrepareError, UnsupportedError
+from numlite.lite.strict_check import model_findings
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..cases.single_op import Kind, single_op
+from ..model_builder import ModelBuilder
 
 ROW = Kind((1, 2, 3), np.int8, 0.5)
 SEVERAL = Kind((1, 2, 3), np.int8, (0.5, 0.25, 1.0), quantized_dimension=2)
@@ -40,11 +45,72 @@ def test_a_scale_of_zero_is_an_error(name: str) -> None:
         Interpreter(model_content=model).allocate_tensors()
 
 
-@pytest.mark.parametrize("scale", [float("nan"), float("inf"), float("-inf")])
+ENDLESS = [float("nan"), float("inf"), float("-inf")]
+
+
+@pytest.mark.parametrize("scale", ENDLESS)
 def test_scales_that_are_no_numbers(scale: float) -> None:
     model = single_op(BuiltinOperator.RELU, [Kind((3,), np.int8, scale)], Kind((3,), np.int8, 1.0))
-    with pytest.raises(ModelError, match="tensor 0 't0' int8 3: scales must be finite"):
-        Interpreter(model_content=model)
+    told = rf"node 0 \(RELU\): tensor 0 't0' int8 3: scales must be finite, got {scale}"
+    assert f"tensor 0 't0' int8 3: scales must be finite, got {scale}" in " ".join(model_findings(model))
+    with pytest.raises(ModelError, match=told):
+        Interpreter(model_content=model).allocate_tensors()
+
+
+@pytest.mark.parametrize("x_type", [np.int8, np.int16])
+@pytest.mark.parametrize("name", ["CONV_2D", "DEPTHWISE_CONV_2D"])
+@pytest.mark.parametrize("scale", ENDLESS)
+@pytest.mark.parametrize("resolver", [OpResolverType.AUTO, OpResolverType.BUILTIN_REF])
+def test_a_filter_scaled_by_no_number_gives_zeros(
+    resolver: OpResolverType, scale: float, name: str, x_type: type
+) -> None:
+    litert = pytest.importorskip("ai_edge_litert.interpreter", reason="ai-edge-litert is not installed")
+    content = filtered(name, x_type, scale)
+    numlite, others = (run_in(api, content, resolver) for api in (numlite_interpreter, litert))
+    assert numlite.tolist() == others.tolist()
+    assert not numlite[..., 1].any() and numlite[..., 0].any()
+
+
+@pytest.mark.parametrize("scale", ENDLESS)
+def test_other_filters_scaled_by_no_number_are_refused(scale: float) -> None:
+    with pytest.raises(ModelError, match="scales must be finite"):
+        Interpreter(model_content=filtered("FULLY_CONNECTED", np.int8, scale)).allocate_tensors()
+
+
+def filtered(name: str, x_type: type, scale: float) -> bytes:
+    """Two output channels; the filter's second scale is given, and zero points are 0."""
+    model = ModelBuilder()
+    code = BuiltinOperator[name]
+    depthwise, rows = name == "DEPTHWISE_CONV_2D", name == "FULLY_CONNECTED"
+    x_shape, y_shape = ([1, 4], [1, 2]) if rows else ([1, 3, 3, 2], [1, 2, 2, 2])
+    w_shape = (2, 4) if rows else (1, 2, 2, 2) if depthwise else (2, 2, 2, 2)
+    x = model.tensor(x_shape, x_type, scale=0.5)
+    weights = np.arange(np.prod(w_shape), dtype=np.int8).reshape(w_shape) - 3
+    w = model.constant(weights, scale=[0.03, scale], quantized_dimension=3 if depthwise else 0)
+    bias_type = np.int64 if x_type is np.int16 else np.int32
+    b = model.constant(np.array([5, -7], bias_type), scale=[0.015, scale])
+    y = model.tensor(y_shape, x_type, scale=0.25)
+    options = {
+        "CONV_2D": tflite.Conv2DOptionsT(stride_w=1, stride_h=1, padding=1),
+        "DEPTHWISE_CONV_2D": tflite.DepthwiseConv2DOptionsT(
+            stride_w=1, stride_h=1, padding=1, depth_multiplier=1
+        ),
+        "FULLY_CONNECTED": tflite.FullyConnectedOptionsT(),
+    }
+    model.op(code, [x, w, b], [y], options[name], version=5)
+    return model.build([x], [y])
+
+
+def run_in(api: ModuleType, content: bytes, resolver: OpResolverType) -> np.ndarray:
+    kind = api.OpResolverType[resolver.name]
+    interpreter = api.Interpreter(model_content=content, experimental_op_resolver_type=kind)
+    interpreter.allocate_tensors()
+    [detail] = interpreter.get_input_details()
+    x = (np.arange(18) * 7 - 60).astype(detail["dtype"]).reshape(detail["shape"])
+    interpreter.set_tensor(detail["index"], x)
+    interpreter.invoke()
+    result: np.ndarray = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+    return result
 
 
 @pytest.mark.parametrize("zero_point", [1 << 20, 1 << 40])
