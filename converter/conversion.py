@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 from ..lite.errors import ModelError
 from ..schema.graph_def import GraphDef
 from ..schema.tflite import BuiltinOperator, CallOnceOptionsT
-from .flatbuffer import ModelFile
+from .flatbuffer import ModelFile, model_file
 from .ir.graph_def_file import graph_def_of_bytes
 from .ir.import_graph import ImportOptions, import_graph_def
 from .ir.module import Module
@@ -157,7 +157,7 @@ def convert_entries(entries: Sequence[Entry], settings: Settings) -> Conversion:
     # Equal graphs become one, which is what the nodes of each became.
     outcomes = _outcomes(dict.fromkeys(entry.module for entry in entries), lite, program)
     share_graphs(lite)
-    return Conversion(ModelFile(lite), lite, tuple(outcomes))
+    return Conversion(model_file(lite), lite, tuple(outcomes))
 
 
 def find_failures(entries: Sequence[Entry], settings: Settings) -> list[Failure]:

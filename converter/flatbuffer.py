@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 
 import numpy as np
 
+from ..kernels.packed import PACKED_BITS, packed
 from ..lite.errors import ModelError
 from ..lite.string_tensor import pack_strings
 from ..lite.tensor import OVERREAD_BYTES, TensorType
@@ -24,7 +25,7 @@ _CALLS = re.compile(r"^(?:(?:Stateful)?PartitionedCall(?:_\d+)?/)+")
 # Where buffers start, in the file and in memory.
 _ALIGNMENT = 16
 _RUNTIME_VERSION_BYTES = 16
-_PACKED = {TensorType.INT4: 4, TensorType.UINT4: 4, TensorType.INT2: 2}
+RUNTIME_VERSION = "min_runtime_version"
 
 
 def name_in_file(name: str) -> str:
@@ -35,14 +36,16 @@ def name_in_file(name: str) -> str:
 class ModelFile:
     """The file, which may be larger than what fits into one flatbuffer.
 
-    Up to `most_bytes` buffers are inside of the flatbuffer; a larger model has them behind it, each
-    at an offset that the flatbuffer tells.
+    contents are the bytes (flat uint8) of the model's buffers, which it has none of itself. Up to
+    `most_bytes` they are inside of the flatbuffer; a larger model has them behind it, each at an
+    offset that the flatbuffer tells.
     """
 
-    def __init__(self, model: LiteModel, most_bytes: int = MAX_BYTES) -> None:
-        writer = _ModelWriter(model)
-        self._model = writer.model
-        self._contents = writer.contents
+    def __init__(
+        self, model: tflite.ModelT, contents: Sequence[np.ndarray], most_bytes: int = MAX_BYTES
+    ) -> None:
+        self._model = model
+        self._contents = contents
         self._most_bytes = most_bytes
 
     def content(self) -> bytes:
@@ -96,6 +99,12 @@ class ModelFile:
             return tflite.pack(self._model)
         finally:
             self._model.buffers = None
+
+
+def model_file(model: LiteModel, most_bytes: int = MAX_BYTES) -> ModelFile:
+    """The file of a model; larger than `most_bytes`, it has its buffers behind the flatbuffer."""
+    writer = _ModelWriter(model)
+    return ModelFile(writer.model, writer.contents, most_bytes)
 
 
 class _ModelWriter:
@@ -179,7 +188,7 @@ class _ModelWriter:
 
     def _buffer(self, data: np.ndarray, type: TensorType) -> int:
         """The buffer with those bytes: one for all constants that have them, whatever their shape."""
-        content = _content(data, type)
+        content = constant_bytes(data, type)
         number = self._known.number(content)
         if number == len(self._buffer_indices):
             self._buffer_indices.append(len(self.contents))
@@ -194,29 +203,24 @@ class _ModelWriter:
         return self._code_indices[key]
 
     def _runtime_version(self) -> tflite.MetadataT:
-        text = runtime_version((code.builtin_code, code.version) for code in self._codes)
-        content = np.frombuffer(text.encode().ljust(_RUNTIME_VERSION_BYTES, b"\0"), np.uint8)
-        self.contents.append(content)
-        return tflite.MetadataT(name="min_runtime_version", buffer=len(self.contents) - 1)
+        self.contents.append(runtime_version_content(self._codes))
+        return tflite.MetadataT(name=RUNTIME_VERSION, buffer=len(self.contents) - 1)
 
 
-def _content(data: np.ndarray, type: TensorType) -> np.ndarray:
+def runtime_version_content(codes: Iterable[tflite.OperatorCodeT]) -> np.ndarray:
+    """The metadata RUNTIME_VERSION of a model with those operators, flat uint8."""
+    text = runtime_version((code.builtin_code, code.version) for code in codes)
+    return np.frombuffer(text.encode().ljust(_RUNTIME_VERSION_BYTES, b"\0"), np.uint8)
+
+
+def constant_bytes(data: np.ndarray, type: TensorType) -> np.ndarray:
     """A constant's bytes, flat."""
     if type == TensorType.STRING:
         return pack_strings([bytes(item) for item in data.reshape(-1)])
-    if type in _PACKED:
-        return _packed_bits(data, _PACKED[type])
+    if type in PACKED_BITS:
+        return packed(data.astype(np.int8), PACKED_BITS[type])
     flat = np.ascontiguousarray(data).reshape(-1)
     return flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
-
-
-def _packed_bits(data: np.ndarray, bits: int) -> np.ndarray:
-    """Small integers, several to a byte, the first in the lowest bits."""
-    each = 8 // bits
-    flat = np.zeros(-(-data.size // each) * each, np.uint8)
-    flat[: data.size] = data.reshape(-1).astype(np.int8).view(np.uint8) & ((1 << bits) - 1)
-    shifts = np.arange(each, dtype=np.uint8) * np.uint8(bits)
-    return np.bitwise_or.reduce(flat.reshape(-1, each) << shifts, axis=1)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:

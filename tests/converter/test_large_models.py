@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numlite.converter.flatbuffer import ModelFile
+from numlite.converter.flatbuffer import model_file
 from numlite.converter.lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
 from numlite.interpreter import Interpreter
 from numlite.lite.available_memory import available_bytes
@@ -65,7 +65,7 @@ def test_a_model_of_more_than_two_gigabytes(tmp_path: Path) -> None:
     model = large_model()
     try:
         with address_space(ROOM):
-            size = ModelFile(model).write(path)
+            size = model_file(model).write(path)
         assert size == os.path.getsize(path) > nbytes > 2**31
         with open(path, "rb") as file:
             start = file.read(1 << 16)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numlite.converter import Converter, convert
 from numlite.converter.conversion import convert_entries, entry_of, import_for_conversion
-from numlite.converter.flatbuffer import ModelFile
+from numlite.converter.flatbuffer import model_file
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.lite_graph import LiteGraph, LiteModel, LiteOperator, LiteSignature, LiteTensor
 from numlite.converter.operator_version import runtime_version
@@ -37,7 +37,7 @@ def net(dtype: type = np.float32) -> GraphBuilder:
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_buffers_behind_a_flatbuffer_that_would_be_too_large(run) -> None:
     conversion = convert(net().graph_def)
-    inside, outside = conversion.model, ModelFile(conversion.lite, most_bytes=100).content()
+    inside, outside = conversion.model, model_file(conversion.lite, most_bytes=100).content()
     assert len(outside) != len(inside)
     buffers = tflite.read(outside).buffers
     assert all(len(buffer.data) == 0 for buffer in buffers)
@@ -108,7 +108,7 @@ def test_strings_and_small_integers() -> None:
     text = LiteTensor("s", TensorType.STRING, (2,), np.array([b"ab", b""], object))
     nibbles = np.array([1, -2, 7], ml_dtypes.int4)
     graph.outputs = [text, LiteTensor("n", TensorType.INT4, (3,), nibbles)]
-    model = tflite.read(ModelFile(LiteModel([_signature(graph)])).content())
+    model = tflite.read(model_file(LiteModel([_signature(graph)])).content())
     first, second = (bytes(model.buffers[t.buffer].data) for t in model.subgraphs[0].tensors)
     assert first == np.array([2, 16, 18, 18], "<i4").tobytes() + b"ab"
     assert second == bytes([0xE1, 0x07])
@@ -124,7 +124,7 @@ def test_names_that_occur_twice_get_numbers() -> None:
     y = LiteTensor("x", TensorType.FLOAT32, (1,))
     graph.inputs, graph.outputs = [x], [y]
     graph.append(LiteOperator(BuiltinOperator.SIN, [x], [y], None, ("x",)))
-    model = tflite.read(ModelFile(LiteModel([LiteSignature("s", graph, ["x"], ["y"])])).content())
+    model = tflite.read(model_file(LiteModel([LiteSignature("s", graph, ["x"], ["y"])])).content())
     assert [tensor.name for tensor in model.subgraphs[0].tensors] == ["x", "x_1"]
 
 

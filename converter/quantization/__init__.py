@@ -1,0 +1,1 @@
+"""Quantization after training: a float .tflite in, a smaller one out."""
