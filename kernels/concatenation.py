@@ -22,6 +22,7 @@ from .index_vector import (
     normalized_axis,
     quantization_pair,
 )
+from .list_update import fuse
 from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import StridedCopy, block_copy, strided_copy_calls
@@ -149,4 +150,4 @@ def _rescaled_calls(
     ]
 
 
-REGISTRATIONS = (registration("CONCATENATION", prepare, invoke),)
+REGISTRATIONS = (registration("CONCATENATION", prepare, invoke, fuse),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,6 +29,7 @@ UPDATE_ARGS = np.dtype(
         ("start_bytes", np.int64),
         ("rank", np.int64),
         ("item_bytes", np.int64),
+        ("is_checked", np.int64),
         ("sizes", np.int64, (MAX_RANK,)),
         ("box", np.int64, (MAX_RANK,)),
     ],
@@ -69,20 +70,40 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
     context.resize_tensor(y, x.shape)
     if x.type in PACKED_BITS:
         return None
+    return update_calls(context, x, update, starts, y, len(x.shape) - whole_axes(x.shape, update.shape))
+
+
+def update_calls(
+    context: Context,
+    x: Tensor,
+    update: Tensor,
+    starts: Tensor,
+    y: Tensor,
+    rank: int,
+    messages: Mapping[int, str] | None = None,
+) -> list[KernelCall]:
+    """Copy x to y, where they do not share their memory, and the update into y.
+
+    starts has an index for each of the first rank axes at least; the update fills the others. Those beyond
+    the end are moved inwards; with messages they are the error of status 1.
+    """
     item_bytes = element_bytes(x, "DYNAMIC_UPDATE_SLICE")
     copies = flat_copy_calls(context, x, y, x.size * item_bytes)
     if update.size == 0:
         return copies
-    rank = len(x.shape) - whole_axes(x.shape, update.shape)
     args = np.zeros(1, UPDATE_ARGS)
     args["start_bytes"] = starts.dtype.itemsize
     args["rank"] = rank
     args["item_bytes"] = math.prod(x.shape[rank:]) * item_bytes
+    args["is_checked"] = messages is not None
     args["sizes"][0, :rank] = x.shape[:rank]
     args["box"][0, :rank] = update.shape[:rank]
     chunks = chunk_count(context, update.size * item_bytes / COPY_BYTES_PER_NS)
     tensors = {"update": update, "starts": starts, "y": y}
-    return [*copies, KernelCall("dynamic_update_slice", "dynamic_update_slice", args, tensors, chunks)]
+    call = KernelCall(
+        "dynamic_update_slice", "dynamic_update_slice", args, tensors, chunks, messages=messages or {}
+    )
+    return [*copies, call]
 
 
 def invoke(context: Context, node: Node) -> None:

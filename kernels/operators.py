@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..lite.context import Context
     from ..lite.kernel_call import KernelCall
     from ..lite.node import Node
+    from ..lite.registration import Fuse
 
 
 class Effects(IntEnum):
@@ -380,6 +381,7 @@ def registration(
     name: str,
     prepare: Callable[[Context, Node], Sequence[KernelCall] | None],
     invoke: Callable[[Context, Node], None] | None = None,
+    fuse: Fuse | None = None,
 ) -> Registration:
     """What a family registers for a builtin operator: its hooks, with the facts of the table."""
     facts = OPERATORS[name]
@@ -391,4 +393,6 @@ def registration(
         max_version=facts.version,
         inplace_operator=facts.in_place,
         side_effects=facts.effects is not Effects.NONE,
+        fuse=fuse,
+        is_own=True,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from .registration import InplaceOperator
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from .node import Node
 
 NOT_IN_ARENA = -1
+
+_NOTHING: Mapping[int, int] = MappingProxyType({})
 
 # Plain integers: IntFlag arithmetic would be most of the time this module takes.
 _DATA_UNMODIFIED = int(InplaceOperator.DATA_UNMODIFIED)
@@ -50,6 +53,7 @@ def compute_lifetimes(
     inputs: Sequence[int],
     outputs: Sequence[int],
     *,
+    carried: Mapping[int, int] = _NOTHING,
     preserve_all: bool = False,
     first: int = 0,
     last: int | None = None,
@@ -62,14 +66,16 @@ def compute_lifetimes(
     may set them once; graph outputs live from their node to the end; temporaries live for
     their node. An output takes over the bytes of an input where its registration allows it,
     both have the same size, neither is an input or output of the graph, and nothing reads the
-    old value afterwards. preserve_all keeps every tensor to the end and shares nothing.
+    old value afterwards. carried maps outputs of the graph to inputs whose bytes they may take over in
+    this way, because who runs the graph sets all inputs each time. preserve_all keeps every tensor to
+    the end and shares nothing.
 
     first and last (inclusive) restrict the result to what the plan's nodes at these positions
     write, to plan step by step when sizes become known only by running; graph inputs belong
     to the step that starts at 0.
     Source: LiteRT tflite/arena_planner.cc, PlanAllocations and IdentifyInPlaceTensors.
     """
-    return _Walk(nodes, nbytes, inputs, outputs, preserve_all).run(first, last)
+    return _Walk(nodes, nbytes, inputs, outputs, carried, preserve_all).run(first, last)
 
 
 class _Walk:
@@ -81,11 +87,14 @@ class _Walk:
         nbytes: Sequence[int],
         inputs: Sequence[int],
         outputs: Sequence[int],
+        carried: Mapping[int, int],
         preserve_all: bool,
     ) -> None:
         self.nodes = nodes
         self.nbytes = nbytes
         self.inputs = inputs
+        self.outputs = outputs
+        self.carried = carried
         self.preserve_all = preserve_all
         self.end = max(len(nodes) - 1, 0)
         self.kept = {t for t in (*inputs, *outputs) if t >= 0}
@@ -155,14 +164,20 @@ class _Walk:
     def _may_share(self, position: int, node: Node, source: int, result: int, unmodified: bool) -> bool:
         if source < 0 or result < 0 or result in self.written:
             return False
-        if source in self.kept or result in self.kept:
-            return False
         owner = self.owners.get(source, source)
         if owner not in self.begin or self.nbytes[source] != self.nbytes[result]:
             return False
+        if source in self.kept or result in self.kept:
+            return self._may_carry(position, node, source, result)
         if unmodified:
             return True
         # The owner's finish is the last read of any tensor in these bytes, so all others are done
         # with them; and the node itself must not read them through a second operand.
         operands = sum(self.owners.get(t, t) == owner for t in node.inputs)
         return self.finish[owner] == position and operands == 1
+
+    def _may_carry(self, position: int, node: Node, source: int, result: int) -> bool:
+        """Whether a graph's output may lie where the input was that it replaces in the next run."""
+        if self.carried.get(result) != source or source in self.outputs:
+            return False
+        return self.last_read[source] == position and node.inputs.count(source) == 1

@@ -31,12 +31,13 @@ class StageMemory:
         self._arena: np.ndarray | None = None
         self._tensors = tensors = subgraph.tensors
         nbytes = [t.nbytes if t.allocation_type is _ARENA else NOT_IN_ARENA for t in tensors]
-        nodes = [subgraph.nodes[n] for n in subgraph.execution_plan]
+        nodes = subgraph.schedule
         liveness = compute_lifetimes(
             nodes,
             nbytes,
             subgraph.inputs,
             (*subgraph.outputs, *_unread(nodes)),
+            carried=dict(zip(subgraph.outputs, subgraph.inputs, strict=False)) if subgraph.owned else {},
             preserve_all=preserve_all,
             first=first,
             last=last,
@@ -48,8 +49,7 @@ class StageMemory:
         self.owners: dict[int, int] = liveness.owners
         self.offsets, self.arena_bytes = plan_offsets(self.lifetimes)
         wanted = list(subgraph.variables)
-        for n in subgraph.execution_plan[first : last + 1]:
-            node = subgraph.nodes[n]
+        for node in nodes[first : last + 1]:
             wanted += (*node.temporaries, *(t for t in node.outputs if t >= 0))
         _place_persistent(subgraph, [tensors[t] for t in dict.fromkeys(wanted)])
 

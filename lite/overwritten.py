@@ -53,7 +53,7 @@ def _last_in_place(subgraph: Subgraph, memory: StageMemory, owner: int) -> set[i
     """The tensors whose value lies at the end in bytes that several share: the last one written,
     and those that it left as they were."""
     last = {owner}
-    for node in (subgraph.nodes[n] for n in subgraph.execution_plan):
+    for node in subgraph.schedule:
         for t in node.outputs:
             if memory.owners.get(t) == owner:
                 kept = node.registration.inplace_operator & InplaceOperator.DATA_UNMODIFIED

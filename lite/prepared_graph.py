@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from . import debug
 from .arena import check_room_for
 from .errors import CancelledError, ModelError, PrepareError, StateError, TimedOutError, UnsupportedError
+from .fusion import fused
 from .memory import StageMemory
 from .node_context import NodeContext
 from .node_errors import free_node, invoke_error, prepare_error
@@ -48,6 +49,7 @@ class PreparedGraph(NodeContext):
     ) -> None:
         super().__init__(index, name, tensors, nodes, inputs, outputs, runtime)
         self.state = State.UNINVOKABLE
+        self.schedule: list[Node] = []  # what runs, stage by stage: the execution plan's nodes, fused
         self.stages: list[Stage] = []
         self.fault: str | None = None  # of the graph: it can be looked at, not run
         self.owned = False  # by one node of another subgraph, the only one that runs it
@@ -103,6 +105,7 @@ class PreparedGraph(NodeContext):
             while self.state is not State.INVOKABLE:
                 self._generation = self.resources.generation
                 self.stages.clear()
+                self.schedule = self._scheduled()
                 for t in self.inputs:
                     check_room_for(self.tensors[t], self.tensors[t].shape)
                 self._add_stage(0)
@@ -160,8 +163,9 @@ class PreparedGraph(NodeContext):
 
     def propagate_shapes(self) -> bool:
         """Prepare nodes for their outputs' shapes; False when these are not all known without running."""
+        self.schedule = [self.nodes[n] for n in self.execution_plan]
         with suppress(UnsupportedError):
-            return self._prepare_from(0) == len(self.execution_plan) - 1
+            return self._prepare_from(0) == len(self.schedule) - 1
         return False
 
     def invalidate_if_it_calls(self, other: PreparedGraph) -> None:
@@ -181,7 +185,7 @@ class PreparedGraph(NodeContext):
     @property
     def is_planned(self) -> bool:
         """Whether all nodes of an allocated subgraph are prepared, which may take a run."""
-        return bool(self.stages) and self.stages[-1].last == len(self.execution_plan) - 1
+        return bool(self.stages) and self.stages[-1].last == len(self.schedule) - 1
 
     @property
     def outputs_known(self) -> bool:
@@ -204,11 +208,15 @@ class PreparedGraph(NodeContext):
         debug.show_plan(self, self.stages[-1])
 
     def _plan(self, first: int, last: int) -> Plan:
-        nodes = [self.nodes[n] for n in self.execution_plan[first : last + 1]]
+        nodes = self.schedule[first : last + 1]
         if self.delegation is not None:
-            nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.execution_plan) - 1)
+            nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.schedule) - 1)
         runtime = self.runtime
         return Plan(nodes, runtime.library, runtime.pool(), runtime.cancellation)
+
+    def _scheduled(self) -> list[Node]:
+        nodes = [self.nodes[n] for n in self.execution_plan]
+        return nodes if self.runtime.settings.preserve_all_tensors else fused(self, nodes)
 
     def plan_again(self) -> None:
         """Make the plans anew for nodes as they are prepared: who holds a tensor has changed."""
@@ -220,9 +228,9 @@ class PreparedGraph(NodeContext):
 
     def _prepare_from(self, first: int) -> int:
         """Prepare nodes up to the first with a dynamic output; returns its position, or the last."""
-        last = len(self.execution_plan) - 1
+        last = len(self.schedule) - 1
         for position in range(first, last + 1):
-            node = self.nodes[self.execution_plan[position]]
+            node = self.schedule[position]
             self._check_cancellation(node)
             self._prepare_node(node)
             if position < last and self._has_dynamic_output(node):
@@ -289,9 +297,7 @@ class PreparedGraph(NodeContext):
     @property
     def has_nothing_to_run(self) -> bool:
         """Whether an allocated subgraph only passes tensors on."""
-        return len(self.stages) == 1 and not any(
-            node.calls is None or node.calls for node in (self.nodes[n] for n in self.execution_plan)
-        )
+        return len(self.stages) == 1 and not any(node.calls is None or node.calls for node in self.schedule)
 
     def _choose_entry(self) -> None:
         """Whole subgraphs of one native segment, or of none, run without any Python in between."""

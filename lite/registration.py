@@ -10,8 +10,11 @@ from ..schema.operator_code import CUSTOM
 
 if TYPE_CHECKING:
     from .context import Context
+    from .fusion import Fusion, Uses
     from .kernel_call import KernelCall
     from .node import Node
+
+    Fuse = Callable[[Node, Uses], Fusion | None]
 
 
 class InplaceOperator(IntFlag):
@@ -32,6 +35,8 @@ class Registration:
     context.resize_tensor for each output, asks for scratch, packs weights, and returns the
     node's compiled calls, which then run in order. It returns None when the node runs in
     Python, through invoke(context, node), which must be given then.
+    fuse(node, uses) says whether the node and others before it run as one node; is_own says that the
+    operator is numlite's, so that a fusion may rely on what it means.
     init(context, node) makes node.user_data when the graph is built; free(context, node)
     lets go of it.
     """
@@ -39,9 +44,11 @@ class Registration:
     __slots__ = (
         "builtin_code",
         "free",
+        "fuse",
         "init",
         "inplace_operator",
         "invoke",
+        "is_own",
         "max_version",
         "min_version",
         "name",
@@ -62,6 +69,8 @@ class Registration:
         side_effects: bool = False,
         init: Callable[[Context, Node], object] | None = None,
         free: Callable[[Context, Node], None] | None = None,
+        fuse: Fuse | None = None,
+        is_own: bool = False,
     ) -> None:
         self.name = name
         self.prepare = prepare
@@ -73,6 +82,8 @@ class Registration:
         self.side_effects = side_effects
         self.init = init
         self.free = free
+        self.fuse = fuse
+        self.is_own = is_own
 
     def with_hooks(
         self,
@@ -91,6 +102,8 @@ class Registration:
             side_effects=self.side_effects,
             init=self.init,
             free=self.free,
+            fuse=self.fuse,
+            is_own=self.is_own,
         )
 
     def __repr__(self) -> str:

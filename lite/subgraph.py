@@ -62,7 +62,7 @@ class Subgraph(PreparedGraph):
                 self._dynamic_resized = False
                 run_stage(stage)
                 number += 1
-                if stage.last < len(self.execution_plan) - 1:
+                if stage.last < len(self.schedule) - 1:
                     self._continue_after(stage, number)
         finally:
             self._running = False

@@ -11,6 +11,7 @@ CONTRACTS = {
     "context",
     "errors",
     "families",
+    "fusion",
     "kernel_call",
     "native_blocks",
     "node",

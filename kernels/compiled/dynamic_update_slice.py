@@ -18,7 +18,10 @@ def dynamic_update_slice(a, chunk, chunks):
             start = int(int64_pointer(a.starts)[axis])
         else:
             start = int(int32_pointer(a.starts)[axis])
-        start = max(0, min(start, a.sizes[axis] - a.box[axis]))
+        last = a.sizes[axis] - a.box[axis]
+        if a.is_checked and not 0 <= start <= last:
+            return 1
+        start = max(0, min(start, last))
         first = first * a.sizes[axis] + start
         if axis < a.rank - 1:
             rows *= a.box[axis]

@@ -12,6 +12,7 @@ from numlite.lite.lifetimes import NOT_IN_ARENA, Lifetime, Liveness, compute_lif
 from numlite.lite.node import Node
 from numlite.lite.registration import InplaceOperator, Registration
 
+FIRST = InplaceOperator.INPUT0_SHARED
 ADD_LIKE = InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED
 RESHAPE_LIKE = InplaceOperator.INPUT0_SHARED | InplaceOperator.DATA_UNMODIFIED
 PAIRWISE = ADD_LIKE | InplaceOperator.CAN_SHARE_WITH_CORRESPONDING_OUTPUT
@@ -256,3 +257,22 @@ def test_a_plan_made_in_two_steps_runs_too(
     everything = [*rest.lifetimes, *begin.lifetimes]
     assert find_faults(everything, [*offsets, *(offset for _, offset in fixed)], arena) == []
     run_twice(nodes, sizes, inputs, outputs, where, arena)
+
+
+def test_an_output_takes_the_bytes_of_the_input_that_it_replaces() -> None:
+    nodes = [make_node((0,), (2,)), make_node((1, 2), (3,), FIRST)]
+    sizes = [4] * 4
+    carried = compute_lifetimes(nodes, sizes, [0, 1], [2, 3], carried={2: 0, 3: 1})
+    assert carried.owners == {3: 1} and spans(carried) == {0: (0, 1), 1: (0, 1), 2: (0, 1)}
+    assert compute_lifetimes(nodes, sizes, [0, 1], [2, 3]).owners == {}
+    assert compute_lifetimes(nodes, sizes, [0, 1], [3, 2], carried={3: 0, 2: 1}).owners == {}
+
+
+def test_an_input_that_is_needed_later_keeps_its_bytes() -> None:
+    update = make_node((0, 1), (2,), FIRST)
+    for nodes, outputs in (
+        ([update, make_node((0,), (3,))], [2, 3]),  # read behind the update
+        ([update], [2, 0]),  # an output itself
+        ([make_node((0, 0), (2,), FIRST)], [2, 1]),  # read twice
+    ):
+        assert compute_lifetimes(nodes, [4] * 4, [0, 1], outputs, carried={2: 0}).owners == {}
