@@ -8,6 +8,7 @@ __all__ = [
     "InvokeError",
     "MissingDelegateError",
     "ModelError",
+    "PluginError",
     "PrepareError",
     "StateError",
     "TimedOutError",
@@ -51,3 +52,7 @@ class MissingDelegateError(OSError, UnsupportedError):
 
 class InvokeError(RuntimeError):
     """A node failed while running: an index out of range, a division by zero ..."""
+
+
+class PluginError(RuntimeError):
+    """A plugin breaks the rules of its interface, or its own process has ended; what was before it stands."""

@@ -12,7 +12,8 @@ from statistics import median, quantiles
 from .import_graph import FLOORS, ROOF, ROOT, circles, import_graph, own_imports, sources
 
 GENERATED = tuple(
-    f"schema/{name}.py" for name in ("example", "graph_def", "model_metadata", "saved_model", "tflite")
+    f"schema/{name}.py"
+    for name in ("example", "graph_def", "kernel_def", "model_metadata", "saved_model", "tflite")
 )
 SMALL_FILE_LINES = 30
 # Where the converter keeps passes, and the calls by which one builds a map of producers or users.

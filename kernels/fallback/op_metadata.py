@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import ModelError
 from ...schema.graph_def import AttrValue, OpDef
 from ...schema.op_defs import op_defs
 from .attributes import DataType, read_attribute
-from .dtypes import REFERENCE, data_type_named, type_name
+from .dtypes import REFERENCE, type_name
+from .op_specification import finish, parse_argument, parse_attribute
 from .status import InvalidArgumentError
 
 # A damaged attribute must not make a node of a billion outputs.
@@ -38,17 +38,27 @@ class OpMetadata:
         }
 
     @classmethod
-    def parse(cls, name: str, inputs: Iterable[str] = (), outputs: Iterable[str] = ()) -> OpMetadata:
-        """From specifications such as "out: int32", "x: T" and "values: N * T".
+    def parse(
+        cls,
+        name: str,
+        inputs: Iterable[str] = (),
+        outputs: Iterable[str] = (),
+        attributes: Iterable[str] = (),
+    ) -> OpMetadata:
+        """From specifications such as "out: int32", "values: N * T" and "T: {float, half} = DT_FLOAT".
+
+        ValueError for one that makes no sense.
 
         Source: TensorFlow tensorflow/core/framework/op_def_builder.cc.
         """
         op_def = OpDef(name=name)
         for spec in inputs:
-            _parse_argument(op_def.input_arg.add(), spec)
+            parse_argument(op_def.input_arg.add(), spec)
         for spec in outputs:
-            _parse_argument(op_def.output_arg.add(), spec)
-        return cls(op_def)
+            parse_argument(op_def.output_arg.add(), spec)
+        for spec in attributes:
+            parse_attribute(op_def.attr.add(), spec)
+        return cls(finish(op_def))
 
     def with_defaults(self, attributes: Mapping[str, AttrValue]) -> dict[str, AttrValue]:
         """The attributes, and the op's defaults for those that are not there."""
@@ -111,16 +121,3 @@ def _types_of(argument: OpDef.ArgDef, attributes: Mapping[str, AttrValue]) -> Ar
     if not 0 <= count <= _MOST_TENSORS:
         raise ModelError(f"attribute {argument.number_attr!r} must be 0 to {_MOST_TENSORS}, got {count}")
     return ArgumentTypes(argument.name, True, (single + reference,) * count)
-
-
-def _parse_argument(argument: OpDef.ArgDef, spec: str) -> None:
-    found = re.fullmatch(r"\s*(\w+)\s*:\s*(?:(\w+)\s*\*\s*)?(Ref\()?\s*(\w+)\s*\)?\s*", spec)
-    if found is None:
-        raise ValueError(f"argument: must be 'name: type' or 'name: N * type', got {spec!r}")
-    argument.name, number, reference, type = found.groups()
-    argument.number_attr = number or ""
-    argument.is_ref = bool(reference)
-    try:
-        argument.type = data_type_named(type)
-    except UnsupportedError:
-        argument.type_attr = type
