@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .converter import Converter
     from .execution.graph_runner import GraphRunner, run_graph
     from .ir.graph_def_file import read_graph
+    from .optimizers.optimize import optimize
     from .saved_model.frozen_graph import FrozenGraph
     from .saved_model.loader import SavedModel, load_saved_model
     from .source_file import load_graph
@@ -26,6 +27,7 @@ _HOMES = {
     "convert_graph": ".conversion",
     "load_graph": ".source_file",
     "load_saved_model": ".saved_model.loader",
+    "optimize": ".optimizers.optimize",
     "read_graph": ".ir.graph_def_file",
     "run_graph": ".execution.graph_runner",
 }
@@ -41,6 +43,7 @@ __all__ = [
     "convert_graph",
     "load_graph",
     "load_saved_model",
+    "optimize",
     "read_graph",
     "run_graph",
 ]

@@ -13,7 +13,15 @@ from .import_graph import FLOORS, ROOF, ROOT, circles, import_graph, own_imports
 
 GENERATED = tuple(
     f"schema/{name}.py"
-    for name in ("example", "graph_def", "kernel_def", "model_metadata", "saved_model", "tflite")
+    for name in (
+        "example",
+        "graph_def",
+        "kernel_def",
+        "model_metadata",
+        "rewriter_config",
+        "saved_model",
+        "tflite",
+    )
 )
 SMALL_FILE_LINES = 30
 # Where the converter keeps passes, and the calls by which one builds a map of producers or users.

@@ -78,6 +78,9 @@ def equal_rule(
         return False
 
     def _merge(rewriter: Rewriter[N], first: N, second: N) -> bool:
+        if second in rewriter.kept and first not in rewriter.kept and is_ahead(second, first):
+            first, second = second, first
+            rewriter.notes[share_equal][key(first)] = first
         if second in rewriter.kept or not may_go(second):
             return False
         rewriter.replace(second, first)

@@ -11,12 +11,33 @@ from ..ir.attribute_access import AttributeAccess
 from ..ir.attributes import Attribute
 from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType
-from .dimensions import ANY, PartialShape, merged, shape_text
+from .dimensions import ANY, PartialShape, Symbol, merged, number_of, shape_text
 
-# Stands for an element of an integer value that is not known.
+# Stands for an element of an integer value that is not known. A size with a symbol lies so far above as
+# the symbol's number below 0.
 UNKNOWN = int(np.iinfo(np.int64).min)
+_MOST_SYMBOLS = 1 << 32
 # Shapes and axes are small; the values of larger tensors are no one's shape.
 MOST_ELEMENTS = 1 << 12
+
+
+def unknown_places(value: np.ndarray) -> np.ndarray:
+    """Where integers are not known, with a symbol or without."""
+    return value < UNKNOWN + _MOST_SYMBOLS
+
+
+def element_of_size(size: int) -> int:
+    """The size as an element of an integer value."""
+    if size != ANY:
+        return size
+    return UNKNOWN if number_of(size) == ANY else UNKNOWN - number_of(size)
+
+
+def size_of_element(element: int) -> int | None:
+    """The integer, a Symbol, or None for one not known."""
+    if element == UNKNOWN:
+        return None
+    return element if element >= UNKNOWN + _MOST_SYMBOLS else Symbol(UNKNOWN - element)
 
 
 class ShapeContext(AttributeAccess):
@@ -86,11 +107,21 @@ class ShapeContext(AttributeAccess):
         """An input's integers, None for one not known; None when not even their count is known."""
         value = self.values[index] if index < len(self.values) else None
         if value is not None and value.dtype == np.int64 and value.ndim <= 1:
-            return [None if number == UNKNOWN else int(number) for number in value.reshape(-1)]
+            unknown = unknown_places(value).reshape(-1)
+            return [
+                None if hidden else int(number) for number, hidden in zip(value.flat, unknown, strict=True)
+            ]
         shape = self.shape_of(index)
         if shape is not None and len(shape) == 1 and 0 <= shape[0] <= MOST_ELEMENTS:
             return [None] * shape[0]
         return None
+
+    def sizes(self, index: int) -> list[int | None] | None:
+        """As numbers, with a Symbol for a size that is not known but has one."""
+        value = self.values[index] if index < len(self.values) else None
+        if value is not None and value.dtype == np.int64 and value.ndim <= 1:
+            return [size_of_element(int(number)) for number in value.flat]
+        return self.numbers(index)
 
     def known_numbers(self, index: int) -> list[int] | None:
         """An input's integers when all are known."""
@@ -105,12 +136,12 @@ class ShapeContext(AttributeAccess):
         if value is None or value.size != 1 or value.dtype != np.int64:
             return None
         number = int(value.reshape(-1)[0])
-        return None if number == UNKNOWN else number
+        return None if number < UNKNOWN + _MOST_SYMBOLS else number
 
     def value(self, index: int) -> np.ndarray | None:
         """An input's elements when all are known."""
         value = self.values[index] if index < len(self.values) else None
-        if value is None or (value.dtype == np.int64 and (value == UNKNOWN).any()):
+        if value is None or (value.dtype == np.int64 and unknown_places(value).any()):
             return None
         return value
 

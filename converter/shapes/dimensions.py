@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 # Sizes with -1 where they are not known; None where not even the rank is.
 PartialShape = tuple[int, ...] | None
 ANY = -1
 
 
+class Symbol(int):
+    """A size that is not known, but has a number (-2 or less): equal numbers are equal sizes.
+
+    It equals ANY, so that whoever knows nothing of symbols takes it for a size that is not known, and
+    whoever only passes sizes on passes the symbol on.
+    """
+
+    number: int
+
+    def __new__(cls, number: int) -> Symbol:
+        made = super().__new__(cls, ANY)
+        made.number = number
+        return made
+
+    def __repr__(self) -> str:
+        return f"Symbol({self.number})"
+
+
+def number_of(size: int) -> int:
+    """The size, or a symbol's number; ANY where nothing is known."""
+    return size.number if isinstance(size, Symbol) else size
+
+
+def same_size(one: int, other: int) -> bool:
+    """Whether two sizes are surely equal."""
+    return one == other and (one != ANY or number_of(one) == number_of(other) != ANY)
+
+
+def same_shape(one: PartialShape, other: PartialShape) -> bool:
+    """Whether two shapes are surely equal, by their symbols where sizes are not known."""
+    if one is None or other is None or len(one) != len(other):
+        return False
+    return all(map(same_size, one, other))
+
+
 def both(one: int, other: int) -> int | None:
     """The size that is both, None when there is none."""
-    if ANY in (one, other) or one == other:
-        return max(one, other)
-    return None
+    if one == ANY or (one == other and not isinstance(one, Symbol)):
+        return other
+    return one if other in (ANY, one) else None
 
 
 def merged(one: PartialShape, other: PartialShape) -> PartialShape:
@@ -30,14 +65,19 @@ def either(one: PartialShape, other: PartialShape) -> PartialShape:
     """What is sure of a value that has the one shape or the other."""
     if one is None or other is None or len(one) != len(other):
         return None
-    return tuple(a if a == b else ANY for a, b in zip(one, other, strict=True))
+    return tuple(a if same_size(a, b) else ANY for a, b in zip(one, other, strict=True))
 
 
 def plus(*sizes: int) -> int:
+    added = [size for size in sizes if size]
+    if len(added) == 1:
+        return added[0]
     return ANY if ANY in sizes else sum(sizes)
 
 
 def minus(one: int, other: int) -> int:
+    if not other:
+        return one
     return ANY if ANY in (one, other) else one - other
 
 
@@ -47,17 +87,22 @@ def times(*sizes: int) -> int:
     for size in sizes:
         if size == 0:
             return 0
-        result = ANY if ANY in (result, size) else result * size
+        if 1 in (result, size):
+            result = size if result == 1 else result
+        else:
+            result = ANY if ANY in (result, size) else result * size
     return result
 
 
-def product(shape: PartialShape) -> int:
+def product(shape: Sequence[int] | None) -> int:
     """Number of elements."""
     return ANY if shape is None else times(*shape)
 
 
 def quotient(size: int, divisor: int) -> int:
     """ValueError when the known size is no multiple of the known divisor."""
+    if divisor == 1:
+        return size
     if ANY in (size, divisor):
         return ANY
     if divisor <= 0 or size % divisor:
@@ -90,7 +135,7 @@ def _broadcast_pair(one: PartialShape, other: PartialShape) -> PartialShape:
         if a == 1 or b == 1:
             sizes.append(b if a == 1 else a)
         elif a == ANY or b == ANY:
-            sizes.append(max(a, b))
+            sizes.append(max(a, b) if a != b else a if same_size(a, b) else ANY)
         elif a == b:
             sizes.append(a)
         else:

@@ -53,7 +53,7 @@ def gather_nd(c: ShapeContext) -> Results:
 
 def scatter_nd(c: ShapeContext) -> Results:
     """The third input is the shape."""
-    sizes = c.numbers(2)
+    sizes = c.sizes(2)
     return [None if sizes is None else shape_of_sizes(sizes)]
 
 
@@ -80,7 +80,7 @@ def searched(c: ShapeContext) -> Results:
 
 
 def sparse_to_dense(c: ShapeContext) -> Results:
-    sizes = c.numbers(1)
+    sizes = c.sizes(1)
     return [None if sizes is None else shape_of_sizes(sizes)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .context import UNKNOWN, Results, ShapeContext, ShapeFunction
+from .context import Results, ShapeContext, ShapeFunction, unknown_places
 from .dimensions import ANY, is_known, plus, shape_of_sizes, times
 
 
@@ -29,7 +29,7 @@ def _padded(c: ShapeContext, sign: int) -> tuple[int, ...] | None:
     value = c.values[1]
     if value is None or value.shape != (rank, 2):
         return (ANY,) * rank
-    sides = [(ANY if UNKNOWN in row else int(np.sum(row))) for row in value]
+    sides = [(ANY if unknown_places(row).any() else int(np.sum(row))) for row in value]
     return tuple(
         ANY if side == ANY else plus(size, sign * side) if size != ANY else ANY
         for size, side in zip(shape, sides, strict=True)
@@ -50,14 +50,14 @@ def from_sizes(index: int) -> ShapeFunction:
     """An input is the shape."""
 
     def function(c: ShapeContext) -> Results:
-        sizes = c.numbers(index)
+        sizes = c.sizes(index)
         return [None if sizes is None else shape_of_sizes(sizes)]
 
     return function
 
 
 def broadcast_to(c: ShapeContext) -> Results:
-    sizes = c.numbers(1)
+    sizes = c.sizes(1)
     if sizes is None:
         return [None]
     shape = shape_of_sizes(sizes)

@@ -39,7 +39,7 @@ def gradient(c: ShapeContext) -> Results:
 
 def average_gradient(c: ShapeContext) -> Results:
     """The first input says the shape."""
-    sizes = c.numbers(0)
+    sizes = c.sizes(0)
     rank = 5 if "3D" in c.op else 4
     return [(ANY,) * rank if sizes is None else shape_of_sizes(sizes)]
 

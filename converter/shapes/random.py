@@ -8,7 +8,7 @@ from .dimensions import ANY, shape_of_sizes
 
 def shaped(c: ShapeContext) -> Results:
     """The first input is the shape; for a stateful generator, the third."""
-    sizes = c.numbers(2 if c.op in _AFTER_ALGORITHM else 0)
+    sizes = c.sizes(2 if c.op in _AFTER_ALGORITHM else 0)
     return [None if sizes is None else shape_of_sizes(sizes)]
 
 
@@ -26,7 +26,7 @@ def multinomial(c: ShapeContext) -> Results:
 
 def gamma(c: ShapeContext) -> Results:
     """RandomGamma, RandomPoisson: the shape, then that of the parameters."""
-    sizes, alpha = c.numbers(0), c.shape_of(1)
+    sizes, alpha = c.sizes(0), c.shape_of(1)
     return [None if sizes is None or alpha is None else shape_of_sizes(sizes) + alpha]
 
 

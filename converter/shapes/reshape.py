@@ -3,35 +3,51 @@
 from __future__ import annotations
 
 from .context import Results, ShapeContext, ShapeFunction, axes_of
-from .dimensions import ANY, PartialShape, is_known, product, shape_of_sizes, times
+from .dimensions import ANY, PartialShape, Symbol, is_known, product, same_size, shape_of_sizes, times
 
 
 def reshape(c: ShapeContext) -> Results:
     """-1 among the sizes is what the others leave."""
-    sizes = c.numbers(1)
+    sizes = c.sizes(1)
     if sizes is None:
         return [None]
     shape = shape_of_sizes(sizes)
-    # A size of -1 is computed; one that is not known could be -1 or any other.
-    open_sizes = sum(size == -1 or size is None for size in sizes)
-    if sum(size == -1 for size in sizes) > 1:
-        raise c.fault(f"at most one size may be -1, got {sizes}")
+    # A size of -1 is computed; one that is not known could be -1 or any other. A symbol is neither.
+    computed = [size == ANY and not isinstance(size, Symbol) for size in sizes]
+    places = [i for i, size in enumerate(sizes) if computed[i] or size is None]
+    if sum(computed) > 1:
+        raise c.fault(f"at most one size may be -1, got {c.numbers(1)}")
     whole = product(c.shape_of(0))
-    if open_sizes == 1:
-        return [_completed(c, shape, whole)]
-    if open_sizes == 0 and whole != ANY and times(*shape) != whole:
+    if len(places) == 1:
+        return [_completed(c, shape, places[0])]
+    if is_known(shape) and whole != ANY and times(*shape) != whole:
         raise c.fault(f"sizes must hold {whole} elements, got {list(shape)}")
     return [shape]
 
 
-def _completed(c: ShapeContext, shape: tuple[int, ...], whole: int) -> PartialShape:
-    """The shape with its one open size, which the number of elements gives."""
-    others = times(*(size for size in shape if size != ANY))
-    if whole == ANY or not others:
+def _completed(c: ShapeContext, shape: tuple[int, ...], place: int) -> PartialShape:
+    """The shape with its one open size, which the number of elements gives; equal symbols cancel out."""
+    before = c.shape_of(0)
+    if before is None:
         return shape
-    if whole % others:
-        raise c.fault(f"sizes must hold {whole} elements, got {list(shape)}")
-    return tuple(whole // others if size == ANY else size for size in shape)
+    sizes, others = list(before), [size for i, size in enumerate(shape) if i != place]
+    for size in list(others):
+        if isinstance(size, Symbol):
+            found = next((i for i, other in enumerate(sizes) if same_size(size, other)), None)
+            if found is None:
+                return shape
+            del sizes[found], others[next(i for i, other in enumerate(others) if other is size)]
+    whole, divisor = product([size for size in sizes if size != ANY]), product(others)
+    unknown = [size for size in sizes if size == ANY]
+    if divisor <= 0:
+        return shape
+    if not whole or not unknown:
+        if whole % divisor:
+            raise c.fault(f"sizes must hold {product(before)} elements, got {list(shape)}")
+        rest = whole // divisor
+    else:
+        rest = unknown[0] if len(unknown) == 1 and whole == divisor else ANY
+    return (*shape[:place], rest, *shape[place + 1 :])
 
 
 def expand_dims(c: ShapeContext) -> Results:

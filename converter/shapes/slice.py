@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from .context import Results, ShapeContext, ShapeFunction, axis_of
 from .dimensions import ANY, PartialShape, minus, shape_of_sizes
 
+# Where slices end that go up to the end.
+_END = (1 << 31) - 1
+
 
 def slice_(c: ShapeContext) -> Results:
     """Sizes of -1 go up to the end."""
@@ -96,6 +99,9 @@ def sliced_shape(c: ShapeContext, shape: PartialShape, specs: list[Spec]) -> Par
 def _length(c: ShapeContext, size: int, spec: Spec) -> int:
     if spec.stride == 0:
         raise c.fault("strides must not be 0")
+    whole = (spec.begin_masked or spec.begin == 0) and (spec.end_masked or spec.end == _END)
+    if spec.stride == 1 and whole:
+        return size
     if spec.stride is None or size == ANY:
         return ANY
     if (spec.begin is None and not spec.begin_masked) or (spec.end is None and not spec.end_masked):
@@ -107,7 +113,7 @@ def _length(c: ShapeContext, size: int, spec: Spec) -> int:
 
 def strided_slice_gradient(c: ShapeContext) -> Results:
     """The first input is the shape."""
-    sizes = c.numbers(0)
+    sizes = c.sizes(0)
     return [None if sizes is None else shape_of_sizes(sizes)]
 
 

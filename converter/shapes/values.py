@@ -9,8 +9,8 @@ import numpy as np
 from ..ir.attributes import DenseAttr
 from ..ir.dense import FORMS, array_of_elements, element_name
 from ..ir.types import ElementType
-from .context import MOST_ELEMENTS, UNKNOWN, ShapeContext
-from .dimensions import ANY, PartialShape, is_known, product
+from .context import MOST_ELEMENTS, UNKNOWN, ShapeContext, element_of_size, unknown_places
+from .dimensions import ANY, PartialShape, is_known, number_of, product
 from .slice import specs_of
 
 Values = Sequence[np.ndarray | None]
@@ -50,7 +50,7 @@ def _same(c: ShapeContext, results: Sequence[PartialShape]) -> Values:
 def _sizes(shape: PartialShape) -> np.ndarray | None:
     if shape is None:
         return None
-    return np.array([UNKNOWN if size == ANY else size for size in shape], np.int64)
+    return np.array([element_of_size(size) for size in shape], np.int64)
 
 
 def _shape(c: ShapeContext, results: Sequence[PartialShape]) -> Values:
@@ -64,7 +64,8 @@ def _rank(c: ShapeContext, results: Sequence[PartialShape]) -> Values:
 
 def _size(c: ShapeContext, results: Sequence[PartialShape]) -> Values:
     shape = c.shape_of(0)
-    return [np.array(product(shape), np.int64) if is_known(shape) else None]
+    size = product(shape)
+    return [None if shape is None or size == ANY == number_of(size) else np.array(element_of_size(size))]
 
 
 def _integer(value: np.ndarray | None, shape: PartialShape) -> np.ndarray | None:
@@ -135,7 +136,7 @@ def _binary(compute: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Callable
         if values is None:
             return [None]
         a, b = values
-        unknown = (a == UNKNOWN) | (b == UNKNOWN)
+        unknown = unknown_places(a) | unknown_places(b)
         if compute in (np.floor_divide, np.mod):
             unknown = unknown | (b == 0)
         safe = np.where(unknown, 1, a), np.where(unknown, 1, b)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import Counter
+from collections.abc import Container, Hashable
 from functools import partial
 
 from ..graph.algebra import equal_rule, unused_rule
@@ -50,15 +51,22 @@ def _in_order(block: Block) -> list[Node]:
     return found
 
 
-def _key(node: Node) -> Hashable | None:
-    if not is_pure(node):
+def equal_key(node: Node, commutative: Container[str] = (), fed: Container[str] = ()) -> Hashable | None:
+    """What equal nodes have in common; None for one that is like no other: of state, or fed by name.
+
+    Operands of commutative ops count in any order.
+    """
+    if not is_pure(node) or node.name in fed:
         return None
+    operands: Hashable = node.operands
+    if node.op in commutative:
+        operands = frozenset(Counter(node.operands).items())
     types = tuple(value.type for value in node.results)
     place = (node.op, node.device, node.assigned_device)
-    return place, node.operands, frozenset(node.controls), types, attributes_key(node.attributes)
+    return place, operands, frozenset(node.controls), types, attributes_key(node.attributes)
 
 
-def _is_around(first: Node, second: Node) -> bool:
+def is_around(first: Node, second: Node) -> bool:
     """Whether the first node is of the second one's block, or of one around it."""
     block = second.block
     while block is not None and block is not first.block:
@@ -66,5 +74,5 @@ def _is_around(first: Node, second: Node) -> bool:
     return block is not None
 
 
-share_equal = equal_rule(_key, _is_around, is_pure)
+share_equal = equal_rule(equal_key, is_around, is_pure)
 drop_unused = unused_rule(is_pure)

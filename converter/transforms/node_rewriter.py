@@ -28,6 +28,10 @@ class NodeRewriter(Rewriter[Node]):
         """Whether the node must run as what it is: by its name, or as a control result of the function."""
         return node in self.kept or any(user.op == "return" for user in node.control.users)
 
+    def is_named(self, node: Node) -> bool:
+        """Whether the node's results are asked for by its name: another one may not give what they are."""
+        return self.is_kept(node)
+
     def wait_for(self, value: Value) -> Value:
         """A token that is there when the value is.
 

@@ -93,7 +93,7 @@ def merge_concats(rewriter: NodeRewriter, node: Node) -> bool:
         child = operand.owner
         if not isinstance(child, Node) or child.op != "ConcatV2" or child is node or not has_arity(child):
             continue
-        if child.device != node.device or child.block is not node.block:
+        if child.device != node.device or child.block is not node.block or rewriter.is_named(child):
             continue
         if len(operand.users) != 1 or child.control.users or known_integers(child.operands[-1]) != axis:
             continue

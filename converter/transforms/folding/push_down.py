@@ -59,7 +59,7 @@ def _fits(rewriter: NodeRewriter, parent: Node, child: Node, place: int) -> bool
     family = _SUMS if parent.op in _SUMS else _PRODUCTS
     if child.op not in family or len(child.operands) != 2 or child.device != parent.device:
         return False
-    if len(child.results[0].users) != 1 or child.control.users or rewriter.is_kept(child):
+    if len(child.results[0].users) != 1 or child.control.users or rewriter.is_named(child):
         return False
     if child.block is not parent.block or (parent.op == "BiasAdd" and place):
         return False
@@ -221,6 +221,8 @@ def multiply_filter(rewriter: NodeRewriter, node: Node) -> bool:
         if not has_arity(conv):
             continue
         if len(conv.results[0].users) != 1 or conv.control.users or conv.device != node.device:
+            continue
+        if rewriter.is_named(conv):
             continue
         value = _multiplied(node, conv, factor)
         if value is None:

@@ -1,0 +1,79 @@
+"""What is put in order behind passes: names, results of functions, colocation, order, unused functions."""
+
+from __future__ import annotations
+
+from ..ir.attributes import Attribute
+from ..ir.module import Function, Module
+from ..ir.node import Node
+from ..transforms.inline import fresh_name
+from ..transforms.toposort import toposort
+from ..transforms.unused_functions import references
+from .item import GrapplerItem
+
+_CLASS, _LOCATION = "_class", b"loc:@"
+
+
+def settle_names(item: GrapplerItem) -> None:
+    """Give nodes of one name different ones; those to preserve, and else the first, keep theirs.
+
+    The results of a function are of the types of what it returns.
+    """
+    body = item.body
+    preserved = item.nodes_to_preserve()
+    names: dict[str, int] = {}
+    again: list[Node] = []
+    for node in body.body:
+        if not node.has_control:
+            continue
+        if node.name in names or not node.name:
+            again.append(node)
+        else:
+            names[node.name] = 0
+    for node in again:
+        assert node.name not in preserved or node.name in names
+        node.name = fresh_name(node.name or node.op, names)
+    if isinstance(body, Function) and body.terminator is not None:
+        body.result_types[: len(body.terminator.operands)] = [v.type for v in body.terminator.operands]
+
+
+def finish(item: GrapplerItem) -> None:
+    """Sort the nodes, and give colocation groups whose node is gone to a node that is there."""
+    toposort(item.body)
+    names = {node.name for node in item.nodes()}
+    leaders: dict[bytes, bytes] = {}
+    for node in item.nodes():
+        held = node.attributes.get(_CLASS)
+        if not isinstance(held, tuple):
+            continue
+        found: list[Attribute] = []
+        for group in held:
+            if isinstance(group, bytes) and group.startswith(_LOCATION):
+                leader = group.removeprefix(_LOCATION)
+                if leader.decode(errors="replace") not in names:
+                    leader = leaders.setdefault(leader, node.name.encode())
+                found.append(_LOCATION + leader)
+            else:
+                found.append(group)
+        node.attributes[_CLASS] = tuple(found)
+
+
+def reachable_functions(item: GrapplerItem) -> list[str]:
+    """Names of the functions that the graph can reach, those that it names itself first."""
+    functions = item.module.functions
+    found: dict[str, None] = {}
+    waiting = [item.body]
+    while waiting:
+        for name in references(waiting.pop(0)):
+            if name in functions and name not in found:
+                found[name] = None
+                waiting.append(functions[name])
+    return list(found)
+
+
+def drop_unreachable(item: GrapplerItem) -> None:
+    """Drop functions that the graph cannot reach."""
+    if item.function:
+        return
+    known = set(reachable_functions(item))
+    module: Module = item.module
+    module.ops = [op for op in module.ops if not isinstance(op, Function) or op.name in known]

@@ -1,0 +1,129 @@
+"""GraphProperties: types, shapes with symbols, and values that are known of a graph's results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..ir.attributes import DenseAttr
+from ..ir.dense import FORMS
+from ..ir.node import Node, Value
+from ..ir.types import REFERENCE, ElementType, TensorType
+from ..shapes.context import unknown_places
+from ..shapes.dimensions import Symbol, number_of
+from ..transforms.folding.tensors import constant_of, constant_of_array
+from .inference import Inference
+from .item import GrapplerItem
+
+
+@dataclass(frozen=True)
+class TensorProperties:
+    """What is known of a tensor.
+
+    dtype is TensorFlow's number of the type. shape has a number of -2 or less for a size that is not known,
+    -1 where nothing at all is known of it; sizes of equal numbers are equal. It is None where not even the
+    rank is known. value are the elements, where they are asked for and known.
+    """
+
+    dtype: int
+    shape: tuple[int, ...] | None
+    value: DenseAttr | None = None
+
+
+class GraphProperties:
+    """What is inferred of an item's graph, and kept up to date while it is changed.
+
+    The shapes are also those of the values' types, so that rules of any kind see them.
+    """
+
+    def __init__(self, item: GrapplerItem) -> None:
+        self.item = item
+        self._inference: Inference | None = None
+        self._with_values = (False, False)
+        self._cleared: set[str] = set()
+
+    def infer_statically(
+        self,
+        assume_valid_feeds: bool = False,
+        aggressive: bool = False,
+        include_input_values: bool = False,
+        include_output_values: bool = False,
+    ) -> None:
+        """Infer everything anew.
+
+        Shapes of fed nodes are unknown unless assume_valid_feeds. aggressive also computes the elements of
+        small tensors by running nodes. Values of constants are given where they are included; those that
+        follow from shapes, or were computed, when aggressive, too.
+        """
+        fed = frozenset() if assume_valid_feeds else self.item.feed_nodes()
+        self._inference = Inference(self.item.body, self.item.module.functions, fed, aggressive)
+        self._inference.run()
+        self._with_values = include_input_values, include_output_values
+        self._cleared = set()
+
+    def update(self, node: Node) -> None:
+        """The node is new or was changed: infer it again, and what hangs on it."""
+        if self._inference is not None:
+            self._inference.update(node)
+
+    def input_properties(self, node: Node | str) -> list[TensorProperties]:
+        """Of the node's data inputs, in order; empty for a node that is not there, or was cleared."""
+        found = self._node(node)
+        if found is None:
+            return []
+        return [self._of(value, self._with_values[0]) for value in found.operands]
+
+    def output_properties(self, node: Node | str) -> list[TensorProperties]:
+        """Of the node's results, in order; empty for a node that is not there, or was cleared."""
+        found = self._node(node)
+        if found is None:
+            return []
+        return [self._of(value, self._with_values[1]) for value in found.results]
+
+    def clear(self, node: Node | str) -> None:
+        """Forget what is known of the node's inputs and results."""
+        self._cleared.add(node if isinstance(node, str) else node.name)
+
+    def shape(self, value: Value) -> tuple[int, ...] | None:
+        """The value's shape, with Symbols for sizes that have one."""
+        return value.type.shape if isinstance(value.type, TensorType) else None
+
+    def elements(self, value: Value) -> np.ndarray | None:
+        """What is known of a small tensor's elements (see ShapeContext.values)."""
+        return None if self._inference is None else self._inference.values.get(value)
+
+    def _node(self, node: Node | str) -> Node | None:
+        if self._inference is None:
+            return None
+        name = node if isinstance(node, str) else node.name
+        if name in self._cleared:
+            return None
+        if isinstance(node, Node):
+            return node
+        return next((found for found in self.item.nodes() if found.name == name), None)
+
+    def _of(self, value: Value, with_value: bool) -> TensorProperties:
+        type = value.type
+        if not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
+            return TensorProperties(0, None)
+        shape = None if type.shape is None else tuple(map(number_of, type.shape))
+        return TensorProperties(type.element.number, shape, self._value(value) if with_value else None)
+
+    def _value(self, value: Value) -> DenseAttr | None:
+        held = constant_of(value)
+        if held is not None or self._inference is None or not self._inference.aggressive:
+            return held
+        found, type = self._inference.values.get(value), value.type
+        if found is None or not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
+            return None
+        if type.element.number > REFERENCE or type.element.name not in FORMS:
+            return None
+        if found.dtype == np.int64 and unknown_places(found).any():
+            return None
+        return constant_of_array(found.astype(FORMS[type.element.name][0]), type.element)
+
+
+def is_symbol(size: int) -> bool:
+    """Whether a size is not known, but has a number."""
+    return isinstance(size, Symbol)
