@@ -17,13 +17,14 @@ Module = tuple[str, ...]
 
 
 class Import(NamedTuple):
-    """One import: its line, its level (0 for an absolute one), the dotted name, and when it is made."""
+    """One import: its line, its level (0 if absolute), its dotted name, when it is made, and what of it."""
 
     line: int
     level: int
     name: str
     typing_only: bool
     inside_function: bool
+    parts: tuple[str, ...] = ()
 
 
 def sources(root: Path = ROOT) -> Iterator[Path]:
@@ -44,8 +45,11 @@ def _imports(node: ast.AST, typing_only: bool, inside: bool) -> Iterator[Import]
             for alias in child.names:
                 yield Import(child.lineno, 0, alias.name, typing_only, inside)
         elif isinstance(child, ast.ImportFrom):
-            for name in [child.module] if child.module else [alias.name for alias in child.names]:
-                yield Import(child.lineno, child.level, name, typing_only, inside)
+            aliases = tuple(alias.name for alias in child.names)
+            if child.module:
+                yield Import(child.lineno, child.level, child.module, typing_only, inside, aliases)
+            else:
+                yield from (Import(child.lineno, child.level, name, typing_only, inside) for name in aliases)
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
             yield from _imports(child, True, inside)
         else:
@@ -66,7 +70,10 @@ def import_graph(root: Path = ROOT) -> dict[Module, set[Module]]:
     paths = {path.relative_to(root).with_suffix("").parts: path for path in sources(root)}
     return {
         module: {
-            target for found, target in own_imports(path, root) if target in paths and not found.typing_only
+            target
+            for found, name in own_imports(path, root)
+            for target in (name, *((*name, part) for part in found.parts))
+            if target in paths and not found.typing_only
         }
         for module, path in paths.items()
     }

@@ -1,6 +1,7 @@
-"""Lists the cases that LiteRT refuses or computes otherwise: python -m tests.litert_relations.
+"""Lists the cases that LiteRT refuses or computes otherwise, and those where both depart from the operator's
+definition: python -m tests.litert_relations.
 
-Each is an assertion of tests/test_cases.py, which fails when LiteRT begins to take it or to agree.
+Each is an assertion of tests/test_cases.py, which fails when LiteRT begins to take it, or these to agree.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .cases.case import Case, Dies, Differs, Refuses, Relation, largest_difference
-from .test_cases import CASES, RESOLVERS, litert_outputs, numlite_outputs, relation_of
+from .test_cases import CASES, REPLAYS, litert_outputs, numlite_outputs
 
 
 def described(case: Case, numerics: str, relation: Relation | None) -> str | None:
@@ -23,12 +24,20 @@ def described(case: Case, numerics: str, relation: Relation | None) -> str | Non
     return None
 
 
+def departure(case: Case, numerics: str) -> str | None:
+    """How far LiteRT and numlite are from the definition, in words, None where they follow it."""
+    if not isinstance(case.closeness, Differs):
+        return None
+    apart = largest_difference(numlite_outputs(case.id, numerics), case.expected())
+    return f"departs from the definition by up to {apart:.4g}: {case.closeness.reason}"
+
+
 def lines() -> Iterator[str]:
-    for case in CASES.values():
-        for numerics in RESOLVERS:
-            text = described(case, numerics, relation_of(case, numerics))
+    for case_id, numerics in REPLAYS:
+        case = CASES[case_id]
+        for text in (described(case, numerics, case.relation(numerics)), departure(case, numerics)):
             if text is not None:
-                yield f"{case.id} ({numerics}): {text}"
+                yield f"{case_id} ({numerics}): {text}"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """The rules of the import graph, read from the sources: floors, relative imports, what is shipped."""
 
 import tomllib
+from pathlib import Path
+
+import pytest
 
 from .import_graph import FLOORS, ROOT, circles, import_graph, imports, own_imports, sources
 
@@ -78,6 +81,17 @@ def test_the_package_imports_itself_by_relative_path() -> None:
 def test_modules_import_in_no_circle() -> None:
     """Imports inside functions count, too; what only type checkers see does not."""
     assert circles(import_graph()) == []
+
+
+@pytest.mark.parametrize(
+    "late",
+    ["def f():\n    from . import a", "def f():\n    from .a import x", "def f():\n    from ..lite import a"],
+)
+def test_an_import_inside_a_function_closes_a_circle(tmp_path: Path, late: str) -> None:
+    (tmp_path / "lite").mkdir()
+    (tmp_path / "lite" / "a.py").write_text("from .b import f\n")
+    (tmp_path / "lite" / "b.py").write_text(late)
+    assert circles(import_graph(tmp_path)) == [[("lite", "a"), ("lite", "b")]]
 
 
 def test_every_package_is_shipped() -> None:

@@ -46,7 +46,9 @@ def lower(b: Lowering, step: Step) -> None:
         if call.family in ("binary_f32", "binary_int"):
             launch_plain(b, node, call, kind)
             continue
-        function = _FUNCTIONS[kind]
+        function = _FUNCTIONS.get(kind)
+        if function is None:
+            raise UnsupportedError(f"{node.registration.name} by {call.kernel} is not built")
         constants: dict[str, Constant] = {}
         if function == "sum_q8_reference":
             constants["SQUARED"] = kind.startswith("squared")

@@ -57,14 +57,16 @@ def byte_case(name: str, dtype: type, x_scale: float, y_scale: float, zeros: tup
     lowest = int(np.iinfo(dtype).min)
     x = Kind((256,), dtype, x_scale, lowest + zeros[0])
     y = Kind((256,), dtype, y_scale, lowest + zeros[1])
+    closeness: Closeness = Quanta(2) if name == "HARD_SWISH" else Quanta(1)  # HARD_SWISH works with 16 bits
+    if _FUNCTIONS[name][1] is EXACT and x_scale == y_scale:
+        closeness = EXACT
     one_type = name in ("ELU", "HARD_SWISH", "RELU_N1_TO_1", "RELU_0_TO_1")
     return Case(
         id=f"{name}-{np.dtype(dtype).name}-{x_scale}-{y_scale}",
         make=lambda: single_op(BuiltinOperator[name], [x], y, _options(name), 1 if one_type else 2),
         inputs=[np.arange(lowest, lowest + 256).astype(dtype)],
         oracle=lambda stored: y.stored(function(x.real(stored))),
-        # HARD_SWISH works with 16 bits.
-        closeness=Quanta(2) if name == "HARD_SWISH" else Quanta(1),
+        closeness=closeness,
         litert_reference=NO_KERNEL if name == "ELU" else None,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -42,13 +42,6 @@ class Close:
 
 
 @dataclass(frozen=True)
-class Skip:
-    """The comparison is not made, and why (for example: the other has no such kernel)."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
 class Refuses:
     """LiteRT raises with a message that the regular expression matches in; numlite, where it says so.
 
@@ -62,20 +55,20 @@ class Refuses:
 
 @dataclass(frozen=True)
 class Differs:
-    """LiteRT gives something else, and why; no number is more than `most` off, where that is known."""
+    """LiteRT or the oracle gives something else, and why; no number is over `most` off, where known."""
 
     reason: str
     most: float | None = None
 
     def check(self, actual: Arrays, expected: Arrays, usual: Closeness, of_floats: Closeness) -> None:
-        """Fails when LiteRT begins to agree, or is further off than is known."""
+        """Fails when the outputs begin to agree, or are further apart than is known."""
         try:
             check_outputs(actual, expected, usual, of_floats)
         except AssertionError:
             apart = 0.0 if self.most is None else largest_difference(actual, expected)
             assert self.most is None or apart <= self.most, f"{self.reason}: now by {apart}"
             return
-        raise AssertionError(f"LiteRT agrees now, though {self.reason}")
+        raise AssertionError(f"these agree now, though {self.reason}")
 
 
 @dataclass(frozen=True)
@@ -85,7 +78,12 @@ class Dies:
     reason: str
 
 
+# numlite's name of each numerics, with LiteRT's of the resolver.
+RESOLVERS = {"default": "AUTO", "reference": "BUILTIN_REF"}
+NUMERICS = tuple(RESOLVERS)
 EXACT = Exact()
+# Of operators whose inputs are quantized to 8 bits on the way, which an oracle does not do.
+QUANTIZED = Close(rtol=0, atol=0.06)
 Closeness = Exact | Quanta | Close
 # How numlite stands to LiteRT.
 Relation = Closeness | Refuses | Differs | Dies
@@ -103,20 +101,31 @@ class Case:
     the model's: the inputs are then resized). oracle takes the inputs and gives the outputs, written
     from the operator's definition in NumPy; None where only LiteRT can tell.
 
-    closeness holds between numlite and the oracle, in both numerics. litert_default and
-    litert_reference hold between numlite and LiteRT's default and reference kernels; None stands for
-    EXACT where outputs are integers and for closeness where they are floats.
+    closeness holds between numlite and the oracle, in all `numerics`: Differs where LiteRT, and so
+    numlite, departs from the definition. litert_default and litert_reference hold between numlite and
+    LiteRT's default and reference kernels; None stands for EXACT where outputs are integers and for
+    closeness where they are floats.
     """
 
     id: str
     make: Callable[[], bytes]
     inputs: Arrays
     oracle: Callable[..., np.ndarray | Arrays] | None = None
-    closeness: Closeness | Skip = EXACT
+    closeness: Closeness | Differs = EXACT
     litert_default: Relation | None = None
     litert_reference: Relation | None = None
     num_threads: int = 1
-    tags: frozenset[str] = field(default_factory=frozenset)
+    numerics: tuple[str, ...] = NUMERICS
+
+    def relation(self, numerics: str) -> Relation | None:
+        """How numlite's outputs stand to LiteRT's in these numerics."""
+        return self.litert_default if numerics == "default" else self.litert_reference
+
+    def runs(self, numerics: str) -> bool:
+        """Whether it is a case of these numerics that numlite does not refuse."""
+        relation = self.relation(numerics)
+        refused = isinstance(relation, Refuses) and relation.numlite_too
+        return numerics in self.numerics and not refused
 
     def expected(self) -> list[np.ndarray]:
         """The oracle's outputs; AssertionError when there is no oracle."""

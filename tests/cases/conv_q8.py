@@ -1,4 +1,4 @@
-"""Cases of CONV_2D in int8 and uint8."""
+"""Cases of CONV_2D in int8 and uint8; int16 is in filter_q16.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numlite.schema import tflite
 
 from .case import Case, Refuses
-from .filter_q8_case import (
+from .filter_case import (
     INT8,
     INT8_ONE_SCALE,
     NONE,
@@ -53,6 +53,7 @@ def conv_case(
         0,
         sums,
         window_options(tflite.Conv2DOptionsT, stride, dilation, padding, fused),
+        8 if kind.dtype is np.int16 else 3,
         bias=bias,
         constant=constant,
         num_threads=num_threads,

@@ -1,12 +1,12 @@
-"""Cases of DEPTHWISE_CONV_2D in int8 and uint8."""
+"""Cases of DEPTHWISE_CONV_2D in int8 and uint8; int16 is in filter_q16.py."""
 
 from __future__ import annotations
 
 import numpy as np
 from numlite.schema import tflite
 
-from .case import Case
-from .filter_q8_case import (
+from .case import NO_KERNEL, Case
+from .filter_case import (
     INT8,
     INT8_ONE_SCALE,
     NONE,
@@ -52,6 +52,8 @@ def depthwise_case(
         3,
         sums,
         options,
+        7 if kind.dtype is np.int16 else 3,
+        litert_reference=NO_KERNEL if kind.dtype is np.int16 else None,
         constant=constant,
         num_threads=num_threads,
         bias_range=bias_range,

@@ -1,4 +1,4 @@
-"""Cases of FULLY_CONNECTED in int8 and uint8."""
+"""Cases of FULLY_CONNECTED in int8 and uint8; int16 is in filter_q16.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numlite.schema import tflite
 
 from .case import Case
-from .filter_q8_case import (
+from .filter_case import (
     INT8,
     INT8_ONE_SCALE,
     NONE,
@@ -51,7 +51,7 @@ def fully_connected_case(
         0,
         sums,
         fully_connected_options(fused, keep_num_dims),
-        version=5,
+        version=11 if kind.dtype is np.int16 else 5,
         bias=bias,
         constant=constant,
         num_threads=num_threads,

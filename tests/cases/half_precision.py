@@ -31,6 +31,7 @@ class _Operator(NamedTuple):
     constants: Sequence[np.ndarray] = ()
     positive: bool = False
     near: bool = False  # XNNPACK's result, not the same
+    exact: bool = False  # its results are numbers of its inputs' type, but for overflow
     reference: bool = False  # LiteRT's reference has it
 
 
@@ -52,8 +53,8 @@ _POOL = tflite.Pool2DOptionsT(
 )
 
 _OPERATORS = {
-    "ABS": _Operator(np.abs),
-    "NEG": _Operator(np.negative, reference=True),
+    "ABS": _Operator(np.abs, exact=True),
+    "NEG": _Operator(np.negative, exact=True, reference=True),
     "EXP": _Operator(np.exp, near=True),
     "LOG": _Operator(np.log, positive=True, near=True),
     "SQRT": _Operator(np.sqrt, positive=True, near=True),
@@ -61,12 +62,12 @@ _OPERATORS = {
     "SIN": _Operator(np.sin, near=True, reference=True),
     "COS": _Operator(np.cos, near=True, reference=True),
     "SQUARE": _Operator(np.square),
-    "FLOOR": _Operator(np.floor, reference=True),
-    "CEIL": _Operator(np.ceil),
-    "ROUND": _Operator(np.rint),
-    "RELU": _Operator(lambda x: np.maximum(x, 0)),
-    "RELU6": _Operator(lambda x: np.clip(x, 0, 6)),
-    "RELU_N1_TO_1": _Operator(lambda x: np.clip(x, -1, 1)),
+    "FLOOR": _Operator(np.floor, exact=True, reference=True),
+    "CEIL": _Operator(np.ceil, exact=True),
+    "ROUND": _Operator(np.rint, exact=True),
+    "RELU": _Operator(lambda x: np.maximum(x, 0), exact=True),
+    "RELU6": _Operator(lambda x: np.clip(x, 0, 6), exact=True),
+    "RELU_N1_TO_1": _Operator(lambda x: np.clip(x, -1, 1), exact=True),
     "LEAKY_RELU": _Operator(lambda x: np.where(x < 0, x / 2, x), tflite.LeakyReluOptionsT(alpha=0.5)),
     "LOGISTIC": _Operator(lambda x: 1 / (1 + np.exp(-x)), near=True, reference=True),
     "TANH": _Operator(np.tanh, near=True, reference=True),
@@ -78,17 +79,19 @@ _OPERATORS = {
     "SQUARED_DIFFERENCE": _Operator(lambda a, b: np.square(a - b), None, _PAIR, near=True),
     "SUM": _Operator(lambda x, axis: x.sum(1), tflite.ReducerOptionsT(), constants=_AXIS),
     "MEAN": _Operator(lambda x, axis: x.mean(1), tflite.ReducerOptionsT(), constants=_AXIS),
-    "REDUCE_MAX": _Operator(lambda x, axis: x.max(1), tflite.ReducerOptionsT(), constants=_AXIS),
-    "REDUCE_MIN": _Operator(lambda x, axis: x.min(1), tflite.ReducerOptionsT(), constants=_AXIS),
+    "REDUCE_MAX": _Operator(lambda x, axis: x.max(1), tflite.ReducerOptionsT(), constants=_AXIS, exact=True),
+    "REDUCE_MIN": _Operator(lambda x, axis: x.min(1), tflite.ReducerOptionsT(), constants=_AXIS, exact=True),
     "AVERAGE_POOL_2D": _Operator(lambda x: x.reshape(1, 2, 2, 2, 2, 3).mean((2, 4)), _POOL, ((1, 4, 4, 3),)),
     "BATCH_MATMUL": _Operator(np.matmul, tflite.BatchMatMulOptionsT(), ((4, 16), (16, 5))),
 }
 # Operators that LiteRT takes no half-precision inputs of at all.
 _BEYOND = {
-    "MAX_POOL_2D": _Operator(lambda x: x.reshape(1, 2, 2, 2, 2, 3).max((2, 4)), _POOL, ((1, 4, 4, 3),)),
+    "MAX_POOL_2D": _Operator(
+        lambda x: x.reshape(1, 2, 2, 2, 2, 3).max((2, 4)), _POOL, ((1, 4, 4, 3),), exact=True
+    ),
     "LOG_SOFTMAX": _Operator(lambda x: np.log(_softmax(x))),
     "PRELU": _Operator(lambda x, slope: np.where(x < 0, x * slope, x), None, _PAIR),
-    "SIGN": _Operator(np.sign),
+    "SIGN": _Operator(np.sign, exact=True),
     "FULLY_CONNECTED": _Operator(lambda x, w: x @ w.T, tflite.FullyConnectedOptionsT(), ((4, 16), (5, 16))),
 }
 
@@ -131,7 +134,7 @@ def _float16_case(name: str, operator: _Operator, litert: Relation | None = None
         lambda: _model(name, operator, TensorType.FLOAT16, out),
         inputs,
         oracle,
-        closeness=_NEAREST,
+        closeness=EXACT if operator.exact else _NEAREST,
         litert_default=litert or (_IN_HALF if operator.near else None),
         litert_reference=litert or reference,
     )
@@ -158,7 +161,7 @@ def _bfloat16_case(name: str, operator: _Operator) -> Case:
         lambda: _model(name, operator, TensorType.BFLOAT16, out),
         inputs,
         oracle,
-        closeness=Close(8e-3, 1e-6),
+        closeness=EXACT if operator.exact else Close(8e-3, 1e-6),
         litert_default=_ROUNDS_WITHIN if name == "LOGISTIC" else default,
         litert_reference=None if name in _BFLOAT16_BY_LITERT else _NO_TYPE,
     )
@@ -169,8 +172,8 @@ _PLAIN = {
     "MUL": _Operator(np.multiply, tflite.MulOptionsT(), _PAIR),
 }
 _EXTREMA = {
-    "MAXIMUM": _Operator(np.maximum, None, _PAIR),
-    "MINIMUM": _Operator(np.minimum, None, _PAIR),
+    "MAXIMUM": _Operator(np.maximum, None, _PAIR, exact=True),
+    "MINIMUM": _Operator(np.minimum, None, _PAIR, exact=True),
 }
 
 

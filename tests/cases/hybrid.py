@@ -10,14 +10,12 @@ from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Close
-from .filter_q8_case import NONE, RELU, RELU6, window_options
+from .case import QUANTIZED, Case, Close
+from .filter_case import NONE, RELU, RELU6, window_options
 from .window_oracle import SAME, VALID, clamp, conv_2d, depthwise_conv_2d
 
 TANH = 4
 
-# Inputs are quantized to 8 bits on the way, which the oracle does not do.
-QUANTIZED = Close(rtol=0, atol=0.06)
 # LiteRT quantizes in the same way; products and sums of scales may be rounded in another order.
 SAME_WAY = Close(rtol=1e-6, atol=1e-6)
 

@@ -10,7 +10,7 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Close, Closeness, Quanta, Skip
+from .case import QUANTIZED, Case, Close, Differs, Quanta
 
 BATCH, TIME, DEPTH, CELLS = 2, 5, 7, 20
 _TANH = 4  # ActivationFunctionType
@@ -74,15 +74,18 @@ def _sigmoid(x: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-x))
 
 
-def lstm_oracle(parts: Parts, constants: dict[int, np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
-    """The recurrence in float64, from states of zeros."""
+def lstm_oracle(
+    parts: Parts, constants: dict[int, np.ndarray], peepholes: int = CELLS
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The recurrence in float64, from states of zeros; only so many cells have peepholes."""
+    seen = np.arange(CELLS) < peepholes
 
     def gate(k: int, x: np.ndarray, h: np.ndarray, c: np.ndarray) -> np.ndarray:
         recurrent = constants[5 + k]
         total = x @ constants[1 + k].T + (h * recurrent if parts.diagonal else h @ recurrent.T)
         peephole = constants.get({0: 9, 1: 10, 3: 11}.get(k, -1))
         if peephole is not None:
-            total = total + peephole * c
+            total = total + peephole * seen * c
         if parts.normalized:
             total = total - total.mean(-1, keepdims=True)
             total = total / np.sqrt((total**2).mean(-1, keepdims=True) + 1e-8) * constants[20 + k]
@@ -144,15 +147,16 @@ def float_case(parts: Parts, given: bool = False) -> Case:
         make=make,
         inputs=[x, *(value.astype(np.float32) for value in constants.values() if given)],
         oracle=lambda x, *_: oracle(x).astype(np.float32),
-        closeness=Skip("LiteRT has its own idea of no activation") if parts.linear else near,
+        closeness=Differs("LiteRT has its own idea of no activation", 2.1) if parts.linear else near,
         litert_default=near,
         litert_reference=near,
     )
 
 
 def hybrid_case(parts: Parts, asymmetric: bool) -> Case:
-    """int8 weights; LiteRT alone says how inputs are quantized while running."""
+    """int8 weights, and inputs that are quantized while running."""
     constants = _constants(parts)
+    oracle = lstm_oracle(parts, constants)
     x = np.random.default_rng(4).standard_normal(parts.x_shape).astype(np.float32)
 
     def make() -> bytes:
@@ -179,16 +183,20 @@ def hybrid_case(parts: Parts, asymmetric: bool) -> Case:
         id=f"{parts.operator.name}-hybrid-{parts}-{asymmetric}",
         make=make,
         inputs=[x],
-        closeness=near,
+        oracle=lambda x: oracle(x).astype(np.float32),
+        closeness=QUANTIZED,
         litert_default=near,
         litert_reference=near,
     )
 
 
 def quantized_case(parts: Parts) -> Case:
-    """int8 with a 16-bit cell state, exact with LiteRT; the oracle is the real recurrence."""
+    """int8 with a 16-bit cell state, exact with LiteRT; the oracle is the real recurrence.
+
+    LiteRT applies peephole weights to as many cells as there are outputs.
+    """
     constants = _constants(parts)
-    oracle = lstm_oracle(parts, constants)
+    oracle = lstm_oracle(parts, constants, peepholes=parts.depth)
     x = np.random.default_rng(5).integers(-128, 128, parts.x_shape).astype(np.int8)
     x_scale, x_zero, y_scale, y_zero = 1 / 64, 3, 1 / 100 if parts.outputs else 1 / 128, -4
 
@@ -231,18 +239,12 @@ def quantized_case(parts: Parts) -> Case:
         real = oracle(x_scale * (x.astype(np.float64) - x_zero))
         return np.clip(np.rint(real / y_scale) + y_zero, -128, 127).astype(np.int8)
 
-    closeness: Closeness | Skip = Quanta(4)
-    if parts.normalized:
-        # It divides by the spread of few, coarse values.
-        closeness = Skip("the integer normalization is coarse")
-    elif parts.peephole and parts.outputs:
-        closeness = Skip("LiteRT applies peephole weights to as many cells as there are outputs")
     return Case(
         id=f"{parts.operator.name}-int8-{parts}",
         make=make,
         inputs=[x],
         oracle=quantized_oracle,
-        closeness=closeness,
+        closeness=Quanta(4),
     )
 
 

@@ -9,7 +9,7 @@ from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import EXACT, Case, Closeness, Relation, Skip
+from .case import EXACT, Case, Closeness, Relation
 
 Quantization = tuple[float, int] | None
 
@@ -36,7 +36,7 @@ def movement_case(
     quantization: Quantization = None,
     version: int = 1,
     num_threads: int = 1,
-    closeness: Closeness | Skip = EXACT,
+    closeness: Closeness = EXACT,
     litert_default: Relation | None = None,
     litert_reference: Relation | None = None,
 ) -> Case:

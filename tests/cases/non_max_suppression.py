@@ -6,7 +6,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import Case, Close
+from .case import EXACT, Case, Close
 from .movement_case import movement_case
 
 _FLOATS = Close(rtol=1e-6, atol=0)
@@ -59,7 +59,7 @@ def nms_case(
         oracle,
         options,
         constants=(2,) if constant else (),
-        closeness=_FLOATS,
+        closeness=EXACT if sigma is None else _FLOATS,
     )
 
 

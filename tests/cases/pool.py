@@ -6,7 +6,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, NO_EMPTY, Case, Close, Quanta
+from .case import EXACT, NO_EMPTY, Case, Close, Closeness, Quanta
 from .single_op import Kind, single_op
 from .window_oracle import SAME, VALID, windows
 
@@ -53,7 +53,10 @@ def pool_case(
         fused_activation_function=fused,
     )
     y = Kind(oracle(stored).shape, x.dtype, x.scale, x.zero_point)
-    exact = EXACT if name == "MAX_POOL_2D" and fused == NONE else Quanta(1)
+    # Sums are taken in another order.
+    closeness: Closeness = Quanta(1) if x.scale else Close(rtol=2e-6, atol=3e-6)
+    if name == "MAX_POOL_2D":
+        closeness = EXACT
     return Case(
         id=id,
         make=lambda: single_op(
@@ -61,8 +64,7 @@ def pool_case(
         ),
         inputs=[stored],
         oracle=oracle,
-        # Sums are taken in another order.
-        closeness=exact if x.scale else Close(rtol=2e-6, atol=3e-6),
+        closeness=closeness,
         litert_default=NO_EMPTY if 0 in x.shape else None,
         num_threads=num_threads,
     )

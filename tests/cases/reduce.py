@@ -8,7 +8,7 @@ import numpy as np
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import EXACT, Case, Close, Closeness, Differs, Quanta, Refuses, Relation, Skip
+from .case import EXACT, NUMERICS, Case, Close, Closeness, Differs, Quanta, Refuses, Relation
 from .single_op import Kind, single_op
 
 _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
@@ -21,17 +21,14 @@ _FUNCTIONS: dict[str, Callable[..., np.ndarray]] = {
     "REDUCE_ALL": np.all,
 }
 _WRONG_SUM = Differs("LiteRT's reference kernel gives one constant for every int8 SUM")
-_ROUNDED_PRODUCTS = Skip("LiteRT rounds the product after every element: the errors grow with their number")
-_ONE_ELEMENT = Skip(
-    "in the default, LiteRT's product of one element is the stored value, whatever the scales"
-)
-_STORED_EXTREMUM = Skip("in the default, LiteRT's extremum is the stored value, whatever the scales")
+# LiteRT rounds the product after every element.
+_ROUNDED_PRODUCTS = Differs("the errors of rounded products grow with their number", 255)
 _NO_BOOLS = Refuses("optimized_ops::ReduceGeneric")
 _OTHER_SCALE = Refuses("input->params.scale != op_context.output", numlite_too=True)
 
 
-def _unlike_reference(name: str, dtype: np.dtype, closeness: Closeness | Skip | None) -> Relation | None:
-    if closeness is _STORED_EXTREMUM:
+def _unlike_reference(name: str, dtype: np.dtype, of_stored: bool) -> Relation | None:
+    if of_stored and name in ("REDUCE_MAX", "REDUCE_MIN"):
         return _OTHER_SCALE
     return _WRONG_SUM if name == "SUM" and dtype == np.int8 else None
 
@@ -44,11 +41,14 @@ def reduce_case(
     out_scale: tuple[float, int] | None = None,
     num_threads: int = 1,
     constant: bool = True,
-    closeness: Closeness | Skip | None = None,
+    closeness: Closeness | Differs | None = None,
+    of_stored: bool = False,
+    numerics: tuple[str, ...] = NUMERICS,
 ) -> Case:
     """One reduction; out_scale is the scale and zero point of a quantized result, else as x's.
 
-    The axes are an input of the model where they are not constant.
+    With of_stored the result is that of the stored values, whatever their scales. The axes are an
+    input of the model where they are not constant.
     """
     dtype = np.dtype(x.dtype)
     counted = tuple({axis % len(x.shape) for axis in axes})
@@ -56,16 +56,19 @@ def reduce_case(
     y = Kind(shape, x.dtype, *(out_scale or (x.scale, x.zero_point)))
     id = (
         f"{name}-{dtype.name}-{'x'.join(map(str, x.shape))}-axes{'_'.join(map(str, axes))}"
-        f"-{int(keep_dims)}-{num_threads}-{y.scale}{'' if constant else '-given'}"
+        f"-{int(keep_dims)}-{num_threads}-{y.scale}{'-given' * (not constant)}{'-stored' * of_stored}"
     )
 
     def oracle(stored: np.ndarray, _axes: np.ndarray | None = None) -> np.ndarray:
+        if of_stored:
+            return _FUNCTIONS[name](stored, axis=counted, keepdims=keep_dims).astype(dtype)
         real = _FUNCTIONS[name](x.real(stored), axis=counted, keepdims=keep_dims)
         if dtype.kind == "b":
             return np.asarray(real != 0)
         return y.stored(np.trunc(real) if dtype.kind == "i" and y.scale is None else real)
 
-    whole = dtype.kind == "b" or y.scale is None or name in ("REDUCE_MAX", "REDUCE_MIN")
+    is_whole = dtype.kind == "b" or (dtype.kind == "i" and y.scale is None)
+    exact = is_whole or name in ("REDUCE_MAX", "REDUCE_MIN")
     sums = Close(rtol=1e-5, atol=2e-6 * np.prod(x.shape) ** 0.5)  # taken in another order
     return Case(
         id=id,
@@ -80,9 +83,10 @@ def reduce_case(
         inputs=[x.random(id, 1.0)] + ([] if constant else [np.array(axes, np.int32)]),
         oracle=oracle,
         litert_default=_NO_BOOLS if dtype.kind == "b" and name in _NUMBERS else None,
-        closeness=closeness or (sums if dtype.kind == "f" else EXACT if whole else Quanta(1)),
-        litert_reference=_unlike_reference(name, dtype, closeness),
+        closeness=closeness or (EXACT if exact else sums if dtype.kind == "f" else Quanta(1)),
+        litert_reference=_unlike_reference(name, dtype, of_stored),
         num_threads=num_threads,
+        numerics=numerics,
     )
 
 
@@ -97,6 +101,8 @@ _AXES = [
     ((3, 4), (0, 0)),
     ((5,), (0,)),
 ]
+# Products of many numbers that are no 0.
+_FAR = [shape for shape, _ in _AXES[:3]]
 _NUMBERS = ["MEAN", "SUM", "REDUCE_PROD", "REDUCE_MAX", "REDUCE_MIN"]
 
 CASES = [
@@ -127,18 +133,35 @@ CASES = [
     ),
     *(
         reduce_case(
-            "REDUCE_PROD", Kind(shape, *stored), axes, out_scale=out_scale, closeness=_ROUNDED_PRODUCTS
+            "REDUCE_PROD",
+            Kind(shape, *stored),
+            axes,
+            out_scale=out_scale,
+            closeness=_ROUNDED_PRODUCTS if stored[0] is np.int8 and shape in _FAR else None,
         )
         for stored, out_scale in (((np.int8, 0.05, 7), (0.9, 12)), ((np.int16, 0.0005), (0.02, 0)))
         for shape, axes in _AXES
     ),
     *(
-        reduce_case("REDUCE_PROD", Kind((3, 1), *stored), (1,), out_scale=(0.9, 0), closeness=_ONE_ELEMENT)
+        reduce_case(
+            "REDUCE_PROD",
+            Kind((3, 1), *stored),
+            (1,),
+            out_scale=(0.9, 0),
+            of_stored=numerics == "default",
+            numerics=(numerics,),
+        )
+        for numerics in NUMERICS
         for stored in ((np.int8, 0.05, 7), (np.int16, 0.0005))
     ),
     *(
         reduce_case(
-            name, Kind((3, 8, 5), dtype, 0.05, 7), (1,), out_scale=(0.09, 3), closeness=_STORED_EXTREMUM
+            name,
+            Kind((3, 8, 5), dtype, 0.05, 7),
+            (1,),
+            out_scale=(0.09, 3),
+            closeness=EXACT,
+            of_stored=True,
         )
         for name in ("REDUCE_MAX", "REDUCE_MIN")
         for dtype in (np.int8, np.uint8)

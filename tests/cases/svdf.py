@@ -7,7 +7,7 @@ from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
 from ..model_builder import ModelBuilder
-from .case import Case, Close, Differs, Quanta, Relation, Skip
+from .case import QUANTIZED, Case, Close, Differs, Quanta, Relation
 
 BATCH, DEPTH, UNITS, MEMORY = 2, 7, 5, 6
 _RELU = 1
@@ -72,16 +72,15 @@ def case(kind: str, rank: int, bias: bool = True) -> Case:
 
     hybrid = kind.startswith("hybrid")
     near = Close(rtol=1e-5, atol=1e-5)
-    unknown: Close | Skip = Skip("LiteRT alone says how inputs are quantized while running")
     litert: Relation | None = None if quantized else near
     if kind == "hybrid-float-time":
-        litert, unknown = Differs("LiteRT takes float32 time weights for zeros"), Close(rtol=0, atol=0.05)
+        litert = Differs("LiteRT takes float32 time weights for zeros")
     return Case(
         id=f"SVDF-{kind}-rank{rank}{'' if bias else '-no-bias'}",
         make=make,
         inputs=[x],
         oracle=oracle,
-        closeness=unknown if hybrid else Quanta(2) if quantized else near,
+        closeness=QUANTIZED if hybrid else Quanta(2) if quantized else near,
         litert_default=litert,
         litert_reference=litert,
     )

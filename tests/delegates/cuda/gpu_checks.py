@@ -17,8 +17,8 @@ from numlite.interpreter import Interpreter
 
 from ...cases.case import Case
 from .graphs import Op, conv_model, depthwise_model, network, random_input, residual_model
+from .replays import cases_of
 from .simulation import interpreter_of, run, taken
-from .test_cases import cases_of
 
 BYTES = ("int8", "uint8")
 # Norm of the difference over that of the result; TF32 has 10 bits, bfloat16 7.

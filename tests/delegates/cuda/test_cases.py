@@ -2,94 +2,46 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
-from ...cases.case import Case, Skip
+from ...cases.case import Case
+from .replays import PATH, STEMS, cases_of, claimed, is_left_out, replays
 from .simulation import interpreter_of, needs_triton, run, simulated, taken
 
-# The modules whose operators have a family in delegates/cuda/families.py.
-STEMS = (
-    "activations",
-    "arg_min_max",
-    "batch_matmul",
-    "binary",
-    "binary_math",
-    "cast",
-    "comparison",
-    "concatenation",
-    "conv",
-    "conv_q8",
-    "cumsum",
-    "depthwise_conv",
-    "depthwise_conv_q8",
-    "dynamic_update_slice",
-    "elementwise",
-    "embedding",
-    "fill",
-    "fully_connected",
-    "fully_connected_q8",
-    "gather",
-    "gather_nd",
-    "half_precision",
-    "hybrid",
-    "logical",
-    "normalization",
-    "pad",
-    "pool",
-    "prelu",
-    "quantize",
-    "reduce",
-    "reshape",
-    "resize",
-    "reverse",
-    "select",
-    "slice",
-    "softmax",
-    "space_batch",
-    "space_depth",
-    "split",
-    "tile",
-    "top_k",
-    "transpose",
-    "transpose_conv",
-    "unary_math",
-)
+__all__ = ["STEMS", "cases_of"]
+
 # What is looked at when the whole suite is not run: every so many cases of a module.
 _EVERY = 3
 # By the bytes of a float: of float16 the last bit may differ.
 _RTOL = {2: 1e-3, 4: 1e-5, 8: 1e-12}
 
 
-def cases_of(stem: str) -> list[Case]:
-    """CASES of a module, but for large ones that are there for the CPU's threads."""
-    cases: list[Case] = getattr(import_module(f"...cases.{stem}", __package__), "CASES", [])
-    return [case for case in cases if case.num_threads == 1]
-
-
 def _parameters() -> list[object]:
     return [
         pytest.param(
-            case, numerics, id=f"{case.id}-{numerics}", marks=[] if n % _EVERY == 0 else pytest.mark.long
+            case,
+            numerics,
+            id=f"{case.id}-{numerics}",
+            marks=[] if n // len(case.numerics) % _EVERY == 0 else pytest.mark.long,
         )
         for stem in STEMS
-        for n, case in enumerate(cases_of(stem))
-        for numerics in ("default", "reference")
+        for n, (case, numerics) in enumerate(replays(stem))
+        if not is_left_out(case, numerics)
     ]
+
+
+def test_what_the_gpu_leaves_to_the_cpu_is_as_pinned() -> None:
+    assert PATH.read_text() == claimed(), "where that is meant: python -m tests.delegates.cuda.replays"
 
 
 @needs_triton
 @pytest.mark.parametrize("case, numerics", _parameters())
 def test_equals_the_cpu(case: Case, numerics: str) -> None:
-    if isinstance(case.closeness, Skip):
-        pytest.skip(case.closeness.reason)
     delegate = simulated()
     interpreter = interpreter_of(case.make(), delegate, numerics)
     got = run(interpreter, case.inputs)
-    if not taken(delegate, interpreter):
-        pytest.skip(f"left out: {', '.join(delegate._reasons.values())}")
+    assert taken(delegate, interpreter), delegate._reasons
     expected = run(interpreter_of(case.make(), None, numerics), case.inputs)
     for mine, theirs in zip(got, expected, strict=True):
         assert mine.shape == theirs.shape and mine.dtype == theirs.dtype

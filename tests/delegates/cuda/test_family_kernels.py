@@ -14,10 +14,10 @@ from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.launch import Kernel
 from numlite.delegates.cuda.partition_kernel import CudaKernel
 
-from ...cases.case import Case, Skip
+from ...cases.case import Case
 from .machine_code import SHARED_BYTES, compile_together, machine_code
+from .replays import cases_of
 from .simulation import interpreter_of, needs_triton
-from .test_cases import cases_of
 
 pytestmark = needs_triton
 
@@ -113,8 +113,8 @@ def _kernels_of(stem: str) -> tuple[Kernel, ...]:
     kernels = {
         kernel: None
         for case in cases_of(stem)
-        if not isinstance(case.closeness, Skip)
         for numerics, precision in _SETTINGS
+        if case.runs(numerics)
         for kernel in _kernels(case, numerics, precision)
         if kernel.source not in _ELSEWHERE
     }

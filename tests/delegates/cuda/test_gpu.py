@@ -13,11 +13,10 @@ from numlite.delegates.cuda.compile import CubinStore
 from numlite.delegates.cuda.launch import Kernel
 from numlite.lite.errors import UnsupportedError
 
-from ...cases.case import Skip
 from .gpu_checks import BYTES, MODELS, TOLERANCES
 from .gpu_worker import Outcome, Worker
+from .replays import STEMS, is_left_out, replays
 from .simulation import RESOLVERS, needs_triton
-from .test_cases import STEMS, cases_of
 
 pytestmark = [pytest.mark.gpu, needs_triton]
 
@@ -33,9 +32,8 @@ def _checks() -> list[Check]:
     cases = [
         ("case_equals_the_cpu", stem, case.id, numerics)
         for stem in STEMS
-        for case in cases_of(stem)
-        if not isinstance(case.closeness, Skip)
-        for numerics in RESOLVERS
+        for case, numerics in replays(stem)
+        if not is_left_out(case, numerics)
     ]
     alone = (
         "threads_share_the_gpu",
@@ -115,8 +113,7 @@ def test_on_the_gpu(gpu: Gpu, check: Check) -> None:
     outcome = gpu.worker.call(*check)
     if outcome.failure:
         pytest.fail(outcome.failure + _more(gpu, check, outcome))
-    if outcome.value:
-        pytest.skip(f"left out: {outcome.value}")
+    assert not outcome.value, f"left out: {outcome.value}"
 
 
 def _more(gpu: Gpu, check: Check, outcome: Outcome) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from .driver_stand_in import why_not
 from .gpu_worker import Worker
-from .test_cases import cases_of
+from .replays import cases_of
 
 pytestmark = pytest.mark.skipif(why_not() is not None, reason=why_not() or "")
 CHECK = ("case_equals_the_cpu", "gather", cases_of("gather")[3].id, "default")

@@ -8,12 +8,12 @@ from numlite.delegates.cuda.compile import compile_triton
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
-from ...cases.case import Case, Skip
+from ...cases.case import Case
 from ...model_builder import ModelBuilder
 from .graphs import SAME
 from .machine_code import SHARED_BYTES, kernels_of, machine_code
+from .replays import cases_of
 from .simulation import check_equal, interpreter_of, needs_triton, run, simulated, taken
-from .test_cases import cases_of
 
 pytestmark = needs_triton
 
@@ -131,8 +131,7 @@ def test_activations_that_are_no_clamps_are_left_to_the_cpu(case: Case) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("numerics", _NUMERICS)
 def test_compiles_for_sm_90(numerics: str) -> None:
-    cases = [case for case in cases_of("hybrid") if not isinstance(case.closeness, Skip)]
-    cases = [case for case in cases if all(case is not left for left in _CPU_ONLY)]
+    cases = [case for case in cases_of("hybrid") if all(case is not left for left in _CPU_ONLY)]
     models: list[tuple[bytes, dict[int, tuple[int, ...]]]] = [(case.make(), {}) for case in cases]
     models += [(_conv(size, False, True), {0: (32, 5, 4, 8)}) for size in (1, 3)]
     models.append(
