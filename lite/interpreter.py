@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from .kernel_call import KernelLibrary
     from .memory_report import MemoryReport
     from .model import Model, Signature
+    from .observation import Observer
     from .op_resolver import OpResolver
     from .profiler import OpProfile
     from .settings import Settings
@@ -141,6 +142,16 @@ class Interpreter:
                 if message == str(error):
                     raise
                 raise type(error)(message) from error
+
+    def observe(self, observer: Observer | None) -> None:
+        """Have a function see every value of every subgraph as the model runs, or (None) no longer.
+
+        allocate_tensors must follow.
+        """
+        with self._exclusive():
+            self.runtime.observer = observer
+            for subgraph in (*self.subgraphs, *self.runtime.copies):
+                subgraph.discard_stages()
 
     def set_tensor(self, index: int, value: object, subgraph_index: int = 0) -> None:
         """Copy value into a tensor; ValueError unless its type and shape are the tensor's, which keeps it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -158,6 +159,11 @@ class Plan:
     @property
     def segments(self) -> list[NativeSegment]:
         return [step for step in self.steps if isinstance(step, NativeSegment)]
+
+    @cached_property
+    def by_node(self) -> list[tuple[Node, NativeSegment | None]]:
+        """single_steps(), kept for those who run the plan so again and again."""
+        return self.single_steps()
 
     def single_steps(
         self, by_call: Callable[[Node], bool] = lambda node: False

@@ -285,7 +285,8 @@ class PreparedGraph(NodeContext):
     def native_plan(self) -> NativePlan | None:
         """The plan of an allocated subgraph that runs without Python: a row of another plan may run it."""
         segment = self._native_segment
-        return None if segment is None or segment.resizes else segment.plan
+        watched = self.runtime.observer is not None
+        return None if segment is None or segment.resizes or watched else segment.plan
 
     @property
     def _native_segment(self) -> NativeSegment | None:
@@ -302,7 +303,7 @@ class PreparedGraph(NodeContext):
     def _choose_entry(self) -> None:
         """Whole subgraphs of one native segment, or of none, run without any Python in between."""
         self._entry = None
-        if debug.level >= debug.TIMES:
+        if debug.level >= debug.TIMES or self.runtime.observer is not None:
             return
         segment = self._native_segment
         if segment is not None:

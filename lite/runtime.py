@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
+    from .observation import Observer
     from .settings import Settings
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
@@ -44,6 +45,7 @@ class Runtime:
         self.offered_delegates = list(settings.offered_delegates)
         self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
+        self.observer: Observer | None = None  # sees each value before another one overwrites it
         self._claimed = {0}
 
     def claim(self, index: int) -> Subgraph:

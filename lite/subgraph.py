@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from . import debug
 from .errors import InvokeError, StateError
 from .node_errors import invoke_error
+from .observation import run_observed
 from .plan import NativeSegment
 from .prepared_graph import PreparedGraph
 from .stage import Stage, State
@@ -85,6 +86,9 @@ class Subgraph(PreparedGraph):
     def _run_stage(self, stage: Stage) -> None:
         if debug.level >= debug.TIMES:
             debug.run_stage(self, stage)
+            return
+        if self.runtime.observer is not None:
+            run_observed(self, stage, self.runtime.observer)
             return
         for step in stage.plan.steps:
             if isinstance(step, NativeSegment):

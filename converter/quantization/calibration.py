@@ -1,0 +1,103 @@
+"""Calibration: the ranges that were observed, which can be saved, loaded, and merged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from ...lite.errors import ModelError
+from .float_graph import Site
+from .observers import Observer, observer
+
+Range = tuple[float, float]
+
+_FORMAT = 1
+
+
+class Calibration(Mapping[Site, Range]):
+    """The range of each tensor that had a value. names are the tensors', to tell models apart."""
+
+    def __init__(self, kind: str, observers: dict[Site, Observer], names: dict[Site, str]) -> None:
+        self.kind = kind
+        self._observers = observers
+        self.names = names
+        self._ranges: dict[Site, Range] = {}
+
+    def __getitem__(self, site: Site) -> Range:
+        if site not in self._ranges:
+            self._ranges[site] = self._observers[site].range()
+        return self._ranges[site]
+
+    def __iter__(self) -> Any:
+        return iter(self._observers)
+
+    def __len__(self) -> int:
+        return len(self._observers)
+
+    def merge(self, other: Calibration) -> None:
+        """Take in what was observed elsewhere of the same model; ModelError where it is not the same."""
+        if self.kind != other.kind:
+            raise ModelError(f"calibrations: observers must be the same, got {self.kind} and {other.kind}")
+        for site, found in other._observers.items():
+            name = self.names.setdefault(site, other.names[site])
+            if name != other.names[site]:
+                raise ModelError(
+                    f"calibrations: must be of one model, got tensors {name!r} and {other.names[site]!r}"
+                )
+            if site in self._observers:
+                self._observers[site].merge(found)
+            else:
+                self._observers[site] = found
+        self._ranges.clear()
+
+    def to_json(self) -> str:
+        rows = [
+            {"subgraph": site.graph, "tensor": site.tensor, "name": self.names[site], **found.state()}
+            for site, found in sorted(self._observers.items())
+        ]
+        head = json.dumps({"format": _FORMAT, "observer": self.kind})
+        # A line for each tensor, so that people can compare two files.
+        lines = ",\n".join(map(json.dumps, rows))
+        return f'{head[:-1]}, "tensors": [\n{lines}\n]}}\n'
+
+    @classmethod
+    def from_json(cls, text: str) -> Calibration:
+        """ModelError for what is no calibration."""
+        try:
+            found = json.loads(text)
+            if found["format"] != _FORMAT:
+                raise ValueError(f"format {found['format']!r} is not known")
+            observers: dict[Site, Observer] = {}
+            names: dict[Site, str] = {}
+            for row in found["tensors"]:
+                site = Site(int(row["subgraph"]), int(row["tensor"]))
+                observers[site] = observer(found["observer"])
+                observers[site].load(row)
+                names[site] = str(row["name"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(f"calibration: must be a file that numlite has saved; {error!r}") from error
+        return cls(found["observer"], observers, names)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        Path(path).write_text(self.to_json())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Calibration:
+        return cls.from_json(Path(path).read_text())
+
+    def check_model(self, names: Mapping[Site, str]) -> None:
+        """ModelError unless the tensors have the names that they had in the model that was observed."""
+        wrong = [site for site, name in self.names.items() if names.get(site) != name]
+        if wrong:
+            raise ModelError(
+                f"calibration: must be of this model, got tensor {self.names[wrong[0]]!r} where it has "
+                f"{names.get(wrong[0])!r}"
+            )
+
+
+def missing(needed: Iterable[Site], ranges: Mapping[Site, Range]) -> list[Site]:
+    """The tensors that have no range."""
+    return [site for site in needed if site not in ranges]

@@ -1,0 +1,104 @@
+"""FloatGraph: the operators of a model with who gives and who takes each tensor, over all its subgraphs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from ...schema import tflite
+from .constraints import CONSTRAINTS, Constraint
+from .model_editor import ModelEditor
+
+
+class Site(NamedTuple):
+    """A tensor: the number of its subgraph, and its own."""
+
+    graph: int
+    tensor: int
+
+
+class Step(NamedTuple):
+    """An operator: its subgraph, its place there, its name, and its tensors (-1: left out)."""
+
+    graph: int
+    place: int
+    name: str
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    operator: tflite.OperatorT
+
+    @property
+    def constraint(self) -> Constraint | None:
+        return CONSTRAINTS.get(self.name)
+
+    def operand_sites(self) -> list[Site]:
+        """The quantized operands that are there, by the table."""
+        rule = self.constraint
+        places = [] if rule is None else rule.operand_places(len(self.inputs))
+        return [Site(self.graph, self.inputs[p]) for p in places if self.inputs[p] >= 0]
+
+    def result_sites(self) -> list[Site]:
+        """The quantized results, by the table."""
+        rule = self.constraint
+        places = [] if rule is None else rule.result_places(len(self.outputs))
+        return [Site(self.graph, self.outputs[p]) for p in places if self.outputs[p] >= 0]
+
+
+class FloatGraph:
+    """A reading of a model, which must not change meanwhile.
+
+    entries are the subgraphs that callers of the model run.
+    """
+
+    def __init__(self, editor: ModelEditor) -> None:
+        self.editor = editor
+        self.subgraphs = editor.subgraphs
+        self.steps = [step for graph in range(len(self.subgraphs)) for step in self._steps(graph)]
+        self.producers: dict[Site, Step] = {}
+        self.users: dict[Site, list[Step]] = defaultdict(list)
+        for step in self.steps:
+            self.producers.update((Site(step.graph, t), step) for t in step.outputs if t >= 0)
+            for t in dict.fromkeys(step.inputs):
+                if t >= 0:
+                    self.users[Site(step.graph, t)].append(step)
+        self.inputs = {Site(g, t) for g, graph in enumerate(self.subgraphs) for t in graph.inputs or ()}
+        self.outputs = {Site(g, t) for g, graph in enumerate(self.subgraphs) for t in graph.outputs or ()}
+        definitions = editor.root.signature_defs or []
+        self.entries = {0, *(definition.subgraph_index for definition in definitions)}
+
+    def _steps(self, graph: int) -> Iterator[Step]:
+        for place, (operator, name) in enumerate(self.editor.operators(self.subgraphs[graph])):
+            inputs, outputs = tuple(operator.inputs or ()), tuple(operator.outputs or ())
+            yield Step(graph, place, name, inputs, outputs, operator)
+
+    def tensor(self, site: Site) -> tflite.TensorT:
+        tensors = self.subgraphs[site.graph].tensors
+        assert tensors is not None
+        return tensors[site.tensor]
+
+    def name(self, site: Site) -> str:
+        return self.tensor(site).name or f"tensor {site.tensor}"
+
+    def is_float(self, site: Site) -> bool:
+        return self.tensor(site).type == TensorType.FLOAT32
+
+    def is_constant(self, site: Site) -> bool:
+        return site not in self.producers and site not in self.inputs and self._data(site) is not None
+
+    def constant(self, site: Site) -> np.ndarray:
+        """A constant's values in its own shape."""
+        data = self._data(site)
+        assert data is not None
+        return data
+
+    def _data(self, site: Site) -> np.ndarray | None:
+        return self.editor.constant(self.tensor(site))
+
+    def where(self, step: Step) -> str:
+        """How errors and reports name an operator: by its name and its first result."""
+        results = [self.name(Site(step.graph, t)) for t in step.outputs if t >= 0]
+        return f"{step.name} {results[0]!r}" if results else f"{step.name} at {step.place}"

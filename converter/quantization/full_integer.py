@@ -1,0 +1,101 @@
+"""quantize_activations: a float model with integer activations, from the ranges of its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ...lite.errors import ModelError
+from ...lite.model import Model
+from ...lite.tensor import TensorType
+from .constraints import INT8 as INT8_TYPE
+from .constraints import INT16
+from .float_graph import FloatGraph, Site
+from .integer_constants import IntegerConstants
+from .model_editor import ModelEditor
+from .parameters import Parameters, one_scale, range_parameters
+from .propagate import Range, Sets
+from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
+from .scheme import ACTIVATIONS, Integers
+from .selection import Refusal, select
+
+
+class Integered(NamedTuple):
+    """The editor of the integer model, why operators stayed float, and whose weights got a larger scale."""
+
+    editor: ModelEditor
+    reasons: dict[str, str]
+    widened: list[str]
+
+
+def sites_to_observe(model: Model) -> set[Site]:
+    """The tensors whose ranges any scheme may ask for."""
+    graph = FloatGraph(ModelEditor(model))
+    found: set[Site] = set()
+    for type_ in (INT8_TYPE, INT16):
+        for step in select(graph, type_).chosen.values():
+            found.update(step.operand_sites(), step.result_sites())
+    ends = {site for site in (*graph.inputs, *graph.outputs) if graph.is_float(site)}
+    return {site for site in found | ends if not graph.is_constant(site)}
+
+
+def quantize_activations(
+    model: Model,
+    ranges: Mapping[Site, Range],
+    activation_bits: int = 8,
+    *,
+    per_channel: bool = True,
+    per_channel_dense: bool = True,
+    ends: Ends = FLOAT_ENDS,
+    refuse: Refusal = lambda step: None,
+) -> Integered:
+    """Make every operator that has an integer kernel an integer one, with activations of 8 or 16 bits.
+
+    Raises ModelError that names the tensors which have no range.
+    """
+    integers = ACTIVATIONS[activation_bits]
+    graph = FloatGraph(ModelEditor(model))
+    selection = select(graph, TensorType(integers.type), refuse)
+    sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends))
+    constants = IntegerConstants(graph, integers, per_channel, per_channel_dense)
+    parameters = _parameters(graph, sets, constants, integers)
+    reasons = {
+        graph.where(step): selection.reasons[key]
+        for step in graph.steps
+        if (key := (step.graph, step.place)) in selection.reasons
+    }
+    rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, ends))
+    return Integered(graph.editor, reasons, constants.widened)
+
+
+def _chosen_ends(graph: FloatGraph, ends: Ends) -> list[Site]:
+    """The float inputs and outputs that are to be integers."""
+    found = [*(graph.inputs if ends.inputs else ()), *(graph.outputs if ends.outputs else ())]
+    return sorted(site for site in found if site.graph in graph.entries and graph.is_float(site))
+
+
+def _parameters(
+    graph: FloatGraph, sets: Sets, constants: IntegerConstants, integers: Integers
+) -> dict[Site, Parameters]:
+    """Those of every tensor of a set."""
+    found: dict[Site, Parameters] = {}
+    unknown: list[Site] = []
+    for root, members in sets.members().items():
+        source = sets.source(root)
+        if source.fixed is not None:
+            made = one_scale(*source.fixed, integers)
+        elif source.constant is not None:
+            made = constants.embedding(source.constant)
+        elif (range_ := sets.range(root)) is not None:
+            made = range_parameters(*range_, integers)
+        else:
+            unknown += sets.unknown(root)
+            continue
+        found.update(dict.fromkeys(members, made))
+    if unknown:
+        names = ", ".join(repr(graph.name(site)) for site in unknown[:10])
+        raise ModelError(
+            f"calibration: all tensors must have been observed, got none of {len(unknown)}: {names}; "
+            "samples that take every branch would give their ranges"
+        )
+    return found

@@ -1,0 +1,160 @@
+"""IntegerConstants: weights, biases and other constants of integer operators, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from .constraints import Weights
+from .float_graph import FloatGraph, Site, Step
+from .parameters import (
+    MOST_BIAS,
+    Parameters,
+    bias_scales,
+    magnitude_scales,
+    one_scale,
+    range_parameters,
+    scales_that_hold,
+)
+from .scheme import BIASES, WEIGHTS, Integers
+
+_DEPTHWISE = "DEPTHWISE_CONV_2D"
+
+
+class Weighed(NamedTuple):
+    """The tensors of an operator's filter and bias (-1: none), and the bias's type."""
+
+    filter: int
+    bias: int
+    bias_type: TensorType
+
+
+class IntegerConstants:
+    """Makes constants of floats; the same one for the same use of the same constant.
+
+    activations are the integers of the operands; dense layers (FULLY_CONNECTED) may have one scale where
+    others have one a channel. widened names the operators whose weights have a larger scale for their bias.
+    """
+
+    def __init__(
+        self,
+        graph: FloatGraph,
+        activations: Integers,
+        per_channel: bool = True,
+        per_channel_dense: bool = True,
+    ) -> None:
+        self._graph, self._activations = graph, activations
+        self._per_channel, self._per_channel_dense = per_channel, per_channel_dense
+        self._made: dict[tuple[object, ...], int] = {}
+        self.widened: list[str] = []
+
+    def operand(
+        self, step: Step, place: int, wanted: Parameters | None, others: Callable[[Site], Parameters]
+    ) -> int:
+        """The integers of a constant operand: with the parameters that are wanted, or else its own."""
+        site = Site(step.graph, step.inputs[place])
+        if wanted is None:
+            wanted = self._parameters(step, site, others)
+        return self.value(site, wanted)
+
+    def _parameters(self, step: Step, site: Site, others: Callable[[Site], Parameters]) -> Parameters:
+        values = self._graph.constant(site)
+        if not values.any() and not step.result_sites():
+            # What is compared with 0 has a scale of its own, in which 0 is exact.
+            beside = [other for other in step.operand_sites() if not self._graph.is_constant(other)]
+            if beside:
+                return others(beside[0])
+        return self.range(values)
+
+    def range(self, values: np.ndarray) -> Parameters:
+        """Parameters that hold all values."""
+        if not values.size:
+            return range_parameters(0.0, 0.0, self._activations)
+        return range_parameters(float(values.min()), float(values.max()), self._activations)
+
+    def embedding(self, site: Site) -> Parameters:
+        """Parameters of a constant whose elements become an operator's results: symmetric, as weights are."""
+        values = self._graph.constant(site)
+        if self._activations.symmetric:
+            return self.range(values)
+        weights = WEIGHTS[8]
+        (scale,) = magnitude_scales(np.abs(values).max(initial=0.0, keepdims=True).reshape(1), weights)
+        return one_scale(float(scale), 0, self._activations)
+
+    def value(self, site: Site, parameters: Parameters) -> int:
+        """A constant as integers; what they cannot reach is clipped."""
+        key = (site, parameters.integers, parameters.scales.tobytes(), parameters.zero_points.tobytes())
+        if key not in self._made:
+            self._made[key] = self._add(site, parameters, self._graph.constant(site))
+        return self._made[key]
+
+    def weights(self, step: Step, weights: Weights, operand: Parameters) -> Weighed:
+        """Filter and bias of an operator, for an operand's scale."""
+        site = Site(step.graph, step.inputs[weights.place])
+        values = self._graph.constant(site)
+        bias_at = step.inputs[weights.bias] if weights.bias < len(step.inputs) else -1
+        bias = self._graph.constant(Site(step.graph, bias_at)).reshape(-1) if bias_at >= 0 else None
+        channels = values.shape[weights.dimension]
+        scales = self._filter_scales(step, values, weights.dimension)
+        if bias is not None:
+            held = scales_that_hold(bias, float(operand.scale), scales)
+            if not np.array_equal(held, scales):
+                self.widened.append(self._graph.where(step))
+                scales = held
+        zeros = np.zeros(len(scales), np.int64)
+        parameters = Parameters(WEIGHTS[8], scales, zeros, weights.dimension if len(scales) > 1 else 0)
+        integers = BIASES[self._activations.bits]
+        if bias is None and not weights.needs_bias:
+            return Weighed(self.value(site, parameters), -1, integers.type)
+        return Weighed(
+            self.value(site, parameters),
+            self._bias(step, bias_at, bias, channels, bias_scales(float(operand.scale), scales), integers),
+            integers.type,
+        )
+
+    def _filter_scales(self, step: Step, values: np.ndarray, dimension: int) -> np.ndarray:
+        is_dense = step.name == "FULLY_CONNECTED"
+        per_channel = self._per_channel and (self._per_channel_dense or not is_dense)
+        axes = tuple(a for a in range(values.ndim) if a != dimension % values.ndim) if per_channel else None
+        return magnitude_scales(np.abs(values).max(axis=axes, initial=0.0).reshape(-1), WEIGHTS[8])
+
+    def _bias(
+        self,
+        step: Step,
+        bias_at: int,
+        bias: np.ndarray | None,
+        channels: int,
+        scales: np.ndarray,
+        integers: Integers,
+    ) -> int:
+        parameters = Parameters(integers, scales, np.zeros(len(scales), np.int64), 0)
+        like = Site(step.graph, bias_at if bias_at >= 0 else step.outputs[0])
+        values = np.zeros(channels, np.float32) if bias is None else bias
+        key = (like, bias is None, integers, scales.tobytes())
+        if key not in self._made:
+            suffix = "" if bias is not None else "_bias"
+            self._made[key] = self._add(like, parameters, values, suffix, MOST_BIAS)
+        return self._made[key]
+
+    def _add(
+        self,
+        like: Site,
+        parameters: Parameters,
+        values: np.ndarray,
+        suffix: str = "",
+        most: int | None = None,
+    ) -> int:
+        integers = parameters.quantized(values)
+        if most is not None:
+            integers = np.clip(integers, -most, most)
+        type_ = parameters.integers.type
+        dtype = {TensorType.INT8: np.int8, TensorType.INT16: np.int16}.get(type_)
+        dtype = dtype or {TensorType.INT32: np.int32, TensorType.INT64: np.int64}[type_]
+        name = self._graph.name(like) + suffix
+        subgraph = self._graph.subgraphs[like.graph]
+        return self._graph.editor.add_constant(
+            subgraph, name, type_, integers.astype(dtype), parameters.table()
+        )
