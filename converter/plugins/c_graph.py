@@ -1,0 +1,194 @@
+"""The graph half of TensorFlow's C interface: what a plugin's optimize function may ask about its graph."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from threading import RLock
+
+from google.protobuf.message import DecodeError
+
+from ...kernels.fallback.status import FailedPreconditionError, InvalidArgumentError
+from ...kernels.plugin.buffer import content, fill
+from ...kernels.plugin.callbacks import Answer, name_text
+from ...kernels.plugin.handles import Handles
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import GraphDef, OpDef
+from ...schema.op_info import OpInfo
+from ..ir.attributes import DenseAttr
+from ..ir.dense import tensor_proto
+from ..ir.import_graph import import_graph_def
+from ..ir.import_options import ImportOptions
+from ..optimizers.item import GrapplerItem
+from ..optimizers.properties import GraphProperties, TensorProperties
+from .plugin import FunctionLibrary
+
+_NO_STORAGE = "Not enough storage to hold the requested list of nodes"
+_POINTER, _INT, _SIZE = ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t
+
+
+@dataclass
+class CItem:
+    """A TF_GrapplerItem: the graph's bytes, the names in it, and definitions of ops that are not
+    TensorFlow's.
+    """
+
+    graph: bytes
+    preserved: Sequence[str]
+    feeds: Sequence[str]
+    fetches: Sequence[str]
+    ops: Mapping[str, OpDef]
+
+    @cached_property
+    def item(self) -> GrapplerItem:
+        """The graph as properties want it, made when they are first asked for."""
+        try:
+            options = ImportOptions(check_nodes=False, op_defs=tuple(self.ops.values()))
+            module = import_graph_def(GraphDef.FromString(self.graph), options)
+        except (ModelError, UnsupportedError, DecodeError) as error:
+            raise InvalidArgumentError(f"graph: must import, got: {error}") from error
+        return GrapplerItem(module, tuple(self.feeds), tuple(self.fetches), tuple(self.preserved))
+
+
+class CProperties:
+    """A TF_GraphProperties."""
+
+    def __init__(self, item: GrapplerItem) -> None:
+        self.held = GraphProperties(item)
+        self.is_inferred = False
+        self.lock = RLock()
+
+    def infer(self, valid_feeds: int, aggressive: int, input_values: int, output_values: int) -> None:
+        """FailedPreconditionError the second time, which TensorFlow ends the process at."""
+        with self.lock:
+            if self.is_inferred:
+                raise FailedPreconditionError(
+                    "TF_InferStatically: must be called once on a TF_GraphProperties"
+                )
+            self.is_inferred = True
+            self.held.infer_statically(
+                bool(valid_feeds), bool(aggressive), bool(input_values), bool(output_values)
+            )
+
+    def of(self, name: bytes | None, outputs: bool) -> list[TensorProperties]:
+        """Of a node's inputs or outputs; of none for a name of nothing."""
+        with self.lock:
+            ask = self.held.output_properties if outputs else self.held.input_properties
+            return ask(name_text(name))
+
+
+def graph_answers(handles: Handles, ops: Mapping[str, OpDef]) -> Mapping[str, Answer]:
+    """What the functions of graph optimizers do, with handles of CItem, CProperties and FunctionLibrary."""
+
+    def preserved(handle: int) -> list[bytes]:
+        return _encoded(handles.get(handle, CItem).preserved)
+
+    def fetched(handle: int) -> list[bytes]:
+        return _encoded(handles.get(handle, CItem).fetches)
+
+    def new_library(buffer: int) -> int:
+        try:
+            graph = GraphDef.FromString(content(buffer))
+        except DecodeError as error:
+            raise InvalidArgumentError(f"graph: must be a GraphDef, got {error}") from error
+        return handles.new(FunctionLibrary.of_graph_def(graph, ops))
+
+    def look_up(handle: int, name: bytes | None, buffer: int) -> None:
+        definition = handles.get(handle, FunctionLibrary).look_up_op_def(name_text(name))
+        fill(buffer, definition.SerializeToString())
+
+    answers: dict[str, Answer] = {
+        "TF_GetNodesToPreserveListSize": _size_of(preserved),
+        "TF_GetNodesToPreserveList": _list_of(preserved),
+        "TF_GetFetchNodesListSize": _size_of(fetched),
+        "TF_GetFetchNodesList": _list_of(fetched),
+        "TF_NewGraphProperties": lambda handle: handles.new(CProperties(handles.get(handle, CItem).item)),
+        "TF_DeleteGraphProperties": handles.drop,
+        "TF_InferStatically": lambda handle, *flags: handles.get(handle, CProperties).infer(*flags),
+        "TF_NewFunctionLibraryDefinition": new_library,
+        "TF_DeleteFunctionLibraryDefinition": handles.drop,
+        "TF_LookUpOpDef": look_up,
+    }
+    for side in ("Input", "Output"):
+        answers[f"TF_Get{side}PropertiesListSize"] = _property_count(handles, side == "Output")
+        answers[f"TF_Get{side}PropertiesList"] = _property_list(handles, side == "Output")
+    return answers
+
+
+def _encoded(names: Iterable[str]) -> list[bytes]:
+    return [name.encode(errors="surrogateescape") for name in names]
+
+
+def _size_of(names: Callable[[int], list[bytes]]) -> Answer:
+    def answer(handle: int, count: int, storage_size: int) -> None:
+        found = names(handle)
+        _there(count, storage_size)
+        _INT.from_address(count).value = len(found)
+        _SIZE.from_address(storage_size).value = sum(map(len, found))
+
+    return answer
+
+
+def _list_of(names: Callable[[int], list[bytes]]) -> Answer:
+    """No name ends in a zero: the next one follows at once."""
+
+    def answer(handle: int, values: int, lengths: int, count: int, storage: int, room: int) -> None:
+        found = names(handle)
+        if count < len(found):
+            raise InvalidArgumentError(f"num_values: must be {len(found)}, got {count}")
+        if not found:
+            return
+        _there(values, lengths, storage)
+        used = 0
+        for index, name in enumerate(found):
+            if used + len(name) > room:
+                raise InvalidArgumentError(_NO_STORAGE)
+            _POINTER.from_address(values + 8 * index).value = storage + used
+            _SIZE.from_address(lengths + 8 * index).value = len(name)
+            ctypes.memmove(storage + used, name, len(name))
+            used += len(name)
+
+    return answer
+
+
+def _there(*pointers: int) -> None:
+    if not all(pointers):
+        raise InvalidArgumentError("pointers to what is filled in: must not be null")
+
+
+def _property_count(handles: Handles, outputs: bool) -> Answer:
+    def answer(handle: int, name: bytes | None, count: int) -> None:
+        found = handles.get(handle, CProperties).of(name, outputs)
+        _there(count)
+        _INT.from_address(count).value = len(found)
+
+    return answer
+
+
+def _property_list(handles: Handles, outputs: bool) -> Answer:
+    def answer(handle: int, name: bytes | None, buffers: int, count: int) -> None:
+        found = handles.get(handle, CProperties).of(name, outputs)
+        if count < len(found):
+            raise InvalidArgumentError(f"num_values: must be {len(found)}, got {count}")
+        if found:
+            _there(buffers)
+        for index, each in enumerate(found):
+            fill(_POINTER.from_address(buffers + 8 * index).value, properties_proto(each).SerializeToString())
+
+    return answer
+
+
+def properties_proto(properties: TensorProperties) -> OpInfo.TensorProperties:
+    """The message that plugins read: an unknown size is -1, or a number <= -2 that equal sizes share."""
+    made = OpInfo.TensorProperties(dtype=properties.dtype)
+    if properties.shape is None:
+        made.shape.unknown_rank = True
+    else:
+        made.shape.SetInParent()
+        for size in properties.shape:
+            made.shape.dim.add(size=size)
+    if isinstance(properties.value, DenseAttr):
+        made.value.CopyFrom(tensor_proto(properties.value))
+    return made

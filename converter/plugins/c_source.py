@@ -1,0 +1,113 @@
+"""Where a plugin of C runs: in a process of its own, or in this one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+from google.protobuf.message import DecodeError
+
+from ...kernels.fallback.status import OpError
+from ...lite.errors import PluginError
+from ...schema.graph_def import OpDef, OpList
+from .c_graph import CItem
+from .process import PluginProcess
+
+if TYPE_CHECKING:
+    from .c_optimizer import COptimizer
+
+Told = Mapping[str, Any]
+
+
+class CSource(Protocol):
+    """Runs one plugin, one instance of its optimizer at a time. All of it raises PluginError."""
+
+    isolation: str
+
+    def describe(self) -> tuple[Told, tuple[OpDef, ...]]:
+        """What description tells of it, and the ops that it has registered."""
+
+    def create(self) -> None:
+        """Make the instance."""
+
+    def optimize(self, item: CItem) -> bytes | None:
+        """The bytes that it gives for a graph, None where it did nothing."""
+
+    def destroy(self) -> None:
+        """Let go of the instance."""
+
+    def close(self) -> None:
+        """Nothing is asked any more."""
+
+
+class OwnProcess:
+    """A process that opens the plugin; a new one after it has crashed."""
+
+    isolation = "process"
+
+    def __init__(self, path: str, timeout_s: float) -> None:
+        self._process = PluginProcess(path, timeout_s)
+
+    def describe(self) -> tuple[Told, tuple[OpDef, ...]]:
+        header, content = self._process.ask("describe")
+        try:
+            return header["description"], tuple(OpList.FromString(content).op)
+        except (DecodeError, KeyError) as error:
+            raise PluginError(f"plugin {self._process.path!r}: its process gave a wrong answer") from error
+
+    def create(self) -> None:
+        self._process.ask("create")
+
+    def optimize(self, item: CItem) -> bytes | None:
+        ops = OpList(op=item.ops.values()).SerializeToString()
+        names = {"preserved": item.preserved, "feeds": item.feeds, "fetches": item.fetches}
+        listed = {key: list(value) for key, value in names.items()}
+        if not self._process.is_alive:
+            raise PluginError(f"plugin {self._process.path!r}: its process has ended in this run")
+        header, content = self._process.ask("optimize", ops + item.graph, ops_bytes=len(ops), **listed)
+        return content if header.get("changed") else None
+
+    def destroy(self) -> None:
+        if self._process.is_alive:
+            self._process.ask("destroy")
+
+    def close(self) -> None:
+        self._process.close()
+
+
+class ThisProcess:
+    """This process, which trusts the plugin as it trusts any library."""
+
+    isolation = "none"
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._opened: COptimizer | None = None
+
+    def _optimizer(self) -> COptimizer:
+        from .c_optimizer import COptimizer
+
+        if self._opened is None:
+            self._opened = COptimizer(self._path)
+        return self._opened
+
+    def describe(self) -> tuple[Told, tuple[OpDef, ...]]:
+        from .description import description
+
+        return description(self._optimizer()), tuple(self._optimizer().library.ops)
+
+    def create(self) -> None:
+        self._optimizer().create()
+
+    def optimize(self, item: CItem) -> bytes | None:
+        try:
+            return self._optimizer().optimize(item)
+        except OpError as error:
+            raise PluginError(f"plugin {self._path!r}: {error}") from error
+
+    def destroy(self) -> None:
+        if self._opened is not None:
+            self._opened.destroy()
+
+    def close(self) -> None:
+        """A library that was opened stays."""
