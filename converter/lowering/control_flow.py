@@ -16,6 +16,7 @@ from ..lite_graph import LiteGraph, LiteTensor
 from ..operator_rules.equal_operators import remove_dead_code
 from ..partial_shape import joined
 from .body import function_named, lower_function
+from .led_list import lead_on, led, may_be_empty, without_leading
 from .lowering import Lowering, Rule
 from .tensor_list import ReservedList
 
@@ -212,9 +213,16 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
         ]
     if any(isinstance(operand, ReservedList) for operand in operands):
         raise UnsupportedError("the rank of a list's elements must be known")
-    test = _loop_graph(lowering, node, condition, "cond", operands, shapes, carried)
+    lists = [
+        is_carried and may_be_empty(lowering, operand, x.shape, y)
+        for is_carried, operand, x, y in zip(carried, operands, graph.inputs, graph.outputs, strict=True)
+    ]
+    if any(lists):
+        del lowering.program.unfinished[unfinished:]
+        graph = _loop_graph(lowering, node, body, "body", operands, shapes, carried, lists)
+    test = _loop_graph(lowering, node, condition, "cond", operands, shapes, carried, lists)
     _check_condition(test)
-    return _while(lowering, node, test, graph, operands, carried, same)
+    return _while(lowering, node, test, graph, operands, carried, same, lists)
 
 
 def _lists_are_told(lowering: Lowering, operands: list[LiteTensor], results: Sequence[LiteTensor]) -> bool:
@@ -235,10 +243,12 @@ def _while(
     operands: Sequence[LiteTensor],
     carried: Sequence[bool],
     same: Sequence[bool],
+    lists: Sequence[bool],
 ) -> list[LiteTensor]:
     """The operator. What never changes is no result, and no operand either where nothing uses it."""
     shapes = [tensor.shape for tensor in body.inputs]
     results = lowering.results(node, shapes, [operand.type for operand in operands])
+    given = [led(lowering, node, x) if is_list else x for x, is_list in zip(operands, lists, strict=True)]
     handed_on = body.outputs
     # An unchanged value that only the body's own return uses is of no use to the loop.
     body.outputs = [y for y, is_same in zip(handed_on, same, strict=True) if not is_same]
@@ -251,10 +261,14 @@ def _while(
     for graph in (test, body):
         graph.inputs = [graph.inputs[i] for i in kept]
     operator = lowering.add(
-        node, BuiltinOperator.WHILE, [operands[i] for i in kept], [results[i] for i in kept], WhileOptionsT()
+        node, BuiltinOperator.WHILE, [given[i] for i in kept], [results[i] for i in kept], WhileOptionsT()
     )
     operator.callees = (test, body)
     operator.option_fields = ("cond_subgraph_index", "body_subgraph_index")
+    for i, is_list in enumerate(lists):
+        if is_list and not same[i]:
+            name, results[i].name = results[i].name, f"{results[i].name}/led"
+            results[i] = without_leading(lowering, node, results[i], name)
     return [operand if is_same else y for operand, y, is_same in zip(operands, results, same, strict=True)]
 
 
@@ -266,8 +280,9 @@ def _loop_graph(
     operands: Sequence[LiteTensor],
     shapes: Sequence[tuple[int, ...] | None],
     carried: Sequence[bool],
+    lists: Sequence[bool] = (),
 ) -> LiteGraph:
-    """The function as a subgraph for loop variables of these shapes."""
+    """The function as a subgraph for loop variables of these shapes; lists are led."""
     graph, inner = _graph(lowering, node, f"_{name}")
     inputs = []
     for i, (operand, shape, is_carried) in enumerate(zip(operands, shapes, carried, strict=True)):
@@ -276,8 +291,15 @@ def _loop_graph(
         else:
             inputs.append(_argument(graph.name, i, operand))
     graph.inputs = inputs
+    arguments = list(inputs)
+    led_places = [i for i, is_list in enumerate(lists) if is_list]
+    for i in led_places:
+        arguments[i] = without_leading(inner, node, inputs[i], f"{inputs[i].name}/list")
     # A body's nodes are named after the loop already, and share their graph with no others.
-    graph.outputs = lower_function(lowering.program, function, inputs, inner.graph, "")
+    graph.outputs = lower_function(lowering.program, function, arguments, inner.graph, "")
+    if len(graph.outputs) == len(inputs) and name == "body":
+        for i in led_places:
+            lead_on(inner, node, graph, i)
     remove_dead_code(graph)
     return graph
 

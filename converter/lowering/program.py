@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..ir.module import Function, Module
-from ..lite_graph import LiteGraph
+from ..lite_graph import LiteGraph, LiteTensor
 from ..target_spec import Settings
 from ..transforms.effects import Effects
 from .limits import Limits
@@ -28,6 +28,8 @@ class Program:
         self.unfinished: list[LiteGraph] = []
         # The functions whose bodies are being lowered, outermost first.
         self.calls: list[str] = []
+        # What remains of tensors behind their leading elements: led_list.
+        self.whole_lists: dict[LiteTensor, LiteTensor] = {}
         self.limits = Limits()
 
     def use(self, module: Module) -> None:
