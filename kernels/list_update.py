@@ -123,4 +123,6 @@ def _prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     return update_calls(context, x, item, i, y, 1, messages)
 
 
-_REGISTRATION = Registration("CONCATENATION", _prepare, inplace_operator=InplaceOperator.INPUT0_SHARED)
+_REGISTRATION = Registration(
+    "CONCATENATION", _prepare, inplace_operator=InplaceOperator.INPUT0_SHARED, is_own=True
+)

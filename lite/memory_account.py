@@ -24,8 +24,8 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
     for tensor in subgraph.tensors:
         if tensor.data is not None:
             kinds.setdefault(tensor.allocation_type, {})[tensor.address] = tensor.data.size
-    calls = [call for node in subgraph.nodes for call in node.calls or ()]
-    packed = {id(array): array.nbytes for call in calls for array in call.keep}
+    calls = [call for node in subgraph.schedule for call in node.calls or ()]
+    packed = {id(array): array.nbytes for call in calls for array in call.keep} | subgraph.preparations.held
 
     def held(kind: AllocationType) -> int:
         return sum(kinds.get(kind, {}).values())

@@ -36,8 +36,9 @@ class MemoryReport:
     arena_bytes is the block that tensors share over time and lower_bound_bytes what any
     planner needs for it at least. persistent_bytes holds variables and what kernels keep
     across invokes, dynamic_bytes the tensors that got their size while running, constant_bytes
-    the weights in the model file, packed_bytes the copies that kernels made of them. called_bytes
-    is all of this but the constants of the subgraphs that its nodes run, each subgraph once.
+    the weights in the model file, packed_bytes the copies that kernels made of them, also for shapes
+    that inputs had before. called_bytes is all of this but the constants of the subgraphs that its
+    nodes run, each subgraph once.
     """
 
     arena_bytes: int

@@ -16,7 +16,8 @@ class Node:
 
     options is the schema's options table of the operator (attributes in the schema's own
     names), or None when the file has none. custom_options are the bytes of a custom operator.
-    temporaries are scratch tensors that prepare asked for. user_data is whatever init returned;
+    temporaries are scratch tensors that prepare asked for. packed is what prepare made of constants, by
+    a name of its own, for when it is asked again with other shapes. user_data is whatever init returned;
     calls are the compiled calls that prepare returned, or None when the node runs in Python.
     delegate is who runs the node, None for the model's own; options are DelegateParams then.
     """
@@ -30,6 +31,7 @@ class Node:
         "intermediates",
         "options",
         "outputs",
+        "packed",
         "registration",
         "temporaries",
         "user_data",
@@ -56,6 +58,7 @@ class Node:
         self.intermediates = intermediates
         self.version = version
         self.temporaries: list[int] = []
+        self.packed: dict[str, object] = {}
         self.user_data: object = None
         self.calls: Sequence[KernelCall] | None = None
         self.delegate: Delegate | None = None

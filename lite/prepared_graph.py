@@ -9,10 +9,12 @@ from . import debug
 from .arena import check_room_for
 from .errors import CancelledError, ModelError, PrepareError, StateError, TimedOutError, UnsupportedError
 from .fusion import fused
+from .known_values import compute_known
 from .memory import StageMemory
 from .node_context import NodeContext
 from .node_errors import free_node, invoke_error, prepare_error
 from .plan import NativeSegment, Plan
+from .preparation import Preparations
 from .prepared_calls import checked_calls
 from .shape_check import check_strict, checked_shape
 from .stage import Stage, State
@@ -51,6 +53,7 @@ class PreparedGraph(NodeContext):
         self.state = State.UNINVOKABLE
         self.schedule: list[Node] = []  # what runs, stage by stage: the execution plan's nodes, fused
         self.stages: list[Stage] = []
+        self.preparations = Preparations()  # for other shapes
         self.fault: str | None = None  # of the graph: it can be looked at, not run
         self.owned = False  # by one node of another subgraph, the only one that runs it
         self.delegation: Delegation | None = None  # None until a delegate is applied
@@ -99,6 +102,13 @@ class PreparedGraph(NodeContext):
         if self.state is State.INVOKABLE and self._generation == self.resources.generation:
             self._restore_memory()
             return
+        known = self.preparations.take(self)
+        if known is not None:
+            known.restore(self)
+            self.state = State.INVOKABLE
+            self._choose_entry()
+            self.reset_variables()
+            return
         self._preparing = True
         self.state = State.UNINVOKABLE
         try:
@@ -140,6 +150,8 @@ class PreparedGraph(NodeContext):
             self.resize_input(tensor.index, x.shape)
 
     def _invalidate(self) -> None:
+        if self.state is State.INVOKABLE and self._generation == self.resources.generation:
+            self.preparations.keep(self)
         self.state = State.UNINVOKABLE
         self._entry = None
         if self.delegation is not None and self.delegation.fixed_shapes:
@@ -154,6 +166,7 @@ class PreparedGraph(NodeContext):
         for stage in self.stages:
             stage.memory.release()
         self.stages.clear()
+        self.preparations.clear()
         self.state = State.UNINVOKABLE
         self._entry = None
         for caller in (*self.runtime.subgraphs, *self.runtime.copies):
@@ -258,6 +271,7 @@ class PreparedGraph(NodeContext):
         registration = node.registration
         try:
             node.calls = checked_calls(self, node, registration.prepare(self, node))
+            compute_known(self, node)
         except Exception as error:
             raise prepare_error(f"{self.where(node)}:", registration.name, error) from error
 

@@ -97,7 +97,8 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
     f, g = quantized_sums(n), n.geometry
     packed = None
     if n.is_constant:
-        packed = packed_q8.pack_filter(f, f.w.array().reshape(1, g.out_depth, 1, g.in_depth))
+        weights = f.w.array().reshape(1, g.out_depth, 1, g.in_depth)
+        packed = n.packed_once("panels", lambda: packed_q8.pack_filter(f, weights))
     return [plain.quantized_call(n, f)] if packed is None else packed_q8.product_calls(n, f, packed)
 
 

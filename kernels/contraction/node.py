@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..parallel import chunk_count
 from .geometry import ConvGeometry
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _F32, _I8, _I16, _U8 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.UINT8
 _FILTER_TYPES = {_F32: (_F32, _I8), _I8: (_I8,), _U8: (_U8,), _I16: (_I8,)}
@@ -27,7 +27,13 @@ _BIAS_TYPES = {
     _U8: (TensorType.INT32,),
     _I16: (TensorType.INT64, TensorType.INT32),
 }
+_T = TypeVar("_T")
 _UNKNOWN = ConvGeometry(*[0] * 10)
+
+
+class _Packed(NamedTuple):
+    of: tuple[np.ndarray | None, ...]  # the constants' memory
+    value: Any
 
 
 class FilterNode(NamedTuple):
@@ -86,6 +92,19 @@ class FilterNode(NamedTuple):
     def biases(self, *shape: int) -> np.ndarray | None:
         """The values of a constant bias in a shape."""
         return None if self.bias is None else self.bias.array().reshape(shape)
+
+    def packed_once(self, name: str, pack: Callable[[], _T]) -> _T:
+        """What pack makes of the constant weights and bias, made anew only where these are others.
+
+        name tells packings of one node apart; whatever else pack looks at must not change with shapes.
+        """
+        constants = (self.w.data, None if self.bias is None else self.bias.data)
+        known = self.node.packed.get(name)
+        if isinstance(known, _Packed) and all(a is b for a, b in zip(known.of, constants, strict=True)):
+            return known.value
+        value = pack()
+        self.node.packed[name] = _Packed(constants, value)
+        return value
 
     def scratch(self, nbytes: int) -> Tensor:
         """Memory of the node's own, while it runs."""

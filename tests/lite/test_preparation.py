@@ -1,0 +1,189 @@
+"""Shapes that inputs had before: the graph is not prepared for them again, and nothing else tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numlite.delegates.simple import SimpleDelegate, SimpleDelegateKernel
+from numlite.interpreter import Interpreter
+from numlite.lite import preparation
+from numlite.lite.prepared_graph import PreparedGraph
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+from ..model_builder import ModelBuilder
+
+DEPTH = 24
+WEIGHTS = np.random.default_rng(5).standard_normal((8, DEPTH)).astype(np.float32)
+
+
+def flattened_model() -> bytes:
+    """relu(x [n, 2, 12] as rows [n, 24] @ weights), the rows' shape put together from that of x."""
+    b = ModelBuilder()
+    x = b.tensor((1, 2, 12), shape_signature=[-1, 2, 12])
+    shape, rest = b.tensor((3,), np.int32), b.tensor((2,), np.int32)
+    b.op(BuiltinOperator.SHAPE, [x], [shape], tflite.ShapeOptionsT(out_type=tflite.TensorType.INT32))
+    b.op(BuiltinOperator.GATHER, [shape, b.constant([1, 2])], [rest], tflite.GatherOptionsT())
+    depth, rows = b.tensor((), np.int32), b.tensor((2,), np.int32)
+    b.op(BuiltinOperator.REDUCE_PROD, [rest, b.constant([0])], [depth], tflite.ReducerOptionsT())
+    first = b.constant(np.array(-1, np.int32))
+    b.op(BuiltinOperator.PACK, [first, depth], [rows], tflite.PackOptionsT(values_count=2))
+    flat, product, y = b.tensor((1, DEPTH)), b.tensor((1, 8)), b.tensor((1, 8))
+    b.op(BuiltinOperator.RESHAPE, [x, rows], [flat])
+    options = tflite.FullyConnectedOptionsT()
+    b.op(BuiltinOperator.FULLY_CONNECTED, [flat, b.constant(WEIGHTS), -1], [product], options)
+    b.op(BuiltinOperator.RELU, [product], [y])
+    return b.build([x], [y])
+
+
+MODEL = flattened_model()
+
+
+def ready(model: bytes = MODEL) -> Interpreter:
+    interpreter = Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    return interpreter
+
+
+def run(interpreter: Interpreter, n: int) -> np.ndarray:
+    x = np.random.default_rng(n).standard_normal((n, 2, 12)).astype(np.float32)
+    interpreter.resize_tensor_input(0, x.shape)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, x)
+    interpreter.invoke()
+    return interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+
+@pytest.fixture
+def prepared(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
+    """How many nodes were prepared since it was last asked."""
+    names: list[str] = []
+    prepare = PreparedGraph._prepare_node
+
+    def counting(graph: PreparedGraph, node: object) -> None:
+        names.append("")
+        prepare(graph, node)  # type: ignore[arg-type]
+
+    def count() -> int:
+        seen = len(names)
+        names.clear()
+        return seen
+
+    monkeypatch.setattr(PreparedGraph, "_prepare_node", counting)
+    return count
+
+
+def test_a_shape_from_before_is_not_prepared_again(prepared: Callable[[], int]) -> None:
+    interpreter = ready()
+    expected = {n: run(ready(), n) for n in (1, 3, 5)}
+    prepared()
+    for n in (3, 5, 1, 3, 5, 5, 3):
+        assert np.array_equal(run(interpreter, n), expected[n])
+    assert prepared() == 2 * 7  # of 3 and of 5; it was prepared for 1 when it was made
+    assert interpreter.core.subgraph().native_plan is not None  # the rows' shape is known
+
+
+def test_weights_are_packed_once_for_all_shapes() -> None:
+    interpreter = ready()
+    run(interpreter, 3)
+    packed = interpreter.memory_report().packed_bytes
+    for n in (4, 5, 3, 6):
+        run(interpreter, n)
+    assert interpreter.memory_report().packed_bytes == packed > 0
+
+
+def test_a_shape_that_does_not_fit_leaves_the_others() -> None:
+    interpreter = ready()
+    expected = run(interpreter, 3)
+    interpreter.resize_tensor_input(0, (2, 2, 2))
+    with pytest.raises(RuntimeError, match="FULLY_CONNECTED"):
+        interpreter.allocate_tensors()
+    assert np.array_equal(run(interpreter, 3), expected)
+
+
+def test_memory_that_was_given_back_comes_again() -> None:
+    interpreter = ready()
+    expected = run(interpreter, 3)
+    run(interpreter, 2)
+    interpreter.release_nonpersistent_memory()
+    assert np.array_equal(run(interpreter, 3), expected)
+    interpreter.release_nonpersistent_memory()
+    interpreter.allocate_tensors()
+    assert np.array_equal(run(interpreter, 3), expected)
+
+
+def test_only_the_latest_are_kept(prepared: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "_MOST", 2)
+    interpreter = ready()
+    for n in (2, 3, 4, 5):
+        run(interpreter, n)
+    prepared()
+    run(interpreter, 4)
+    assert prepared() == 0
+    run(interpreter, 2)
+    assert prepared() == 7
+
+
+def test_no_more_bytes_are_kept_than_there_is_room_for(
+    prepared: Callable[[], int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preparation, "_MOST_BYTES", -1)
+    interpreter = ready()
+    for n in (2, 3, 2, 3):
+        run(interpreter, n)
+    assert prepared() == 5 * 7
+
+
+class Doubles(SimpleDelegate):
+    """Takes RELU, and makes twice of it."""
+
+    def is_node_supported(self, context: object, node: object, registration: object) -> bool:
+        return registration.name == "RELU"  # type: ignore[attr-defined]
+
+    def create_kernel(self) -> SimpleDelegateKernel:
+        return DoublesKernel()
+
+
+class DoublesKernel(SimpleDelegateKernel):
+    def invoke(self, context: object, node: object) -> None:
+        x, y = context.input(node, 0), context.output(node, 0)  # type: ignore[attr-defined]
+        y.array()[...] = np.maximum(x.array(), 0) * 2
+
+
+def test_a_delegate_is_asked_for_each_shape() -> None:
+    interpreter = ready()
+    expected = {n: run(interpreter, n) for n in (2, 3)}
+    interpreter.modify_graph_with_delegate(Doubles())
+    for n in (2, 3, 2):
+        assert np.array_equal(run(interpreter, n), expected[n] * 2)
+
+
+def test_variables_start_anew() -> None:
+    """As after each allocation."""
+    b = ModelBuilder()
+    x = b.tensor((1, 4), shape_signature=[-1, 4])
+    rng = np.random.default_rng(2)
+    features = b.constant(rng.standard_normal((2, 4)).astype(np.float32))
+    times = b.constant(rng.standard_normal((2, 3)).astype(np.float32))
+    state, y = b.tensor((1, 6), is_variable=True), b.tensor((1, 2))
+    b.op(BuiltinOperator.SVDF, [x, features, times, -1, state], [y], tflite.SVDFOptionsT(rank=1))
+    interpreter = ready(b.build([x], [y]))
+    value = np.ones((1, 4), np.float32)
+
+    def steps() -> list[np.ndarray]:
+        interpreter.resize_tensor_input(x, (2, 4))
+        with pytest.raises(RuntimeError):
+            interpreter.allocate_tensors()  # the state has one row
+        interpreter.resize_tensor_input(x, (1, 4))
+        interpreter.allocate_tensors()
+        results = []
+        for _ in range(2):
+            interpreter.set_tensor(x, value)
+            interpreter.invoke()
+            results.append(interpreter.get_tensor(y))
+        return results
+
+    first = steps()
+    assert not np.array_equal(*first) and np.array_equal(first, steps())
