@@ -20,7 +20,7 @@ import numpy as np
 
 from .interpreter import Interpreter, Model, OpResolverType
 
-__all__ = ["ModelComparison", "TensorComparison", "compare_models"]
+__all__ = ["ModelComparison", "TensorComparison", "compare_models", "sqnr_db"]
 
 Side: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | memoryview | Model | Any"
 DIVERGENCE_DB = 30.0
@@ -255,6 +255,14 @@ def _compared(mine: _Results, theirs: _Results, t: int, other: int) -> TensorCom
     types = a.dtype.name, b.dtype.name
     sqnr, largest, of, at = _distance(_real(mine.details[t], a), _real(theirs.details[other], b))
     return TensorComparison(*names, node, operator, a.shape, *types, sqnr, largest, of, at)
+
+
+def sqnr_db(expected: np.ndarray, found: np.ndarray) -> float:
+    """10 log10(sum of squares of what is expected / sum of squared differences) of two arrays of a shape.
+
+    inf where all values are equal (equal NaNs too), -inf or NaN where they are not finite.
+    """
+    return _distance(expected, found)[0]
 
 
 def _distance(a: np.ndarray, b: np.ndarray) -> tuple[float, float, float, tuple[int, ...]]:

@@ -19,6 +19,7 @@ COMMANDS = {
     "inspect": ("inspect", "Show a model's signatures, operators, tensors and memory."),
     "compile": ("compile", "Compile what a delegate can run of a model ahead of time."),
     "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
+    "quantize": ("quantize", "Make a float model smaller: weights of 8, 4 or 2 bits, or float16."),
     "compare": ("compare", "Show where two models, two numerics, or numlite and LiteRT differ."),
     "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
     "metadata": ("metadata", "Show or change what a model says of itself: names, labels, normalization."),

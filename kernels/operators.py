@@ -142,7 +142,7 @@ OPERATORS: dict[str, Operator] = {
              converts="f32 i8 i16 i32", releases="1.14 1.14 2.13"),
     "FLOOR_MOD": Operator("binary", 2, results="#0", in_place=_EITHER, halves=_BOTH, gpu="binary_math",
              converts="i8 i16 i32 i64 f32", releases="1.13 2.13"),
-    "FULLY_CONNECTED": Operator("contraction.table", 13, halves=_BOTH, activates=True, gpu="fully_connected",
+    "FULLY_CONNECTED": Operator("contraction.table", 14, halves=_BOTH, activates=True, gpu="fully_connected",
              converts="f32", releases="1.5 1.10 1.14 1.14 2.0 2.1 2.3 2.3 2.3 2.11 2.15 2.17 2.18 2.21"),
     "GATHER": Operator("gather", 8, results="#0", packed=True, gpu="gather",
              converts="f32 bool i8 i16 i32 i64 str u8", releases="1.6 1.14 1.15 2.4 2.5 2.13 2.15 2.23"),

@@ -1,1 +1,35 @@
-"""Quantization after training: a float .tflite in, a smaller one out."""
+"""Quantization after training: a float .tflite in, a smaller one out.
+
+from numlite.converter import quantization
+
+    made = quantization.Quantizer("float.tflite", quantization.recipes.dynamic_int8()).quantize()
+    made.export_model("small.tflite")
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import recipes
+    from .quantizer import QuantizedModel, Quantizer
+    from .recipe import Recipe, Rule, load_recipe
+    from .scheme import Scheme
+
+# Name: module that has it. Nothing is imported before it is asked for.
+_HOMES = {
+    "QuantizedModel": ".quantizer",
+    "Quantizer": ".quantizer",
+    "Recipe": ".recipe",
+    "Rule": ".recipe",
+    "Scheme": ".scheme",
+    "load_recipe": ".recipe",
+}
+__all__ = ["QuantizedModel", "Quantizer", "Recipe", "Rule", "Scheme", "load_recipe", "recipes"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "recipes":
+        return import_module(".recipes", __package__)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __package__), name)

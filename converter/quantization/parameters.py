@@ -48,6 +48,14 @@ class Parameters(NamedTuple):
             scale=self.scales, zero_point=self.zero_points, quantized_dimension=self.dimension
         )
 
+    def repeated(self, count: int, dimension: int) -> Parameters:
+        """The only scale and zero point, for each index of a dimension."""
+        return self._replace(
+            scales=np.full(count, self.scale),
+            zero_points=np.full(count, self.zero_point),
+            dimension=dimension,
+        )
+
     def quantized(self, values: np.ndarray) -> np.ndarray:
         """The integers (int64) nearest to reals, ties away from zero, within the type's range."""
         scales, zero_points = (self._along(v, values.ndim) for v in (self.scales, self.zero_points))

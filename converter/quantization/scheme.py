@@ -45,10 +45,10 @@ BLOCK_SIZES = (32, 64, 128, 256)
 class Scheme:
     """How an operator is quantized.
 
-    weight_bits are 8, 4 or 2, or 16 for float16. per_channel: a scale for each output channel, else one;
-    block: inputs that share a scale, 0 for all. activation_bits are 0 for float32, 8 or 16. Of float
+    weight_bits are 8, 4 or 2, or 16 for float16. activation_bits are 0 for float32, 8 or 16. Of float
     activations, dequantize tells whether the weights become floats before the operator, or the operator
-    quantizes its inputs itself.
+    quantizes its inputs itself. per_channel: a scale for each output channel, else one; block: inputs that
+    share a scale, 0 for all; symmetric: weights have no zero points.
     """
 
     weight_bits: int = 8
@@ -56,6 +56,7 @@ class Scheme:
     dequantize: bool = False
     per_channel: bool = True
     block: int = 0
+    symmetric: bool = True
 
     def __post_init__(self) -> None:
         if self.weight_bits not in (*WEIGHTS, 16):
@@ -70,6 +71,10 @@ class Scheme:
             raise UnsupportedError(
                 "block: blocks of weights must be of 4 or 2 bits with float32 activations that the operator "
                 f"quantizes, got {self}"
+            )
+        if not self.symmetric and not self.dequantize:
+            raise UnsupportedError(
+                f"weights: only those that are dequantized can have zero points, got {self}"
             )
         if self.is_float16 and (self.activation_bits or not self.dequantize):
             raise UnsupportedError(

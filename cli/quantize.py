@@ -1,0 +1,142 @@
+"""numlite quantize: a float model becomes a smaller one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .console import echo, make_console, make_table
+from .output_file import check_output
+
+if TYPE_CHECKING:
+    from ..converter.quantization.quantizer import QuantizedModel
+    from ..converter.quantization.recipe import Recipe
+    from ..converter.quantization.scheme import Scheme
+
+SCHEMES = ("dynamic", "float16", "weight-int8", "weight-int4")
+
+
+@click.command(name="quantize")
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write.",
+)
+@click.option(
+    "--scheme",
+    type=click.Choice(SCHEMES),
+    help="dynamic (the default): int8 weights, inputs quantized by the operators; the others: weights only.",
+)
+@click.option(
+    "--bits",
+    type=click.Choice(["8", "4", "2"]),
+    help="Bits of weights, with --scheme dynamic or weight-*.",
+)
+@click.option(
+    "--block", type=click.Choice(["32", "64", "128", "256"]), help="4-bit weights: inputs that share a scale."
+)
+@click.option("--per-tensor", is_flag=True, help="One scale for all weights of an operator.")
+@click.option(
+    "--algorithm",
+    type=click.Choice(["minmax", "mse", "octav"]),
+    help="How scales are chosen; minmax for 8 bits, else mse, unless told.",
+)
+@click.option(
+    "--recipe",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A JSON file of rules, as ai-edge-quantizer has them, instead of a scheme.",
+)
+@click.option(
+    "--skip",
+    multiple=True,
+    metavar="REGEX",
+    help="Operators that stay float, by their results' names; may be repeated.",
+)
+@click.option(
+    "--keep-float",
+    multiple=True,
+    metavar="OP",
+    help="Operators that stay float: CONV_2D, say; may be repeated.",
+)
+@click.option(
+    "--min-weight-elements",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Smaller weights stay float; 1024 for dynamic, else 0, unless told.",
+)
+@click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
+def command(
+    model: Path,
+    output: Path,
+    recipe: Path | None,
+    skip: tuple[str, ...],
+    keep_float: tuple[str, ...],
+    debug: bool,
+    **changes: Any,
+) -> None:
+    """Quantizes the weights of MODEL, a float .tflite file, and shows what became of its operators."""
+    from ..converter.quantization.quantizer import Quantizer
+    from ..converter.quantization.recipe import Rule, load_recipe
+
+    check_output(output, model=model)
+    given = [f"--{name.replace('_', '-')}" for name, value in changes.items() if value not in (None, False)]
+    if recipe is not None and given:
+        raise click.UsageError(f"--recipe: it says itself how, without {', '.join(given)}")
+    if changes["scheme"] == "float16" and (changes["bits"] or changes["algorithm"] or changes["per_tensor"]):
+        raise click.UsageError("--scheme float16: it has no --bits, --algorithm or --per-tensor")
+    rules = _recipe(**changes) if recipe is None else load_recipe(recipe)
+    for regex in skip:
+        rules.add(Rule(regex, scheme=None))
+    for name in keep_float:
+        rules.add(Rule(operation=name, scheme=None))
+    made = Quantizer(model, rules).quantize()
+    size = made.export_model(output)
+    _show(made)
+    before = model.stat().st_size
+    echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
+
+
+def _recipe(
+    scheme: str | None,
+    bits: str | None,
+    block: str | None,
+    per_tensor: bool,
+    algorithm: str | None,
+    min_weight_elements: int | None,
+) -> Recipe:
+    from ..converter.quantization.recipe import scheme_recipe
+
+    changes: dict[str, Any] = {"per_channel": not per_tensor}
+    if bits is not None:
+        changes["weight_bits"] = int(bits)
+    if block is not None:
+        changes |= {"block": int(block), "weight_bits": int(bits or 4)}
+    return scheme_recipe(scheme or "dynamic", least=min_weight_elements, algorithm=algorithm or "", **changes)
+
+
+def _show(made: QuantizedModel) -> None:
+    """A row for each kind of operator and what became of its weights, or why they stayed."""
+    from ..converter.quantization.weight_rewrite import NO_WEIGHTS
+
+    counts = Counter(
+        (o.operation, f"as before: {o.reason}" if o.scheme is None else _words(o.scheme))
+        for o in made.outcomes
+        if o.reason != NO_WEIGHTS
+    )
+    table = make_table("operator", "weights", "count")
+    for (operation, words), count in sorted(counts.items()):
+        table.add_row(operation, words, str(count))
+    make_console().print(table)
+
+
+def _words(scheme: Scheme) -> str:
+    """What a scheme makes of weights."""
+    kind = "float16" if scheme.is_float16 else f"int{scheme.weight_bits}"
+    where = f" in blocks of {scheme.block}" if scheme.block else "" if scheme.per_channel else " per tensor"
+    return f"{kind}{where}, {'dequantized' if scheme.dequantize else 'inputs quantized, too'}"

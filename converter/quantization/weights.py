@@ -1,0 +1,108 @@
+"""Weights as integers of 8, 4 or 2 bits, per tensor, per channel or per block, or as float16."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .parameters import Parameters, round_half_away
+from .scale_search import ScaleChoice, chunks
+from .scheme import WEIGHTS, Integers
+
+FLOAT16_MOST = 65504.0
+# Of a block's scale, as it is stored: positive, and with the 8 leading bits that XNNPACK keeps.
+_LEAST_BLOCK_SCALE, _MOST_BLOCK_SCALE = 2.0**-24, 65280.0
+
+
+class IntegerWeights(NamedTuple):
+    """Weights in their shape (int8, also of fewer bits) and the scales that they are to be multiplied by."""
+
+    integers: np.ndarray
+    parameters: Parameters
+
+
+class BlockWeights(NamedTuple):
+    """Weights [rows, depth] (int8) and scales float16 [rows, depth / block]."""
+
+    integers: np.ndarray
+    scales: np.ndarray
+
+
+def per_channel(w: np.ndarray, bits: int, dimension: int | None, choose: ScaleChoice) -> IntegerWeights:
+    """Symmetric weights, a scale for each index of a dimension, or one for all where it is None."""
+    integers = WEIGHTS[bits]
+    rows = _rows(w, dimension)
+    parameters = _parameters(choose(rows, integers), integers, dimension)
+    return IntegerWeights(quantized(rows, parameters, w.shape, dimension), parameters)
+
+
+def asymmetric(w: np.ndarray, bits: int, dimension: int | None) -> IntegerWeights:
+    """Weights with zero points: of each channel from its least to its largest value, and zero."""
+    most = (1 << (bits - 1)) - 1
+    integers = Integers(WEIGHTS[bits].type, bits, -most - 1, most, symmetric=False)
+    rows = _rows(w, dimension).astype(np.float64)
+    low, high = rows.min(axis=1, initial=0.0), rows.max(axis=1, initial=0.0)
+    scales = (np.maximum(high - low, 1e-6) / (integers.high - integers.low)).astype(np.float32)
+    zero_points = np.clip(round_half_away(integers.low - low / scales), integers.low, integers.high)
+    parameters = Parameters(integers, scales, zero_points.astype(np.int64), dimension or 0)
+    return IntegerWeights(quantized(rows, parameters, w.shape, dimension), parameters)
+
+
+def _parameters(scales: np.ndarray, integers: Integers, dimension: int | None) -> Parameters:
+    return Parameters(integers, scales, np.zeros(len(scales), np.int64), dimension or 0)
+
+
+def per_block(w: np.ndarray, bits: int, block: int, choose: ScaleChoice) -> BlockWeights:
+    """Symmetric weights [rows, depth], a scale for each block of a row. depth must be a multiple of block."""
+    rows = w.reshape(-1, block)
+    scales = block_scale(choose(rows, WEIGHTS[bits]))
+    integers = _symmetric(rows, scales.astype(np.float32), WEIGHTS[bits])
+    return BlockWeights(integers.reshape(w.shape), scales.reshape(w.shape[0], -1))
+
+
+def block_scale(scales: np.ndarray) -> np.ndarray:
+    """Scales as files keep those of blocks: rounded to bfloat16, as float16, never 0."""
+    bits = np.clip(scales, _LEAST_BLOCK_SCALE, _MOST_BLOCK_SCALE).astype(np.float32).view(np.uint32)
+    kept = (bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)
+    return np.minimum(kept.view(np.float32), _MOST_BLOCK_SCALE).astype(np.float16)
+
+
+def quantized(
+    rows: np.ndarray, parameters: Parameters, shape: tuple[int, ...], dimension: int | None
+) -> np.ndarray:
+    """The integers (int8) of rows that _rows made of weights of that shape, in the shape."""
+    found, first = np.empty(rows.shape, np.int8), 0
+    for part in chunks(rows):
+        these = slice(first, first + len(part))
+        own = parameters._replace(
+            scales=parameters.scales[these], zero_points=parameters.zero_points[these], dimension=0
+        )
+        found[these], first = own.quantized(part), first + len(part)
+    return _in_shape(found, shape, dimension)
+
+
+def _symmetric(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.ndarray:
+    parameters = _parameters(scales, integers, 0)
+    return quantized(rows, parameters, rows.shape, 0)
+
+
+def _rows(w: np.ndarray, dimension: int | None) -> np.ndarray:
+    """The weights as [channels, all others]."""
+    if dimension is None:
+        return w.reshape(1, -1)
+    return np.moveaxis(w, dimension, 0).reshape(w.shape[dimension], -1)
+
+
+def _in_shape(rows: np.ndarray, shape: tuple[int, ...], dimension: int | None) -> np.ndarray:
+    if dimension is None:
+        return rows.reshape(shape)
+    moved = np.moveaxis(np.empty(shape, np.bool_), dimension, 0).shape
+    return np.ascontiguousarray(np.moveaxis(rows.reshape(moved), 0, dimension))
+
+
+def as_float16(values: np.ndarray) -> np.ndarray | None:
+    """float32 values as float16, ties to even; None where one is beyond what float16 holds."""
+    with np.errstate(invalid="ignore"):
+        fits = bool(np.all(np.abs(values) <= FLOAT16_MOST))
+    return values.astype(np.float16) if fits else None

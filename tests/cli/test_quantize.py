@@ -1,0 +1,85 @@
+"""numlite quantize: the file, the table, and one line for every error."""
+
+import json
+from pathlib import Path
+
+import pytest
+from numlite.cli.main import run_command
+from numlite.cli.quantize import command
+from numlite.lite.tensor import TensorType
+from numlite.schema import tflite
+
+from ..converter.quantization.weighted_models import fully_connected
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "float.tflite"
+    path.write_bytes(fully_connected())
+    return path
+
+
+def weight_type(path: Path) -> TensorType:
+    [subgraph] = tflite.read(path.read_bytes()).subgraphs
+    [kept] = [tensor for tensor in subgraph.tensors if tensor.name == "w"]
+    return TensorType(kept.type)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "type", "shown"),
+    [
+        ([], TensorType.INT8, "int8, inputs quantized, too"),
+        (["--scheme", "float16"], TensorType.FLOAT16, "float16, dequantized"),
+        (["--scheme", "weight-int8", "--per-tensor"], TensorType.INT8, "int8 per tensor, dequantized"),
+        (["--scheme", "weight-int4", "--algorithm", "octav"], TensorType.INT4, "int4, dequantized"),
+        (["--bits", "2", "--min-weight-elements", "9"], TensorType.INT2, "int2, inputs quantized, too"),
+        (["--block", "32"], TensorType.INT4, "int4 in blocks of 32"),
+        (["--skip", "y"], TensorType.FLOAT32, "the recipe leaves it as it is"),
+        (["--keep-float", "FULLY_CONNECTED"], TensorType.FLOAT32, "the recipe leaves it as it is"),
+        (["--min-weight-elements", "9999"], TensorType.FLOAT32, "fewer than 9999 elements"),
+    ],
+)
+def test_schemes(
+    model: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], type: TensorType, shown: str
+) -> None:
+    output = model.with_name("small.tflite")
+    assert run_command(command, [str(model), "-o", str(output), *arguments]) == 0
+    assert weight_type(output) == type
+    text = capsys.readouterr().out
+    assert shown in text
+    assert f"{output.stat().st_size:,} bytes" in text
+
+
+def test_a_recipe(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe, output = model.with_name("r.json"), model.with_name("small.tflite")
+    recipe.write_text(json.dumps([{"regex": ".*", "operation": "*", "algorithm_key": "no_quantize"}]))
+    assert run_command(command, [str(model), "-o", str(output), "--recipe", str(recipe)]) == 0
+    assert weight_type(output) == TensorType.FLOAT32
+    assert run_command(command, [str(model), "-o", str(output), "--recipe", str(recipe), "--bits", "4"]) == 2
+    assert "--recipe: it says itself how, without --bits" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "status"),
+    [
+        (["--scheme", "int7"], "'int7' is not one of", 2),
+        (["--skip", "nowhere"], "the regex 'nowhere' must be found", 1),
+        (["--keep-float", "CONV"], "operation must be a builtin operator or *, got 'CONV'", 1),
+        (["--scheme", "weight-int8", "--block", "32"], "block: blocks of weights must be of 4", 1),
+        (["--scheme", "float16", "--bits", "4"], "--scheme float16: it has no --bits", 2),
+        (["--scheme", "float16", "--block", "32"], "block: blocks of weights must be of 4", 1),
+    ],
+)
+def test_errors_are_one_line(
+    model: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str, status: int
+) -> None:
+    output = model.with_name("small.tflite")
+    assert run_command(command, [str(model), "-o", str(output), *arguments]) == status
+    error = capsys.readouterr().err
+    assert message in error
+    assert not output.exists()
+
+
+def test_a_model_is_not_written_over(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(command, [str(model), "-o", str(model)]) == 2
+    assert "--output: it is the model itself" in capsys.readouterr().err

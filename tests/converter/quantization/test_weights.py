@@ -1,0 +1,77 @@
+"""Scales of weights, blocks and halves against NumPy."""
+
+import numpy as np
+import pytest
+from numlite.converter.quantization.scale_search import ALGORITHMS
+from numlite.converter.quantization.scheme import WEIGHTS
+from numlite.converter.quantization.weights import as_float16, asymmetric, block_scale, per_block, per_channel
+
+RANDOM = np.random.default_rng(7)
+W = RANDOM.standard_normal((6, 3, 3, 32)).astype(np.float32)
+
+
+def error(w: np.ndarray, bits: int, algorithm: str, dimension: int | None) -> float:
+    found = per_channel(w, bits, dimension, ALGORITHMS[algorithm])
+    assert found.integers.shape == w.shape
+    return float(np.square(found.parameters.real(found.integers) - w, dtype=np.float64).sum())
+
+
+@pytest.mark.parametrize("dimension", [0, 2, 3, None])
+@pytest.mark.parametrize("bits", [8, 4, 2])
+def test_least_error_is_never_more_than_that_of_the_others(bits: int, dimension: int | None) -> None:
+    best = error(W, bits, "mse", dimension)
+    assert best <= error(W, bits, "minmax", dimension)
+    assert best <= error(W, bits, "octav", dimension) * 1.01
+
+
+def test_int8_by_the_definition() -> None:
+    found = per_channel(W, 8, 3, ALGORITHMS["minmax"])
+    scales = (np.abs(W).max(axis=(0, 1, 2)).astype(np.float64) / 127).astype(np.float32)
+    np.testing.assert_array_equal(found.parameters.scales, scales)
+    assert found.parameters.dimension == 3
+    np.testing.assert_array_equal(found.integers, np.rint(W / scales))
+    assert np.abs(found.integers).max() == 127
+
+
+def test_weights_with_zero_points() -> None:
+    w = W + 3
+    found = asymmetric(w, 8, 0)
+    assert len(set(found.parameters.zero_points.tolist())) > 1
+    np.testing.assert_allclose(found.parameters.real(found.integers), w, atol=0.02)
+    zeros = asymmetric(np.zeros((2, 4), np.float32), 8, 0)
+    np.testing.assert_array_equal(zeros.parameters.real(zeros.integers), np.zeros((2, 4)))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("value", [0.0, -0.0, 1e-42, 1e30, -5.0])
+def test_rows_of_one_value(algorithm: str, value: float) -> None:
+    rows = np.full((3, 8), value, np.float32)
+    scales = ALGORITHMS[algorithm](rows, WEIGHTS[4])
+    assert np.all(np.isfinite(scales) & (scales > 0))
+
+
+def test_blocks() -> None:
+    w = RANDOM.standard_normal((5, 96)).astype(np.float32) * np.repeat([1, 100, 1e-9], 32).astype(np.float32)
+    found = per_block(w, 4, 32, ALGORITHMS["minmax"])
+    assert found.scales.shape == (5, 3)
+    assert found.scales.dtype == np.float16
+    assert np.all(found.scales > 0)
+    real = (found.integers.reshape(5, 3, 32) * found.scales.astype(np.float32)[:, :, None]).reshape(w.shape)
+    step = np.repeat(found.scales.astype(np.float32), 32, axis=1)
+    assert np.all(np.abs(real - w) <= step * 0.53)  # half a step, and what rounding the scale clips
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-30, 2.0**-20, 0.1, 1.0, 65000.0, 1e10])
+def test_scales_of_blocks_have_eight_bits(scale: float) -> None:
+    [kept] = block_scale(np.array([scale], np.float32)).astype(np.float32)
+    assert 0 < kept <= 65280
+    assert kept.view(np.uint32) & 0xFFFF == 0
+    if 2.0**-20 <= scale <= 65000:
+        assert kept == pytest.approx(scale, rel=2.0**-8)
+
+
+def test_halves() -> None:
+    values = np.array([1 + 2.0**-11, 1 + 3 * 2.0**-11, 65504, -65504, 1e-8], np.float32)
+    assert as_float16(values).tolist() == [1.0, 1 + 2.0**-9, 65504, -65504, 0]  # type: ignore[union-attr]
+    for bad in (65505.0, np.inf, np.nan):
+        assert as_float16(np.array([bad], np.float32)) is None
