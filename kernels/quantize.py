@@ -205,7 +205,12 @@ def _prepare_dequantize(context: Context, node: Node) -> Sequence[KernelCall] | 
         raise UnsupportedError(
             f"DEQUANTIZE: inputs built are float16, 2- to 8-bit integers and int16, got {x.type_name}"
         )
-    return _affine_call("DEQUANTIZE", context, f"dequantize_{SUFFIXES[x.type]}", x, y, x)
+    return dequantize_calls("DEQUANTIZE", context, x, y)
+
+
+def dequantize_calls(operator: str, context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
+    """y's memory gets the float32 values of x, of 8 or 16 bits."""
+    return _affine_call(operator, context, f"dequantize_{SUFFIXES[x.type]}", x, y, x)
 
 
 def _become_constant(y: Tensor, values: np.ndarray) -> None:

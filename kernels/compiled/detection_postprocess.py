@@ -181,18 +181,49 @@ def suppress(a, scores, most, least):
 
 
 @_jit
-def next_class(scores, first, classes, previous):
-    """The class with the best score after `previous` in falling order; ties by number."""
-    best = np.int64(-1)
-    for c in range(classes):
-        if previous >= 0:
-            before = scores[first + c] > scores[first + previous]
-            tied = scores[first + c] == scores[first + previous] and c <= previous
-            if before or tied:
-                continue
-        if best < 0 or scores[first + c] > scores[first + best]:
-            best = c
-    return max(best, np.int64(0))
+def settle(ranked, scores, first, size, hole, number):
+    """Put a class at a hole of the heap's first `size` places, whose root has the worst score.
+
+    The hole sinks to the bottom, along the later one of two children of one score, and rises
+    from there.
+    """
+    top = hole
+    while 2 * hole + 1 < size:
+        child = 2 * hole + 2
+        if child == size or scores[first + ranked[child]] > scores[first + ranked[child - 1]]:
+            child -= 1
+        ranked[hole] = ranked[child]
+        hole = child
+    parent = (hole - 1) // 2
+    while hole > top and scores[first + ranked[parent]] > scores[first + number]:
+        ranked[hole] = ranked[parent]
+        hole, parent = parent, (parent - 1) // 2
+    ranked[hole] = number
+
+
+@_jit
+def rank(ranked, scores, first, classes, used):
+    """Put the best classes into the first `used` places of ranked, the best first.
+
+    Equal scores come in the order in which LiteRT's std::partial_sort (libstdc++'s) leaves them.
+    Found by experiment.
+    """
+    for number in range(classes):
+        ranked[number] = number
+    if used == 1:
+        for number in range(1, classes):
+            if scores[first + number] > scores[first + ranked[0]]:
+                ranked[0] = number
+        return
+    for at in range(used // 2 - 1, -1, -1):
+        settle(ranked, scores, first, used, at, ranked[at])
+    for number in range(used, classes):
+        if scores[first + number] > scores[first + ranked[0]]:
+            settle(ranked, scores, first, used, 0, number)
+    for last in range(used - 1, 0, -1):
+        worst, number = ranked[0], ranked[last]
+        settle(ranked, scores, first, last, 0, number)
+        ranked[last] = worst
 
 
 @_jit
@@ -205,8 +236,9 @@ def write_box(a, place, box):
 @_jit
 def fast(a):
     scores, best = float32_pointer(a.scores), float32_pointer(a.class_scores)
-    selected = int64_pointer(a.selected)
+    selected, ranked = int64_pointer(a.selected), int64_pointer(a.ranked)
     offset, stride = a.score_stride - a.classes, a.score_stride
+    used = min(a.max_classes, a.classes)
     for i in range(a.count):
         first = i * stride + offset
         most = scores[first]
@@ -215,14 +247,14 @@ def fast(a):
         best[i] = most
     found = suppress(a, best, a.max_detections, np.float32(np.nan))
     for place in range(found):
-        box, number = selected[place], np.int64(-1)
+        box = selected[place]
         first = box * stride + offset
-        for k in range(min(a.max_classes, a.classes)):
-            number = next_class(scores, first, a.classes, number)
+        rank(ranked, scores, first, a.classes, used)
+        for k in range(used):
             at = place * a.max_classes + k
             write_box(a, at, box)
-            float32_pointer(a.out_classes)[at] = np.float32(number)
-            float32_pointer(a.out_scores)[at] = scores[first + number]
+            float32_pointer(a.out_classes)[at] = np.float32(ranked[k])
+            float32_pointer(a.out_scores)[at] = scores[first + ranked[k]]
     return found
 
 
