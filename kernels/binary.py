@@ -236,6 +236,20 @@ def _mathematical(
     return registration(name, _prepared(name, suffix, 5, power_messages(name)), invoke)
 
 
+def _prepare_power(context: Context, node: Node) -> Sequence[KernelCall] | None:
+    """Integers of one exponent, which all share, are multiplied: what does not fit wraps around.
+
+    Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, BroadcastPow4D.
+    """
+    operands = broadcast_operands(context, node, "POW")
+    x, exponent, _ = operands
+    if x.type not in (_F32, _I32):
+        raise UnsupportedError(f"POW: types built are float32, int32, got {x.type_name}")
+    shared = x.type == _I32 and exponent.size == 1 and exponent.shape != x.shape
+    kernel = "pow_by_squares" if shared else "pow", SUFFIXES[x.type]
+    return binary_call(context, "POW", kernel, operands, 5, messages=power_messages("POW"))
+
+
 def _logical(name: str) -> Registration:
     def suffix(operands: Operands) -> str:
         if operands[0].type != TensorType.BOOL:
@@ -273,7 +287,7 @@ REGISTRATIONS = (
     registration("ADD_N", _prepare_sum),
     _extremum("MAXIMUM", np.maximum),
     _extremum("MINIMUM", np.minimum),
-    _mathematical("POW", (_F32, _I32)),
+    registration("POW", _prepare_power),
     _mathematical("FLOOR_DIV", _FLOORED),
     _mathematical("FLOOR_MOD", _FLOORED),
     _mathematical("ATAN2", (_F32,), (_F16, _F64), _atan2),

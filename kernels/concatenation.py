@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..lite.context import Context
+from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
@@ -42,6 +42,8 @@ RESCALED_ROWS = np.dtype(
     align=True,
 )
 _RESCALED_BYTES_PER_NS = 1
+_MOST_OF_XNNPACK = 5  # inputs
+_XNNPACK_TYPES = (TensorType.FLOAT32, TensorType.FLOAT16, TensorType.INT8, TensorType.UINT8)
 
 
 class JoinedAxis(NamedTuple):
@@ -85,14 +87,14 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         raise PrepareError(
             f"CONCATENATION: must have inputs and 1 output, got {len(node.inputs)} and {len(node.outputs)}"
         )
-    if getattr(node.options, "fused_activation_function", 0):
-        raise PrepareError(
-            "CONCATENATION: there must be no fused activation, "
-            f"got {int(node.options.fused_activation_function)}"
-        )
     inputs = [context.input(node, i) for i in range(len(node.inputs))]
-    y = context.output(node, 0)
-    joined = joined_axis([x.shape for x in inputs], int(getattr(node.options, "axis", 0)))
+    y, axis = context.output(node, 0), int(getattr(node.options, "axis", 0))
+    _check_activation(context, node, inputs, y)
+    if axis == 0 and not any(x.shape for x in inputs) and is_small_constant(inputs, y, (len(inputs),)):
+        # Numbers that are known are the one thing that LiteRT joins without an axis.
+        set_constant(context, y, np.array([x.array() for x in inputs], y.dtype))
+        return []
+    joined = joined_axis([x.shape for x in inputs], axis)
     for x in inputs:
         check_same_type("CONCATENATION", x, y)
         if x.type == TensorType.INT8:
@@ -111,6 +113,23 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
             continue
         calls.extend(strided_copy_calls(context, _copy(x, joined, start), x, y))
     return calls
+
+
+def _check_activation(context: Context, node: Node, inputs: Sequence[Tensor], y: Tensor) -> None:
+    """PrepareError for a fused activation, but where XNNPACK takes the node: it passes over it.
+
+    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, VisitConcatenationNode;
+    tflite/kernels/concatenation.cc, Prepare.
+    """
+    fused = int(getattr(node.options, "fused_activation_function", 0))
+    by_xnnpack = (
+        context.numerics is Numerics.DEFAULT
+        and 2 <= len(inputs) <= _MOST_OF_XNNPACK
+        and y.type in _XNNPACK_TYPES
+        and all(quantization_pair(x) == quantization_pair(y) for x in inputs)
+    )
+    if fused and not by_xnnpack:
+        raise PrepareError(f"CONCATENATION: there must be no fused activation, got {fused}")
 
 
 def _copy(x: Tensor, joined: JoinedAxis, start: int) -> StridedCopy:

@@ -91,6 +91,17 @@ def _power_i32(x: Any, y: Any) -> Any:
     return np.int32(power) if -2147483649.0 < power < 2147483648.0 else np.int32(-(2**31))
 
 
+def _product_of_equals(x: Any, y: Any) -> Any:
+    """The power by squaring; what does not fit wraps around."""
+    result, square, left = np.int64(1), np.int64(x), np.int64(y)
+    while left > 0:
+        if left & 1:
+            result = result * square
+        square = square * square
+        left = left >> 1
+    return result
+
+
 def _floor_div(x: Any, y: Any) -> Any:
     """Of 32 bits at most: float64 has the quotient cut towards zero exactly, and vector code for it."""
     quotient = np.int64(np.float64(x) / np.float64(y))
@@ -247,6 +258,7 @@ BINARY: dict[str, Forms] = {
         Form("binary_math", "f32"),
         Form("binary_math", "i32", _power_i32, refuses=NEGATIVE_EXPONENT),
     ),
+    "pow_by_squares": (Form("binary_math", "i32", _product_of_equals, refuses=NEGATIVE_EXPONENT),),
     "atan2": (Form("binary_math", "f32", lambda y, x: np.float32(math.atan2(y, x))),),
     "floor_div": (
         Form("binary_math", "f32", lambda x, y: np.floor(x / y), refuses=DIVISION_BY_ZERO),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..lite.context import Context
+from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
@@ -39,9 +39,12 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         raise PrepareError(f"PRELU: all tensors must have one type, got {x!r}, {slope!r} and {y!r}")
     if x.type not in (TensorType.FLOAT32, *TABLE_TYPES):
         raise UnsupportedError(f"PRELU: types built are float32, int8, uint8 and int16, got {x.type_name}")
-    if broadcast_shape("PRELU", x.shape, slope.shape) != x.shape:
+    shape = broadcast_shape("PRELU", x.shape, slope.shape)
+    # Such nodes are XNNPACK's, which multiplies as all operators of two operands do.
+    by_xnnpack = context.numerics is Numerics.DEFAULT and x.type == TensorType.FLOAT32 and slope.is_constant
+    if shape != x.shape and not by_xnnpack:
         raise PrepareError(f"PRELU: the slope must broadcast to the input's shape, got {slope!r} and {x!r}")
-    context.resize_tensor(y, x.shape)
+    context.resize_tensor(y, shape)
     if y.size == 0:
         return []
     operands = x, slope, y

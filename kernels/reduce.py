@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import prod
 from typing import NamedTuple
@@ -10,10 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..lite.context import Context, Numerics
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.quantization import Quantization
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
@@ -24,10 +23,17 @@ from .index_vector import (
     normalized_axis,
     output_of,
 )
-from .lookup import TABLE_TYPES, multiply_by_quantized_multiplier, type_range
+from .lookup import TABLE_TYPES
 from .operators import registration
 from .parallel import chunk_count
-from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+from .quantized_sum import (
+    parameters_by_reference,
+    parameters_by_xnnpack,
+    parameters_of_words,
+    quantized_sum,
+    xnnpack_takes,
+)
+from .requantize import BYTE_RANGES
 
 REDUCE_RANK = 5
 
@@ -46,7 +52,7 @@ _LOOPS = [
 ]
 # count is how many elements each result is made of; scale is 1 or 1 / count.
 REDUCE = np.dtype([*_LOOPS, ("count", np.int64), ("scale", np.float32)], align=True)
-# y = saturate(round(sum * scale + offset))
+# y = saturate(round(sum * scale + offset)), ties to even, or away from zero where the kernel says so
 REDUCE_Q8 = np.dtype([*_LOOPS, ("scale", np.float32), ("offset", np.float32)], align=True)
 # y = saturate(zero + (sum - bias) * multiplier * 2**(shift - 31))
 REDUCE_Q8_REFERENCE = np.dtype(
@@ -64,9 +70,10 @@ _SUFFIXES = {
     TensorType.INT64: "i64",
 }
 # Across kernels that have a faster form for at most two reduced dimensions.
-_WINDOW_KERNELS = ("mean", "sum", "sum_reference", "max", "min")
+_WINDOW_KERNELS = ("mean", "sum", "sum_away", "sum_reference", "max", "min")
 
 _NUMBERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
+_SUMS = ("MEAN", "SUM")
 
 
 class Loops(NamedTuple):
@@ -119,50 +126,6 @@ def _fill_loops(args: np.ndarray, loops: Loops) -> None:
     args["inner"] = loops.inner
 
 
-def _split_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, int]:
-    """The multiplier divided by count, without losing bits.
-
-    Source: LiteRT tflite/kernels/internal/reference/reduce.h, QuantizedMeanOrSum.
-    """
-    bits = min(count.bit_length() - 1, 32, 31 + shift)
-    return (multiplier << bits) // count, shift - bits
-
-
-def _multiplier(name: str, ratio: float, count: int) -> tuple[int, int]:
-    multiplier, shift = quantize_multiplier(ratio)
-    return _split_multiplier(multiplier, shift, count) if name == "MEAN" else (multiplier, shift)
-
-
-def _quantizations(name: str, x: Tensor, y: Tensor, count: int) -> tuple[Quantization, Quantization]:
-    """Those of input and output, fit for a sum of count elements; PrepareError where they are not."""
-    p, q = quantization_of(name, x), quantization_of(name, y)
-    if not (p.scale > 0 and q.scale > 0):
-        raise PrepareError(f"{name}: scales must be positive, got {p.scale} and {q.scale}")
-    if count == 0 and name == "MEAN":
-        raise PrepareError(f"{name}: quantized inputs must have elements to reduce, got {x!r}")
-    return p, q
-
-
-def _quantized_block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, np.ndarray]:
-    """Kernel and block of a quantized MEAN or SUM over count elements.
-
-    Source: XNNPACK src/operators/reduce-nd.c (DEFAULT), found by comparing results.
-    """
-    p, q = _quantizations(name, x, y, count)
-    if context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES:
-        args = np.zeros(1, REDUCE_Q8)
-        scale = np.float32(p.scale) / np.float32(q.scale)
-        if name == "MEAN":
-            scale *= np.float32(1) / np.float32(count)
-        args["scale"] = scale
-        args["offset"] = np.float32(q.zero_point) - np.float32(p.zero_point * count) * scale
-        return "sum", args
-    args = np.zeros(1, REDUCE_Q8_REFERENCE)
-    args["bias"], args["zero"] = p.zero_point * count, q.zero_point
-    args["multiplier"], args["shift"] = _multiplier(name, p.scale / q.scale, count)
-    return "sum_reference", args
-
-
 # Sums of bools are whether there is any, products whether all are.
 _OF_BOOLS = {
     "SUM": "REDUCE_MAX",
@@ -174,11 +137,33 @@ _OF_BOOLS = {
 }
 
 
-def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tuple[str, str, np.ndarray]:
-    """Family, kernel (less its kind and type) and block."""
-    if x.type in TABLE_TYPES and name in ("MEAN", "SUM"):
-        kernel, args = _quantized_block(context, name, x, y, count)
-        return "reduce_q8" if kernel == "sum" else "reduce_q8_reference", kernel, args
+class _Kernel(NamedTuple):
+    """A kernel's family, its name less its kind and type, and its block."""
+
+    family: str
+    name: str
+    args: np.ndarray
+
+
+def _quantized_kernel(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> _Kernel:
+    """Of a quantized MEAN or SUM over count elements."""
+    parameters: Mapping[str, float]
+    if x.type in BYTE_RANGES and context.numerics is Numerics.DEFAULT:
+        kernel = _Kernel("reduce_q8", "sum", np.zeros(1, REDUCE_Q8))
+        parameters = parameters_by_xnnpack(name, x, y, count)
+    elif name == "SUM" and context.numerics is Numerics.DEFAULT:
+        kernel = _Kernel("reduce_q16", "sum_away", np.zeros(1, REDUCE_Q8))
+        parameters = parameters_of_words(name, x, y)
+    else:
+        kernel = _Kernel("reduce_q8_reference", "sum_reference", np.zeros(1, REDUCE_Q8_REFERENCE))
+        parameters = parameters_by_reference(name, x, y, count)
+    for field, value in parameters.items():
+        kernel.args[field] = value
+    return kernel
+
+
+def _kernel(name: str, x: Tensor, count: int) -> _Kernel:
+    """Of a reduction without quantized parameters."""
     args = np.zeros(1, REDUCE)
     args["count"] = count
     args["scale"] = 1 / count if name == "MEAN" and count else np.nan if name == "MEAN" else 1
@@ -190,7 +175,7 @@ def _block(context: Context, name: str, x: Tensor, y: Tensor, count: int) -> tup
         TensorType.INT32: "reduce_int",
         TensorType.INT64: "reduce_int",
     }
-    return families.get(TensorType(x.type), "reduce_stored"), kernel, args
+    return _Kernel(families.get(TensorType(x.type), "reduce_stored"), kernel, args)
 
 
 def _prepare(
@@ -210,14 +195,18 @@ def _prepare(
         return None
     axes = integers(axis_tensor)
     shape = output_shape(name, x.shape, axes, _keep_dims(node))
-    if name == "REDUCE_PROD" and x.type in TABLE_TYPES:
+    if _runs_in_python(context, name, x, axis_tensor, x.size // max(1, prod(shape))):
         context.resize_tensor(y, shape)
         return None
     loops = reduction_loops(name, x.shape, axes)
     context.resize_tensor(y, shape)
     if prod(shape) == 0:
         return []
-    family, kernel, args = _block(context, name, x, y, x.size // prod(shape))
+    count = x.size // prod(shape)
+    of_sums = x.type in TABLE_TYPES and name in _SUMS
+    family, kernel, args = (
+        _quantized_kernel(context, name, x, y, count) if of_sums else _kernel(name, x, count)
+    )
     _fill_loops(args, loops)
     kept = prod(n for n, _ in loops.kept)
     chunks = chunk_count(context, 0.1 * x.size, most=kept if kept > 1 else max(1, loops.inner // 64))
@@ -233,10 +222,19 @@ def _prepare(
     return [KernelCall(family, name, args, tensors, chunks)]
 
 
+def _runs_in_python(context: Context, name: str, x: Tensor, axes: Tensor, count: int) -> bool:
+    """Whether no kernel has LiteRT's arithmetic for a reduction of `count` quantized elements each."""
+    if x.type not in TABLE_TYPES or name not in ("REDUCE_PROD", *_SUMS):
+        return False
+    left_to_litert = (
+        context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES and not xnnpack_takes(context, x, axes)
+    )
+    return name == "REDUCE_PROD" or left_to_litert or (name == "MEAN" and not count)
+
+
 def _check_extremum(context: Context, name: str, x: Tensor, axes: Tensor, y: Tensor) -> None:
     """PrepareError when quantizations differ, but where XNNPACK takes it: it keeps the stored values."""
-    by_xnnpack = context.numerics is Numerics.DEFAULT and x.type in BYTE_RANGES and axes.is_constant
-    if not by_xnnpack:
+    if not xnnpack_takes(context, x, axes):
         check_same_quantization(name, x, y)
 
 
@@ -271,7 +269,7 @@ def _of_nothing(name: str, dtype: np.dtype) -> float | None:
 
 
 def _invoke(name: str, context: Context, node: Node) -> None:
-    """The operator in NumPy, for axes known only now; quantized sums as the reference kernels'."""
+    """The operator in NumPy, for axes known only now and for what no kernel computes."""
     x, axis_tensor, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     axes = integers(axis_tensor)
     context.resize_tensor(y, output_shape(name, x.shape, axes, _keep_dims(node)))
@@ -281,20 +279,18 @@ def _invoke(name: str, context: Context, node: Node) -> None:
 
         y.array()[...] = quantized_prod(context, x, y, reduced, _keep_dims(node))
         return
+    sums = name in _SUMS
+    if sums and x.type in TABLE_TYPES:
+        y.array()[...] = quantized_sum(context, name, x, y, reduced, _keep_dims(node))
+        return
     if x.type == TensorType.BOOL:
         name = _OF_BOOLS[name]
-    sums = name in ("MEAN", "SUM")
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
     initial = _of_nothing(name, x.dtype)
     reduce = partial(_NUMPY[name].reduce, x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node))
     result = reduce() if initial is None else reduce(initial=initial)
     count = x.size // max(1, y.size)
-    if sums and x.type in TABLE_TYPES and y.size:
-        p, q = _quantizations(name, x, y, count)
-        multiplier = _multiplier(name, p.scale / q.scale, count)
-        result = multiply_by_quantized_multiplier(result - p.zero_point * count, *multiplier)
-        result = np.clip(result + q.zero_point, *type_range(y))
-    elif name == "MEAN":
+    if name == "MEAN":
         result = result / np.float32(count) if wide == np.float32 else _truncated(result, max(count, 1))
     y.array()[...] = np.asarray(result).astype(y.dtype)  # sums of int32 may wrap around
 

@@ -99,6 +99,22 @@ def _axis_range(
     return AxisRange(axis, start, stride, len(range(start, stop, stride)), False)
 
 
+def _empty_shape(ranges: list[AxisRange], end: list[int], strides: list[int]) -> Shape | None:
+    """The output's shape where `end` are sizes, one of them 0, so that nothing is read; else None.
+
+    The sizes then count as they stand, whatever the input and the masks.
+    Source: LiteRT tflite/kernels/strided_slice.cc, ResizeOutputTensor.
+    """
+    if len(end) != len(ranges):
+        return None
+    counts = [
+        0 if (size < 0) != (stride < 0) else len(range(0, size, stride))
+        for size, stride in zip(end, strides, strict=True)
+    ]
+    sizes = tuple(count for count, r in zip(counts, ranges, strict=True) if not r.shrunk)
+    return sizes if 0 in sizes else None
+
+
 def _range_copy(x: Tensor, y: Tensor, ranges: list[AxisRange], operator: str) -> Movement:
     item_bytes = item_bytes_of(x, operator)
     strides = row_major_strides(x.shape, item_bytes)
@@ -133,7 +149,11 @@ def _strided_slice(context: Context, node: Node) -> Movement:
             f"got {len(begin)}, {len(end)} and {len(strides)}"
         )
     options: StridedSliceMasks = NoMasks() if node.options is None else node.options
-    return _range_copy(x, y, axis_ranges(x.shape, begin, end, strides, options), "STRIDED_SLICE")
+    ranges = axis_ranges(x.shape, begin, end, strides, options)
+    empty = _empty_shape(ranges, end, strides) if options.offset else None
+    if empty is not None:
+        return Movement([(y, check_sizes("STRIDED_SLICE", empty))], [])
+    return _range_copy(x, y, ranges, "STRIDED_SLICE")
 
 
 def _slice(context: Context, node: Node) -> Movement:

@@ -322,4 +322,6 @@ def hard_swish_table(n: Unary) -> np.ndarray:
         gate = round_half_away_shift(_high_multiply_i16(fine, _to_16_bits(third)), -third_shift)
     product = ((gate + (1 << 15)) >> 1) * scaled
     truncated = np.sign(product) * (np.abs(product) >> 15)
+    if shift <= -16:  # LiteRT's masks have 16 bits: nothing is left but the sign
+        return np.where(truncated < 0, -1, 1) + q.zero_point
     return round_half_away_shift(truncated, -shift) + q.zero_point

@@ -58,7 +58,7 @@ def _function(name: str, call: KernelCall) -> tuple[str, str]:
         return "sum_q8", kind
     if call.family == "reduce_q8_reference":
         return "sum_q8_reference", kind
-    if kind not in _KINDS:
+    if kind not in _KINDS or call.family == "reduce_q16":
         raise UnsupportedError(f"{name} by {call.kernel} is not built")
     return "reduce", kind
 

@@ -113,6 +113,7 @@ _PARTS: dict[str, dict[str, str]] = {
         "reduce_f32": "*_f32",
         "reduce_int": "*_i32 *_i64",
         "reduce_q8": "sum_along_?8 sum_across_?8 sum_window_?8",
+        "reduce_q16": "sum_away_*",
         "reduce_q8_reference": "sum_reference_*",
         "reduce_stored": "max_*_?8 min_*_?8 max_*_i16 min_*_i16",
     },

@@ -1,5 +1,6 @@
 """Reductions: of float32, of plain integers, of stored values, and sums of quantized integers."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -131,8 +132,9 @@ def _elements(block):
 @_function
 def _mean(total, count):
     """Truncated towards zero; 0 of no elements."""
-    magnitude = abs(total) // max(count, 1)
-    return -magnitude if total < 0 else magnitude
+    count = max(count, 1)
+    quotient = total // count
+    return quotient + 1 if quotient < 0 and quotient * count != total else quotient
 
 
 def _narrowed(finish, width):
@@ -185,6 +187,14 @@ def _rounded(type_: ElementType) -> Callable:
 
 
 @_function
+def _rounded_away(total, p):
+    """As LiteRT's default has sums of int16."""
+    scaled = np.float32(total) * p[0] + p[1]
+    steps = min(np.floor(abs(np.float64(scaled)) + 0.5), 32768.0)
+    return np.int32(min(math.copysign(steps, scaled), 32767.0))
+
+
+@_function
 def _fixed(block):
     return block.bias, block.multiplier, block.shift, block.zero
 
@@ -221,10 +231,11 @@ for _type, _window, _total in (
 ):
     for _name, _block, _parameters, _result, _row in (
         ("sum", REDUCE_Q8, _affine, _rounded(_type), _total),
+        ("sum_away", REDUCE_Q8, _affine, _rounded_away, None),
         ("sum_reference", REDUCE_Q8_REFERENCE, _fixed, _requantized(_type), None),
     ):
-        if _name == "sum" and _type is I16:
-            continue  # the default computes it as the reference does
+        if _name == ("sum" if _type is I16 else "sum_away"):
+            continue
         _add_loops(_block, _name, _type, _accumulator(I32, 0, _add), _parameters, _result, _row)
         _windowed = _sum_window(_type, _window, _parameters, _result)
         kernels.add(_block, f"{_name}_window_{_type.name}")(_windowed)

@@ -18,10 +18,19 @@ from .sums import hybrid_sums, quantized_sums
 FUNCTIONS = {TANH: "tanh", SIGN_BIT: "sign_bit"}
 
 
+_SPARSE_VERSION = 8
+
+
 def _xnnpack_takes_packed(w: Tensor) -> bool:
-    """Whether XNNPACK's delegate takes packed weights: rows must be whole bytes."""
+    """Whether XNNPACK's delegate takes packed weights: rows of whole bytes, of int2 with a scale each.
+
+    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, CheckTensorFilterType.
+    """
     bits = PACKED_BITS.get(TensorType(w.type))
-    return bits is not None and bool(w.shape) and w.shape[-1] * bits % 8 == 0
+    if bits is None or not w.shape or w.shape[-1] * bits % 8:
+        return False
+    q = w.quantization
+    return w.type != TensorType.INT2 or (q is not None and len(q.scales) == w.shape[0])
 
 
 def widens(n: FilterNode) -> bool:
@@ -48,9 +57,15 @@ def checked(context: Context, node: Node) -> FilterNode:
 
 
 def _checked(context: Context, node: Node) -> tuple[FilterNode, Shape]:
-    """The node and its output's shape."""
-    w = context.input(node, 1)
-    n = with_decoded_weights(resolve(context, node), _xnnpack_takes_packed(w), w.sparsity is not None)
+    """The node and its output's shape.
+
+    XNNPACK's delegate leaves all nodes of the version that brought sparse weights.
+    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, VisitNode.
+    """
+    w, n = context.input(node, 1), resolve(context, node)
+    if node.version == _SPARSE_VERSION:
+        n = n._replace(may_use_xnnpack=False)
+    n = with_decoded_weights(n, _xnnpack_takes_packed(w), w.sparsity is not None)
     n = with_signed_weights(n)
     if not widens(n):
         check_types(n)

@@ -9,7 +9,7 @@ from numlite.schema import tflite
 from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import Case
+from .case import NO_KERNEL, Case, Differs, Refuses, Relation
 from .single_op import Kind, single_op
 
 
@@ -20,16 +20,40 @@ def _case(
     values: Sequence[np.ndarray] | None = None,
     options: TableT | None = None,
     constants: dict[int, np.ndarray] | None = None,
+    version: int = 1,
+    id: str = "",
+    **relations: Relation,
 ) -> Case:
-    """Random inputs unless values are given."""
+    """Random inputs unless values are given; relations to LiteRT as Case has them."""
     told = "-".join(f"{kind.dtype.__name__}{list(kind.shape)}" for kind in inputs)
-    id = f"found-{operator}-{told}-{inputs[0].scale}-{options and repr(options)}"
+    full_id = f"found-{operator}-{told}-{inputs[0].scale}-{options and repr(options)}{id}"
     held = constants or {}
-    given = [kind.random(f"{id}{i}") for i, kind in enumerate(inputs) if i not in held]
+    given = [kind.random(f"{full_id}{i}") for i, kind in enumerate(inputs) if i not in held]
     return Case(
-        id=id,
-        make=lambda: single_op(BuiltinOperator[operator], inputs, output, options, constants=held),
+        id=full_id,
+        make=lambda: single_op(BuiltinOperator[operator], inputs, output, options, version, held),
         inputs=given if values is None else values,
+        **relations,
+    )
+
+
+def _reduced(
+    name: str, dtype: type, axes: Sequence[int], keep_dims: bool = False, known: bool = False
+) -> Case:
+    """Of one image batch; axes are an input unless they are known."""
+    x = Kind((3, 4, 5, 6), dtype, 0.0344, {np.int8: -70, np.uint8: 70}.get(dtype, 0))
+    values = np.array(axes, np.int32)
+    dims = [1 if d in axes else n for d, n in enumerate(x.shape) if keep_dims or d not in axes]
+    result = Kind(tuple(dims), dtype, 0.0813, {np.int8: 5, np.uint8: 120}.get(dtype, 0))
+    options = tflite.ReducerOptionsT(keep_dims=keep_dims)
+    id = f"{name}{dtype}{list(axes)}{keep_dims}"
+    given = [x.random(id)] if known else [x.random(id), values]
+    of_bytes = {"litert_reference": _CONSTANT_SUMS} if name == "SUM" and dtype is not np.uint8 else {}
+    return _case(
+        *(name, [x, Kind(values.shape, np.int32)], result, given, options),
+        constants={1: values} if known else None,
+        id=f"-{list(axes)}-{'known' if known else 'given'}",
+        **of_bytes,
     )
 
 
@@ -37,7 +61,70 @@ _AXES = Kind((1,), np.int32)
 _COMPARISONS = ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL")
 _SIX = tflite.MulOptionsT(fused_activation_function=tflite.ActivationFunctionType.RELU6)
 
+_CONSTANT_SUMS = Differs("LiteRT's reference SUM returns one constant")
+_NONE = tflite.ActivationFunctionType.NONE
+
+
+def _fully_connected(kind: Kind, weights: Kind, result: Kind, version: int, asymmetric: bool = False) -> Case:
+    """Of rows of 4, by 9 units; weights have no lowest value, whose sign LiteRT's vector code loses."""
+    options = tflite.FullyConnectedOptionsT(
+        fused_activation_function=_NONE, asymmetric_quantize_inputs=asymmetric
+    )
+    values = np.maximum(weights.random(f"{kind}{version}"), weights.zero_point - 127).astype(weights.dtype)
+    id = f"-v{version}-{asymmetric}"
+    return _case("FULLY_CONNECTED", [kind, weights], result, None, options, {1: values}, version, id)
+
+
 CASES = [
+    *(
+        _fully_connected(Kind((30, 4), dtype, 0.6274936, 3), Kind((9, 4), dtype, 0.00222, zero), result, 8)
+        for dtype, zero in ((np.int8, 0), (np.uint8, 128))
+        for result in (Kind((30, 9), dtype, 0.028164, 63),)
+    ),
+    _fully_connected(Kind((3, 4)), Kind((9, 4), np.int8, 0.02), Kind((3, 9)), 8),
+    _fully_connected(Kind((3, 4)), Kind((9, 4), np.int8, 0.02), Kind((3, 9)), 8, asymmetric=True),
+    *(
+        _reduced(name, dtype, axes, keep_dims)
+        for name in ("MEAN", "SUM")
+        for dtype in (np.int8, np.uint8, np.int16)
+        for axes, keep_dims in (((1, 2), True), ((1, 2), False), ((), False), ((0, 3), True))
+    ),
+    *(_reduced("MEAN", dtype, (), known=True) for dtype in (np.int8, np.uint8)),
+    *(_reduced("SUM", np.int16, axes, known=True) for axes in ((3,), (0,), (1, 2), (0, 1, 2, 3))),
+    _case(
+        "POW",
+        [Kind((9, 9), np.int32), Kind((1,), np.int32)],
+        Kind((9, 9), np.int32),
+        [np.arange(-40, 41, dtype=np.int32).reshape(9, 9), np.array([13], np.int32)],
+    ),
+    _case(
+        "PRELU",
+        [Kind((1, 6)), Kind((3, 6))],
+        Kind((3, 6)),
+        constants={1: np.ones((3, 6), np.float32) / 3},
+        litert_reference=Refuses("HaveSameShapes", numlite_too=True),
+    ),
+    _case("HARD_SWISH", [Kind((180,), np.uint8, 0.00142, 205)], Kind((180,), np.uint8, 1.24, 222)),
+    _case(
+        *("CONCATENATION", [Kind((4, 3)), Kind((4, 2))], Kind((4, 5)), None),
+        tflite.ConcatenationOptionsT(axis=1, fused_activation_function=tflite.ActivationFunctionType.RELU),
+        litert_reference=Refuses("activation", numlite_too=True),
+    ),
+    _case(
+        *("CONCATENATION", [Kind((), np.int32), Kind((), np.int32)], Kind((2,), np.int32), []),
+        constants={0: np.array(5, np.int32), 1: np.array(-7, np.int32)},
+    ),
+    _case(
+        *("STRIDED_SLICE", [Kind((7, 1, 2)), *[Kind((3,), np.int32)] * 3], Kind((1, 0, 4))),
+        options=tflite.StridedSliceOptionsT(end_mask=3, offset=True),
+        constants={
+            1: np.array([3, 5, 4], np.int32),
+            2: np.array([3, -2, 4], np.int32),
+            3: np.array([3, 2, 1], np.int32),
+        },
+        version=8,
+        litert_reference=NO_KERNEL,
+    ),
     # Scales of 1 and more are no business of LiteRT's multiplier, which keeps little but the sign.
     *(
         _case(name, [Kind((9, 40), dtype, scale, zero), Kind((1, 40), dtype, 0.01)], Kind((9, 40), np.bool_))

@@ -1,0 +1,121 @@
+"""MEAN and SUM of quantized tensors: which arithmetic serves a node, its parameters, and sums in NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..lite.context import Context, Numerics
+from ..lite.errors import PrepareError
+from ..lite.quantization import Quantization
+from ..lite.tensor import Tensor
+from .index_vector import integers
+from .lookup import multiply_by_quantized_multiplier, type_range
+from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
+
+_XNNPACK_MAX_AXES = 6
+
+
+def xnnpack_takes(context: Context, x: Tensor, axes: Tensor) -> bool:
+    """Whether LiteRT's default leaves a reduction of quantized elements to XNNPACK.
+
+    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, VisitReduceNode.
+    """
+    if context.numerics is not Numerics.DEFAULT or x.type not in BYTE_RANGES or not axes.is_constant:
+        return False
+    known = integers(axes)
+    return 0 < len(known) <= _XNNPACK_MAX_AXES and not (known == [0] and not x.shape)
+
+
+def parameters_by_xnnpack(name: str, x: Tensor, y: Tensor, count: int) -> dict[str, float]:
+    """Of results that are round(sum * scale + offset), ties to even, made of count elements each.
+
+    Source: XNNPACK src/operators/reduce-nd.c, found by comparing results.
+    """
+    p, q = quantizations(name, x, y)
+    scale = np.float32(p.scale) / np.float32(q.scale)
+    if name == "MEAN":
+        scale *= np.float32(1) / np.float32(count)
+    offset = np.float32(q.zero_point) - np.float32(p.zero_point * count) * scale
+    return {"scale": float(scale), "offset": float(offset)}
+
+
+def parameters_of_words(name: str, x: Tensor, y: Tensor) -> dict[str, float]:
+    """Of sums of int16 in the default, whose zero points are 0: round(sum * scale), ties away from zero.
+
+    Source: LiteRT tflite/kernels/internal/optimized/reduce.h, QuantizedMeanOrSum.
+    """
+    p, q = quantizations(name, x, y)
+    if p.zero_point or q.zero_point:
+        raise PrepareError(f"{name}: int16 must have zero point 0, got {p.zero_point} and {q.zero_point}")
+    return {"scale": float(np.float32(p.scale) / np.float32(q.scale))}
+
+
+def parameters_by_reference(name: str, x: Tensor, y: Tensor, count: int) -> dict[str, int]:
+    """Of results in fixed point, made of count elements each."""
+    p, q = quantizations(name, x, y)
+    multiplier, shift = quantize_multiplier(p.scale / q.scale)
+    if name == "MEAN":
+        multiplier, shift = _split_multiplier(multiplier, shift, count)
+    return {"bias": p.zero_point * count, "multiplier": multiplier, "shift": shift, "zero": q.zero_point}
+
+
+def _split_multiplier(multiplier: int, shift: int, count: int) -> tuple[int, int]:
+    """The multiplier divided by count, without losing bits.
+
+    Source: LiteRT tflite/kernels/internal/reference/reduce.h, QuantizedMeanOrSum.
+    """
+    bits = min(count.bit_length() - 1, 32, 31 + shift)
+    return (multiplier << bits) // count, shift - bits
+
+
+def quantizations(name: str, x: Tensor, y: Tensor) -> tuple[Quantization, Quantization]:
+    """Those of input and output; PrepareError unless their scales are positive."""
+    p, q = quantization_of(name, x), quantization_of(name, y)
+    if not (p.scale > 0 and q.scale > 0):
+        raise PrepareError(f"{name}: scales must be positive, got {p.scale} and {q.scale}")
+    return p, q
+
+
+def quantized_sum(
+    context: Context, name: str, x: Tensor, y: Tensor, reduced: Sequence[int], keep_dims: bool
+) -> np.ndarray:
+    """x's means or sums over the axes `reduced`, as y stores them, by LiteRT's own kernels.
+
+    A mean of nothing is stored as 0.
+    Source: LiteRT tflite/kernels/reduce.cc, EvalMean and EvalSum.
+    """
+    p, q = quantizations(name, x, y)
+    sums = np.asarray(np.sum(x.array(), axis=tuple(reduced), dtype=np.int64, keepdims=keep_dims))
+    count = x.size // max(1, y.size)
+    default = context.numerics is Numerics.DEFAULT
+    if name == "MEAN" and not count:
+        return np.zeros_like(sums)
+    if name == "SUM" and default:
+        scale = np.float32(p.scale) / np.float32(q.scale)
+        offset = np.float32(-p.zero_point) * scale * np.float32(count)
+        results = _round_half_away(sums.astype(np.float32) * scale + offset) + q.zero_point
+    elif default and keep_dims and len(x.shape) == 4 and set(reduced) == {1, 2} and x.type in BYTE_RANGES:
+        results = _image_means(sums, p, q, count)
+    else:
+        a = parameters_by_reference(name, x, y, count)
+        shifted = sums - a["bias"]
+        results = multiply_by_quantized_multiplier(shifted, a["multiplier"], a["shift"]) + a["zero"]
+    return np.clip(results, *type_range(y))
+
+
+def _round_half_away(x: np.ndarray) -> np.ndarray:
+    exact = x.astype(np.float64)
+    return (np.sign(exact) * np.floor(np.abs(exact) + 0.5)).astype(np.int64)
+
+
+def _image_means(sums: np.ndarray, p: Quantization, q: Quantization, count: int) -> np.ndarray:
+    """The zero points apart, in one rounded step.
+
+    Source: LiteRT tflite/kernels/internal/optimized/integer_ops/mean.h, Mean.
+    """
+    moved = np.float32(p.zero_point) * np.float32(p.scale) / np.float32(q.scale)
+    bias = q.zero_point - int(moved + np.float32(0.5 if moved > 0 else -0.5))
+    real = np.float32(p.scale) / (np.float32(count) * np.float32(q.scale))
+    return multiply_by_quantized_multiplier(sums, *quantize_multiplier(float(real))) + bias
