@@ -182,7 +182,7 @@ def rules(arguments: argparse.Namespace) -> None:
         group = "+".join(case["optimizer"]) or "default"
         graph = read_graph(folder / f"{case['key']}.pb")
         verdict, after = rule_verdict(graph, case)
-        kind = group if case["changed"] or case["changed_aggressive"] else f"{group} (stays)"
+        kind = group if case["changed"] or case.get("changed_aggressive") else f"{group} (stays)"
         total[kind] += 1
         good[kind] += not verdict
         if verdict and (arguments.names or arguments.match):
@@ -206,7 +206,7 @@ def rule_verdict(graph: GraphDef, case: dict[str, Any]) -> tuple[str, list[Graph
     found: list[tuple[Counter[str], Counter[str], str]] = []
     graphs = []
     for level in ("after", "after_aggressive"):
-        if level not in case or case[level] is None:
+        if case.get(level) is None:
             continue
         config = config_of(case["optimizer"], level != "after", case.get("iterations", 1))
         try:

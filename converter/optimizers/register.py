@@ -99,7 +99,9 @@ OPTIMIZERS = (
         is_on_by_default=False,
     ),
     Optimizer("pin_to_host", "pin_to_host_optimizer", "pin_to_host_optimization", is_on_by_default=False),
-    Optimizer("arithmetic", "arithmetic_optimizer", "arithmetic_optimization"),
+    Optimizer(
+        "arithmetic", "arithmetic_optimizer", "arithmetic_optimization", "arithmetic.register:run_stages"
+    ),
     Optimizer("layout", "generic_layout_optimizer", "layout_optimizer", runs_once=True),
     Optimizer("remap", "remapper", "remapping"),
     Optimizer("loop", "loop_optimizer", "loop_optimization", runs_once=True),

@@ -241,12 +241,11 @@ def multiply_filter(rewriter: NodeRewriter, node: Node) -> bool:
 
 def _multiplied(node: Node, conv: Node, factor: Value) -> DenseAttr | None:
     """The filters times the factor, None when it does not go through the convolution."""
-    shape, whole = shape_of(factor), shape_of(conv.results[0])
-    filters = shape_of(conv.operands[1])
+    shape, filters = shape_of(factor), shape_of(conv.operands[1])
     if shape is None or filters is None or constant_of(conv.operands[1]) is None:
         return None
     form = conv.attributes.get("data_format", b"NHWC")
-    last = conv.op != "DepthwiseConv2dNative" and form in (b"NHWC", b"NDHWC") and whole is not None
+    last = conv.op != "DepthwiseConv2dNative" and form in (b"NHWC", b"NDHWC")
     one = all(size == 1 for size in shape)
     per_channel = last and bool(shape) and shape[-1] == filters[-1] and all(n == 1 for n in shape[:-1])
     if len(shape) > len(filters) or not (one or per_channel):
