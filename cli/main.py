@@ -23,6 +23,7 @@ COMMANDS = {
     "compare": ("compare", "Show where two models, two numerics, or numlite and LiteRT differ."),
     "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
     "metadata": ("metadata", "Show or change what a model says of itself: names, labels, normalization."),
+    "plugins": ("plugins", "Show the plugins that optimize graphs, and why others cannot be had."),
     "select-ops": ("select_ops", "List the operators and kernels that models need."),
     "warmup": ("warmup", "Compile all kernels now, so that no model has to wait."),
     "demo": ("demo", "Convert a small classifier, run it, and show how it did."),

@@ -10,6 +10,8 @@ VARIABLES = {
     "NUMLITE_CPU": "the processor to compile for, if not the machine's own",
     "NUMLITE_DEBUG": "what is shown on stderr, from 0 (nothing) to 4 (values)",
     "NUMLITE_JIT": "memory: kernels are compiled in this process and kept nowhere",
+    "NUMLITE_PLUGINS": "off: no plugin optimizes a graph; tensorflow: those installed for it do, too",
+    "NUMLITE_PLUGIN_PATH": "folders of plugins that optimize graphs",
     "NUMLITE_MAX_DECODED_BYTES": "what a file in a tensor may decode to",
     # Of numlite's own tests.
     "NUMLITE_SHARED": "the folder of models that tests read",

@@ -49,16 +49,25 @@ class GraphRunner:
         registry: KernelRegistry | None = None,
         signature: str | None = None,
         allow_files: bool = False,
+        plugins: Iterable[object] = (),
+        prefer_plugin_kernels: bool = False,
     ) -> None:
         """Of a SavedModel runs the signature, which may be left out when it is the only one.
 
         With allow_files the graph may read and write any file that the process may; without, a SavedModel
-        reads its own assets, and nothing else is open.
+        reads its own assets, and nothing else is open. plugins (classes, paths of .so and .py) run the ops
+        that they bring; with prefer_plugin_kernels those of TensorFlow's that they have kernels for, too.
         ModelError when the graph is damaged: inputs that no node gives, names that are there twice.
         """
         source = runnable(graph, signature, allow_files)
         definition = source.definition
         registry = fallback_kernels() if registry is None else registry
+        plugins = tuple(plugins)
+        if plugins:
+            # Imported for those that ask for it.
+            from ..plugins.kernels import plugin_kernels
+
+            registry = plugin_kernels(plugins, prefer_plugin_kernels, registry)
         # The graph's tensors by the signature's names.
         self.inputs, self.outputs = source.inputs, source.outputs
         self._initializers = source.initializers
@@ -224,10 +233,12 @@ def run_graph(
     signature: str | None = None,
     allow_files: bool = False,
     timeout_s: float | None = None,
+    plugins: Iterable[object] = (),
+    prefer_plugin_kernels: bool = False,
 ) -> list[np.ndarray]:
     """Run a graph or a SavedModel once, from a fresh state: values of the fetches for these feeds.
 
     See GraphRunner.
     """
-    runner = GraphRunner(graph, signature=signature, allow_files=allow_files)
+    runner = GraphRunner(graph, None, signature, allow_files, plugins, prefer_plugin_kernels)
     return runner.run(feeds, fetches, timeout_s=timeout_s)

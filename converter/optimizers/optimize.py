@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..execution.graph_source import GraphSource, runnable
+from ..plugins.choice import choice_of, custom_factory
 from .config import OptimizerConfig
 from .external import CustomFactory, PluginChoice
 from .item import GrapplerItem
@@ -17,7 +18,7 @@ def optimize(
     feeds: Iterable[str] = (),
     fetches: Iterable[str] = (),
     config: object = None,
-    plugins: PluginChoice | None = None,
+    plugins: Iterable[object] | PluginChoice | None = None,
     custom: CustomFactory | None = None,
     keep_ops: Iterable[str] = (),
     signature: str | None = None,
@@ -27,8 +28,9 @@ def optimize(
     Of a SavedModel, or one of its signatures frozen, feeds and fetches are the signature's where they are
     left out; what makes its variables and tables ready is kept. config is an OptimizerConfig, a
     dictionary of its fields, a RewriterConfig or ConfigProto, or None for the defaults.
-    Raises ModelError for a damaged graph or a name of no node, ValueError for a config that is none, and
-    UnsupportedError for an optimizer that is asked for and not built.
+    plugins are classes and paths (.so, .py) of those that may run; None stands for the registered and
+    installed ones. Raises ModelError for a damaged graph or a name of no node, ValueError for a config that
+    is none, and UnsupportedError for an optimizer that is asked for and not built.
     """
     source = runnable(graph, signature)
     item = GrapplerItem.from_graph_def(
@@ -37,4 +39,5 @@ def optimize(
         [source.outputs.get(name, name) for name in fetches] or list(source.outputs.values()),
         [*keep_ops, *source.initializers],
     )
-    return MetaOptimizer(OptimizerConfig.of(config), plugins, custom).optimize(item)
+    chosen = choice_of(plugins)
+    return MetaOptimizer(OptimizerConfig.of(config), chosen, custom or custom_factory()).optimize(item)

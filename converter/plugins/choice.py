@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import warnings
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from ...lite.errors import ModelError, PluginError, UnsupportedError
@@ -16,24 +15,27 @@ from ..optimizers.config import OptimizerConfig
 from ..optimizers.external import Chosen, CustomFactory, PluginChoice
 from ..optimizers.item import GrapplerItem
 from ..optimizers.properties import GraphProperties
+from .discovery import OFF, add_plugin, discover, plugins_setting
 from .merge import PluginConfigs, PluginConfigWarning, merge_configs
 from .plugin import FunctionLibrary
 from .registry import PluginEntry, PluginRegistry, default_registry
 
-OFF = "off"
 _warned: set[str] = set()
 
 
 def plugin_choice(registry: PluginRegistry | None = None, without: Collection[str] = ()) -> PluginChoice:
-    """For MetaOptimizer: plugins of the registry, the process's own if None, without those named.
+    """For MetaOptimizer: plugins of the registry, without those named.
 
-    NUMLITE_PLUGINS=off turns all off, their configs too.
+    None is the process's own, for which what is installed is looked for first. NUMLITE_PLUGINS=off turns all
+    off, their configs too.
     """
 
     def choose(item: GrapplerItem, config: OptimizerConfig) -> Chosen:
-        held = registry or default_registry()
-        if os.environ.get("NUMLITE_PLUGINS", "") == OFF:
+        if plugins_setting() == OFF:
             return Chosen(config)
+        if registry is None:
+            discover()
+        held = registry if registry is not None else default_registry()
         entries = [entry for entry in held.for_devices(item.device_types()) if entry.name not in without]
         merged, said = merge_configs(config, [PluginConfigs(e.name, e.configs) for e in entries])
         for text in said:
@@ -45,11 +47,25 @@ def plugin_choice(registry: PluginRegistry | None = None, without: Collection[st
     return choose
 
 
+def choice_of(plugins: Iterable[object] | PluginChoice | None) -> PluginChoice:
+    """For MetaOptimizer: the process's plugins for None, else those that are listed and no others: classes,
+    entries, paths of .so and .py. PluginError for one that is none.
+    """
+    if plugins is None:
+        return plugin_choice()
+    if callable(plugins):
+        return plugins
+    registry = PluginRegistry()
+    for plugin in plugins:
+        add_plugin(registry, plugin)
+    return plugin_choice(registry)
+
+
 def custom_factory(registry: PluginRegistry | None = None) -> CustomFactory:
     """For MetaOptimizer: custom optimizers of the registry, the process's own if None."""
 
     def make(name: str, parameters: Mapping[str, object]) -> RunningOptimizer:
-        held = registry or default_registry()
+        held = registry if registry is not None else default_registry()
         return RunningOptimizer(name, held.optimizer(name), parameters, held.ops())
 
     return make

@@ -78,6 +78,8 @@ class PluginRegistry:
         self._optimizers: dict[str, type] = {}
         # Plugins that were found and could not be had, with the reason.
         self.failures: dict[str, str] = {}
+        # Whether what is installed was looked for, without and with TensorFlow's plugins (discovery.py).
+        self.discovered: set[bool] = set()
         self._lock = RLock()
 
     def register(self, plugin: type[OptimizerPlugin] | PluginEntry) -> PluginEntry:
