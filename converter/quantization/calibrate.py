@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...lite.interpreter import Interpreter
+from .bias_correction import FilterInput
 from .calibration import Calibration
 from .float_graph import Site
 from .observers import Observer, observer
@@ -22,16 +23,24 @@ Sample = Sequence[Any] | Mapping[str, Any] | tuple[str, Mapping[str, Any]]
 
 
 def calibrate(
-    interpreter: Interpreter, samples: Iterable[Sample], sites: Iterable[Site], kind: str = "minmax"
+    interpreter: Interpreter,
+    samples: Iterable[Sample],
+    sites: Iterable[Site],
+    kind: str = "minmax",
+    inputs: Iterable[FilterInput] = (),
 ) -> Calibration:
     """What the tensors hold over all samples, which are not kept.
 
     The interpreter is that of the float model, and is left without memory. Every value counts that a tensor
     has had in the course of a run, also inside of IF and WHILE, and before an operator overwrote it in place.
-    kind is an observer's. Raises ModelError where there is no sample, one does not fit, or a value is NaN or
-    infinite, and what running the model raises.
+    kind is an observer's; inputs are those of operators whose bias is to be corrected. Raises ModelError
+    where there is no sample, one does not fit, or a value is NaN or infinite, and what running the model
+    raises.
     """
     watch = _Watch(interpreter, {site: observer(kind) for site in sites})
+    inputs = list(inputs)
+    for each in inputs:
+        watch.means.setdefault(each.site, []).append(each)
     interpreter.observe(watch)
     try:
         for number, sample in enumerate(samples):
@@ -42,7 +51,8 @@ def calibrate(
     if watch.sample < 0:
         raise ModelError("calibration: there must be samples, got none")
     seen = {site: each for site, each in watch.observers.items() if site in watch.seen}
-    return Calibration(kind, seen, {site: watch.name(site) for site in seen})
+    means = {each.result: found for each in inputs if (found := each.means()) is not None}
+    return Calibration(kind, seen, {site: watch.name(site) for site in seen}, means)
 
 
 class _Watch:
@@ -51,6 +61,7 @@ class _Watch:
     def __init__(self, interpreter: Interpreter, observers: dict[Site, Observer]) -> None:
         self._interpreter = interpreter
         self.observers = observers
+        self.means: dict[Site, list[FilterInput]] = {}
         self.seen: set[Site] = set()
         self.sample = -1
 
@@ -70,6 +81,8 @@ class _Watch:
                 _check(values, f"sample {self.sample}: tensor {self.name(site)!r}")
             self.seen.add(site)
             self.observers[site].update(values, low, high)
+            for mean in self.means.get(site, ()):
+                mean.update(values)
 
 
 def _check(values: np.ndarray, where: str) -> None:

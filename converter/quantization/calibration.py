@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...lite.errors import ModelError
 from .float_graph import Site
 from .observers import Observer, observer
@@ -20,8 +22,16 @@ _FORMAT = 1
 class Calibration(Mapping[Site, Range]):
     """The range of each tensor that had a value. names are the tensors', to tell models apart."""
 
-    def __init__(self, kind: str, observers: dict[Site, Observer], names: dict[Site, str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        observers: dict[Site, Observer],
+        names: dict[Site, str],
+        means: dict[Site, np.ndarray] | None = None,
+    ) -> None:
+        """means are those that bias correction needs, by the operator's first result."""
         self.kind = kind
+        self.means = means or {}
         self._observers = observers
         self.names = names
         self._ranges: dict[Site, Range] = {}
@@ -38,7 +48,7 @@ class Calibration(Mapping[Site, Range]):
         return len(self._observers)
 
     def merge(self, other: Calibration) -> None:
-        """Take in what was observed elsewhere of the same model; ModelError where it is not the same."""
+        """Take in the ranges that were observed elsewhere of the same model; ModelError for another one."""
         if self.kind != other.kind:
             raise ModelError(f"calibrations: observers must be the same, got {self.kind} and {other.kind}")
         for site, found in other._observers.items():

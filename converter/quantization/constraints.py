@@ -86,8 +86,6 @@ CONSTRAINTS: dict[str, Constraint] = {
     **dict.fromkeys(("RELU", "RELU6", "LEAKY_RELU"), _FREE),
     **dict.fromkeys(("SQRT", "HARD_SWISH", "ELU", "RELU_N1_TO_1"), _FREE_8),
     **dict.fromkeys(("SOFTMAX", "LOGISTIC"), Constraint(fixed8=(1 / 256, -128), fixed16=_UNIT_16)),
-    # Negates the integers themselves.
-    "NEG": Constraint((INT16,), tied=True),
     "TANH": Constraint(fixed8=(1 / 128, 0), fixed16=_UNIT_16),
     "L2_NORMALIZATION": Constraint(_ONLY8, fixed8=(1 / 128, 0)),
     "LOG_SOFTMAX": Constraint(_ONLY8, fixed8=(16 / 256, 127)),

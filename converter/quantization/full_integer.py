@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...lite.tensor import TensorType
+from .bias_correction import FilterInput, filter_inputs
 from .constraints import INT8 as INT8_TYPE
 from .constraints import INT16
 from .float_graph import FloatGraph, Site
+from .float_rewrites import make_integrable
 from .integer_constants import IntegerConstants
 from .model_editor import ModelEditor
 from .parameters import Parameters, one_scale, range_parameters
@@ -30,13 +34,22 @@ class Integered(NamedTuple):
 
 def sites_to_observe(model: Model) -> set[Site]:
     """The tensors whose ranges any scheme may ask for."""
-    graph = FloatGraph(ModelEditor(model))
     found: set[Site] = set()
+    graph = FloatGraph(ModelEditor(model))
+    rewritten = ("NEG", "SQUARE")
+    for step in graph.steps:
+        if step.name in rewritten:
+            found.update(Site(step.graph, t) for t in (*step.inputs, *step.outputs))
     for type_ in (INT8_TYPE, INT16):
         for step in select(graph, type_).chosen.values():
             found.update(step.operand_sites(), step.result_sites())
     ends = {site for site in (*graph.inputs, *graph.outputs) if graph.is_float(site)}
     return {site for site in found | ends if not graph.is_constant(site)}
+
+
+def inputs_to_observe(model: Model) -> list[FilterInput]:
+    """The inputs of operators whose bias can be corrected."""
+    return filter_inputs(FloatGraph(ModelEditor(model)))
 
 
 def quantize_activations(
@@ -48,16 +61,20 @@ def quantize_activations(
     per_channel_dense: bool = True,
     ends: Ends = FLOAT_ENDS,
     refuse: Refusal = lambda step: None,
+    means: Mapping[Site, np.ndarray] | None = None,
 ) -> Integered:
     """Make every operator that has an integer kernel an integer one, with activations of 8 or 16 bits.
 
+    means are a Calibration's, for bias correction; without them biases stay what they are.
     Raises ModelError that names the tensors which have no range.
     """
     integers = ACTIVATIONS[activation_bits]
-    graph = FloatGraph(ModelEditor(model))
+    editor = ModelEditor(model)
+    ranges = {**ranges, **make_integrable(editor, TensorType(integers.type), ranges)}
+    graph = FloatGraph(editor)
     selection = select(graph, TensorType(integers.type), refuse)
     sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends))
-    constants = IntegerConstants(graph, integers, per_channel, per_channel_dense)
+    constants = IntegerConstants(graph, integers, per_channel, per_channel_dense, means)
     parameters = _parameters(graph, sets, constants, integers)
     reasons = {
         graph.where(step): selection.reasons[key]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from ...lite.tensor import TensorType
+from .bias_correction import correction
 from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
 from .parameters import (
@@ -45,10 +46,12 @@ class IntegerConstants:
         activations: Integers,
         per_channel: bool = True,
         per_channel_dense: bool = True,
+        means: Mapping[Site, np.ndarray] | None = None,
     ) -> None:
         self._graph, self._activations = graph, activations
         self._per_channel, self._per_channel_dense = per_channel, per_channel_dense
         self._made: dict[tuple[object, ...], int] = {}
+        self._means = means or {}
         self.widened: list[str] = []
 
     def operand(
@@ -105,10 +108,15 @@ class IntegerConstants:
                 self.widened.append(self._graph.where(step))
                 scales = held
         zeros = np.zeros(len(scales), np.int64)
+        means = self._means.get(Site(step.graph, step.outputs[0]))
         parameters = Parameters(WEIGHTS[8], scales, zeros, weights.dimension if len(scales) > 1 else 0)
         integers = BIASES[self._activations.bits]
         if bias is None and not weights.needs_bias:
             return Weighed(self.value(site, parameters), -1, integers.type)
+        if means is not None:
+            error = values - parameters.real(parameters.quantized(values))
+            added = correction(step, means, error)
+            bias = (np.zeros(channels) if bias is None else bias) + added
         return Weighed(
             self.value(site, parameters),
             self._bias(step, bias_at, bias, channels, bias_scales(float(operand.scale), scales), integers),
@@ -132,10 +140,10 @@ class IntegerConstants:
     ) -> int:
         parameters = Parameters(integers, scales, np.zeros(len(scales), np.int64), 0)
         like = Site(step.graph, bias_at if bias_at >= 0 else step.outputs[0])
-        values = np.zeros(channels, np.float32) if bias is None else bias
-        key = (like, bias is None, integers, scales.tobytes())
+        values = np.zeros(channels) if bias is None else bias.astype(np.float64)
+        key = (like, integers, scales.tobytes(), values.tobytes())
         if key not in self._made:
-            suffix = "" if bias is not None else "_bias"
+            suffix = "" if bias_at >= 0 else "_bias"
             self._made[key] = self._add(like, parameters, values, suffix, MOST_BIAS)
         return self._made[key]
 
