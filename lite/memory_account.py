@@ -25,7 +25,7 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
         if tensor.data is not None:
             kinds.setdefault(tensor.allocation_type, {})[tensor.address] = tensor.data.size
     calls = [call for node in subgraph.schedule for call in node.calls or ()]
-    packed = {id(array): array.nbytes for call in calls for array in call.keep} | subgraph.preparations.held
+    packed = {id(array): array.nbytes for call in calls for array in call.keep}
 
     def held(kind: AllocationType) -> int:
         return sum(kinds.get(kind, {}).values())
@@ -37,12 +37,13 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
         constant_bytes=held(AllocationType.MMAP_RO),
         dynamic_bytes=held(AllocationType.DYNAMIC),
         packed_bytes=sum(packed.values()),
+        kept_bytes=sum(n for held, n in subgraph.preparations.held.items() if held not in packed),
     )
 
 
 def _writable_bytes(subgraph: Subgraph) -> int:
     own = _account_own(subgraph)
-    return own.arena_bytes + own.persistent_bytes + own.dynamic_bytes + own.packed_bytes
+    return own.arena_bytes + own.persistent_bytes + own.dynamic_bytes + own.packed_bytes + own.kept_bytes
 
 
 def _called(subgraph: Subgraph) -> dict[int, Subgraph]:

@@ -36,9 +36,9 @@ class MemoryReport:
     arena_bytes is the block that tensors share over time and lower_bound_bytes what any
     planner needs for it at least. persistent_bytes holds variables and what kernels keep
     across invokes, dynamic_bytes the tensors that got their size while running, constant_bytes
-    the weights in the model file, packed_bytes the copies that kernels made of them, also for shapes
-    that inputs had before. called_bytes is all of this but the constants of the subgraphs that its
-    nodes run, each subgraph once.
+    the weights in the model file, packed_bytes the copies that kernels made of them. kept_bytes is what
+    is held besides for shapes that inputs had before. called_bytes is all of this but the constants
+    of the subgraphs that its nodes run, each subgraph once.
     """
 
     arena_bytes: int
@@ -47,6 +47,7 @@ class MemoryReport:
     constant_bytes: int
     dynamic_bytes: int = 0
     packed_bytes: int = 0
+    kept_bytes: int = 0
     called_bytes: int = 0
     tensors: tuple[TensorMemory, ...] = ()
 
@@ -59,6 +60,8 @@ class MemoryReport:
             ("constants", self.constant_bytes, ""),
             ("packed weights", self.packed_bytes, ""),
         ]
+        if self.kept_bytes:
+            rows.append(("other shapes", self.kept_bytes, ""))
         if self.called_bytes:
             rows.append(("called graphs", self.called_bytes, ""))
         return "\n".join(f"{name:<15}{count:>13,} bytes{note}" for name, count, note in rows)

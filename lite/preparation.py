@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     Key: TypeAlias = tuple[tuple[Shape, int], ...]
 
 _MOST = 64
-_MOST_BYTES = 64 << 20  # of packed weights and tables, besides those of one preparation
+_MOST_BYTES = 64 << 20  # of packed weights, tables and arenas, besides those of one preparation
+_SMALL_ARENA = 1 << 20
 
 # Tensors of other kinds have values or memory that a preparation does not know.
 _KINDS = (
@@ -26,21 +27,28 @@ _KINDS = (
 
 
 class Preparation:
-    """Stages without their arenas, and how tensors and nodes were for them."""
+    """The stages of an allocated graph, and how tensors and nodes are for them. A small arena stays."""
 
     def __init__(self, graph: PreparedGraph) -> None:
-        for stage in graph.stages:
-            stage.memory.release()
         self._stages = list(graph.stages)
         self._schedule = graph.schedule
+        self._arena_bytes = sum(stage.memory.arena_bytes for stage in graph.stages)
         calls = (call for node in graph.schedule for call in node.calls or ())
         self.held = {id(array): array.nbytes for call in calls for array in call.keep}  # by identity: bytes
+        self.put_away()
+        if self._stages[0].memory.held:
+            self.held[id(self)] = self._arena_bytes
         self._nodes = [(node, node.calls, tuple(node.temporaries), node.user_data) for node in graph.schedule]
         self._tensors = [
             (t, t.shape, t.type, t.allocation_type, t.data, t.address)
             for t in graph.tensors
             if t.allocation_type is not AllocationType.MMAP_RO
         ]
+
+    def put_away(self) -> None:
+        if self._arena_bytes > _SMALL_ARENA:
+            for stage in self._stages:
+                stage.memory.release()
 
     def restore(self, graph: PreparedGraph) -> None:
         for tensor, shape, type, allocation_type, data, address in self._tensors:
@@ -51,8 +59,9 @@ class Preparation:
         graph.schedule = self._schedule
         graph.stages[:] = self._stages
         for stage in self._stages:
-            stage.memory.acquire(graph)
-            stage.plan.blocks.bind()
+            if not stage.memory.held:
+                stage.memory.acquire(graph)
+                stage.plan.blocks.bind()
 
 
 class Preparations:
@@ -66,12 +75,18 @@ class Preparations:
         self._kept: dict[Key, Preparation] = {}  # the oldest first
         self._holders: Counter[int] = Counter()  # how many preparations hold an array, by its identity
         self._bytes = 0  # of these arrays
+        self._latest: Preparation | None = None  # the one that the graph has now
 
     def keep(self, graph: PreparedGraph) -> None:
-        """Take the preparation of an allocated graph whose inputs are about to change; its arena goes."""
-        if not _can_be_kept(graph):
+        """Take the preparation of an allocated graph whose inputs are about to change."""
+        latest, self._latest = self._latest, None
+        if latest is not None:
+            latest.put_away()
+        elif _can_be_kept(graph):
+            latest = Preparation(graph)
+        else:
             return
-        kept, latest = self._kept, Preparation(graph)
+        kept = self._kept
         kept[_key(graph)] = latest
         self._count(latest, 1)
         own = sum(latest.held.values())
@@ -80,7 +95,7 @@ class Preparations:
 
     def take(self, graph: PreparedGraph) -> Preparation | None:
         """The preparation for the present inputs, if there is one; it is the graph's again."""
-        known = self._kept.pop(_key(graph), None) if self._kept else None
+        known = self._latest = self._kept.pop(_key(graph), None) if self._kept else None
         if known is not None:
             self._count(known, -1)
         return known
@@ -89,10 +104,11 @@ class Preparations:
         self._kept.clear()
         self._holders.clear()
         self._bytes = 0
+        self._latest = None
 
     @property
     def held(self) -> dict[int, int]:
-        """The arrays that the preparations hold, by identity: their bytes."""
+        """The arrays and arenas that the preparations hold, by identity: their bytes."""
         return {array: size for kept in self._kept.values() for array, size in kept.held.items()}
 
     def _count(self, preparation: Preparation, holders: int) -> None:

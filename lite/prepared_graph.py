@@ -282,6 +282,7 @@ class PreparedGraph(NodeContext):
     def release_nonpersistent_memory(self) -> None:
         """Give the arena back; allocate_tensors brings it back without preparing anew."""
         self._entry = None
+        self.preparations.clear()
         self.callees.release_memory()
         for stage in self.stages:
             stage.memory.release()

@@ -87,11 +87,25 @@ def test_a_shape_from_before_is_not_prepared_again(prepared: Callable[[], int]) 
 
 def test_weights_are_packed_once_for_all_shapes() -> None:
     interpreter = ready()
-    run(interpreter, 3)
+    arenas = {1: interpreter.memory_report().arena_bytes}
     packed = interpreter.memory_report().packed_bytes
-    for n in (4, 5, 3, 6):
+    assert packed > 0
+    for n in (3, 4, 5, 3):
         run(interpreter, n)
-    assert interpreter.memory_report().packed_bytes == packed > 0
+        arenas[n] = interpreter.memory_report().arena_bytes
+    report = interpreter.memory_report()
+    assert report.packed_bytes == packed
+    assert report.kept_bytes == arenas[1] + arenas[4] + arenas[5]
+
+
+def test_large_arenas_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "_SMALL_ARENA", 0)
+    interpreter = ready()
+    expected = run(interpreter, 3)
+    for n in (4, 5, 4):
+        run(interpreter, n)
+    assert interpreter.memory_report().kept_bytes == 0
+    assert np.array_equal(run(interpreter, 3), expected)
 
 
 def test_a_shape_that_does_not_fit_leaves_the_others() -> None:
@@ -108,6 +122,7 @@ def test_memory_that_was_given_back_comes_again() -> None:
     expected = run(interpreter, 3)
     run(interpreter, 2)
     interpreter.release_nonpersistent_memory()
+    assert interpreter.memory_report().kept_bytes == 0
     assert np.array_equal(run(interpreter, 3), expected)
     interpreter.release_nonpersistent_memory()
     interpreter.allocate_tensors()
