@@ -1,143 +1,83 @@
-"""Section "correctness": fresh random inputs; integers bit for bit, floats by their norm, runs repeated."""
+"""Section "correctness": integers bit for bit, floats by their norm; then the checks of the GPU tests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
-from numlite.benchmarks.gpu import correctness_cases
-from numlite.benchmarks.gpu.correctness_cases import check_alive, relative_error, wrong_elements
 from numlite.benchmarks.gpu.job import Job, is_loss
-from numlite.benchmarks.gpu.lowered import (
-    file_type,
-    new_interpreter,
-    open_device,
-    precision_of,
-    random_values,
-)
-from numlite.benchmarks.gpu.network_model import model_file
-from numlite.benchmarks.gpu.single_layers import SingleLayer, single_layers
-from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
+from numlite.benchmarks.gpu.lowered import delegate_for, new_interpreter, random_values
 from numlite.delegates.cuda.device import Device
-from numlite.interpreter import OpResolverType
-from numlite.tests.delegates.cuda.simulation import run
+from numlite.delegates.cuda.driver import CudaDevice
+from numlite.tests.delegates.cuda import gpu_checks
+from numlite.tests.delegates.cuda.simulation import RESOLVERS, run
 
-RESOLVERS = {"default": OpResolverType.AUTO, "reference": OpResolverType.BUILTIN_REF}
-WATCHED_BATCH = 2
-_LIMITS = {"tf32x3": 1e-6, "tf32": 1e-3, "float16": 1e-3, "bfloat16": 1e-2}
-# Of values inside a network. Its filters sum to 0, which lets roundings grow: of ResNet50 PyTorch's float32
+BATCH = 2
+# Of values in a network. Its filters sum to 0, which lets roundings grow: of ResNet50 PyTorch's float32
 # on a CPU is up to 5e-5 from float64, its float16 up to 0.07, its bfloat16 up to 0.4.
-_NETWORK_LIMITS = {"tf32x3": 2e-4, "tf32": 0.1, "float16": 0.1, "bfloat16": 0.6}
-_SMALL_STEMS = ("conv_q8", "softmax")
+_LIMITS = {"tf32x3": 2e-4, "tf32": 0.1, "float16": 0.1, "bfloat16": 0.6}
+_REHEARSED = ("profile_has_device_times", "bytes_are_equal depthwise-plain", "case_equals_the_cpu softmax")
 
 
 def measure(job: Job) -> None:
-    """Single layers, networks, then the families' cases: what is most wanted first."""
-    device = open_device(job.device)
+    """Whole networks with fresh values, then the checks of tests/delegates/cuda/gpu_checks.py."""
+    device = CudaDevice()
     device.activate()
-    float_modes = [mode for mode in job.modes if mode in _LIMITS]
-    for mode in float_modes:
-        job.do(f"single {mode}", lambda mode=mode: _single_layers(job, device, mode))
-    for mode in (*(mode for mode in job.modes if mode == "int8"), *float_modes, "uint8"):
+    for mode in job.modes:
         for name in job.models:
-            for numerics in RESOLVERS if mode in ("int8", "uint8") else ("default",):
-                job.do(
-                    f"network {name} {mode} {numerics}",
-                    lambda name=name, mode=mode, numerics=numerics: _network(
-                        job, device, name, mode, numerics
-                    ),
-                    2.0,
-                )
-    for stem in _SMALL_STEMS if job.small else correctness_cases.STEMS:
-        for numerics in RESOLVERS:
-            job.do(f"cases {stem} {numerics}", lambda s=stem, n=numerics: _cases(job, device, s, n))
+            for numerics in RESOLVERS if mode == "int8" else ("default",):
+                what = f"network {name} {mode} {numerics}"
+                job.do(what, partial(_network, job, device, what, name, mode, numerics), 2.0)
+    for group, checks in check_groups(job).items():
+        job.do(group, partial(_checks, job, group, checks))
     device.close()
 
 
-def _single_layers(job: Job, device: Device, mode: str) -> None:
-    for layer in single_layers():
-        x = _values(layer, job.seed)
-        other = _values(layer, job.seed + 1)
-        model = layer.content("float32")
-        delegate = CudaDelegate(CudaOptions(precision_of(mode)), device=device)
-        interpreter = new_interpreter(model, delegate)
-        run(interpreter, [other])
-        (got,), (again,) = run(interpreter, [x]), run(interpreter, [x])
-        check_alive(device)
-        error = relative_error(got, layer.exact(x))
-        repeats = got.tobytes() == again.tobytes()
-        job.records.add(
-            "check",
-            what=f"{layer.name} {mode}",
-            against="float64",
-            error=error,
-            limit=_LIMITS[mode],
-            repeats=repeats,
-            ok=repeats and bool(np.isfinite(got).all()) and error <= _LIMITS[mode],
-        )
+def check_groups(job: Job) -> dict[str, list[gpu_checks.Check]]:
+    """The checks by what they look at: a model, or a family's cases. A rehearsal has a few of them."""
+    groups: dict[str, list[gpu_checks.Check]] = {}
+    for check in gpu_checks.all_checks():
+        groups.setdefault(" ".join(check[:2]), []).append(check)
+    return {name: groups[name][:2] for name in _REHEARSED} if job.rehearses else groups
 
 
-def _values(layer: SingleLayer, seed: int) -> np.ndarray:
-    shape = (WATCHED_BATCH, *layer.network.layers[0].shape)
-    return np.random.default_rng(seed).standard_normal(shape, np.float32)
-
-
-def _network(job: Job, device: Device, name: str, mode: str, numerics: str) -> None:
+def _network(job: Job, device: Device, what: str, name: str, mode: str, numerics: str) -> None:
     """Values from inside a network, which its probabilities would hide: equal, or near the CPU's float32."""
-    path = model_file(job.folder, name, file_type(mode), job.size, watched=True)
-    delegate = CudaDelegate(CudaOptions(precision_of(mode)), device=device)
-    interpreter = new_interpreter(path, delegate, RESOLVERS[numerics])
-    cpu = new_interpreter(path, None, RESOLVERS[numerics])
+    path = job.model(name, mode, watched=True)
+    gpu = new_interpreter(path, delegate_for(mode, device), BATCH, numerics)
+    cpu = new_interpreter(path, None, BATCH, numerics)
     (detail,) = cpu.get_input_details()
-    shape = (WATCHED_BATCH, *map(int, detail["shape"][1:]))
-    x, other = (random_values(shape, detail["dtype"], np.random.default_rng(job.seed + n)) for n in range(2))
-    run(interpreter, [other])
-    got, again, expected = run(interpreter, [x]), run(interpreter, [x]), run(cpu, [x])
-    check_alive(device)
-    _record_network(job, f"{name} {mode} {numerics}", mode, (got, again, expected))
-
-
-def _record_network(job: Job, what: str, mode: str, runs: tuple[Sequence[np.ndarray], ...]) -> None:
-    got, again, expected = runs
-    wrong = sum(wrong_elements(mine, theirs) for mine, theirs in zip(got, expected, strict=True))
-    error = max(relative_error(mine, theirs) for mine, theirs in zip(got, expected, strict=True))
+    shape, random = tuple(map(int, detail["shape"])), np.random.default_rng(job.seed)
+    x, other = (random_values(shape, detail["dtype"], random) for _ in range(2))
+    run(gpu, [other])  # so that what is not written shows
+    got, again, expected = run(gpu, [x]), run(gpu, [x]), run(cpu, [x])
     repeats = all(mine.tobytes() == other.tobytes() for mine, other in zip(got, again, strict=True))
-    limit = _NETWORK_LIMITS.get(mode, 0.0)
-    job.records.add(
-        "check",
-        what=what,
-        against="CPU",
-        elements=sum(value.size for value in expected),
-        wrong=wrong,
-        error=error,
-        limit=limit,
-        repeats=repeats,
-        ok=repeats and wrong == 0 and error <= limit,
-    )
+    error, limit = _error(got, expected), _LIMITS.get(mode, 0.0)
+    is_right = repeats and (error <= limit or not gpu_checks.compares)
+    job.add("check", what=what, error=error, limit=limit, repeats=repeats, ok=is_right)
 
 
-def _cases(job: Job, device: Device, stem: str, numerics: str) -> None:
-    """All chosen cases of a family; one that fails does not keep the others from running."""
-    random = np.random.default_rng(job.seed)
+def _error(got: Sequence[np.ndarray], expected: Sequence[np.ndarray]) -> float:
+    """The largest norm of a difference over that of what was expected; a lost NaN or infinity is inf."""
+    worst = 0.0
+    for mine, theirs in zip(got, expected, strict=True):
+        exact = theirs.astype(np.float64)
+        if mine.shape != theirs.shape or not np.array_equal(np.isfinite(mine), np.isfinite(exact)):
+            return np.inf
+        difference = float(np.linalg.norm(mine.astype(np.float64) - exact))
+        worst = max(worst, difference / max(float(np.linalg.norm(exact)), 1e-30))
+    return worst
+
+
+def _checks(job: Job, group: str, checks: Sequence[gpu_checks.Check]) -> None:
+    """All of a group; one that fails does not keep the others from running."""
     taken, faults = 0, []
-    cases = correctness_cases.chosen(stem)[: 2 if job.small else None]
-    for case in cases:
+    for name, *args in checks:
         try:
-            found = correctness_cases.compared(case, RESOLVERS[numerics], device, random)
+            taken += not getattr(gpu_checks, name)(*args)
         except Exception as error:
             if is_loss(error):
-                raise RuntimeError(f"case {case.id}: {error}") from error
-            faults.append(f"{case.id}: {type(error).__name__}: {error}"[:200])
-            continue
-        taken += found.taken
-        if not found.is_right:
-            faults.append(f"{case.id}: {found}")
-    job.records.add(
-        "check",
-        what=f"cases {stem} {numerics}",
-        against="CPU",
-        cases=len(cases),
-        taken=taken,
-        faults=faults,
-        ok=not faults,
-    )
+                raise RuntimeError(f"{name} {args}: {error}") from error
+            faults.append(f"{name} {args}: {type(error).__name__}: {error}"[:200])
+    job.add("check", what=group, cases=len(checks), taken=taken, faults=faults, ok=not faults)

@@ -37,7 +37,7 @@ _BUSY = 4  # blocks on a multiprocessor, with fewer it waits for memory
 class _Rows(NamedTuple):
     """How many rows of outputs a tile may have, as far as registers reach.
 
-    fixed + per_row * rows instructions are in its code for sm_90 (benchmarks/gpu/machine_code.py).
+    fixed + per_row * rows instructions are in its machine code for sm_90.
     """
 
     rows: tuple[int, ...]

@@ -51,10 +51,10 @@ class Choice(NamedTuple):
 
 
 class _Entry(NamedTuple):
-    """A tile, and what benchmarks/gpu/tile_numbers.py reads off its code for sm_90.
+    """A tile, and what stands in its machine code for sm_90 (tests/delegates/cuda/machine_code.py reads it).
 
-    registers of a thread, and instructions of a warp: those that are issued once, and those of a step; all of
-    a 1x1 convolution.
+    registers of a thread, and instructions of a warp: those outside the main loop, and those of a step; all
+    of a 1x1 convolution.
     """
 
     tile: Tile

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from unittest.mock import patch
 
 import numpy as np
+from numlite.delegates.cuda.compile import CubinStore
 from numlite.delegates.cuda.delegate import CudaDelegate, CudaOptions
 from numlite.delegates.cuda.device import DeviceError, DeviceUnavailableError
 from numlite.delegates.cuda.driver import CudaDevice, CudaGraph
 from numlite.delegates.cuda.launch import Kernel
 from numlite.delegates.cuda.partition_kernel import CudaKernel
 from numlite.interpreter import Interpreter
+from numlite.lite.errors import UnsupportedError
 
 from ...cases.case import Case
 from .graphs import Op, conv_model, depthwise_model, network, random_input, residual_model
-from .replays import cases_of
-from .simulation import interpreter_of, run, taken
+from .replays import STEMS, cases_of, is_left_out, replays
+from .simulation import RESOLVERS, interpreter_of, run, taken
 
+Check = tuple[str, ...]  # a function of this file, and its arguments
 BYTES = ("int8", "uint8")
 # Norm of the difference over that of the result; TF32 has 10 bits, bfloat16 7.
 TOLERANCES = {"tf32x3": 1e-6, "ieee": 1e-6, "tf32": 2e-3, "float16": 2e-3, "bfloat16": 2e-2}
@@ -36,8 +39,30 @@ MODELS: dict[str, tuple[Callable[[str], bytes], tuple[int, int, int]]] = {
     "depthwise-plain": (lambda type: depthwise_model(type, (1, 9, 9, 7), multiplier=2), (9, 9, 7)),
 }
 BATCHES = (1, 32, 3)
+_MOST_BROKEN = 20  # kernels that are not waited for
 # False where the driver's stand-in looks at launches, and computes nothing.
 compares = True
+
+
+def all_checks() -> list[Check]:
+    """The driver's own, then whole models, then the cases of every family."""
+    alone = (
+        "threads_share_the_gpu",
+        "profile_has_device_times",
+        "inputs_on_the_gpu_are_read",
+        "out_of_memory_leaves_smaller_batches",
+    )
+    return [
+        *((name,) for name in alone),
+        *(("bytes_are_equal", name, type, n) for name in MODELS for type in BYTES for n in RESOLVERS),
+        *(("floats_are_near", name, precision) for name in MODELS for precision in TOLERANCES),
+        *(
+            ("case_equals_the_cpu", stem, case.id, numerics)
+            for stem in STEMS
+            for case, numerics in replays(stem)
+            if not is_left_out(case, numerics)
+        ),
+    ]
 
 
 def on_gpu(precision: str = "tf32x3", arch: int = 0) -> CudaDelegate:
@@ -286,3 +311,18 @@ def _runs(check: str, args: Sequence[str]) -> Iterator[tuple[bytes, str, Sequenc
         name, precision = args
         make, shape = MODELS[name]
         yield make("float32"), "default", [random_input("float32", (4, *shape))], precision
+
+
+def compile_all(arch: int, kernels: Iterable[Kernel]) -> dict[str, str]:
+    """Have all kernels in the cache; errors by the names of those that cannot be."""
+    waiting = list(kernels)
+    broken: dict[str, str] = {}
+    while waiting and len(broken) < _MOST_BROKEN:
+        try:
+            CubinStore(arch).have(waiting)
+            break
+        except UnsupportedError as error:
+            failed = [kernel for kernel in waiting if str(error).startswith(f"{kernel}:")]
+            broken.update((str(kernel), str(error)) for kernel in failed)
+            waiting = [kernel for kernel in waiting if kernel not in failed] if failed else []
+    return broken

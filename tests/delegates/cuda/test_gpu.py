@@ -9,39 +9,13 @@ from itertools import chain
 from typing import NamedTuple, cast
 
 import pytest
-from numlite.delegates.cuda.compile import CubinStore
 from numlite.delegates.cuda.launch import Kernel
-from numlite.lite.errors import UnsupportedError
 
-from .gpu_checks import BYTES, MODELS, TOLERANCES
+from .gpu_checks import Check, all_checks, compile_all
 from .gpu_worker import Outcome, Worker
-from .replays import STEMS, is_left_out, replays
-from .simulation import RESOLVERS, needs_triton
+from .simulation import needs_triton
 
 pytestmark = [pytest.mark.gpu, needs_triton]
-
-Check = tuple[str, ...]  # a function of gpu_checks, and its arguments
-_MOST_BROKEN = 20  # kernels that are not waited for
-
-
-def _checks() -> list[Check]:
-    models: list[Check] = [
-        *(("bytes_are_equal", name, type, n) for name in MODELS for type in BYTES for n in RESOLVERS),
-        *(("floats_are_near", name, precision) for name in MODELS for precision in TOLERANCES),
-    ]
-    cases = [
-        ("case_equals_the_cpu", stem, case.id, numerics)
-        for stem in STEMS
-        for case, numerics in replays(stem)
-        if not is_left_out(case, numerics)
-    ]
-    alone = (
-        "threads_share_the_gpu",
-        "profile_has_device_times",
-        "inputs_on_the_gpu_are_read",
-        "out_of_memory_leaves_smaller_batches",
-    )
-    return [*((name,) for name in alone), *models, *cases]
 
 
 class Gpu(NamedTuple):
@@ -63,7 +37,7 @@ def gpu(request: pytest.FixtureRequest) -> Iterator[Gpu]:
     callspecs = [getattr(item, "callspec", None) for item in request.session.items]
     checks = [spec.params["check"] for spec in callspecs if spec and "check" in spec.params]
     kernels = _prepared(arch, checks)
-    broken = _compile(arch, kernels)
+    broken = compile_all(arch, kernels)
     print(f"{name}, sm_{arch}: {len(checks)} checks, {len(broken)} of {len(kernels)} kernels do not compile")
     yield Gpu(worker, broken)
     worker.stop()
@@ -89,26 +63,11 @@ def _prepared(arch: int, checks: list[Check]) -> list[Kernel]:
         return list(dict.fromkeys(chain(*pool.map(prepare, groups.values()))))
 
 
-def _compile(arch: int, kernels: list[Kernel]) -> dict[str, str]:
-    """Have all kernels in the cache; errors by the names of those that cannot be."""
-    waiting = kernels
-    broken: dict[str, str] = {}
-    while waiting and len(broken) < _MOST_BROKEN:
-        try:
-            CubinStore(arch).have(waiting)
-            break
-        except UnsupportedError as error:
-            failed = [kernel for kernel in waiting if str(error).startswith(f"{kernel}:")]
-            broken.update((str(kernel), str(error)) for kernel in failed)
-            waiting = [kernel for kernel in waiting if kernel not in failed] if failed else []
-    return broken
-
-
 def test_every_kernel_compiles(gpu: Gpu) -> None:
     assert not gpu.broken, "\n\n".join(gpu.broken.values())
 
 
-@pytest.mark.parametrize("check", _checks(), ids="-".join)
+@pytest.mark.parametrize("check", all_checks(), ids="-".join)
 def test_on_the_gpu(gpu: Gpu, check: Check) -> None:
     outcome = gpu.worker.call(*check)
     if outcome.failure:
