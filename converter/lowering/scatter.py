@@ -6,7 +6,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator
+from ...schema.tflite import BuiltinOperator, FillOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from ..partial_shape import is_known
@@ -54,13 +54,21 @@ def tensor_scatter_update(lowering: Lowering, node: Node) -> LiteTensor:
     """The scattered updates where an index says so, x elsewhere."""
     _check_policy(node)
     x, indices, updates = lowering.inputs(node)
-    if updates.shape is None or not is_known(updates.shape):
-        raise UnsupportedError("the shape of the updates must be known")
-    sizes = _sizes(lowering, node, x)
-    marks = lowering.constant(lowering.name(node, "/marks"), np.ones(updates.shape, np.bool_))
+    sizes, marks = _sizes(lowering, node, x), _marks(lowering, node, updates)
     changed = scattered(lowering, node, indices, marks, sizes, x.shape)
     values = scattered(lowering, node, indices, updates, sizes, x.shape)
     return selected(lowering, node, changed, values, x)
+
+
+def _marks(lowering: Lowering, node: Node, updates: LiteTensor) -> LiteTensor:
+    """True for each of the updates."""
+    if updates.shape is not None and is_known(updates.shape):
+        return lowering.constant(lowering.name(node, "/marks"), np.ones(updates.shape, np.bool_))
+    yes = lowering.constant(lowering.name(node, "/yes"), np.array(True))
+    sizes = shape_of(lowering, node, updates, TensorType.INT32)
+    return lowering.operator(
+        node, BuiltinOperator.FILL, [sizes, yes], updates.shape, FillOptionsT(), type=TensorType.BOOL
+    )
 
 
 def _with_scattered(code: BuiltinOperator) -> Rule:

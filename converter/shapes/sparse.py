@@ -52,6 +52,10 @@ def ragged_to_tensor(c: ShapeContext) -> Results:
     return [tuple(ANY if size is None or size < 0 else size for size in sizes)]
 
 
+def crossed(c: ShapeContext) -> Results:
+    return [(ANY, 2), (ANY,), (2,)]
+
+
 def ctc_greedy(c: ShapeContext) -> Results:
     """Indices, values, shape of the decoded, and a probability for each of the batch."""
     x = c.ranked(0, 3)
@@ -78,6 +82,7 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     "SparseSoftmax": values_like,
     "SparseTensorDenseAdd": dense_like,
     "RaggedTensorToTensor": ragged_to_tensor,
+    **dict.fromkeys(("SparseCross", "SparseCrossV2", "SparseCrossHashed"), crossed),
     "CTCGreedyDecoder": ctc_greedy,
     "CTCBeamSearchDecoder": ctc_beam,
     **dict.fromkeys(("CTCLoss", "CTCLossV2"), ctc_loss),

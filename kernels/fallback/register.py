@@ -223,6 +223,7 @@ _OPS: dict[str, tuple[str, ...]] = {
         *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle"),
         *("Multinomial",),
     ),
+    "random_index_shuffle": ("RandomIndexShuffle",),
     "random_distributions": (
         *("RandomPoisson", "RandomPoissonV2", "RandomGamma", "StatelessRandomPoisson"),
         *("StatelessRandomGammaV2", "StatelessRandomGammaV3", "StatelessRandomBinomial"),
@@ -291,6 +292,7 @@ _OPS: dict[str, tuple[str, ...]] = {
         *("SparseDenseCwiseAdd", "SparseDenseCwiseMul", "SparseDenseCwiseDiv", "SparseSoftmax"),
         *("SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"),
     ),
+    "sparse_cross": ("SparseCross", "SparseCrossHashed", "SparseCrossV2"),
     "sparse_segment": (
         *("SparseSegmentSum", "SparseSegmentSumWithNumSegments", "SparseSegmentSumGrad"),
         *("SparseSegmentSumGradV2", "SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),

@@ -400,9 +400,10 @@ def test_spectra_of_any_number_of_rows(run) -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
-def test_tensors_with_some_elements_changed(run) -> None:
+@pytest.mark.parametrize("shapes", [([3, 4], [2, 4]), ([3, 4], [-1, 4]), ([-1, -1], [-1, -1])])
+def test_tensors_with_some_elements_changed(run, shapes: tuple[list[int], list[int]]) -> None:
     g = GraphBuilder()
-    x, updates = g.placeholder("x", [3, 4]), g.placeholder("updates", [2, 4])
+    x, updates = g.placeholder("x", shapes[0]), g.placeholder("updates", shapes[1])
     indices = g.constant("indices", np.array([[2], [0]], np.int32))
     g.node("TensorScatterUpdate", "set", x, indices, updates)
     g.node("TensorScatterAdd", "added", x, indices, updates)
