@@ -44,8 +44,8 @@ SCHEMES = ("dynamic", "float16", "weight-int8", "weight-int4")
 @click.option("--per-tensor", is_flag=True, help="One scale for all weights of an operator.")
 @click.option(
     "--algorithm",
-    type=click.Choice(["minmax", "mse", "octav"]),
-    help="How scales are chosen; minmax for 8 bits, else mse, unless told.",
+    type=click.Choice(["minmax", "mse", "octav", "balanced"]),
+    help="How weights are rounded; minmax for 8 bits, else balanced, unless told.",
 )
 @click.option(
     "--recipe",

@@ -81,8 +81,8 @@ class Quantizer:
     ) -> None:
         """Another rule, which counts where those before it do, too; weights None leaves operators float.
 
-        weights are int8, int4, int2 or float16, activations float32, int8 or int16; algorithm chooses scales:
-        minmax, mse, octav ("" is minmax for int8, else mse).
+        weights are int8, int4, int2 or float16, activations float32, int8 or int16; algorithm is one
+        of weights.ALGORITHMS ("" is minmax for int8, else balanced).
         """
         scheme = None
         if weights is not None:

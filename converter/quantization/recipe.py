@@ -14,6 +14,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.operator_code import CODES
 from .recipe_file import rule_dict, rule_of
 from .scheme import SCHEMES, Scheme
+from .weights import ALGORITHMS
 
 _ENDS = ("*", "INPUT", "OUTPUT")
 # As TensorFlow: smaller weights are not worth the time that quantizing the inputs takes.
@@ -24,8 +25,8 @@ DYNAMIC_LEAST_ELEMENTS = 1024
 class Rule:
     """What happens to operators whose results' names hold the regex; scheme None leaves them as they are.
 
-    operation is the schema's name of an operator, "*" for all. algorithm chooses the weights' scales: minmax,
-    mse, octav; "" is minmax for 8 bits, else mse. Weights of fewer elements stay as they are.
+    operation is the schema's name of an operator, "*" for all. algorithm is one of weights.ALGORITHMS, ""
+    the usual one. Weights of fewer elements stay as they are.
     """
 
     regex: str = ".*"
@@ -37,6 +38,9 @@ class Rule:
     def __post_init__(self) -> None:
         if self.operation not in CODES and self.operation not in _ENDS:
             raise ModelError(f"recipe: operation must be a builtin operator or *, got {self.operation!r}")
+        if self.algorithm and self.algorithm not in ALGORITHMS:
+            known = ", ".join(ALGORITHMS)
+            raise UnsupportedError(f"recipe: algorithm must be of {known}, got {self.algorithm!r}")
         if self.min_weight_elements < 0:
             raise ModelError(
                 f"recipe: min_weight_elements must not be negative, got {self.min_weight_elements}"

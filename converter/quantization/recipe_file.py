@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...lite.errors import ModelError, UnsupportedError
 from .scheme import Scheme
+from .weights import usual_algorithm
 
 if TYPE_CHECKING:
     from .recipe import Rule
@@ -19,6 +20,7 @@ _ALGORITHMS = {
     "float_casting": "",
     "MSE": "mse",
     "OCTAV": "octav",
+    "balanced": "balanced",  # ours alone
     NO_QUANTIZE: "",
 }
 _OPERATIONS = {"CONV_2D_TRANSPOSE": "TRANSPOSE_CONV"}
@@ -108,7 +110,7 @@ def rule_dict(rule: Rule) -> dict[str, Any]:
     scheme = rule.scheme
     if scheme is None:
         return {**entry, "algorithm_key": NO_QUANTIZE}
-    algorithm = rule.algorithm or ("minmax" if scheme.weight_bits == 8 else "mse")
+    algorithm = rule.algorithm or usual_algorithm(scheme.weight_bits)
     weights = {
         "num_bits": scheme.weight_bits,
         "symmetric": scheme.symmetric,

@@ -16,6 +16,9 @@ ScaleChoice = Callable[[np.ndarray, Integers], np.ndarray]
 _CLIPS = np.linspace(1.0, 0.25, 26)
 _REFINEMENTS = 4
 _OCTAV_STEPS = 20
+# What the squared sum of a row's errors counts, beside their squares: less than the mean of inputs squared is
+# to their variance, as rounding can make good for most of it.
+_SUM_WEIGHT = 0.1
 _CHUNK_ELEMENTS = 1 << 20
 
 
@@ -26,7 +29,12 @@ def largest(rows: np.ndarray, integers: Integers) -> np.ndarray:
 
 def least_error(rows: np.ndarray, integers: Integers) -> np.ndarray:
     """Scales of the least squared error that a search finds, never more than that of the largest."""
-    return _in_chunks(rows, lambda part: _searched(part, integers))
+    return _in_chunks(rows, lambda part: _searched(part, integers, 0.0))
+
+
+def least_output_error(rows: np.ndarray, integers: Integers) -> np.ndarray:
+    """Scales of the least error of outputs whose inputs have a mean, as those behind a RELU do."""
+    return _in_chunks(rows, lambda part: _searched(part, integers, _SUM_WEIGHT))
 
 
 def octav(rows: np.ndarray, integers: Integers) -> np.ndarray:
@@ -35,9 +43,6 @@ def octav(rows: np.ndarray, integers: Integers) -> np.ndarray:
     Source: Sakr et al., Optimal Clipping and Magnitude-aware Differentiation (2022), equation 6.
     """
     return _in_chunks(rows, lambda part: _balanced(part, integers))
-
-
-ALGORITHMS: dict[str, ScaleChoice] = {"minmax": largest, "mse": least_error, "octav": octav}
 
 
 def _magnitudes(rows: np.ndarray) -> np.ndarray:
@@ -54,26 +59,27 @@ def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
     return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
-def _searched(rows: np.ndarray, integers: Integers) -> np.ndarray:
+def _searched(rows: np.ndarray, integers: Integers, sum_weight: float) -> np.ndarray:
+    def error(scales: np.ndarray) -> np.ndarray:
+        return _squared_error(rows, scales, integers, sum_weight)
+
     widest = magnitude_scales(_magnitudes(rows), integers)
-    best, error = widest, _squared_error(rows, widest, integers)
-    clipped = ((widest * part).astype(np.float32) for part in _CLIPS[1:])
-    for scales in (_balanced(rows, integers), *clipped):
-        best, error = _better(rows, scales, best, error, integers)
+    best, least = widest, error(widest)
+
+    def improved(scales: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        found = error(scales)
+        return np.where(found < least, scales, best), np.minimum(found, least)
+
+    best, least = improved(_balanced(rows, integers))
+    for part in _CLIPS[1:]:
+        best, least = improved((widest * part).astype(np.float32))
     for _ in range(_REFINEMENTS):
-        best, error = _better(rows, _fitted(rows, best, integers), best, error, integers)
+        best, least = improved(_fitted(rows, best, integers))
     return best
 
 
-def _better(
-    rows: np.ndarray, scales: np.ndarray, best: np.ndarray, error: np.ndarray, integers: Integers
-) -> tuple[np.ndarray, np.ndarray]:
-    found = _squared_error(rows, scales, integers)
-    return np.where(found < error, scales, best), np.minimum(found, error)
-
-
 def _fitted(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.ndarray:
-    """The scales of least error for the integers that the scales give."""
+    """The scales of least squared error for the integers that the scales give."""
     q = _rounded(rows, scales, integers)
     over, under = np.einsum("rn,rn->r", rows, q), np.einsum("rn,rn->r", q, q)
     return np.where((under > 0) & (over > 0), over / np.maximum(under, 1), scales).astype(np.float32)
@@ -85,11 +91,12 @@ def _rounded(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.nda
     return np.clip(q, integers.low, integers.high, out=q)
 
 
-def _squared_error(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.ndarray:
+def _squared_error(rows: np.ndarray, scales: np.ndarray, integers: Integers, sum_weight: float) -> np.ndarray:
     q = _rounded(rows, scales, integers)
     q *= scales[:, None]
     q -= rows
-    return np.einsum("rn,rn->r", q, q, dtype=np.float64)
+    squares = np.einsum("rn,rn->r", q, q, dtype=np.float64)
+    return squares + sum_weight * q.sum(axis=1, dtype=np.float64) ** 2 if sum_weight else squares
 
 
 def _balanced(rows: np.ndarray, integers: Integers) -> np.ndarray:

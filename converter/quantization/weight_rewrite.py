@@ -17,10 +17,9 @@ from ...schema import tflite
 from ...schema.operator_options import options_table
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule
-from .scale_search import ALGORITHMS
 from .scheme import WEIGHTS, Scheme
 from .weight_rules import WEIGHT_RULES, WeightRule
-from .weights import as_float16, asymmetric, per_block, per_channel
+from .weights import ALGORITHMS, as_float16, asymmetric, per_block, per_channel, usual_algorithm
 
 # Custom operators may look at their constants' types; calls hand them to other subgraphs.
 _NEVER = ("CUSTOM", "DELEGATE", "IF", "WHILE", "CALL", "CALL_ONCE", "DEQUANTIZE", "QUANTIZE")
@@ -112,7 +111,7 @@ class _SubgraphWeights:
         uses = [_Use(operator, operation, place) for place in facts.places if self._is_float(operator, place)]
         if reason := self._obstacle(operator, facts, scheme, uses, rule.min_weight_elements):
             return reason
-        algorithm = rule.algorithm or ("minmax" if scheme.weight_bits == 8 else "mse")
+        algorithm = rule.algorithm or usual_algorithm(scheme.weight_bits)
         repeats = (
             facts.channels if facts.needs_channels and not (scheme.per_channel or scheme.dequantize) else None
         )

@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from .balanced_rounding import balanced
 from .parameters import Parameters, round_half_away
-from .scale_search import ScaleChoice, chunks
+from .scale_search import ScaleChoice, chunks, largest, least_error, least_output_error, octav
 from .scheme import WEIGHTS, Integers
 
 FLOAT16_MOST = 65504.0
 # Of a block's scale, as it is stored: positive, and with the 8 leading bits that XNNPACK keeps.
 _LEAST_BLOCK_SCALE, _MOST_BLOCK_SCALE = 2.0**-24, 65280.0
+
+
+# Weights [rows, n], scales [rows] and their integers to those integers, int8 [rows, n].
+Rounding = Callable[[np.ndarray, np.ndarray, Integers], np.ndarray]
+
+
+class Algorithm(NamedTuple):
+    """How weights become integers."""
+
+    scales: ScaleChoice
+    rounding: Rounding
+
+
+def nearest(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.ndarray:
+    """Every weight rounded to the nearest integer, half away from zero."""
+    return _parameters(scales, integers, 0).quantized(rows).astype(np.int8)
+
+
+ALGORITHMS = {
+    "minmax": Algorithm(largest, nearest),
+    "mse": Algorithm(least_error, nearest),
+    "octav": Algorithm(octav, nearest),
+    "balanced": Algorithm(least_output_error, balanced),
+}
 
 
 class IntegerWeights(NamedTuple):
@@ -29,12 +55,18 @@ class BlockWeights(NamedTuple):
     scales: np.ndarray
 
 
-def per_channel(w: np.ndarray, bits: int, dimension: int | None, choose: ScaleChoice) -> IntegerWeights:
+def usual_algorithm(bits: int) -> str:
+    """As TensorFlow for 8 bits; with fewer, rounding is what outputs suffer from."""
+    return "minmax" if bits == 8 else "balanced"
+
+
+def per_channel(w: np.ndarray, bits: int, dimension: int | None, algorithm: Algorithm) -> IntegerWeights:
     """Symmetric weights, a scale for each index of a dimension, or one for all where it is None."""
     integers = WEIGHTS[bits]
     rows = _rows(w, dimension)
-    parameters = _parameters(choose(rows, integers), integers, dimension)
-    return IntegerWeights(quantized(rows, parameters, w.shape, dimension), parameters)
+    scales = algorithm.scales(rows, integers)
+    found = _rounded(rows, scales, integers, algorithm)
+    return IntegerWeights(_in_shape(found, w.shape, dimension), _parameters(scales, integers, dimension))
 
 
 def asymmetric(w: np.ndarray, bits: int, dimension: int | None) -> IntegerWeights:
@@ -45,19 +77,20 @@ def asymmetric(w: np.ndarray, bits: int, dimension: int | None) -> IntegerWeight
     low, high = rows.min(axis=1, initial=0.0), rows.max(axis=1, initial=0.0)
     scales = (np.maximum(high - low, 1e-6) / (integers.high - integers.low)).astype(np.float32)
     zero_points = np.clip(round_half_away(integers.low - low / scales), integers.low, integers.high)
-    parameters = Parameters(integers, scales, zero_points.astype(np.int64), dimension or 0)
-    return IntegerWeights(quantized(rows, parameters, w.shape, dimension), parameters)
+    parameters = Parameters(integers, scales, zero_points.astype(np.int64), 0)
+    found = _in_shape(parameters.quantized(rows).astype(np.int8), w.shape, dimension)
+    return IntegerWeights(found, parameters._replace(dimension=dimension or 0))
 
 
 def _parameters(scales: np.ndarray, integers: Integers, dimension: int | None) -> Parameters:
     return Parameters(integers, scales, np.zeros(len(scales), np.int64), dimension or 0)
 
 
-def per_block(w: np.ndarray, bits: int, block: int, choose: ScaleChoice) -> BlockWeights:
+def per_block(w: np.ndarray, bits: int, block: int, algorithm: Algorithm) -> BlockWeights:
     """Symmetric weights [rows, depth], a scale for each block of a row. depth must be a multiple of block."""
     rows = w.reshape(-1, block)
-    scales = block_scale(choose(rows, WEIGHTS[bits]))
-    integers = _symmetric(rows, scales.astype(np.float32), WEIGHTS[bits])
+    scales = block_scale(algorithm.scales(rows, WEIGHTS[bits]))
+    integers = _rounded(rows, scales.astype(np.float32), WEIGHTS[bits], algorithm)
     return BlockWeights(integers.reshape(w.shape), scales.reshape(w.shape[0], -1))
 
 
@@ -68,23 +101,12 @@ def block_scale(scales: np.ndarray) -> np.ndarray:
     return np.minimum(kept.view(np.float32), _MOST_BLOCK_SCALE).astype(np.float16)
 
 
-def quantized(
-    rows: np.ndarray, parameters: Parameters, shape: tuple[int, ...], dimension: int | None
-) -> np.ndarray:
-    """The integers (int8) of rows that _rows made of weights of that shape, in the shape."""
+def _rounded(rows: np.ndarray, scales: np.ndarray, integers: Integers, algorithm: Algorithm) -> np.ndarray:
     found, first = np.empty(rows.shape, np.int8), 0
     for part in chunks(rows):
         these = slice(first, first + len(part))
-        own = parameters._replace(
-            scales=parameters.scales[these], zero_points=parameters.zero_points[these], dimension=0
-        )
-        found[these], first = own.quantized(part), first + len(part)
-    return _in_shape(found, shape, dimension)
-
-
-def _symmetric(rows: np.ndarray, scales: np.ndarray, integers: Integers) -> np.ndarray:
-    parameters = _parameters(scales, integers, 0)
-    return quantized(rows, parameters, rows.shape, 0)
+        found[these], first = algorithm.rounding(part, scales[these], integers), first + len(part)
+    return found
 
 
 def _rows(w: np.ndarray, dimension: int | None) -> np.ndarray:

@@ -2,9 +2,16 @@
 
 import numpy as np
 import pytest
-from numlite.converter.quantization.scale_search import ALGORITHMS
+from numlite.converter.quantization.balanced_rounding import balanced
 from numlite.converter.quantization.scheme import WEIGHTS
-from numlite.converter.quantization.weights import as_float16, asymmetric, block_scale, per_block, per_channel
+from numlite.converter.quantization.weights import (
+    ALGORITHMS,
+    as_float16,
+    asymmetric,
+    block_scale,
+    per_block,
+    per_channel,
+)
 
 RANDOM = np.random.default_rng(7)
 W = RANDOM.standard_normal((6, 3, 3, 32)).astype(np.float32)
@@ -22,6 +29,22 @@ def test_least_error_is_never_more_than_that_of_the_others(bits: int, dimension:
     best = error(W, bits, "mse", dimension)
     assert best <= error(W, bits, "minmax", dimension)
     assert best <= error(W, bits, "octav", dimension) * 1.01
+
+
+@pytest.mark.parametrize("bits", [4, 2])
+def test_balanced_errors_cancel(bits: int) -> None:
+    found = per_channel(W, bits, 0, ALGORITHMS["balanced"])
+    scales = found.parameters.scales.astype(np.float64)
+    left = W.reshape(6, -1) / scales[:, None] - found.integers.reshape(6, -1)
+    assert np.abs(left.sum(axis=1)).max() <= 0.51
+    inside = np.abs(W.reshape(6, -1) / scales[:, None]) < WEIGHTS[bits].high
+    assert np.abs(left[inside]).max() < 1
+
+
+def test_balanced_rounding_stays_in_range() -> None:
+    rows = np.array([[7.4, 7.4, 7.4, 7.4], [-8.4, -8.4, 0.3, 0.3], [50, 0.4, 0, 0]], np.float32)
+    found = balanced(rows, np.ones(3, np.float32), WEIGHTS[4])
+    assert found.tolist() == [[7, 7, 7, 7], [-8, -8, 0, 0], [7, 1, 0, 0]]
 
 
 def test_int8_by_the_definition() -> None:
@@ -46,7 +69,7 @@ def test_weights_with_zero_points() -> None:
 @pytest.mark.parametrize("value", [0.0, -0.0, 1e-42, 1e30, -5.0])
 def test_rows_of_one_value(algorithm: str, value: float) -> None:
     rows = np.full((3, 8), value, np.float32)
-    scales = ALGORITHMS[algorithm](rows, WEIGHTS[4])
+    scales = ALGORITHMS[algorithm].scales(rows, WEIGHTS[4])
     assert np.all(np.isfinite(scales) & (scales > 0))
 
 
