@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ai_edge_litert.interpreter as litert
 import numlite
@@ -43,6 +43,9 @@ class Peer(NamedTuple):
 
 
 SCHEMES = {
+    "int8": Peer(scheme_recipe("int8"), "int8_floatio"),
+    "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor"),
+    "int16x8": Peer(scheme_recipe("int16x8"), "int16x8"),
     "dynamic": Peer(scheme_recipe("dynamic"), "dynamic", ("dynamic_legacy_wi8_afp32",)),
     "dynamic, all": Peer(scheme_recipe("dynamic", least=0), "", ("dynamic_wi8_afp32",)),
     "float16": Peer(scheme_recipe("float16"), "float16"),
@@ -57,6 +60,7 @@ SCHEMES = {
         "",
         ("dynamic_wi4_afp32", "dynamic_wi4_afp32:MSE", "dynamic_wi4_afp32:OCTAV"),
     ),
+    "dynamic int2": Peer(scheme_recipe("dynamic", least=0, weight_bits=2)),
     "dynamic int4 b32": Peer(
         scheme_recipe("dynamic", least=0, weight_bits=4, block=32), "", ("dynamic_wi4b32_afp32",)
     ),
@@ -86,6 +90,12 @@ def float_model(folder: Path) -> bytes:
     return given.read_bytes() if given.exists() else convert_graph(read_graph(folder / "float.pb"))
 
 
+def representative(folder: Path) -> Iterator[list[np.ndarray]]:
+    """The samples that TensorFlow was given, of batch 1."""
+    for sample in np.load(folder / "data.npz")["rep"]:
+        yield [sample[np.newaxis].astype(np.float32)]
+
+
 def outputs(module: object, content: bytes, samples: np.ndarray) -> list[np.ndarray]:
     """The first output for each sample."""
     made = module.Interpreter(model_content=content)  # type: ignore[attr-defined]
@@ -93,10 +103,25 @@ def outputs(module: object, content: bytes, samples: np.ndarray) -> list[np.ndar
     given, taken = made.get_input_details()[0], made.get_output_details()[0]
     found = []
     for sample in samples:
-        made.set_tensor(given["index"], sample.reshape(given["shape"]).astype(given["dtype"]))
+        made.set_tensor(given["index"], quantized(sample.reshape(given["shape"]), given))
         made.invoke()
-        found.append(made.get_tensor(taken["index"])[0])
+        found.append(real(made.get_tensor(taken["index"])[0], taken))
     return found
+
+
+def quantized(values: np.ndarray, detail: dict[str, Any]) -> np.ndarray:
+    """Real numbers as an input takes them."""
+    if detail["dtype"] == np.float32:
+        return values.astype(np.float32)
+    scale, zero_point = detail["quantization"]
+    limits = np.iinfo(detail["dtype"])
+    return np.clip(np.rint(values / scale) + zero_point, limits.min, limits.max).astype(detail["dtype"])
+
+
+def real(values: np.ndarray, detail: dict[str, Any]) -> np.ndarray:
+    """An output as real numbers."""
+    scale, zero_point = detail["quantization"]
+    return values if detail["dtype"] == np.float32 else ((values.astype(np.float32) - zero_point) * scale)
 
 
 def measured(content: bytes, samples: np.ndarray, expected: np.ndarray) -> tuple[Found, float]:
@@ -155,7 +180,9 @@ def shown(found: Found | None) -> str:
 def row(folder: Path, name: str, peer: Peer, model: bytes, python: str | None) -> str:
     samples = np.load(folder / "data.npz")["x"].astype(np.float32)
     expected = np.load(folder / "outputs.npz")["float"]
-    content = Quantizer(model, peer.recipe).quantize().quantized_model
+    quantizer = Quantizer(model, peer.recipe)
+    ranges = quantizer.calibrate(representative(folder)) if quantizer.need_calibration else None
+    content = quantizer.quantize(ranges).quantized_model
     ours, near = measured(content, samples, expected)
     cells = [folder.name, name, shown(ours), f"{near:.0f} dB"]
     weights = "-"

@@ -12,11 +12,12 @@ from .console import echo, make_console, make_table
 from .output_file import check_output
 
 if TYPE_CHECKING:
-    from ..converter.quantization.quantizer import QuantizedModel
+    from ..converter.quantization.calibration import Calibration
+    from ..converter.quantization.quantizer import QuantizedModel, Quantizer
     from ..converter.quantization.recipe import Recipe
     from ..converter.quantization.scheme import Scheme
 
-SCHEMES = ("dynamic", "float16", "weight-int8", "weight-int4")
+SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4")
 
 
 @click.command(name="quantize")
@@ -31,7 +32,33 @@ SCHEMES = ("dynamic", "float16", "weight-int8", "weight-int4")
 @click.option(
     "--scheme",
     type=click.Choice(SCHEMES),
-    help="dynamic (the default): int8 weights, inputs quantized by the operators; the others: weights only.",
+    help="int8 (the default with data), int16x8: all integers; dynamic (the default without): int8 weights, "
+    "inputs quantized by the operators; the others: weights only.",
+)
+@click.option(
+    "--calibrate",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="DATA",
+    help="Samples: an .npz with an array for each input, an .npy, or a folder of .npy files.",
+)
+@click.option(
+    "--ranges",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What --only-calibrate has written, instead of samples.",
+)
+@click.option("--only-calibrate", is_flag=True, help="Write the ranges (JSON) to the output, and no model.")
+@click.option(
+    "--observer",
+    default="minmax",
+    show_default=True,
+    help="What is taken for a range: minmax, moving-average, percentile:99.99, mse or entropy.",
+)
+@click.option(
+    "--io",
+    type=click.Choice(["float", "int8", "uint8", "int16"]),
+    default="float",
+    show_default=True,
+    help="The model's inputs and outputs, with --scheme int8 or int16x8.",
 )
 @click.option(
     "--bits",
@@ -74,17 +101,28 @@ SCHEMES = ("dynamic", "float16", "weight-int8", "weight-int4")
 def command(
     model: Path,
     output: Path,
+    calibrate: Path | None,
+    ranges: Path | None,
+    only_calibrate: bool,
+    observer: str,
+    io: str,
     recipe: Path | None,
     skip: tuple[str, ...],
     keep_float: tuple[str, ...],
     debug: bool,
     **changes: Any,
 ) -> None:
-    """Quantizes the weights of MODEL, a float .tflite file, and shows what became of its operators."""
+    """Quantizes MODEL, a float .tflite file, and shows what became of its operators."""
     from ..converter.quantization.quantizer import Quantizer
     from ..converter.quantization.recipe import Rule, load_recipe
 
     check_output(output, model=model)
+    if calibrate is not None and ranges is not None:
+        raise click.UsageError("--calibrate, --ranges: only one of them can be given")
+    if only_calibrate and calibrate is None:
+        raise click.UsageError("--only-calibrate: --calibrate must name the data")
+    if (calibrate or ranges) and recipe is None and changes["scheme"] is None:
+        changes["scheme"] = "int8"
     given = [f"--{name.replace('_', '-')}" for name, value in changes.items() if value not in (None, False)]
     if recipe is not None and given:
         raise click.UsageError(f"--recipe: it says itself how, without {', '.join(given)}")
@@ -95,11 +133,42 @@ def command(
         rules.add(Rule(regex, scheme=None))
     for name in keep_float:
         rules.add(Rule(operation=name, scheme=None))
-    made = Quantizer(model, rules).quantize()
+    quantizer = Quantizer(model, rules)
+    found = _calibration(quantizer, model, calibrate, ranges, observer)
+    if only_calibrate and found is not None:
+        found.save(output)
+        echo(f"{output}: ranges of {len(found)} tensors")
+        return
+    ends = "float32" if io == "float" else io
+    made = quantizer.quantize(found, input_type=ends, output_type=ends)
     size = made.export_model(output)
     _show(made)
     before = model.stat().st_size
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
+
+
+def _calibration(
+    quantizer: Quantizer, model: Path, data: Path | None, ranges: Path | None, observer: str
+) -> Calibration | None:
+    """The ranges of activations; ClickException where they are asked for and nothing gives them, or not."""
+    from ..converter.quantization.calibration import Calibration
+    from .calibration_data import read_samples
+
+    given = data or ranges
+    if not quantizer.need_calibration:
+        if given is not None:
+            raise click.UsageError(
+                "--calibrate, --ranges: no activations become integers, which they are for"
+            )
+        return None
+    if ranges is not None:
+        return Calibration.load(ranges)
+    if data is None:
+        raise click.UsageError(
+            "integer activations need ranges: --calibrate must name samples of the inputs (an .npz, say), or "
+            "--ranges what --only-calibrate wrote"
+        )
+    return quantizer.calibrate(read_samples(model, data), observer=observer)
 
 
 def _recipe(
@@ -129,14 +198,16 @@ def _show(made: QuantizedModel) -> None:
         for o in made.outcomes
         if o.reason != NO_WEIGHTS
     )
-    table = make_table("operator", "weights", "count")
+    table = make_table("operator", "becomes", "count")
     for (operation, words), count in sorted(counts.items()):
         table.add_row(operation, words, str(count))
     make_console().print(table)
 
 
 def _words(scheme: Scheme) -> str:
-    """What a scheme makes of weights."""
+    """What a scheme makes of an operator."""
+    if scheme.activation_bits:
+        return f"int{scheme.activation_bits}" + (" by int8" if scheme.activation_bits == 16 else "")
     kind = "float16" if scheme.is_float16 else f"int{scheme.weight_bits}"
     where = f" in blocks of {scheme.block}" if scheme.block else "" if scheme.per_channel else " per tensor"
     return f"{kind}{where}, {'dequantized' if scheme.dequantize else 'inputs quantized, too'}"

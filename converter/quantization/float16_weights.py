@@ -13,8 +13,9 @@ from ...schema import tflite
 from .model_editor import ModelEditor
 
 
-def widen_float16(editor: ModelEditor) -> None:
-    """Make constants that are float16 and dequantized float32 ones, in place."""
+def widen_float16(editor: ModelEditor) -> int:
+    """Make constants that are float16 and dequantized float32 ones, in place; how many there were."""
+    count = 0
     for subgraph in editor.subgraphs:
         outputs, places = set(subgraph.outputs or ()), dict[int, int]()
         kept = []
@@ -27,6 +28,8 @@ def widen_float16(editor: ModelEditor) -> None:
             else:
                 places[(operator.outputs or ())[0]] = wide
         subgraph.operators = kept
+        count += len(places)
+    return count
 
 
 def _widened(editor: ModelEditor, subgraph: tflite.SubGraphT, operator: tflite.OperatorT) -> int | None:
@@ -36,5 +39,5 @@ def _widened(editor: ModelEditor, subgraph: tflite.SubGraphT, operator: tflite.O
     value = editor.constant(given) if given.type == TensorType.FLOAT16 else None
     if value is None:
         return None
-    name = tensors[(operator.outputs or ())[0]].name or ""
+    name = given.name or ""
     return editor.add_constant(subgraph, name, TensorType.FLOAT32, value.astype(np.float32))

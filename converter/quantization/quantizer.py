@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
@@ -12,7 +12,12 @@ from typing import Any
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
 from ..flatbuffer import ModelFile
+from .calibrate import Sample, calibrate
+from .calibration import Calibration
 from .float16_weights import widen_float16
+from .float_runner import float_interpreter
+from .full_integer import sites_to_observe
+from .integer_recipe import activation_scheme, chosen_ends, quantize_by
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule, load_recipe
 from .scheme import Scheme
@@ -96,28 +101,92 @@ class Quantizer:
         """Whether the recipe asks for ranges of activations."""
         return self._recipe.calibrates
 
-    def quantize(self) -> QuantizedModel:
+    def calibrate(
+        self,
+        calibration_data: Iterable[Sample] | Mapping[str, Iterable[Sample]],
+        previous_calibration_result: Calibration | None = None,
+        *,
+        observer: str = "minmax",
+    ) -> Calibration:
+        """The ranges that the float model's tensors have over samples, which are not kept.
+
+        A sample is a list of arrays in the order of the inputs, or arrays by name; a mapping gives samples by
+        the keys of signatures. observer is minmax, moving-average, percentile:99.99, mse or entropy. A
+        previous result is taken in. Raises ModelError where there is no sample, one does not fit, or a value
+        is no finite number.
+        """
+        model = self._widened_model
+        found = calibrate(
+            float_interpreter(model), _samples(calibration_data), sites_to_observe(model), observer
+        )
+        if previous_calibration_result is not None:
+            found.merge(previous_calibration_result)
+        return found
+
+    def quantize(
+        self,
+        calibration_result: Calibration | None = None,
+        *,
+        input_type: str = "float32",
+        output_type: str = "float32",
+    ) -> QuantizedModel:
         """The quantized model; one that the recipe leaves as it is has the same operators and values.
 
-        Raises ModelError for a recipe without rules, and for a rule whose regex no operator has;
-        UnsupportedError for integer activations.
+        A recipe with integer activations needs a result of calibrate; then float inputs and outputs of the
+        model may become int8 or uint8 (int16 with such activations). Raises ModelError for a recipe
+        without rules, for a rule whose regex no operator has, and for ranges that are not there.
         """
         if not self._recipe.rules:
             raise ModelError("recipe: it must have a rule, got none")
-        if self.need_calibration:
-            raise UnsupportedError(
-                "recipe: integer activations are not built here; rules with float32 activations would run"
-            )
-        editor = ModelEditor(self.float_model)
+        editor = ModelEditor(self._widened_model if self._widens else self.float_model)
         self._recipe.check_names(
             scope_of(subgraph, operator)
             for subgraph in editor.subgraphs
             for operator, _ in editor.operators(subgraph)
         )
-        if any(rule.scheme is not None and not rule.scheme.is_float16 for rule in self._recipe.rules):
-            widen_float16(editor)
-        outcomes = rewrite_weights(editor, self._recipe)
+        outcomes: list[Outcome] = []
+        scheme = activation_scheme(self._recipe)
+        if scheme is not None:
+            if calibration_result is None:
+                raise ModelError(
+                    "recipe: it asks for integer activations, whose ranges come from data: quantize() must "
+                    "be given what calibrate(data) returns"
+                )
+            ends = chosen_ends(input_type, output_type, scheme)
+            editor, outcomes = quantize_by(
+                self._recipe, scheme, self._widened_model, calibration_result, ends
+            )
+        elif (input_type, output_type) != ("float32", "float32"):
+            raise UnsupportedError(
+                f"inputs and outputs: must be float32 as the activations, got {input_type}, {output_type}"
+            )
+        outcomes += rewrite_weights(editor, self._recipe)
         return QuantizedModel(editor.finish(), self._recipe.to_list(), outcomes)
+
+    @property
+    def _widens(self) -> bool:
+        """Whether a rule wants the float32 weights that float16 ones stand for."""
+        return any(rule.scheme is not None and not rule.scheme.is_float16 for rule in self._recipe.rules)
+
+    @cached_property
+    def _widened_model(self) -> Model:
+        """The model without float16 weights, itself where it has none."""
+        editor = ModelEditor(self.float_model)
+        return Model(editor.finish().content()) if widen_float16(editor) else self.float_model
+
+
+def _samples(data: Iterable[Sample] | Mapping[str, Iterable[Sample]]) -> Iterator[Sample]:
+    if not isinstance(data, Mapping):
+        yield from data
+        return
+    for key, samples in data.items():
+        for sample in samples:
+            if not isinstance(sample, Mapping):
+                raise ModelError(
+                    f"calibration: samples of signature {key!r} must be arrays by name, "
+                    f"got {type(sample).__name__}"
+                )
+            yield key, sample
 
 
 def _chosen(what: str, name: str, known: Mapping[str, int]) -> int:

@@ -30,6 +30,16 @@ def weight_only_int4(block: int = 0, algorithm: str = "", min_weight_elements: i
     return scheme_recipe("weight-int4", least=min_weight_elements, algorithm=algorithm, block=block)
 
 
+def static_int8(per_channel: bool = True) -> Recipe:
+    """int8 weights and activations; quantize() needs what calibrate() returns."""
+    return scheme_recipe("int8", per_channel=per_channel)
+
+
+def int16x8() -> Recipe:
+    """int8 weights, int16 activations; quantize() needs what calibrate() returns."""
+    return scheme_recipe("int16x8")
+
+
 def float16() -> Recipe:
     """float16 weights, computed in float32."""
     return scheme_recipe("float16")

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numlite.cli.main import run_command
 from numlite.cli.quantize import command
@@ -57,6 +58,77 @@ def test_a_recipe(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert weight_type(output) == TensorType.FLOAT32
     assert run_command(command, [str(model), "-o", str(output), "--recipe", str(recipe), "--bits", "4"]) == 2
     assert "--recipe: it says itself how, without --bits" in capsys.readouterr().err
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Eight samples of three rows."""
+    path = tmp_path / "data.npz"
+    np.savez(path, in_0=np.random.default_rng(0).standard_normal((8, 3, 64)).astype(np.float32))
+    return path
+
+
+def end_types(path: Path) -> list[TensorType]:
+    [subgraph] = tflite.read(path.read_bytes()).subgraphs
+    ends = [*subgraph.inputs, *subgraph.outputs]
+    return [TensorType(subgraph.tensors[t].type) for t in ends]
+
+
+def test_integers_from_data(model: Path, data: Path) -> None:
+    output, ranges = model.with_name("small.tflite"), model.with_name("ranges.json")
+    assert run_command(command, [str(model), "-o", str(output), "--calibrate", str(data)]) == 0
+    assert weight_type(output) == TensorType.INT8
+    assert end_types(output) == [TensorType.FLOAT32] * 2
+    direct = output.read_bytes()
+    given = [str(model), "-o", str(ranges), "--calibrate", str(data), "--only-calibrate"]
+    assert run_command(command, given) == 0
+    assert run_command(command, [str(model), "-o", str(output), "--ranges", str(ranges)]) == 0
+    assert output.read_bytes() == direct
+    assert run_command(command, [*given[:2], str(output), "--ranges", str(ranges), "--io", "uint8"]) == 0
+    assert end_types(output) == [TensorType.UINT8] * 2
+
+
+def test_a_folder_of_samples(model: Path, data: Path, tmp_path: Path) -> None:
+    folder, output = tmp_path / "samples", model.with_name("small.tflite")
+    folder.mkdir()
+    for number, values in enumerate(np.load(data)["in_0"]):
+        np.save(folder / f"{number}.npy", values)
+    assert run_command(command, [str(model), "-o", str(output), "--calibrate", str(folder)]) == 0
+    from_folder = output.read_bytes()
+    assert run_command(command, [str(model), "-o", str(output), "--calibrate", str(data)]) == 0
+    assert output.read_bytes() == from_folder
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "status"),
+    [
+        (["--scheme", "int8"], "--calibrate must name samples of the inputs", 2),
+        (["--calibrate", "{data}", "--scheme", "dynamic"], "no activations become integers", 2),
+        (["--calibrate", "{data}", "--ranges", "{data}"], "only one of them can be given", 2),
+        (["--only-calibrate"], "--calibrate must name the data", 2),
+        (["--calibrate", "{data}", "--observer", "median"], "observer: must be one of minmax", 1),
+        (["--calibrate", "{data}", "--io", "int16"], "must be of float32, int8, uint8", 1),
+        (["--calibrate", "{folder}"], "there must be samples, got none", 1),
+        (["--ranges", "{data}"], "", 1),
+    ],
+)
+def test_errors_of_data(
+    model: Path,
+    data: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+    status: int,
+) -> None:
+    folder, output = model.with_name("empty"), model.with_name("small.tflite")
+    folder.mkdir()
+    places = {"{data}": str(data), "{folder}": str(folder)}
+    given = [places.get(text, text) for text in arguments]
+    assert run_command(command, [str(model), "-o", str(output), *given]) == status
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1 or status == 2
+    assert not output.exists()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from numlite.schema import tflite
 from numlite.schema.operator_code import operator_name
 
 from ...model_builder import ModelBuilder
-from .weighted_models import MODELS, Op, fully_connected, run, sample, weights
+from .weighted_models import MODELS, Op, fully_connected, run, sample, shared_weight, weights
 
 RECIPES = {
     "int8": scheme_recipe("dynamic", least=0),
@@ -132,19 +132,6 @@ def versions(model: bytes) -> dict[str, int]:
 )
 def test_versions(name: str, recipe: str, expected: dict[str, int]) -> None:
     assert versions(quantized(MODELS[name](), RECIPES[recipe]).quantized_model) == expected
-
-
-def shared_weight(second: int = Op.FULLY_CONNECTED) -> bytes:
-    """One weight for two operators; y0 and y1 are their results."""
-    g = ModelBuilder()
-    x, w = g.tensor((3, 64), name="x"), g.constant(weights(64, 64), name="w")
-    y = [g.tensor((3, 64), name=f"y{i}") for i in range(2)]
-    g.op(Op.FULLY_CONNECTED, [x, w, -1], [y[0]], tflite.FullyConnectedOptionsT())
-    if second == Op.FULLY_CONNECTED:
-        g.op(Op.FULLY_CONNECTED, [y[0], w, -1], [y[1]], tflite.FullyConnectedOptionsT())
-    else:
-        g.op(Op.BATCH_MATMUL, [y[0], w], [y[1]], tflite.BatchMatMulOptionsT())
-    return g.build([x], [y[1]])
 
 
 def test_a_weight_of_two_equal_operators_is_there_once() -> None:

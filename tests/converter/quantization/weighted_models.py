@@ -114,6 +114,19 @@ def lstm(extras: bool = False) -> bytes:
     return g.build([x], [y])
 
 
+def shared_weight(second: int = Op.FULLY_CONNECTED) -> bytes:
+    """One weight for two operators; y0 and y1 are their results."""
+    g = ModelBuilder()
+    x, w = g.tensor((3, 64), name="x"), g.constant(weights(64, 64), name="w")
+    y = [g.tensor((3, 64), name=f"y{i}") for i in range(2)]
+    g.op(Op.FULLY_CONNECTED, [x, w, -1], [y[0]], tflite.FullyConnectedOptionsT())
+    if second == Op.FULLY_CONNECTED:
+        g.op(Op.FULLY_CONNECTED, [y[0], w, -1], [y[1]], tflite.FullyConnectedOptionsT())
+    else:
+        g.op(Op.BATCH_MATMUL, [y[0], w], [y[1]], tflite.BatchMatMulOptionsT())
+    return g.build([x], [y[1]])
+
+
 MODELS: dict[str, Callable[[], bytes]] = {
     "conv": conv,
     "conv_odd": lambda: conv(3, 5),

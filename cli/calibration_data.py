@@ -1,0 +1,61 @@
+"""Samples for calibration: .npy and .npz files whose first axis counts them, or folders of .npy files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from .model_inputs import named, read_inputs, settable
+
+if TYPE_CHECKING:
+    from .model_inputs import Detail
+
+
+def read_samples(model: Path, source: Path) -> Iterator[dict[str, np.ndarray]]:
+    """A model's inputs by name, one sample after another.
+
+    An .npz has an array for each input, by its name or its place (in_0, in_1 ...); an .npy is for the only
+    input. Their first axis counts samples: arrays of the input's rank become samples of batch 1, those of one
+    more are samples as they are. A folder has an .npy for each sample of the only input. Raises
+    ClickException for what does not fit.
+    """
+    from ..interpreter import Interpreter
+
+    details = named(settable(Interpreter(str(model))))
+    if source.is_dir():
+        return _folder(source, details)
+    arrays = read_inputs([str(source)], list(details))
+    if missing := [name for name in details if name not in arrays]:
+        raise click.ClickException(f"{source}: it must have samples of every input, not of {missing[0]!r}")
+    counts = {name: len(array) if array.ndim else 0 for name, array in arrays.items()}
+    if len(set(counts.values())) > 1:
+        shown = ", ".join(f"{count} of {name!r}" for name, count in counts.items())
+        raise click.ClickException(f"{source}: it must have as many samples of each input, got {shown}")
+    return _rows(arrays, details)
+
+
+def _rows(arrays: dict[str, np.ndarray], details: dict[str, Detail]) -> Iterator[dict[str, np.ndarray]]:
+    for number in range(len(next(iter(arrays.values()), ()))):
+        yield {name: _sample(array, number, len(details[name]["shape"])) for name, array in arrays.items()}
+
+
+def _sample(array: np.ndarray, number: int, rank: int) -> np.ndarray:
+    return array[number : number + 1] if array.ndim == rank else array[number]
+
+
+def _folder(source: Path, details: dict[str, Detail]) -> Iterator[dict[str, np.ndarray]]:
+    files = sorted(source.glob("*.npy"))
+    if len(details) != 1:
+        raise click.ClickException(f"{source}: a folder is for models of one input, got {len(details)}")
+    [(name, detail)] = details.items()
+    for path in files:
+        array = read_inputs([str(path)], [name])[name]
+        yield {name: _with_batch(array, detail["shape"])}
+
+
+def _with_batch(array: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    return array[np.newaxis] if array.ndim == len(shape) - 1 else array

@@ -1,0 +1,22 @@
+"""An interpreter for the float model that is calibrated."""
+
+from __future__ import annotations
+
+from ...delegates.flex import FlexDelegate
+from ...kernels.compiled.driver.library import Library
+from ...kernels.register import BuiltinOpResolver
+from ...lite.interpreter import Interpreter
+from ...lite.model import Model
+from ...lite.settings import Settings
+
+
+def float_interpreter(model: Model) -> Interpreter:
+    """Runs a model with numlite's kernels, TensorFlow ops among them.
+
+    Raises UnsupportedError or ModelError for one that numlite cannot run.
+    """
+    resolver = BuiltinOpResolver()
+    interpreter = Interpreter(model, resolver, Library(), Settings())
+    if interpreter.has_flex_operators:
+        interpreter.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
+    return interpreter
