@@ -17,7 +17,7 @@ from ..optimizers.item import GrapplerItem
 from ..optimizers.properties import GraphProperties
 from .c_graph import CItem
 from .c_source import CSource, OwnProcess, ThisProcess
-from .plugin import FunctionLibrary, OptimizerPlugin, TriState
+from .plugin import API_VERSION, FunctionLibrary, OptimizerPlugin, TriState
 from .process import DEFAULT_TIMEOUT_S
 from .registry import PluginEntry, PluginRegistry, default_registry
 
@@ -38,6 +38,21 @@ def load_plugin(
     undone. Raises PluginError where it is no plugin, or breaks the rules, with the reason; UnsupportedError
     on machines that have no form of such libraries.
     """
+    entry = opened_plugin(path, isolation, timeout_s)
+    if not entry.device_type:
+        raise PluginError(
+            f"plugin {entry.path!r}: it must register an optimizer (TF_InitGraph), got kernels alone; "
+            "run_graph(.., plugins=[path]) runs those"
+        )
+    return (registry if registry is not None else default_registry()).register(entry)
+
+
+def opened_plugin(
+    path: str | os.PathLike[str], isolation: str = "process", timeout_s: float = DEFAULT_TIMEOUT_S
+) -> PluginEntry:
+    """The plugin, opened as load_plugin does and not registered. One of kernels alone has no type of
+    device.
+    """
     if isolation not in ISOLATIONS:
         raise ValueError(f"isolation: must be one of {', '.join(ISOLATIONS)}, got {isolation!r}")
     check_machine()
@@ -46,14 +61,7 @@ def load_plugin(
     source: CSource = OwnProcess(place, timeout_s) if isolation == "process" else ThisProcess(place)
     try:
         told, ops = source.describe()
-        if not told["optimizes"]:
-            raise PluginError(
-                f"plugin {place!r}: it must register an optimizer (TF_InitGraph), got {len(told['kernels'])} "
-                "kernels alone"
-            )
-        return (registry if registry is not None else default_registry()).register(
-            _entry(place, told, ops, source)
-        )
+        return _entry(place, told, ops, source)
     except BaseException:
         source.close()
         raise
@@ -67,9 +75,10 @@ def _entry(path: str, told: Mapping[str, Any], ops: tuple[OpDef, ...], source: C
         name,
         told["device_type"],
         lambda: _CPlugin(path, source, {op.name: op for op in ops}),
-        (told["version"][0], told["version"][1], told["version"][2]),
+        tuple(told["version"]) if told["optimizes"] else API_VERSION,
         {key: TriState(value) for key, value in told["configs"].items()},
         ops,
+        source.kernels(),
         path=path,
         notes=notes,
     )

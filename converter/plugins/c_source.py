@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from google.protobuf.message import DecodeError
 
+from ...kernels.fallback.registry import KernelRegistration
 from ...kernels.fallback.status import OpError
+from ...kernels.plugin.c_kernel import kernel_registrations
 from ...lite.errors import PluginError
 from ...schema.graph_def import OpDef, OpList
 from .c_graph import CItem
@@ -26,6 +29,9 @@ class CSource(Protocol):
 
     def describe(self) -> tuple[Told, tuple[OpDef, ...]]:
         """What description tells of it, and the ops that it has registered."""
+
+    def kernels(self) -> tuple[KernelRegistration, ...]:
+        """Kernels that run in this process; none of a plugin that runs in another."""
 
     def create(self) -> None:
         """Make the instance."""
@@ -55,6 +61,9 @@ class OwnProcess:
         except (DecodeError, KeyError) as error:
             raise PluginError(f"plugin {self._process.path!r}: its process gave a wrong answer") from error
 
+    def kernels(self) -> tuple[KernelRegistration, ...]:
+        return ()
+
     def create(self) -> None:
         self._process.ask("create")
 
@@ -75,6 +84,14 @@ class OwnProcess:
         self._process.close()
 
 
+@cache
+def _opened_here(path: str) -> COptimizer:
+    """The library, whose kernels are registered once in a process."""
+    from .c_optimizer import COptimizer
+
+    return COptimizer(path)
+
+
 class ThisProcess:
     """This process, which trusts the plugin as it trusts any library."""
 
@@ -85,11 +102,14 @@ class ThisProcess:
         self._opened: COptimizer | None = None
 
     def _optimizer(self) -> COptimizer:
-        from .c_optimizer import COptimizer
-
         if self._opened is None:
-            self._opened = COptimizer(self._path)
+            self._opened = _opened_here(self._path)
         return self._opened
+
+    def kernels(self) -> tuple[KernelRegistration, ...]:
+        """What it has registered, as kernels of ours."""
+        library = self._optimizer().library
+        return tuple(kernel_registrations(library.kernels, library.host.ops, library.host.handles))
 
     def describe(self) -> tuple[Told, tuple[OpDef, ...]]:
         from .description import description

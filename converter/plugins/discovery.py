@@ -61,12 +61,12 @@ def _is_done(registry: PluginRegistry, tensorflow: bool) -> bool:
     return before
 
 
-def add_plugin(registry: PluginRegistry, plugin: object, isolation: str = "process") -> None:
+def add_plugin(registry: PluginRegistry, plugin: object) -> None:
     """Register a class, an entry, the path of a .so (see load_plugin) or .py, or what a function gives.
     PluginError.
     """
     if isinstance(plugin, str | os.PathLike):
-        _add_file(registry, os.fspath(plugin), isolation)
+        _add_file(registry, os.fspath(plugin))
     elif isinstance(plugin, PluginEntry):
         registry.register(plugin)
     elif inspect.isclass(plugin):
@@ -74,7 +74,7 @@ def add_plugin(registry: PluginRegistry, plugin: object, isolation: str = "proce
     elif callable(plugin):
         given = plugin()
         if given is not None:
-            add_plugin(registry, given, isolation)
+            add_plugin(registry, given)
     else:
         raise PluginError(f"plugin: must be a class, a path or a function, got {plugin!r}")
 
@@ -118,9 +118,9 @@ def _folders(registry: PluginRegistry, folders: list[str]) -> None:
             _try(registry, path, partial(_add_file, registry, path))
 
 
-def _add_file(registry: PluginRegistry, path: str, isolation: str = "process") -> None:
+def _add_file(registry: PluginRegistry, path: str) -> None:
     if not path.endswith(".py"):
-        load_plugin(path, isolation, registry)
+        load_plugin(path, registry=registry)
         return
     module = _imported(path)
     classes = list(_plugins_of(module))

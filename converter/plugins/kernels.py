@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from ...kernels.fallback.op_metadata import OpMetadata
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistration, KernelRegistry
 from ...schema.op_defs import op_defs
+from .c_plugin import opened_plugin
 from .discovery import add_plugin
 from .registry import PluginEntry, PluginRegistry
 
@@ -18,10 +20,13 @@ def plugin_kernels(
     """Kernels of these plugins: classes, entries, paths of .so and .py, which run in this process.
     PluginError for one that is none.
     """
-    registry = PluginRegistry()
+    registry, libraries = PluginRegistry(), list[PluginEntry]()
     for plugin in plugins:
-        add_plugin(registry, plugin, isolation="none")
-    return PluginKernels(registry.plugins(), prefer, common)
+        if isinstance(plugin, str | os.PathLike) and not os.fspath(plugin).endswith(".py"):
+            libraries.append(opened_plugin(plugin, "none"))
+        else:
+            add_plugin(registry, plugin)
+    return PluginKernels([*registry.plugins(), *libraries], prefer, common)
 
 
 class PluginKernels(KernelRegistry):

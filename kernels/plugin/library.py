@@ -11,6 +11,8 @@ from threading import RLock
 from ...lite.errors import PluginError
 from ...schema.graph_def import OpDef
 from .callbacks import install, raise_faults
+from .compute import compute_answers
+from .construction import construction_answers
 from .elf_symbols import companions, read_symbols, wants
 from .functions import UNBUILT
 from .handles import Handles
@@ -37,6 +39,8 @@ class PluginHost:
         install(registered_op_answers(self.ops))
         install(kernel_builder_answers(self.handles, self.kernels))
         install(registered_kernel_answers(self.kernels))
+        install(construction_answers(self.handles))
+        install(compute_answers())
 
 
 @cache

@@ -302,7 +302,7 @@ def test_a_plugin_that_ends_its_process_while_it_registers_is_not_registered() -
 
 
 def test_kernels_alone_are_no_optimizer() -> None:
-    with pytest.raises(PluginError, match=r"it must register an optimizer .*, got 1 kernels alone"):
+    with pytest.raises(PluginError, match=r"it must register an optimizer .*, got kernels alone"):
         load_plugin(compiled("kernels"), registry=PluginRegistry(), timeout_s=_TIMEOUT_S)
 
 

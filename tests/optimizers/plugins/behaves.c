@@ -80,8 +80,8 @@ static void optimize(void* state, const Buffer* graph, const Item* item, Buffer*
   if (is("exits")) exit(0);
   if (is("exits3")) _exit(3);
   if (is("noisy")) { for (int i = 0; i < 20000; i++) fprintf(stderr, "line %d of a plugin that talks\n", i); for (int i = 0; i < 20000; i++) printf("%d and on stdout\n", i); fflush(stdout); }
-  if (is("pipes")) for (int fd = 3; fd < 64; fd++) { if (write(fd, "garbage in every pipe that is open", 34) < 0) continue; }
-  if (is("closes")) for (int fd = 0; fd < 64; fd++) close(fd);
+  if (is("pipes")) for (int fd = 3; fd < 4096; fd++) { if (write(fd, "garbage in every pipe that is open", 34) < 0) continue; }
+  if (is("closes")) for (int fd = 0; fd < 4096; fd++) close(fd);
   if (is("forks")) { if (fork() == 0) { sleep(1000); _exit(0); } }
   if (is("status")) { TF_SetStatus(status, atoi(getenv("TEST_CODE")), "asked to"); return; }
   if (is("wrong_calls")) wrong_calls(graph, item, status);
