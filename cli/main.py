@@ -22,6 +22,7 @@ COMMANDS = {
     "quantize": ("quantize", "Make a float model smaller: weights of 8, 4 or 2 bits, or float16."),
     "compare": ("compare", "Show where two models, two numerics, or numlite and LiteRT differ."),
     "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
+    "optimize": ("optimize", "Optimize a TensorFlow graph as TensorFlow would."),
     "metadata": ("metadata", "Show or change what a model says of itself: names, labels, normalization."),
     "plugins": ("plugins", "Show the plugins that optimize graphs, and why others cannot be had."),
     "select-ops": ("select_ops", "List the operators and kernels that models need."),

@@ -28,6 +28,7 @@ from .graph_source import GraphSource, runnable
 from .local_files import AssetFiles, LocalFiles
 from .nearest_name import nearest
 from .operations import Flow
+from .optimized_body import GraphOptimizer, moved, optimizer_config
 from .plan import Plan
 from .plan_builder import PlanBuilder
 from .sequence import alive, run_in_order
@@ -51,12 +52,15 @@ class GraphRunner:
         allow_files: bool = False,
         plugins: Iterable[object] = (),
         prefer_plugin_kernels: bool = False,
+        optimize: object = False,
     ) -> None:
         """Of a SavedModel runs the signature, which may be left out when it is the only one.
 
         With allow_files the graph may read and write any file that the process may; without, a SavedModel
         reads its own assets, and nothing else is open. plugins (classes, paths of .so and .py) run the ops
         that they bring; with prefer_plugin_kernels those of TensorFlow's that they have kernels for, too.
+        optimize is False, True, "aggressive", an OptimizerConfig or a dictionary of its fields: the graph is
+        optimized once for each feeds, fetches and targets. ValueError for anything else.
         ModelError when the graph is damaged: inputs that no node gives, names that are there twice.
         """
         source = runnable(graph, signature, allow_files)
@@ -74,6 +78,8 @@ class GraphRunner:
         self._library = FunctionLibrary(definition.library.function, registry)
         self._body = graph_body(definition.node)
         self._builder = PlanBuilder(self._library, registry)
+        config = optimizer_config(optimize)
+        self._optimizer = None if config is None else GraphOptimizer(definition, config, plugins)
         self._producer = definition.versions.producer
         self._resources = ResourceManager()
         self._files = _files(source.folder, allow_files)
@@ -172,8 +178,28 @@ class GraphRunner:
         key = given, results, targets
         with self._lock:
             if key not in self._plans:
-                self._plans[key] = self._builder.plan(self._body, given, results, targets)
+                if self._optimizer is None:
+                    self._plans[key] = self._builder.plan(self._body, given, results, targets)
+                else:
+                    self._plans[key] = self._optimized_plan(self._optimizer, given, results, targets)
             return self._plans[key]
+
+    def _optimized_plan(
+        self,
+        optimizer: GraphOptimizer,
+        given: tuple[Endpoint, ...],
+        results: tuple[Endpoint, ...],
+        targets: tuple[int, ...],
+    ) -> Plan:
+        old = self._body
+        body = optimizer.body(old, given, results, targets)
+        self._builder.share_state(old, body)
+        return self._builder.plan(
+            body,
+            [moved(old, body, endpoint) for endpoint in given],
+            [moved(old, body, endpoint) for endpoint in results],
+            [body.places[old.nodes[place].name] for place in targets],
+        )
 
     def _environment(self, depth: int) -> Environment:
         call = partial(self._call, depth + 1)
@@ -235,10 +261,11 @@ def run_graph(
     timeout_s: float | None = None,
     plugins: Iterable[object] = (),
     prefer_plugin_kernels: bool = False,
+    optimize: object = False,
 ) -> list[np.ndarray]:
     """Run a graph or a SavedModel once, from a fresh state: values of the fetches for these feeds.
 
     See GraphRunner.
     """
-    runner = GraphRunner(graph, None, signature, allow_files, plugins, prefer_plugin_kernels)
+    runner = GraphRunner(graph, None, signature, allow_files, plugins, prefer_plugin_kernels, optimize)
     return runner.run(feeds, fetches, timeout_s=timeout_s)

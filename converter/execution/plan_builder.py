@@ -13,6 +13,7 @@ from ...schema.calls import Call, check_calls
 from ...schema.fault import Fault
 from ...schema.graph_def import NameAttrList
 from ...schema.shown import shown
+from ..transforms.purity import is_stateless
 from .body import Body, BodyNode, Endpoint
 from .function_body import FunctionLibrary
 from .operations import Operation, make_operation
@@ -51,6 +52,22 @@ class PlanBuilder:
                 self._make(function_body, _function_order(function_body), missing)
             missing.check()
             return Plan(body, order, self._operations[body], given, results)
+
+    def share_state(self, body: Body, other: Body) -> None:
+        """Nodes with state of another body of the same graph are those of the body, by their names."""
+        with self._lock:
+            places = [
+                (place, other.places[node.name])
+                for place, node in enumerate(body.nodes)
+                if node.name in other.places
+                and not is_stateless(node.op)
+                and other.nodes[other.places[node.name]].definition == node.definition
+            ]
+            missing = MissingKernels()
+            self._make(body, [place for place, _ in places], missing)
+            made = self._operations[body]
+            shared = {there: made[place] for place, there in places if place in made}
+            self._operations.setdefault(other, {}).update(shared)
 
     def function_plan(self, function: FunctionName) -> Plan:
         """The plan of a function, made when it is first called."""

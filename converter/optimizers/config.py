@@ -189,11 +189,8 @@ class OptimizerConfig:
         return replace(self, **changes)
 
     def aggressive(self) -> OptimizerConfig:
-        """The same with AGGRESSIVE for the optimizers that know such a level, where they are not off."""
-        names = (
-            *("constant_folding", "arithmetic_optimization", "layout_optimizer", "remapping"),
-            *("dependency_optimization", "loop_optimization", "shape_optimization"),
-        )
+        """The same with AGGRESSIVE for the optimizers that are built and know such a level, if not off."""
+        names = ("constant_folding", "arithmetic_optimization", "dependency_optimization")
         return self.with_options(**{name: Toggle.AGGRESSIVE for name in names if getattr(self, name) != _OFF})
 
 

@@ -7,6 +7,7 @@ from .constant_controls import drop_needless_controls, drop_unused_constant
 from .turn import Turn
 
 CLEANING = (drop_needless_controls, drop_unused_constant)
+FOLDING = RULES
 
 
 def fold(turn: Turn) -> None:

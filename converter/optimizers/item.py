@@ -193,10 +193,10 @@ class GrapplerItem:
 def device_type(device: str) -> str:
     """Type in a device's name ("/job:a/device:GPU:0" and "/gpu:0" are "GPU"), "" when it has none."""
     for part in reversed(device.split("/")):
-        word, _, rest = part.partition(":")
+        word, colon, rest = part.partition(":")
         if word.lower() == "device":
             return rest.partition(":")[0].upper()
-        if word and word.lower() not in ("job", "replica", "task"):
+        if word and colon and word.lower() not in ("job", "replica", "task"):
             return word.upper()
     return ""
 

@@ -52,11 +52,13 @@ class GraphProperties:
     ) -> None:
         """Infer everything anew.
 
-        Shapes of fed nodes are unknown unless assume_valid_feeds. aggressive also computes the elements of
-        small tensors by running nodes. Values of constants are given where they are included; those that
-        follow from shapes, or were computed, when aggressive, too.
+        Shapes of fed nodes are unknown; with assume_valid_feeds placeholders have those that they declare.
+        aggressive also computes the elements of small tensors by running nodes. Values of constants are
+        given where they are included; those that follow from shapes, or were computed, when aggressive, too.
         """
-        fed = frozenset() if assume_valid_feeds else self.item.feed_nodes()
+        fed = self.item.feed_nodes()
+        if assume_valid_feeds:
+            fed -= {node.name for node in self.item.nodes() if node.op.startswith("Placeholder")}
         self._inference = Inference(self.item.body, self.item.module.functions, fed, aggressive)
         self._inference.run()
         self._with_values = include_input_values, include_output_values

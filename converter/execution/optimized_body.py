@@ -1,0 +1,77 @@
+"""Bodies of a graph that is optimized for what is fed and fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...lite.errors import ModelError
+from ...schema.graph_def import GraphDef
+from ..optimizers.config import OptimizerConfig
+from ..optimizers.item import GrapplerItem, ItemOptions
+from ..optimizers.meta_optimizer import MetaOptimizer
+from ..plugins.choice import choice_of
+from .body import Body, Endpoint, graph_body
+
+
+def optimizer_config(optimize: object) -> OptimizerConfig | None:
+    """What GraphRunner's `optimize` means: None for False, else a config of target "numlite" but for a
+    config or dictionary, which is taken as it is. ValueError for anything else.
+
+    Declared shapes of feeds are checked when they are fed, so they are trusted.
+    """
+    if optimize is False or optimize is None:
+        return None
+    if optimize is True or optimize == "aggressive":
+        config = OptimizerConfig(target="numlite", assume_valid_feeds=True, min_graph_nodes=-1)
+        return config if optimize is True else config.aggressive()
+    if isinstance(optimize, str):
+        raise ValueError(f"optimize: must be True, False, 'aggressive' or a config, got {optimize!r}")
+    return OptimizerConfig.of(optimize)
+
+
+class GraphOptimizer:
+    """Optimizes a graph for feeds and fetches; functions of its library stay as they are.
+
+    plugins (classes, paths of .so and .py) are those that may run.
+    """
+
+    def __init__(self, definition: GraphDef, config: OptimizerConfig, plugins: Iterable[object] = ()) -> None:
+        self._definition = definition
+        self._meta = MetaOptimizer(config, choice_of(plugins))
+
+    def body(
+        self, body: Body, given: Sequence[Endpoint], results: Sequence[Endpoint], targets: Sequence[int]
+    ) -> Body:
+        """The graph's body, optimized; fed and fetched nodes and targets have their names.
+
+        Raises UnsupportedError for a type that the graph IR has no form for.
+        """
+        copy = GraphDef()
+        copy.CopyFrom(self._definition)
+        fed = {body.nodes[endpoint.node].name for endpoint in given}
+        for node in copy.node:
+            # The runner takes any shape for one that declares rank 0: older graphs mean by it that they do
+            # not know.
+            if node.name in fed and node.op.startswith("Placeholder") and "shape" in node.attr:
+                node.attr["shape"].shape.unknown_rank |= not node.attr["shape"].shape.dim
+        item = GrapplerItem.from_graph_def(
+            copy,
+            [_text(body, endpoint) for endpoint in given],
+            [_text(body, endpoint) for endpoint in results],
+            [body.nodes[place].name for place in targets],
+        )
+        item.options = ItemOptions(optimize_function_library=False)
+        result = self._meta.optimize(item)
+        try:
+            return graph_body(result.graph_def().node)
+        except ModelError as error:
+            raise ModelError(f"the optimized graph: {error}") from error
+
+
+def _text(body: Body, endpoint: Endpoint) -> str:
+    return f"{body.nodes[endpoint.node].name}:{endpoint.port}"
+
+
+def moved(old: Body, new: Body, endpoint: Endpoint) -> Endpoint:
+    """The endpoint in another body that has the node by its name."""
+    return Endpoint(new.places[old.nodes[endpoint.node].name], endpoint.port)

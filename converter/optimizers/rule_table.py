@@ -1,0 +1,53 @@
+"""The rules of each optimizer, and the table of them in docs/optimizers.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..graph.rule import Rule
+from .arithmetic.register import STAGES
+from .constant_controls import drop_needless_controls, drop_unused_constant
+from .constant_folding import FOLDING
+from .debug_stripper import strip_check, strip_effect, strip_v2
+from .dependency import become_no_op, bypass, drop_unused_no_op
+from .pruning import drop_idle, skip_pass_on, split_identity_n
+from .register import OPTIMIZERS, Optimizer
+
+_RULES: dict[str, Sequence[Rule[Any]]] = {
+    "pruning": (skip_pass_on, split_identity_n, drop_idle),
+    "debug_stripper": (strip_effect, strip_check, strip_v2),
+    "constfold": (*FOLDING, drop_needless_controls, drop_unused_constant),
+    "arithmetic": STAGES,
+    "dependency": (drop_needless_controls, become_no_op, bypass, drop_unused_no_op),
+}
+
+
+def rules_of(optimizer: Optimizer) -> Sequence[Rule[Any]]:
+    """The optimizer's rules, in order; of those that are no rules of a rewriter, none."""
+    return _RULES.get(optimizer.name, ())
+
+
+def table() -> str:
+    """Optimizers and rules as Markdown: names, what they look for and make, what they need, whether bits
+    stay.
+    """
+    lines = ["| optimizer | field of the config | runs |", "|---|---|---|"]
+    for each in OPTIMIZERS:
+        runs = "not built: asked for, it is an UnsupportedError"
+        if each.home:
+            runs = "by default" if each.is_on_by_default else "when it is on"
+        lines.append(f"| {each.name} ({each.class_name}) | {each.field} | {runs} |")
+    lines += ["", "| rule | what it does | needs | keeps bits |", "|---|---|---|---|"]
+    for each in OPTIMIZERS:
+        for rule in rules_of(each):
+            first = rule.given_and_result.strip().splitlines()[0]
+            needs = ", ".join(sorted(rule.needs))
+            lines.append(
+                f"| {each.name}.{rule.name} | {first} | {needs} | {'yes' if rule.keeps_bits else 'no'} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(table(), end="")

@@ -1,0 +1,121 @@
+"""`numlite optimize`: every option once, and one line for what is wrong."""
+
+from pathlib import Path
+
+import pytest
+from numlite.cli.main import cli, run_command
+from numlite.converter.ir import read_graph
+
+from .optimized import Net
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> Path:
+    net = Net()
+    x = net.x(2, 3)
+    total = net.op("AddV2", net.op("Neg", net.op("Neg", x)), net.op("AddV2", net.c(1), net.c(2)))
+    net.out(net.op("Identity", total))
+    path = tmp_path / "graph.pb"
+    path.write_bytes(net.graph_def.SerializeToString())
+    return path
+
+
+def run(*arguments: object) -> int:
+    return run_command(cli, ["optimize", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("suffix", ["pb", "pbtxt", "tfg"])
+def test_it_writes_by_suffix(graph: Path, tmp_path: Path, suffix: str) -> None:
+    output = tmp_path / f"out.{suffix}"
+    assert run(graph, "-o", output, "--fetches", "y0", "--feeds", "x0") == 0
+    if suffix == "tfg":
+        assert "tfg" in output.read_text()
+    else:
+        assert {node.op for node in read_graph(output).node} == {"Placeholder", "AddV2", "Const", "Identity"}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--optimizers", "pruning,constfold"],
+        ["--set", "arithmetic_optimization=off", "--set", "min_graph_nodes=2"],
+        ["--aggressive", "--target", "numlite"],
+        ["--iterations", "1", "--timeout-ms", "100000", "--min-graph-nodes", "-1"],
+        ["--device", "/CPU:0"],
+    ],
+    ids=" ".join,
+)
+def test_options(graph: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(graph, "--fetches", "y0", *options) == 0
+    shown = capsys.readouterr().out
+    assert "constfold" in shown and "evaluate 1" in shown
+    assert ("arithmetic" in shown) is (
+        not {"pruning,constfold", "arithmetic_optimization=off"} & set(options)
+    )
+
+
+def test_a_config_is_read_from_a_file(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "config.pbtxt"
+    path.write_text("optimizers: 'debug_stripper'")
+    assert run(graph, "--fetches", "y0", "--config", path) == 0
+    assert "debug_stripper" in capsys.readouterr().out
+
+
+def test_a_plugin_runs_unless_it_is_left_out(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from numlite.converter.plugins import OptimizerPlugin\n"
+        "class CommandLinePlugin(OptimizerPlugin):\n"
+        "    api_version = (0, 0, 1)\n"
+        "    device_type = 'COMMAND_LINE'\n"
+        "    configs = {}\n"
+        "    def optimize(self, item, properties, library):\n"
+        "        return None\n"
+    )
+    for more, runs in (
+        (["--plugin", path], True),
+        (["--no-plugin", "CommandLinePlugin"], False),
+        (["--no-plugins"], False),
+    ):
+        assert run(graph, "--fetches", "y0", "--device", "/COMMAND_LINE:0", *more) == 0
+        assert ("CommandLinePlugin" in capsys.readouterr().out) is runs
+
+
+def test_a_node_is_explained(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = next(node.name for node in read_graph(graph).node if node.op == "Neg" and node.input[0] != "x0")
+    assert run(graph, "--fetches", "y0", "--explain", name) == 0
+    shown = capsys.readouterr().out
+    assert f"{name}: arithmetic.remove_involution in iteration 0" in shown and f"{name}: it is gone" in shown
+
+
+def test_the_list_names_optimizers_and_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--list") == 0
+    shown = capsys.readouterr().out
+    assert "memory (memory_optimization): not built" in shown and "    convert_pow\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "--fetches: a graph must have some, got none"),
+        (["--fetches", "no_such"], "preserved nodes must be in the graph, got ['no_such']"),
+        (["--fetches", "y0", "--optimizers", "no_such"], "--optimizers: there is no 'no_such'"),
+        (["--fetches", "y0", "--optimizers", "memory"], "optimizer 'memory': is not built"),
+        (["--fetches", "y0", "--set", "no_such=on"], "keys must be of"),
+        (["--fetches", "y0", "--set", "remapping=often"], "remapping: toggle: must be one of"),
+        (["--fetches", "y0", "--set", "remapping"], "--set: must be FIELD=VALUE"),
+        (["--fetches", "y0", "--device", "here"], "--device: must name a type"),
+        (["--fetches", "y0", "-o", "out.txt"], "--output: must end in .pb, .pbtxt or .tfg"),
+        (["--fetches", "y0", "--signature", "s"], "--signature is for a SavedModel"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_is_wrong_is_one_line(
+    graph: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(graph, *options) != 0
+    assert message in capsys.readouterr().err
