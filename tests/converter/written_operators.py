@@ -4,6 +4,7 @@ x: 2x3                         an input, float32 where nothing else is said ("x:
 c = [1, 2]                     a constant; numbers without a point are float32, too ("c = int32 [1, 2]")
 a = NEG(x)                     an operator whose result has the shape and type of its first operand
 y: 3x2 = TRANSPOSE(a, c)       another shape; {keep_dims=True} behind it are options
+p: 2, q: 2 = IF(b, x) @then @else    several results, and graphs that stand before, each from "graph then" on
 return y
 """
 
@@ -22,13 +23,22 @@ from numlite.schema import tflite
 from numlite.schema.operator_options import options_table
 from numlite.schema.tflite import BuiltinOperator
 
-_LINE = re.compile(r"(\w+)(?:: ([\w?]+)(?: (\w+))?)?(?: = (.*))?")
-_OPERATOR = re.compile(r"([A-Z]\w*)\(([^)]*)\)(?: \{(.*)\})?")
+_RESULT = re.compile(r"(\w+)(?:: ([\w?]+)(?: (\w+))?)?")
+_LINE = re.compile(rf"({_RESULT.pattern}(?:, {_RESULT.pattern})*)(?: = (.*))?")
+_OPERATOR = re.compile(r"([A-Z]\w*)\(([^)]*)\)(?: \{(.*)\})?((?: @\w+)*)")
 
 
 def parsed(text: str) -> LiteGraph:
-    """The graph that the text says."""
-    graph = LiteGraph()
+    """The graph that the text says, the last one of it."""
+    graphs: dict[str, LiteGraph] = {}
+    for part in re.split(r"^graph ", text.strip(), flags=re.MULTILINE)[1:] or [f"main\n{text}"]:
+        name, _, lines = part.partition("\n")
+        graphs[name] = _graph(name, lines, graphs)
+    return graphs[name]
+
+
+def _graph(name: str, text: str, graphs: dict[str, LiteGraph]) -> LiteGraph:
+    graph = LiteGraph(name)
     known: dict[str, LiteTensor | None] = {"none": None}
     for line in (each.strip() for each in text.strip().splitlines()):
         if line.startswith("return"):
@@ -36,37 +46,39 @@ def parsed(text: str) -> LiteGraph:
             continue
         found = _LINE.fullmatch(line)
         assert found is not None, line
-        name, shape, type, value = found.groups()
+        left, value = found[1], found[found.re.groups]
+        results = [each.groups() for each in _RESULT.finditer(left)]
         operator = None if value is None else _OPERATOR.fullmatch(value)
         if value is None:
-            known[name] = tensor = LiteTensor(name, _type(type), _shape(shape))
-            graph.inputs = [*graph.inputs, tensor]
+            made = [LiteTensor(name, _type(type), _shape(shape)) for name, shape, type in results]
+            graph.inputs = [*graph.inputs, *made]
         elif operator is None:
-            known[name] = _constant(name, value)
+            made = [_constant(left, value)]
         else:
-            known[name] = _add(graph, known, name, shape, type, operator)
+            made = _add(graph, graphs, known, results, operator)
+        known |= {each.name: each for each in made}
     return graph
 
 
-def _add(graph: LiteGraph, known, name: str, shape: str, type: str, found) -> LiteTensor:  # type: ignore[no-untyped-def]
-    code, operands, fields = found.groups()
+def _add(graph: LiteGraph, graphs, known, results, found) -> list[LiteTensor]:  # type: ignore[no-untyped-def]
+    code, operands, fields, callees = found.groups()
     given = [known[each] for each in re.findall(r"\w+", operands)]
-    y = LiteTensor(
-        name,
-        _type(type) if type else given[0].type,
-        _shape(shape) if shape else given[0].shape,
-    )
+    made = [
+        LiteTensor(name, _type(type) if type else given[0].type, _shape(shape) if shape else given[0].shape)
+        for name, shape, type in results
+    ]
     table = getattr(tflite, f"{options_table(code)}T", None)
     options = None if table is None else table()
-    for field in re.findall(r"(\w+)=(\w+)", fields or ""):
+    for field in re.findall(r"(\w+)=([-\w.]+)", fields or ""):
         setattr(options, field[0], ast.literal_eval(field[1]))
     custom = code not in BuiltinOperator.__members__
-    made = LiteOperator(
-        BuiltinOperator.CUSTOM if custom else BuiltinOperator[code], given, [y], options, (name,)
+    operator = LiteOperator(
+        BuiltinOperator.CUSTOM if custom else BuiltinOperator[code], given, made, options, (made[0].name,)
     )
-    made.custom_code = code if custom else None
-    graph.append(made)
-    return y
+    operator.custom_code = code if custom else None
+    operator.callees = tuple(graphs[name] for name in re.findall(r"\w+", callees))
+    graph.append(operator)
+    return made
 
 
 def _type(text: str | None) -> TensorType:
@@ -86,27 +98,30 @@ def _constant(name: str, text: str) -> LiteTensor:
 
 
 def written(graph: LiteGraph) -> str:
-    """The graph as text; names are those of inputs, and numbers for all else."""
+    """The graph as text; names are those of inputs, and numbers for all else. Called graphs stand before."""
     names: dict[LiteTensor | None, str] = {None: "none"} | {x: x.name for x in graph.inputs}
-    lines = []
+    lines = [f"{x.name}: {_typed(x)}" for x in graph.inputs]
+    before = []
     for operator in graph:
         operands = [_named(names, tensor) for tensor in operator.operands]
-        for y in operator.results:
-            names[y] = f"v{len(names)}"
-        y = operator.result
-        shape = "x".join(map(str, y.shape or ())) or "scalar"
+        names |= {y: f"v{len(names) + i}" for i, y in enumerate(operator.results)}
+        results = ", ".join(f"{names[y]}: {_typed(y)}" for y in operator.results)
         code = operator.custom_code or operator.code.name
-        fields = _fields(operator)
-        lines.append(f"{names[y]}: {shape} {y.type.name.lower()} = {code}({', '.join(operands)}){fields}")
-    return "\n".join([*lines, f"return {', '.join(_named(names, y) for y in graph.outputs)}"])
+        callees = "".join(f" @{each.name}" for each in operator.callees)
+        before += [f"graph {each.name}\n{written(each)}" for each in operator.callees]
+        lines.append(f"{results} = {code}({', '.join(operands)}){_fields(operator)}{callees}")
+    outputs = ", ".join(_named(names, y) for y in graph.outputs)
+    return "\n".join([*before, *lines, f"return {outputs}"])
+
+
+def _typed(tensor: LiteTensor) -> str:
+    return f"{'x'.join(map(str, tensor.shape or ())) or 'scalar'} {tensor.type.name.lower()}"
 
 
 def _named(names: dict[LiteTensor | None, str], tensor: LiteTensor | None) -> str:
-    return (
-        str(np.round(tensor.data, 6).tolist())
-        if tensor is not None and tensor.data is not None
-        else names[tensor]
-    )
+    if tensor is None or tensor.data is None:
+        return names[tensor]
+    return f"{tensor.data.dtype} {np.round(tensor.data, 6).tolist()}"
 
 
 def _fields(operator: LiteOperator) -> str:

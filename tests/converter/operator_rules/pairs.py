@@ -1,0 +1,225 @@
+"""What is given, and what a rule makes of it: arithmetic, constants, patterns, loops and branches."""
+
+from __future__ import annotations
+
+from numlite.converter.operator_rules import activations, arithmetic, constants, control_flow, inverses
+from numlite.converter.operator_rules.equal_operators import drop_unused, share_equal
+
+# Rule, given, result: "" where it stays.
+PAIRS = [
+    (drop_unused, "x: 2x3\na = SIN(x)\nb = MUL(a, a)\nreturn a", "x: 2x3\na = SIN(x)\nreturn a"),
+    (drop_unused, "x: 2\na = SIN(x)\nb = EXP(a)\nreturn x", "x: 2\nreturn x"),
+    (
+        share_equal,
+        "x: 2\na = EXP(x)\nb = EXP(x)\ny = ADD(a, b)\nreturn y",
+        "x: 2\na = EXP(x)\ny = ADD(a, a)\nreturn y",
+    ),
+    (
+        share_equal,
+        "x: 2\nz: 2\na = MUL(x, z)\nb = MUL(z, x)\ny = ADD(a, b)\nreturn y",
+        "x: 2\nz: 2\na = MUL(x, z)\ny = ADD(a, a)\nreturn y",
+    ),
+    (share_equal, "x: 2\nz: 2\na = SUB(x, z)\nb = SUB(z, x)\ny = ADD(a, b)\nreturn y", ""),
+    (share_equal, "x: 2\na = EXP(x)\nb = EXP(x)\nreturn a, b", ""),
+    (
+        constants.fold_constants,
+        "a = [1, 2]\nb = [3, 4]\ny = ADD(a, b)\nz = SIN(y)\nreturn z",
+        "c = [4, 6]\nz = SIN(c)\nreturn z",
+    ),
+    (
+        constants.skip_zero_products,
+        "x: 2\nc = [0, 0]\na = MUL(x, c)\nz = SIN(a)\nreturn z",
+        "x: 2\nc = [0, 0]\nz = SIN(c)\nreturn z",
+    ),
+    (
+        constants.store_numbers_once,
+        "x: 2x2\nc = [[3, 3], [3, 3]]\ny = ADD(x, c)\nreturn y",
+        "x: 2x2\nc = 3\ny = ADD(x, c)\nreturn y",
+    ),
+    (constants.store_numbers_once, "c = [3, 3]\nx: 1\ny: 2 = ADD(x, c)\nreturn y", ""),
+    (
+        arithmetic.remove_neutral_arithmetic,
+        "x: 2\nc = [0, 0]\na = ADD(x, c)\ny = SIN(a)\nreturn y",
+        "x: 2\ny = SIN(x)\nreturn y",
+    ),
+    (
+        arithmetic.remove_neutral_arithmetic,
+        "x: 2\nc = 1\na = DIV(x, c)\ny = SIN(a)\nreturn y",
+        "x: 2\ny = SIN(x)\nreturn y",
+    ),
+    (arithmetic.remove_neutral_arithmetic, "x: 2\nc = 0\na = SUB(c, x)\nreturn a", ""),
+    (arithmetic.remove_neutral_arithmetic, "x: 2\nc = [[0, 0]]\na: 1x2 = ADD(x, c)\nreturn a", ""),
+    (
+        arithmetic.use_squared_difference,
+        "a: 2\nb: 2\nd = SUB(a, b)\ny = SQUARE(d)\nreturn y",
+        "a: 2\nb: 2\ny = SQUARED_DIFFERENCE(a, b)\nreturn y",
+    ),
+    (arithmetic.use_squared_difference, "a: 2\nb: 2\nd = SUB(a, b)\ny = SQUARE(d)\nreturn y, d", ""),
+    (
+        arithmetic.use_cut_offs,
+        "x: 2\na = MINIMUM(x, c)\ny = MAXIMUM(a, d)\nreturn y",
+        "x: 2\ny = RELU_N1_TO_1(x)\nreturn y",
+    ),
+    (arithmetic.simplify_powers, "x: 2\ny = POW(x, c)\nreturn y", "x: 2\ny = MUL(x, x)\nreturn y"),
+    (
+        arithmetic.use_subtraction,
+        "x: 2\nz: 2\nn = NEG(x)\ny = ADD(n, z)\nreturn y",
+        "x: 2\nz: 2\ny = SUB(z, x)\nreturn y",
+    ),
+    (
+        inverses.remove_involution,
+        "x: 2\na = NEG(x)\nb = NEG(a)\ny = SIN(b)\nreturn y",
+        "x: 2\ny = SIN(x)\nreturn y",
+    ),
+    (
+        inverses.remove_logical_not,
+        "a: 2\nb: 2\nc: 2 bool = EQUAL(a, b)\ny = LOGICAL_NOT(c)\nreturn y",
+        "a: 2\nb: 2\ny: 2 bool = NOT_EQUAL(a, b)\nreturn y",
+    ),
+    (inverses.remove_logical_not, "a: 2\nb: 2\nc: 2 bool = LESS(a, b)\ny = LOGICAL_NOT(c)\nreturn y", ""),
+    (
+        inverses.use_inverse_root,
+        "x: 2\nr = SQRT(x)\ny: 2 = DIV(c, r)\nreturn y",
+        "x: 2\ny = RSQRT(x)\nreturn y",
+    ),
+    (activations.use_rectifiers, "x: 2\ny = MAXIMUM(x, c)\nreturn y", "x: 2\ny = RELU(x)\nreturn y"),
+    (
+        activations.use_l2_normalization,
+        "x: 2x3\ns = SQUARE(x)\nt: 2x1 = SUM(s, n) {keep_dims=True}\ne = MAXIMUM(t, c)\nr = RSQRT(e)\n"
+        "y = MUL(x, r)\nreturn y",
+        "x: 2x3\ny = L2_NORMALIZATION(x)\nreturn y",
+    ),
+    (
+        activations.use_l2_normalization,
+        "x: 2x3\ns = SQUARE(x)\nt: 2 = SUM(s, n)\nr = RSQRT(t)\ny: 2x3 = MUL(x, r)\nreturn y",
+        "",
+    ),
+    (
+        activations.use_softmax,
+        "x: 2x3\nm: 2x1 = REDUCE_MAX(x, n) {keep_dims=True}\nd = SUB(x, m)\ne = EXP(d)\n"
+        "s: 2x1 = SUM(e, n) {keep_dims=True}\ny = DIV(e, s)\nreturn y",
+        "x: 2x3\ny = SOFTMAX(x) {beta=1.0}\nreturn y",
+    ),
+    (
+        activations.use_softmax,
+        "x: 2x3\ne = EXP(x)\ns: 2x1 = SUM(e, n) {keep_dims=True}\ny = DIV(e, s)\nreturn y",
+        "",
+    ),
+    (
+        activations.fuse_gelu,
+        "x: 2\ns = MUL(x, k)\ne = Erf(s)\ng = ADD(e, o)\na = MUL(x, g)\ny = MUL(a, h)\nreturn y",
+        "x: 2\ny = GELU(x)\nreturn y",
+    ),
+    (
+        activations.fuse_gelu,
+        "x: 2\nu = POW(x, t)\nv = MUL(u, q)\nw = ADD(x, v)\ns = MUL(w, p)\ne = TANH(s)\ng = ADD(e, o)\n"
+        "a = MUL(x, h)\ny = MUL(a, g)\nreturn y",
+        "x: 2\ny = GELU(x) {approximate=True}\nreturn y",
+    ),
+    (
+        activations.fuse_gelu,
+        "x: 2\ns = MUL(x, h)\ne = Erf(s)\ng = ADD(e, o)\na = MUL(x, g)\ny = MUL(a, h)\nreturn y",
+        "",
+    ),
+    (
+        activations.fuse_hard_swish,
+        "x: 2\na = ADD(x, t)\nr = RELU6(a)\nm = MUL(x, r)\ny = DIV(m, s)\nreturn y",
+        "x: 2\ny = HARD_SWISH(x)\nreturn y",
+    ),
+    (
+        activations.fuse_hard_swish,
+        "x: 2\na = ADD(x, t)\nr = RELU(a)\nm = MUL(x, r)\ny = DIV(m, s)\nreturn y",
+        "",
+    ),
+    (
+        activations.use_prelu,
+        "x: 3x2\np = RELU(x)\nn = NEG(x)\nr = RELU(n)\nq = MUL(m, r)\nz: 3x2 = ADD(p, q)\nreturn z",
+        "x: 3x2\na = [0.5, 0.25]\ny = PRELU(x, a)\nreturn y",
+    ),
+    (
+        arithmetic.skip_broadcasts,
+        "x: 3\nz: 2x3\ns = int32 [2, 3]\nb: 2x3 = BROADCAST_TO(x, s)\ny = MUL(b, z)\nreturn y",
+        "x: 3\nz: 2x3\ny: 2x3 = MUL(x, z)\nreturn y",
+    ),
+    (
+        arithmetic.skip_broadcasts,
+        "x: 3\nz: 3\ns = int32 [2, 3]\nb: 2x3 = BROADCAST_TO(x, s)\ny = MUL(b, z)\nreturn y",
+        "",
+    ),
+    (
+        arithmetic.skip_leading_ones,
+        "x: 2x3\nz: 3\ns = int32 [1, 3]\nr: 1x3 = RESHAPE(z, s)\ny: 2x3 = MUL(x, r)\nreturn y",
+        "x: 2x3\nz: 3\ny: 2x3 = MUL(x, z)\nreturn y",
+    ),
+    (
+        arithmetic.skip_leading_ones,
+        "x: 2x3\nz: 2\ns = int32 [2, 1]\nr: 2x1 = RESHAPE(z, s)\ny: 2x3 = MUL(x, r)\nreturn y",
+        "",
+    ),
+    (
+        constants.skip_empty_results,
+        "x: 2x3\ne: 2x0 = SLICE(x, a, b)\ny: 2x3 = CONCATENATION(x, e) {axis=1}\nreturn y",
+        "x: 2x3\ne = [[], []]\ny: 2x3 = CONCATENATION(x, e) {axis=1}\nreturn y",
+    ),
+    (
+        constants.share_constants,
+        "x: 2\na = [1, 2]\nb = [1, 2]\np = MUL(x, a)\nq = DIV(p, b)\nreturn q",
+        "x: 2\na = [1, 2]\np = MUL(x, a)\nq = DIV(p, a)\nreturn q",
+    ),
+    (
+        constants.share_constants,
+        "x: 2\na = [1, 2]\nb = int32 [1, 2]\np = MUL(x, a)\nq = POW(p, b)\nreturn q",
+        "",
+    ),
+    (
+        control_flow.drop_loop_variables,
+        "graph test\ni: scalar\nn: scalar\nl = 9\nb: scalar bool = LESS(i, l)\nreturn b\n"
+        "graph step\ni: scalar\nn: scalar\no = 1\nj = ADD(i, o)\nm = ADD(n, o)\nreturn j, m\n"
+        "graph main\ni: scalar\nn: scalar\np: scalar, q: scalar = WHILE(i, n) @test @step\nreturn p",
+        "graph test\ni: scalar\nl = 9\nb: scalar bool = LESS(i, l)\nreturn b\n"
+        "graph step\ni: scalar\no = 1\nj = ADD(i, o)\nreturn j\n"
+        "graph main\ni: scalar\nn: scalar\np: scalar = WHILE(i) @test @step\nreturn p",
+    ),
+    (
+        control_flow.drop_loop_variables,
+        "graph test\ni: scalar\nn: scalar\nb: scalar bool = LESS(i, n)\nreturn b\n"
+        "graph step\ni: scalar\nn: scalar\no = 1\nj = ADD(i, o)\nm = SIN(n)\nreturn j, m\n"
+        "graph main\ni: scalar\nn: scalar\np: scalar, q: scalar = WHILE(i, n) @test @step\nreturn p",
+        "",
+    ),
+    (
+        control_flow.drop_branch_results,
+        "graph then\nx: 2\nz: 2\no = 1\na = ADD(x, o)\nb = MUL(x, z)\nreturn a, b\n"
+        "graph else\nx: 2\nz: 2\na = SIN(x)\nreturn a, z\n"
+        "graph main\nc: scalar bool\nx: 2\nz: 2\n"
+        "p: 2 float32, q: 2 float32 = IF(c, x, z) @then @else\nreturn p",
+        "graph then\nx: 2\no = 1\na = ADD(x, o)\nreturn a\n"
+        "graph else\nx: 2\na = SIN(x)\nreturn a\n"
+        "graph main\nc: scalar bool\nx: 2\nz: 2\np: 2 float32 = IF(c, x) @then @else\nreturn p",
+    ),
+    (
+        control_flow.share_with_loops,
+        "graph test\ni: scalar\nn: scalar\no = 1\nm = ADD(n, o)\nb: scalar bool = LESS(i, m)\nreturn b\n"
+        "graph step\ni: scalar\nn: scalar\no = 1\nj = ADD(i, o)\nreturn j, n\n"
+        "graph main\ni: scalar\nn: scalar\no = 1\nm = ADD(n, o)\n"
+        "p: scalar, q: scalar = WHILE(i, n) @test @step\n"
+        "return p, m",
+        "graph test\ni: scalar\nn: scalar\ntest_m: scalar\nb: scalar bool = LESS(i, test_m)\nreturn b\n"
+        "graph step\ni: scalar\nn: scalar\nstep_m: scalar\no = 1\nj = ADD(i, o)\nreturn j, n, step_m\n"
+        "graph main\ni: scalar\nn: scalar\no = 1\nm = ADD(n, o)\n"
+        "p: scalar, q: scalar, r: scalar = WHILE(i, n, m) @test @step\nreturn p, m",
+    ),
+]
+# Constants that several pairs have, by the names above.
+GIVEN = {
+    arithmetic.use_cut_offs: "c = 1\nd = -1",
+    arithmetic.simplify_powers: "c = 2",
+    inverses.use_inverse_root: "c = 1",
+    activations.use_rectifiers: "c = 0",
+    activations.use_l2_normalization: "n = int32 [1]\nc = 1e-12",
+    activations.use_softmax: "n = int32 [1]",
+    activations.fuse_gelu: "h = 0.5\no = 1\nk = 0.70710678\nq = 0.044715\np = 0.79788456\nt = 3",
+    activations.fuse_hard_swish: "t = 3\ns = 6",
+    activations.use_prelu: "m = [-0.5, -0.25]",
+    constants.skip_empty_results: "a = int32 [0, 0]\nb = int32 [2, 0]",
+}
