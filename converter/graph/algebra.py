@@ -1,9 +1,11 @@
-"""Rules that mean the same for every graph: what nothing uses goes, and of equal nodes one stays."""
+"""What means the same in every graph: what is known is computed, the unused goes, equal nodes become one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
+
+import numpy as np
 
 from .rewriter import Rewriter
 from .rule import Rule
@@ -26,6 +28,47 @@ def neutral_operand(operation: str, is_all: Callable[[int, int], bool]) -> int |
     """
     number, commutes = _NEUTRAL[operation]
     return next((place for place in range(1 + commutes) if is_all(1 - place, number)), None)
+
+
+# The number that settles the result, whatever the other operand is.
+_SETTLES = {"multiply": 0}
+
+
+def settling_operand(operation: str, is_all: Callable[[int, int], bool]) -> int | None:
+    """Which operand alone makes the result of an operation, as its only number; None for none.
+
+    Given:  y = x * 0
+    Result: 1, the place of 0
+
+    As in TensorFlow, the other operand counts as finite. is_all is that of neutral_operand.
+    """
+    number = _SETTLES.get(operation)
+    return None if number is None else next((place for place in (0, 1) if is_all(place, number)), None)
+
+
+def fold_rule(
+    name: str,
+    known: Callable[[Any, N], Sequence[np.ndarray] | None],
+    compute: Callable[[N, Sequence[np.ndarray]], Sequence[Any] | None],
+    give: Callable[[Any, N, Sequence[Any]], bool],
+    roots: Iterable[Hashable] = (),
+) -> Rule[Any]:
+    """Computes what depends on constants only.
+
+    Given:  a = Const 1; b = Const 2; c = Add(a, b)
+    Result: a = Const 1; b = Const 2; c = Const 3
+
+    known(rewriter, node) gives the operands, None where one is not known or the node must run. compute gives
+    constants, None where there are none. give puts them in the place of the results, and says whether it did.
+    """
+
+    def fold(rewriter: Rewriter[N], node: N) -> bool:
+        operands = known(rewriter, node)
+        results = None if operands is None else compute(node, operands)
+        return results is not None and give(rewriter, node, results)
+
+    fold.__doc__ = fold_rule.__doc__
+    return Rule(name, fold, frozenset(roots))
 
 
 def unused_rule(may_go: Callable[[N], bool]) -> Rule[Any]:

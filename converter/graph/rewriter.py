@@ -80,11 +80,11 @@ class Rewriter(Generic[NodeT]):
 
     def _turn(self, group: _Group, most_changes: int) -> bool:
         """Try the group's rules until its queue is empty; False when there is no time left."""
-        trace, waiting, queued = self.trace, group.waiting, group.queued
+        trace, waiting, queued, is_open = self.trace, group.waiting, group.queued, self.is_open
         while waiting:
             node = waiting.popleft()
-            queued.discard(node)
-            if node.block is None or not self.is_open(node):
+            queued.remove(node)
+            if node.block is None or not is_open(node):
                 continue
             if trace.visits % _VISITS_BETWEEN_LOOKS == 0 and self._is_late():
                 trace.is_complete = False
@@ -92,15 +92,20 @@ class Rewriter(Generic[NodeT]):
             trace.visits += 1
             for rule in group.rules_of(node.op):
                 if rule.rewrite(self, node):
-                    trace.add(rule.name, node.label)
-                    self.changed(node)
+                    self._note(rule, node, most_changes)
                     break
-            if trace.count > most_changes:
-                raise StateError(
-                    f"rewriting: rules must come to an end, got {trace.count} changes of {len(self.block)} "
-                    f"nodes, the latest by {' and '.join(trace.latest())} at {node.label!r}"
-                )
         return True
+
+    def _note(self, rule: Rule[Any], node: NodeT, most_changes: int) -> None:
+        """A rule has changed something."""
+        trace = self.trace
+        trace.add(rule.name, node.label)
+        self.changed(node)
+        if trace.count > most_changes:
+            raise StateError(
+                f"rewriting: rules must come to an end, got {trace.count} changes of {len(self.block)} "
+                f"nodes, the latest by {' and '.join(trace.latest())} at {node.label!r}"
+            )
 
     def is_open(self, node: NodeT) -> bool:
         """Whether rules are asked about a node of the block, or of regions in it."""

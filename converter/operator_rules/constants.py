@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator as Op
 from ...schema.tflite import SelectV2OptionsT
 from ..element_types import numpy_dtype_of
+from ..graph.algebra import fold_rule, settling_operand
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor, has_effects
 from ..partial_shape import PartialShape, broadcast
@@ -25,22 +26,24 @@ _FUNCTIONS: dict[Op, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
-@rule(*_FUNCTIONS)
-def fold_constants(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
-    """Computes what depends on constants only.
-
-    Given:  y = ADD(a, b)      a and b constant
-    Result: y constant, a + b
-
-    Most is folded before it is lowered; this is what the other rules leave.
-    """
+def _known(_: OperatorRewriter, operator: LiteOperator) -> list[np.ndarray] | None:
     values = [data for i in range(len(operator.operands)) if (data := operator.constant(i)) is not None]
-    if len(values) != 2 or activation_of(operator):
-        return False
-    y = operator.result
-    y.data = _FUNCTIONS[operator.code](*values)
-    y.shape = y.data.shape
+    return None if len(values) != 2 or activation_of(operator) else values
+
+
+def _computed(operator: LiteOperator, values: Sequence[np.ndarray]) -> list[np.ndarray]:
+    return [_FUNCTIONS[operator.code](*values)]
+
+
+def _given(rewriter: OperatorRewriter, operator: LiteOperator, constants: Sequence[np.ndarray]) -> bool:
+    """The results are the constants."""
+    for y, data in zip(operator.results, constants, strict=True):
+        y.data, y.shape = data, data.shape
     return rewriter.fold(operator)
+
+
+# Most is folded before it is lowered; this is what the other rules leave.
+fold_constants = fold_rule("fold_constants", _known, _computed, _given, _FUNCTIONS)
 
 
 @rule(Op.MUL)
@@ -53,17 +56,19 @@ def skip_zero_products(rewriter: OperatorRewriter, operator: LiteOperator) -> bo
     As in TensorFlow's converter, x counts as finite: the state that a recurrent cell starts with is such
     a constant. A single zero that is stretched stays a product, as there.
     """
-    a, b = operator.operands
-    if activation_of(operator) or not any(_holds_zeros(tensor, operator.result) for tensor in (a, b)):
-        return False
-    operator.result.data = a.data if a is not None and a.data is not None else operator.constant(1)
-    return rewriter.fold(operator)
 
+    def is_all(place: int, number: int) -> bool:
+        data = operator.constant(place)
+        if data is None or data.dtype.kind not in "fiu" or data.shape != operator.result.shape:
+            return False
+        return data.size > 0 and bool(np.all(data == number))
 
-def _holds_zeros(tensor: LiteTensor | None, y: LiteTensor) -> bool:
-    if tensor is None or tensor.data is None or tensor.data.dtype.kind not in "fiu":
+    place = settling_operand("multiply", is_all)
+    if place is None or activation_of(operator):
         return False
-    return tensor.data.shape == y.shape and tensor.data.size > 0 and not np.any(tensor.data)
+    settled = operator.constant(place)
+    assert settled is not None
+    return _given(rewriter, operator, [settled])
 
 
 # Their constants are more than their elements.
@@ -81,10 +86,9 @@ def skip_empty_results(rewriter: OperatorRewriter, operator: LiteOperator) -> bo
         return False
     if operator.callees or operator.custom_code or has_effects(operator):
         return False
-    for y in operator.results:
-        assert y.shape is not None
-        y.data = np.empty(y.shape, numpy_dtype_of(y.type))
-    return rewriter.fold(operator)
+    return _given(
+        rewriter, operator, [np.empty(y.shape or (), numpy_dtype_of(y.type)) for y in operator.results]
+    )
 
 
 def _is_empty(y: LiteTensor) -> bool:

@@ -81,10 +81,9 @@ def _row_calls(n: FilterNode, g: ConvGeometry) -> list[KernelCall]:
 
 
 def byte_calls(n: FilterNode) -> list[KernelCall]:
-    """int8 and uint8."""
+    """int8 and uint8, with constant weights."""
     f = quantized_sums(n)
-    calls = packed_byte_calls(n, f, f.w.array()) if n.is_constant else None
-    return calls or [plain.quantized_call(n, f)]
+    return packed_byte_calls(n, f, f.w.array()) or plain.byte_calls(n)
 
 
 def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> list[KernelCall] | None:
@@ -156,13 +155,11 @@ def _padded(n: FilterNode, f: QuantizedSums) -> tuple[Tensor, ConvGeometry, Kern
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
-    """Each image is quantized for itself; but XNNPACK quantizes each pixel for itself where the filter is
-    one pixel, and so do we by default."""
+    """Constant weights. Each image is quantized for itself; but XNNPACK quantizes each pixel for itself where
+    the filter is one pixel, and so do we by default."""
     f, g = hybrid_sums(n), n.geometry
-    if not (n.is_constant and n.may_use_xnnpack) or f.bias is None:
-        symmetric = not quantization_of("CONV_2D", f.w).per_channel
-        channel_first = n.numerics is Numerics.REFERENCE and not symmetric
-        return plain.hybrid_calls(n, f, symmetric, channel_first)
+    if not n.may_use_xnnpack or f.bias is None:
+        return plain_hybrid_calls(n)
     pointwise = g.taps == 1 and (g.stride_h, g.stride_w) == (1, 1)
     if pointwise and g.groups == 1 and g.in_depth + g.out_depth > 2:
         return packed_q8.hybrid_product_calls(n, f)
@@ -171,3 +168,9 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     weights = f.w.array().reshape(g.groups, g.out_depth // g.groups, g.taps, g.filter_depth)
     packed = packed_q8.pack_hybrid(f, weights)
     return [rows.call, packed_q8.hybrid_indirect_call(n, rows, packed, _windows(g), n.y)]
+
+
+def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
+    """Each image is quantized for itself."""
+    symmetric = not quantization_of("CONV_2D", n.w).per_channel
+    return plain.hybrid_calls(n, symmetric, n.numerics is Numerics.REFERENCE and not symmetric)

@@ -39,17 +39,25 @@ class _Split(NamedTuple):
 
 
 def byte_calls(n: FilterNode) -> list[KernelCall]:
-    """The compiled calls of a checked DEPTHWISE_CONV_2D node of int8 or uint8."""
+    """The compiled calls of a checked DEPTHWISE_CONV_2D node of int8 or uint8 with constant weights."""
     f = quantized_sums(n)
     dense = _dense_calls(n, f)
     if dense is not None:
         return dense
-    if n.chunks(n.geometry.multiplies * _NS_PER_MULTIPLY) == 1:
-        n = n._replace(geometry=as_row(n.geometry))
-    split = _split(f, n.geometry) if n.is_constant and f.rounding != FLOAT64_ROUNDING else None
-    if split is None:
-        return [plain.quantized_call(n, f)]
-    return [_call(n, f, split)]
+    n = _as_row(n)
+    split = _split(f, n.geometry) if f.rounding != FLOAT64_ROUNDING else None
+    return plain.byte_calls(n) if split is None else [_call(n, f, split)]
+
+
+def plain_byte_calls(n: FilterNode) -> list[KernelCall]:
+    """The same with weights that are given while running."""
+    return plain.byte_calls(_as_row(n))
+
+
+def _as_row(n: FilterNode) -> FilterNode:
+    """The node on one row, where that is not to be cut."""
+    alone = n.chunks(n.geometry.multiplies * _NS_PER_MULTIPLY) == 1
+    return n._replace(geometry=as_row(n.geometry)) if alone else n
 
 
 def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
@@ -59,7 +67,7 @@ def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
     """
     g = n.geometry
     few = g.in_depth == 1 or (g.in_depth <= _DENSE_DEPTH and g.out_depth < BLOCK)
-    if not n.is_constant or g.multiplier == 1 or not few:
+    if g.multiplier == 1 or not few:
         return None
     w = f.w.array().reshape(g.filter_height, g.filter_width, g.in_depth, g.multiplier)
     values = w.astype(np.int16) - f.w_zero_point
@@ -73,12 +81,13 @@ def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
-    """The compiled calls of floats by int8. Each image is quantized for itself."""
-    f = hybrid_sums(n)
-    if not (n.is_constant and n.may_use_xnnpack):
-        channel_first = n.numerics is Numerics.DEFAULT
-        return plain.hybrid_calls(n, f, symmetric=False, channel_first=channel_first)
-    return _hybrid_calls(n, f)
+    """The compiled calls of floats by constant int8. Each image is quantized for itself."""
+    return _hybrid_calls(n, hybrid_sums(n)) if n.may_use_xnnpack else plain_hybrid_calls(n)
+
+
+def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
+    """The same with weights that are given while running."""
+    return plain.hybrid_calls(n, symmetric=False, channel_first=n.numerics is Numerics.DEFAULT)
 
 
 def _split(f: QuantizedSums, g: ConvGeometry) -> _Split | None:

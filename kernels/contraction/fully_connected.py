@@ -108,18 +108,23 @@ def float_calls(n: FilterNode) -> list[KernelCall]:
 
 
 def byte_calls(n: FilterNode) -> list[KernelCall]:
-    """int8 and uint8."""
+    """int8 and uint8, with constant weights."""
     f, g = quantized_sums(n), n.geometry
-    packed = None
-    if n.is_constant:
-        weights = f.w.array().reshape(1, g.out_depth, 1, g.in_depth)
-        packed = n.packed_once("panels", lambda: packed_q8.pack_filter(f, weights))
-    return [plain.quantized_call(n, f)] if packed is None else packed_q8.product_calls(n, f, packed)
+    weights = f.w.array().reshape(1, g.out_depth, 1, g.in_depth)
+    packed = n.packed_once("panels", lambda: packed_q8.pack_filter(f, weights))
+    return plain.byte_calls(n) if packed is None else packed_q8.product_calls(n, f, packed)
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
-    """float32 by int8; each row is quantized for itself."""
-    return [*_hybrid_products(n), *_activation(n)]
+    """float32 by constant int8; each row is quantized for itself."""
+    packed = n.may_use_xnnpack and not is_blockwise(n)
+    products = packed_q8.hybrid_product_calls(n, hybrid_sums(n)) if packed else _plain_hybrid_products(n)
+    return [*products, *_activation(n)]
+
+
+def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
+    """The same with weights or a bias that are given while running."""
+    return [*_plain_hybrid_products(n), *_activation(n)]
 
 
 def _activation(n: FilterNode) -> list[KernelCall]:
@@ -132,13 +137,10 @@ def _activation(n: FilterNode) -> list[KernelCall]:
     return unary_call(n.context, FUNCTIONS[n.fused], "f32", n.y, n.y, 0.3)
 
 
-def _hybrid_products(n: FilterNode) -> list[KernelCall]:
+def _plain_hybrid_products(n: FilterNode) -> list[KernelCall]:
     if is_blockwise(n):
         from . import blockwise
 
         return blockwise.calls(n)
-    f = hybrid_sums(n)
-    if n.is_constant and n.may_use_xnnpack:
-        return packed_q8.hybrid_product_calls(n, f)
     asymmetric = n.node.options is not None and bool(n.node.options.asymmetric_quantize_inputs)
-    return plain.hybrid_calls(n, f, symmetric=not asymmetric, channel_first=False)
+    return plain.hybrid_calls(n, symmetric=not asymmetric, channel_first=False)

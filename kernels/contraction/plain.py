@@ -10,7 +10,7 @@ from .blocks import PLAIN_HYBRID, PLAIN_Q8, PLAIN_Q16, TILE_PIXELS, TRANSPOSE_CO
 from .cutting import address
 from .node import FilterNode
 from .packed_q8 import quantized_rows
-from .sums import HybridSums, QuantizedSums
+from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
 
 _NAMES = {"DEPTHWISE_CONV_2D": "depthwise_conv", "TRANSPOSE_CONV": "transpose_conv"}
 _TRANSPOSED = {TensorType.INT8: "i8", TensorType.UINT8: "u8", TensorType.INT16: "i16"}
@@ -53,8 +53,14 @@ def quantized_call(n: FilterNode, f: QuantizedSums) -> KernelCall:
     return _call(n, PLAIN_Q8, _name(n, "plain_q8"), work_ns, f)
 
 
-def int16_call(n: FilterNode, f: QuantizedSums) -> KernelCall:
-    """The call of int16 by int8 or int16; windows are copied into scratch unless x has them as they are."""
+def byte_calls(n: FilterNode) -> list[KernelCall]:
+    """int8 and uint8."""
+    return [quantized_call(n, quantized_sums(n))]
+
+
+def int16_calls(n: FilterNode) -> list[KernelCall]:
+    """int16 by int8 or int16; windows are copied into scratch unless x has them as they are."""
+    f = quantized_sums(n)
     g, depthwise = n.geometry, n.operator == "DEPTHWISE_CONV_2D"
     family = _name(n, "q16_w16" if f.w.type == TensorType.INT16 else "q16")
     call = _call(n, PLAIN_Q16, family, g.multiplies * _INT16_NS, f)
@@ -65,11 +71,12 @@ def int16_call(n: FilterNode, f: QuantizedSums) -> KernelCall:
     call.args["reads_x"], call.args["scratch_bytes"] = reads_x, scratch_bytes
     if scratch_bytes:
         call.tensors = {**call.tensors, "scratch": n.scratch(scratch_bytes * call.chunks)}
-    return call
+    return [call]
 
 
-def hybrid_calls(n: FilterNode, f: HybridSums, symmetric: bool, channel_first: bool) -> list[KernelCall]:
+def hybrid_calls(n: FilterNode, symmetric: bool, channel_first: bool) -> list[KernelCall]:
     """Quantize each image as the reference does, then the plain loops."""
+    f: HybridSums = hybrid_sums(n)
     g = n.geometry
     rows = quantized_rows(n, g.batch, "quantize_rows_reference", symmetric)
     args = np.zeros(1, PLAIN_HYBRID)
@@ -87,14 +94,15 @@ def hybrid_calls(n: FilterNode, f: HybridSums, symmetric: bool, channel_first: b
     return [rows.call, KernelCall(name, name, args, tensors, n.chunks(work_ns), keep=(f.scales,))]
 
 
-def transposed_call(n: FilterNode, f: QuantizedSums) -> KernelCall:
-    """The plain call of a transposed convolution of integers."""
+def transposed_calls(n: FilterNode) -> list[KernelCall]:
+    """A transposed convolution of integers."""
+    f = quantized_sums(n)
     work_ns = n.geometry.transposed_multiplies * _TRANSPOSED_NS
     kernel = f"transpose_conv_plain_{_TRANSPOSED[TensorType(f.x.type)]}"
     call = _call(n, TRANSPOSE_CONV_PLAIN, "transpose_conv_plain", work_ns, f, kernel)
     call.args["upward_elements"], call.args["upward_channels"] = upward(n, f)
     call.args["sums_are_wide"] = sums_are_wide(n)
-    return call
+    return [call]
 
 
 def sums_are_wide(n: FilterNode) -> bool:

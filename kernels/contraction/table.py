@@ -11,42 +11,42 @@ from ...lite.tensor import TensorType
 from ..operators import registration
 from . import conv, depthwise_conv, depthwise_conv_q8, fully_connected, plain, transpose_conv
 from .node import FilterNode
-from .sums import quantized_sums
 
 Calls = Callable[[FilterNode], list[KernelCall]]
 Prepare = Callable[[Context, Node], Sequence[KernelCall] | None]
 
 
-def _int16_calls(n: FilterNode) -> list[KernelCall]:
-    return [plain.int16_call(n, quantized_sums(n))]
-
-
 _F32, _I8, _U8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8, TensorType.INT16
 
-# By operator and the types of input and weights. Each looks itself at whether weights are constant: where
-# they are they are packed at once.
-CALLS: dict[tuple[str, TensorType, TensorType], Calls] = {
-    ("CONV_2D", _F32, _F32): conv.float_calls,
-    ("CONV_2D", _F32, _I8): conv.hybrid_calls,
-    ("CONV_2D", _I8, _I8): conv.byte_calls,
-    ("CONV_2D", _U8, _U8): conv.byte_calls,
-    ("CONV_2D", _I16, _I8): _int16_calls,
-    ("DEPTHWISE_CONV_2D", _F32, _F32): depthwise_conv.float_calls,
-    ("DEPTHWISE_CONV_2D", _F32, _I8): depthwise_conv_q8.hybrid_calls,
-    ("DEPTHWISE_CONV_2D", _I8, _I8): depthwise_conv_q8.byte_calls,
-    ("DEPTHWISE_CONV_2D", _U8, _U8): depthwise_conv_q8.byte_calls,
-    ("DEPTHWISE_CONV_2D", _I16, _I8): _int16_calls,
-    ("FULLY_CONNECTED", _F32, _F32): fully_connected.float_calls,
-    ("FULLY_CONNECTED", _F32, _I8): fully_connected.hybrid_calls,
-    ("FULLY_CONNECTED", _I8, _I8): fully_connected.byte_calls,
-    ("FULLY_CONNECTED", _U8, _U8): fully_connected.byte_calls,
-    ("FULLY_CONNECTED", _I16, _I8): _int16_calls,
-    ("FULLY_CONNECTED", _I16, _I16): _int16_calls,
-    ("TRANSPOSE_CONV", _F32, _F32): transpose_conv.float_calls,
-    ("TRANSPOSE_CONV", _F32, _I8): transpose_conv.hybrid_calls,
-    ("TRANSPOSE_CONV", _I8, _I8): transpose_conv.integer_calls,
-    ("TRANSPOSE_CONV", _U8, _U8): transpose_conv.integer_calls,
-    ("TRANSPOSE_CONV", _I16, _I8): transpose_conv.integer_calls,
+# By operator and the types of input and weights: with constant weights and bias, packed at once, and
+# with such as are given while running.
+_WAYS: dict[tuple[str, TensorType, TensorType], tuple[Calls, Calls]] = {
+    ("CONV_2D", _F32, _F32): (conv.float_calls, conv.float_calls),
+    ("CONV_2D", _F32, _I8): (conv.hybrid_calls, conv.plain_hybrid_calls),
+    ("CONV_2D", _I8, _I8): (conv.byte_calls, plain.byte_calls),
+    ("CONV_2D", _U8, _U8): (conv.byte_calls, plain.byte_calls),
+    ("CONV_2D", _I16, _I8): (plain.int16_calls, plain.int16_calls),
+    ("DEPTHWISE_CONV_2D", _F32, _F32): (depthwise_conv.float_calls, depthwise_conv.float_calls),
+    ("DEPTHWISE_CONV_2D", _F32, _I8): (depthwise_conv_q8.hybrid_calls, depthwise_conv_q8.plain_hybrid_calls),
+    ("DEPTHWISE_CONV_2D", _I8, _I8): (depthwise_conv_q8.byte_calls, depthwise_conv_q8.plain_byte_calls),
+    ("DEPTHWISE_CONV_2D", _U8, _U8): (depthwise_conv_q8.byte_calls, depthwise_conv_q8.plain_byte_calls),
+    ("DEPTHWISE_CONV_2D", _I16, _I8): (plain.int16_calls, plain.int16_calls),
+    ("FULLY_CONNECTED", _F32, _F32): (fully_connected.float_calls, fully_connected.float_calls),
+    ("FULLY_CONNECTED", _F32, _I8): (fully_connected.hybrid_calls, fully_connected.plain_hybrid_calls),
+    ("FULLY_CONNECTED", _I8, _I8): (fully_connected.byte_calls, plain.byte_calls),
+    ("FULLY_CONNECTED", _U8, _U8): (fully_connected.byte_calls, plain.byte_calls),
+    ("FULLY_CONNECTED", _I16, _I8): (plain.int16_calls, plain.int16_calls),
+    ("FULLY_CONNECTED", _I16, _I16): (plain.int16_calls, plain.int16_calls),
+    ("TRANSPOSE_CONV", _F32, _F32): (transpose_conv.float_calls, transpose_conv.float_calls),
+    ("TRANSPOSE_CONV", _F32, _I8): (transpose_conv.hybrid_calls, transpose_conv.plain_hybrid_calls),
+    ("TRANSPOSE_CONV", _I8, _I8): (transpose_conv.byte_calls, plain.transposed_calls),
+    ("TRANSPOSE_CONV", _U8, _U8): (transpose_conv.byte_calls, plain.transposed_calls),
+    ("TRANSPOSE_CONV", _I16, _I8): (plain.transposed_calls, plain.transposed_calls),
+}
+CALLS: dict[tuple[str, TensorType, TensorType, bool], Calls] = {
+    (*key, is_constant): calls
+    for key, ways in _WAYS.items()
+    for is_constant, calls in zip((True, False), ways, strict=True)
 }
 
 
@@ -57,7 +57,7 @@ def _prepared(check: Callable[[Context, Node], FilterNode | None]) -> Prepare:
         n = check(context, node)
         if n is None or n.y.size == 0:
             return None if n is None else []
-        return CALLS[n.operator, TensorType(n.x.type), TensorType(n.w.type)](n)
+        return CALLS[n.operator, TensorType(n.x.type), TensorType(n.w.type), n.is_constant](n)
 
     return prepare
 

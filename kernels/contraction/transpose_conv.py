@@ -137,14 +137,15 @@ def _phase_weights_now(n: FilterNode, phase: Phase) -> tuple[list[KernelCall], T
 # --- Integers
 
 
-def integer_calls(n: FilterNode) -> list[KernelCall]:
+def byte_calls(n: FilterNode) -> list[KernelCall]:
+    """int8 and uint8, with constant weights."""
     f, g = quantized_sums(n), n.geometry
-    if n.x.type != TensorType.INT16 and n.is_constant and f.rounding != UPWARD_ROUNDING:
+    if f.rounding != UPWARD_ROUNDING:
         found = phases(g)
         packed = [p for p in (_packed_phase(f, phase) for phase in found) if p is not None]
         if len(packed) == len(found):
             return _phase_calls(n, f, list(zip(found, packed, strict=True)))
-    return [plain.transposed_call(n, f)]
+    return plain.transposed_calls(n)
 
 
 def _packed_phase(f: QuantizedSums, phase: Phase) -> packed_q8.PackedFilter | None:
@@ -171,10 +172,10 @@ def _windows(n: FilterNode, phase: Phase) -> packed_q8.Windows:
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
-    """Each image is quantized for itself."""
+    """Constant weights; each image is quantized for itself."""
     f, g = hybrid_sums(n), n.geometry
-    if not (n.may_use_xnnpack and n.is_constant and transposed_filter_fits(n)):
-        return plain.hybrid_calls(n, f, symmetric=False, channel_first=True)
+    if not (n.may_use_xnnpack and transposed_filter_fits(n)):
+        return plain_hybrid_calls(n)
     padding_bytes = packed_q8.hybrid_padding(g.in_depth)
     rows = packed_q8.quantized_rows(n, g.batch, "quantize_rows", padding_bytes=padding_bytes)
     found = [rows.call]
@@ -183,3 +184,8 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
         packed = packed_q8.pack_hybrid(f, phase_weights(f.w.array(), phase)[np.newaxis])
         found += [packed_q8.hybrid_indirect_call(n, rows, packed, _windows(n, phase), y), *copying]
     return found
+
+
+def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
+    """The same with weights that are given while running."""
+    return plain.hybrid_calls(n, symmetric=False, channel_first=True)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ....kernels.fallback.node_runner import run_node
 from ....lite.errors import InvokeError, ModelError, UnsupportedError
 from ....schema.graph_def import NodeDef
-from ...graph.rule import rule
+from ...graph.algebra import fold_rule
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.export_body import write_node
 from ...ir.node import Node
@@ -20,27 +22,18 @@ from .tensors import constant_of_array, known_array
 _LEFT = frozenset(("Const", "HostConst", "AccumulateNV2", "IdentityN", "NoOp", "PlaceholderWithDefault"))
 
 
-@rule()
-def evaluate(rewriter: NodeRewriter, node: Node) -> bool:
-    """Compute a node without state whose operands are all constants.
-
-    Given:  a = Const 1; b = Const 2; c = Add(a, b)
-    Result: a = Const 1; b = Const 2; c = Const [a, b] 3
-
-    Each result of several gets its own constant. Results above MOST_BYTES stay to be computed, and so
-    does what has no kernel or fails: the error is the run's.
-    """
+def _known(rewriter: NodeRewriter, node: Node) -> list[np.ndarray] | None:
     if node.op in _LEFT or not node.operands or not node.results:
-        return False
+        return None
     if rewriter.is_kept(node) or not is_pure(node):
-        return False
+        return None
     inputs = [known_array(value) for value in node.operands]
     known = [array for array in inputs if array is not None]
-    if len(known) != len(inputs):
-        return False
-    found = computed(node, known)
-    if found is None:
-        return False
+    return known if len(known) == len(inputs) else None
+
+
+def _give(rewriter: NodeRewriter, node: Node, found: Sequence[DenseAttr]) -> bool:
+    """Each result of several gets its own constant, where something uses it."""
     if len(found) == 1:
         rewriter.replace_with_constant(node, found[0])
         return True
@@ -53,10 +46,10 @@ def evaluate(rewriter: NodeRewriter, node: Node) -> bool:
     return True
 
 
-def computed(node: Node, inputs: list[np.ndarray]) -> list[DenseAttr] | None:
+def _computed(node: Node, inputs: Sequence[np.ndarray]) -> list[DenseAttr] | None:
     """The node's results for the inputs, None when they cannot or should not be constants."""
     elements = [data_type(value.type) for value in node.results]
-    return run(node.op, node.attributes, inputs, elements)
+    return run(node.op, node.attributes, list(inputs), elements)
 
 
 def run(
@@ -72,3 +65,7 @@ def run(
     found = [constant_of_array(np.asarray(a), e) for a, e in zip(arrays, elements, strict=True)]
     known = [constant for constant in found if constant is not None]
     return known if len(known) == len(found) else None
+
+
+# Results above MOST_BYTES stay to be computed; so does what has no kernel or fails: the error is the run's.
+evaluate = fold_rule("evaluate", _known, _computed, _give)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...graph.algebra import neutral_operand
+from ...graph.algebra import neutral_operand, settling_operand
 from ...graph.rule import rule
 from ...ir.attributes import Attributes, DenseAttr
 from ...ir.dense import array_of_elements, is_splat
@@ -13,18 +13,19 @@ from ...ir.types import ElementType, TensorType
 from ..node_rewriter import NodeRewriter, data_type, shape_of
 from .tensors import constant_of, constant_of_array, splat
 
+_MATMUL = ("MatMul", "BatchMatMul", "BatchMatMulV2", "SparseMatMul")
 _OPERATIONS = {
     **dict.fromkeys(("Add", "AddV2", "BiasAdd", "LogicalOr"), "add"),
     "Sub": "subtract",
     **dict.fromkeys(("Mul", "MulNoNan", "LogicalAnd"), "multiply"),
     **dict.fromkeys(("Div", "RealDiv", "Xdivy"), "divide"),
+    **dict.fromkeys(_MATMUL, "multiply"),
 }
-_MATMUL = ("MatMul", "BatchMatMul", "BatchMatMulV2", "SparseMatMul")
 _I32 = ElementType("i32")
 MOST_SIZE = (1 << 31) - 1
 
 
-@rule(*_OPERATIONS, *_MATMUL, needs=("shapes",))
+@rule(*_OPERATIONS, needs=("shapes",))
 def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     """An operand of zeros or ones that settles the result, or changes nothing.
 
@@ -40,13 +41,16 @@ def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     shape = shape_of(node.results[0])
     if shape is None:
         return False
-    operation = _OPERATIONS.get(node.op, "")
-    if operation in ("", "multiply"):
-        if _all(node.operands[0], 0) or _all(node.operands[1], 0):
-            return _become(rewriter, node, 0)
-        if node.op in _MATMUL or node.op == "MulNoNan":
-            return False
-    place = neutral_operand(operation, lambda i, number: _all(node.operands[i], number))
+    operation = _OPERATIONS[node.op]
+
+    def is_all(place: int, number: int) -> bool:
+        return _all(node.operands[place], number)
+
+    if settling_operand(operation, is_all) is not None:
+        return _become(rewriter, node, 0)
+    if node.op in _MATMUL or node.op == "MulNoNan":
+        return False
+    place = neutral_operand(operation, is_all)
     if place is not None:
         return _pass_on(rewriter, node, place, shape)
     unary = {"subtract": ("Neg", 0), "divide": ("Reciprocal", 1)}.get(operation)
