@@ -28,7 +28,7 @@ from .operator_rules.register import optimize
 from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
-from .transforms.raise_control_flow import raise_control_flow
+from .transforms.raise_conditionals import raise_control_flow
 from .transforms.unknown_ops import type_unknown_ops
 
 # What stands for state that signatures share.

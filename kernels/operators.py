@@ -34,8 +34,8 @@ class Operator(NamedTuple):
     """The facts about one builtin operator.
 
     family names the module of kernels/, version is the newest one that it runs; gpu names the
-    module of delegates/cuda, "" where there is none. halves are the types whose results are those of
-    float32, rounded; packed tells whether 2- and 4-bit tensors are moved as bytes. converts are the types
+    family in delegates/cuda/families.py, "" where there is none. halves are the types whose results are those
+    of float32, rounded; packed tells whether 2- and 4-bit tensors are moved as bytes. converts are the types
     of operand typed_operand for which the converter makes the operator (TensorFlow
     compiler/mlir/lite/ir/tfl_ops.td), "" for any. releases are the runtimes that brought its versions, "-"
     where unknown (LiteRT tflite/converter/tools/versioning/runtime_version.cc).

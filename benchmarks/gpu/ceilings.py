@@ -56,7 +56,7 @@ def copy_launch(device: Device, x: int, y: int, nbytes: int) -> Bound:
     pointers = {f"{name}_ptr": Pointer(Place("copy", name), "fp32") for name in "xy"}
     args: dict[str, Argument] = {**pointers, "size": nbytes // 4}
     grid = (max(1, -(-nbytes // 4 // _BLOCK)),)
-    launch = make_launch("activations", "convert", grid, args, {"BLOCK": _BLOCK}, divisible=("size",))
+    launch = make_launch("elementwise", "convert", grid, args, {"BLOCK": _BLOCK}, divisible=("size",))
     device.load([launch.kernel])
     return [(launch, (x, y, nbytes // 4))]
 

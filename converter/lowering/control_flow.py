@@ -1,4 +1,4 @@
-"""If, While and Case: IF and WHILE operators with subgraphs."""
+"""If, While and Case: IF and WHILE operators with subgraphs; calls, whose place the function's body takes."""
 
 from __future__ import annotations
 
@@ -325,7 +325,18 @@ def _check_condition(test: LiteGraph) -> None:
         raise UnsupportedError(f"the condition must be a bool scalar, got {output!r}")
 
 
+def call(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """The results of the function, whose operators become part of the graph."""
+    is_legacy = node.op in lowering.program.functions
+    function = function_named(lowering.program, node.op if is_legacy else node.function("f").name)
+    lowering.program.outcomes[lowering.name(node)] = "inlined"
+    prefix = f"{lowering.name(node)}/"
+    return lower_function(lowering.program, function, lowering.inputs(node), lowering.graph, prefix)
+
+
 REGISTRATIONS: dict[str, Rule] = {
+    "PartitionedCall": call,
+    "StatefulPartitionedCall": call,
     "If": if_rule,
     "StatelessIf": if_rule,
     "While": while_rule,

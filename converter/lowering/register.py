@@ -87,12 +87,14 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
 }
 # Families of ops that make up the graph itself: never flex or custom operators, never folded.
 _STRUCTURE: dict[str, tuple[str, ...]] = {
-    "call": ("PartitionedCall", "StatefulPartitionedCall"),
     "constant": (
         *("Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "Const", "Identity", "IdentityN", "NoOp"),
         *("StopGradient", "PreventGradient", "Snapshot", "EnsureShape", "CheckNumerics"),
     ),
-    "control_flow": ("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"),
+    "control_flow": (
+        *("If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase"),
+        *("PartitionedCall", "StatefulPartitionedCall"),
+    ),
 }
 
 FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATIONS | _STRUCTURE)

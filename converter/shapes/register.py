@@ -8,9 +8,9 @@ from importlib import import_module
 from .context import ShapeFunction
 
 FAMILIES = (
-    *("binary", "concatenation", "constant", "control_flow", "conv", "elementwise", "gather", "image"),
+    *("binary", "concatenation", "constant", "conv", "elementwise", "gather", "image"),
     *("linalg", "matmul", "matrix_diag", "normalization", "pad", "pool", "quantize", "random", "recurrent"),
-    *("reduce", "reshape", "resource", "segment", "shape", "signal", "slice", "sparse", "string"),
+    *("reduce", "reshape", "resource", "segment", "signal", "slice", "sparse", "string"),
     *("tensor_list", "transpose", "unique"),
 )
 

@@ -1,4 +1,4 @@
-"""The same elements in another shape."""
+"""The same elements in another shape, and shapes as values."""
 
 from __future__ import annotations
 
@@ -104,7 +104,19 @@ def bitcast(c: ShapeContext) -> Results:
     return [shape[:-1]]
 
 
+def shape(c: ShapeContext) -> Results:
+    """Shape, ShapeN: a size for each axis of each input."""
+    return [(ANY if shape is None else len(shape),) for shape in c.inputs[: max(len(c.given), 1)]]
+
+
+def variable_shape(c: ShapeContext) -> Results:
+    held = c.held[0][0].shape if c.held[0] else None
+    return [(ANY if held is None else len(held),)]
+
+
 REGISTRATIONS: dict[str, ShapeFunction] = {
+    **dict.fromkeys(("Shape", "ShapeN"), shape),
+    "VariableShape": variable_shape,
     "Reshape": reshape,
     "ExpandDims": expand_dims,
     "Squeeze": squeeze,

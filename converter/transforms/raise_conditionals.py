@@ -1,4 +1,4 @@
-"""V1 conditionals (Switch and Merge) become If and Case nodes."""
+"""V1 control flow becomes functional; its conditionals (Switch and Merge) become If and Case nodes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Block, Node, Value
 from ..ir.types import unranked
+from .bodies import typed_bodies
 from .conditional_turns import turns
 from .effects import Effect, Effects
+from .raise_loops import raise_loops
 from .slice_function import append, captured, elements_of, slice_function, stand_in, unique_name
 from .toposort import topological_order
 
@@ -268,3 +270,16 @@ def _unary(block: Block, op: str, name: str, x: Value, type: int, attributes: At
     append(block, node)
     node.operands = [x]
     return node.results[0]
+
+
+def raise_control_flow(module: Module) -> None:
+    """Loops first, then the conditionals, of every body and of the functions that are made of them.
+
+    Given:  a graph with Enter, Exit, NextIteration, LoopCond, Switch and Merge
+    Result: the same with While and If, and Identities under the names of the Exits and Merges
+    """
+    blocks: list[Block] = [body.body for body in typed_bodies(module)]
+    while blocks:
+        block = blocks.pop()
+        made = [*raise_loops(module, block), *raise_conditionals(module, block)]
+        blocks += [function.body for function in made]

@@ -26,7 +26,7 @@ def lower(b: Lowering, step: Step) -> None:
             args |= {"size": x.size, "low": float(call.args["low"][0]), "high": float(call.args["high"][0])}
             even = ("size",) if stays_even(x.shape) else ()
             constants: dict[str, Constant] = {"BLOCK": block}
-            b.launch("activations", "clamp_float", (-(-x.size // block),), args, constants, divisible=even)
+            b.launch("elementwise", "clamp_float", (-(-x.size // block),), args, constants, divisible=even)
         elif call.kernel in ("lookup_8", "lookup_16"):
             launch_lookup(b, step, call, "table")
         else:

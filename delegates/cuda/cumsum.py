@@ -34,4 +34,4 @@ def lower(b: Lowering, step: Step) -> None:
             "BLOCK": elements,
         }
         even = ("count",) if inner == 1 else ("inner",)
-        b.launch("scan", "running_sums", (-(-count // lines),), args, constants, divisible=even)
+        b.launch("reduce", "running_sums", (-(-count // lines),), args, constants, divisible=even)

@@ -121,7 +121,7 @@ class Lowering(Operands):
         """Copy elements, from one float type to another where they differ."""
         args: dict[str, Argument] = {"x_ptr": x, "y_ptr": y, "size": size}
         self.launch(
-            "activations", "convert", (-(-size // BLOCK),), args, {"BLOCK": BLOCK}, divisible=("size",)
+            "elementwise", "convert", (-(-size // BLOCK),), args, {"BLOCK": BLOCK}, divisible=("size",)
         )
 
     def alias(self, y: Tensor, x: Tensor) -> None:

@@ -184,7 +184,7 @@ class Plan:
 
 
 # Launches that read x_ptr and write y_ptr element by element.
-_STREAMING = (("quantize", "quantize"), ("quantize", "dequantize"), ("activations", "convert"))
+_STREAMING = (("quantize", "quantize"), ("quantize", "dequantize"), ("elementwise", "convert"))
 
 
 def _streamed(lowering: Lowering, tensors: Sequence[int], argument: str) -> frozenset[Place]:

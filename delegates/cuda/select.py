@@ -40,7 +40,7 @@ def lower(b: Lowering, step: Step) -> None:
             steps[f"{letter.upper()}_STEP"] = strides[-1]
         even = ("columns",) if rank > 1 or stays_even(y.shape) else ()
         b.launch(
-            "select",
+            "elementwise",
             "select",
             tiles.grid,
             {**pointers, **tiles.args, **loops},

@@ -75,5 +75,5 @@ def launch_widening(b: Lowering, x: Pointer, g: ConvGeometry, wide: ConvGeometry
         "pad_left": g.pad_left,
     }
     constants = {"DEPTH": g.in_depth, "CHANNELS": _CHANNELS, "OUTSIDE": outside, "BLOCK": _BLOCK}
-    b.launch("wide_image", "widen", (-(-pixels // _BLOCK),), args, constants)
+    b.launch("movement", "widen", (-(-pixels // _BLOCK),), args, constants)
     return y

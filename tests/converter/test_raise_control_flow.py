@@ -8,7 +8,7 @@ from numlite.converter import convert, convert_graph, run_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.ir import import_graph_def, verify
 from numlite.converter.target_spec import Settings
-from numlite.converter.transforms.raise_control_flow import raise_control_flow
+from numlite.converter.transforms.raise_conditionals import raise_control_flow
 from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import AttrValue
 

@@ -1,8 +1,9 @@
-"""Functions of one operand, as tables and in floating point."""
+"""Functions of one operand, as tables and in floating point; clamps, copies between types, and choices."""
 
 import triton
 import triton.language as tl
 
+from .broadcast import row_start, tile
 from .mathematics import (
     exponential,
     exponential_less_one,
@@ -108,3 +109,32 @@ def cast(
     else:
         y = x
     tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def clamp_float(x_ptr, y_ptr, size, low, high, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    y = clamp(tl.load(x_ptr + i, ok, 0).to(tl.float32), low, high)
+    tl.store(y_ptr + i, y.to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def convert(x_ptr, y_ptr, size, BLOCK: tl.constexpr):
+    """Between float types, or a copy."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    ok = i < size
+    tl.store(y_ptr + i, tl.load(x_ptr + i, ok, 0).to(y_ptr.dtype.element_ty), ok)
+
+
+@triton.jit
+def select(
+    c_ptr, a_ptr, b_ptr, y_ptr, rows, columns, n1, n2, c0, c1, c2, a0, a1, a2, b0, b1, b2,
+    C_STEP: tl.constexpr, A_STEP: tl.constexpr, B_STEP: tl.constexpr,
+    RANK: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    row, column, ok = tile(rows, columns, ROWS, COLUMNS)
+    c = tl.load(c_ptr + row_start(row, n1, n2, c0, c1, c2, RANK) + column * C_STEP, ok, 0)
+    a = tl.load(a_ptr + row_start(row, n1, n2, a0, a1, a2, RANK) + column * A_STEP, ok, 0)
+    b = tl.load(b_ptr + row_start(row, n1, n2, b0, b1, b2, RANK) + column * B_STEP, ok, 0)
+    tl.store(y_ptr + row * columns + column, tl.where(c != 0, a, b), ok)

@@ -61,7 +61,6 @@ STEMS = (
 )
 # Where in device_code/ their kernels are.
 SOURCES = (
-    "activations",
     "batch_matmul",
     "binary",
     "elementwise",
@@ -73,9 +72,7 @@ SOURCES = (
     "quantize",
     "reduce",
     "resize",
-    "scan",
     "search",
-    "select",
     "softmax",
     "transpose_conv",
 )
