@@ -37,14 +37,6 @@ def float_activation_range(operator: str, fused: int) -> tuple[float, float]:
         ) from None
 
 
-def xnnpack_takes(fused: int) -> bool:
-    """Whether XNNPACK's delegate takes a node with this activation; the others are LiteRT's own kernels'.
-
-    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, ConvertActivationToOutputRange.
-    """
-    return fused not in (TANH, SIGN_BIT)
-
-
 def quantized_activation_range(
     operator: str,
     fused: int,

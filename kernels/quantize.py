@@ -29,11 +29,12 @@ from .packed import PACKED_BITS, packed, unpacked
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
 from .reshape import flat_copy_calls
+from .xnnpack_nodes import takes_shapes
 
 _POINTERS = [("x", np.int64), ("y", np.int64)]
 
 # Elements are [outer, channels, inner]; scales (float32) and zeros (int32) have one element for
-# each channel.
+# each channel. Kernels that multiply by 1 / scale have that in scales.
 AFFINE = np.dtype(
     [
         *_POINTERS,
@@ -83,12 +84,29 @@ def _affine_call(
     if x.size == 0:
         return []
     scales = np.ascontiguousarray(q.scales, np.float32)
+    if kernel.startswith("quantize_") and not kernel.startswith("quantize_reference"):
+        scales = _reciprocals(
+            scales, of_halves=x.declared_type == TensorType.FLOAT16 and y.type == TensorType.INT8
+        )
     zeros = np.zeros(layout[1], np.int32)
     zeros[:] = q.zero_points if len(q.zero_points) else 0
     args["scales"], args["zeros"] = scales.ctypes.data, zeros.ctypes.data
     chunks = chunk_count(context, 0.15 * x.size)
     family = "quantize_reference" if kernel.startswith("quantize_reference") else "quantize"
     return [KernelCall(family, kernel, args, {"x": x, "y": y}, chunks, keep=[scales, zeros])]
+
+
+def _reciprocals(scales: np.ndarray, of_halves: bool) -> np.ndarray:
+    """Of float32 scales; of_halves: rounded to float16, as XNNPACK keeps those that float16 is multiplied by.
+
+    Source: XNNPACK src/microparams-init.c, xnn_init_f16_qs8_cvt_scalar_params.
+    """
+    reciprocals = np.float32(1) / scales
+    if not of_halves:
+        return reciprocals
+    with np.errstate(over="ignore"):
+        rounded = reciprocals.astype(np.float16).astype(np.float32)
+    return np.maximum(rounded, np.finfo(np.float32).tiny)
 
 
 def _byte_calls(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
@@ -107,7 +125,7 @@ def _byte_calls(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
     by_reference = multiply_by_quantized_multiplier(offsets, *multiplier) + q.zero_point
     if context.numerics is Numerics.REFERENCE:
         return lookup_call(context, x, y, by_reference)
-    if x.type == y.type and 2**-8 <= ratio <= 2**7:
+    if x.type == y.type and 2**-8 <= ratio <= 2**7 and takes_shapes(x):
         scaled = (offsets * int(np.rint(np.float64(ratio) * 256)) + 128) >> 8
         return lookup_call(context, x, y, scaled + q.zero_point)
     grouped = x.size // _REQUANTIZED_AT_ONCE * _REQUANTIZED_AT_ONCE
@@ -149,7 +167,8 @@ def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | No
     if y.type not in _STORED_TYPES:
         raise UnsupportedError(f"QUANTIZE: outputs built are int8, uint8 and int16, got {y.type_name}")
     per_channel = quantization_of("QUANTIZE", y).per_channel
-    halves = "quantize" if context.numerics is Numerics.DEFAULT and not per_channel else "quantize_reference"
+    by_xnnpack = context.numerics is Numerics.DEFAULT and not per_channel and takes_shapes(x)
+    halves = "quantize" if by_xnnpack else "quantize_reference"
     return _affine_call("QUANTIZE", context, f"{halves}_{SUFFIXES[y.type]}", x, y, y)
 
 

@@ -12,11 +12,10 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
-from .fused_activation import quantized_activation_range, xnnpack_takes
+from .fused_activation import quantized_activation_range
 from .lookup import type_range
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
-
-_XNNPACK_MAX_RANK = 6
+from .xnnpack_nodes import takes_activation, takes_shapes
 
 Operands = tuple[Tensor, Tensor, Tensor]  # a, b and the output
 Parameters = dict[str, float]  # of the argument block, by field
@@ -37,16 +36,17 @@ def _quantizations(name: str, operands: Sequence[Tensor]) -> list[Quantization]:
     return found
 
 
-def _fast(name: str, scales: _Scales, zeros: Sequence[int], out: Tensor) -> bool:
+def _fast(name: str, scales: _Scales, zeros: Sequence[int], operands: Operands) -> bool:
     """Whether LiteRT's default leaves the operator to XNNPACK.
 
     Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, VisitAddNode and VisitMulNode.
     """
+    a, b, out = operands
     # Where the declared type is another, LiteRT leaves the node to its own kernels.
     if name == "SQUARED_DIFFERENCE" or out.type not in BYTE_RANGES or out.declared_type != out.type:
         return False
     low, high = type_range(out)
-    if len(out.shape) > _XNNPACK_MAX_RANK or not all(low <= zero <= high for zero in zeros):
+    if not takes_shapes(a, b) or not all(low <= zero <= high for zero in zeros):
         return False
     if name == "MUL":
         ratios, least = [scales.a * scales.b / scales.out], 2.0**-16
@@ -103,7 +103,7 @@ def quantized_arithmetic(
         raise PrepareError(f"{name}: scales must be positive, got {', '.join(map(str, scales))}")
     zeros = [q.zero_point for q in quantizations]
     default = context.numerics is Numerics.DEFAULT
-    fast = default and xnnpack_takes(fused) and _fast(name, scales, zeros, out)
+    fast = default and takes_activation(fused) and _fast(name, scales, zeros, operands)
     function = {"MUL": "product", "SQUARED_DIFFERENCE": "squared_difference"}.get(name, "sum")
     if fast:
         parameters = _fast_parameters(name, scales, zeros)

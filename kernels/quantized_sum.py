@@ -13,8 +13,7 @@ from ..lite.tensor import Tensor
 from .index_vector import integers
 from .lookup import multiply_by_quantized_multiplier, type_range
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
-
-_XNNPACK_MAX_AXES = 6
+from .xnnpack_nodes import MAX_RANK
 
 
 def xnnpack_takes(context: Context, x: Tensor, axes: Tensor) -> bool:
@@ -25,7 +24,7 @@ def xnnpack_takes(context: Context, x: Tensor, axes: Tensor) -> bool:
     if context.numerics is not Numerics.DEFAULT or x.type not in BYTE_RANGES or not axes.is_constant:
         return False
     known = integers(axes)
-    return 0 < len(known) <= _XNNPACK_MAX_AXES and not (known == [0] and not x.shape)
+    return 0 < len(known) <= MAX_RANK and not (known == [0] and not x.shape)
 
 
 def parameters_by_xnnpack(name: str, x: Tensor, y: Tensor, count: int) -> dict[str, float]:

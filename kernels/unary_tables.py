@@ -25,6 +25,7 @@ from .lookup import (
     type_range,
 )
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
+from .xnnpack_nodes import takes_shapes
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -66,7 +67,7 @@ def _exact_table_of(function: Function, half_even: bool = False) -> Table:
     def table(n: Unary) -> np.ndarray:
         if n.x.type == TensorType.INT16:
             return interpolated_table(n.operator, n.x, n.y, function)
-        even = half_even and n.numerics is Numerics.DEFAULT
+        even = half_even and n.numerics is Numerics.DEFAULT and takes_shapes(n.x)
         return function_table(n.operator, n.x, n.y, function, even)
 
     return table
@@ -273,8 +274,8 @@ def leaky_relu_table(n: Unary) -> np.ndarray:
     offsets = stored_values(n.x) - p.zero_point
     positive = np.float32(p.scale) / np.float32(q.scale)
     negative = np.float32(np.float32(p.scale) * np.float32(alpha)) / np.float32(q.scale)
-    xnnpack_takes = 2**-8 <= positive <= 128 and abs(negative) >= 2**-8 and -127.99609375 <= negative <= 128
-    if n.numerics is Numerics.DEFAULT and xnnpack_takes and n.x.type in BYTE_TYPES:
+    takes = 2**-8 <= positive <= 128 and abs(negative) >= 2**-8 and -127.99609375 <= negative <= 128
+    if n.numerics is Numerics.DEFAULT and takes and n.x.type in BYTE_TYPES and takes_shapes(n.x):
         factors = [int(np.rint(np.float64(ratio) * 256)) for ratio in (positive, negative)]
         scaled = (offsets * np.where(offsets < 0, factors[1], factors[0]) + 128) >> 8
     else:

@@ -105,6 +105,7 @@ def widened_context(wide: Widened) -> Context:
 
 def _like(x: Tensor, type: TensorType) -> Tensor:
     wide = Tensor(x.index, x.name, type, x.shape, x.quantization, False, x.signature)
+    wide.declared_type, wide.first_shape = x.type, x.first_shape
     wide.allocation_type = AllocationType.ARENA_RW
     return wide
 

@@ -121,11 +121,13 @@ class Interpreter:
             raise ValueError(f"Shape should be 1D instead of {sizes.ndim}.")
         subgraph = self.subgraph(subgraph_index)
         try:
-            self.tensor(index, subgraph_index)
+            tensor = self.tensor(index, subgraph_index)
         except ValueError as error:
             raise StateError(f"resize_tensor_input: {error}") from error
         with self._exclusive():
             subgraph.resize_input(index, tuple(sizes.tolist()), strict)
+            if not subgraph.was_allocated:
+                tensor.first_shape = tensor.shape
             if subgraph.owned and subgraph.state is not State.INVOKABLE:
                 for caller in self.subgraphs:
                     caller.invalidate_if_it_calls(subgraph)

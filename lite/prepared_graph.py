@@ -55,6 +55,7 @@ class PreparedGraph(NodeContext):
         self.stages: list[Stage] = []
         self.preparations = Preparations()  # for other shapes
         self.fault: str | None = None  # of the graph: it can be looked at, not run
+        self.was_allocated = False
         self.owned = False  # by one node of another subgraph, the only one that runs it
         self.delegation: Delegation | None = None  # None until a delegate is applied
         self._generation = 0  # of the resources, when the nodes were prepared
@@ -109,7 +110,7 @@ class PreparedGraph(NodeContext):
             self._choose_entry()
             self.reset_variables()
             return
-        self._preparing = True
+        self._preparing = self.was_allocated = True
         self.state = State.UNINVOKABLE
         try:
             while self.state is not State.INVOKABLE:

@@ -101,7 +101,8 @@ class Tensor:
     or memory of its own), or None while unallocated. address is where they start, 0 if nowhere.
     signature is the file's shape signature (None when it gives none), and declared_shape the
     signature or else the shape in the file, whatever the tensor is resized to; declared_type is the
-    file's type, whatever type an operator gives its result.
+    file's type, whatever type an operator gives its result. first_shape is what LiteRT's delegates choose
+    their nodes by: the file's shape, for inputs the one that they have at the first allocation.
     """
 
     __slots__ = (
@@ -113,6 +114,7 @@ class Tensor:
         "declared_shape",
         "declared_type",
         "delegate",
+        "first_shape",
         "index",
         "is_variable",
         "name",
@@ -136,7 +138,7 @@ class Tensor:
         self.index = index
         self.name = name
         self.type = self.declared_type = type
-        self.shape = shape
+        self.shape = self.first_shape = shape
         self.signature = shape_signature
         self.declared_shape = shape if shape_signature is None else shape_signature
         self.quantization = quantization

@@ -44,13 +44,10 @@ def _convert(b: Lowering, step: Step, call: KernelCall) -> None:
     to_reals = call.kernel.startswith("dequantize")
     reference = call.kernel.startswith("quantize_reference")
 
-    def factors() -> np.ndarray:
-        return scales if to_reals or reference else np.float32(1) / scales
-
     args: dict[str, Argument] = {
         "x_ptr": b.pointer(x),
         "y_ptr": b.pointer(y),
-        "scale_ptr": b.weights(step.node, "scales", factors, "fp32"),
+        "scale_ptr": b.weights(step.node, "scales", lambda: scales, "fp32"),
         "zero_ptr": b.weights(step.node, "zeros", lambda: zeros, "i32"),
         "size": x.size,
         "channels": int(block["channels"][0]),

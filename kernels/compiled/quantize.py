@@ -79,7 +79,7 @@ def _dequantize_kernel(row: Any, itemsize: int) -> Callable:
 def _quantize_kernel(row: Any, itemsize: int, lowest: int, highest: int) -> Callable:
     @njit(error_model="numpy")
     def convert(a, channel, at, count):
-        inverse, zero = _ONE / read_f32(a.scales, channel), read_i32(a.zeros, channel)
+        inverse, zero = read_f32(a.scales, channel), read_i32(a.zeros, channel)
         low, high = np.float32(lowest - zero), np.float32(highest - zero)
         row(a.x + at * 4, a.y + at * itemsize, count, inverse, zero, low, high)
 

@@ -12,8 +12,9 @@ from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
 from ..decoded_constant import decoded
-from ..fused_activation import NONE, float_activation_range, xnnpack_takes
+from ..fused_activation import NONE, float_activation_range
 from ..parallel import chunk_count
+from ..xnnpack_nodes import takes_activation, takes_images
 from .geometry import ConvGeometry
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ _BIAS_TYPES = {
     _I16: (TensorType.INT64, TensorType.INT32),
 }
 _T = TypeVar("_T")
+_OF_IMAGES = ("CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV")
 _UNKNOWN = ConvGeometry(*[0] * 10)
 
 
@@ -40,8 +42,8 @@ class FilterNode(NamedTuple):
     """Operands that kernels can read, sizes, and which arithmetic the node has.
 
     numerics are the context's, or the reference's where LiteRT's default leaves nodes with such weights to
-    its reference kernels. may_use_xnnpack: whether XNNPACK's delegate takes nodes of this activation whose
-    weights are stored as this one's are, so that its arithmetic is the default.
+    its reference kernels. may_use_xnnpack: whether XNNPACK's delegate takes nodes of this activation and
+    these shapes whose weights are stored as this one's are, so that its arithmetic is the default.
     """
 
     context: Context
@@ -120,7 +122,9 @@ def resolve(context: Context, node: Node, places: tuple[int, int, int] = (0, 1, 
     x, w = context.input(node, places[0]), context.input(node, places[1])
     bias, y = context.optional_input(node, places[2]), context.output(node, 0)
     n = FilterNode(context, node, x, w, bias, y, context.numerics, may_use_xnnpack=False)
-    return n._replace(may_use_xnnpack=n.numerics is Numerics.DEFAULT and xnnpack_takes(n.fused))
+    takes = n.operator not in _OF_IMAGES or takes_images(x, y)
+    takes = takes and n.numerics is Numerics.DEFAULT and takes_activation(n.fused)
+    return n._replace(may_use_xnnpack=takes)
 
 
 def with_decoded_weights(n: FilterNode, by_xnnpack: bool = False, by_reference: bool = False) -> FilterNode:

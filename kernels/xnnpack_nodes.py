@@ -1,0 +1,29 @@
+"""Which nodes LiteRT's default leaves to XNNPACK, as far as several operators share it.
+
+The delegate chooses once, at the first allocation, by the shapes of then: the file's, or those that inputs
+were given before. Whatever it has left is LiteRT's own kernels' for good.
+Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc.
+"""
+
+from __future__ import annotations
+
+from ..lite.tensor import Tensor
+from .fused_activation import SIGN_BIT, TANH
+
+MAX_RANK = 6
+_IMAGE_RANK = 4
+
+
+def takes_activation(fused: int) -> bool:
+    """Whether the delegate takes a node with this activation. Source: ConvertActivationToOutputRange."""
+    return fused not in (TANH, SIGN_BIT)
+
+
+def takes_shapes(*tensors: Tensor) -> bool:
+    """Whether it takes operands of single elements. Source: CheckTensorShape."""
+    return all(len(t.first_shape) <= MAX_RANK and 0 not in t.first_shape for t in tensors)
+
+
+def takes_images(*tensors: Tensor) -> bool:
+    """Whether it takes these inputs and outputs of convolutions. Source: CheckTensorShape."""
+    return all(len(t.first_shape) == _IMAGE_RANK and 0 not in t.first_shape for t in tensors)
