@@ -49,11 +49,12 @@ def quantize_rows_reference(a, chunk, chunks):
                 scale = greatest / np.float32(127)
                 factor = np.float32(127) / greatest
         elif low != high:
-            scale = (high - low) / np.float32(255)
-            zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), np.float64(scale)))
+            step = (np.float64(high) - np.float64(low)) / 255.0
+            scale = np.float32(step)
+            zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), step))
             factor = np.float32(1) / scale
         for k in range(depth):
-            value = round_half_away(zero_point + x[k] * factor)
+            value = round_half_away(x[k] * factor) + np.float64(zero_point)
             q[k] = np.uint8(np.int64(min(max(value, lowest), 127.0)) + 128)
         quantization = carray(_quantization_at(a.quantization + row * 8), 1)[0]
         quantization.zero_point = np.int32(zero_point) + np.int32(128)

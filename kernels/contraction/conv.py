@@ -95,7 +95,8 @@ def packed_byte_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> l
     by_rows = not g.is_matrix_product and _reads_rows(g)
     taps = g.filter_height if by_rows else 1 if g.is_matrix_product else g.taps
     rows = weights.reshape(g.groups, g.out_depth // g.groups, taps, -1)
-    packed = n.packed_once(f"panels of {taps}", lambda: packed_q8.pack_filter(f, rows))
+    name = f"panels of {taps} in {g.groups} groups"
+    packed = n.packed_once(name, lambda: packed_q8.pack_filter(f, rows))
     if packed is None:
         return None
     if g.is_matrix_product:

@@ -71,14 +71,14 @@ def _hybrid_sums(n: FilterNode) -> np.ndarray:
     low, high = np.minimum(images.min(axis=1), 0), np.maximum(images.max(axis=1), 0)
     if not np.all(np.isfinite(low) & np.isfinite(high)):
         raise UnsupportedError("TRANSPOSE_CONV: images to be quantized must be finite, got infinities or NaN")
-    scales = np.where(low == high, np.float32(1), (high - low) / np.float32(255)).astype(np.float32)
-    wide = scales.astype(np.float64)
+    wide = np.where(low == high, 1.0, (high.astype(np.float64) - low) / 255)
+    scales = wide.astype(np.float32)
     from_low, from_high = -128 - low / wide, 127 - high / wide
     better = np.where(128 + np.abs(low / wide) < 127 + np.abs(high / wide), from_low, from_high)
     zeros = np.where(low == high, 0, _round_half_away(np.clip(better, -128, 127)))
     inverse = np.where(low == high, np.float32(0), np.float32(1) / scales).astype(np.float32)
-    values = zeros.astype(np.float32)[:, None] + images * inverse[:, None]
-    quantized = np.clip(_round_half_away(values.astype(np.float64)), -128, 127) - zeros[:, None]
+    values = _round_half_away((images * inverse[:, None]).astype(np.float64)) + zeros[:, None]
+    quantized = np.clip(values, -128, 127) - zeros[:, None]
     x = quantized.astype(np.int64).reshape(g.batch, g.in_height, g.in_width, g.in_depth)
     sums = _sums(x, n.w.array().astype(np.int64), g)
     return (sums.astype(np.float32) * f.scales) * scales[:, None, None, None]

@@ -9,7 +9,7 @@ from numlite.schema import tflite
 from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import NO_KERNEL, Case, Differs, Refuses, Relation
+from .case import NO_KERNEL, Case, Close, Differs, Refuses, Relation
 from .single_op import Kind, single_op
 
 
@@ -22,7 +22,7 @@ def _case(
     constants: dict[int, np.ndarray] | None = None,
     version: int = 1,
     id: str = "",
-    **relations: Relation,
+    **relations: Relation | None,
 ) -> Case:
     """Random inputs unless values are given; relations to LiteRT as Case has them."""
     told = "-".join(f"{kind.dtype.__name__}{list(kind.shape)}" for kind in inputs)
@@ -71,11 +71,42 @@ def _fully_connected(kind: Kind, weights: Kind, result: Kind, version: int, asym
         fused_activation_function=_NONE, asymmetric_quantize_inputs=asymmetric
     )
     values = np.maximum(weights.random(f"{kind}{version}"), weights.zero_point - 127).astype(weights.dtype)
-    id = f"-v{version}-{asymmetric}"
-    return _case("FULLY_CONNECTED", [kind, weights], result, None, options, {1: values}, version, id)
+    near = None if kind.scale else Close(1e-5, 1e-5)
+    return _case(
+        *("FULLY_CONNECTED", [kind, weights], result, None, options, {1: values}, version),
+        id=f"-v{version}-{asymmetric}",
+        litert_default=near,
+        litert_reference=near,
+    )
+
+
+def _halves(shape: tuple[int, ...], *ends: tuple[float, float]) -> np.ndarray:
+    """Half numbers, of which each image has the ends of its own: some lie between two quantized values."""
+    images = np.rint(np.random.default_rng(8).uniform(-11, 11, (len(ends), int(np.prod(shape[1:])))) * 2) / 2
+    images[:, :2] = ends
+    return images.reshape(shape).astype(np.float32)
+
+
+def _quantized_on_the_way(name: str, weights: tuple[int, ...], axis: int, out: tuple[int, ...]) -> Case:
+    """float32 by int8 with a scale for each output channel."""
+    scales = tuple(np.float32(np.linspace(0.01, 0.05, weights[axis])).tolist())
+    kinds = [Kind((3, 4, 5, 3)), Kind(weights, np.int8, scales, 0, axis), Kind((weights[axis],))]
+    held = {1: np.maximum(kinds[1].random(name), -127), 2: np.ones(weights[axis], np.float32)}
+    values = _halves(kinds[0].shape, (-12, 12), (-15, 19), (-18.5, 11.5))
+    options: TableT = tflite.DepthwiseConv2DOptionsT(stride_w=1, stride_h=1, depth_multiplier=1)
+    if name == "TRANSPOSE_CONV":
+        options = tflite.TransposeConvOptionsT(stride_w=1, stride_h=1)
+        kinds = [Kind((4,), np.int32), kinds[1], kinds[0]]
+        held = {0: np.array(out, np.int32), 1: held[1]}
+    near = Close(1e-5, 1e-5)
+    return _case(
+        *(name, kinds, Kind(out), [values], options, held, 3), litert_default=near, litert_reference=near
+    )
 
 
 CASES = [
+    _quantized_on_the_way("DEPTHWISE_CONV_2D", (1, 2, 2, 3), 3, (3, 4, 5, 3)),
+    _quantized_on_the_way("TRANSPOSE_CONV", (2, 2, 2, 3), 0, (3, 4, 5, 2)),
     *(
         _fully_connected(Kind((30, 4), dtype, 0.6274936, 3), Kind((9, 4), dtype, 0.00222, zero), result, 8)
         for dtype, zero in ((np.int8, 0), (np.uint8, 128))

@@ -45,7 +45,12 @@ class Product:
                 channel,
             )
         self.weights_kind = kind
-        return self.op.input(shape, kind, constant=1 - given)
+        values = self._without_lowest if self.mode == HYBRID and self.weights_type == "int8" else None
+        return self.op.input(shape, kind, values, constant=1 - given)
+
+    def _without_lowest(self, shape: Shape) -> np.ndarray:
+        """int8 without -128, whose sign LiteRT's vector code loses; converters do without it, too."""
+        return np.maximum(self.draw.values(self.weights_kind, shape), -127).astype(np.int8)
 
     def bias(self, count: int, most: int = 3000) -> int:
         """-1 where there is none."""
