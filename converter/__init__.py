@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .execution.graph_runner import GraphRunner, run_graph
     from .ir.graph_def_file import read_graph
     from .optimizers.optimize import optimize
+    from .quantization.converter_settings import Optimize, RepresentativeDataset
     from .saved_model.frozen_graph import FrozenGraph
     from .saved_model.loader import SavedModel, load_saved_model
     from .source_file import load_graph
@@ -21,6 +22,8 @@ _HOMES = {
     "FrozenGraph": ".saved_model.frozen_graph",
     "GraphRunner": ".execution.graph_runner",
     "OpsSet": ".target_spec",
+    "Optimize": ".quantization.converter_settings",
+    "RepresentativeDataset": ".quantization.converter_settings",
     "SavedModel": ".saved_model.loader",
     "TargetSpec": ".target_spec",
     "convert": ".conversion",
@@ -37,6 +40,8 @@ __all__ = [
     "FrozenGraph",
     "GraphRunner",
     "OpsSet",
+    "Optimize",
+    "RepresentativeDataset",
     "SavedModel",
     "TargetSpec",
     "convert",

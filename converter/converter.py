@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from os import PathLike
+from typing import Any
 
+import numpy as np
 from google.protobuf.message import Message
 
 from ..lite.errors import ModelError
@@ -28,17 +31,28 @@ class Converter(KnownSettings):
     """Converts a graph, part by part, to the signatures of one model.
 
     Made by one of the from_ methods. target_spec and allow_custom_ops may be changed before convert().
-    entries are the parts that become signatures. Setting anything else is an error: settings of
-    TensorFlow's converter that are not built raise UnsupportedError.
+    entries are the parts that become signatures. With optimizations the model is quantized: its weights
+    alone, or to float16 (target_spec.supported_types), or with a representative_dataset, which gives samples,
+    all of it; then its float inputs and outputs may be integers. Setting anything else is an error: settings
+    of TensorFlow's converter that are not built raise UnsupportedError.
     """
 
     target_spec: TargetSpec
     allow_custom_ops: bool
     entries: list[Entry]
+    optimizations: Sequence[Any]
+    representative_dataset: Any
+    inference_input_type: Any
+    inference_output_type: Any
+    _experimental_disable_per_channel: bool
 
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.target_spec = TargetSpec()
         self.allow_custom_ops = False
+        self.optimizations = ()
+        self.representative_dataset = None
+        self.inference_input_type = self.inference_output_type = np.float32
+        self._experimental_disable_per_channel = False
         self.entries = list(entries)
 
     @classmethod
@@ -118,8 +132,31 @@ class Converter(KnownSettings):
         return self.conversion().model
 
     def conversion(self) -> Conversion:
-        """The model and what became of each node."""
-        return convert_entries(self.entries, self._settings())
+        """The model and what became of each node; quantizing changes the model alone."""
+        made = convert_entries(self.entries, self._settings())
+        if not self._quantizes:
+            return made
+        from .quantization.converter_settings import Quantization
+
+        names = frozenset(str(getattr(each, "value", each)) for each in self.target_spec.supported_ops)
+        wanted = Quantization(
+            tuple(self.optimizations or ()),
+            names,
+            tuple(self.target_spec.supported_types or ()),
+            self.representative_dataset,
+            self.inference_input_type,
+            self.inference_output_type,
+            not self._experimental_disable_per_channel,
+        )
+        return replace(made, file=wanted.quantize(made.file))
+
+    @property
+    def _quantizes(self) -> bool:
+        """Whether a setting speaks of integers or smaller types."""
+        ends = (self.inference_input_type, self.inference_output_type)
+        sets = " ".join(map(str, self.target_spec.supported_ops))
+        changed = bool(self.optimizations) or any(end is not np.float32 for end in ends)
+        return changed or bool(self.target_spec.supported_types) or "INT8" in sets
 
     def failures(self) -> list[Failure]:
         """The nodes that convert() would refuse, by op, with reasons and settings; no model is made.

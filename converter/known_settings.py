@@ -7,19 +7,18 @@ from inspect import get_annotations
 
 from ..lite.errors import UnsupportedError
 
-QUANTIZATION = (
-    "numlite's converter does not quantize yet: leave it out, and quantize the float model with another tool "
-    "(ai-edge-quantizer, say)"
+_QUANTIZATION = (
+    "this way to quantize is not built: leave it out; what is built is optimizations, "
+    "representative_dataset, target_spec, and numlite quantize"
 )
 _ONE_WAY = "numlite's converter has one way to convert, without this setting: leave it out"
 
 # Attributes of TensorFlow's converter and target spec that this one has not.
 _QUANTIZES = """
-    optimizations representative_dataset inference_type inference_input_type inference_output_type
-    quantized_input_stats default_ranges_stats supported_types post_training_quantize quantize_to_float16
+    inference_type quantized_input_stats default_ranges_stats post_training_quantize quantize_to_float16
     experimental_new_quantizer experimental_new_dynamic_range_quantizer
     experimental_stablehlo_quantizer_config experimental_use_stablehlo_quantizer
-    _experimental_supported_accumulation_type _experimental_calibrate_only _experimental_disable_per_channel
+    _experimental_supported_accumulation_type _experimental_calibrate_only
     _experimental_disable_per_channel_quantization_for_dense_layers
     _experimental_full_integer_quantization_bias_type _experimental_low_bit_qat
     _experimental_qdq_conversion_mode _experimental_quantization_options _experimental_reduce_type_precision
@@ -59,7 +58,7 @@ class KnownSettings:
 def _refusal(kind: str, name: str, known: set[str]) -> Exception:
     quantizes = _QUANTIZES.split()
     if name in quantizes:
-        return UnsupportedError(f"{kind}.{name}: {QUANTIZATION}")
+        return UnsupportedError(f"{kind}.{name}: {_QUANTIZATION}")
     if name in _OTHERS.split():
         return UnsupportedError(f"{kind}.{name}: {_ONE_WAY}")
     near = get_close_matches(name, [*known, *quantizes], 1)

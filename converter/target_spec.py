@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from ..lite.errors import UnsupportedError
-from .known_settings import QUANTIZATION, KnownSettings
+from .known_settings import KnownSettings
 
 
 class OpsSet(Enum):
@@ -16,11 +17,12 @@ class OpsSet(Enum):
     TFLITE_BUILTINS = "TFLITE_BUILTINS"
     # TensorFlow's own ops, run by the flex delegate.
     SELECT_TF_OPS = "SELECT_TF_OPS"
-    # Not built: converting for one of these is an UnsupportedError.
+    # Integers throughout; with TFLITE_BUILTINS beside them, wherever there are kernels.
     TFLITE_BUILTINS_INT8 = "TFLITE_BUILTINS_INT8"
     EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8 = (
         "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
     )
+    # Not built: converting for it is an UnsupportedError.
     EXPERIMENTAL_STABLEHLO_OPS = "EXPERIMENTAL_STABLEHLO_OPS"
 
     def __str__(self) -> str:
@@ -32,18 +34,24 @@ class OpsSet(Enum):
         return [str(option) for option in _BUILT]
 
 
-_BUILT = (OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS)
+_INTEGER = (
+    OpsSet.TFLITE_BUILTINS_INT8,
+    OpsSet.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8,
+)
+_BUILT = (OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS, *_INTEGER)
 
 
 @dataclass
 class TargetSpec(KnownSettings):
-    """The operators that a model may have, and user ops that run as flex operators.
+    """The operators and types that a model may have, and user ops that run as flex operators.
 
     With SELECT_TF_OPS alone every op becomes a flex operator, but for control flow and constants.
+    supported_types are float16 or int8, NumPy's or TensorFlow's, for models that are quantized.
     """
 
     supported_ops: Iterable[OpsSet] = (OpsSet.TFLITE_BUILTINS,)
     experimental_select_user_tf_ops: Iterable[str] = field(default_factory=tuple)
+    supported_types: Iterable[Any] = ()
 
 
 @dataclass(frozen=True)
@@ -75,10 +83,9 @@ class Settings:
             )
         sets = {OpsSet[name] for name in names}
         if missing := sorted(map(str, sets.difference(_BUILT))):
-            remedy = QUANTIZATION if any("INT8" in name for name in missing) else "leave it out"
-            raise UnsupportedError(f"supported_ops: {', '.join(missing)} is not built; {remedy}")
+            raise UnsupportedError(f"supported_ops: {', '.join(missing)} is not built; leave it out")
         return cls(
-            OpsSet.TFLITE_BUILTINS in sets,
+            not sets.isdisjoint((OpsSet.TFLITE_BUILTINS, *_INTEGER)),
             OpsSet.SELECT_TF_OPS in sets,
             frozenset(spec.experimental_select_user_tf_ops),
             allow_custom_ops,

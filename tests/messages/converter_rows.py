@@ -54,9 +54,7 @@ def fetched(*fetches: str, feed: str = "image") -> None:
     run_graph(graph(), {feed: np.zeros((1, 3), np.float32)}, fetches)
 
 
-QUANTIZES = (
-    ": numlite's converter does not quantize yet: leave it out, and quantize the float model with another ..."
-)
+QUANTIZES = ": this way to quantize is not built: leave it out; what is built is optimizations, ..."
 
 ROWS = {
     **{
@@ -64,28 +62,27 @@ ROWS = {
             lambda _, name=name: set_on(converter(), name), UnsupportedError, f"Converter.{name}{QUANTIZES}"
         )
         for name in (
-            "optimizations",
-            "representative_dataset",
-            "inference_input_type",
-            "inference_output_type",
+            "inference_type",
+            "quantized_input_stats",
             "experimental_new_quantizer",
-            "_experimental_disable_per_channel",
+            "_experimental_calibrate_only",
         )
     },
-    "TargetSpec.supported_types": Row(
-        lambda _: set_on(TargetSpec(), "supported_types"),
-        UnsupportedError,
-        f"TargetSpec.supported_types{QUANTIZES}",
-    ),
-    "a set of quantized operators": Row(
+    "a set of quantized operators without optimizations": Row(
         lambda _: converted_for(OpsSet.TFLITE_BUILTINS_INT8),
+        ValueError,
+        "optimizations: must be [Optimize.DEFAULT] for integers, got none",
+    ),
+    "a set that is not built": Row(
+        lambda _: converted_for(OpsSet.EXPERIMENTAL_STABLEHLO_OPS),
         UnsupportedError,
-        f"supported_ops: TFLITE_BUILTINS_INT8 is not built; {QUANTIZES[2:]}",
+        "supported_ops: EXPERIMENTAL_STABLEHLO_OPS is not built; leave it out",
     ),
     "a set that is none": Row(
         lambda _: converted_for("everything"),
         ValueError,
-        "supported_ops: must be of TFLITE_BUILTINS, SELECT_TF_OPS, got ['everything']",
+        "supported_ops: must be of TFLITE_BUILTINS, SELECT_TF_OPS, TFLITE_BUILTINS_INT8, "
+        "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8, got ['everything']",
     ),
     "a setting of another converter": Row(
         lambda _: set_on(converter(), "experimental_new_converter"),
@@ -112,7 +109,9 @@ ROWS = {
     "an unknown setting": Row(
         lambda _: set_on(converter(), "colour"),
         AttributeError,
-        "Converter has no setting 'colour': it has allow_custom_ops, entries, target_spec",
+        "Converter has no setting 'colour': it has _experimental_disable_per_channel, allow_custom_ops, "
+        "entries, inference_input_type, inference_output_type, optimizations, representative_dataset, "
+        "target_spec",
     ),
     "an empty file": Row(
         lambda folder: read(folder, b""), ModelError, "graph.pb: not a GraphDef (it is empty)"

@@ -207,7 +207,10 @@ def test_settings_that_are_built_can_be_set() -> None:
     converter.target_spec.supported_ops = [OpsSet.TFLITE_BUILTINS]
     converter.target_spec = TargetSpec([OpsSet.TFLITE_BUILTINS, OpsSet.SELECT_TF_OPS])
     assert converter.convert()[4:8] == b"TFL3"
-    assert OpsSet.get_options() == ["TFLITE_BUILTINS", "SELECT_TF_OPS"]
+    assert OpsSet.get_options() == [
+        *("TFLITE_BUILTINS", "SELECT_TF_OPS", "TFLITE_BUILTINS_INT8"),
+        "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8",
+    ]
 
 
 def test_subclasses_have_settings_of_their_own() -> None:

@@ -1,0 +1,147 @@
+"""What TensorFlow's converter calls optimizations: which scheme its settings ask for, and the model of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from ...lite.model import Model
+from ..flatbuffer import ModelFile
+from .quantizer import Quantizer
+from .recipe import Recipe, scheme_recipe
+
+_INT8, _INT16 = "TFLITE_BUILTINS_INT8", "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
+_ENDS = ("float32", "int8", "uint8", "int16")
+
+
+class Optimize(Enum):
+    """What a model is quantized for, by TensorFlow's names; the first three are one."""
+
+    DEFAULT = "DEFAULT"
+    OPTIMIZE_FOR_SIZE = "OPTIMIZE_FOR_SIZE"
+    OPTIMIZE_FOR_LATENCY = "OPTIMIZE_FOR_LATENCY"
+    # Not built: converting with it is an UnsupportedError.
+    EXPERIMENTAL_SPARSITY = "EXPERIMENTAL_SPARSITY"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class RepresentativeDataset:
+    """Samples of a model's inputs: a function without arguments that gives them, one after another."""
+
+    input_gen: Callable[[], Iterable[Any]]
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """The settings that were given, by the converter's names; sets are the target's, by their names.
+
+    Values may be TensorFlow's.
+    """
+
+    optimizations: Sequence[Any]
+    sets: frozenset[str]
+    types: Sequence[Any]
+    representative_dataset: Any
+    inference_input_type: Any
+    inference_output_type: Any
+    per_channel: bool
+
+    def quantize(self, model: ModelFile) -> ModelFile:
+        """The quantized model; the float one where nothing asks for another.
+
+        Raises ValueError for settings that contradict each other, UnsupportedError for what is not built, and
+        for operators that have no integer kernel where the model must be whole integer.
+        """
+        ends = [_type_name(each) for each in (self.inference_input_type, self.inference_output_type)]
+        if not set(ends) <= set(_ENDS):
+            raise ValueError(f"inference_input_type, inference_output_type: must be of {_ENDS}, got {ends}")
+        scheme = self._scheme()
+        if scheme not in ("int8", "int16x8") and set(ends) != {"float32"}:
+            raise ValueError(
+                "inference_input_type, inference_output_type: must be float32 without integer activations, "
+                f"which take optimizations and a representative_dataset; got {ends}"
+            )
+        if scheme is None:
+            return model
+        quantizer = Quantizer(Model(model.content()), self._recipe(scheme))
+        if scheme not in ("int8", "int16x8"):
+            return quantizer.quantize().file
+        found = quantizer.calibrate(self._samples())
+        made = quantizer.quantize(found, input_type=ends[0], output_type=ends[1])
+        if self._is_whole:
+            left = [outcome for outcome in made.outcomes if outcome.reason]
+            if left:
+                raise UnsupportedError(_not_whole(left, scheme))
+        return made.file
+
+    def _recipe(self, scheme: str) -> Recipe:
+        return scheme_recipe(scheme, per_channel=self.per_channel)
+
+    def _scheme(self) -> str | None:
+        """The scheme's name, None for a float model."""
+        names = [str(getattr(each, "value", each)) for each in self.optimizations]
+        unknown = set(names).difference(Optimize.__members__)
+        if unknown:
+            raise ValueError(
+                f"optimizations: must be of {', '.join(Optimize.__members__)}, got {sorted(unknown)}"
+            )
+        if "EXPERIMENTAL_SPARSITY" in names:
+            raise UnsupportedError("optimizations: EXPERIMENTAL_SPARSITY is not built; DEFAULT would run")
+        types = {_type_name(each) for each in self.types}
+        wants_integers = bool(self.sets & {_INT8, _INT16}) or "int8" in types
+        if not names:
+            if wants_integers:
+                raise ValueError("optimizations: must be [Optimize.DEFAULT] for integers, got none")
+            return None
+        if not types <= {"float16", "int8", "float32"}:
+            raise ValueError(f"supported_types: must be of float16, int8 and float32, got {sorted(types)}")
+        if "float16" in types:
+            return "float16"
+        if self.representative_dataset is None:
+            if wants_integers:
+                raise ValueError("representative_dataset: must be given for a model of integers, got None")
+            return "dynamic"
+        return "int16x8" if _INT16 in self.sets else "int8"
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether no operator may stay float: no other set would take it."""
+        types = {_type_name(each) for each in self.types}
+        return types == {"int8"} or (bool(self.sets) and self.sets <= {_INT8, _INT16})
+
+    def _samples(self) -> Iterable[Any]:
+        given = self.representative_dataset
+        function = getattr(given, "input_gen", given)
+        if not callable(function):
+            raise ValueError(f"representative_dataset: must be a function that gives samples, got {given!r}")
+        return function()
+
+
+def _type_name(type: Any) -> str:
+    """NumPy's name of a type that is NumPy's or TensorFlow's."""
+    found = getattr(type, "as_numpy_dtype", type)
+    try:
+        return np.dtype(found).name
+    except TypeError:
+        raise ValueError(f"types: must be NumPy's or TensorFlow's, got {type!r}") from None
+
+
+def _not_whole(left: Sequence[Any], scheme: str) -> str:
+    lines = [f"{outcome.operation} {outcome.scope!r}: {outcome.reason}" for outcome in left[:20]]
+    more = [f"and {len(left) - 20} more"] if len(left) > 20 else []
+    return "\n  ".join(
+        [
+            f"supported_ops: {len(left)} operators cannot be of integers in {scheme}; with TFLITE_BUILTINS "
+            "among supported_ops they stay float",
+            *lines,
+            *more,
+        ]
+    )
