@@ -13,7 +13,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .native_call import NativeCall, native_plans
+from .native_call import NativeCall, native_plans, reads
 from .operators import registration
 from .subgraph_call import (
     Value,
@@ -218,7 +218,8 @@ def _while_operator(operator: str) -> Registration:
         values: list[Value | None] = [
             None if x is None else value_of(x) for x in node_inputs(context, node, 0)
         ]
-        while _holds(operator, condition, values):
+        is_read = [reads(condition, condition.tensor(t)) for t in condition.inputs]
+        while _holds(operator, condition, [x if r else None for x, r in zip(values, is_read, strict=True)]):
             context.cancellation.check()
             run(body, values)
             values = list(outputs_of(body))

@@ -59,7 +59,7 @@ class NativeCall:
         return [
             (x, y)
             for x, y in pairs
-            if x is not None and x is not y and y.nbytes and (reader is None or _reads(reader, y))
+            if x is not None and x is not y and y.nbytes and (reader is None or reads(reader, y))
         ]
 
     def words(self, *values: int) -> None:
@@ -83,7 +83,7 @@ class NativeCall:
         return [KernelCall("control_flow", kernel, args, self.tensors, messages=Failures(self.failures))]
 
 
-def _reads(subgraph: CalledSubgraph, tensor: Tensor) -> bool:
+def reads(subgraph: CalledSubgraph, tensor: Tensor) -> bool:
     """Whether the subgraph does anything with one of its inputs."""
     t = tensor.index
     return t in subgraph.outputs or any(t in node.inputs for node in subgraph.nodes)

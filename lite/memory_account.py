@@ -37,7 +37,7 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
         constant_bytes=held(AllocationType.MMAP_RO),
         dynamic_bytes=held(AllocationType.DYNAMIC),
         packed_bytes=sum(packed.values()),
-        kept_bytes=sum(n for held, n in subgraph.preparations.held.items() if held not in packed),
+        kept_bytes=sum(n for held, n in subgraph.earlier.held.items() if held not in packed),
     )
 
 

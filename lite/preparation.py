@@ -1,4 +1,4 @@
-"""Preparations: what preparing a graph has found, for the shapes that its inputs had before."""
+"""Preparations: what preparing a graph, or a later stage of it, has found for shapes that it had before."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from typing import TYPE_CHECKING, TypeAlias
 from .tensor import AllocationType
 
 if TYPE_CHECKING:
-    from .prepared_graph import PreparedGraph
-    from .tensor import Shape
+    from collections.abc import Iterable, Sequence
 
-    Key: TypeAlias = tuple[tuple[Shape, int], ...]
+    from .node import Node
+    from .prepared_graph import PreparedGraph
+    from .stage import Stage
+    from .tensor import Tensor
+
+    Key: TypeAlias = tuple[object, ...]
 
 _MOST = 64
 _MOST_BYTES = 64 << 20  # of packed weights, tables and arenas, besides those of one preparation
 _SMALL_ARENA = 1 << 20
 
-# Tensors of other kinds have values or memory that a preparation does not know.
+# Tensors of other kinds have values or memory that the preparation of a graph does not know.
 _KINDS = (
     AllocationType.NONE,
     AllocationType.MMAP_RO,
@@ -27,75 +31,59 @@ _KINDS = (
 
 
 class Preparation:
-    """The stages of an allocated graph, and how tensors and nodes are for them. A small arena stays."""
+    """A stage, and how the nodes and tensors that belong to it are while it runs. A small arena stays."""
 
-    def __init__(self, graph: PreparedGraph) -> None:
-        self._stages = list(graph.stages)
-        self._schedule = graph.schedule
-        self._arena_bytes = sum(stage.memory.arena_bytes for stage in graph.stages)
-        calls = (call for node in graph.schedule for call in node.calls or ())
+    def __init__(self, stage: Stage, nodes: Sequence[Node], tensors: Iterable[Tensor]) -> None:
+        self.stage = stage
+        calls = (call for node in nodes for call in node.calls or ())
         self.held = {id(array): array.nbytes for call in calls for array in call.keep}  # by identity: bytes
         self.put_away()
-        if self._stages[0].memory.held:
-            self.held[id(self)] = self._arena_bytes
-        self._nodes = [(node, node.calls, tuple(node.temporaries), node.user_data) for node in graph.schedule]
+        if stage.memory.held:
+            self.held[id(self)] = stage.memory.arena_bytes
+        self._nodes = [(node, node.calls, tuple(node.temporaries), node.user_data) for node in nodes]
         self._tensors = [
             (t, t.shape, t.type, t.allocation_type, t.data, t.address)
-            for t in graph.tensors
+            for t in tensors
             if t.allocation_type is not AllocationType.MMAP_RO
         ]
+        for t, *_ in self._tensors:
+            if t.is_dynamic and t.data is not None:
+                self.held[id(t.data)] = t.data.nbytes
 
     def put_away(self) -> None:
-        if self._arena_bytes > _SMALL_ARENA:
-            for stage in self._stages:
-                stage.memory.release()
+        if self.stage.memory.arena_bytes > _SMALL_ARENA:
+            self.stage.memory.release()
 
     def restore(self, graph: PreparedGraph) -> None:
+        """Have nodes and tensors as they were; what earlier stages have written may lie elsewhere now."""
         for tensor, shape, type, allocation_type, data, address in self._tensors:
             tensor.shape, tensor.type, tensor.allocation_type = shape, type, allocation_type
             tensor.data, tensor.address = data, address
         for node, calls, temporaries, user_data in self._nodes:
             node.calls, node.temporaries, node.user_data = calls, list(temporaries), user_data
-        graph.schedule = self._schedule
-        graph.stages[:] = self._stages
-        for stage in self._stages:
-            if not stage.memory.held:
-                stage.memory.acquire(graph)
-                stage.plan.blocks.bind()
+        if not self.stage.memory.held:
+            self.stage.memory.acquire(graph)
+        self.stage.plan.blocks.bind()
 
 
 class Preparations:
-    """The latest preparations of one graph, by its inputs' shapes.
-
-    A graph is prepared anew where a run tells shapes, where nodes have effects or run other graphs, and where
-    delegates have a part in it.
-    """
+    """The latest preparations, by what they were made for."""
 
     def __init__(self) -> None:
         self._kept: dict[Key, Preparation] = {}  # the oldest first
         self._holders: Counter[int] = Counter()  # how many preparations hold an array, by its identity
         self._bytes = 0  # of these arrays
-        self._latest: Preparation | None = None  # the one that the graph has now
 
-    def keep(self, graph: PreparedGraph) -> None:
-        """Take the preparation of an allocated graph whose inputs are about to change."""
-        latest, self._latest = self._latest, None
-        if latest is not None:
-            latest.put_away()
-        elif _can_be_kept(graph):
-            latest = Preparation(graph)
-        else:
-            return
+    def put(self, key: Key, latest: Preparation) -> None:
         kept = self._kept
-        kept[_key(graph)] = latest
+        kept[key] = latest
         self._count(latest, 1)
         own = sum(latest.held.values())
         while len(kept) > _MOST or (len(kept) > 1 and self._bytes - own > _MOST_BYTES):
             self._count(kept.pop(next(iter(kept))), -1)
 
-    def take(self, graph: PreparedGraph) -> Preparation | None:
-        """The preparation for the present inputs, if there is one; it is the graph's again."""
-        known = self._latest = self._kept.pop(_key(graph), None) if self._kept else None
+    def take(self, key: Key) -> Preparation | None:
+        known = self._kept.pop(key, None)
         if known is not None:
             self._count(known, -1)
         return known
@@ -104,7 +92,6 @@ class Preparations:
         self._kept.clear()
         self._holders.clear()
         self._bytes = 0
-        self._latest = None
 
     @property
     def held(self) -> dict[int, int]:
@@ -123,16 +110,89 @@ class Preparations:
                 del self._holders[array]
 
 
-def _key(graph: PreparedGraph) -> Key:
+class EarlierShapes:
+    """What one graph was prepared for before: whole, by its inputs, and its later stages, by what a run gave.
+
+    It is prepared anew where nodes have effects or run other graphs, and where delegates have a part in it.
+    """
+
+    def __init__(self) -> None:
+        self._whole = Preparations()
+        self._latest: Preparation | None = None  # the whole graph's, which it has now
+        self._stages = Preparations()
+
+    def keep(self, graph: PreparedGraph) -> None:
+        """Keep the preparation of an allocated graph whose inputs are about to change."""
+        self._stages.clear()
+        latest, self._latest = self._latest, None
+        if latest is not None:
+            latest.put_away()
+        elif _is_whole(graph) and _may_be_kept(graph, graph.schedule):
+            latest = Preparation(graph.stages[0], graph.schedule, graph.tensors)
+        else:
+            return
+        self._whole.put(_inputs(graph), latest)
+
+    def restore(self, graph: PreparedGraph) -> bool:
+        """Give the graph its preparation for the present inputs, if there is one."""
+        self._stages.clear()
+        known = self._latest = self._whole.take(_inputs(graph))
+        if known is None:
+            return False
+        graph.schedule = list(known.stage.plan.nodes)
+        graph.stages[:] = [known.stage]
+        known.restore(graph)
+        return True
+
+    def keep_stages(self, graph: PreparedGraph, number: int) -> None:
+        """Take away the stages from this number on, before others that the run calls for."""
+        for stage in graph.stages[number:]:
+            nodes = graph.schedule[stage.first : stage.last + 1]
+            if stage.memory.held and _may_be_kept(graph, nodes):
+                written = [t for node in nodes for t in (*node.outputs, *node.temporaries) if t >= 0]
+                kept = Preparation(stage, nodes, (graph.tensors[t] for t in written))
+                self._stages.put(stage.found, kept)
+        del graph.stages[number:]
+
+    def restore_stage(self, graph: PreparedGraph, key: Key) -> bool:
+        """Append the stage that was prepared for what the run has given, if there is one."""
+        known = self._stages.take(key)
+        if known is None:
+            return False
+        graph.stages.append(known.stage)
+        known.restore(graph)
+        return True
+
+    def clear(self) -> None:
+        self._whole.clear()
+        self._stages.clear()
+        self._latest = None
+
+    @property
+    def held(self) -> dict[int, int]:
+        """What is held besides the present preparation, by identity: the bytes."""
+        return self._whole.held | self._stages.held
+
+
+def found(graph: PreparedGraph, first: int) -> Key:
+    """What a stage from this position on is prepared for, besides the inputs: what came out before it."""
+    written = (graph.tensors[t] for node in graph.schedule[:first] for t in node.outputs if t >= 0)
+    return first, graph.resources.generation, *(tensor.shape for tensor in written if tensor.is_dynamic)
+
+
+def _inputs(graph: PreparedGraph) -> Key:
     inputs = [graph.tensors[t] for t in graph.inputs]
     return tuple((x.shape, x.type) for x in inputs)
 
 
-def _can_be_kept(graph: PreparedGraph) -> bool:
+def _is_whole(graph: PreparedGraph) -> bool:
+    """Whether the graph has one stage, all of whose tensors a preparation knows."""
     if len(graph.stages) != 1 or not graph.has_memory or not graph.is_planned:
         return False
-    if graph.delegation is not None or any(True for _ in graph.callees):
-        return False
-    if any(node.registration.side_effects or not node.registration.is_own for node in graph.schedule):
-        return False
     return all(tensor.allocation_type in _KINDS or tensor.is_variable for tensor in graph.tensors)
+
+
+def _may_be_kept(graph: PreparedGraph, nodes: Sequence[Node]) -> bool:
+    if graph.delegation is not None:
+        return False
+    return all(node.registration.is_own and not node.registration.side_effects for node in nodes)

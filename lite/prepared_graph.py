@@ -14,7 +14,7 @@ from .memory import StageMemory
 from .node_context import NodeContext
 from .node_errors import free_node, invoke_error, prepare_error
 from .plan import NativeSegment, Plan
-from .preparation import Preparations
+from .preparation import EarlierShapes, found
 from .prepared_calls import checked_calls
 from .shape_check import check_strict, checked_shape
 from .stage import Stage, State
@@ -53,7 +53,7 @@ class PreparedGraph(NodeContext):
         self.state = State.UNINVOKABLE
         self.schedule: list[Node] = []  # what runs, stage by stage: the execution plan's nodes, fused
         self.stages: list[Stage] = []
-        self.preparations = Preparations()  # for other shapes
+        self.earlier = EarlierShapes()
         self.fault: str | None = None  # of the graph: it can be looked at, not run
         self.was_allocated = False
         self.owned = False  # by one node of another subgraph, the only one that runs it
@@ -103,9 +103,7 @@ class PreparedGraph(NodeContext):
         if self.state is State.INVOKABLE and self._generation == self.resources.generation:
             self._restore_memory()
             return
-        known = self.preparations.take(self)
-        if known is not None:
-            known.restore(self)
+        if self.earlier.restore(self):
             self.state = State.INVOKABLE
             self._choose_entry()
             self.reset_variables()
@@ -152,7 +150,7 @@ class PreparedGraph(NodeContext):
 
     def _invalidate(self) -> None:
         if self.state is State.INVOKABLE and self._generation == self.resources.generation:
-            self.preparations.keep(self)
+            self.earlier.keep(self)
         self.state = State.UNINVOKABLE
         self._entry = None
         if self.delegation is not None and self.delegation.fixed_shapes:
@@ -167,7 +165,7 @@ class PreparedGraph(NodeContext):
         for stage in self.stages:
             stage.memory.release()
         self.stages.clear()
-        self.preparations.clear()
+        self.earlier.clear()
         self.state = State.UNINVOKABLE
         self._entry = None
         for caller in (*self.runtime.subgraphs, *self.runtime.copies):
@@ -217,7 +215,7 @@ class PreparedGraph(NodeContext):
         memory.acquire(self)
         plan = self._plan(first, last)
         plan.blocks.bind()
-        self.stages.append(Stage(first, last, memory, plan))
+        self.stages.append(Stage(first, last, memory, plan, found(self, first)))
         self._choose_entry()
         debug.show_plan(self, self.stages[-1])
 
@@ -234,6 +232,7 @@ class PreparedGraph(NodeContext):
 
     def plan_again(self) -> None:
         """Make the plans anew for nodes as they are prepared: who holds a tensor has changed."""
+        self.earlier.clear()
         for stage in self.stages:
             stage.plan = self._plan(stage.first, stage.last)
             if stage.memory.held:
@@ -283,7 +282,7 @@ class PreparedGraph(NodeContext):
     def release_nonpersistent_memory(self) -> None:
         """Give the arena back; allocate_tensors brings it back without preparing anew."""
         self._entry = None
-        self.preparations.clear()
+        self.earlier.clear()
         self.callees.release_memory()
         for stage in self.stages:
             stage.memory.release()

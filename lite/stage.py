@@ -21,13 +21,17 @@ class Stage:
     """Nodes at positions first to last (inclusive) of the execution plan, ready to run.
 
     A subgraph without dynamic tensors has one stage. Otherwise a stage ends with the node
-    whose output shapes are known only when it has run; the next one is prepared then.
+    whose output shapes are known only when it has run; the next one is prepared then. found says what
+    it was prepared for.
     """
 
-    __slots__ = ("first", "last", "memory", "plan")
+    __slots__ = ("first", "found", "last", "memory", "plan")
 
-    def __init__(self, first: int, last: int, memory: StageMemory, plan: Plan) -> None:
+    def __init__(
+        self, first: int, last: int, memory: StageMemory, plan: Plan, found: tuple[object, ...] = ()
+    ) -> None:
         self.first = first
         self.last = last
         self.memory = memory
         self.plan = plan
+        self.found = found

@@ -9,6 +9,7 @@ from .errors import InvokeError, StateError
 from .node_errors import invoke_error
 from .observation import run_observed
 from .plan import NativeSegment
+from .preparation import found
 from .prepared_graph import PreparedGraph
 from .stage import Stage, State
 from .variables import kept_values, restore_values
@@ -78,7 +79,9 @@ class Subgraph(PreparedGraph):
         """Prepare the nodes behind a dynamic tensor, unless that was done for the same shapes."""
         if not self._dynamic_resized and number < len(self.stages):
             return
-        del self.stages[number:]
+        self.earlier.keep_stages(self, number)
+        if self.earlier.restore_stage(self, found(self, stage.last + 1)):
+            return
         self._running = False
         self._add_stage(stage.last + 1)
         self._running = True

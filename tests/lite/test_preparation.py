@@ -9,6 +9,7 @@ import pytest
 from numlite.delegates.simple import SimpleDelegate, SimpleDelegateKernel
 from numlite.interpreter import Interpreter
 from numlite.lite import preparation
+from numlite.lite.errors import PrepareError
 from numlite.lite.prepared_graph import PreparedGraph
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
@@ -202,3 +203,87 @@ def test_variables_start_anew() -> None:
 
     first = steps()
     assert not np.array_equal(*first) and np.array_equal(first, steps())
+
+
+def chosen_model() -> bytes:
+    """The rows of x [n, 3] with a positive first element, doubled; and which of these have a positive sum."""
+    b = ModelBuilder()
+    x = b.tensor((6, 3), shape_signature=[-1, 3])
+    first, positive = b.tensor((6, 1)), b.tensor((6, 1), bool)
+    b.op(BuiltinOperator.SLICE, [x, b.constant([0, 0]), b.constant([-1, 1])], [first])
+    zero = b.constant(np.zeros(1, np.float32))
+    b.op(BuiltinOperator.GREATER, [first, zero], [positive])
+    places, rows = b.tensor((1, 2), np.int64), b.tensor((1,), np.int64)
+    b.op(BuiltinOperator.WHERE, [positive], [places])
+    one = b.constant([1, 1])
+    options = tflite.StridedSliceOptionsT(begin_mask=1, end_mask=1, shrink_axis_mask=2)
+    b.op(BuiltinOperator.STRIDED_SLICE, [places, b.constant([0, 0]), one, one], [rows], options)
+    found, twice, sums = b.tensor((1, 3)), b.tensor((1, 3)), b.tensor((1,))
+    b.op(BuiltinOperator.GATHER, [x, rows], [found], tflite.GatherOptionsT())
+    b.op(BuiltinOperator.ADD, [found, found], [twice], tflite.AddOptionsT())
+    b.op(BuiltinOperator.SUM, [twice, b.constant([1])], [sums], tflite.ReducerOptionsT())
+    large, where = b.tensor((1,), bool), b.tensor((1, 1), np.int64)
+    b.op(BuiltinOperator.GREATER, [sums, zero], [large])
+    b.op(BuiltinOperator.WHERE, [large], [where])
+    return b.build([x], [twice, where])
+
+
+def chosen(x: np.ndarray) -> list[np.ndarray]:
+    twice = x[x[:, 0] > 0] * 2
+    return [twice, np.flatnonzero(twice.sum(1) > 0)[:, np.newaxis]]
+
+
+def rows(seed: int, positive: int, n: int = 6) -> np.ndarray:
+    x = np.abs(np.random.default_rng(seed).standard_normal((n, 3))).astype(np.float32)
+    x[positive:, 0] *= -1
+    x[::2, 1] *= -3
+    return x
+
+
+def check_chosen(interpreter: Interpreter, x: np.ndarray) -> None:
+    if tuple(interpreter.get_input_details()[0]["shape"]) != x.shape:
+        interpreter.resize_tensor_input(0, x.shape)
+        interpreter.allocate_tensors()
+    interpreter.set_tensor(0, x)
+    interpreter.invoke()
+    results = [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+    for result, expected in zip(results, chosen(x), strict=True):
+        assert result.shape == expected.shape and np.allclose(result, expected, rtol=1e-6)
+
+
+def test_stages_behind_results_of_unknown_size_are_not_prepared_again(prepared: Callable[[], int]) -> None:
+    interpreter = ready(chosen_model())
+    inputs = [rows(seed, seed % 7) for seed in range(14)]
+    for x in inputs:
+        check_chosen(interpreter, x)
+    prepared()
+    for x in [*inputs[::-1], *inputs]:
+        check_chosen(interpreter, x)
+    assert prepared() == 0
+
+
+def test_later_stages_belong_to_the_shapes_of_the_inputs() -> None:
+    interpreter = ready(chosen_model())
+    for seed in range(12):
+        check_chosen(interpreter, rows(seed, seed % 5, n=5 + seed % 2))
+
+
+def test_a_stage_that_cannot_be_prepared_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(graph: PreparedGraph, first: int) -> None:
+        raise PrepareError(f"no room for the stage at {first}")
+
+    interpreter = ready(chosen_model())
+    check_chosen(interpreter, rows(1, 3))
+    check_chosen(interpreter, rows(2, 4))
+    with monkeypatch.context() as patched, pytest.raises(PrepareError, match="no room"):
+        patched.setattr(PreparedGraph, "_add_stage", fails)
+        check_chosen(interpreter, rows(2, 5))
+    for positive in (3, 4, 0, 6, 3):
+        check_chosen(interpreter, rows(3, positive))
+
+
+def test_large_arenas_of_stages_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparation, "_SMALL_ARENA", 0)
+    interpreter = ready(chosen_model())
+    for seed in range(12):
+        check_chosen(interpreter, rows(seed, seed % 5))
