@@ -15,7 +15,7 @@ from ...kernels.plugin.buffer import content, fill
 from ...kernels.plugin.callbacks import Answer, name_text
 from ...kernels.plugin.handles import Handles
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import GraphDef, OpDef
+from ...schema.graph_def import GraphDef, OpDef, TensorShapeProto
 from ...schema.op_info import OpInfo
 from ..ir.attributes import DenseAttr
 from ..ir.dense import tensor_proto
@@ -185,10 +185,8 @@ def properties_proto(properties: TensorProperties) -> OpInfo.TensorProperties:
     made = OpInfo.TensorProperties(dtype=properties.dtype)
     if properties.shape is None:
         made.shape.unknown_rank = True
-    else:
-        made.shape.SetInParent()
-        for size in properties.shape:
-            made.shape.dim.add(size=size)
+    elif properties.shape:  # TensorFlow writes no shape at all for rank 0
+        made.shape.dim.extend(TensorShapeProto.Dim(size=size) for size in properties.shape)
     if isinstance(properties.value, DenseAttr):
         made.value.CopyFrom(tensor_proto(properties.value))
     return made

@@ -98,7 +98,7 @@ class FunctionLibrary:
         found = self._functions.get(name) or self._ops.get(name) or op_defs().find(name)
         if found is None:
             raise NotFoundError(
-                f"Op type not registered '{name}' in this process: it is none of TensorFlow's ops, and "
-                "neither a function of the graph nor an op that a plugin has registered."
+                f"Op type not registered '{name}' in binary running on numlite: it is none of TensorFlow's "
+                "ops, and neither a function of the graph nor an op that a plugin has registered."
             )
         return found

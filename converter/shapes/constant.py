@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ..ir.attributes import DenseAttr, TensorProtoAttr
+from ..ir.attributes import DenseAttr, ShapeAttr, TensorProtoAttr
 from .context import Results, ShapeContext, ShapeFunction
 from .dimensions import ANY
 
@@ -24,6 +24,15 @@ def placeholder(c: ShapeContext) -> Results:
 def with_default(c: ShapeContext) -> Results:
     """PlaceholderWithDefault: the fed value may be of any shape that the attribute allows."""
     return [c.shape("shape")]
+
+
+def argument(c: ShapeContext) -> Results:
+    """_Arg, an argument of a function as a graph of its own: as its caller has noted it."""
+    noted = c.attributes.get("_output_shapes")
+    if isinstance(noted, tuple) and len(noted) == 1 and isinstance(noted[0], ShapeAttr):
+        sizes = noted[0].sizes
+        return [None if sizes is None else tuple(ANY if n is None or n < 0 else n for n in sizes)]
+    return placeholder(c)
 
 
 def range_(c: ShapeContext) -> Results:
@@ -61,6 +70,7 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Const", "HostConst"), const),
     **dict.fromkeys(("Placeholder", "PlaceholderV2"), placeholder),
     "PlaceholderWithDefault": with_default,
+    "_Arg": argument,
     "Range": range_,
     "LinSpace": linspace,
     "ImmutableConst": placeholder,

@@ -22,6 +22,7 @@ from numlite.converter.plugins.choice import RunningPlugin
 from numlite.lite.errors import PluginError
 from numlite.schema.graph_def import GraphDef
 
+from ..conftest import SHARED_MODELS
 from .c_plugins import compiled
 from .small_graphs import GRAPH
 
@@ -332,6 +333,41 @@ def test_the_probe_is_told_what_tensorflow_tells(tmp_path: Path, monkeypatch: py
     assert any(
         line.startswith("opdef NoSuchOp code=5 msg=Op type not registered 'NoSuchOp' in") for line in lines
     )
+
+
+@pytest.mark.parametrize("kind", ["function", "session"])
+def test_tensorflows_log_of_a_probe_line_by_line(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as the order of names and the tails of messages go. Of the session, what it says with valid
+    feeds: without, TensorFlow refines a fed shape by the MatMul that reads it.
+    """
+    folder = SHARED_MODELS.parent / "convert" / "grappler2" / "plugin"
+    if not folder.is_dir():
+        pytest.skip("no ../shared/convert/grappler2/plugin beside the repository")
+    raw = (folder / f"{kind}.bin").read_bytes()
+    graph = raw[8 : 8 + int.from_bytes(raw[:8], "little")]
+    wanted = (folder / f"{kind}.txt").read_text().splitlines()
+    nodes = dict.fromkeys(line.split()[1] for line in wanted if line.startswith(" in "))
+    monkeypatch.setenv("PROBE_LOG", str(tmp_path / "log"))
+    monkeypatch.setenv("PROBE_NODES", ",".join(nodes))
+    names = {
+        "function": "['identity_RetVal'], [], ['identity_RetVal']",
+        "session": "['x', 'flat'], ['x'], ['flat:0']",
+    }
+    code = f"plugin.create(); plugin.optimize(CItem(graph, {names[kind]}, {{}})); plugin.destroy()"
+    in_this_process(code, compiled("probe"), graph.hex())
+    found = _comparable((tmp_path / "log").read_text().splitlines())
+    expected = [*_comparable(wanted)[: len(found) - 1], "destroy"]
+    if kind == "session":
+        start = expected.index("infer flags=15 code=0")
+        found, expected = found[start:], expected[start:]
+    assert found == expected and len(found) > 15
+
+
+def _comparable(lines: list[str]) -> list[str]:
+    kept = [line for line in lines if not line.startswith(("init", "optimize"))]
+    return [line.partition(" in binary")[0] for line in kept]
 
 
 def test_no_process_is_left() -> None:
