@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from ...kernels.fallback.op_metadata import OpMetadata
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.registry import KernelRegistration, KernelRegistry
-from ...schema.op_defs import op_defs
 from .c_plugin import opened_plugin
 from .discovery import add_plugin
-from .registry import PluginEntry, PluginRegistry
+from .registry import PluginEntry, PluginRegistry, add_kernels
 
 
 def plugin_kernels(
@@ -39,13 +38,7 @@ class PluginKernels(KernelRegistry):
         super().__init__()
         self._common = fallback_kernels() if common is None else common
         for plugin in plugins:
-            own = {op.name for op in plugin.ops}
-            for op in plugin.ops:
-                if op_defs().find(op.name) is None or prefer:
-                    self.register_op(OpMetadata(op))
-            for kernel in plugin.kernels:
-                if prefer or kernel.op in own or op_defs().find(kernel.op) is None:
-                    self.register(kernel)
+            add_kernels(self, plugin, prefer)
 
     def registrations(self, op: str) -> list[KernelRegistration]:
         return [*super().registrations(op), *self._common.registrations(op)]

@@ -8,9 +8,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from threading import RLock
 
-from ...kernels.fallback.registry import KernelRegistration
+from ...kernels.fallback.op_metadata import OpMetadata
+from ...kernels.fallback.register import fallback_kernels
+from ...kernels.fallback.registry import KernelRegistration, KernelRegistry
 from ...lite.errors import PluginError
 from ...schema.graph_def import OpDef
+from ...schema.op_defs import op_defs
 from .plugin import API_VERSION, STATES, OptimizerPlugin, TriState
 
 _LOG = logging.getLogger("numlite")
@@ -70,10 +73,26 @@ def checked_configs(name: str, configs: Mapping[str, TriState]) -> dict[str, Tri
         raise PluginError(f"plugin {name!r}: configs must be TriStates, got {dict(configs)!r}") from error
 
 
+def add_kernels(kernels: KernelRegistry, plugin: PluginEntry, prefer: bool = False) -> None:
+    """Let kernels know the plugin's ops and those of its kernels that are for them, with prefer those for
+    TensorFlow's ops, too.
+    """
+    for op in plugin.ops:
+        if prefer or op_defs().find(op.name) is None:
+            kernels.register_op(OpMetadata(op))
+    for kernel in plugin.kernels:
+        if prefer or op_defs().find(kernel.op) is None:
+            kernels.register(kernel)
+
+
 class PluginRegistry:
     """Plugins by name. Safe from several threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, kernels: KernelRegistry | None = None) -> None:
+        """kernels: where the plugins' own ops and their kernels are known while the plugins are
+        registered.
+        """
+        self._kernels = kernels
         self._plugins: dict[str, PluginEntry] = {}
         self._optimizers: dict[str, type] = {}
         # Plugins that were found and could not be had, with the reason.
@@ -98,6 +117,8 @@ class PluginRegistry:
                         f"--no-plugin {held.name} unloads that"
                     )
             self._plugins[entry.name] = entry
+            if self._kernels is not None:
+                add_kernels(self._kernels, entry)
         return entry
 
     def unregister(self, name: str) -> None:
@@ -106,7 +127,12 @@ class PluginRegistry:
             if name not in self._plugins:
                 known = ", ".join(sorted(self._plugins)) or "none"
                 raise PluginError(f"plugin {name!r}: must be one of {known}")
-            del self._plugins[name]
+            entry = self._plugins.pop(name)
+            if self._kernels is not None:
+                for kernel in entry.kernels:
+                    self._kernels.unregister(kernel)
+                for op in entry.ops:
+                    self._kernels.unregister_op(op.name)
 
     def plugins(self) -> list[PluginEntry]:
         """In the order in which they were registered."""
@@ -149,8 +175,8 @@ class PluginRegistry:
 
 @cache
 def default_registry() -> PluginRegistry:
-    """The process's own."""
-    return PluginRegistry()
+    """The process's own. All that runs graphs knows the ops and kernels of its plugins."""
+    return PluginRegistry(fallback_kernels())
 
 
 def register_plugin(plugin: type[OptimizerPlugin]) -> PluginEntry:

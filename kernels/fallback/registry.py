@@ -89,6 +89,11 @@ class KernelRegistry:
     def register(self, registration: KernelRegistration) -> None:
         self._kernels.setdefault(registration.op, []).insert(0, registration)
 
+    def unregister(self, registration: KernelRegistration) -> None:
+        """Forget a kernel that was registered, if it is there."""
+        if registration in self._kernels.get(registration.op, ()):
+            self._kernels[registration.op].remove(registration)
+
     def register_kernel(
         self, op: str, factory: KernelFactory | type[OpKernel], **constraints: Collection[int]
     ) -> None:
@@ -99,6 +104,10 @@ class KernelRegistry:
     def register_op(self, metadata: OpMetadata) -> None:
         """Inputs, outputs and attributes of an op that TensorFlow does not have."""
         self._ops[metadata.name] = metadata
+
+    def unregister_op(self, name: str) -> None:
+        """Forget an op that was registered, if it is there."""
+        self._ops.pop(name, None)
 
     def registrations(self, op: str) -> list[KernelRegistration]:
         return self._kernels.get(op, [])

@@ -13,7 +13,7 @@ define internal void @free_storage(ptr %data, i64 %length, ptr %argument) {
   call void @free(ptr %data)
   ret void
 }
-define ptr @numlite_tensor(i32 %type, ptr %dims, i32 %rank, ptr %storage) {
+define internal ptr @numlite_tensor(i32 %type, ptr %dims, i32 %rank, ptr %storage) {
   %made = call ptr @calloc(i64 1, i64 24)
   store i32 %type, ptr %made
   %rank_at = getelementptr %tensor, ptr %made, i64 0, i32 1
@@ -38,7 +38,7 @@ define internal void @copy_dims(ptr %tensor, ptr %dims, i32 %rank) {
   call void @free(ptr %before)
   ret void
 }
-define ptr @numlite_storage(ptr %data, i64 %length, ptr %deallocator, ptr %argument) {
+define internal ptr @numlite_storage(ptr %data, i64 %length, ptr %deallocator, ptr %argument) {
   %made = call ptr @malloc(i64 40)
   store %storage zeroinitializer, ptr %made
   store i64 1, ptr %made
@@ -77,6 +77,17 @@ done:
   br label %end
 end:
   ret void
+}
+define ptr @numlite_borrow(i32 %type, ptr %dims, i32 %rank, ptr %data, i64 %length) {
+  %storage = call ptr @numlite_storage(ptr %data, i64 %length, ptr null, ptr null)
+  %made = call ptr @numlite_tensor(i32 %type, ptr %dims, i32 %rank, ptr %storage)
+  ret ptr %made
+}
+define i64 @numlite_release(ptr %tensor) {
+  %storage = call ptr @storage_of(ptr %tensor)
+  %references = load atomic i64, ptr %storage acquire, align 8
+  call void @TF_DeleteTensor(ptr %tensor)
+  ret i64 %references
 }
 define ptr @numlite_share(ptr %tensor) {
   %whole = load %tensor, ptr %tensor

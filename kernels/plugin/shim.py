@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Collection, Sequence
 from functools import cache
+from typing import Any
 
 from ...lite.errors import PluginError, UnsupportedError
 from ..compiled.driver.image import uses_shared_objects
@@ -29,7 +30,7 @@ LIBRARIES = (
 )
 _SONAME = "libnumlite_plugin_api.so"
 _TYPES = {"v": "void", "p": "ptr", "s": "ptr", "t": "ptr", "i": "i32", "z": "i64", "l": "i64", "b": "i8"}
-_OWN = ("numlite_live", "numlite_fill", "numlite_table", "numlite_share", "numlite_tensor", "numlite_storage")
+_OWN = ("numlite_live", "numlite_fill", "numlite_table", "numlite_share", "numlite_borrow", "numlite_release")
 
 _TABLE = """
 @table = internal global [{count} x ptr] zeroinitializer
@@ -95,6 +96,7 @@ class Shim:
         check_machine()
         check_no_tensorflow()
         exports = [*NATIVE, *CALLBACKS, *_OWN]
+        self._functions: dict[str, Any] = {}
         self._library = _opened("plugin_api", shim_ir(), exports, _SONAME)
         for name in LIBRARIES:
             mark = "numlite_" + "".join(filter(str.isalnum, name))
@@ -106,9 +108,13 @@ class Shim:
         self._callbacks: dict[str, object] = {}
 
     def call(self, name: str, result: type | None, *arguments: object) -> int:
-        """Call a function of the shim; addresses are ints, integers are given as ctypes has them."""
-        function = self._library[name]
-        function.restype = result
+        """Call a function of the shim, which always has the same result; integers are given as ctypes has
+        them.
+        """
+        function = self._functions.get(name)
+        if function is None:
+            function = self._functions[name] = self._library[name]
+            function.restype = result
         answer: int | None = function(*arguments)
         return answer or 0
 

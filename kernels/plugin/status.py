@@ -48,7 +48,7 @@ def op_error(code: int, message: str) -> OpError:
 
 def set_status(address: int | None, code: int, message: str) -> None:
     """Write a status that a plugin reads; one that it left out is left out."""
-    if address:
+    if address and (code or ctypes.c_int32.from_address(address).value):
         # A C string ends at its first zero.
         text = message.replace("\0", "\\0").encode(errors="replace")
         shim().call("TF_SetStatus", None, ctypes.c_void_p(address), ctypes.c_int(code), text)

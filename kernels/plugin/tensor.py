@@ -105,9 +105,13 @@ class HeldTensor:
         self.array = array
         host = shim()
         data = array.ctypes.data if array.nbytes else ALIGNMENT  # nobody looks at nothing
-        self.storage = host.call("numlite_storage", _P, _P(data), _SIZE(array.nbytes), None, None)
-        dims = (ctypes.c_int64 * max(array.ndim, 1))(*array.shape)
-        self.address = host.call("numlite_tensor", _P, type, dims, array.ndim, _P(self.storage))
+        dims = (ctypes.c_int64 * array.ndim)(*array.shape)
+        size = _SIZE(array.nbytes)
+        self.address = host.call("numlite_borrow", _P, type, dims, array.ndim, _P(data), size)
+
+    @property
+    def storage(self) -> int:
+        return storage_of(self.address)
 
     def share(self) -> int:
         """Another TF_Tensor of the same memory, for the plugin to delete."""
@@ -115,9 +119,8 @@ class HeldTensor:
 
     def release(self) -> None:
         """Ours is gone; memory of which the plugin has kept a tensor stays as long as the process."""
-        if _Storage.from_address(self.storage).references > 1:
+        if shim().call("numlite_release", ctypes.c_int64, _P(self.address)) > 1:
             _kept.append(self.array)
-        shim().call("TF_DeleteTensor", None, _P(self.address))
 
 
 _kept: list[np.ndarray] = []

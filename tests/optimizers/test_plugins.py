@@ -7,7 +7,9 @@ from collections.abc import Iterable
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
+from numlite.converter import GraphRunner, run_graph
 from numlite.converter.ir.export_graph import export_graph_def
 from numlite.converter.ir.module import Module
 from numlite.converter.optimizers.config import CustomOptimizer, OptimizerConfig
@@ -22,11 +24,15 @@ from numlite.converter.plugins import (
     PluginError,
     PluginRegistry,
     TriState,
+    register_plugin,
+    unregister_plugin,
 )
 from numlite.converter.plugins.choice import custom_factory, plugin_choice
 from numlite.kernels.fallback.op_metadata import OpMetadata
+from numlite.kernels.fallback.register import fallback_kernels
 from numlite.kernels.fallback.registry import KernelRegistration, kernel
 from numlite.kernels.fallback.status import NotFoundError
+from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import GraphDef, OpDef
 
 from .small_graphs import GRAPH
@@ -259,6 +265,22 @@ def test_an_op_of_the_plugins_own_is_known() -> None:
     result = optimized(OwnOp)
     assert record(result, "OwnOp").status == "changed", record(result, "OwnOp").reason
     assert op_of(result, "relu") == "TestTwice"
+
+
+def test_everything_that_runs_graphs_knows_the_ops_of_a_registered_plugin() -> None:
+    definition = GraphDef()
+    definition.CopyFrom(GRAPH)
+    definition.node[-1].op = "TestTwice"
+    x = np.ones((2, 4), np.float32)
+    register_plugin(OwnOp)
+    try:
+        runner = GraphRunner(definition)
+        np.testing.assert_array_equal(runner.run({"x": x}, ["relu"])[0], np.full((2, 3), 8))
+    finally:
+        unregister_plugin(OwnOp)
+    assert fallback_kernels().registrations("TestTwice") == []
+    with pytest.raises(UnsupportedError, match="TestTwice"):
+        run_graph(definition, {"x": x}, ["relu"])
 
 
 class Custom:
