@@ -16,6 +16,7 @@ from .compute import CContext
 from .construction import CConstruction
 from .handles import Handles
 from .kernel_builder import CKernelRegistration
+from .shim import shim
 
 _P = ctypes.c_void_p
 _Create = ctypes.CFUNCTYPE(_P, _P)
@@ -41,8 +42,8 @@ class CKernel(OpKernel):
         finally:
             handles.drop(handle)
         if kernel.delete:
-            self._end = weakref.finalize(self, _Delete(kernel.delete), self._state)
-            self._end.atexit = False  # the plugin's own library may be gone before
+            self._end = weakref.finalize(self, _delete, kernel.delete, self._state)
+            self._end.atexit = False
         raise_faults()
         if held.error is not None:
             raise held.error
@@ -59,6 +60,11 @@ class CKernel(OpKernel):
         """Let the plugin delete its state."""
         if hasattr(self, "_end"):
             self._end()
+
+
+def _delete(function: int, state: int | None) -> None:
+    if not shim().is_gone:  # as the process ends the plugin's own library may be gone before
+        _Delete(function)(state)
 
 
 def kernel_registrations(

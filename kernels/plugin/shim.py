@@ -7,6 +7,7 @@ libraries that they were linked against.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import sys
@@ -30,9 +31,23 @@ LIBRARIES = (
 )
 _SONAME = "libnumlite_plugin_api.so"
 _TYPES = {"v": "void", "p": "ptr", "s": "ptr", "t": "ptr", "i": "i32", "z": "i64", "l": "i64", "b": "i8"}
-_OWN = ("numlite_live", "numlite_fill", "numlite_table", "numlite_share", "numlite_borrow", "numlite_release")
+# What every callback is once Python ends: destructors of plugins may run behind that.
+_GONE = "numlite_gone"
+_OWN = (
+    _GONE,
+    "numlite_live",
+    "numlite_fill",
+    "numlite_table",
+    "numlite_share",
+    "numlite_borrow",
+    "numlite_release",
+)
 
 _TABLE = """
+@nothing = internal constant [2 x i64] zeroinitializer
+define ptr @numlite_gone() {{
+  ret ptr null
+}}
 @table = internal global [{count} x ptr] zeroinitializer
 define ptr @numlite_table() {{
   ret ptr @table
@@ -51,7 +66,9 @@ _VIEW = """
 define {{ ptr, i64 }} @{name}(ptr %a0) {{
   %place = getelementptr [{count} x ptr], ptr @table, i64 0, i64 {index}
   %function = load ptr, ptr %place
-  %words = call ptr %function(ptr %a0)
+  %given = call ptr %function(ptr %a0)
+  %none = icmp eq ptr %given, null
+  %words = select i1 %none, ptr @nothing, ptr %given
   %view = load {{ ptr, i64 }}, ptr %words
   ret {{ ptr, i64 }} %view
 }}
@@ -96,6 +113,7 @@ class Shim:
         check_machine()
         check_no_tensorflow()
         exports = [*NATIVE, *CALLBACKS, *_OWN]
+        self.is_gone = False
         self._functions: dict[str, Any] = {}
         self._library = _opened("plugin_api", shim_ir(), exports, _SONAME)
         for name in LIBRARIES:
@@ -104,6 +122,7 @@ class Shim:
         self._table = (ctypes.c_void_p * len(CALLBACKS)).from_address(
             self.call("numlite_table", ctypes.c_void_p)
         )
+        atexit.register(self._end)
         self._live = (ctypes.c_int64 * len(LIVE)).from_address(self.call("numlite_live", ctypes.c_void_p))
         self._callbacks: dict[str, object] = {}
 
@@ -117,6 +136,13 @@ class Shim:
             function.restype = result
         answer: int | None = function(*arguments)
         return answer or 0
+
+    def _end(self) -> None:
+        """Python ends: nothing of it answers any more."""
+        self.is_gone = True
+        nothing = ctypes.cast(self._library[_GONE], ctypes.c_void_p).value
+        for place in range(len(CALLBACKS)):
+            self._table[place] = nothing
 
     def set_callback(self, name: str, callback: ctypes._CFuncPtr) -> None:  # type: ignore[name-defined]
         """What answers the function from now on; it is kept, because the plugin may call it at any time."""
