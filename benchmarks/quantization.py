@@ -35,16 +35,18 @@ NETS = Path(__file__).resolve().parents[2] / "shared/convert/quant"
 
 
 class Peer(NamedTuple):
-    """A scheme: numlite's recipe, TensorFlow's file, and the names of ai-edge-quantizer's recipes."""
+    """A scheme: numlite's recipe, TensorFlow's file, ai-edge-quantizer's recipes, and what inputs become."""
 
     recipe: Recipe
     file: str = ""
     names: tuple[str, ...] = ()
+    ends: str = "float32"
 
 
 SCHEMES = {
-    "int8": Peer(scheme_recipe("int8"), "int8_floatio"),
-    "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor"),
+    "int8": Peer(scheme_recipe("int8"), "int8", ends="int8"),
+    "int8, float ends": Peer(scheme_recipe("int8"), "int8_floatio"),
+    "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor", ends="int8"),
     "int16x8": Peer(scheme_recipe("int16x8"), "int16x8"),
     "dynamic": Peer(scheme_recipe("dynamic"), "dynamic", ("dynamic_legacy_wi8_afp32",)),
     "dynamic, all": Peer(scheme_recipe("dynamic", least=0), "", ("dynamic_wi8_afp32",)),
@@ -59,6 +61,9 @@ SCHEMES = {
         scheme_recipe("dynamic", least=0, weight_bits=4),
         "",
         ("dynamic_wi4_afp32", "dynamic_wi4_afp32:MSE", "dynamic_wi4_afp32:OCTAV"),
+    ),
+    "dynamic int4 GPTQ": Peer(
+        scheme_recipe("dynamic", least=0, weight_bits=4, algorithm="gptq"), "", ("dynamic_wi4_afp32:OCTAV",)
     ),
     "dynamic int2": Peer(scheme_recipe("dynamic", least=0, weight_bits=2)),
     "dynamic int4 b32": Peer(
@@ -182,7 +187,8 @@ def row(folder: Path, name: str, peer: Peer, model: bytes, python: str | None) -
     expected = np.load(folder / "outputs.npz")["float"]
     quantizer = Quantizer(model, peer.recipe)
     ranges = quantizer.calibrate(representative(folder)) if quantizer.need_calibration else None
-    content = quantizer.quantize(ranges).quantized_model
+    made = quantizer.quantize(ranges, input_type=peer.ends, output_type=peer.ends)
+    content = made.quantized_model
     ours, near = measured(content, samples, expected)
     cells = [folder.name, name, shown(ours), f"{near:.0f} dB"]
     weights = "-"

@@ -54,6 +54,13 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
     help="What is taken for a range: minmax, moving-average, percentile:99.99, mse or entropy.",
 )
 @click.option(
+    "--improve",
+    type=click.Choice(["none", "bias"]),
+    default="none",
+    show_default=True,
+    help="bias: biases make good for what rounded weights shift outputs by, with --calibrate.",
+)
+@click.option(
     "--io",
     type=click.Choice(["float", "int8", "uint8", "int16"]),
     default="float",
@@ -71,8 +78,8 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 @click.option("--per-tensor", is_flag=True, help="One scale for all weights of an operator.")
 @click.option(
     "--algorithm",
-    type=click.Choice(["minmax", "mse", "octav", "balanced"]),
-    help="How weights are rounded; minmax for 8 bits, else balanced, unless told.",
+    type=click.Choice(["minmax", "mse", "octav", "balanced", "gptq"]),
+    help="How weights are rounded; minmax for 8 bits, else balanced, unless told. gptq wants --calibrate.",
 )
 @click.option(
     "--recipe",
@@ -105,6 +112,7 @@ def command(
     ranges: Path | None,
     only_calibrate: bool,
     observer: str,
+    improve: str,
     io: str,
     recipe: Path | None,
     skip: tuple[str, ...],
@@ -119,6 +127,8 @@ def command(
     check_output(output, model=model)
     if calibrate is not None and ranges is not None:
         raise click.UsageError("--calibrate, --ranges: only one of them can be given")
+    if improve != "none" and calibrate is None:
+        raise click.UsageError("--improve: --calibrate must name the data")
     if only_calibrate and calibrate is None:
         raise click.UsageError("--only-calibrate: --calibrate must name the data")
     if (calibrate or ranges) and recipe is None and changes["scheme"] is None:
@@ -140,7 +150,7 @@ def command(
         echo(f"{output}: ranges of {len(found)} tensors")
         return
     ends = "float32" if io == "float" else io
-    made = quantizer.quantize(found, input_type=ends, output_type=ends)
+    made = quantizer.quantize(found, input_type=ends, output_type=ends, improve=improve)
     size = made.export_model(output)
     _show(made)
     before = model.stat().st_size
@@ -157,16 +167,14 @@ def _calibration(
     given = data or ranges
     if not quantizer.need_calibration:
         if given is not None:
-            raise click.UsageError(
-                "--calibrate, --ranges: no activations become integers, which they are for"
-            )
+            raise click.UsageError("--calibrate, --ranges: neither activations nor gptq ask for them")
         return None
     if ranges is not None:
         return Calibration.load(ranges)
     if data is None:
         raise click.UsageError(
-            "integer activations need ranges: --calibrate must name samples of the inputs (an .npz, say), or "
-            "--ranges what --only-calibrate wrote"
+            "integer activations and gptq need data: --calibrate must name samples of the inputs (an .npz, "
+            "say), or --ranges what --only-calibrate wrote"
         )
     return quantizer.calibrate(read_samples(model, data), observer=observer)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,16 +28,17 @@ def calibrate(
     sites: Iterable[Site],
     kind: str = "minmax",
     inputs: Iterable[FilterInput] = (),
+    watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]] | None = None,
 ) -> Calibration:
     """What the tensors hold over all samples, which are not kept.
 
     The interpreter is that of the float model, and is left without memory. Every value counts that a tensor
     has had in the course of a run, also inside of IF and WHILE, and before an operator overwrote it in place.
-    kind is an observer's; inputs are those of operators whose bias is to be corrected. Raises ModelError
-    where there is no sample, one does not fit, or a value is NaN or infinite, and what running the model
-    raises.
+    kind is an observer's; inputs are those of operators whose bias is to be corrected; watchers get their
+    tensors' values, too. Raises ModelError where there is no sample, one does not fit, or a value is NaN or
+    infinite, and what running the model raises.
     """
-    watch = _Watch(interpreter, {site: observer(kind) for site in sites})
+    watch = _Watch(interpreter, {site: observer(kind) for site in sites}, watchers or {})
     inputs = list(inputs)
     for each in inputs:
         watch.means.setdefault(each.site, []).append(each)
@@ -58,8 +59,14 @@ def calibrate(
 class _Watch:
     """Hands values to the observers of their tensors."""
 
-    def __init__(self, interpreter: Interpreter, observers: dict[Site, Observer]) -> None:
+    def __init__(
+        self,
+        interpreter: Interpreter,
+        observers: dict[Site, Observer],
+        watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]],
+    ) -> None:
         self._interpreter = interpreter
+        self._watchers = watchers
         self.observers = observers
         self.means: dict[Site, list[FilterInput]] = {}
         self.seen: set[Site] = set()
@@ -71,7 +78,7 @@ class _Watch:
     def __call__(self, subgraph: Subgraph, tensors: Sequence[int]) -> None:
         for t in tensors:
             site = Site(subgraph.index, t)
-            if t < 0 or site not in self.observers:
+            if t < 0 or not (site in self.observers or site in self._watchers):
                 continue
             values = subgraph.tensors[t].array()
             if not values.size:
@@ -79,8 +86,11 @@ class _Watch:
             low, high = float(values.min()), float(values.max())
             if not (math.isfinite(low) and math.isfinite(high)):
                 _check(values, f"sample {self.sample}: tensor {self.name(site)!r}")
-            self.seen.add(site)
-            self.observers[site].update(values, low, high)
+            for watcher in self._watchers.get(site, ()):
+                watcher(values)
+            if site in self.observers:
+                self.seen.add(site)
+                self.observers[site].update(values, low, high)
             for mean in self.means.get(site, ()):
                 mean.update(values)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lite.errors import ModelError
+from ...lite.errors import ModelError, UnsupportedError
 from .float_graph import Site
 from .observers import Observer, observer
 
@@ -20,7 +20,10 @@ _FORMAT = 1
 
 
 class Calibration(Mapping[Site, Range]):
-    """The range of each tensor that had a value. names are the tensors', to tell models apart."""
+    """The range of each tensor that had a value. names are the tensors', to tell models apart.
+
+    hessians are those of weights that GPTQ rounds, where they were asked for; they are merged, but not saved.
+    """
 
     def __init__(
         self,
@@ -35,6 +38,7 @@ class Calibration(Mapping[Site, Range]):
         self._observers = observers
         self.names = names
         self._ranges: dict[Site, Range] = {}
+        self.hessians: dict[tuple[int, str], np.ndarray] = {}
 
     def __getitem__(self, site: Site) -> Range:
         if site not in self._ranges:
@@ -61,9 +65,17 @@ class Calibration(Mapping[Site, Range]):
                 self._observers[site].merge(found)
             else:
                 self._observers[site] = found
+        for key, hessian in other.hessians.items():
+            self.hessians[key] = self.hessians[key] + hessian if key in self.hessians else hessian
         self._ranges.clear()
 
     def to_json(self) -> str:
+        """UnsupportedError where there are Hessians, which are too large for it."""
+        if self.hessians:
+            raise UnsupportedError(
+                "calibration: what GPTQ needs of the data cannot be saved; the process that has calibrated "
+                "can quantize with it"
+            )
         rows = [
             {"subgraph": site.graph, "tensor": site.tensor, "name": self.names[site], **found.state()}
             for site, found in sorted(self._observers.items())

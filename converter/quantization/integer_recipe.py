@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ...lite.errors import UnsupportedError
+from typing import NamedTuple
+
+from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
 from .calibration import Calibration
 from .float_graph import FloatGraph, Step
@@ -31,6 +33,12 @@ def activation_scheme(recipe: Recipe) -> Scheme | None:
             f"{sorted(map(str, found))}; a recipe with one of them would run"
         )
     [scheme] = found
+    chosen = {rule.algorithm for rule in recipe.rules if rule.scheme == scheme} - {"", "minmax"}
+    if chosen:
+        raise UnsupportedError(
+            f"recipe: beside integer activations weights are rounded by minmax, got {sorted(chosen)}; these "
+            "run with float32 activations"
+        )
     if scheme.weight_bits != 8:
         raise UnsupportedError(
             f"recipe: weights beside integer activations must have 8 bits, got {scheme.weight_bits}; "
@@ -51,25 +59,46 @@ def chosen_ends(inputs: str, outputs: str, scheme: Scheme) -> Ends:
     return Ends(_ENDS[inputs], _ENDS[outputs])
 
 
+def improves_bias(improve: str, ranges: Calibration) -> bool:
+    """Whether biases are corrected.
+
+    UnsupportedError for another improvement, ModelError where nothing is known of the inputs' means.
+    """
+    if improve not in ("none", "bias"):
+        raise UnsupportedError(f"improve: must be none or bias, got {improve!r}; others are not built")
+    if improve == "bias" and not ranges.means:
+        raise ModelError(
+            "improve: bias needs the means of inputs, which ranges that were saved or merged do not have; "
+            "calibrate(data) of all samples gives them"
+        )
+    return improve == "bias"
+
+
+class IntegerPlan(NamedTuple):
+    """The scheme of operators with integer activations, the model's ends, and whether biases are mended."""
+
+    scheme: Scheme
+    ends: Ends
+    corrects_bias: bool
+
+
 def quantize_by(
-    recipe: Recipe, scheme: Scheme, model: Model, ranges: Calibration, ends: Ends
+    recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibration
 ) -> tuple[ModelEditor, list[Outcome]]:
     """The model with integer activations wherever the recipe has them, and what became of those operators.
 
     Raises ModelError for ranges of another model, and for tensors that have none.
     """
-    graph = FloatGraph(ModelEditor(model))
+    graph, scheme = FloatGraph(ModelEditor(model)), plan.scheme
     ranges.check_model({site: graph.name(site) for site in ranges.names})
-    scopes: dict[tuple[int, int], str] = {}
-    asked: set[tuple[int, int]] = set()
-    for step in graph.steps:
-        key, scope = (step.graph, step.place), scope_of(graph.subgraphs[step.graph], step.operator)
-        scopes[key] = scope
-        if _asks(recipe, scheme, step.name, scope):
-            asked.add(key)
+    asked_of = {
+        (step.graph, step.outputs): _asks(recipe, scheme, step.name, _scope(graph, step))
+        for step in graph.steps
+    }
 
     def refuse(step: Step) -> str | None:
-        return None if (step.graph, step.place) in asked else _NOT_ASKED
+        # Operators that take another's place give its result; what they have between them is nobody's.
+        return None if asked_of.get((step.graph, step.outputs), True) else _NOT_ASKED
 
     made = quantize_activations(
         model,
@@ -77,15 +106,20 @@ def quantize_by(
         scheme.activation_bits,
         per_channel=scheme.per_channel,
         per_channel_dense=scheme.per_channel,
-        ends=ends,
+        ends=plan.ends,
         refuse=refuse,
+        means=ranges.means if plan.corrects_bias else None,
     )
     outcomes = []
     for step in graph.steps:
-        key, reason = (step.graph, step.place), made.reasons.get(graph.where(step), "")
-        if key in asked:
-            outcomes.append(Outcome(step.name, scopes[key], None if reason else scheme, reason))
+        if asked_of[step.graph, step.outputs]:
+            reason = made.reasons.get(graph.where(step), "")
+            outcomes.append(Outcome(step.name, _scope(graph, step), None if reason else scheme, reason))
     return made.editor, outcomes
+
+
+def _scope(graph: FloatGraph, step: Step) -> str:
+    return scope_of(graph.subgraphs[step.graph], step.operator)
 
 
 def _asks(recipe: Recipe, scheme: Scheme, operation: str, scope: str) -> bool:

@@ -15,9 +15,11 @@ from ..flatbuffer import ModelFile
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
 from .float16_weights import widen_float16
+from .float_graph import FloatGraph
 from .float_runner import float_interpreter
-from .full_integer import sites_to_observe
-from .integer_recipe import activation_scheme, chosen_ends, quantize_by
+from .full_integer import inputs_to_observe, sites_to_observe
+from .hessians import Hessians, hessian_watchers
+from .integer_recipe import IntegerPlan, activation_scheme, chosen_ends, improves_bias, quantize_by
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule, load_recipe
 from .scheme import Scheme
@@ -115,12 +117,21 @@ class Quantizer:
         previous result is taken in. Raises ModelError where there is no sample, one does not fit, or a value
         is no finite number.
         """
-        model = self._widened_model
+        model, hessians = self._widened_model, Hessians()
+        integers = activation_scheme(self._recipe) is not None
+        graph = FloatGraph(ModelEditor(model))
         found = calibrate(
-            float_interpreter(model), _samples(calibration_data), sites_to_observe(model), observer
+            float_interpreter(model),
+            _samples(calibration_data),
+            sites_to_observe(model) if integers else (),
+            observer,
+            inputs_to_observe(model) if integers else (),
+            hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None,
         )
+        found.hessians = hessians
         if previous_calibration_result is not None:
             found.merge(previous_calibration_result)
+            found.means = {}  # those of some samples are not those of all
         return found
 
     def quantize(
@@ -129,12 +140,15 @@ class Quantizer:
         *,
         input_type: str = "float32",
         output_type: str = "float32",
+        improve: str = "none",
     ) -> QuantizedModel:
         """The quantized model; one that the recipe leaves as it is has the same operators and values.
 
         A recipe with integer activations needs a result of calibrate; then float inputs and outputs of the
-        model may become int8 or uint8 (int16 with such activations). Raises ModelError for a recipe
-        without rules, for a rule whose regex no operator has, and for ranges that are not there.
+        model may become int8 or uint8 (int16 with such activations). With improve="bias", biases make good
+        for what rounded weights shift outputs by on average, which ranges that were saved or merged do not
+        tell. Raises ModelError for a recipe without rules, for a rule whose regex no operator has, and for
+        what the ranges do not have.
         """
         if not self._recipe.rules:
             raise ModelError("recipe: it must have a rule, got none")
@@ -153,14 +167,19 @@ class Quantizer:
                     "be given what calibrate(data) returns"
                 )
             ends = chosen_ends(input_type, output_type, scheme)
-            editor, outcomes = quantize_by(
-                self._recipe, scheme, self._widened_model, calibration_result, ends
-            )
+            plan = IntegerPlan(scheme, ends, improves_bias(improve, calibration_result))
+            editor, outcomes = quantize_by(self._recipe, plan, self._widened_model, calibration_result)
         elif (input_type, output_type) != ("float32", "float32"):
             raise UnsupportedError(
                 f"inputs and outputs: must be float32 as the activations, got {input_type}, {output_type}"
             )
-        outcomes += rewrite_weights(editor, self._recipe)
+        hessians = {} if calibration_result is None else calibration_result.hessians
+        if self._recipe.uses_hessians and not hessians:
+            raise ModelError(
+                "recipe: gptq rounds by what data say of inputs: quantize() must be given what "
+                "calibrate(data) returns"
+            )
+        outcomes += rewrite_weights(editor, self._recipe, hessians)
         return QuantizedModel(editor.finish(), self._recipe.to_list(), outcomes)
 
     @property

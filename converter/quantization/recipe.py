@@ -14,7 +14,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.operator_code import CODES
 from .recipe_file import rule_dict, rule_of
 from .scheme import SCHEMES, Scheme
-from .weights import ALGORITHMS
+from .weights import ALGORITHMS, GPTQ
 
 _ENDS = ("*", "INPUT", "OUTPUT")
 # As TensorFlow: smaller weights are not worth the time that quantizing the inputs takes.
@@ -38,8 +38,8 @@ class Rule:
     def __post_init__(self) -> None:
         if self.operation not in CODES and self.operation not in _ENDS:
             raise ModelError(f"recipe: operation must be a builtin operator or *, got {self.operation!r}")
-        if self.algorithm and self.algorithm not in ALGORITHMS:
-            known = ", ".join(ALGORITHMS)
+        if self.algorithm and self.algorithm not in (*ALGORITHMS, GPTQ):
+            known = ", ".join((*ALGORITHMS, GPTQ))
             raise UnsupportedError(f"recipe: algorithm must be of {known}, got {self.algorithm!r}")
         if self.min_weight_elements < 0:
             raise ModelError(
@@ -87,7 +87,14 @@ class Recipe:
     @property
     def calibrates(self) -> bool:
         """Whether data are needed."""
-        return any(rule.scheme is not None and rule.scheme.calibrates for rule in self.rules)
+        return self.uses_hessians or any(
+            rule.scheme is not None and rule.scheme.calibrates for rule in self.rules
+        )
+
+    @property
+    def uses_hessians(self) -> bool:
+        """Whether weights are rounded by what data say of their inputs."""
+        return any(rule.scheme is not None and rule.algorithm == GPTQ for rule in self.rules)
 
     def check_names(self, scopes: Iterable[str]) -> None:
         """ModelError for a rule whose regex is in no operator's scope: it would do nothing."""

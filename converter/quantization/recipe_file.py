@@ -20,6 +20,7 @@ _ALGORITHMS = {
     "float_casting": "",
     "MSE": "mse",
     "OCTAV": "octav",
+    "GPTQ": "gptq",
     "balanced": "balanced",  # ours alone
     NO_QUANTIZE: "",
 }

@@ -15,16 +15,30 @@ import numpy as np
 from ...lite.tensor import TensorType
 from ...schema import tflite
 from ...schema.operator_options import options_table
+from .hessians import Hessians, mean_of
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule
 from .scheme import WEIGHTS, Scheme
 from .weight_rules import WEIGHT_RULES, WeightRule
-from .weights import ALGORITHMS, as_float16, asymmetric, per_block, per_channel, usual_algorithm
+from .weights import (
+    ALGORITHMS,
+    GPTQ,
+    Algorithm,
+    as_float16,
+    asymmetric,
+    blocks_by_hessian,
+    by_hessian,
+    per_block,
+    per_channel,
+    usual_algorithm,
+)
 
 # Custom operators may look at their constants' types; calls hand them to other subgraphs.
 _NEVER = ("CUSTOM", "DELEGATE", "IF", "WHILE", "CALL", "CALL_ONCE", "DEQUANTIZE", "QUANTIZE")
 # A DEQUANTIZE, its two tensors and their names take more of a file than smaller constants give back.
 LEAST_FLOAT16_ELEMENTS = 64
+# Of FULLY_CONNECTED and CONV_2D, which data are collected for.
+_BIAS = 2
 NO_WEIGHTS = "it has no weights"
 
 
@@ -57,13 +71,22 @@ class _Kind(NamedTuple):
     repeats: int | None = None
 
 
-def rewrite_weights(editor: ModelEditor, recipe: Recipe) -> list[Outcome]:
-    """Quantize the weights of all operators to which the recipe gives float32 activations, in place."""
+def rewrite_weights(editor: ModelEditor, recipe: Recipe, hessians: Hessians | None = None) -> list[Outcome]:
+    """Quantize the weights of all operators to which the recipe gives float32 activations, in place.
+
+    Rules with the algorithm gptq need hessians.
+    """
     return [
         outcome
-        for subgraph in editor.subgraphs
-        for outcome in _SubgraphWeights(editor, subgraph, recipe).rewrite()
+        for number, subgraph in enumerate(editor.subgraphs)
+        for outcome in _SubgraphWeights(editor, number, subgraph, recipe, hessians or {}).rewrite()
     ]
+
+
+def _algorithm(kind: _Kind) -> Algorithm:
+    """How weights are rounded that no data are known for."""
+    name = usual_algorithm(kind.scheme.weight_bits) if kind.algorithm == GPTQ else kind.algorithm
+    return ALGORITHMS[name]
 
 
 def scope_of(subgraph: tflite.SubGraphT, operator: tflite.OperatorT) -> str:
@@ -75,12 +98,23 @@ def scope_of(subgraph: tflite.SubGraphT, operator: tflite.OperatorT) -> str:
 class _SubgraphWeights:
     """One subgraph, and what its constants have become."""
 
-    def __init__(self, editor: ModelEditor, subgraph: tflite.SubGraphT, recipe: Recipe) -> None:
+    def __init__(
+        self,
+        editor: ModelEditor,
+        number: int,
+        subgraph: tflite.SubGraphT,
+        recipe: Recipe,
+        hessians: Hessians,
+    ) -> None:
         self._editor = editor
+        self._number = number
+        self._hessians = hessians
         self._subgraph = subgraph
         self._recipe = recipe
         self._tensors: list[tflite.TensorT] = subgraph.tensors  # type: ignore[assignment]
         self._made: dict[tuple[int, _Kind], int | None] = {}
+        # Of weights rounded by data: what they add to each output on average.
+        self._shifts: dict[tuple[int, _Kind], np.ndarray] = {}
 
     def rewrite(self) -> Iterator[Outcome]:
         for operator, operation in self._editor.operators(self._subgraph):
@@ -185,7 +219,22 @@ class _SubgraphWeights:
         made = self._made[key]
         if made is not None:
             inputs[use.place] = made
+        if key in self._shifts:
+            self._correct_bias(use.operator, self._shifts[key])
         return made is not None
+
+    def _correct_bias(self, operator: tflite.OperatorT, shift: np.ndarray) -> None:
+        """Take from an operator's bias what its weights add to the outputs on average."""
+        if not self._is_float(operator, _BIAS):
+            return
+        inputs = operator.inputs
+        assert isinstance(inputs, list)
+        bias = self._tensors[inputs[_BIAS]]
+        value = self._editor.constant(bias)
+        assert value is not None
+        corrected = (value - shift.reshape(value.shape)).astype(np.float32)
+        name = bias.name or ""
+        inputs[_BIAS] = self._editor.add_constant(self._subgraph, name, TensorType.FLOAT32, corrected)
 
     def _make(self, use: _Use, kind: _Kind) -> int | None:
         """The tensor that stands for a constant; None where it cannot be made."""
@@ -198,15 +247,19 @@ class _SubgraphWeights:
                 return None
             kept = self._editor.add_constant(self._subgraph, name, TensorType.FLOAT16, halves)
         elif kind.scheme.block:
-            return self._blocks(name, value, kind)
+            return self._blocks(use, name, value, kind)
         else:
-            kept = self._integers(name, value, kind)
+            kept = self._integers(use, name, value, kind)
         return self._dequantized(use, old, kept) if kind.scheme.dequantize else kept
 
-    def _integers(self, name: str, value: np.ndarray, kind: _Kind) -> int:
+    def _integers(self, use: _Use, name: str, value: np.ndarray, kind: _Kind) -> int:
         bits = kind.scheme.weight_bits
-        if kind.scheme.symmetric:
-            found = per_channel(value, bits, kind.channels, ALGORITHMS[kind.algorithm])
+        hessian = self._hessian(name, kind)
+        if hessian is not None:
+            found = by_hessian(value, bits, hessian[:-1, :-1])
+            self._note_shift(use, kind, hessian, found.parameters.real(found.integers) - value)
+        elif kind.scheme.symmetric:
+            found = per_channel(value, bits, kind.channels, _algorithm(kind))
         else:
             found = asymmetric(value, bits, kind.channels)
         parameters = found.parameters
@@ -215,13 +268,30 @@ class _SubgraphWeights:
         table = parameters.table()
         return self._editor.add_constant(self._subgraph, name, WEIGHTS[bits].type, found.integers, table)
 
-    def _blocks(self, name: str, value: np.ndarray, kind: _Kind) -> int:
+    def _blocks(self, use: _Use, name: str, value: np.ndarray, kind: _Kind) -> int:
         bits, block = kind.scheme.weight_bits, kind.scheme.block
-        found = per_block(value, bits, block, ALGORITHMS[kind.algorithm])
+        hessian = self._hessian(name, kind)
+        if hessian is None:
+            found = per_block(value, bits, block, _algorithm(kind))
+        else:
+            found = blocks_by_hessian(value, bits, block, hessian[:-1, :-1])
+            scales_of = np.repeat(found.scales.astype(np.float32), block, axis=1)
+            self._note_shift(use, kind, hessian, found.integers * scales_of - value)
         scales = self._editor.add_constant(self._subgraph, f"{name}_scales", TensorType.FLOAT16, found.scales)
         details = tflite.BlockwiseQuantizationT(scales=scales, zero_points=-1, block_size=block)
         table = tflite.QuantizationParametersT(details=details)
         return self._editor.add_constant(self._subgraph, name, WEIGHTS[bits].type, found.integers, table)
+
+    def _hessian(self, name: str, kind: _Kind) -> np.ndarray | None:
+        """What data said of the inputs of weights with a scale for each channel, where that is asked for."""
+        if kind.algorithm != GPTQ or not kind.scheme.symmetric or kind.channels != 0:
+            return None
+        return self._hessians.get((self._number, name))
+
+    def _note_shift(self, use: _Use, kind: _Kind, hessian: np.ndarray, error: np.ndarray) -> None:
+        inputs = use.operator.inputs
+        assert isinstance(inputs, list)
+        self._shifts[inputs[use.place], kind] = error.reshape(len(error), -1) @ mean_of(hessian)
 
     def _dequantized(self, use: _Use, old: tflite.TensorT, kept: int) -> int:
         """A DEQUANTIZE before the operator; its result."""

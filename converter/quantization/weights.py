@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .balanced_rounding import balanced
+from .gptq import gptq
 from .parameters import Parameters, round_half_away
 from .scale_search import ScaleChoice, chunks, largest, least_error, least_output_error, octav
 from .scheme import WEIGHTS, Integers
@@ -39,6 +40,8 @@ ALGORITHMS = {
     "octav": Algorithm(octav, nearest),
     "balanced": Algorithm(least_output_error, balanced),
 }
+# Rounds by the inputs that data have shown; operators of which nothing was shown fall back to the usual one.
+GPTQ = "gptq"
 
 
 class IntegerWeights(NamedTuple):
@@ -67,6 +70,21 @@ def per_channel(w: np.ndarray, bits: int, dimension: int | None, algorithm: Algo
     scales = algorithm.scales(rows, integers)
     found = _rounded(rows, scales, integers, algorithm)
     return IntegerWeights(_in_shape(found, w.shape, dimension), _parameters(scales, integers, dimension))
+
+
+def by_hessian(w: np.ndarray, bits: int, hessian: np.ndarray) -> IntegerWeights:
+    """Weights [channels, ...], a scale for each channel, rounded by GPTQ."""
+    integers, rows = WEIGHTS[bits], _rows(w, 0)
+    scales = least_output_error(rows, integers)
+    found = gptq(rows, scales[:, None], integers, hessian)
+    return IntegerWeights(found.reshape(w.shape), _parameters(scales, integers, 0))
+
+
+def blocks_by_hessian(w: np.ndarray, bits: int, block: int, hessian: np.ndarray) -> BlockWeights:
+    """Weights [rows, depth], a scale for each block of a row, rounded by GPTQ."""
+    integers = WEIGHTS[bits]
+    scales = block_scale(least_output_error(w.reshape(-1, block), integers)).reshape(len(w), -1)
+    return BlockWeights(gptq(w, scales.astype(np.float32), integers, hessian), scales)
 
 
 def asymmetric(w: np.ndarray, bits: int, dimension: int | None) -> IntegerWeights:

@@ -88,6 +88,13 @@ def test_integers_from_data(model: Path, data: Path) -> None:
     assert end_types(output) == [TensorType.UINT8] * 2
 
 
+def test_gptq_from_data(model: Path, data: Path) -> None:
+    output = model.with_name("small.tflite")
+    arguments = ["--scheme", "dynamic", "--bits", "4", "--algorithm", "gptq", "--calibrate", str(data)]
+    assert run_command(command, [str(model), "-o", str(output), *arguments]) == 0
+    assert weight_type(output) == TensorType.INT4
+
+
 def test_a_folder_of_samples(model: Path, data: Path, tmp_path: Path) -> None:
     folder, output = tmp_path / "samples", model.with_name("small.tflite")
     folder.mkdir()
@@ -103,8 +110,11 @@ def test_a_folder_of_samples(model: Path, data: Path, tmp_path: Path) -> None:
     ("arguments", "message", "status"),
     [
         (["--scheme", "int8"], "--calibrate must name samples of the inputs", 2),
-        (["--calibrate", "{data}", "--scheme", "dynamic"], "no activations become integers", 2),
+        (["--calibrate", "{data}", "--scheme", "dynamic"], "neither activations nor gptq ask", 2),
         (["--calibrate", "{data}", "--ranges", "{data}"], "only one of them can be given", 2),
+        (["--scheme", "dynamic", "--algorithm", "gptq"], "--calibrate must name samples", 2),
+        (["--calibrate", "{data}", "--algorithm", "gptq"], "beside integer activations", 1),
+        (["--improve", "bias"], "--improve: --calibrate must name the data", 2),
         (["--only-calibrate"], "--calibrate must name the data", 2),
         (["--calibrate", "{data}", "--observer", "median"], "observer: must be one of minmax", 1),
         (["--calibrate", "{data}", "--io", "int16"], "must be of float32, int8, uint8", 1),

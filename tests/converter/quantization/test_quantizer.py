@@ -75,6 +75,11 @@ def test_results_are_saved_merged_and_told_apart(tmp_path: Path) -> None:
     quantizer.calibrate(data[:3]).save(tmp_path / "half.json")
     merged = quantizer.calibrate(data[3:], Calibration.load(tmp_path / "half.json"))
     assert quantizer.quantize(merged).quantized_model == quantizer.quantize(whole).quantized_model
+    with pytest.raises(ModelError, match="bias needs the means of inputs"):
+        quantizer.quantize(merged, improve="bias")
+    with pytest.raises(UnsupportedError, match="improve: must be none or bias, got 'all'"):
+        quantizer.quantize(whole, improve="all")
+    assert quantizer.quantize(whole, improve="bias").quantized_model
     with pytest.raises(ModelError, match="must be of this model"):
         Quantizer(shared_weight(), recipes.static_int8()).quantize(whole)
 

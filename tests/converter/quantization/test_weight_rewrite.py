@@ -74,7 +74,8 @@ def test_litert_and_numlite_run_it(name: str, recipe: str) -> None:
     expected, ours = run(numlite, model, x), run(numlite, made.quantized_model, x)
     theirs = run(litert, made.quantized_model, x)
     assert sqnr_db(expected, theirs) > next(db for key, db in LEAST_DB.items() if recipe.startswith(key))
-    if name in HYBRID and not recipe.endswith(("only", "points", "16")):
+    odd_rows = name == "conv_odd" and recipe == "int4"  # XNNPACK leaves them to another kernel
+    if name in HYBRID and not odd_rows and not recipe.endswith(("only", "points", "16")):
         np.testing.assert_array_equal(ours, theirs)
     else:  # floats that are added in another order
         np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4)
