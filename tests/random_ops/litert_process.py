@@ -6,19 +6,14 @@ package is called on either side.
 
 from __future__ import annotations
 
-import os
-import pickle
-import select
-import struct
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from importlib import import_module
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
+from ..pickle_pipe import Process, serve
 from .one_op import Trial
 
 RESOLVERS = ("AUTO", "BUILTIN_REF")
@@ -75,60 +70,21 @@ class LiteRT:
     """A child that runs trials, started again after each death."""
 
     def __init__(self) -> None:
-        self.child: subprocess.Popen[bytes] | None = None
+        self.process = Process([sys.executable, "-m", "tests.random_ops.litert_process"], TIMEOUT_S)
 
     def run(self, trial: Trial, resolver: str) -> Outcome:
-        if self.child is None:
-            command = [sys.executable, "-m", "tests.random_ops.litert_process"]
-            root = Path(__file__).resolve().parents[2]
-            pipe = subprocess.PIPE
-            self.child = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, cwd=root
-            )
-        assert self.child.stdin is not None and self.child.stdout is not None
-        try:
-            _write(self.child.stdin, (trial.content, trial.runs, resolver))
-            ready, _, _ = select.select([self.child.stdout], [], [], TIMEOUT_S)
-            if ready:
-                return Outcome(*_read(self.child.stdout))
-        except (BrokenPipeError, EOFError):
-            pass
-        self.stop()
-        return Outcome(died=True)
+        answer = self.process.ask((trial.content, trial.runs, resolver))
+        return Outcome(died=True) if answer is None else Outcome(*answer)
 
     def stop(self) -> None:
-        if self.child is not None:
-            self.child.kill()
-            self.child.communicate()
-            self.child = None
+        self.process.stop()
 
 
-def _write(stream: BinaryIO | Any, value: object) -> None:
-    data = pickle.dumps(value)
-    stream.write(struct.pack("<q", len(data)) + data)
-    stream.flush()
-
-
-def _read(stream: BinaryIO | Any) -> Any:
-    size = stream.read(8)
-    if len(size) < 8:
-        raise EOFError
-    return pickle.loads(stream.read(struct.unpack("<q", size)[0]))
-
-
-def serve() -> None:
-    """The child: LiteRT may print, so the pipe is moved out of its way."""
-    pipe = os.fdopen(os.dup(1), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    api = import_module("ai_edge_litert.interpreter")
-    while True:
-        try:
-            content, runs, resolver = _read(sys.stdin.buffer)
-        except EOFError:
-            return
-        outcome = run(api, Trial(content, runs, ""), resolver)
-        _write(pipe, (outcome.outputs, outcome.refusal))
+def answer(content: bytes, runs: Any, resolver: str) -> tuple[list[list[np.ndarray]], str | None]:
+    """The child's answer: outputs and refusal."""
+    outcome = run(import_module("ai_edge_litert.interpreter"), Trial(content, runs, ""), resolver)
+    return outcome.outputs, outcome.refusal
 
 
 if __name__ == "__main__":
-    serve()
+    serve(answer)
