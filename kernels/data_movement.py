@@ -52,7 +52,7 @@ def movement_registration(name: str, rule: Rule, value_inputs: Sequence[int]) ->
             for i in range(len(node.outputs)):
                 context.set_dynamic(context.output(node, i))
             return None
-        inputs = [context.tensor(i) for i in node.inputs if i >= 0]
+        inputs = [context.input(node, i) for i, t in enumerate(node.inputs) if t >= 0]
         if all(is_small_constant(inputs, y, shape) for y, shape in movement.outputs):
             _set_constant(context, movement)
             return []

@@ -9,7 +9,7 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .widened import Widened, has_type, place, widened_context
+from .widened import place, read, size_outputs, wide_inputs, wide_outputs, widened, write
 
 _HALVES = {"f16": TensorType.FLOAT16, "bf16": TensorType.BFLOAT16}
 _SUFFIXES = {type: name for name, type in _HALVES.items()}
@@ -35,26 +35,26 @@ def in_float32(registration: Registration, halves: str) -> Registration:
     types = {_HALVES[name]: TensorType.FLOAT32 for name in halves.split()}
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
-        if not has_type(context, node, types):
-            return registration.prepare(context, node)
-        wide = Widened(context, node, types)
-        calls = registration.prepare(widened_context(wide), node)
+        wide = widened(context, node, types)
+        calls = registration.prepare(context, wide)
+        if wide is node:
+            return calls
+        node.user_data = wide.user_data
+        size_outputs(context, wide)
         if calls is None:
             return None
-        inputs = [(context.tensor(t), x) for t, x in wide.inputs_by_index.items() if not x.is_constant]
-        outputs = [(y, context.tensor(t)) for t, y in wide.outputs_by_index.items()]
-        for y, _ in outputs:
-            place(y)
-        return [*_casts(context, inputs), *calls, *_casts(context, outputs)]
+        outputs = [(stand_in, y) for y, stand_in in wide_outputs(context, wide)]
+        for stand_in, _ in outputs:
+            place(stand_in)
+        return [*_casts(context, wide_inputs(context, wide)), *calls, *_casts(context, outputs)]
 
     def invoke(context: Context, node: Node) -> None:
         assert registration.invoke is not None
-        if not has_type(context, node, types):
-            registration.invoke(context, node)
-            return
-        wide = Widened(context, node, types)
-        wide.read()
-        registration.invoke(widened_context(wide), node)
-        wide.write()
+        wide = widened(context, node, types)
+        if wide is not node:
+            read(context, wide)
+        registration.invoke(context, wide)
+        if wide is not node:
+            write(context, wide)
 
     return registration.with_hooks(prepare, None if registration.invoke is None else invoke)

@@ -6,15 +6,15 @@ Packed 2- and 4-bit tensors of operators that only move elements run so, too: as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ..lite.context import Context
 from ..lite.kernel_call import KernelCall
-from ..lite.node import Node
+from ..lite.node import Node, StandIns
 from ..lite.registration import Registration
-from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
+from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 
 # By the type that is not taken, the one that is instead.
 Types = Mapping[TensorType, TensorType]
@@ -25,82 +25,66 @@ def has_type(context: Context, node: Node, types: Types) -> bool:
     return any(t >= 0 and context.tensor(t).type in types for t in (*node.inputs, *node.outputs))
 
 
-class Widened:
-    """A context in which tensors of some types of a node are of wider ones.
+def widened(context: Context, node: Node, types: Types) -> Node:
+    """The node as kernels of wider types see it: itself, where it has no tensor of the types.
 
     Constants have their values at once; the other inputs have them after read(), and the node's own
     outputs theirs after write().
     """
+    if not has_type(context, node, types):
+        return node
+    inputs, outputs = _widened(context, node.inputs, types), _widened(context, node.outputs, types)
+    for t, wide in inputs.items():
+        place(wide)
+        x = context.tensor(t)
+        if x.is_constant:
+            _widen(x, wide)
+            wide.allocation_type = AllocationType.PERSISTENT_RO
+    for t, wide in outputs.items():
+        if context.tensor(t).is_dynamic:
+            wide.allocation_type = AllocationType.DYNAMIC
+    return node.seen_with(StandIns(inputs, outputs))
 
-    def __init__(self, context: Context, node: Node, types: Types) -> None:
-        self._context = context
-        self._node = node
-        self.inputs_by_index = self._widened(node.inputs, types)
-        self.outputs_by_index = self._widened(node.outputs, types)
-        for t, wide in self.inputs_by_index.items():
-            place(wide)
-            x = context.tensor(t)
-            if x.is_constant:
-                _widen(x, wide)
-                wide.allocation_type = AllocationType.PERSISTENT_RO
 
-    def _widened(self, indices: Sequence[int], types: Types) -> dict[int, Tensor]:
-        tensors = {t: self._context.tensor(t) for t in indices if t >= 0}
-        return {t: _like(x, types[TensorType(x.type)]) for t, x in tensors.items() if x.type in types}
+def _widened(context: Context, indices: Sequence[int], types: Types) -> dict[int, Tensor]:
+    tensors = {t: context.tensor(t) for t in indices if t >= 0}
+    return {t: _like(x, types[TensorType(x.type)]) for t, x in tensors.items() if x.type in types}
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._context, name)
 
-    def tensor(self, index: int) -> Tensor:
-        wide = self.outputs_by_index.get(index) or self.inputs_by_index.get(index)
-        return wide or self._context.tensor(index)
+def wide_inputs(context: Context, wide: Node) -> list[tuple[Tensor, Tensor]]:
+    """The inputs that change, each with what stands for it."""
+    assert wide.stand_ins is not None
+    return [(context.tensor(t), x) for t, x in wide.stand_ins.inputs.items() if not x.is_constant]
 
-    def optional_input(self, node: Node, i: int) -> Tensor | None:
-        x = self._context.optional_input(node, i)
-        return None if x is None else self.inputs_by_index.get(x.index, x)
 
-    def input(self, node: Node, i: int) -> Tensor:
-        x = self._context.input(node, i)
-        return self.inputs_by_index.get(x.index, x)
+def wide_outputs(context: Context, wide: Node) -> list[tuple[Tensor, Tensor]]:
+    """The outputs, each with what stands for it."""
+    assert wide.stand_ins is not None
+    return [(context.tensor(t), y) for t, y in wide.stand_ins.outputs.items()]
 
-    def output(self, node: Node, i: int) -> Tensor:
-        y = self._context.output(node, i)
-        return self.outputs_by_index.get(y.index, y)
 
-    def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
-        if self.outputs_by_index.get(tensor.index) is tensor:
-            y = self._context.tensor(tensor.index)
-            self._context.resize_tensor(y, shape)
-            tensor.shape = y.shape
-            if y.is_dynamic:
-                place(tensor)
+def size_outputs(context: Context, wide: Node) -> None:
+    """Give the node's own outputs the shapes of what stands for them, once it is prepared."""
+    for y, stand_in in wide_outputs(context, wide):
+        if stand_in.is_dynamic:
+            context.set_dynamic(y)
         else:
-            self._context.resize_tensor(tensor, shape)
-
-    def read(self) -> None:
-        """Give the inputs their values, and the outputs memory."""
-        for t, x in self.inputs_by_index.items():
-            if not x.is_constant:
-                _widen(self._context.tensor(t), x)
-        for y in self.outputs_by_index.values():
-            place(y)
-
-    def write(self) -> None:
-        """Give the node's outputs what the wide ones hold."""
-        for t, y in self.outputs_by_index.items():
-            _narrow(y, self._context.tensor(t))
-
-    def set_dynamic(self, tensor: Tensor) -> None:
-        if self.outputs_by_index.get(tensor.index) is tensor:
-            tensor.allocation_type = AllocationType.DYNAMIC
-            tensor = self._context.tensor(tensor.index)
-        self._context.set_dynamic(tensor)
+            context.resize_tensor(y, stand_in.shape)
 
 
-def widened_context(wide: Widened) -> Context:
-    """The same as what kernels take."""
-    context: Any = wide
-    return context
+def read(context: Context, wide: Node) -> None:
+    """Give the inputs their values, and the outputs memory."""
+    for x, stand_in in wide_inputs(context, wide):
+        _widen(x, stand_in)
+    for _, stand_in in wide_outputs(context, wide):
+        place(stand_in)
+
+
+def write(context: Context, wide: Node) -> None:
+    """Give the node's outputs what the tensors that stand for them hold."""
+    for y, stand_in in wide_outputs(context, wide):
+        context.resize_tensor(y, stand_in.shape)
+        _narrow(stand_in, y)
 
 
 def _like(x: Tensor, type: TensorType) -> Tensor:
@@ -146,12 +130,11 @@ _PACKED = {
 }
 
 
-class _Prepared:
-    """The calls of a node on wide tensors, None where its invoke computes them."""
+class _Prepared(NamedTuple):
+    """A node on wide tensors, and its calls, None where its invoke computes them."""
 
-    def __init__(self, wide: Widened, calls: Sequence[KernelCall] | None) -> None:
-        self.wide = wide
-        self.calls = calls
+    node: Node
+    calls: Sequence[KernelCall] | None
 
 
 def in_bytes(registration: Registration) -> Registration:
@@ -161,24 +144,26 @@ def in_bytes(registration: Registration) -> Registration:
     """
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
-        if not has_type(context, node, _PACKED):
-            return registration.prepare(context, node)
-        wide = Widened(context, node, _PACKED)
-        node.user_data = _Prepared(wide, registration.prepare(widened_context(wide), node))
+        wide = widened(context, node, _PACKED)
+        calls = registration.prepare(context, wide)
+        if wide is node:
+            return calls
+        size_outputs(context, wide)
+        node.user_data = _Prepared(wide, calls)
         return None
 
     def invoke(context: Context, node: Node) -> None:
         prepared = node.user_data
-        if not has_type(context, node, _PACKED) or not isinstance(prepared, _Prepared):
-            assert registration.invoke is not None
-            registration.invoke(context, node)
-            return
-        prepared.wide.read()
-        if prepared.calls is None:
-            assert registration.invoke is not None
-            registration.invoke(widened_context(prepared.wide), node)
-        else:
-            context.run_calls(node, prepared.calls)
-        prepared.wide.write()
+        if isinstance(prepared, _Prepared):
+            read(context, prepared.node)
+            if prepared.calls is not None:
+                context.run_calls(node, prepared.calls)
+                write(context, prepared.node)
+                return
+            node = prepared.node
+        assert registration.invoke is not None
+        registration.invoke(context, node)
+        if node.stand_ins is not None:
+            write(context, node)
 
     return registration.with_hooks(prepare, invoke)

@@ -49,13 +49,17 @@ class Graph:
 
     def optional_input(self, node: Node, i: int) -> Tensor | None:
         inputs = node.inputs
-        return self.tensors[inputs[i]] if i < len(inputs) and inputs[i] >= 0 else None
+        if i >= len(inputs) or inputs[i] < 0:
+            return None
+        tensor = self.tensors[inputs[i]]
+        return tensor if node.stand_ins is None else node.stand_ins.inputs.get(inputs[i], tensor)
 
     def output(self, node: Node, i: int) -> Tensor:
         outputs = node.outputs
         if i >= len(outputs) or outputs[i] < 0:
             raise PrepareError(f"{shown(node.registration.name)}: output {i} is missing")
-        return self.tensors[outputs[i]]
+        tensor = self.tensors[outputs[i]]
+        return tensor if node.stand_ins is None else node.stand_ins.outputs.get(outputs[i], tensor)
 
     def where(self, node: Node) -> str:
         """How errors name a node: its number, operator and first output."""

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import copy
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 if TYPE_CHECKING:
     from .delegate import Delegate
     from .kernel_call import KernelCall
     from .registration import Registration
+    from .tensor import Tensor
+
+
+class StandIns(NamedTuple):
+    """Tensors that a node's kernels see in the place of its own, by the numbers of these."""
+
+    inputs: Mapping[int, Tensor]
+    outputs: Mapping[int, Tensor]
 
 
 class Node:
@@ -18,6 +27,7 @@ class Node:
     names), or None when the file has none. custom_options are the bytes of a custom operator.
     temporaries are scratch tensors that prepare asked for. packed is what prepare made of constants, by
     a name of its own, for when it is asked again with other shapes. user_data is whatever init returned;
+    stand_ins are what a context gives for operands where kernels take other types, None on a model's node;
     calls are the compiled calls that prepare returned, or None when the node runs in Python.
     delegate is who runs the node, None for the model's own; options are DelegateParams then.
     """
@@ -33,6 +43,7 @@ class Node:
         "outputs",
         "packed",
         "registration",
+        "stand_ins",
         "temporaries",
         "user_data",
         "version",
@@ -59,6 +70,13 @@ class Node:
         self.version = version
         self.temporaries: list[int] = []
         self.packed: dict[str, object] = {}
+        self.stand_ins: StandIns | None = None
         self.user_data: object = None
         self.calls: Sequence[KernelCall] | None = None
         self.delegate: Delegate | None = None
+
+    def seen_with(self, stand_ins: StandIns) -> Self:
+        """The same node, whose operands are others; scratch and what is packed are shared."""
+        made = copy.copy(self)
+        made.stand_ins = stand_ins
+        return made

@@ -28,7 +28,7 @@ from .byte_sums import (
     zero_offset,
 )
 from .clamps import composed
-from .halves import in_float32
+from .halves import checked_in_float32
 from .hybrid import QuantizedRows, channel_constants, quantize_rows, with_pad_apart
 from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
 from .packed_filter import (
@@ -57,7 +57,7 @@ def lower(b: Lowering, step: Step) -> None:
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
-    n = checked(in_float32(b.graph, node), node)
+    n = checked_in_float32(b.graph, node, checked)
     if n.is_hybrid:
         step = with_pad_apart(b, step)
     if step.pad is not None:

@@ -15,7 +15,7 @@ from ...lite.tensor import Tensor, TensorType
 from .byte_sums import Border, is_wide, scale_pointers, zero_offset
 from .clamps import composed
 from .conv import without_pad
-from .halves import in_float32
+from .halves import checked_in_float32
 from .hybrid import channel_constants, quantize_rows, with_pad_apart
 from .launch import Argument, Constant, Pointer
 from .tiles import PROCESSORS, power_of_two
@@ -82,7 +82,7 @@ def lower(b: Lowering, step: Step) -> None:
     node = step.node
     if step.pad is not None:
         b.calls(step.pad)
-    n = checked(in_float32(b.graph, node), node)
+    n = checked_in_float32(b.graph, node, checked)
     x, w = n.x, n.w
     if x.type not in (TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8) or not (
         n.is_hybrid or w.type == x.type

@@ -8,7 +8,7 @@ from ...kernels.contraction.fully_connected import FUNCTIONS, checked, is_blockw
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .conv import launch_conv
-from .halves import in_float32
+from .halves import checked_in_float32
 
 if TYPE_CHECKING:
     from .fusion import Step
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def lower(b: Lowering, step: Step) -> None:
     """One launch: float32, or 8-bit with constant weights."""
     node = step.node
-    n = checked(in_float32(b.graph, node), node)
+    n = checked_in_float32(b.graph, node, checked)
     if is_shuffled(node) or n.y.type == TensorType.INT16 or is_blockwise(n):
         raise UnsupportedError("FULLY_CONNECTED: shuffled and blockwise weights are not built")
     if n.is_hybrid and n.fused in FUNCTIONS:

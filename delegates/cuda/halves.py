@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...kernels.widened import Widened, has_type, widened_context
+from ...kernels.widened import size_outputs, widened
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 
 if TYPE_CHECKING:
+    from ...kernels.contraction.node import FilterNode
     from ...lite.context import Context
     from ...lite.kernel_call import KernelCall
     from ...lite.node import Node
@@ -28,15 +29,19 @@ def is_stored_half(tensor: Tensor) -> bool:
     return tensor.type in _HALVES
 
 
-def in_float32(graph: PartitionGraph, node: Node) -> Context:
-    """The graph in which the node's halves are float32 tensors, constants with their values.
+def checked_in_float32(
+    graph: PartitionGraph, node: Node, check: Callable[[Context, Node], FilterNode]
+) -> FilterNode:
+    """The node checked, its halves as float32 tensors, constants with their values.
 
     They have the numbers of those that are stored.
     """
     context: Any = graph
-    if has_type(context, node, _HALVES):
-        return widened_context(Widened(context, node, _HALVES))
-    return graph
+    wide = widened(context, node, _HALVES)
+    n = check(context, wide)
+    if wide is not node:
+        size_outputs(context, wide)
+    return n
 
 
 def calls_of(graph: PartitionGraph, node: Node, takes_halves: bool) -> Sequence[KernelCall]:
@@ -62,9 +67,12 @@ def calls_of(graph: PartitionGraph, node: Node, takes_halves: bool) -> Sequence[
 
 
 def _widened_calls(context: Context, node: Node) -> Sequence[KernelCall] | None:
-    if not has_type(context, node, _FLOAT16):
+    wide = widened(context, node, _FLOAT16)
+    if wide is node:
         return None
-    return node.registration.prepare(widened_context(Widened(context, node, _FLOAT16)), node)
+    calls = node.registration.prepare(context, wide)
+    size_outputs(context, wide)
+    return calls
 
 
 def _is_widened(graph: PartitionGraph, call: KernelCall) -> bool:

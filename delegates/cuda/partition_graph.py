@@ -57,12 +57,16 @@ class PartitionGraph:
         return tensor
 
     def optional_input(self, node: Node, i: int) -> Tensor | None:
-        return self.tensor(node.inputs[i]) if i < len(node.inputs) and node.inputs[i] >= 0 else None
+        if i >= len(node.inputs) or node.inputs[i] < 0:
+            return None
+        tensor = self.tensor(node.inputs[i])
+        return tensor if node.stand_ins is None else node.stand_ins.inputs.get(node.inputs[i], tensor)
 
     def output(self, node: Node, i: int) -> Tensor:
         if i >= len(node.outputs) or node.outputs[i] < 0:
             raise PrepareError(f"{node.registration.name}: output {i} is missing")
-        return self.tensor(node.outputs[i])
+        tensor = self.tensor(node.outputs[i])
+        return tensor if node.stand_ins is None else node.stand_ins.outputs.get(node.outputs[i], tensor)
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         if any(size < 0 for size in shape):

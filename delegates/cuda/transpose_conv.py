@@ -16,7 +16,7 @@ from ...kernels.requantize import FLOAT_ROUNDING, UPWARD_ROUNDING
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from .byte_sums import set_count, split, wrapped
-from .halves import in_float32
+from .halves import checked_in_float32
 from .launch import Argument, Constant, Pointer
 from .tiles import Product
 
@@ -33,7 +33,7 @@ def lower(b: Lowering, step: Step) -> None:
     node, graph = step.node, b.graph
     if not graph.input(node, 0).is_constant:
         raise UnsupportedError("TRANSPOSE_CONV: the output shape must be constant")
-    n = checked(in_float32(graph, node), node)
+    n = checked_in_float32(graph, node, checked)
     x, w, g = n.x, n.w, n.geometry
     graph.resize_tensor(graph.output(node, 0), g.output_shape)
     if x.type not in _TYPES or (x.type == TensorType.FLOAT32) != (w.type == TensorType.FLOAT32):
