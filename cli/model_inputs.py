@@ -30,8 +30,9 @@ _DAMAGED = (
 def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
     """Arrays by input name, from `file.npz`, `file.npy` or `name=file.npy`.
 
-    names are the model's inputs in order. Keys of an .npz are these names, or in_0, in_1 ...
-    for the place of an input. A bare .npy belongs to the first input that has no array yet.
+    names are the model's inputs in order. Keys of an .npz are these names, or in_0, in_1 ... for the
+    place of an input, or arr_0, arr_1 ... as NumPy calls arrays that nobody named. A bare .npy belongs
+    to the first input that has no array yet.
     """
     found: dict[str, np.ndarray] = {}
     for source in sources:
@@ -113,7 +114,7 @@ def _arrays(archive: np.lib.npyio.NpzFile) -> Iterator[tuple[str, np.ndarray]]:
 def _known(name: str, names: Sequence[str]) -> str:
     if name in names:
         return name
-    place = name.removeprefix("in_")
+    place = name.removeprefix("in_").removeprefix("arr_")
     if name != place and place.isdigit() and int(place) < len(names):
         return names[int(place)]
     raise click.ClickException(f"input {name!r}: the model's inputs are {', '.join(map(repr, names))}")

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..schema.shown import shown_name
 from .console import echo, make_table
-from .model_inputs import file_of
+from .model_inputs import file_of, named
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
+from .run_results import Output, Score, labels_of, outputs_of, to_json, values_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
+    from rich.console import Console
 
     from ..interpreter import Interpreter
 
@@ -34,6 +39,13 @@ Arrays = dict[str, "np.ndarray"]
 @click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
 )
+@click.option("--top", type=click.IntRange(min=1), help="Show that many of the highest values of each row.")
+@click.option(
+    "--labels",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What places of the outputs mean, a line each; else the model's metadata say so.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md) instead of tables.")
 @click.option("--signature", metavar="KEY", help="Run this signature; its names are those of -i and -o.")
 @timeout_option
 @run_options
@@ -42,6 +54,9 @@ def command(
     sources: tuple[str, ...],
     output: Path | None,
     seed: int,
+    top: int | None,
+    labels: Path | None,
+    as_json: bool,
     signature: str | None,
     timeout: float | None,
     threads: int,
@@ -61,21 +76,29 @@ def command(
     interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
     with interpreter.core.limited(timeout):
         if signature is None:
-            inputs, outputs = run_model(interpreter, sources, seed)
+            inputs, arrays = run_model(interpreter, sources, seed)
+            details: Mapping[str, Mapping[str, Any]] = named(interpreter.get_output_details())
         else:
-            inputs, outputs = _run_signature(interpreter, signature, sources, seed)
-    _show(inputs, outputs)
+            inputs, arrays = _run_signature(interpreter, signature, sources, seed)
+            details = interpreter.get_signature_runner(signature).get_output_details()
+    # A signature orders its outputs by name: what the metadata says is of the main graph's.
+    known = labels_of(model, labels, len(arrays)) if signature is None or labels else []
+    outputs = outputs_of(details, arrays, known)
+    if as_json:
+        import json
+
+        click.echo(json.dumps(to_json(model, inputs, outputs, top), allow_nan=False))
+    else:
+        _show(inputs, outputs, top)
     if output is not None:
         from .output_file import write_npz
 
-        write_npz(output, outputs)
-        echo(f"wrote {output}")
+        write_npz(output, arrays)
+        echo(f"wrote {output}", err=as_json)
 
 
 def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> tuple[Arrays, Arrays]:
     """Set the inputs (from sources, else random), invoke, and return inputs and outputs by name."""
-    from .model_inputs import named
-
     inputs = set_inputs(interpreter, sources, seed)
     interpreter.invoke()
     details = named(interpreter.get_output_details())
@@ -84,7 +107,7 @@ def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> 
 
 def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> Arrays:
     """Resize to the given inputs, allocate, and set every input but constants; returns the arrays by name."""
-    from .model_inputs import fill_inputs, named, read_inputs, settable
+    from .model_inputs import fill_inputs, read_inputs, settable
 
     details = named(settable(interpreter))
     arrays = fill_inputs(details, read_inputs(sources, list(details)), seed)
@@ -112,17 +135,33 @@ def _run_signature(
     return inputs, runner(**inputs)
 
 
-def _show(inputs: Arrays, outputs: Arrays) -> None:
+def _show(inputs: Arrays, outputs: list[Output], top: int | None) -> None:
     from .console import make_console
 
-    table = make_table("", "name", "type", "shape", "smallest", "mean", "largest")
-    for column in table.columns[4:]:
+    console = make_console()
+    table = make_table("", "name", "type", "shape", "smallest", "mean", "largest", "values")
+    for column in table.columns[4:7]:
         column.justify = "right"
-    for kind, arrays in (("input", inputs), ("output", outputs)):
-        for name, array in arrays.items():
-            shape = "x".join(map(str, array.shape)) or "scalar"
-            table.add_row(kind, name, array.dtype.name, shape, *_statistics(array))
-    make_console().print(table)
+    rows = [("input", name, array) for name, array in inputs.items()]
+    for kind, name, array in rows + [("output", output.name, output.array) for output in outputs]:
+        shape = "x".join(map(str, array.shape)) or "scalar"
+        table.add_row(kind, name, array.dtype.name, shape, *_statistics(array), values_text(array))
+    console.print(table)
+    if top is not None:
+        for output in outputs:
+            _show_top(console, output, output.top(top))
+
+
+def _show_top(console: Console, output: Output, rows: list[list[Score]]) -> None:
+    if not rows:
+        return
+    console.print(f"highest of {shown_name(output.name)}")
+    table = make_table(*(("row",) if len(rows) > 1 else ()), "place", "value", "label")
+    for number, row in enumerate(rows):
+        for place, value, label in row:
+            cells = str(place), f"{value:.6g}", label or ""
+            table.add_row(*((str(number),) if len(rows) > 1 else ()), *cells)
+    console.print(table)
 
 
 def _statistics(array: np.ndarray) -> tuple[str, str, str]:

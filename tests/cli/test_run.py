@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numlite import metadata
 from numlite.cli.main import cli, run_command
 from numlite.schema import tflite
+
+from ..model_builder import ModelBuilder
 
 BIAS = np.float32([1, 2, 3, 4])
 
@@ -27,7 +31,7 @@ def test_random_inputs_are_the_same_for_the_same_seed(
     assert "x[0]:0" in shown and "1x4" in shown
 
 
-@pytest.mark.parametrize("key", ["x[0]:0", "in_0"])
+@pytest.mark.parametrize("key", ["x[0]:0", "in_0", "arr_0"])
 def test_inputs_from_npz(model: Path, tmp_path: Path, key: str) -> None:
     x = np.float32([[-5, -1, 0, 1]])
     np.savez(tmp_path / "in.npz", **{key: x})
@@ -141,3 +145,83 @@ def test_inputs_that_are_constants_are_left(model: Path, tmp_path: Path) -> None
     np.savez(tmp_path / "in.npz", **{"x[0]:0": np.float32([[-5, -1, 0, 1]])})
     assert run(unusual, "-i", tmp_path / "in.npz", "-o", tmp_path / "out.npz") == 0
     assert np.load(tmp_path / "out.npz")["y"].tolist() == [[4, 1, 3, 5]]
+
+
+def test_small_outputs_are_shown_with_their_values(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "x.npy", np.float32([[0.5, -1.25, 100, -1e10]]))
+    assert run(model, "-i", tmp_path / "x.npy") == 0
+    shown = capsys.readouterr().out
+    assert "1.5 0.75 103 1e+10" in shown and "highest" not in shown
+
+
+def test_the_highest_values_with_labels(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "x.npy", np.float32([[6, 0, 4, 0], [0, 0, 0, 0]]))
+    (tmp_path / "labels.txt").write_text("cat\n[dog]\nbird\n")
+    assert run(model, "-i", tmp_path / "x.npy", "--top", 2, "--labels", tmp_path / "labels.txt") == 0
+    lines = [line.split("│")[1:-1] for line in capsys.readouterr().out.split("highest")[1].splitlines()[4:-1]]
+    rows = [[cell.strip() for cell in line] for line in lines]
+    assert rows == [
+        ["0", "0", "7", "cat"],
+        ["0", "2", "7", "bird"],
+        ["1", "3", "4", ""],
+        ["1", "2", "3", "bird"],
+    ]
+
+
+def test_json(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.save(tmp_path / "x.npy", np.float32([[1, 0, np.inf, np.nan]]))
+    out = tmp_path / "out.npz"
+    assert run(model, "-i", tmp_path / "x.npy", "--json", "--top", 1, "-o", out) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == {
+        "schema": 1,
+        "command": "run",
+        "model": str(model),
+        "inputs": [{"name": "x[0]:0", "type": "float32", "shape": [1, 4]}],
+        "outputs": [
+            {
+                "name": "y",
+                "type": "float32",
+                "shape": [1, 4],
+                "values": [[2, 2, "inf", "nan"]],
+                "top": [[{"place": 2, "value": "inf", "label": None}]],
+            }
+        ],
+    }
+    assert captured.err == f"wrote {out}\n" and out.exists()
+
+
+def test_labels_and_scales_come_from_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    x, y = (builder.tensor((1, 3), np.int8, scale=0.5, zero_point=-2, name=name) for name in "xy")
+    builder.op(tflite.BuiltinOperator.ABS, [x], [y])
+    found = metadata.Metadata()
+    found.set_labels(["cat", "dog", "bird"])
+    path = tmp_path / "labelled.tflite"
+    metadata.write(builder.build([x], [y]), found, path)
+    np.save(tmp_path / "x.npy", np.int8([[-2, 8, 0]]))
+    assert run(path, "-i", tmp_path / "x.npy", "--top", 2, "--json") == 0
+    (output,) = json.loads(capsys.readouterr().out)["outputs"]
+    assert output["quantization"] == {"scale": 0.5, "zero_point": -2} and output["values"] == [[-2, 8, 0]]
+    assert output["top"] == [
+        [{"place": 1, "value": 5, "label": "dog"}, {"place": 2, "value": 1, "label": "bird"}]
+    ]
+
+
+def test_large_outputs_are_left_out_of_json(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    np.save(tmp_path / "x.npy", np.zeros((1025, 4), np.float32))
+    assert run(model, "-i", tmp_path / "x.npy", "--json") == 0
+    (output,) = json.loads(capsys.readouterr().out)["outputs"]
+    assert output["values"] is None and "top" not in output
+
+
+def test_labels_must_be_text(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "labels.txt").write_bytes(b"\xff\xfe")
+    assert run(model, "--top", 1, "--labels", tmp_path / "labels.txt") == 1
+    assert "must be lines of UTF-8 text" in capsys.readouterr().err
