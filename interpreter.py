@@ -15,7 +15,6 @@ from .kernels.compiled.driver.library import Library
 from .kernels.register import BuiltinOpResolver as OpResolver
 from .lite import metrics
 from .lite.context import Numerics
-from .lite.custom_op import register_custom_op
 from .lite.errors import StateError
 from .lite.interpreter import NO_COPY
 from .lite.interpreter import Interpreter as CoreInterpreter
@@ -166,6 +165,8 @@ class Interpreter:
             else OpResolver()
         )
         for registerer in self._custom_op_registerers:
+            from .lite.custom_op import register_custom_op
+
             register_custom_op(resolver, registerer)
         settings = Settings(
             numerics=numerics,

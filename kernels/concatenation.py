@@ -13,14 +13,15 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
-from .constant_output import is_small_constant, set_constant
 from .data_movement import Movement, item_bytes_of, move_strings
 from .index_vector import (
     check_same_quantization,
     check_same_type,
     check_sizes,
+    is_small_constant,
     normalized_axis,
     quantization_pair,
+    set_constant,
 )
 from .list_update import fuse
 from .operators import registration

@@ -14,7 +14,7 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
-from .constant_output import is_small_constant, set_constant
+from .index_vector import is_small_constant, set_constant
 from .operators import registration
 from .strided_copy import StridedCopy, element_bytes, is_compiled, strided_copy_calls, strided_copy_now
 

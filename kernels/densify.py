@@ -12,8 +12,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor
-from .constant_output import set_constant
-from .index_vector import check_counts, output_of
+from .index_vector import check_counts, output_of, set_constant
 from .operators import registration
 from .strided_copy import element_bytes
 

@@ -13,8 +13,16 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
-from .constant_output import is_small_constant, set_constant
-from .index_vector import check_counts, check_index_type, check_sizes, integers, normalized_axis, output_of
+from .index_vector import (
+    check_counts,
+    check_index_type,
+    check_sizes,
+    integers,
+    is_small_constant,
+    normalized_axis,
+    output_of,
+    set_constant,
+)
 from .operators import registration
 from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes

@@ -1,10 +1,11 @@
-"""Elements of 2 and 4 bits: several to a byte, the first in the lowest bits."""
+"""Elements of 2 and 4 bits, several to a byte, the first in the lowest bits; packed and sparse constants."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..lite.tensor import Tensor, TensorType
+from ..lite.errors import UnsupportedError
+from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 
 PACKED_BITS = {TensorType.INT4: 4, TensorType.UINT4: 4, TensorType.INT2: 2}
 
@@ -35,3 +36,31 @@ def packed(elements: np.ndarray, bits: int) -> np.ndarray:
     shifts = np.arange(0, 8, bits, dtype=np.uint8)
     joined: np.ndarray = np.bitwise_or.reduce(flat.reshape(-1, count) << shifts, axis=1)
     return joined
+
+
+def decoded(tensor: Tensor) -> Tensor:
+    """The tensor itself, or where it is a constant that kernels cannot read, one that they can.
+
+    Raises UnsupportedError for a packed or sparse tensor that is not constant.
+    """
+    is_packed = tensor.type in PACKED_BITS
+    if not is_packed and tensor.sparsity is None:
+        return tensor
+    if not tensor.is_constant or tensor.data is None:
+        raise UnsupportedError(f"tensor {tensor!r}: packed and sparse tensors are built as constants only")
+    if is_packed and tensor.sparsity is not None:
+        raise UnsupportedError(f"tensor {tensor!r}: sparse tensors of packed types are not built")
+    if is_packed:
+        type_ = TensorType.UINT8 if tensor.type == TensorType.UINT4 else TensorType.INT8
+        values = unpacked(tensor)
+    else:
+        from .densify import densified
+
+        type_ = TensorType(tensor.type)
+        values = densified(tensor)
+    dense = Tensor(tensor.index, tensor.name, type_, tensor.shape, tensor.quantization)
+    memory = np.zeros(values.nbytes + OVERREAD_BYTES, np.uint8)[: values.nbytes]
+    memory[:] = np.frombuffer(values.tobytes(), np.uint8)
+    dense.bind(memory)
+    dense.allocation_type = AllocationType.PERSISTENT_RO
+    return dense

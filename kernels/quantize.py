@@ -14,7 +14,6 @@ from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
 from .broadcast import SUFFIXES, unary_call
-from .decoded_constant import decoded
 from .element_functions import UNARY
 from .index_vector import check_counts
 from .lookup import (
@@ -25,7 +24,7 @@ from .lookup import (
     stored_values,
 )
 from .operators import registration
-from .packed import PACKED_BITS, packed, unpacked
+from .packed import PACKED_BITS, decoded, packed, unpacked
 from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
 from .reshape import flat_copy_calls

@@ -12,9 +12,8 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .constant_output import set_constant
 from .dynamic_output import dynamic_call
-from .index_vector import MAX_SIZE, check_counts, check_same_type
+from .index_vector import MAX_SIZE, check_counts, check_same_type, set_constant
 from .operators import registration
 
 _SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}

@@ -11,7 +11,6 @@ from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
 from .half_precision import in_float32
 from .operators import OPERATORS
-from .result_types import with_result_types
 from .widened import in_bytes
 
 if TYPE_CHECKING:
@@ -66,7 +65,11 @@ def _with_facts(entry: Registration) -> Registration:
         entry = in_float32(entry, facts.halves)
     elif facts.packed:
         entry = in_bytes(entry)
-    return with_result_types(entry, facts.results) if facts.results else entry
+    if not facts.results:
+        return entry
+    from .result_types import with_result_types
+
+    return with_result_types(entry, facts.results)
 
 
 class BuiltinOpResolver(OpResolver):

@@ -12,15 +12,16 @@ from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
-from .constant_output import is_small_constant, set_constant
 from .index_vector import (
     check_counts,
     check_same_quantization,
     check_sizes,
     integers,
+    is_small_constant,
     normalized_axis,
     output_of,
     scalar_integer,
+    set_constant,
 )
 from .operators import registration
 from .parallel import chunk_count

@@ -12,8 +12,7 @@ from ..lite.errors import InvokeError, PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
-from .constant_output import set_constant
-from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type, integers
+from .index_vector import INDEX_TYPES, check_counts, check_index_type, check_same_type, integers, set_constant
 from .operators import registration
 
 

@@ -13,9 +13,15 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
 from .concatenation import joined_axis
-from .constant_output import set_constant
 from .data_movement import Movement, item_bytes_of, movement_registration
-from .index_vector import check_counts, check_index_type, check_same_type, check_sizes, output_of
+from .index_vector import (
+    check_counts,
+    check_index_type,
+    check_same_type,
+    check_sizes,
+    output_of,
+    set_constant,
+)
 from .operators import registration
 from .strided_copy import StridedCopy, block_copy, row_major_strides
 from .transpose import permutation

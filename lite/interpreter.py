@@ -11,7 +11,6 @@ import numpy as np
 
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
 from .interpreter_builder import build_subgraphs
-from .missing_value import no_memory, no_value
 from .overwritten import check_kept
 from .runtime import Runtime
 from .shape_check import with_input_shapes
@@ -27,10 +26,10 @@ if TYPE_CHECKING:
     from .kernel_call import KernelLibrary
     from .memory_report import MemoryReport
     from .model import Model, Signature
-    from .observation import Observer
     from .op_resolver import OpResolver
     from .profiler import OpProfile
     from .settings import Settings
+    from .stage import Observer
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
@@ -170,6 +169,8 @@ class Interpreter:
                 view[...] = value
                 return
         if tensor.data is None and tensor.has_fixed_size:
+            from .missing_value import no_memory
+
             raise no_memory(self.subgraph(subgraph_index), tensor)
         check_kept(self.subgraph(subgraph_index), tensor)
         write_tensor(tensor, value)
@@ -202,6 +203,8 @@ class Interpreter:
         tensor = self.tensor(index, subgraph_index)
         if not tensor.data_is_stale:
             if tensor.data is None:
+                from .missing_value import no_value
+
                 raise no_value(self.subgraph(subgraph_index), tensor)
             check_kept(self.subgraph(subgraph_index), tensor)
             return tensor

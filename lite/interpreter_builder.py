@@ -6,12 +6,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ..schema import tflite
-from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name
-from ..schema.operator_options import options_of
+from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name, options_of
 from ..schema.shown import shown_name
-from .arena import allocate
 from .errors import ModelError, PrepareError, StateError, UnsupportedError
 from .graph_check import graph_faults, index_faults, outside
+from .memory import allocate
 from .node import Node
 from .quantization import Quantization, quantization_fault
 from .shape_check import checked_shape

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .arena import allocate
 from .errors import InvokeError
+from .memory import allocate
 from .tensor import AllocationType, TensorType
 
 if TYPE_CHECKING:

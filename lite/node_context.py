@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .arena import allocate, check_room_for
 from .callees import Callees
 from .errors import PrepareError
 from .graph import Graph
+from .memory import allocate, check_room_for
 from .plan import run_calls
 from .shape_check import checked_shape
 from .tensor import AllocationType, Tensor, TensorType

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from copy import copy
 from typing import Self
 
-from .custom_op import custom_registration
 from .errors import UnsupportedError
 from .registration import Registration
 
@@ -28,6 +27,8 @@ class OpResolver:
 
         ValueError for anything else. See custom_op.register_custom_op.
         """
+        from .custom_op import custom_registration  # which most models do without
+
         self._custom[name] = custom_registration(name, operator)
 
     def copy(self) -> Self:

@@ -6,16 +6,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from . import debug
-from .arena import check_room_for
 from .errors import CancelledError, ModelError, PrepareError, StateError, TimedOutError, UnsupportedError
 from .fusion import fused
+from .kernel_call import checked_calls
 from .known_values import compute_known
-from .memory import StageMemory
+from .memory import StageMemory, check_room_for
 from .node_context import NodeContext
 from .node_errors import free_node, invoke_error, prepare_error
 from .plan import NativeSegment, Plan
 from .preparation import EarlierShapes, found
-from .prepared_calls import checked_calls
 from .shape_check import check_strict, checked_shape
 from .stage import Stage, State
 from .tensor import AllocationType

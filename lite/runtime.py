@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
-    from .observation import Observer
     from .settings import Settings
+    from .stage import Observer
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
 

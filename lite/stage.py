@@ -1,13 +1,20 @@
-"""Stage: the part of a subgraph that is ready to run, and whether the whole can run."""
+"""Stage: the part of a subgraph that is ready to run, also node by node; whether the whole can run."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .memory import StageMemory
     from .plan import Plan
+    from .subgraph import Subgraph
+
+
+# Takes a subgraph and the numbers of its tensors that have just got values: when a run begins those of its
+# inputs, then the results of each node. In place, operators write over their inputs: those were seen before.
+Observer = Callable[["Subgraph", Sequence[int]], None]
 
 
 class State(Enum):
@@ -35,3 +42,20 @@ class Stage:
         self.memory = memory
         self.plan = plan
         self.found = found
+
+
+def run_observed(subgraph: Subgraph, stage: Stage, observer: Observer) -> None:
+    """Run the stage with a function that sees each value before another overwrites it.
+
+    Errors are those of an ordinary run.
+    """
+    if stage.first == 0:
+        observer(subgraph, subgraph.inputs)
+    for node, segment in stage.plan.by_node:
+        if segment is None:
+            subgraph.run_in_python(node)
+        else:
+            status = segment.plan.invoke()
+            if status:
+                subgraph.resume(segment, status)
+        observer(subgraph, node.outputs)

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from . import debug
 from .errors import InvokeError, StateError
 from .node_errors import invoke_error
-from .observation import run_observed
 from .plan import NativeSegment
 from .preparation import found
 from .prepared_graph import PreparedGraph
-from .stage import Stage, State
+from .stage import Stage, State, run_observed
 from .variables import kept_values, restore_values
 
 if TYPE_CHECKING:

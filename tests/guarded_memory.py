@@ -7,10 +7,10 @@ import mmap
 import weakref
 
 import numpy as np
-from numlite.lite import interpreter_builder, memory, subgraph
-from numlite.lite.arena import ALIGNMENT
+from numlite.lite import buffer_handles, interpreter_builder, known_values, memory, node_context
 from numlite.lite.available_memory import check_room
 from numlite.lite.errors import PrepareError
+from numlite.lite.memory import ALIGNMENT
 from numlite.lite.tensor import OVERREAD_BYTES
 
 PAGE = mmap.PAGESIZE
@@ -25,12 +25,12 @@ _tails: list[tuple[weakref.ref[np.ndarray], int, int]] = []
 
 def install() -> None:
     """From now on the tensors of all interpreters of this process lie in guarded memory."""
-    for module in (interpreter_builder, memory, subgraph):
+    for module in (buffer_handles, interpreter_builder, known_values, memory, node_context):
         vars(module)["allocate"] = allocate
 
 
 def allocate(nbytes: int) -> np.ndarray:
-    """Like numlite.lite.arena.allocate; the guard page begins less than 64 bytes after what may be read."""
+    """Like numlite.lite.memory.allocate; the guard page begins less than 64 bytes after what may be read."""
     check_room(nbytes)
     room = -(-(nbytes + OVERREAD_BYTES) // ALIGNMENT) * ALIGNMENT
     try:

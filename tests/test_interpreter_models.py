@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
+import sys
 from typing import Any
 
 import numlite.interpreter
 import numpy as np
 import pytest
+
+from .conftest import SHARED_MODELS
 
 # Sums of thousands of float32 products, in another order; relative to the largest output.
 FLOAT_TOLERANCE = 1e-4
@@ -56,3 +60,23 @@ def test_outputs_are_litert_s(litert: Any, model_path: pathlib.Path, resolver: s
             assert np.allclose(a, b, rtol=0, atol=tolerance * max(1, float(np.abs(b).max())))
         else:
             assert np.array_equal(a, b), f"{np.count_nonzero(a != b)} of {a.size} differ"
+
+
+_MOST_MODULES = 104  # of numlite, that one model of bytes imports until its first inference
+_FIRST_INFERENCE = """
+import sys
+from numlite.interpreter import Interpreter
+interpreter = Interpreter(sys.argv[1])
+interpreter.allocate_tensors()
+interpreter.invoke()
+print("\\n".join(name for name in sys.modules if name.split(".")[0] == "numlite"))
+"""
+
+
+def test_a_first_inference_imports_few_modules() -> None:
+    model = SHARED_MODELS / "kws_int8.tflite"
+    if not model.exists():
+        pytest.skip("no ../shared/models beside the repository")
+    command = [sys.executable, "-c", _FIRST_INFERENCE, str(model)]
+    modules = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert len(modules) <= _MOST_MODULES, f"{len(modules)}: {' '.join(sorted(modules))}"

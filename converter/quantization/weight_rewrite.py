@@ -14,7 +14,7 @@ import numpy as np
 
 from ...lite.tensor import TensorType
 from ...schema import tflite
-from ...schema.operator_options import options_table
+from ...schema.operator_code import options_table
 from .hessians import Hessians, mean_of
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule

@@ -10,7 +10,7 @@ from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor
 from ..requantize import quantization_of
-from . import packed_f32, packed_q8, plain, winograd_f32
+from . import packed_f32, packed_q8, plain
 from .blocks import PAD_IMAGE_Q8
 from .cutting import pattern
 from .depthwise_conv import SpreadRows, spread_rows
@@ -49,6 +49,8 @@ def float_calls(n: FilterNode) -> list[KernelCall]:
     row = as_row(g)
     if _is_one_row(row):
         return _row_calls(n, row)
+    from . import winograd_f32  # which models of bytes do without
+
     if winograd_f32.applies(n):
         return winograd_f32.calls(n)
     calls, packed = packed_f32.packed_weights(n, g.groups, g.taps * g.filter_depth)

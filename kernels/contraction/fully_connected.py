@@ -7,7 +7,6 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Shape, Tensor, TensorType
-from ..broadcast import unary_call
 from ..fused_activation import SIGN_BIT, TANH
 from ..packed import PACKED_BITS
 from . import packed_f32, packed_q8, plain
@@ -134,6 +133,8 @@ def _activation(n: FilterNode) -> list[KernelCall]:
     """
     if n.fused not in FUNCTIONS:
         return []
+    from ..broadcast import unary_call  # few models have such a function, and it brings all of them
+
     return unary_call(n.context, FUNCTIONS[n.fused], "f32", n.y, n.y, 0.3)
 
 

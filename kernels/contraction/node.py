@@ -11,8 +11,8 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
-from ..decoded_constant import decoded
 from ..fused_activation import NONE, float_activation_range
+from ..packed import decoded
 from ..parallel import chunk_count
 from ..xnnpack_nodes import takes_activation, takes_images
 from .geometry import ConvGeometry

@@ -1,4 +1,7 @@
-"""What prepares each filter operator in each of its types, and the hooks of the operators."""
+"""What prepares CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED in each of their types, and their hooks.
+
+Of TRANSPOSE_CONV, which few models have, the rows stand behind its functions.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import TensorType
 from ..operators import registration
-from . import conv, depthwise_conv, depthwise_conv_q8, fully_connected, plain, transpose_conv
+from . import conv, depthwise_conv, depthwise_conv_q8, fully_connected, plain
 from .node import FilterNode
 
 Calls = Callable[[FilterNode], list[KernelCall]]
+Ways = dict[tuple[str, TensorType, TensorType], tuple[Calls, Calls]]
 Prepare = Callable[[Context, Node], Sequence[KernelCall] | None]
 
 
@@ -20,7 +24,7 @@ _F32, _I8, _U8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8, Te
 
 # By operator and the types of input and weights: with constant weights and bias, packed at once, and
 # with such as are given while running.
-_WAYS: dict[tuple[str, TensorType, TensorType], tuple[Calls, Calls]] = {
+WAYS: Ways = {
     ("CONV_2D", _F32, _F32): (conv.float_calls, conv.float_calls),
     ("CONV_2D", _F32, _I8): (conv.hybrid_calls, conv.plain_hybrid_calls),
     ("CONV_2D", _I8, _I8): (conv.byte_calls, plain.byte_calls),
@@ -37,34 +41,24 @@ _WAYS: dict[tuple[str, TensorType, TensorType], tuple[Calls, Calls]] = {
     ("FULLY_CONNECTED", _U8, _U8): (fully_connected.byte_calls, plain.byte_calls),
     ("FULLY_CONNECTED", _I16, _I8): (plain.int16_calls, plain.int16_calls),
     ("FULLY_CONNECTED", _I16, _I16): (plain.int16_calls, plain.int16_calls),
-    ("TRANSPOSE_CONV", _F32, _F32): (transpose_conv.float_calls, transpose_conv.float_calls),
-    ("TRANSPOSE_CONV", _F32, _I8): (transpose_conv.hybrid_calls, transpose_conv.plain_hybrid_calls),
-    ("TRANSPOSE_CONV", _I8, _I8): (transpose_conv.byte_calls, plain.transposed_calls),
-    ("TRANSPOSE_CONV", _U8, _U8): (transpose_conv.byte_calls, plain.transposed_calls),
-    ("TRANSPOSE_CONV", _I16, _I8): (plain.transposed_calls, plain.transposed_calls),
-}
-CALLS: dict[tuple[str, TensorType, TensorType, bool], Calls] = {
-    (*key, is_constant): calls
-    for key, ways in _WAYS.items()
-    for is_constant, calls in zip((True, False), ways, strict=True)
 }
 
 
-def _prepared(check: Callable[[Context, Node], FilterNode | None]) -> Prepare:
+def prepared(check: Callable[[Context, Node], FilterNode | None], ways: Ways = WAYS) -> Prepare:
     """The prepare hook: what the table has for a checked node, None where the check leaves it to invoke."""
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         n = check(context, node)
         if n is None or n.y.size == 0:
             return None if n is None else []
-        return CALLS[n.operator, TensorType(n.x.type), TensorType(n.w.type), n.is_constant](n)
+        at_once, while_running = ways[n.operator, TensorType(n.x.type), TensorType(n.w.type)]
+        return at_once(n) if n.is_constant else while_running(n)
 
     return prepare
 
 
 REGISTRATIONS = (
-    registration("CONV_2D", _prepared(conv.checked)),
-    registration("DEPTHWISE_CONV_2D", _prepared(depthwise_conv.checked)),
-    registration("FULLY_CONNECTED", _prepared(fully_connected.checked_unless_wide), fully_connected.invoke),
-    registration("TRANSPOSE_CONV", _prepared(transpose_conv.checked_unless_late), transpose_conv.invoke),
+    registration("CONV_2D", prepared(conv.checked)),
+    registration("DEPTHWISE_CONV_2D", prepared(depthwise_conv.checked)),
+    registration("FULLY_CONNECTED", prepared(fully_connected.checked_unless_wide), fully_connected.invoke),
 )

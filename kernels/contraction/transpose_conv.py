@@ -12,12 +12,14 @@ from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
 from ..index_vector import integers
+from ..operators import registration
 from ..requantize import UPWARD_ROUNDING
 from ..strided_copy import StridedCopy, row_major_strides, strided_copy_calls
 from . import packed_f32, packed_q8, plain
 from .geometry import transpose_conv_geometry
 from .node import FilterNode, check_bias, check_types, resolve
 from .sums import QuantizedSums, hybrid_sums, quantized_sums, transposed_filter_fits
+from .table import Ways, prepared
 from .transpose_conv_phases import Phase, phase_weights, phases
 
 
@@ -189,3 +191,15 @@ def hybrid_calls(n: FilterNode) -> list[KernelCall]:
 def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
     """The same with weights that are given while running."""
     return plain.hybrid_calls(n, symmetric=False, channel_first=True)
+
+
+_F32, _I8, _U8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8, TensorType.INT16
+WAYS: Ways = {
+    ("TRANSPOSE_CONV", _F32, _F32): (float_calls, float_calls),
+    ("TRANSPOSE_CONV", _F32, _I8): (hybrid_calls, plain_hybrid_calls),
+    ("TRANSPOSE_CONV", _I8, _I8): (byte_calls, plain.transposed_calls),
+    ("TRANSPOSE_CONV", _U8, _U8): (byte_calls, plain.transposed_calls),
+    ("TRANSPOSE_CONV", _I16, _I8): (plain.transposed_calls, plain.transposed_calls),
+}
+
+REGISTRATIONS = (registration("TRANSPOSE_CONV", prepared(checked_unless_late, WAYS), invoke),)

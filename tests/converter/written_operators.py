@@ -20,7 +20,7 @@ from numlite.converter.lite_graph import LiteGraph, LiteOperator, LiteTensor
 from numlite.converter.operator_rules.rewriter import OperatorRewriter
 from numlite.lite.tensor import TensorType
 from numlite.schema import tflite
-from numlite.schema.operator_options import options_table
+from numlite.schema.operator_code import options_table
 from numlite.schema.tflite import BuiltinOperator
 
 _RESULT = re.compile(r"(\w+)(?:: ([\w?]+)(?: (\w+))?)?")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
 from numlite.lite.errors import PrepareError
-from numlite.schema import operator_options, tflite
+from numlite.schema import operator_code, tflite
 
 from ..model_builder import ModelBuilder
 
@@ -14,7 +14,7 @@ Op = tflite.BuiltinOperator
 
 
 def test_every_table_belongs_to_an_operator() -> None:
-    known = {operator_options.options_table(name) for name in tflite.ENUMS["BuiltinOperator"]} - {""}
+    known = {operator_code.options_table(name) for name in tflite.ENUMS["BuiltinOperator"]} - {""}
     tables = {*tflite.UNIONS["BuiltinOptions"], *tflite.UNIONS["BuiltinOptions2"]}
     assert known == tables
 
@@ -32,7 +32,7 @@ def test_every_table_belongs_to_an_operator() -> None:
     ],
 )
 def test_tables_by_name(name: str, table: str) -> None:
-    assert operator_options.options_table(name) == table
+    assert operator_code.options_table(name) == table
 
 
 def reduced(options: object) -> Interpreter:
