@@ -4,8 +4,7 @@ The two dialects are TensorFlow's nodes (`ir`) and the lowered operators (`lite_
 """
 
 from .rewriter import Rewriter
-from .rule import Rule, rule
+from .rule import Fired, Rule, Trace, rule
 from .structure import AnyBlock, AnyNode, AnyValue
-from .trace import Fired, Trace
 
 __all__ = ["AnyBlock", "AnyNode", "AnyValue", "Fired", "Rewriter", "Rule", "Trace", "rule"]

@@ -9,9 +9,8 @@ from itertools import islice
 from typing import Any, Generic
 
 from ...lite.errors import StateError
-from .rule import Rule
+from .rule import Rule, Trace
 from .structure import AnyBlock, AnyNode, AnyValue, NodeT
-from .trace import Trace
 
 # Changes per node of the graph, beyond which rules are said to undo each other.
 MOST_CHANGES = 64

@@ -5,17 +5,54 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from .users import MANY, ManyUsers
-
 # A dialect's own classes: its nodes, its values, and what its nodes may have as operands.
 NodeT = TypeVar("NodeT", bound="AnyNode")
 ValueT = TypeVar("ValueT", bound="AnyValue")
 OperandT = TypeVar("OperandT", bound="AnyValue[Any] | None")
+Item = TypeVar("Item")
 
+# A list of more users would be searched for too long when one of them goes.
+_MANY = 32
 # Nodes of more values are not rebuilt for each that is exchanged.
 _FEW_VALUES = 16
 # Room between the places of neighbours, so that most nodes put between them need no new numbering.
 _GAP = 1 << 20
+
+
+class ManyUsers(Generic[Item]):
+    """Users, each as often as it uses the value; none takes long to add or to remove."""
+
+    __slots__ = ("_counts", "_total")
+
+    def __init__(self, users: Iterable[Item]) -> None:
+        self._counts: dict[Item, int] = {}
+        self._total = 0
+        for user in users:
+            self.append(user)
+
+    def append(self, user: Item) -> None:
+        """One use more."""
+        self._counts[user] = self._counts.get(user, 0) + 1
+        self._total += 1
+
+    def remove(self, user: Item) -> None:
+        """One use less; KeyError where there is none."""
+        if self._counts[user] == 1:
+            del self._counts[user]
+        else:
+            self._counts[user] -= 1
+        self._total -= 1
+
+    def __len__(self) -> int:
+        return self._total
+
+    def __iter__(self) -> Iterator[Item]:
+        for user, count in self._counts.items():
+            for _ in range(count):
+                yield user
+
+    def __contains__(self, user: object) -> bool:
+        return user in self._counts
 
 
 class AnyValue(Generic[NodeT]):
@@ -47,7 +84,7 @@ class AnyValue(Generic[NodeT]):
         users = self.users
         if isinstance(users, list):
             users.append(node)
-            if len(users) > MANY:
+            if len(users) > _MANY:
                 self.users = ManyUsers(users)
         elif isinstance(users, ManyUsers):
             users.append(node)

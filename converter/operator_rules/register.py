@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...lite import debug
-from ..graph.rule import Rule
-from ..graph.trace import Trace
+from ..graph.rule import Rule, Trace
 from ..lite_graph import LiteGraph
 from . import (
     activations,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ...schema.graph_def import GraphDef
-from ..graph.trace import Fired, Trace
+from ..graph.rule import Fired, Trace
 from ..ir.export_graph import export_graph_def
 from ..ir.module import Module
 

@@ -90,7 +90,7 @@ class Turn:
 
     def count(self, rule: str, node: str) -> None:
         """Note a change that was made without a rewriter."""
-        from ..graph.trace import Trace
+        from ..graph.rule import Trace
 
         trace = Trace()
         trace.add(rule, node)

@@ -20,7 +20,7 @@ from .frozen_graph import FrozenGraph
 from .own_functions import copy_shared_functions
 from .reachable import import_part, node_name
 from .restore import stored_parts
-from .session import Session
+from .session import Session, with_ancestors
 from .signature import Signature, SignatureTensor
 
 if TYPE_CHECKING:
@@ -106,14 +106,7 @@ def _fill_assets(model: SavedModel, nodes: _Nodes) -> None:
 
 def _before(*holders: Node) -> dict[Node, None]:
     """The nodes that a holder's values and tokens come from, itself not among them."""
-    found: dict[Node, None] = {}
-    waiting = [value.owner for node in holders for value in (*node.operands, *node.controls)]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, Node) and node not in found:
-            found[node] = None
-            waiting += [value.owner for value in (*node.operands, *node.controls)]
-    return found
+    return with_ancestors(*(value.owner for node in holders for value in (*node.operands, *node.controls)))
 
 
 def _feed(inputs: Node, signature: Signature, nodes: _Nodes, session: Session) -> dict[str, SignatureTensor]:

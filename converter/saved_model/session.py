@@ -164,7 +164,7 @@ class Session:
         if not _computable(value) or not isinstance(value.type, TensorType):
             return False
         others = [(node, index) for node, index in uses.leaves if node is not writer]
-        if any(node in start and writer not in _with_ancestors(node) for node, _ in others):
+        if any(node in start and writer not in with_ancestors(node) for node, _ in others):
             # It is read at the start too, perhaps before it is assigned to.
             return False
         uses.leaves = others
@@ -196,7 +196,7 @@ class Session:
                         node.controls = (*node.controls, first.control)
                 for node in ([] if first is None else [first]) + own:
                     found[node] = None
-                    needed |= _with_ancestors(node)
+                    needed |= with_ancestors(node)
         return list(found)
 
     def _of(self, nodes: Container[Node]) -> set[ResourceName]:
@@ -263,12 +263,13 @@ class Session:
 
 def _computable(value: Value) -> bool:
     """Whether a value follows from constants alone, without any state."""
-    return all(is_pure(node) for node in _with_ancestors(value.owner))
+    return all(is_pure(node) for node in with_ancestors(value.owner))
 
 
-def _with_ancestors(node: object) -> dict[Node, None]:
+def with_ancestors(*owners: object) -> dict[Node, None]:
+    """Those of the owners of values that are nodes, and all that their values and tokens come from."""
     found: dict[Node, None] = {}
-    waiting = [node]
+    waiting = list(owners)
     while waiting:
         node = waiting.pop()
         if isinstance(node, Node) and node not in found:

@@ -14,8 +14,7 @@ import ast
 import re
 
 import numpy as np
-from numlite.converter.graph.rule import Rule
-from numlite.converter.graph.trace import Trace
+from numlite.converter.graph.rule import Rule, Trace
 from numlite.converter.lite_graph import LiteGraph, LiteOperator, LiteTensor
 from numlite.converter.operator_rules.rewriter import OperatorRewriter
 from numlite.lite.tensor import TensorType

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from numlite.converter.graph import Rewriter, Rule, rule
-from numlite.converter.graph.trace import MOST_NODES
+from numlite.converter.graph.rule import MOST_NODES
 from numlite.converter.ir.node import Block, Node
 from numlite.converter.ir.types import TensorType, element_type
 from numlite.lite.errors import StateError
