@@ -295,11 +295,11 @@ class _SubgraphWeights:
 
     def _dequantized(self, use: _Use, old: tflite.TensorT, kept: int) -> int:
         """A DEQUANTIZE before the operator; its result."""
-        name = f"{old.name}_dequantized"
+        name = f"{old.name}_f"  # a short one: files hold it once for each weight
         wide = self._editor.add_tensor(self._subgraph, name, TensorType.FLOAT32, old)
         operators = self._subgraph.operators or []
         place = next(i for i, other in enumerate(operators) if other is use.operator)
-        self._editor.insert(self._subgraph, place, "DEQUANTIZE", [kept], [wide], tflite.DequantizeOptionsT())
+        self._editor.insert(self._subgraph, place, "DEQUANTIZE", [kept], [wide])
         return wide
 
     def _make_hybrid(self, operator: tflite.OperatorT, operation: str, facts: WeightRule) -> None:
