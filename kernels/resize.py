@@ -17,6 +17,7 @@ from .operators import registration
 from .parallel import chunk_count
 from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
+from .xnnpack_nodes import takes_images
 
 # Addresses of int32 or float32 tables have an entry for each output row or column. left and
 # right count elements (column times depth), top and bottom count rows.
@@ -203,7 +204,6 @@ def _copies(taps: Taps) -> bool:
 
 def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | None:
     resize = _checked(context, node, "RESIZE_BILINEAR")
-    _check_corners(resize)
     x, y = resize.x, resize.y
     choice = _BILINEAR.get((context.numerics, x.type))
     if choice is None:
@@ -211,11 +211,15 @@ def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | No
     if not resize.size.is_constant:
         context.set_dynamic(y)
         return None
+    _check_corners(resize)
     kernel, rule, scratch_bytes = choice
     shape = _output_shape("RESIZE_BILINEAR", resize)
     context.resize_tensor(y, shape)
     if y.size == 0:
         return []
+    left_to_litert = context.numerics is Numerics.DEFAULT and not takes_images(x, y)
+    if left_to_litert and x.type in (TensorType.INT8, TensorType.UINT8):
+        return None
     rows, columns = _bilinear_taps(resize, rule, shape)
     if shape == x.shape and x.type != TensorType.FLOAT32 and _copies(rows) and _copies(columns):
         return flat_copy_calls(context, x, y, y.nbytes)
@@ -240,7 +244,7 @@ def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | No
 
 
 def _invoke_bilinear(context: Context, node: Node) -> None:
-    """The reference kernels' arithmetic, for a size known only at run time."""
+    """LiteRT's own arithmetic, for what it does not leave to XNNPACK: a size known only at run time."""
     resize = _checked(context, node, "RESIZE_BILINEAR")
     shape = _output_shape("RESIZE_BILINEAR", resize)
     context.resize_tensor(resize.y, shape)
@@ -250,14 +254,17 @@ def _invoke_bilinear(context: Context, node: Node) -> None:
     x = resize.x.array()
     x = x.astype(np.int64 if integer else np.float32)
     v, h = rows.weight[:, None, None], columns.weight[:, None]
-    total = x[:, rows.low][:, :, columns.low] * (unit - v) * (unit - h)
-    if integer:
-        total += x[:, rows.high][:, :, columns.low] * v * (unit - h)
-        total += x[:, rows.low][:, :, columns.high] * (unit - v) * h
+    low, high = x[:, rows.low], x[:, rows.high]
+    if resize.x.type == TensorType.UINT8 and context.numerics is Numerics.DEFAULT:
+        total = low[:, :, columns.low] * ((unit - v) * (unit - h))
+        total += low[:, :, columns.high] * ((unit - v) * h)
+        total += high[:, :, columns.low] * (v * (unit - h))
+        total += high[:, :, columns.high] * (v * h)
     else:
-        total += x[:, rows.high][:, :, columns.low] * v * (unit - h)
-        total += x[:, rows.low][:, :, columns.high] * (unit - v) * h
-    total += x[:, rows.high][:, :, columns.high] * v * h
+        total = low[:, :, columns.low] * (unit - v) * (unit - h)
+        total += high[:, :, columns.low] * v * (unit - h)
+        total += low[:, :, columns.high] * (unit - v) * h
+        total += high[:, :, columns.high] * v * h
     if integer:
         total = np.trunc((total + np.where(total > 0, 1 << 19, -(1 << 19))) / (1 << 20))
     elif resize.x.type == TensorType.UINT8:
