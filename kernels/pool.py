@@ -21,6 +21,7 @@ from .operators import registration
 from .padding import fitting_window
 from .parallel import chunk_count
 from .requantize import quantization_of
+from .xnnpack_nodes import takes_activation
 
 _SIZES = [
     "batch",
@@ -62,7 +63,23 @@ def output_shape(operator: str, options: Any, x: Shape) -> tuple[Shape, tuple[in
     return (batch, rows.out_size, columns.out_size, depth), (rows.pad_before, columns.pad_before)
 
 
+def _xnnpack_takes(context: Context, name: str, options: Any, x: Tensor) -> bool:
+    """Whether LiteRT's default leaves a node of bytes to XNNPACK.
+
+    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, VisitMaxPool2DNode and CheckPoolingParams.
+    """
+    return (
+        name == "MAX_POOL_2D"
+        and context.numerics is Numerics.DEFAULT
+        and x.type != TensorType.INT16
+        and takes_activation(options.fused_activation_function)
+        and options.stride_h <= options.filter_height
+        and options.stride_w <= options.filter_width
+    )
+
+
 def _check_same_quantization(operator: str, x: Tensor, y: Tensor) -> None:
+    """PrepareError as XNNPACK has it; LiteRT's own kernels keep stored values, whatever they stand for."""
     (x_scale, x_zero), (y_scale, y_zero) = quantization_pair(x), quantization_pair(y)
     if abs(x_scale - y_scale) > 1e-6 or x_zero != y_zero:
         raise PrepareError(
@@ -71,13 +88,16 @@ def _check_same_quantization(operator: str, x: Tensor, y: Tensor) -> None:
         )
 
 
-def _arguments(context: Context, name: str, fused: int, x: Tensor, y: Tensor) -> np.ndarray:
+def _arguments(context: Context, name: str, options: Any, x: Tensor, y: Tensor) -> np.ndarray:
     """The argument block, with the activation range filled in."""
+    fused = options.fused_activation_function
     if x.type == TensorType.FLOAT32:
         args = np.zeros(1, POOL_F32)
         args["low"], args["high"] = float_activation_range(name, fused)
         return args
-    _check_same_quantization(name, x, y)
+    by_xnnpack = _xnnpack_takes(context, name, options, x)
+    if by_xnnpack:
+        _check_same_quantization(name, x, y)
     args = np.zeros(1, POOL_Q8)
     if quantization_pair(y)[0] == 0 and float_activation_range(name, fused) == (-np.inf, np.inf):
         args["low"], args["high"] = type_range(y)  # stored values do without a scale
@@ -89,9 +109,7 @@ def _arguments(context: Context, name: str, fused: int, x: Tensor, y: Tensor) ->
         q.scale,
         q.zero_point,
         *type_range(y),
-        half_even=name == "MAX_POOL_2D"
-        and context.numerics is Numerics.DEFAULT
-        and y.type != TensorType.INT16,
+        half_even=by_xnnpack,
     )
     return args
 
@@ -108,7 +126,7 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
         raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
     shape, (pad_top, pad_left) = output_shape(name, options, x.shape)
     context.resize_tensor(y, shape)
-    args = _arguments(context, name, options.fused_activation_function, x, y)
+    args = _arguments(context, name, options, x, y)
     if prod(shape) == 0:
         return []
     taps = options.filter_height * options.filter_width

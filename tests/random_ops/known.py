@@ -35,6 +35,30 @@ KNOWN: tuple[Known, ...] = (
         r"^float32\S* (const )?int8\(\d[.e\d-]*,",
         "LiteRT reads behind the one scale, which may also be there by chance",
     ),
+    Known("MATRIX_(SET_)?DIAG", "bool|float16|float64|complex64|uint16|uint64", _WRONG),
+    Known(
+        "RSQRT",
+        r"float64[(]inf[)], LiteRT np.float64[(]nan[)]",
+        "XNNPACK gives NaN for the root of 0",
+        "AUTO",
+    ),
+    Known(
+        "BATCH_MATMUL",
+        r"^float32\[(\d+, ){3,}.*int8.*-> float32",
+        "LiteRT's reference repeats the first matrices' factors where batches broadcast",
+        "BUILTIN_REF",
+    ),
+    Known(
+        "DEPTHWISE_CONV_2D",
+        r"^int8[^\]]*\] (int8|const int4)|^int8.*(TANH|SIGN_BIT|undeclared)",
+        "rounding of the channels behind the last 8",
+        "AUTO",
+    ),
+    Known(
+        "STRIDED_SLICE",
+        r"odd offset|offset=True.* \| run [12]",
+        "LiteRT reads and writes outside where sizes do not fit",
+    ),
     Known("MUL", "uint32.*RELU_N1_TO_1", "LiteRT takes -1 for the largest number"),
     Known(
         "ADD|SUB|MUL",

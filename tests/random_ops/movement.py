@@ -90,13 +90,22 @@ def _strided_slice(draw: Draw, op: OneOp) -> None:
     end = [draw.number(-largest, largest) for _ in range(count)]
     strides = [draw.pick(1, 1, 1, 2, 3, -1, -2, 7) for _ in range(count)]
     often = draw.pick(0.0, 0.4)
+    offset = draw.chance(0.1)
+    fits = offset and count == len(shape) and draw.chance(0.8)
+    if fits:  # end counts from begin
+        begin = [draw.number(0, max(0, n - 1)) for n in shape[:count]]
+        end = [draw.number(0, n - at) for n, at in zip(shape, begin, strict=False)]
+        strides = [max(1, step) for step in strides]
+        often = 0.0
+    elif offset:
+        op.told.append("odd offset")
     options = tflite.StridedSliceOptionsT(
-        begin_mask=mask(0.4),
-        end_mask=mask(0.4),
+        begin_mask=0 if fits else mask(0.4),
+        end_mask=0 if fits else mask(0.4),
         ellipsis_mask=1 << draw.number(0, max(0, count - 1)) if draw.chance(often / 2) else 0,
         new_axis_mask=mask(often / 2),
         shrink_axis_mask=mask(often / 2),
-        offset=draw.chance(0.1),
+        offset=offset,
     )
     inputs = [x, *(op.numbers(each, ("int32",)) for each in (begin, end, strides))]
     _result(draw, op, kind)
