@@ -16,12 +16,14 @@ from .constraints import INT16
 from .float_graph import FloatGraph, Site
 from .float_rewrites import make_integrable
 from .integer_constants import IntegerConstants
+from .kernel_limits import within_limits
 from .model_editor import ModelEditor
 from .parameters import Parameters, one_scale, range_parameters
 from .propagate import Range, Sets
 from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
 from .scheme import ACTIVATIONS, Integers
-from .selection import Refusal, select
+from .scheme import INT8 as INT8_VALUES
+from .selection import CALLS, Refusal, select
 
 
 class Integered(NamedTuple):
@@ -44,6 +46,9 @@ def sites_to_observe(model: Model) -> set[Site]:
         for step in select(graph, type_).chosen.values():
             found.update(step.operand_sites(), step.result_sites())
     ends = {site for site in (*graph.inputs, *graph.outputs) if graph.is_float(site)}
+    for step in graph.steps:
+        if step.name in CALLS:
+            ends.update(s for t in (*step.inputs, *step.outputs) if graph.is_float(s := Site(step.graph, t)))
     return {site for site in found | ends if not graph.is_constant(site)}
 
 
@@ -76,6 +81,8 @@ def quantize_activations(
     sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends))
     constants = IntegerConstants(graph, integers, per_channel, per_channel_dense, means)
     parameters = _parameters(graph, sets, constants, integers)
+    if integers is INT8_VALUES:
+        parameters = within_limits(graph, selection, sets, parameters)
     reasons = {
         graph.where(step): selection.reasons[key]
         for step in graph.steps

@@ -100,7 +100,8 @@ class Recipe:
         """ModelError for a rule whose regex is in no operator's scope: it would do nothing."""
         scopes = list(scopes)
         for rule in self.rules:
-            if rule.operation not in ("INPUT", "OUTPUT") and not any(map(rule.names, scopes)):
+            # One for all names is for those of a model without operators, too.
+            if rule.operation not in ("INPUT", "OUTPUT") and not any(map(rule.names, ["", *scopes])):
                 known = ", ".join(map(repr, scopes[:3]))
                 raise ModelError(
                     f"recipe: the regex {rule.regex!r} must be found in the name of an operator's result, "

@@ -178,3 +178,24 @@ def test_an_interpreter_runs_as_ever_when_it_is_no_longer_observed() -> None:
     interpreter.set_tensor(0, np.ones((2, 3), np.float32))
     interpreter.invoke()
     np.testing.assert_array_equal(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]), 98)
+
+
+def test_what_floats_give_to_a_loop_is_observed() -> None:
+    """A state that starts as COS, which has no integer kernel."""
+    content = looped()
+    model = tflite.unpack(tflite.read(content))
+    (main, *_) = model.subgraphs
+    operands = next(o for o in main.operators if len(o.outputs) == 2)
+    start = len(main.tensors)
+    main.tensors.append(tflite.TensorT(name="start", shape=[2], has_rank=True))
+    model.operator_codes.append(
+        tflite.OperatorCodeT(builtin_code=Op.COS, deprecated_builtin_code=Op.COS, version=1)
+    )
+    cos = tflite.OperatorT(opcode_index=len(model.operator_codes) - 1, inputs=[1], outputs=[start])
+    operands.inputs = [int(operands.inputs[0]), start]
+    main.operators.insert(0, cos)
+    content = tflite.pack(model)
+    data = [np.array([0.5, -1], np.float32)]
+    made = quantize_activations(Model(content), observed(content, [data])).editor.finish().content()
+    assert operators(made)[:3] == ["COS", "QUANTIZE", "WHILE"]
+    np.testing.assert_allclose(outputs(made, data)[0], outputs(content, data)[0], atol=0.02)

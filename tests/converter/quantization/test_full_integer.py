@@ -1,11 +1,14 @@
 """Integer models of single operators: close to the float ones, and the same in LiteRT."""
 
+from copy import copy
+
 import numpy as np
 import pytest
 from numlite.converter.quantization.constraints import CONSTRAINTS, INT8, INT16
 from numlite.converter.quantization.rewrite import Ends
 from numlite.converter.quantization.scheme import ACTIVATIONS, UINT8
 from numlite.converter.quantization.scheme import INT8 as INT8_VALUES
+from numlite.interpreter import Interpreter
 from numlite.schema import tflite
 
 from .float_models import IMAGE, Case, build, numbers, operators, outputs, quantized, samples, weights
@@ -218,3 +221,18 @@ def test_what_is_integer_already_stays() -> None:
     data = samples(content)
     once = quantized(content, data)
     assert quantized(once, data) == once
+
+
+@pytest.mark.parametrize("name", ["CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED"])
+def test_results_that_are_always_0_have_scales_that_litert_takes(name: str) -> None:
+    litert = pytest.importorskip("ai_edge_litert.interpreter")
+    case = next(case for case in CASES if case.operator == name)
+    options = copy(case.options)
+    options.fused_activation_function = 1
+    bias = np.full(len(case.constants[2]), -1e7, np.float32)
+    constants = {**case.constants, 1: case.constants[1] * 300, 2: bias}
+    content = build(case._replace(constants=constants, options=options))
+    data = samples(content, low=-100, high=100)
+    made = quantized(content, data)
+    for maker in (litert.Interpreter, Interpreter):
+        np.testing.assert_array_equal(outputs(made, data[0], maker)[0], 0)

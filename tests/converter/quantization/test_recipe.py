@@ -143,3 +143,9 @@ def test_recipes_that_ask_for_blocks_fall_back_where_no_kernel_takes_them() -> N
     [outcome] = quantizer.quantize().outcomes
     assert outcome.scheme == Scheme()
     assert len(quantizer.get_quantization_recipe()) == 2
+
+
+def test_a_rule_for_all_is_for_a_model_without_operators_too() -> None:
+    Recipe([Rule(".*")]).check_names([])
+    with pytest.raises(ModelError, match="got 0 operators"):
+        Recipe([Rule("x")]).check_names([])
