@@ -97,15 +97,18 @@ class _CPlugin(OptimizerPlugin):
         """The plugin's graph. Functions of a library are left as they are: C plugins get graphs."""
         if item.function:
             return None
-        graph = export_graph_def(item.module).SerializeToString()
+        graph = export_graph_def(item.module)
         preserved = sorted(item.nodes_to_preserve())
-        found = self._source.optimize(CItem(graph, preserved, item.feeds, item.fetches, self._ops))
+        found = self._source.optimize(
+            CItem(graph.SerializeToString(), preserved, item.feeds, item.fetches, self._ops)
+        )
         if found is None:
             return None
         try:
-            return GraphDef.FromString(found)
+            given = GraphDef.FromString(found)
         except DecodeError as error:
             raise PluginError(f"plugin {self._path!r}: it must give a GraphDef, got {error}") from error
+        return None if given == graph else given
 
     def close(self) -> None:
         self._source.destroy()

@@ -36,6 +36,7 @@ def plugin_choice(registry: PluginRegistry | None = None, without: Collection[st
         if registry is None:
             discover()
         held = registry if registry is not None else default_registry()
+        _check_left_out(held, without)
         entries = [entry for entry in held.for_devices(item.device_types()) if entry.name not in without]
         merged, said = merge_configs(config, [PluginConfigs(e.name, e.configs) for e in entries])
         for text in said:
@@ -45,6 +46,15 @@ def plugin_choice(registry: PluginRegistry | None = None, without: Collection[st
         return Chosen(merged, [RunningPlugin(entry, held.ops()) for entry in entries], said)
 
     return choose
+
+
+def _check_left_out(registry: PluginRegistry, without: Collection[str]) -> None:
+    """PluginError for a name of no plugin."""
+    known = {entry.name for entry in registry.plugins()}
+    missing = sorted(set(without) - known)
+    if missing:
+        listed = ", ".join(sorted(known)) or "none are there"
+        raise PluginError(f"plugins to leave out: must be among those there are ({listed}), got {missing}")
 
 
 def choice_of(plugins: Iterable[object] | PluginChoice | None) -> PluginChoice:

@@ -54,9 +54,10 @@ def ops(graph: GraphDef | None) -> dict[str, str]:
 
 
 def test_a_graph_comes_back_as_it_was() -> None:
+    """That is: it did nothing."""
     with running("behaves") as plugin:
-        assert ops(optimized(plugin)) == ops(GRAPH)
-        assert ops(optimized(plugin)) == ops(GRAPH)
+        assert optimized(plugin) is None
+        assert optimized(plugin) is None
 
 
 def test_an_op_is_exchanged() -> None:
@@ -92,7 +93,7 @@ def test_a_graph_that_is_not_one_of_the_same_meaning_is_refused(variant: str, me
 )
 def test_what_is_allowed(variant: str) -> None:
     with running("behaves", variant) as plugin:
-        assert ops(optimized(plugin)) == ops(GRAPH)
+        assert optimized(plugin) is None
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ def test_what_goes_wrong_is_told_and_the_next_run_starts_anew(variant: str, mess
         assert message in str(caught.value)
         assert ops(export_graph_def(item.module)) == ops(GRAPH)
     with running("behaves") as plugin:
-        assert ops(optimized(plugin)) == ops(GRAPH)
+        assert optimized(plugin) is None
 
 
 @pytest.mark.parametrize("variant", ["sleeps", "spins"])
@@ -319,7 +320,7 @@ def test_the_probe_is_told_what_tensorflow_tells(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("PROBE_LOG", str(log))
     monkeypatch.setenv("PROBE_NODES", "x,relu,nope")
     with running("probe") as plugin:
-        assert ops(optimized(plugin)) == ops(GRAPH)
+        assert optimized(plugin) is None
     lines = log.read_text().splitlines()
     small = "[small storage: 3 Not enough storage to hold the requested list of nodes]"
     assert lines[:4] == [

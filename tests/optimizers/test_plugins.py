@@ -283,6 +283,17 @@ def test_everything_that_runs_graphs_knows_the_ops_of_a_registered_plugin() -> N
         run_graph(definition, {"x": x}, ["relu"])
 
 
+def test_plugins_are_left_out_by_name() -> None:
+    registry = PluginRegistry()
+    registry.register(Relu6)
+    item = GrapplerItem.from_graph_def(GRAPH, ["x"], ["relu:0"])
+    config = OptimizerConfig(optimizers=("pruning",), min_graph_nodes=-1)
+    result = MetaOptimizer(config, plugin_choice(registry, ["Relu6"])).optimize(item)
+    assert op_of(result, "relu") == "Relu"
+    with pytest.raises(PluginError, match=r"among those there are \(Relu6\), got \['Nobody'\]"):
+        MetaOptimizer(config, plugin_choice(registry, ["Nobody"])).optimize(item)
+
+
 class Custom:
     """A custom optimizer, which asks for no device."""
 
