@@ -33,6 +33,7 @@ from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import PartialShape, broadcast
 from .lowering import Lowering, Rule, check_type
+from .reshape import reshaped
 
 _OPTIONS: dict[BuiltinOperator, type[TableT]] = {
     BuiltinOperator.ADD: AddOptionsT,
@@ -118,10 +119,13 @@ def bias_add(lowering: Lowering, node: Node) -> LiteTensor:
         raise UnsupportedError("the rank of images in NCHW order must be known")
     if node.text("data_format") == "NCHW" and x.shape is not None and len(x.shape) > 2:
         # Channels are axis 1: give the bias the axes behind it.
-        if bias.data is None:
-            raise UnsupportedError("a bias in NCHW order must be constant")
-        behind = (1,) * (len(x.shape) - 2)
-        bias = lowering.constant(f"{bias.name}/channels", np.reshape(bias.data, (-1, *behind)))
+        shape = (bias.shape[0] if bias.shape else -1, *(1,) * (len(x.shape) - 2))
+        if bias.data is not None:
+            bias = lowering.constant(f"{bias.name}/channels", np.reshape(bias.data, shape))
+        else:
+            made = reshaped(lowering, node, bias, shape)
+            assert made is not None
+            bias = made
     return binary(lowering, node, BuiltinOperator.ADD, x, bias)
 
 
@@ -185,6 +189,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "AddV2": _rule(BuiltinOperator.ADD),
     "Atan2": _rule(BuiltinOperator.ATAN2),
     "BiasAdd": bias_add,
+    "BiasAddV1": _rule(BuiltinOperator.ADD),
     "BitwiseXor": _rule(BuiltinOperator.BITWISE_XOR),
     "Div": _rule(BuiltinOperator.DIV),
     "DivNoNan": _zero_where(1, BuiltinOperator.DIV, None),

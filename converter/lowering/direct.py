@@ -48,6 +48,8 @@ def _index(code: BuiltinOperator, table: Callable[..., TableT]) -> Rule:
 
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
         type = lowering.result_type(node)
+        if type not in (TensorType.INT32, TensorType.INT64):
+            raise UnsupportedError(f"{code.name} gives int32 or int64, not {type.name.lower()}")
         shape, options = lowering.result_shape(node), table(output_type=type)
         return lowering.operator(node, code, lowering.inputs(node), shape, options, type=type)
 
@@ -67,6 +69,18 @@ def _blocks(code: BuiltinOperator) -> Rule:
         return made
 
     return checked
+
+
+def _squares(code: BuiltinOperator) -> Rule:
+    """Square blocks of images, whose side is an attribute, as batches, and back."""
+
+    def rule(lowering: Lowering, node: Node) -> LiteTensor:
+        x, edges = lowering.inputs(node)
+        sides = lowering.integers(lowering.name(node, "/sides"), [node.integer("block_size")] * 2)
+        inputs = [x, sides, as_int32(lowering, node, edges)]
+        return lowering.operator(node, code, inputs, lowering.result_shape(node))
+
+    return rule
 
 
 def _range(lowering: Lowering, node: Node) -> LiteTensor:
@@ -108,6 +122,7 @@ def _segments(code: BuiltinOperator) -> Rule:
 REGISTRATIONS: dict[str, Rule] = {
     "ArgMax": _index(BuiltinOperator.ARG_MAX, tflite.ArgMaxOptionsT),
     "ArgMin": _index(BuiltinOperator.ARG_MIN, tflite.ArgMinOptionsT),
+    "BatchToSpace": _squares(BuiltinOperator.BATCH_TO_SPACE_ND),
     "BatchToSpaceND": _blocks(BuiltinOperator.BATCH_TO_SPACE_ND),
     "Bucketize": _rule(
         BuiltinOperator.BUCKETIZE,
@@ -149,6 +164,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "Softmax": _rule(
         BuiltinOperator.SOFTMAX, lambda node: tflite.SoftmaxOptionsT(beta=1.0), keeps_shape=True
     ),
+    "SpaceToBatch": _squares(BuiltinOperator.SPACE_TO_BATCH_ND),
     "SpaceToBatchND": _blocks(BuiltinOperator.SPACE_TO_BATCH_ND),
     "SpaceToDepth": _rule(
         BuiltinOperator.SPACE_TO_DEPTH, lambda node: tflite.SpaceToDepthOptionsT(block_size=_block_size(node))

@@ -103,7 +103,9 @@ def _raise(module: Module, block: Block, frame: _Frame) -> list[Function]:
     loop_cond = next((node for node in nodes if node.op == "LoopCond"), None)
     if loop_cond is None:
         raise ModelError(f"loop {'/'.join(frame.key)!r}: it has no LoopCond")
-    variables = [_variable(enter, loop_cond) for enter in enters if not _is_constant(enter)]
+    # Gradients of TensorFlow 1 leave entries of values that none of their loop's nodes takes.
+    taken_up = [enter for enter in enters if enter.results[0].users]
+    variables = [_variable(enter, loop_cond) for enter in taken_up if not _is_constant(enter)]
     constants = [enter for enter in enters if _is_constant(enter)]
     starts = [v.merge.results[0] for v in variables]
     invariants = [enter.results[0] for enter in constants]

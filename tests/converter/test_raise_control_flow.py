@@ -65,6 +65,17 @@ def test_loop(run, n: int) -> None:
     np.testing.assert_array_equal(result, given * 3**n)
 
 
+def test_entries_that_no_node_takes() -> None:
+    """Gradients leave such."""
+    g = GraphBuilder()
+    limit, x, step = g.placeholder("n", [], INT), g.placeholder("x", [2]), g.placeholder("step", [])
+    y = loop(g, "while", limit, x, step)
+    g.node("Enter", "while/unused", x, frame_name="while")
+    model = checked(convert_graph(g.graph_def, ["n", "x", "step"], [y]))
+    [result] = run_numlite(model, scalar(2, np.int32), np.float32([1, -2]), scalar(3))
+    assert result.tolist() == [9, -18]
+
+
 def conditional(g: GraphBuilder, name: str, predicate: str, true: tuple, false: tuple) -> str:
     """A Merge of two ways; each is (op, operands), operands named "x:switched" come through a Switch."""
     ways = []

@@ -17,6 +17,10 @@ class Known:
 
 KNOWN = (
     Known((), r"^differs: LiteRT, run \d: [^#]*IsPowerOfTwo", "LiteRT has spectra of powers of two only"),
+    Known(
+        (), r"^differs: LiteRT, run \d: [^#]*segment_sum.cc", "LiteRT's SEGMENT_SUM takes ids without gaps"
+    ),
+    Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 
 
