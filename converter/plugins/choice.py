@@ -8,6 +8,7 @@ from typing import Any
 
 from ...lite.errors import ModelError, PluginError, UnsupportedError
 from ...schema.graph_def import GraphDef, OpDef
+from ..ir.export_graph import export_graph_def
 from ..ir.import_graph import import_graph_def
 from ..ir.import_options import ImportOptions
 from ..ir.module import Module
@@ -90,12 +91,9 @@ class RunningOptimizer:
         self.name = name
         self._make, self._parameters, self._ops = make, parameters, ops
         self._made: Any = None
-        self._failed = ""
 
     def run(self, item: GrapplerItem) -> Module | None:
         """The checked module that it gives. PluginError for anything that goes wrong."""
-        if self._failed:
-            raise PluginError(self._failed)
         try:
             if self._made is None:
                 self._made = self._make()
@@ -104,9 +102,7 @@ class RunningOptimizer:
             library = FunctionLibrary.of_module(item.module, self._ops)
             given = self._made.optimize(item, LazyProperties(item), library)
             return None if given is None else checked(self.name, item, given, self._ops)
-        except PluginError as error:
-            if getattr(error, "is_final", False):
-                self._failed = str(error)
+        except PluginError:
             raise
         except Exception as error:
             raise PluginError(f"plugin {self.name!r}: {type(error).__name__}: {error}") from error
@@ -142,8 +138,6 @@ def checked(name: str, item: GrapplerItem, given: Module | GraphDef, ops: Mappin
     what is fetched. PluginError where not.
     """
     if isinstance(given, Module):
-        from ..ir.export_graph import export_graph_def
-
         given = export_graph_def(given)
     if not isinstance(given, GraphDef):
         raise PluginError(

@@ -18,7 +18,6 @@ from ..fallback.status import (
 from .shim import shim
 
 ABORTED = 10
-UNIMPLEMENTED = 12
 INTERNAL = 13
 _NAMES = (
     *("OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS"),
