@@ -9,7 +9,9 @@ from ...schema.graph_def import GraphDef
 from ..optimizers.config import OptimizerConfig
 from ..optimizers.item import GrapplerItem, ItemOptions
 from ..optimizers.meta_optimizer import MetaOptimizer
+from ..optimizers.toggle import Toggle
 from ..plugins.choice import choice_of
+from ..transforms.purity import is_stateless
 from .body import Body, Endpoint, graph_body
 
 
@@ -37,6 +39,9 @@ class GraphOptimizer:
 
     def __init__(self, definition: GraphDef, config: OptimizerConfig, plugins: Iterable[object] = ()) -> None:
         self._definition = definition
+        if _has_state(definition):
+            # A node of a function with state is one, from wherever the function is called.
+            config = config.with_options(function_optimization=Toggle.OFF)
         self._meta = MetaOptimizer(config, choice_of(plugins))
 
     def body(
@@ -66,6 +71,15 @@ class GraphOptimizer:
             return graph_body(result.graph_def().node)
         except ModelError as error:
             raise ModelError(f"the optimized graph: {error}") from error
+
+
+def _has_state(definition: GraphDef) -> bool:
+    """Whether a function has a node with state that is not a variable's."""
+    return any(
+        not is_stateless(node.op) and "Variable" not in node.op and not node.op.startswith("VarHandle")
+        for function in definition.library.function
+        for node in function.node_def
+    )
 
 
 def _text(body: Body, endpoint: Endpoint) -> str:

@@ -28,6 +28,9 @@ COMMUTATIVE = frozenset(
     )
 )
 
+# Of equal data and conditions they give the same, dead or alive. A RefSwitch passes on what may be written.
+_SWITCHES = ("Switch", "_SwitchN")
+
 
 def share_equal_nodes(turn: Turn) -> None:
     """Merge nodes that do the same to the same values, constants too, in topological order.
@@ -39,6 +42,12 @@ def share_equal_nodes(turn: Turn) -> None:
     fed = turn.item.feed_nodes()
 
     def key(node: Node) -> Hashable | None:
+        if node.op in _SWITCHES and node.name not in fed:
+            return node.op, node.device, node.operands, frozenset(node.controls)
         return equal_key(node, COMMUTATIVE, fed)
 
-    turn.rewrite((equal_rule(key, is_around, is_pure),), shapes=False)
+    turn.rewrite((equal_rule(key, is_around, _may_go),), shapes=False)
+
+
+def _may_go(node: Node) -> bool:
+    return node.op in _SWITCHES or is_pure(node)

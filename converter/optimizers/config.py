@@ -45,7 +45,7 @@ class CustomOptimizer:
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and three more.
+    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and four more.
 
     target is one of TARGETS. assume_valid_feeds trusts the declared shapes of feeds. stages switches single
     rules on or off by name. Values of another kind are taken where their meaning is plain: a toggle is also
@@ -92,6 +92,7 @@ class OptimizerConfig:
     target: str = "tensorflow"
     assume_valid_feeds: bool = False
     stages: Mapping[str, bool] = field(default_factory=dict)
+    onednn: bool = True
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -190,7 +191,10 @@ class OptimizerConfig:
 
     def aggressive(self) -> OptimizerConfig:
         """The same with AGGRESSIVE for the optimizers that are built and know such a level, if not off."""
-        names = ("constant_folding", "arithmetic_optimization", "dependency_optimization")
+        names = (
+            *("constant_folding", "arithmetic_optimization", "dependency_optimization"),
+            *("shape_optimization", "loop_optimization", "remapping"),
+        )
         return self.with_options(**{name: Toggle.AGGRESSIVE for name in names if getattr(self, name) != _OFF})
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from ..transforms.folding.register import EARLY_RULES, RULES
 from .constant_controls import drop_needless_controls, drop_unused_constant
+from .simplification import reduction_of_one
 from .turn import Turn
 
 CLEANING = (drop_needless_controls, drop_unused_constant)
-FOLDING = RULES
+FOLDING = (*RULES, reduction_of_one)
 
 
 def fold(turn: Turn) -> None:
@@ -17,4 +18,4 @@ def fold(turn: Turn) -> None:
     Source: TensorFlow core/grappler/optimizers/constant_folding.cc.
     """
     turn.rewrite((*CLEANING, *EARLY_RULES))
-    turn.rewrite((*CLEANING, *RULES))
+    turn.rewrite((*CLEANING, *FOLDING))

@@ -20,6 +20,8 @@ _LEFT = CONTROL_FLOW | {
     *("Placeholder", "PlaceholderV2", "PlaceholderWithDefault"),
 }
 _VARIABLES = ("VariableV2", "Variable", "VarHandleOp", "_VarHandlesOp", "ReadVariableOp", "_ReadVariablesOp")
+# Of what has to do with state only these are as good as not done; a random number is the next one.
+_READS = ("ReadVariableOp", "_ReadVariablesOp", "ResourceGather", "ResourceGatherNd", "VariableShape")
 _RECEIVED = ("_Recv", "_HostRecv", "Recv")
 
 
@@ -41,7 +43,7 @@ def become_no_op(rewriter: OptimizingRewriter, node: Node) -> bool:
         return False
     if rewriter.is_named(node) or not node.control.users or node.op in rewriter.item.module.functions:
         return False
-    if rewriter.notes["effects"].of(node) == Effect.WRITES or node.regions:
+    if (rewriter.notes["effects"].of(node) != Effect.NONE and node.op not in _READS) or node.regions:
         return False
     if any(is_reference(value.type) for value in (*node.operands, *node.results)):
         return False
@@ -93,7 +95,7 @@ def _may_skip(rewriter: OptimizingRewriter, node: Node) -> bool:
     if owner.op in _VARIABLES or owner.op in _RECEIVED:
         return False
     if owner.op in _SWITCHES:
-        return not node.control.users and not node.controls and not any(u.op in _MERGES for u in users)
+        return not node.control.users and not any(user.op in _MERGES for user in users)
     return not node.controls or not any(user.op in _MERGES for user in users)
 
 

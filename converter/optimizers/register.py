@@ -65,7 +65,7 @@ class Optimizer:
 OPTIMIZERS = (
     Optimizer("pruning", "model_pruner", "disable_model_pruning", "pruning:prune"),
     Optimizer("implementation_selector", "implementation_selector", "implementation_selector"),
-    Optimizer("function", "function_optimizer", "function_optimization"),
+    Optimizer("function", "function_optimizer", "function_optimization", "function:inline"),
     Optimizer(
         "common_subgraph_elimination",
         "common_subgraph_elimination",
@@ -76,7 +76,7 @@ OPTIMIZERS = (
         "debug_stripper", "debug_stripper", "debug_stripper", "debug_stripper:strip", is_on_by_default=False
     ),
     Optimizer("constfold", "constant_folding", "constant_folding", "constant_folding:fold"),
-    Optimizer("shape", "shape_optimizer", "shape_optimization"),
+    Optimizer("shape", "shape_optimizer", "shape_optimization", "shape:simplify_shapes"),
     Optimizer(
         "auto_mixed_precision", "auto_mixed_precision", "auto_mixed_precision", "", is_on_by_default=False
     ),
@@ -103,8 +103,8 @@ OPTIMIZERS = (
         "arithmetic", "arithmetic_optimizer", "arithmetic_optimization", "arithmetic.register:run_stages"
     ),
     Optimizer("layout", "generic_layout_optimizer", "layout_optimizer", runs_once=True),
-    Optimizer("remap", "remapper", "remapping"),
-    Optimizer("loop", "loop_optimizer", "loop_optimization", runs_once=True),
+    Optimizer("remap", "remapper", "remapping", "remapper.register:fuse"),
+    Optimizer("loop", "loop_optimizer", "loop_optimization", "loop:simplify_loops", runs_once=True),
     Optimizer("dependency", "dependency_optimizer", "dependency_optimization", "dependency:simplify"),
     Optimizer("memory", "memory_optimizer", "memory_optimization", runs_once=True),
     Optimizer("autoparallel", "auto_parallel", "auto_parallel", is_on_by_default=False),

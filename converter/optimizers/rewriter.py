@@ -10,14 +10,17 @@ from ..graph.rule import Rule
 from ..ir.attributes import Attributes
 from ..ir.node import Node, Value
 from ..ir.types import Type
-from ..transforms.node_rewriter import NodeRewriter
+from ..transforms.remapping.fused_node import FusingRewriter
 from ..transforms.toposort import topological_order
 from .item import GrapplerItem
 from .properties import GraphProperties
 from .toggle import Toggle
 
+# Fused ops whose kernels, TensorFlow's and ours, take no float64.
+_WITHOUT_DOUBLE = ("_FusedMatMul", "_FusedConv3D")
 
-class OptimizingRewriter(NodeRewriter):
+
+class OptimizingRewriter(FusingRewriter):
     """Changes an item's graph by rules of Graph IR passes and of Grappler's.
 
     Nodes to preserve are kept: their results stay theirs. A fetched one may become another node of its
@@ -53,10 +56,18 @@ class OptimizingRewriter(NodeRewriter):
         self._fixed = {node for node in kept if node.name not in fetched}
         self._named = set(kept)
         self.fed = item.feed_nodes()
+        self.infers = properties is not None
+        # What may be written to in place must not be another name of a value.
+        is_written = any("Assign" in node.op or "Inplace" in node.op for node in block)
+        self.copy_op = "Snapshot" if is_written else "Identity"
 
     @property
     def is_aggressive(self) -> bool:
         return self.level == Toggle.AGGRESSIVE
+
+    def is_wanted(self, op: str, element: str) -> bool:
+        """Only what runs here."""
+        return element != "f64" or op not in _WITHOUT_DOUBLE
 
     def is_kept(self, node: Node) -> bool:
         """Whether the node must run as what it is: fed, or preserved for its effect."""

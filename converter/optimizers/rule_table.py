@@ -11,14 +11,20 @@ from .constant_controls import drop_needless_controls, drop_unused_constant
 from .constant_folding import FOLDING
 from .debug_stripper import strip_check, strip_effect, strip_v2
 from .dependency import become_no_op, bypass, drop_unused_no_op
+from .loop import remove_dead_branches, remove_unread_pushes
 from .pruning import drop_idle, skip_pass_on, split_identity_n
 from .register import OPTIMIZERS, Optimizer
+from .remapper.register import PRIVATE, PUBLIC
+from .shape import prod_of_shape, quotient_of_sizes
 
 _RULES: dict[str, Sequence[Rule[Any]]] = {
     "pruning": (skip_pass_on, split_identity_n, drop_idle),
     "debug_stripper": (strip_effect, strip_check, strip_v2),
     "constfold": (*FOLDING, drop_needless_controls, drop_unused_constant),
+    "shape": (prod_of_shape, quotient_of_sizes),
     "arithmetic": STAGES,
+    "remap": (*PRIVATE, *PUBLIC),
+    "loop": (remove_dead_branches, remove_unread_pushes),
     "dependency": (drop_needless_controls, become_no_op, bypass, drop_unused_no_op),
 }
 

@@ -81,8 +81,11 @@ class Turn:
             [rule for rule in rules if self.config.stages.get(rule.name, True)] for rules in groups
         ]
         properties = self.properties() if shapes else self.inferred.current
-        rewriter = OptimizingRewriter(self.item, properties, chosen, level=self.level, deadline=self.deadline)
+        rewriter = OptimizingRewriter(
+            self.item, properties, chosen, level=self.level, deadline=self.deadline, onednn=self.config.onednn
+        )
         rewriter.notes["config"] = self.config
+        rewriter.keeps_nan = self.config.target == "portable"
         rewriter.notes.update(notes or {})
         trace = rewriter.run()
         self.record.add(trace)

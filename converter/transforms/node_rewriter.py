@@ -18,7 +18,16 @@ _OWN = "_"
 
 
 class NodeRewriter(Rewriter[Node]):
-    """Changes the nodes of one graph or function, not those of regions in it."""
+    """Changes the nodes of one graph or function, not those of regions in it.
+
+    copy_op passes a value on that a node would have made anew. infers says that shapes are inferred again
+    for what is changed: results that have an operand's shape, whatever it is, then may become the operand.
+    """
+
+    copy_op = "Snapshot"
+    infers = False
+    # Whether a NaN or infinity times 0 must stay one.
+    keeps_nan = False
 
     def is_open(self, node: Node) -> bool:
         """Whether rules are asked about the node: it has all its operands and no regions."""

@@ -10,6 +10,7 @@ from ...ir.attributes import Attributes, DenseAttr
 from ...ir.dense import array_of_elements, is_splat
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
+from ...shapes.dimensions import same_shape
 from ..node_rewriter import NodeRewriter, data_type, shape_of
 from .tensors import constant_of, constant_of_array, splat
 
@@ -22,6 +23,7 @@ _OPERATIONS = {
     **dict.fromkeys(_MATMUL, "multiply"),
 }
 _I32 = ElementType("i32")
+_WITH_NAN = frozenset(("f16", "bf16", "f32", "f64", "complex<f32>", "complex<f64>"))
 MOST_SIZE = (1 << 31) - 1
 
 
@@ -39,14 +41,13 @@ def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     if len(node.operands) != 2 or rewriter.is_kept(node):
         return False
     shape = shape_of(node.results[0])
-    if shape is None:
-        return False
     operation = _OPERATIONS[node.op]
 
     def is_all(place: int, number: int) -> bool:
         return _all(node.operands[place], number)
 
-    if settling_operand(operation, is_all) is not None:
+    settles = settling_operand(operation, is_all) is not None
+    if shape is not None and settles and not (rewriter.keeps_nan and _has_nan(node)):
         return _become(rewriter, node, 0)
     if node.op in _MATMUL or node.op == "MulNoNan":
         return False
@@ -54,9 +55,13 @@ def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     if place is not None:
         return _pass_on(rewriter, node, place, shape)
     unary = {"subtract": ("Neg", 0), "divide": ("Reciprocal", 1)}.get(operation)
-    if unary is None or node.op == "Xdivy" or shape_of(node.operands[1]) != shape:
+    if unary is None or node.op == "Xdivy" or not _same_shape(node.operands[1], node.results[0]):
         return False
     return _all(node.operands[0], unary[1]) and _become_unary(rewriter, node, unary[0])
+
+
+def _has_nan(node: Node) -> bool:
+    return node.op != "MulNoNan" and data_type(node.results[0].type).name in _WITH_NAN
 
 
 def _all(value: Value, number: int) -> bool:
@@ -81,15 +86,25 @@ def _become(rewriter: NodeRewriter, node: Node, number: int) -> bool:
     return True
 
 
-def _pass_on(rewriter: NodeRewriter, node: Node, index: int, shape: tuple[int, ...]) -> bool:
+def _same_shape(one: Value, other: Value) -> bool:
+    """Whether two values surely have one shape, by their symbols where sizes are not known."""
+    types = one.type, other.type
+    return all(isinstance(type, TensorType) for type in types) and same_shape(
+        *(type.shape for type in types if isinstance(type, TensorType))
+    )
+
+
+def _pass_on(rewriter: NodeRewriter, node: Node, index: int, shape: tuple[int, ...] | None) -> bool:
     """The operand itself, or stretched."""
     kept, other = node.operands[index], node.operands[1 - index]
     attributes: Attributes = {"T": data_type(kept.type)}
-    if shape_of(kept) == shape:
-        made = rewriter.node(node, "Snapshot", [kept], attributes)
+    if _same_shape(kept, node.results[0]) or (node.op == "BiasAdd" and rewriter.infers):
+        made = rewriter.node(node, rewriter.copy_op, [kept], attributes)
         made.controls = [rewriter.wait_for(other), *node.controls]
         rewriter.replace(node, made)
         return True
+    if shape is None:
+        return False
     sizes = constant_of_array(np.array(shape, np.int64).astype(np.int32), _I32)
     # Channels in front do not stretch as BroadcastTo stretches.
     first = node.op == "BiasAdd" and node.attributes.get("data_format") == b"NCHW"

@@ -84,7 +84,11 @@ def _push(rewriter: NodeRewriter, parent: Node, child: Node, place: int) -> bool
         return False
     op, operands = _inner(parent, child, signs, constant, other)
     value = _combined(parent, op, *operands)
-    if value is None or not _keeps_shape(parent, leaf, value):
+    if value is None:
+        return False
+    # Where shapes are inferred again, the result's shape follows; the constants alone must not grow.
+    shapes = (shape_of(constant), shape_of(other))
+    if not (rewriter.infers and value.type.shape in shapes) and not _keeps_shape(parent, leaf, value):
         return False
     waits = [rewriter.wait_for(constant), rewriter.wait_for(other), *child.controls]
     made = rewriter.constant(child, child.name, value, waits, like=child)

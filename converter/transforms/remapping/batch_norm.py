@@ -28,7 +28,7 @@ def fuse_batch_norm(rewriter: FusingRewriter, node: Node) -> bool:
     for i, value in enumerate(sides):
         norm = source(value, _NORMS)
         if norm is not None and _fits(node, norm, add, rewriter.onednn):
-            return _fused(rewriter, node, norm, add, sides[1 - i] if add is not None else None)
+            return with_relu(rewriter, node, norm, add, sides[1 - i] if add is not None else None)
     return False
 
 
@@ -46,7 +46,10 @@ def _fits(node: Node, norm: Node, add: Node | None, onednn: bool) -> bool:
     return not isinstance(type, TensorType) or not type.shape or type.shape[-1] < 0 or type.shape[-1] % 4 == 0
 
 
-def _fused(rewriter: FusingRewriter, node: Node, norm: Node, add: Node | None, side: Value | None) -> bool:
+def with_relu(rewriter: FusingRewriter, node: Node, norm: Node, add: Node | None, side: Value | None) -> bool:
+    """Make one node of a normalization, a sum if there is one, and the Relu, which passes it on then.
+    True.
+    """
     held: Attributes = {"activation_mode": b"Relu", "num_side_inputs": 0 if side is None else 1}
     attributes = known_attributes("_FusedBatchNormEx", norm.attributes, held)
     types = [value.type for value in norm.results]

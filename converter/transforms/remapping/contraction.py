@@ -28,7 +28,7 @@ def fuse_bias(rewriter: FusingRewriter, node: Node) -> bool:
         return False
     fused = _FUSED | _FUSED_ONEDNN if rewriter.onednn else _FUSED
     contraction = source(node.operands[0], fused)
-    if contraction is None or not only_use(contraction.results[0]):
+    if contraction is None or not only_use(contraction.results[0]) or rewriter.is_named(contraction):
         return False
     if device_of(node) != "cpu" or node.device != contraction.device:
         return False
@@ -37,7 +37,12 @@ def fuse_bias(rewriter: FusingRewriter, node: Node) -> bool:
     if name not in _ELEMENTS or form not in _LAST:
         return False
     op = fused[contraction.op]
+    if not rewriter.is_wanted(op, name):
+        return False
     held: Attributes = {"fused_ops": (b"BiasAdd",), "num_args": 1}
+    if "data_format" in contraction.attributes:
+        # The bias's own says NHWC of five axes, too.
+        held["data_format"] = contraction.attributes["data_format"]
     type = contraction.attributes.get("T")
     if op == "_FusedConv2D" and type is not None:
         held["TArgs"] = (type,)
@@ -53,13 +58,16 @@ def fuse_activation(rewriter: FusingRewriter, node: Node) -> bool:
     Result: c = ..; y = _FusedConv2D(x, w, b) {fused_ops = ["BiasAdd", "Relu"]}
     """
     fused = source(node.operands[0], (*_FUSED.values(), *_FUSED_ONEDNN.values()))
-    if fused is None or not only_use(fused.results[0]) or fused.attributes.get("fused_ops") != (b"BiasAdd",):
+    if fused is None or not only_use(fused.results[0]) or rewriter.is_named(fused):
+        return False
+    first = fused.attributes.get("fused_ops")
+    if first not in ((b"BiasAdd",), (b"FusedBatchNorm",)):
         return False
     if node.op in _OF_MATMUL and fused.op != "_FusedMatMul":
         return False
     if node.device != fused.device:
         return False
-    ops: Attribute = (b"BiasAdd", node.op.encode())
+    ops: Attribute = (*first, node.op.encode())
     held: Attributes = {"fused_ops": ops}
     if node.op == "LeakyRelu":
         held["leakyrelu_alpha"] = node.attributes.get("alpha", 0.2)

@@ -20,6 +20,10 @@ class FusingRewriter(NodeRewriter):
 
     onednn = False
 
+    def is_wanted(self, op: str, element: str) -> bool:
+        """Whether fused nodes of an op and element type may be made."""
+        return True
+
     def put_in_place(
         self, node: Node, op: str, operands: Iterable[Value], attributes: Attributes, *fused: Node
     ) -> bool:

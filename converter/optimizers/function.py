@@ -1,0 +1,74 @@
+"""function: calls become the nodes of their functions."""
+
+from __future__ import annotations
+
+from ..ir.attributes import SymbolAttr
+from ..ir.module import Function
+from ..transforms.inline import inline_calls
+from ..transforms.unused_functions import references
+from .called import called_name
+from .turn import Turn
+
+# A call or function with one of these is for others to look at whole.
+_MARKS = ("_noinline", "_XlaMustCompile", "_XlaCompile", "_tpu_replicate", "_xla_compile_id")
+
+
+def inline(turn: Turn) -> None:
+    """Put the nodes of called functions in the place of their calls.
+
+    Given:  y = PartitionedCall(x) {f = @f}; func @f(a) { b = Neg(a); return b }
+    Result: y/b = Neg(x)
+
+    What runs, in which order, and what is dead in a loop of the first version stays as it was. Not
+    functions that call themselves, are marked `_noinline` or for XLA or TPU, or have a gradient of their
+    own; nor generic ones that the call does not fill in.
+    Source: TensorFlow core/grappler/optimizers/function_optimizer.cc.
+    """
+    module = turn.item.module
+    functions = module.functions
+    kept = {name for name, function in functions.items() if _stays(function)} | _recursive(functions)
+    kept |= {name for name, function in functions.items() if function.generic}
+    for node in turn.item.nodes():
+        if any(node.attributes.get(mark) for mark in _MARKS):
+            kept.add(called_name(node, functions))
+    calls = [
+        node
+        for node in turn.item.nodes()
+        if (name := called_name(node, functions)) and name not in kept and not _is_preserved(turn, node.name)
+    ]
+    if not calls:
+        return
+    for node in turn.item.nodes():
+        name = called_name(node, functions)
+        if name and _is_preserved(turn, node.name):
+            kept.add(name)
+    for node in calls:
+        turn.count("inline_call", node.label)
+    inline_calls(module, kept)
+    turn.inferred.forget()
+
+
+def _is_preserved(turn: Turn, name: str) -> bool:
+    return name in turn.item.nodes_to_preserve()
+
+
+def _stays(function: Function) -> bool:
+    held = {name.removeprefix("tf."): value for name, value in function.attributes.items()}
+    return any(held.get(mark) for mark in _MARKS) or isinstance(held.get("gradient"), SymbolAttr)
+
+
+def _recursive(functions: dict[str, Function]) -> set[str]:
+    """Names of functions that call themselves, straight or through others."""
+    called = {name: {ref for ref in references(f) if ref in functions} for name, f in functions.items()}
+    found = set()
+    for name in functions:
+        seen: set[str] = set()
+        waiting = list(called[name])
+        while waiting:
+            other = waiting.pop()
+            if other not in seen:
+                seen.add(other)
+                waiting += called[other]
+        if name in seen:
+            found.add(name)
+    return found

@@ -1,0 +1,1 @@
+"""remap: several nodes become one of TensorFlow's fused ops. `register` has the patterns and their order."""

@@ -1,0 +1,36 @@
+"""The patterns of the remapper, in the order in which a node is tried."""
+
+from __future__ import annotations
+
+from ...graph.algebra import unused_rule
+from ...transforms.purity import is_pure
+from ...transforms.remapping.batch_norm import fuse_batch_norm
+from ...transforms.remapping.contraction import fuse_activation, fuse_bias
+from ..constant_controls import drop_needless_controls
+from ..turn import Turn
+from .activation import fuse_gpu_activation, leaky_relu_of_max
+from .normalization import fuse_contraction_norm, fuse_norm_without_device, split_batch_norm
+
+# Ops that start with "_" are TensorFlow's own: graphs of target "portable" have none.
+PRIVATE = (
+    fuse_gpu_activation,
+    fuse_contraction_norm,
+    fuse_bias,
+    fuse_activation,
+    fuse_batch_norm,
+    fuse_norm_without_device,
+)
+PUBLIC = (leaky_relu_of_max, split_batch_norm)
+
+
+def fuse(turn: Turn) -> None:
+    """Fuse contractions with what follows; batch norms that are left become products and sums.
+
+    The nodes' devices say which fusions there are. Every op that is made has a kernel here.
+    Source: TensorFlow core/grappler/optimizers/remapper.cc.
+    """
+    cleaning = (unused_rule(is_pure),) if turn.item.fetches or turn.item.function else ()
+    chosen = [rule for rule in PRIVATE if turn.config.onednn or "onednn" not in rule.needs]
+    if turn.config.target != "portable":
+        turn.rewrite((*cleaning, *chosen), shapes=True)
+    turn.rewrite((*cleaning, drop_needless_controls, *PUBLIC), shapes=True)
