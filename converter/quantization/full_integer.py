@@ -17,6 +17,7 @@ from .float_graph import FloatGraph, Site
 from .float_rewrites import make_integrable
 from .integer_constants import IntegerConstants
 from .kernel_limits import within_limits
+from .masks import clip_masks
 from .model_editor import ModelEditor
 from .parameters import Parameters, one_scale, range_parameters
 from .propagate import Range, Sets
@@ -75,6 +76,7 @@ def quantize_activations(
     """
     integers = ACTIVATIONS[activation_bits]
     editor = ModelEditor(model)
+    ranges = {**ranges, **clip_masks(editor, TensorType(integers.type), ranges)}
     ranges = {**ranges, **make_integrable(editor, TensorType(integers.type), ranges)}
     graph = FloatGraph(editor)
     selection = select(graph, TensorType(integers.type), refuse)
