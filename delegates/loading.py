@@ -35,10 +35,10 @@ def load_delegate(name_or_module: str, options: Mapping[Any, object] | None = No
     try:
         return _load(name, {str(key): value for key, value in (options or {}).items()})
     except UnsupportedError as error:
-        raise type(error)(f"Failed to load delegate from {name_or_module}\n{error}") from error
+        raise type(error)(f"Failed to load delegate from {name_or_module}: {error}") from error
     except Exception as error:
         text = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"Failed to load delegate from {name_or_module}\n{text}") from error
+        raise ValueError(f"Failed to load delegate from {name_or_module}: {text}") from error
 
 
 def takes_option(name_or_module: str, option: str) -> bool:
@@ -46,9 +46,9 @@ def takes_option(name_or_module: str, option: str) -> bool:
     try:
         parameters = inspect.signature(_factory(name_or_module)).parameters
     except (MissingDelegateError, UnsupportedError) as error:
-        raise type(error)(f"Failed to load delegate from {name_or_module}\n{error}") from error
+        raise type(error)(f"Failed to load delegate from {name_or_module}: {error}") from error
     except Exception as error:
-        raise ValueError(f"Failed to load delegate from {name_or_module}\n{error}") from error
+        raise ValueError(f"Failed to load delegate from {name_or_module}: {error}") from error
     return option in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 

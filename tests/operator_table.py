@@ -75,8 +75,15 @@ DIFFERENCES = """
   both. Where LiteRT leaves the declared type (MUL, REDUCE_MAX), it gives no result, and numlite refuses.
 - LOCAL_RESPONSE_NORMALIZATION with BUILTIN_REF: LiteRT's reference leaves out the window's last element;
   numlite computes the default path's values in both numerics.
-- RESIZE_BILINEAR of uint8 whose size is known only while running: reference arithmetic in both numerics;
-  some elements differ by 1 from LiteRT's default.
+- ADD, SUB and MUL of int8 and uint8 that XNNPACK does not take (scales too far apart, TANH): LiteRT's vector
+  code wraps around at 16 bits, so that results far outside come out at the wrong end; numlite's are kept.
+- MUL of uint32 with RELU_N1_TO_1: LiteRT takes -1 for the largest number, and gives 1 throughout.
+- Float operands by int8 weights that hold -128, where XNNPACK does not take the node: LiteRT's vector code
+  loses the sign of their products. BATCH_MATMUL of floats by int8 that is no constant: LiteRT's default gives
+  zeros; with BUILTIN_REF and batches that broadcast, it scales all by the first ones' factors. Hybrid
+  DEPTHWISE_CONV_2D with one scale: LiteRT reads one for each channel.
+- STRIDED_SLICE with `offset` whose sizes leave the input: LiteRT reads and writes outside; numlite cuts them.
+  REVERSE_SEQUENCE with lengths behind the end: an error, where LiteRT reads on.
 - SQRT and RSQRT of int8 and int16: LiteRT fails for negative values; numlite gives the zero point and the
   highest value.
 - SEGMENT_SUM whose ids leave numbers out, or begin above 0: LiteRT fails; numlite gives zeros for the

@@ -98,7 +98,7 @@ ROWS = {
     "a delegate by its file": Row(
         lambda folder: run(folder, "run model.tflite --delegate ./mine.py"),
         click.ClickException,
-        "model.tflite: Failed to load delegate from ./mine.py\nit is a path; a delegate is named by its "
+        "model.tflite: Failed to load delegate from ./mine.py: it is a path; a delegate is named by its "
         "module: "
         "have '.' in PYTHONPATH, and name it 'mine'",
     ),

@@ -87,7 +87,7 @@ NO_KERNEL = (
     "plan after delegate application failure."
 )
 NATIVE = (
-    "...it is a native library, and there is no such file; numlite loads delegates that are written in "
+    "it is a native library, and there is no such file; numlite loads delegates that are written in "
     "Python, "
     "by the name of their module or of their entry point in 'numlite.delegates'"
 )
@@ -130,31 +130,31 @@ ROWS = {
         lambda _: applied([Kernels(5)]), DelegateError, NO_KERNEL.format("5")
     ),
     "a native library": Row(
-        lambda _: load_delegate("libedgetpu.so.1"), MissingDelegateError, f"{FAILED}libedgetpu.so.1{NATIVE}"
+        lambda _: load_delegate("libedgetpu.so.1"), MissingDelegateError, f"{FAILED}libedgetpu.so.1: {NATIVE}"
     ),
     "a file's path": Row(
         lambda _: load_delegate("./folder/mine.py"),
         ValueError,
-        f"{FAILED}./folder/mine.py\nit is a path; a delegate is named by its module: have './folder' in "
+        f"{FAILED}./folder/mine.py: it is a path; a delegate is named by its module: have './folder' in "
         "PYTHONPATH, "
         "and name it 'mine'",
     ),
     "a file in this folder": Row(
         lambda _: load_delegate("mine.py"),
         ValueError,
-        f"{FAILED}mine.py\nit is a path; ... have 'its folder' in PYTHONPATH, and name it 'mine'",
+        f"{FAILED}mine.py: it is a path; ... have 'its folder' in PYTHONPATH, and name it 'mine'",
     ),
     "a module that makes no delegate": Row(
         lambda _: load_delegate("json"),
         ValueError,
-        f"{FAILED}json\nmodule 'json' has no 'create_delegate', which makes the delegate; 'module:name' "
+        f"{FAILED}json: module 'json' has no 'create_delegate', which makes the delegate; 'module:name' "
         "names "
         "another class or function",
     ),
     "no name": Row(
         lambda _: load_delegate(""),
         ValueError,
-        f"{FAILED}\nit must name a module or an installed delegate, got nothing",
+        f"{FAILED}: it must name a module or an installed delegate, got nothing",
     ),
     "compile_model of a delegate that is not applied": Row(
         lambda _: compile_model(Interpreter(model_content=chain()), Idle()),

@@ -26,13 +26,13 @@ KNOWN: tuple[Known, ...] = (
     Known("UNIQUE", "with extremes", "LiteRT's map puts NaN anywhere"),
     Known(
         "BATCH_MATMUL",
-        r"float32\[[^]]*\] int8.* float32, LiteRT|float32\S* int8.*LiteRT np.float64\(-?0.0\)",
+        r"float32\[[^]]*\] int8.*LiteRT np.float64\(-?0.0\)",
         "LiteRT's default gives zeros for int8 that is no constant",
         "AUTO",
     ),
     Known(
         "DEPTHWISE_CONV_2D",
-        r"^float32\S* (const )?int8\(\d[.e\d-]*,",
+        r"^float32\[[^\]]*\] (const )?int8\(\d[.e\d-]*,",
         "LiteRT reads behind the one scale, which may also be there by chance",
     ),
     Known("MATRIX_(SET_)?DIAG", "bool|float16|float64|complex64|uint16|uint64", _WRONG),
