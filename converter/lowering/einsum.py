@@ -5,14 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator, FullyConnectedOptionsT
+from ...schema.tflite import (
+    BatchMatMulOptionsT,
+    BuiltinOperator,
+    FullyConnectedOptionsT,
+    GatherOptionsT,
+    PackOptionsT,
+    ReshapeOptionsT,
+)
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .binary import binary
 from .lowering import Lowering, Rule
 from .reduce import reduced
 from .reshape import reshaped
+from .shape import shape_of
 
 # No letters, so that no equation has them.
 _OTHER_LABELS = "01234567"
@@ -95,7 +106,7 @@ def _arranged(lowering: Lowering, node: Node, operand: _Operand, labels: str) ->
 
 
 def _product(lowering: Lowering, node: Node, a: _Operand, b: _Operand, result: str) -> LiteTensor:
-    sizes = _sizes(a, b)
+    sizes = _Sizes(a, b)
     batch = "".join(label for label in result if label in a.labels and label in b.labels)
     inner = "".join(label for label in a.labels if label in b.labels and label not in result)
     rows = "".join(label for label in a.labels if label not in b.labels)
@@ -113,7 +124,7 @@ def _product(lowering: Lowering, node: Node, a: _Operand, b: _Operand, result: s
     options = BatchMatMulOptionsT(adj_x=adj_x, adj_y=adj_y)
     z = lowering.operator(node, BuiltinOperator.BATCH_MATMUL, [x, y], shape, options)
     labels = batch + rows + columns
-    spread = _reshaped(lowering, node, z, tuple(sizes[label] for label in labels))
+    spread = _reshaped(lowering, node, z, tuple(labels), sizes)
     return _arranged(lowering, node, _Operand(spread, labels), result).tensor
 
 
@@ -123,7 +134,7 @@ def _dense(
     a: _Operand,
     b: _Operand,
     parts: tuple[str, str, str],
-    sizes: dict[str, int],
+    sizes: _Sizes,
 ) -> LiteTensor:
     """FULLY_CONNECTED with a constant operand; the result's axes are a's rows and b's columns."""
     rows, inner, columns = parts
@@ -131,12 +142,12 @@ def _dense(
     assert weights.data is not None
     units, depth = _whole(columns, sizes), _whole(inner, sizes)
     matrix = lowering.constant(weights.name, weights.data.reshape(units, depth))
+    x = _reshaped(lowering, node, _arranged(lowering, node, a, rows + inner).tensor, (*rows, inner), sizes)
     flat = (*(sizes[label] for label in rows), depth)
-    x = _reshaped(lowering, node, _arranged(lowering, node, a, rows + inner).tensor, flat)
     options = FullyConnectedOptionsT(keep_num_dims=len(flat) != 2)
     inputs = [x, matrix, None]
     y = lowering.operator(node, BuiltinOperator.FULLY_CONNECTED, inputs, (*flat[:-1], units), options)
-    return _reshaped(lowering, node, y, tuple(sizes[label] for label in rows + columns))
+    return _reshaped(lowering, node, y, tuple(rows + columns), sizes)
 
 
 def _stretched(
@@ -145,7 +156,7 @@ def _stretched(
     a: _Operand,
     b: _Operand,
     parts: tuple[str, str, str],
-    sizes: dict[str, int],
+    sizes: _Sizes,
 ) -> LiteTensor:
     """BATCH_MATMUL of rows with a matrix; the result's axes are a's rows and b's columns."""
     rows, inner, columns = parts
@@ -154,20 +165,24 @@ def _stretched(
     return lowering.operator(node, BuiltinOperator.BATCH_MATMUL, [a.tensor, b.tensor], shape, options)
 
 
-def _sizes(a: _Operand, b: _Operand) -> dict[str, int]:
-    sizes: dict[str, int] = {}
-    for operand in (a, b):
-        assert operand.tensor.shape is not None
-        for label, size in zip(operand.labels, operand.tensor.shape, strict=True):
-            known = sizes.setdefault(label, size)
-            if -1 in (known, size):
-                sizes[label] = max(known, size)
-            elif known != size:
-                raise ModelError(f"label {label!r} must have one size, got {known} and {size}")
-    return sizes
+class _Sizes(dict[str, int]):
+    """The size of each label, -1 where it is not known, and an operand that has it."""
+
+    def __init__(self, *operands: _Operand) -> None:
+        super().__init__()
+        self.operands: dict[str, _Operand] = {}
+        for operand in operands:
+            assert operand.tensor.shape is not None
+            for label, size in zip(operand.labels, operand.tensor.shape, strict=True):
+                known = self.setdefault(label, size)
+                self.operands.setdefault(label, operand)
+                if -1 in (known, size):
+                    self[label] = max(known, size)
+                elif known != size:
+                    raise ModelError(f"label {label!r} must have one size, got {known} and {size}")
 
 
-def _whole(labels: str, sizes: dict[str, int]) -> int:
+def _whole(labels: str, sizes: _Sizes) -> int:
     """The size of several axes made one."""
     size = 1
     for label in labels:
@@ -182,24 +197,57 @@ def _matrices(
     batch: str,
     first: str,
     second: str,
-    sizes: dict[str, int],
+    sizes: _Sizes,
 ) -> tuple[LiteTensor, bool]:
     """The operand as [batch ..., first, second], or with the last two swapped where that is its order."""
     swapped = operand.labels == batch + second + first
     labels = operand.labels if swapped else batch + first + second
     tensor = _arranged(lowering, node, operand, labels).tensor
     ends = (second, first) if swapped else (first, second)
-    shape = (*(sizes[label] for label in batch), *(_whole(end, sizes) for end in ends))
-    return _reshaped(lowering, node, tensor, shape), swapped
+    return _reshaped(lowering, node, tensor, (*batch, *ends), sizes), swapped
 
 
-def _reshaped(lowering: Lowering, node: Node, x: LiteTensor, shape: tuple[int, ...]) -> LiteTensor:
+def _reshaped(
+    lowering: Lowering, node: Node, x: LiteTensor, groups: tuple[str, ...], sizes: _Sizes
+) -> LiteTensor:
+    """With an axis for each group of labels."""
+    shape = tuple(_whole(group, sizes) for group in groups)
     if x.shape == shape:
         return x
     made = reshaped(lowering, node, x, shape)
-    if made is None:
-        raise UnsupportedError("all sizes but one must be known")
-    return made
+    if made is not None:
+        return made
+    parts = [_length(lowering, node, group, sizes) for group in groups]
+    rank = (len(parts),)
+    options = PackOptionsT(values_count=len(parts), axis=0)
+    wanted = lowering.operator(node, BuiltinOperator.PACK, parts, rank, options)
+    wanted.sizes = shape
+    return lowering.operator(node, BuiltinOperator.RESHAPE, [x, wanted], shape, ReshapeOptionsT())
+
+
+def _length(lowering: Lowering, node: Node, labels: str, sizes: _Sizes) -> LiteTensor:
+    """The size of several axes made one, as a scalar: known, or computed when the model runs."""
+    known = 1
+    lengths: list[LiteTensor] = []
+    for label in labels:
+        if sizes[label] != -1:
+            known *= sizes[label]
+        else:
+            lengths.append(_open_length(lowering, node, label, sizes))
+    if known != 1 or not lengths:
+        lengths.append(lowering.constant(lowering.name(node, f"/{known}"), np.array(known, np.int32)))
+    length = lengths[0]
+    for other in lengths[1:]:
+        length = binary(lowering, node, BuiltinOperator.MUL, length, other)
+    return length
+
+
+def _open_length(lowering: Lowering, node: Node, label: str, sizes: _Sizes) -> LiteTensor:
+    operand = sizes.operands[label]
+    shape = shape_of(lowering, node, operand.tensor, TensorType.INT32)
+    axis = operand.labels.index(label)
+    place = lowering.constant(lowering.name(node, f"/axis{axis}"), np.array(axis, np.int32))
+    return lowering.operator(node, BuiltinOperator.GATHER, [shape, place], (), GatherOptionsT())
 
 
 REGISTRATIONS: dict[str, Rule] = {"Einsum": einsum}
