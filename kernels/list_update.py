@@ -88,7 +88,7 @@ def _constant(uses: Uses, t: int) -> list[int] | None:
 
 def _led_by(uses: Uses, reader: Node, t: int) -> _Vector | None:
     """Given CONCATENATION(RESHAPE(i, [1]), constant): the vector of i and the constant."""
-    joined = _writer(uses, t, "CONCATENATION", 2, reader)
+    joined = _writer(uses, t, "CONCATENATION", inputs=2, reader=reader)
     if joined is None:
         return None
     others = _constant(uses, joined.inputs[1])
@@ -103,7 +103,7 @@ def _led_by(uses: Uses, reader: Node, t: int) -> _Vector | None:
 
 def _is_sum(uses: Uses, t: int, i: int, n: int) -> bool:
     """Whether t is i + n, for a constant n."""
-    node = _writer(uses, t, "ADD", 2)
+    node = _writer(uses, t, "ADD", inputs=2)
     if node is None:
         return False
     a, b = node.inputs
