@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -18,12 +17,20 @@ from .lite.context import Numerics
 from .lite.errors import StateError
 from .lite.interpreter import NO_COPY
 from .lite.interpreter import Interpreter as CoreInterpreter
-from .lite.interpreter_arguments import check_num_threads, listed_delegates, listed_operators, opened_model
+from .lite.interpreter_arguments import (
+    OpResolverType,
+    check_num_threads,
+    listed_delegates,
+    listed_operators,
+    numerics_of,
+    opened_model,
+)
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
 from .lite.settings import Settings
-from .lite.signature_runner import SignatureRunner
-from .lite.tensor_details import operator_details, tensor_details
+from .lite.signature_runner import SignatureRunner, only_signature
+from .lite.tensor_access import typed_view
+from .lite.tensor_details import all_tensor_details, operator_details, tensor_details
 
 if TYPE_CHECKING:
     from .lite.delegate import Delegate as PythonDelegate
@@ -55,28 +62,6 @@ _PRESERVE_ALL_WARNING = (
 
 # The wrapper is held by the interpreter; getrefcount's own argument counts as well.
 _NO_VIEWS = 2
-
-
-@enum.unique
-class OpResolverType(enum.Enum):
-    """Which kernels run.
-
-    AUTO and BUILTIN give the results of LiteRT's default kernels; BUILTIN_REF and
-    BUILTIN_WITHOUT_DEFAULT_DELEGATES those of TFLite's reference kernels.
-    """
-
-    AUTO = 0
-    BUILTIN = 1
-    BUILTIN_REF = 2
-    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
-
-
-_NUMERICS = {
-    OpResolverType.AUTO: Numerics.DEFAULT,
-    OpResolverType.BUILTIN: Numerics.DEFAULT,
-    OpResolverType.BUILTIN_REF: Numerics.REFERENCE,
-    OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES: Numerics.REFERENCE,
-}
 
 
 class Delegate:
@@ -133,10 +118,10 @@ class Interpreter:
 
         model_content may also be a Model, which several interpreters then share.
 
-        experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after
-        invoke; it does not change any result. experimental_delegates are Delegate objects of
-        numlite.delegates, or what load_delegate returned; they are applied in this order, and after
-        them the flex delegate where TensorFlow ops (Flex...) are left.
+        experimental_preserve_all_tensors lets get_tensor read every intermediate tensor after invoke; it does
+        not change any result. experimental_delegates are Delegate objects of numlite.delegates, or what
+        load_delegate returned; they are applied in this order, and after them the flex delegate where
+        TensorFlow ops (Flex...) are left.
         experimental_disable_delegate_clustering keeps the order of the nodes for them,
         experimental_disable_delegate_node_fusion gives them one node at a time, and
         experimental_force_delegate_node_profiling gives their nodes rows of their own in profile()
@@ -150,10 +135,9 @@ class Interpreter:
         Raises ValueError when the model cannot be read or an argument is wrong, RuntimeError when
         a delegate cannot be applied.
         """
-        self._experimental_compress_quantization_zero_points = bool(
-            experimental_compress_quantization_zero_points
-        )
-        numerics = _numerics(experimental_op_resolver_type)
+        compresses = bool(experimental_compress_quantization_zero_points)
+        self._experimental_compress_quantization_zero_points = compresses
+        numerics = numerics_of(experimental_op_resolver_type)
         if experimental_preserve_all_tensors and numerics is Numerics.DEFAULT:
             warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
         check_num_threads(num_threads)
@@ -172,7 +156,7 @@ class Interpreter:
             numerics=numerics,
             num_threads=int(num_threads or 1),
             preserve_all_tensors=bool(experimental_preserve_all_tensors),
-            compress_zero_points=self._experimental_compress_quantization_zero_points,
+            compress_zero_points=compresses,
             delegate_clustering=not experimental_disable_delegate_clustering,
             delegate_node_fusion=not experimental_disable_delegate_node_fusion,
             force_delegate_node_profiling=bool(experimental_force_delegate_node_profiling),
@@ -248,21 +232,11 @@ class Interpreter:
 
         TypeError where the input's elements are not of dtype. Source: LiteRT tflite/core/interpreter.h.
         """
-        return self._typed_view(self._core.subgraph().inputs, i, dtype, "input")
+        return typed_view(lambda t: self.tensor(t)(), self._core.subgraph().inputs, i, dtype, "input")
 
     def typed_output_tensor(self, i: int, dtype: type[np.generic] | np.dtype) -> np.ndarray:
         """A view of the i-th output's memory after invoke; the same as typed_input_tensor otherwise."""
-        return self._typed_view(self._core.subgraph().outputs, i, dtype, "output")
-
-    def _typed_view(
-        self, tensors: Sequence[int], i: int, dtype: type[np.generic] | np.dtype, what: str
-    ) -> np.ndarray:
-        if not 0 <= i < len(tensors):
-            raise IndexError(f"{what}: must be one of {len(tensors)}, counted from 0, got {i}")
-        view = self.tensor(tensors[i])()
-        if view.dtype != np.dtype(dtype):
-            raise TypeError(f"{what} {i}: its elements are {view.dtype}, got {np.dtype(dtype)}")
-        return view
+        return typed_view(lambda t: self.tensor(t)(), self._core.subgraph().outputs, i, dtype, "output")
 
     # --- running
 
@@ -311,19 +285,7 @@ class Interpreter:
 
     def get_tensor_details(self, subgraph_index: int = 0) -> list[dict[str, Any]]:
         """Details of all tensors of a subgraph, without the scratch memory of its operators."""
-        if not 0 <= subgraph_index < self.num_subgraphs():
-            raise ValueError(
-                f"subgraph_index is out of range: {subgraph_index} for the model, "
-                f"which has {self.num_subgraphs()} subgraphs."
-            )
-        subgraph = self._core.subgraph(subgraph_index)
-        found = []
-        for tensor in subgraph.tensors[: subgraph.model_tensor_count]:
-            try:
-                found.append(tensor_details(tensor, subgraph.tensors))
-            except ValueError:
-                continue
-        return found
+        return all_tensor_details(self._core.subgraphs, subgraph_index)
 
     def _get_tensor_details(self, tensor_index: int, subgraph_index: int = 0) -> dict[str, Any]:
         tensor = self._core.tensor(int(tensor_index), int(subgraph_index))
@@ -333,8 +295,7 @@ class Interpreter:
         return operator_details(self._core.subgraph(), self._interpreter.node(op_index))
 
     def _get_ops_details(self) -> list[dict[str, Any]]:
-        subgraph = self._core.subgraph()
-        return [operator_details(subgraph, node) for node in subgraph.nodes]
+        return [operator_details(self._core.subgraph(), node) for node in self._core.subgraph().nodes]
 
     @property
     def experimental_compress_quantization_zero_points(self) -> bool:
@@ -387,15 +348,8 @@ class Interpreter:
 
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
         """A function of named arrays for a signature; the key may be left out when there is only one."""
-        if signature_key is None:
-            count = len(self._core.signatures)
-            if count != 1:
-                raise ValueError(
-                    f"SignatureDef signature_key is None and model has {count} Signatures. "
-                    "None is only allowed when the model has 1 SignatureDef"
-                )
-            signature_key = next(iter(self._core.signatures))
-        return SignatureRunner(interpreter=self, signature_key=signature_key)
+        key = only_signature(self._core.signatures) if signature_key is None else signature_key
+        return SignatureRunner(interpreter=self, signature_key=key)
 
 
 class InterpreterBuilder:
@@ -426,9 +380,8 @@ class InterpreterBuilder:
 class InterpreterWithCustomOps(Interpreter):
     """An Interpreter with custom operators written in Python.
 
-    Each registerer is a pair (name, operator), where operator is a Registration or an object
-    with prepare(context, node) and invoke(context, node), or a function that is given the
-    OpResolver and calls its add_custom.
+    Each registerer is a pair (name, operator), where operator is a Registration or an object with
+    prepare(context, node) and invoke(context, node), or a function that calls the OpResolver's add_custom.
     """
 
     def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
@@ -444,11 +397,3 @@ def _installed_delegate(name: str, options: Mapping[str, str]) -> PythonDelegate
     from .delegates.loading import installed_delegate
 
     return installed_delegate(name, options)
-
-
-def _numerics(resolver_type: object) -> Numerics:
-    if isinstance(resolver_type, OpResolver):
-        return Numerics.DEFAULT
-    if not isinstance(resolver_type, OpResolverType):
-        raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
-    return _NUMERICS[resolver_type]

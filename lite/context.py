@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from .called_subgraph import CalledSubgraph
     from .cancellation import Cancellation
-    from .kernel_call import KernelCall
+    from .graph import Graph
+    from .kernel_call import KernelCall, KernelLibrary
     from .node import Node
     from .operator_profiler import OperatorProfiler
     from .resources import Resources
@@ -44,6 +45,14 @@ class Context(Protocol):
     @property
     def inputs(self) -> Sequence[int]:
         """Indices of the subgraph's input tensors."""
+
+    @property
+    def graph(self) -> Graph:
+        """The subgraph, for delegates: its nodes, their order, and what it takes and gives."""
+
+    @property
+    def library(self) -> KernelLibrary:
+        """Where compiled kernels are, for delegates that have the CPU run what they have taken."""
 
     def tensor(self, index: int) -> Tensor:
         """The tensor at an index of this subgraph."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..schema.shown import shown, shown_name
@@ -12,31 +13,32 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+@dataclass(frozen=True)
+class GraphParts:
+    """A subgraph as the model has it; tensors and nodes have their places in these lists as index."""
+
+    index: int
+    name: str
+    tensors: list[Tensor]
+    nodes: list[Node]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+
 class Graph:
     """What the model says of one subgraph, and the order in which its nodes run.
 
-    tensors and nodes have their places in these lists as index; delegates and nodes add some behind the
-    model's own (model_tensor_count). inputs and outputs are indices of tensors, execution_plan of nodes.
+    Delegates and nodes add tensors and nodes behind the model's own (model_tensor_count). inputs and outputs
+    are indices of tensors, execution_plan of nodes.
     """
 
-    def __init__(
-        self,
-        index: int,
-        name: str,
-        tensors: list[Tensor],
-        nodes: list[Node],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-    ) -> None:
-        self.index = index
-        self.name = name
-        self.tensors = tensors
-        self.model_tensor_count = len(tensors)  # scratch tensors come behind
-        self.nodes = nodes
-        self.inputs = inputs
-        self.outputs = outputs
-        self.execution_plan = list(range(len(nodes)))
-        self.variables = [t.index for t in tensors if t.is_variable]
+    def __init__(self, parts: GraphParts) -> None:
+        self.index, self.name = parts.index, parts.name
+        self.tensors, self.nodes = parts.tensors, parts.nodes
+        self.inputs, self.outputs = parts.inputs, parts.outputs
+        self.model_tensor_count = len(parts.tensors)  # scratch tensors come behind
+        self.execution_plan = list(range(len(parts.nodes)))
+        self.variables = [t.index for t in parts.tensors if t.is_variable]
 
     def tensor(self, index: int) -> Tensor:
         return self.tensors[index]

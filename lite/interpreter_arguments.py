@@ -2,11 +2,45 @@
 
 from __future__ import annotations
 
+import enum
 import os
 from collections.abc import Iterable
 from typing import Any
 
+from .context import Numerics
 from .model import Model
+from .op_resolver import OpResolver
+
+
+@enum.unique
+class OpResolverType(enum.Enum):
+    """Which kernels run.
+
+    AUTO and BUILTIN give the results of LiteRT's default kernels; BUILTIN_REF and
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES those of TFLite's reference kernels.
+    """
+
+    AUTO = 0
+    BUILTIN = 1
+    BUILTIN_REF = 2
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 3
+
+
+_NUMERICS = {
+    OpResolverType.AUTO: Numerics.DEFAULT,
+    OpResolverType.BUILTIN: Numerics.DEFAULT,
+    OpResolverType.BUILTIN_REF: Numerics.REFERENCE,
+    OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES: Numerics.REFERENCE,
+}
+
+
+def numerics_of(resolver_type: object) -> Numerics:
+    """The arithmetic of an OpResolverType, or of an OpResolver; ValueError for anything else."""
+    if isinstance(resolver_type, OpResolver):
+        return Numerics.DEFAULT
+    if not isinstance(resolver_type, OpResolverType):
+        raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
+    return _NUMERICS[resolver_type]
 
 
 def opened_model(

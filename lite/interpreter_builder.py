@@ -9,6 +9,7 @@ from ..schema import tflite
 from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name, options_of
 from ..schema.shown import shown_name
 from .errors import ModelError, PrepareError, StateError, UnsupportedError
+from .graph import GraphParts
 from .graph_check import graph_faults, index_faults, outside
 from .memory import allocate
 from .node import Node
@@ -103,7 +104,8 @@ def _build(
     outputs = _named(table.outputs.tolist(), len(tensors))
     _settle_written_constants(tensors, nodes)
     _settle_empty_constants(tensors, nodes, inputs)
-    subgraph = Subgraph(index, table.name or "", tensors, nodes, inputs, outputs, runtime)
+    parts = GraphParts(index, table.name or "", tensors, nodes, inputs, outputs)
+    subgraph = Subgraph(parts, runtime)
     faults = chain(index_faults(table), graph_faults(tensors, nodes, inputs))
     subgraph.fault = next(faults, None)
     return subgraph

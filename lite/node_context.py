@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from .callees import Callees
 from .errors import PrepareError
-from .graph import Graph
+from .graph import Graph, GraphParts
 from .memory import allocate, check_room_for
 from .plan import run_calls
 from .shape_check import checked_shape
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .cancellation import Cancellation
     from .context import Numerics
-    from .kernel_call import KernelCall
+    from .kernel_call import KernelCall, KernelLibrary
     from .node import Node
     from .operator_profiler import OperatorProfiler
     from .resources import Resources
@@ -34,23 +34,22 @@ _UINT8 = int(TensorType.UINT8)
 class NodeContext(Graph):
     """Implements Context, which says what each of its methods promises."""
 
-    def __init__(
-        self,
-        index: int,
-        name: str,
-        tensors: list[Tensor],
-        nodes: list[Node],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-        runtime: Runtime,
-    ) -> None:
-        super().__init__(index, name, tensors, nodes, inputs, outputs)
+    def __init__(self, parts: GraphParts, runtime: Runtime) -> None:
+        super().__init__(parts)
         self.runtime = runtime
         self.callees = Callees(runtime)
         self.operator_profiler: OperatorProfiler | None = None  # while a node is profiled that wants it
         self._scratch: dict[int, list[int]] = {}
         self._running = False
         self._dynamic_resized = False
+
+    @property
+    def graph(self) -> Graph:
+        return self
+
+    @property
+    def library(self) -> KernelLibrary:
+        return self.runtime.library
 
     @property
     def numerics(self) -> Numerics:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .delegation import Delegation
+    from .graph import GraphParts
     from .native_plan import NativePlan
     from .node import Node
     from .runtime import Runtime
@@ -38,17 +39,8 @@ _KNOWN = AllocationType.PERSISTENT_RO
 class PreparedGraph(NodeContext):
     """The stages of a graph: plans of prepared nodes, with their arenas."""
 
-    def __init__(
-        self,
-        index: int,
-        name: str,
-        tensors: list[Tensor],
-        nodes: list[Node],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-        runtime: Runtime,
-    ) -> None:
-        super().__init__(index, name, tensors, nodes, inputs, outputs, runtime)
+    def __init__(self, parts: GraphParts, runtime: Runtime) -> None:
+        super().__init__(parts, runtime)
         self.state = State.UNINVOKABLE
         self.schedule: list[Node] = []  # what runs, stage by stage: the execution plan's nodes, fused
         self.stages: list[Stage] = []

@@ -11,7 +11,7 @@ from .tensor_access import check_type
 from .tensor_details import tensor_details
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from .interpreter import Interpreter
     from .interpreter_wrapper import InterpreterWrapper
@@ -111,3 +111,13 @@ class SignatureRunner:
         core, subgraph_index = self._interpreter.core, self._subgraph_index
         others = core.subgraph(subgraph_index).tensors
         return {name: tensor_details(core.tensor(index, subgraph_index), others) for name, index in tensors}
+
+
+def only_signature(signatures: Mapping[str, object]) -> str:
+    """The key of a model's one signature; ValueError where it has none, or several."""
+    if len(signatures) != 1:
+        raise ValueError(
+            f"SignatureDef signature_key is None and model has {len(signatures)} Signatures. "
+            "None is only allowed when the model has 1 SignatureDef"
+        )
+    return next(iter(signatures))

@@ -12,6 +12,8 @@ from .string_tensor import pack_strings, strings_of
 from .tensor import NUMPY_DTYPES, TensorType
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from .tensor import Tensor
 
 _PACKED_PER_BYTE = {TensorType.INT4: 2, TensorType.UINT4: 2, TensorType.INT2: 4}
@@ -74,6 +76,22 @@ def view_tensor(tensor: Tensor) -> np.ndarray:
     if dtype is None:
         return _raw(tensor)
     return _shaped(tensor, dtype)
+
+
+def typed_view(
+    view_of: Callable[[int], np.ndarray],
+    tensors: Sequence[int],
+    i: int,
+    dtype: type[np.generic] | np.dtype,
+    what: str,
+) -> np.ndarray:
+    """The view of the i-th of these tensors; TypeError where its elements are not of dtype."""
+    if not 0 <= i < len(tensors):
+        raise IndexError(f"{what}: must be one of {len(tensors)}, counted from 0, got {i}")
+    view = view_of(tensors[i])
+    if view.dtype != np.dtype(dtype):
+        raise TypeError(f"{what} {i}: its elements are {view.dtype}, got {np.dtype(dtype)}")
+    return view
 
 
 def _shaped(tensor: Tensor, dtype: np.dtype) -> np.ndarray:

@@ -41,6 +41,22 @@ def tensor_details(tensor: Tensor, tensors: Sequence[Tensor]) -> dict[str, Any]:
     }
 
 
+def all_tensor_details(subgraphs: Sequence[Subgraph], index: int) -> list[dict[str, Any]]:
+    """Of all tensors of a subgraph, without the scratch memory of its operators."""
+    if not 0 <= index < len(subgraphs):
+        raise ValueError(
+            f"subgraph_index is out of range: {index} for the model, which has {len(subgraphs)} subgraphs."
+        )
+    tensors = subgraphs[index].tensors
+    found = []
+    for tensor in tensors[: subgraphs[index].model_tensor_count]:
+        try:
+            found.append(tensor_details(tensor, tensors))
+        except ValueError:
+            continue
+    return found
+
+
 def quantization(tensor: Tensor) -> tuple[float, int]:
     """The single scale and zero point; (0.0, 0) for a tensor that has not exactly one."""
     q = tensor.quantization

@@ -11,8 +11,8 @@ import numpy as np
 from ...lite.errors import InvokeError, StateError
 
 if TYPE_CHECKING:
+    from ...lite.graph import Graph
     from ...lite.node import Node
-    from ...lite.subgraph import Subgraph
     from ...lite.tensor import Shape, Tensor
     from .delegate import CudaDelegate
     from .device import Device
@@ -118,22 +118,22 @@ class Boundary:
 
 
 def find_boundary(
-    subgraph: Subgraph,
+    graph: Graph,
     node: Node,
     delegate: CudaDelegate,
     inputs: Mapping[int, Place],
     outputs: Mapping[int, Place],
     held: Mapping[int, HeldTensor],
 ) -> Boundary:
-    """The boundary of the partition that the node runs; places are by the subgraph's tensor numbers."""
-    nodes = [subgraph.nodes[n] for n in subgraph.execution_plan]
+    """The boundary of the partition that the node runs; places are by the graph's tensor numbers."""
+    nodes = [graph.nodes[n] for n in graph.execution_plan]
     others = _read_by(n for n in nodes if n.delegate is not delegate)
     own = _read_by(n for n in nodes if n.delegate is delegate and n is not node)
     last = next((n for n in reversed(nodes) if n.delegate is delegate), node)
-    given = subgraph.inputs if subgraph.index == 0 else ()
+    given = graph.inputs if graph.index == 0 else ()
     stays = delegate.cuda_options.outputs == "device"
-    copied = others if stays else others.union(subgraph.outputs)
-    tensors = subgraph.tensors
+    copied = others if stays else others.union(graph.outputs)
+    tensors = graph.tensors
     return Boundary(
         tuple(
             BoundaryInput(tensors[t], place, t in given and t not in others)
@@ -144,7 +144,7 @@ def find_boundary(
             BoundaryOutput(tensors[t], place, held[t], t in copied, t in own or t not in copied)
             for t, place in outputs.items()
         ),
-        node is last or not set(subgraph.outputs).isdisjoint(outputs),
+        node is last or not set(graph.outputs).isdisjoint(outputs),
     )
 
 

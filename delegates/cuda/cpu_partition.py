@@ -14,17 +14,14 @@ from ...lite.settings import Settings
 if TYPE_CHECKING:
     from ...lite.context import Context
     from ...lite.node import Node
-    from ...lite.subgraph import Subgraph
 
 
 class CpuPartition:
     """The partition's own model, with inputs and outputs in the order of the operator's."""
 
-    def __init__(self, content: bytes, outer: Subgraph) -> None:
-        shared = outer.runtime
-        runtime = Runtime(
-            shared.library, Settings(outer.numerics, outer.num_threads), cancellation=shared.cancellation
-        )
+    def __init__(self, content: bytes, outer: Context) -> None:
+        settings = Settings(outer.numerics, outer.num_threads)
+        runtime = Runtime(outer.library, settings, cancellation=outer.cancellation)
         self._inner = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
 
     def prepare(self, context: Context, node: Node) -> None:

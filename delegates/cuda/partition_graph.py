@@ -12,7 +12,8 @@ from ...lite.tensor import Shape, Tensor
 
 if TYPE_CHECKING:
     from ...lite.called_subgraph import CalledSubgraph
-    from ...lite.kernel_call import KernelCall
+    from ...lite.graph import Graph
+    from ...lite.kernel_call import KernelCall, KernelLibrary
     from ...lite.node import Node
     from ...lite.operator_profiler import OperatorProfiler
     from ...lite.resources import Resources
@@ -91,6 +92,14 @@ class PartitionGraph:
     @property
     def resources(self) -> Resources:
         raise UnsupportedError("variables and tables are not built")
+
+    @property
+    def graph(self) -> Graph:
+        raise UnsupportedError("operators that look at all of their graph are not built")
+
+    @property
+    def library(self) -> KernelLibrary:
+        raise UnsupportedError("operators that run kernels of their own are not built")
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
         raise UnsupportedError(f"{node.registration.name}: it needs values to be prepared")

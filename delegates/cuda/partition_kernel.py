@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ...lite.delegate import NULL_BUFFER_HANDLE
 from ...lite.errors import InvokeError, PrepareError, UnsupportedError
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from ...lite.delegate import DelegateContext, DelegateParams
     from ...lite.kernel_call import KernelCall
     from ...lite.node import Node
-    from ...lite.subgraph import Subgraph
     from ...lite.tensor import Shape, Tensor
     from .delegate import CudaDelegate
     from .device import Device
@@ -166,8 +165,7 @@ class CudaKernel(SimpleDelegateKernel):
 
     def _compile_ahead(self, context: Context, device: Device, shapes: Mapping[int, Shape]) -> None:
         """Have kernels for other batch sizes compiled meanwhile, where the model leaves its batch open."""
-        subgraph = cast("Subgraph", context)
-        if not any(subgraph.tensors[t].shape_signature[:1] == (-1,) for t in subgraph.inputs):
+        if not any(context.tensor(t).shape_signature[:1] == (-1,) for t in context.inputs):
             return
         for others in islice(batched(shapes, self._delegate.cuda_options.batches), 1, None):
             with suppress(UnsupportedError, PrepareError):  # not every batch has to be possible
@@ -215,7 +213,7 @@ class CudaKernel(SimpleDelegateKernel):
             self._held.setdefault(t, HeldTensor(device))
         place = ready.plan.lowering.boundary_place
         self._boundary = find_boundary(
-            cast("Subgraph", context),
+            context.graph,
             node,
             self._delegate,
             {t: place(self._inner(t)) for t in self._inputs},

@@ -6,8 +6,9 @@ import json
 import struct
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -87,7 +88,6 @@ def read_program(
         raise ModelError(
             f"compiled partition: it must be a program of {delegate.name}, got {error}"
         ) from error
-    outer = cast("Subgraph", context)
     if delegate.device is not None:
         arch = delegate.device.arch
         missing = _missing_code(arch, cubins)
@@ -98,7 +98,7 @@ def read_program(
         delegate.device.cubins.carry(cubins.get(arch, {}))
     runtime = Runtime(_NoLibrary(), Settings(context.numerics))
     subgraph = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
-    _check_boundary(outer, node, subgraph)
+    _check_boundary(context, node, subgraph)
     inner = (*subgraph.inputs, *subgraph.outputs)
     names = dict(zip((*node.inputs, *node.outputs), inner, strict=True))
     tensors = subgraph.tensors
@@ -106,10 +106,11 @@ def read_program(
     def find(t: int) -> Tensor:
         return tensors[t]
 
-    kernel.take(find, subgraph.nodes, node.inputs, node.outputs, names, lambda: CpuPartition(content, outer))
+    make_cpu = partial(CpuPartition, content, context)
+    kernel.take(find, subgraph.nodes, node.inputs, node.outputs, names, make_cpu)
 
 
-def _check_boundary(outer: Subgraph, node: Node, inner: Subgraph) -> None:
+def _check_boundary(outer: Context, node: Node, inner: Subgraph) -> None:
     """ModelError unless the partition takes and gives what its operator does, and has no other subgraph."""
     if len(inner.runtime.subgraphs) != 1:
         raise ModelError(f"compiled partition: it must be one subgraph, got {len(inner.runtime.subgraphs)}")
@@ -117,7 +118,7 @@ def _check_boundary(outer: Subgraph, node: Node, inner: Subgraph) -> None:
         ("input", node.inputs, inner.inputs),
         ("output", node.outputs, inner.outputs),
     ):
-        types = [outer.tensors[t].type if t >= 0 else None for t in outside]
+        types = [outer.tensor(t).type if t >= 0 else None for t in outside]
         if types != [inner.tensors[t].type for t in own]:
             raise ModelError(
                 f"compiled partition: its {what}s must be the operator's, got {len(own)} for {len(outside)}, "
