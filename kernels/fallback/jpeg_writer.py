@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from .jpeg_cosines import cosine_transform
 from .jpeg_format import ZIGZAG
+from .jpeg_transform import cosine_transform
 
 _SIZE = 8
 _LUMINANCE = np.array(
