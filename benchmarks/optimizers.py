@@ -125,6 +125,7 @@ def nets(arguments: argparse.Namespace) -> None:
             if optimizer not in theirs:
                 continue
             config = config_of([] if optimizer == "default" else [optimizer])
+            config = config.with_options(onednn=arguments.mode != "cpu_plain")
             start = time.process_time()
             after = optimized(graph, feeds, fetches, config)
             seconds[optimizer] += time.process_time() - start
