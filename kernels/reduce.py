@@ -223,7 +223,9 @@ def _prepare(
 
 
 def _runs_in_python(context: Context, name: str, x: Tensor, axes: Tensor, count: int) -> bool:
-    """Whether no kernel has LiteRT's arithmetic for a reduction of `count` quantized elements each."""
+    """Whether no kernel has LiteRT's arithmetic for a reduction of `count` elements each."""
+    if name == "MEAN" and x.type == TensorType.FLOAT32 and not count:
+        return True  # NaN, which kernels that clamp lose
     if x.type not in TABLE_TYPES or name not in ("REDUCE_PROD", *_SUMS):
         return False
     left_to_litert = (
@@ -291,7 +293,8 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     result = reduce() if initial is None else reduce(initial=initial)
     count = x.size // max(1, y.size)
     if name == "MEAN":
-        result = result / np.float32(count) if wide == np.float32 else _truncated(result, max(count, 1))
+        with np.errstate(invalid="ignore"):
+            result = result / np.float32(count) if wide == np.float32 else _truncated(result, max(count, 1))
     y.array()[...] = np.asarray(result).astype(y.dtype)  # sums of int32 may wrap around
 
 

@@ -112,6 +112,10 @@ def _pooled(name: str, stride: int) -> Case:
 
 
 CASES = [
+    _case(
+        *("MEAN", [Kind((0, 2)), _AXES], Kind((2,)), [np.zeros((0, 2), np.float32)]),
+        constants={1: np.zeros(1, np.int32)},
+    ),
     _pooled("MAX_POOL_2D", 3),
     _pooled("AVERAGE_POOL_2D", 2),
     _quantized_on_the_way("DEPTHWISE_CONV_2D", (1, 2, 2, 3), 3, (3, 4, 5, 3)),
