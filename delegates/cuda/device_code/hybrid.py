@@ -69,9 +69,10 @@ def quantize_rows(
         zero = none
     elif REFERENCE:
         some = low != high
-        scale = tl.where(some, tl.div_rn(high - low, one * 255.0), 1.0)
+        step = (high.to(tl.float64) - low.to(tl.float64)) / 255.0
+        scale = tl.where(some, step.to(tl.float32), 1.0)
         factor = tl.where(some, tl.div_rn(one, scale), 0.0)
-        zero = tl.where(some, _better_end(low, high, scale.to(tl.float64)), 0)
+        zero = tl.where(some, _better_end(low, high, tl.where(some, step, 1.0)), 0)
     else:
         some = low != high
         factor = tl.where(some, tl.div_rn(one * 255.0, tl.where(some, high - low, 1.0)), 1.0)
@@ -88,7 +89,7 @@ def quantize_rows(
         x = tl.load(x_ptr + row * depth + c, ok, 0).to(tl.float32)
         product = _rounded_product(x, factor, INTERPRETED)
         if REFERENCE:
-            y = _half_away(zero.to(tl.float32) + product)
+            y = _half_away(product) + zero
             y = tl.minimum(tl.maximum(y, -127 if SYMMETRIC else -128), 127)
             y = tl.where(product == product, y, 0)
         else:
