@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numlite.schema import tflite
 from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import NO_KERNEL, Case, Close, Differs, Refuses, Relation
+from .case import Case, Close, Differs, Quanta, Refuses
 from .single_op import Kind, single_op
 
 
@@ -22,9 +23,9 @@ def _case(
     constants: dict[int, np.ndarray] | None = None,
     version: int = 1,
     id: str = "",
-    **relations: Relation | None,
+    **relations: Any,
 ) -> Case:
-    """Random inputs unless values are given; relations to LiteRT as Case has them."""
+    """Random inputs unless values are given; oracle, closeness and relations to LiteRT as Case has them."""
     told = "-".join(f"{kind.dtype.__name__}{list(kind.shape)}" for kind in inputs)
     full_id = f"found-{operator}-{told}-{inputs[0].scale}-{options and repr(options)}{id}"
     held = constants or {}
@@ -48,7 +49,16 @@ def _reduced(
     options = tflite.ReducerOptionsT(keep_dims=keep_dims)
     id = f"{name}{dtype}{list(axes)}{keep_dims}"
     given = [x.random(id)] if known else [x.random(id), values]
-    of_bytes = {"litert_reference": _CONSTANT_SUMS} if name == "SUM" and dtype is not np.uint8 else {}
+    of_bytes: dict[str, Any] = {}
+    if name == "SUM" and dtype is not np.uint8:
+
+        def total(x_values: np.ndarray, *_: np.ndarray) -> np.ndarray:
+            real = (x_values.astype(np.float64) - x.zero_point) * 0.0344
+            stored = np.rint(real.sum(tuple(axes), keepdims=keep_dims) / 0.0813) + result.zero_point
+            limits = np.iinfo(dtype)
+            return np.clip(stored, limits.min, limits.max).astype(dtype)
+
+        of_bytes = {"litert_reference": _CONSTANT_SUMS, "oracle": total, "closeness": Quanta(1)}
     return _case(
         *(name, [x, Kind(values.shape, np.int32)], result, given, options),
         constants={1: values} if known else None,
@@ -146,12 +156,14 @@ CASES = [
         [Kind((1, 6)), Kind((3, 6))],
         Kind((3, 6)),
         constants={1: np.ones((3, 6), np.float32) / 3},
-        litert_reference=Refuses("HaveSameShapes", numlite_too=True),
+        numerics=("default",),
     ),
     _case("HARD_SWISH", [Kind((180,), np.uint8, 0.00142, 205)], Kind((180,), np.uint8, 1.24, 222)),
     _case(
         *("CONCATENATION", [Kind((4, 3)), Kind((4, 2))], Kind((4, 5)), None),
         tflite.ConcatenationOptionsT(axis=1, fused_activation_function=tflite.ActivationFunctionType.RELU),
+        oracle=lambda a, b: np.maximum(np.concatenate([a, b], 1), 0),
+        closeness=Differs("XNNPACK's concatenation knows no activation"),
         litert_reference=Refuses("activation", numlite_too=True),
     ),
     _case(
@@ -167,7 +179,7 @@ CASES = [
             3: np.array([3, 2, 1], np.int32),
         },
         version=8,
-        litert_reference=NO_KERNEL,
+        numerics=("default",),
     ),
     # Scales of 1 and more are no business of LiteRT's multiplier, which keeps little but the sign.
     *(
