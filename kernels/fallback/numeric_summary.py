@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...schema import graph_def
 from .attributes import DataType
-from .dtypes import numpy_dtype
+from .dtypes import BOOL, REAL, numpy_dtype
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -43,4 +44,8 @@ def debug_numeric_summary_v2(
     return np.array(summary, numpy_dtype(output_dtype))
 
 
-REGISTRATIONS = (kernel("DebugNumericSummaryV2", debug_numeric_summary_v2),)
+_WIDE = frozenset((graph_def.DT_FLOAT, graph_def.DT_DOUBLE))
+
+REGISTRATIONS = (
+    kernel("DebugNumericSummaryV2", debug_numeric_summary_v2, T=REAL | BOOL, output_dtype=_WIDE),
+)
