@@ -91,6 +91,8 @@ def quantized_sum(
     default = context.numerics is Numerics.DEFAULT
     if name == "MEAN" and not count:
         return np.zeros_like(sums)
+    if default and 256 * max(count, 1) * p.scale / q.scale > np.finfo(np.float32).max:
+        raise PrepareError(f"{name}: sums must be finite in float32, got scales {p.scale} and {q.scale}")
     if name == "SUM" and default:
         scale = np.float32(p.scale) / np.float32(q.scale)
         offset = np.float32(-p.zero_point) * scale * np.float32(count)
@@ -106,7 +108,7 @@ def quantized_sum(
 
 def _round_half_away(x: np.ndarray) -> np.ndarray:
     exact = x.astype(np.float64)
-    return (np.sign(exact) * np.floor(np.abs(exact) + 0.5)).astype(np.int64)
+    return np.clip(np.sign(exact) * np.floor(np.abs(exact) + 0.5), -(2.0**62), 2.0**62).astype(np.int64)
 
 
 def _image_means(sums: np.ndarray, p: Quantization, q: Quantization, count: int) -> np.ndarray:

@@ -195,7 +195,7 @@ def _prepare(
         return None
     axes = integers(axis_tensor)
     shape = output_shape(name, x.shape, axes, _keep_dims(node))
-    if _runs_in_python(context, name, x, axis_tensor, x.size // max(1, prod(shape))):
+    if prod(shape) and _runs_in_python(context, name, x, axis_tensor, x.size // prod(shape)):
         context.resize_tensor(y, shape)
         return None
     loops = reduction_loops(name, x.shape, axes)

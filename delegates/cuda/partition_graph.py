@@ -112,6 +112,7 @@ def _copy(tensor: Tensor) -> Tensor:
     copy.allocation_type = tensor.allocation_type
     copy.sparsity = tensor.sparsity
     copy.declared_shape = tensor.declared_shape
+    copy.first_shape = tensor.first_shape
     if tensor.is_constant:
         copy.bind(tensor.data)
     return copy

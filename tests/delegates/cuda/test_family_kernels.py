@@ -65,6 +65,7 @@ SOURCES = (
     "binary",
     "elementwise",
     "gather",
+    "hybrid",
     "movement",
     "normalization",
     "pool",

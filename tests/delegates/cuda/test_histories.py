@@ -46,6 +46,7 @@ class History:
         self.outputs = [detail["index"] for detail in self.cpu.get_output_details()]
         self.is_lost = False
         self.batch = 1
+        self.allocate()  # the first shapes choose the CPU's arithmetic, and the delegate has had them already
         self.resize()
 
     def both(self, act: Callable[[Interpreter], object]) -> None:
