@@ -54,8 +54,11 @@ class PreparedGraph(NodeContext):
         self._preparing = False
 
     def init_nodes(self) -> None:
-        """Let the operators make what they keep across prepares; called once, when the graph is built."""
-        for node in self.nodes:
+        """Let the operators make what they keep across prepares; called once, when the graph is built.
+
+        Those of a graph with a fault are left: nothing runs them, and their tensors may not be there.
+        """
+        for node in self.nodes if self.fault is None else ():
             if node.registration.init is not None:
                 node.user_data = node.registration.init(self, node)
 

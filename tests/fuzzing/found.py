@@ -188,6 +188,13 @@ def compiled_with(inner: bytes, header: dict[str, object] | None = None) -> byte
     return tflite.pack(model)
 
 
+def compiled_without_tensors() -> bytes:
+    """A compiled model whose graph has lost all that its operator names."""
+    model = tflite.unpack(tflite.read(_compiled(chain())))
+    model.subgraphs[0].tensors = []
+    return tflite.pack(model)
+
+
 def _of_other_type() -> bytes:
     model = ModelBuilder()
     x, y = model.tensor((1, 4), np.int32), model.tensor((1, 4), np.int32)
@@ -236,5 +243,6 @@ FOUND: dict[str, tuple[str, Callable[[], bytes], str]] = {
     "other types": ("compiled", lambda: compiled_with(_of_other_type()), "its inputs must be the operator's"),
     "constants": ("compiled", lambda: compiled_with(_with_constant_input()), "inputs no constants"),
     "late shape": ("compiled", lambda: compiled_with(_with_late_shape()), "must be known before it runs"),
+    "no tensors": ("compiled", compiled_without_tensors, "ModelError: subgraph 0 "),
     "header": ("compiled", lambda: compiled_with(b"", _endless_header()), "it must be a program of"),
 }
