@@ -79,10 +79,9 @@ def command(
             inputs, arrays = run_model(interpreter, sources, seed)
             details: Mapping[str, Mapping[str, Any]] = named(interpreter.get_output_details())
         else:
-            inputs, arrays = _run_signature(interpreter, signature, sources, seed)
-            details = interpreter.get_signature_runner(signature).get_output_details()
+            inputs, arrays, details = _run_signature(interpreter, signature, sources, seed)
     # A signature orders its outputs by name: what the metadata says is of the main graph's.
-    known = labels_of(model, labels, len(arrays)) if signature is None or labels else []
+    known = labels_of(model, labels, len(arrays)) if top and (signature is None or labels) else []
     outputs = outputs_of(details, arrays, known)
     if as_json:
         import json
@@ -122,7 +121,8 @@ def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) ->
 
 def _run_signature(
     interpreter: Interpreter, key: str, sources: tuple[str, ...], seed: int
-) -> tuple[Arrays, Arrays]:
+) -> tuple[Arrays, Arrays, Mapping[str, Mapping[str, Any]]]:
+    """Inputs and outputs by name, and the outputs' details."""
     from .model_inputs import fill_inputs, read_inputs
 
     known = list(interpreter.get_signature_list())
@@ -132,7 +132,7 @@ def _run_signature(
     runner = interpreter.get_signature_runner(key)
     details = runner.get_input_details()
     inputs = fill_inputs(details, read_inputs(sources, list(details)), seed)
-    return inputs, runner(**inputs)
+    return inputs, runner(**inputs), runner.get_output_details()
 
 
 def _show(inputs: Arrays, outputs: list[Output], top: int | None) -> None:

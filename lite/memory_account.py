@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .memory_report import MemoryReport, TensorMemory
+from .preparation import arrays_of
 from .tensor import AllocationType
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
     for tensor in subgraph.tensors:
         if tensor.data is not None:
             kinds.setdefault(tensor.allocation_type, {})[tensor.address] = tensor.data.size
-    calls = [call for node in subgraph.schedule for call in node.calls or ()]
-    packed = {id(array): array.nbytes for call in calls for array in call.keep}
+    packed = arrays_of(subgraph.schedule)
 
     def held(kind: AllocationType) -> int:
         return sum(kinds.get(kind, {}).values())

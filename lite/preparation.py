@@ -35,8 +35,7 @@ class Preparation:
 
     def __init__(self, stage: Stage, nodes: Sequence[Node], tensors: Iterable[Tensor]) -> None:
         self.stage = stage
-        calls = (call for node in nodes for call in node.calls or ())
-        self.held = {id(array): array.nbytes for call in calls for array in call.keep}  # by identity: bytes
+        self.held = arrays_of(nodes)
         self.put_away()
         if stage.memory.held:
             self.held[id(self)] = stage.memory.arena_bytes
@@ -172,6 +171,12 @@ class EarlierShapes:
     def held(self) -> dict[int, int]:
         """What is held besides the present preparation, by identity: the bytes."""
         return self._whole.held | self._stages.held
+
+
+def arrays_of(nodes: Iterable[Node]) -> dict[int, int]:
+    """The arrays that the calls of prepared nodes hold, by identity: their bytes."""
+    calls = (call for node in nodes for call in node.calls or ())
+    return {id(array): array.nbytes for call in calls for array in call.keep}
 
 
 def found(graph: PreparedGraph, first: int) -> Key:
