@@ -1,118 +1,30 @@
-"""Lists of tensors, held by tensors of type VARIANT: TFLite's TensorList operators and VariantAddN."""
+"""TFLite's TensorList operators and VariantAddN, on the lists that VARIANT tensors hold."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import InvokeError, PrepareError, UnsupportedError
+from ..lite.errors import InvokeError, PrepareError
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import NUMPY_DTYPES, AllocationType, Shape, Tensor, TensorType
-from .index_vector import MAX_SIZE, check_counts, check_index_type, integers, scalar_integer
+from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
+from .held_list import (
+    TensorList,
+    check_element,
+    check_list,
+    check_told_shape,
+    check_type,
+    copy_of,
+    give_list,
+    held_list,
+    list_output,
+    merged,
+    told_shape,
+)
+from .index_vector import MAX_SIZE, check_counts, check_index_type, scalar_integer
 
 _INT32 = (TensorType.INT32,)
-
-
-@dataclass(frozen=True)
-class TensorList:
-    """What a VARIANT tensor holds; an operator that changes a list makes another one.
-
-    elements are arrays of the type, which nothing writes to, by their place in the list; a place
-    without one was never set. element_shape has -1 where a size is open; () stands, as in
-    TFLite, for scalars and for elements of any shape.
-    """
-
-    type: int
-    element_shape: Shape
-    length: int
-    elements: Mapping[int, np.ndarray]
-
-    def shape_of_set(self) -> Shape | None:
-        """The one shape that all set elements have, None when none is set; InvokeError when they differ."""
-        shapes = {element.shape for element in self.elements.values()}
-        if len(shapes) > 1:
-            raise InvokeError(f"the list's elements must have one shape, got {sorted(shapes)}")
-        return next(iter(shapes), None)
-
-    def resized(self, length: int) -> TensorList:
-        kept = {at: element for at, element in self.elements.items() if at < length}
-        return TensorList(self.type, self.element_shape, length, kept)
-
-    def with_element(self, at: int, element: np.ndarray) -> TensorList:
-        """The list with another element, longer when that lies behind its end."""
-        elements = {**self.elements, at: element}
-        return TensorList(self.type, self.element_shape, max(self.length, at + 1), elements)
-
-
-def merged(a: Shape, b: Shape) -> Shape:
-    """The shape that fits both, where -1 is any size and () any shape; InvokeError when there is none.
-
-    Source: LiteRT tflite/kernels/variants/list_ops_util.cc, MergeShapesOrNull.
-    """
-    if not a or not b:
-        return a or b
-    if len(a) != len(b) or any(n != m and -1 not in (n, m) for n, m in zip(a, b, strict=True)):
-        raise InvokeError(f"element shapes must fit one another, got {list(a)} and {list(b)}")
-    return tuple(max(n, m) for n, m in zip(a, b, strict=True))
-
-
-def _list(x: Tensor) -> TensorList:
-    """The list that a VARIANT tensor holds."""
-    held = x.data[0] if x.data is not None and x.data.dtype == object and len(x.data) == 1 else None
-    if not isinstance(held, TensorList):
-        raise InvokeError(f"tensor {x!r}: it must hold a list, and nothing gave it one")
-    return held
-
-
-def _give(y: Tensor, value: TensorList) -> None:
-    held = np.empty(1, object)
-    held[0] = value
-    y.bind(held)
-
-
-def _check_list(node: Node, x: Tensor) -> None:
-    if x.type != TensorType.VARIANT:
-        raise PrepareError(f"{node.registration.name}: a list must be of type variant, got {x!r}")
-
-
-def _list_output(context: Context, node: Node) -> None:
-    y = context.output(node, 0)
-    _check_list(node, y)
-    y.allocation_type = AllocationType.VARIANT_OBJECT
-
-
-def _shape(tensor: Tensor) -> Shape:
-    """The element shape that a tensor tells: a vector; any scalar stands for any shape."""
-    shape = tuple(integers(tensor)) if tensor.shape else ()
-    if any(n < -1 for n in shape):
-        raise InvokeError(f"element shapes must have sizes of at least -1, got {list(shape)}")
-    return shape
-
-
-def _check_shape(node: Node, tensor: Tensor) -> None:
-    check_index_type(node.registration.name, "element shape", tensor)
-    if len(tensor.shape) > 1:
-        raise PrepareError(f"{node.registration.name}: element shape must be a vector, got {tensor!r}")
-
-
-def _copy_of(x: Tensor) -> np.ndarray:
-    return np.zeros(x.shape, x.dtype) if x.size == 0 else x.array().copy()
-
-
-def _check_element(node: Node, element: Tensor) -> None:
-    if element.type not in NUMPY_DTYPES:
-        raise UnsupportedError(
-            f"{node.registration.name}: elements of the types that NumPy has are built, got {element!r}"
-        )
-
-
-def _check_type(held: TensorList, x: Tensor) -> None:
-    if held.type != x.type:
-        raise InvokeError(f"the list's elements are {TensorType(held.type).name.lower()}, got {x!r}")
 
 
 # --- operators that make lists
@@ -131,32 +43,32 @@ def _element_type(node: Node) -> int:
 
 def _prepare_reserve(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 2)
-    _check_shape(node, context.input(node, 0))
+    check_told_shape(node, context.input(node, 0))
     check_index_type(node.registration.name, "number of elements", context.input(node, 1), _INT32)
     _element_type(node)
-    _list_output(context, node)
+    list_output(context, node)
 
 
 def _reserve(context: Context, node: Node) -> None:
     length = scalar_integer(node.registration.name, "number of elements", context.input(node, 1))
     if length < 0:
         raise InvokeError(f"number of elements must be 0 or more, got {length}")
-    made = TensorList(_element_type(node), _shape(context.input(node, 0)), length, {})
-    _give(context.output(node, 0), made)
+    made = TensorList(_element_type(node), told_shape(context.input(node, 0)), length, {})
+    give_list(context.output(node, 0), made)
 
 
 def _prepare_from_tensor(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 2)
     x = context.input(node, 0)
-    _check_element(node, x)
+    check_element(node, x)
     if not x.shape:
         raise PrepareError(f"{node.registration.name}: input must not be a scalar, got {x!r}")
-    _check_shape(node, context.input(node, 1))
-    _list_output(context, node)
+    check_told_shape(node, context.input(node, 1))
+    list_output(context, node)
 
 
 def _from_tensor(context: Context, node: Node) -> None:
-    x, element_shape = context.input(node, 0), _shape(context.input(node, 1))
+    x, element_shape = context.input(node, 0), told_shape(context.input(node, 1))
     if element_shape and merged(element_shape, x.shape[1:]) != x.shape[1:]:
         raise InvokeError(f"the element shape must fit the input, got {list(element_shape)} for {x!r}")
     if x.size:
@@ -164,7 +76,7 @@ def _from_tensor(context: Context, node: Node) -> None:
     else:
         # However many: elements without values need not be kept.
         made = TensorList(x.type, x.shape[1:], x.shape[0], {})
-    _give(context.output(node, 0), made)
+    give_list(context.output(node, 0), made)
 
 
 # --- operators that change lists: their output is another list
@@ -172,49 +84,49 @@ def _from_tensor(context: Context, node: Node) -> None:
 
 def _prepare_set_item(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 3)
-    _check_list(node, context.input(node, 0))
+    check_list(node, context.input(node, 0))
     check_index_type(node.registration.name, "index", context.input(node, 1), _INT32)
-    _check_element(node, context.input(node, 2))
-    _list_output(context, node)
+    check_element(node, context.input(node, 2))
+    list_output(context, node)
 
 
 def _set_item(context: Context, node: Node) -> None:
     """An index behind the list's end makes it longer."""
-    held, item = _list(context.input(node, 0)), context.input(node, 2)
+    held, item = held_list(context.input(node, 0)), context.input(node, 2)
     at = scalar_integer(node.registration.name, "index", context.input(node, 1))
     if not 0 <= at < MAX_SIZE:
         raise InvokeError(f"index must be in [0, {MAX_SIZE}), got {at}")
-    _check_type(held, item)
-    _give(context.output(node, 0), held.with_element(at, _copy_of(item)))
+    check_type(held, item)
+    give_list(context.output(node, 0), held.with_element(at, copy_of(item)))
 
 
 def _prepare_push_back(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 2)
-    _check_list(node, context.input(node, 0))
-    _check_element(node, context.input(node, 1))
-    _list_output(context, node)
+    check_list(node, context.input(node, 0))
+    check_element(node, context.input(node, 1))
+    list_output(context, node)
 
 
 def _push_back(context: Context, node: Node) -> None:
-    held, item = _list(context.input(node, 0)), context.input(node, 1)
-    _check_type(held, item)
+    held, item = held_list(context.input(node, 0)), context.input(node, 1)
+    check_type(held, item)
     if held.length == MAX_SIZE:
         raise InvokeError(f"a list must have at most {MAX_SIZE} elements")
-    _give(context.output(node, 0), held.with_element(held.length, _copy_of(item)))
+    give_list(context.output(node, 0), held.with_element(held.length, copy_of(item)))
 
 
 def _prepare_resize(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 2)
-    _check_list(node, context.input(node, 0))
+    check_list(node, context.input(node, 0))
     check_index_type(node.registration.name, "size", context.input(node, 1), _INT32)
-    _list_output(context, node)
+    list_output(context, node)
 
 
 def _resize(context: Context, node: Node) -> None:
     length = scalar_integer(node.registration.name, "size", context.input(node, 1))
     if length < 0:
         raise InvokeError(f"size must be 0 or more, got {length}")
-    _give(context.output(node, 0), _list(context.input(node, 0)).resized(length))
+    give_list(context.output(node, 0), held_list(context.input(node, 0)).resized(length))
 
 
 def _prepare_lists(context: Context, node: Node) -> None:
@@ -225,8 +137,8 @@ def _prepare_lists(context: Context, node: Node) -> None:
             f"got {len(node.inputs)} and {len(node.outputs)}"
         )
     for i in range(len(node.inputs)):
-        _check_list(node, context.input(node, i))
-    _list_output(context, node)
+        check_list(node, context.input(node, i))
+    list_output(context, node)
 
 
 def _prepare_zeros_like(context: Context, node: Node) -> None:
@@ -235,15 +147,15 @@ def _prepare_zeros_like(context: Context, node: Node) -> None:
 
 
 def _zeros_like(context: Context, node: Node) -> None:
-    held = _list(context.input(node, 0))
+    held = held_list(context.input(node, 0))
     zeros = {at: np.zeros_like(element) for at, element in held.elements.items()}
     made = TensorList(held.type, held.element_shape, held.length, zeros)
-    _give(context.output(node, 0), made)
+    give_list(context.output(node, 0), made)
 
 
 def _add_n(context: Context, node: Node) -> None:
     """Sums of the elements at each place. A place that no list has set stays so: it reads as zeros."""
-    lists = [_list(context.input(node, i)) for i in range(len(node.inputs))]
+    lists = [held_list(context.input(node, i)) for i in range(len(node.inputs))]
     first = lists[0]
     if any((held.type, held.length) != (first.type, first.length) for held in lists):
         raise InvokeError(
@@ -258,7 +170,7 @@ def _add_n(context: Context, node: Node) -> None:
             sums[at] = _sum(sums[at], element) if at in sums else element
     if len(sums) < first.length and -1 in shape:
         raise InvokeError(f"an element that no list has set must have a known shape, got {list(shape)}")
-    _give(context.output(node, 0), TensorList(first.type, shape, first.length, sums))
+    give_list(context.output(node, 0), TensorList(first.type, shape, first.length, sums))
 
 
 def _sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -273,9 +185,9 @@ def _sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _prepare_element(context: Context, node: Node, y: Tensor, shape: Tensor) -> None:
     """The output has the file's shape, or that of the element where the file leaves it open."""
-    _check_list(node, context.input(node, 0))
-    _check_element(node, y)
-    _check_shape(node, shape)
+    check_list(node, context.input(node, 0))
+    check_element(node, y)
+    check_told_shape(node, shape)
     if not y.signature or -1 in y.signature:
         context.set_dynamic(y)
     else:
@@ -283,10 +195,10 @@ def _prepare_element(context: Context, node: Node, y: Tensor, shape: Tensor) -> 
 
 
 def _give_element(context: Context, held: TensorList, at: int, y: Tensor, shape: Tensor) -> None:
-    _check_type(held, y)
+    check_type(held, y)
     element = held.elements.get(at)
     if element is None:
-        element_shape = y.shape if not y.is_dynamic else _unset_shape(held, _shape(shape))
+        element_shape = y.shape if not y.is_dynamic else _unset_shape(held, told_shape(shape))
         element = np.zeros((), y.dtype)
     else:
         element_shape = element.shape
@@ -316,7 +228,7 @@ def _prepare_get_item(context: Context, node: Node) -> None:
 
 
 def _get_item(context: Context, node: Node) -> None:
-    held = _list(context.input(node, 0))
+    held = held_list(context.input(node, 0))
     at = scalar_integer(node.registration.name, "index", context.input(node, 1))
     if not 0 <= at < held.length:
         raise InvokeError(f"index must be in [0, {held.length}), got {at}")
@@ -326,22 +238,22 @@ def _get_item(context: Context, node: Node) -> None:
 def _prepare_pop_back(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 2, 2)
     _prepare_element(context, node, context.output(node, 1), context.input(node, 1))
-    _list_output(context, node)
+    list_output(context, node)
 
 
 def _pop_back(context: Context, node: Node) -> None:
-    held = _list(context.input(node, 0))
+    held = held_list(context.input(node, 0))
     if not held.length:
         raise InvokeError("the list must have an element, and has none")
     _give_element(context, held, held.length - 1, context.output(node, 1), context.input(node, 1))
-    _give(context.output(node, 0), held.resized(held.length - 1))
+    give_list(context.output(node, 0), held.resized(held.length - 1))
 
 
 def _prepare_stack(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 2)
-    _check_list(node, context.input(node, 0))
-    _check_shape(node, context.input(node, 1))
-    _check_element(node, context.output(node, 0))
+    check_list(node, context.input(node, 0))
+    check_told_shape(node, context.input(node, 1))
+    check_element(node, context.output(node, 0))
     context.set_dynamic(context.output(node, 0))
 
 
@@ -350,9 +262,9 @@ def _stack(context: Context, node: Node) -> None:
 
     Source: LiteRT tflite/kernels/variants/list_kernels/list_stack.cc, Eval.
     """
-    held, y = _list(context.input(node, 0)), context.output(node, 0)
-    _check_type(held, y)
-    shape = merged(merged(_shape(context.input(node, 1)), held.element_shape), held.shape_of_set() or ())
+    held, y = held_list(context.input(node, 0)), context.output(node, 0)
+    check_type(held, y)
+    shape = merged(merged(told_shape(context.input(node, 1)), held.element_shape), held.shape_of_set() or ())
     if -1 in shape:
         raise InvokeError(f"the elements' shape must be known, got {list(shape)}")
     context.resize_tensor(y, (held.length, *(() if shape == (1,) else shape)))
@@ -367,26 +279,26 @@ def _stack(context: Context, node: Node) -> None:
 
 def _prepare_length(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 1)
-    _check_list(node, context.input(node, 0))
+    check_list(node, context.input(node, 0))
     y = context.output(node, 0)
     check_index_type(node.registration.name, "length", y, _INT32)
     context.resize_tensor(y, ())
 
 
 def _length(context: Context, node: Node) -> None:
-    context.output(node, 0).array()[...] = _list(context.input(node, 0)).length
+    context.output(node, 0).array()[...] = held_list(context.input(node, 0)).length
 
 
 def _prepare_element_shape(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 1)
-    _check_list(node, context.input(node, 0))
+    check_list(node, context.input(node, 0))
     check_index_type(node.registration.name, "element shape", context.output(node, 0), _INT32)
     context.set_dynamic(context.output(node, 0))
 
 
 def _element_shape(context: Context, node: Node) -> None:
     """A vector, or the scalar -1 where the list takes elements of any shape."""
-    shape, y = _list(context.input(node, 0)).element_shape, context.output(node, 0)
+    shape, y = held_list(context.input(node, 0)).element_shape, context.output(node, 0)
     context.resize_tensor(y, (len(shape),) if shape else ())
     y.array()[...] = shape or -1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
-from numlite.kernels.tensor_list import TensorList
+from numlite.kernels.held_list import TensorList
 from numlite.lite.errors import InvokeError, PrepareError
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator, TensorType

@@ -1,0 +1,122 @@
+"""Ops with state or of the graph itself, by family module: variables, tables, lists, datasets, calls."""
+
+from __future__ import annotations
+
+STATE: dict[str, tuple[str, ...]] = {
+    "assertion": ("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2"),
+    "constant": ("Const", "HostConst", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault"),
+    "control_flow": (
+        *("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "If", "StatelessIf", "Case"),
+        *("StatelessCase", "While", "StatelessWhile", "For", "MapDefun", "SymbolicGradient"),
+    ),
+    "dataset": (
+        *("RangeDataset", "TensorDataset", "TensorSliceDataset", "MapDataset", "FlatMapDataset"),
+        *("FilterDataset", "BatchDatasetV2", "RepeatDataset", "TakeDataset", "SkipDataset", "ShardDataset"),
+        *("ZipDataset", "ConcatenateDataset", "ModelDataset", "OptionsDataset", "PrefetchDataset"),
+        *("RewriteDataset", "ReduceDataset", "TakeWhileDataset", "CacheDataset", "ParallelMapDatasetV2"),
+        *("MapAndBatchDataset", "FinalizeDataset", "WrapDatasetVariant", "UnwrapDatasetVariant"),
+        *("OptimizeDatasetV2",),
+    ),
+    "file": ("ReadFile", "WriteFile", "SaveV2", "RestoreV2"),
+    "identity": (
+        *("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp", "Empty"),
+        *("DeepCopy", "DebugGradientIdentity"),
+    ),
+    "iterator": (
+        *("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIteratorV3", "MakeIterator"),
+        *("IteratorGetNext",),
+    ),
+    "lookup_table": (
+        *("HashTable", "HashTableV2", "AnonymousHashTable", "MutableHashTable", "MutableHashTableV2"),
+        *("AnonymousMutableHashTable", "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2"),
+        *("AnonymousMutableHashTableOfTensors", "MutableDenseHashTable", "MutableDenseHashTableV2"),
+        *("AnonymousMutableDenseHashTable", "LookupTableFind", "LookupTableFindV2", "LookupTableInsert"),
+        *("LookupTableInsertV2", "LookupTableImport", "LookupTableImportV2", "LookupTableExport"),
+        *("LookupTableExportV2", "LookupTableSize", "LookupTableSizeV2", "InitializeTable"),
+        *("InitializeTableV2", "LookupTableRemoveV2"),
+    ),
+    "optimizer": (
+        *("ApplyAdaMax", "ApplyAdadelta", "ApplyAdagrad", "ApplyAdagradDA", "ApplyAdagradV2", "ApplyAdam"),
+        *("ApplyAddSign", "ApplyCenteredRMSProp", "ApplyFtrl", "ApplyFtrlV2", "ApplyGradientDescent"),
+        *("ApplyMomentum", "ApplyPowerSign", "ApplyProximalAdagrad", "ApplyProximalGradientDescent"),
+        *("ApplyRMSProp", "ResourceApplyAdaMax", "ResourceApplyAdadelta", "ResourceApplyAdagrad"),
+        *("ResourceApplyAdagradDA", "ResourceApplyAdagradV2", "ResourceApplyAdam", "ResourceApplyAddSign"),
+        *("ResourceApplyCenteredRMSProp", "ResourceApplyFtrl", "ResourceApplyFtrlV2"),
+        *("ResourceApplyGradientDescent", "ResourceApplyMomentum", "ResourceApplyPowerSign"),
+        *("ResourceApplyProximalAdagrad", "ResourceApplyProximalGradientDescent", "ResourceApplyRMSProp"),
+        *("ResourceApplyAdamWithAmsgrad", "ResourceApplyKerasMomentum", "SparseApplyAdadelta"),
+        *("SparseApplyAdagrad", "SparseApplyAdagradDA", "SparseApplyAdagradV2"),
+        *("SparseApplyCenteredRMSProp", "SparseApplyFtrl", "SparseApplyFtrlV2", "SparseApplyMomentum"),
+        *("SparseApplyProximalAdagrad", "SparseApplyProximalGradientDescent", "SparseApplyRMSProp"),
+        *("ResourceSparseApplyAdadelta", "ResourceSparseApplyAdagrad", "ResourceSparseApplyAdagradDA"),
+        *("ResourceSparseApplyAdagradV2", "ResourceSparseApplyCenteredRMSProp", "ResourceSparseApplyFtrl"),
+        *("ResourceSparseApplyFtrlV2", "ResourceSparseApplyMomentum", "ResourceSparseApplyProximalAdagrad"),
+        *("ResourceSparseApplyProximalGradientDescent", "ResourceSparseApplyRMSProp"),
+        *("ResourceSparseApplyKerasMomentum",),
+    ),
+    "optional": (
+        *("OptionalFromValue", "OptionalNone", "OptionalHasValue", "OptionalGetValue", "CompressElement"),
+        *("UncompressElement",),
+    ),
+    "queue": (
+        *("FIFOQueue", "FIFOQueueV2", "PaddingFIFOQueue", "PaddingFIFOQueueV2", "PriorityQueue"),
+        *("PriorityQueueV2", "QueueEnqueue", "QueueEnqueueV2", "QueueEnqueueMany", "QueueEnqueueManyV2"),
+        *("QueueDequeue", "QueueDequeueV2", "QueueDequeueMany", "QueueDequeueManyV2", "QueueDequeueUpTo"),
+        *("QueueDequeueUpToV2", "QueueClose", "QueueCloseV2", "QueueIsClosed", "QueueIsClosedV2"),
+        *("QueueSize", "QueueSizeV2"),
+    ),
+    "random": (
+        *("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "RandomShuffle"),
+        *("Multinomial",),
+    ),
+    "ref_variable": (
+        *("VariableV2", "Variable", "TemporaryVariable", "DestroyTemporaryVariable", "Assign", "AssignAdd"),
+        *("AssignSub", "IsVariableInitialized", "CountUpTo", "RefIdentity", "DebugGradientRefIdentity"),
+        *("RefSelect",),
+    ),
+    "resource_variable": (
+        *("VarHandleOp", "_VarHandlesOp", "ReadVariableOp", "_ReadVariablesOp", "AssignVariableOp"),
+        *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
+        *("DestroyResourceOp", "ResourceCountUpTo"),
+    ),
+    "stack": (
+        *("Stack", "StackPush", "StackPop", "StackClose"),
+        *("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"),
+    ),
+    "summary": ("HistogramSummary", "ScalarSummary", "MergeSummary"),
+    "tensor_array": (
+        *("TensorArrayV3", "TensorArrayGradV3", "TensorArrayGradWithShape", "TensorArrayWriteV3"),
+        *("TensorArrayReadV3", "TensorArrayGatherV3", "TensorArrayScatterV3", "TensorArraySizeV3"),
+        *("TensorArrayConcatV3", "TensorArraySplitV3", "TensorArrayCloseV3", "TensorArrayV2"),
+        *("TensorArrayGradV2", "TensorArrayWriteV2", "TensorArrayReadV2", "TensorArrayGatherV2"),
+        *("TensorArrayScatterV2", "TensorArraySizeV2", "TensorArrayConcatV2", "TensorArraySplitV2"),
+        *("TensorArrayCloseV2", "TensorArray", "TensorArrayGrad", "TensorArrayWrite", "TensorArrayRead"),
+        *("TensorArrayGather", "TensorArrayScatter", "TensorArraySize", "TensorArrayConcat"),
+        *("TensorArraySplit", "TensorArrayClose"),
+    ),
+    "tensor_list": (
+        *("EmptyTensorList", "TensorListReserve", "TensorListGetItem", "TensorListSetItem"),
+        *("TensorListPushBack", "TensorListPushBackBatch", "TensorListPopBack", "TensorListLength"),
+        *("TensorListElementShape", "TensorListResize", "TensorListConcatLists"),
+    ),
+    "tensor_list_stack": (
+        *("TensorListStack", "TensorListGather", "TensorListFromTensor", "TensorListScatter"),
+        *("TensorListScatterV2", "TensorListScatterIntoExistingList", "TensorListSplit"),
+        *("TensorListConcat", "TensorListConcatV2"),
+    ),
+    "tensor_map": (
+        *("EmptyTensorMap", "TensorMapInsert", "TensorMapLookup", "TensorMapErase", "TensorMapHasKey"),
+        *("TensorMapSize", "TensorMapStackKeys"),
+    ),
+    "text_table": ("InitializeTableFromTextFile", "InitializeTableFromTextFileV2"),
+    "variable_scatter": (
+        *("ScatterUpdate", "ResourceScatterUpdate", "ScatterAdd", "ResourceScatterAdd", "ScatterSub"),
+        *("ResourceScatterSub", "ScatterMul", "ResourceScatterMul", "ScatterDiv", "ResourceScatterDiv"),
+        *("ScatterMax", "ResourceScatterMax", "ScatterMin", "ResourceScatterMin", "ScatterNdUpdate"),
+        *("ResourceScatterNdUpdate", "ScatterNdAdd", "ResourceScatterNdAdd", "ScatterNdSub"),
+        *("ResourceScatterNdSub", "ScatterNdMax", "ResourceScatterNdMax", "ScatterNdMin"),
+        *("ResourceScatterNdMin", "ResourceGather", "ResourceGatherNd", "StridedSliceAssign"),
+        *("ResourceStridedSliceAssign",),
+    ),
+    "variant_math": ("AddN", "ZerosLike"),
+}
