@@ -263,6 +263,7 @@ def constant_parts(lstm: Lstm, field: str) -> list[Tensor | None]:
 _FAMILIES = {
     (TensorType.FLOAT32, TensorType.FLOAT32): "lstm_f32",
     (TensorType.FLOAT32, TensorType.INT8): "lstm_f32",
+    (TensorType.FLOAT32, TensorType.UINT8): "lstm_f32",  # bytes that are int8, as old files call them
     (TensorType.INT8, TensorType.INT8): "lstm_q8",
 }
 

@@ -11,7 +11,7 @@ from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .lstm import FORGET, INPUT, Lstm, constant_parts, gate_parts
 from .parallel import chunk_count
-from .recurrent import check_activation, pack, packed_depth, packed_matrices, packed_vectors, padded
+from .recurrent import check_activation, pack, packed_depth, packed_matrices, packed_vectors, padded, signed
 from .requantize import quantization_of
 from .strided_copy import StridedCopy, strided_copy_calls
 
@@ -77,7 +77,7 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     Float weights that are not constant are packed by calls that run before it.
     """
     _check(lstm)
-    hybrid = lstm.forget.input_weights.type == TensorType.INT8
+    hybrid = lstm.forget.input_weights.type != TensorType.FLOAT32
     args = np.zeros(1, LSTM_F32)
     arrays: dict[str, np.ndarray] = {}
     tensors = {
@@ -147,10 +147,11 @@ def _scale(lstm: Lstm, tensor: Tensor) -> np.float32:
 
 def _real_peephole(lstm: Lstm) -> np.ndarray:
     """int8 peephole weights in float32 [4, padded cells]."""
-    packed = packed_vectors(constant_parts(lstm, "peephole"), lstm.cells, np.float32)
-    for k, gate in enumerate(lstm.gates):
-        if gate is not None and gate.peephole is not None:
-            packed[k] *= _scale(lstm, gate.peephole)
+    parts = constant_parts(lstm, "peephole")
+    packed = packed_vectors(parts, lstm.cells, np.int8).astype(np.float32)
+    for k, part in enumerate(parts):
+        if part is not None:
+            packed[k] *= _scale(lstm, part)
     return packed
 
 
@@ -168,7 +169,7 @@ def _pack_projection(
     Weights that are not constant must be float32; the calls that transpose them go to packing.
     """
     if projection.is_constant:
-        weights = projection.array()
+        weights = signed(projection)
         packed: np.ndarray = np.zeros((packed_depth(lstm.cells), lstm.out_depth), weights.dtype)
         packed[: lstm.cells] = weights.T
         arrays["projection"] = packed

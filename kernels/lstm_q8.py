@@ -196,11 +196,6 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
         "recurrent_bias": _folded_bias(recurrent_weights, int(args["output_zero_point"][0]), None),
     }
     if lstm.forget.peephole is not None:
-        if lstm.out_depth > lstm.cells:
-            raise UnsupportedError(
-                f"{lstm.name}: int8 peephole weights with more outputs than cells are not built, "
-                f"got {lstm.out_depth} and {lstm.cells}"
-            )
         arrays["peephole"] = packed_vectors(constant_parts(lstm, "peephole"), lstm.cells, np.int16)
     if lstm.normalized:
         arrays["norm_weights"] = packed_vectors(constant_parts(lstm, "norm"), lstm.cells, np.int16)
@@ -219,8 +214,10 @@ def lstm_calls(context: Context, node: Node, lstm: Lstm) -> list[KernelCall]:
     args["y_batch_stride"], args["y_time_stride"] = lstm.strides(lstm.out_depth)
     args["in_depth"], args["out_depth"] = lstm.in_depth, lstm.out_depth
     args["cells"], args["padded_cells"] = lstm.cells, padded(lstm.cells)
-    args["peephole_stride"] = lstm.cells if lstm.time_major else 0
-    args["peephole_end"] = (lstm.batch if lstm.time_major else 1) * lstm.out_depth
+    # With more outputs than cells LiteRT reads behind the weights: here each entry begins anew.
+    shifted = lstm.time_major and lstm.out_depth <= lstm.cells
+    args["peephole_stride"] = lstm.cells if shifted else 0
+    args["peephole_end"] = (lstm.batch if shifted else 1) * lstm.out_depth
     args["coupled"] = lstm.gates[INPUT] is None
     # int32 for two accumulators of every gate and the cell state, and the projection's sums.
     scratch_bytes = 4 * (9 * padded(lstm.cells) + lstm.out_depth) + 64

@@ -34,19 +34,24 @@ def packed_depth(depth: int) -> int:
     return -(-depth // ROWS) * ROWS
 
 
+def signed(part: Tensor) -> np.ndarray:
+    """The elements of a constant; old files call their int8 weights uint8."""
+    elements = part.array()
+    return elements.view(np.int8) if elements.dtype == np.uint8 else elements
+
+
 def packed_matrices(parts: Sequence[Tensor | None], cells: int) -> np.ndarray:
     """Constant matrices [cells, depth], transposed: [depth, parts, padded cells].
 
     The depth is padded with zeros to a multiple of ROWS. A part that is None is zeros, one of
-    shape [cells] is a diagonal. Old files call their int8 weights uint8.
+    shape [cells] is a diagonal.
     """
     given = next(part for part in parts if part is not None)
     depth = given.shape[-1]
-    stored: np.dtype = np.dtype(np.int8) if given.dtype == np.uint8 else given.dtype
-    packed: np.ndarray = np.zeros((packed_depth(depth), len(parts), padded(cells)), stored)
+    packed: np.ndarray = np.zeros((packed_depth(depth), len(parts), padded(cells)), signed(given).dtype)
     for k, part in enumerate(parts):
         if part is not None:
-            matrix = part.array().view(stored)
+            matrix = signed(part)
             packed[:depth, k, :cells] = np.diag(matrix) if matrix.ndim == 1 else matrix.T
     return packed
 
@@ -56,7 +61,7 @@ def packed_vectors(parts: Sequence[Tensor | None], cells: int, dtype: type) -> n
     packed: np.ndarray = np.zeros((len(parts), padded(cells)), dtype)
     for k, part in enumerate(parts):
         if part is not None:
-            packed[k, :cells] = part.array()
+            packed[k, :cells] = signed(part)
     return packed
 
 

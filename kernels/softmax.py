@@ -27,7 +27,6 @@ SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], al
 SOFTMAX_Q8 = np.dtype(
     [*_ROWS, ("exponentials", np.int64), ("y_scale", np.float32), ("zero", np.int32)], align=True
 )
-# Elements more than `furthest` below their row's largest have the lowest result.
 LOG_SOFTMAX_Q8 = np.dtype(
     [
         *_ROWS,
@@ -35,13 +34,27 @@ LOG_SOFTMAX_Q8 = np.dtype(
         ("x_scale", np.float32),
         ("y_scale", np.float32),
         ("zero", np.int32),
-        ("furthest", np.int32),
     ],
     align=True,
 )
 # By how far an element lies below its row's largest (0 .. 255): exponentials are int32 with no
 # integer bits, terms the same with SUM_INTEGER_BITS; both 0 where the result is the lowest.
 SOFTMAX_Q8_REFERENCE = np.dtype([*_ROWS, ("exponentials", np.int64), ("terms", np.int64)], align=True)
+
+# terms as above; differences are int32 [256] in fixed point with _DIFFERENCE_INTEGER_BITS, and the reverse
+# multiplier takes such back to stored values. Elements more than `furthest` below their row's largest have
+# the lowest result.
+LOG_SOFTMAX_Q8_REFERENCE = np.dtype(
+    [
+        *_ROWS,
+        ("terms", np.int64),
+        ("differences", np.int64),
+        ("reverse_multiplier", np.int32),
+        ("reverse_shift", np.int32),
+        ("furthest", np.int32),
+    ],
+    align=True,
+)
 
 # Tables of 513 int16: e**x for x in [-10, 0], and 1 / (1 + x) for x in [0, 1].
 SOFTMAX_I16 = np.dtype(
@@ -82,19 +95,28 @@ def _largest_difference(scale: float, beta: float) -> int:
     return int(((1 << _DIFFERENCE_INTEGER_BITS) - 1) * 2.0 ** (fraction_bits - shift))
 
 
+def _fixed_differences(scale: float, beta: float) -> np.ndarray:
+    """By how far stored values lie below the largest, 0 to 255: int32 in that fixed point, those that fit."""
+    multiplier, shift = _difference_multiplier(scale, beta)
+    fit = range(min(_largest_difference(scale, beta), 255) + 1)
+    differences = np.zeros(256, np.int32)
+    differences[: len(fit)] = [
+        divide_by_power(high_multiply(-d << max(shift, 0), multiplier), max(-shift, 0)) for d in fit
+    ]
+    return differences
+
+
 def fixed_exponentials(scale: float, beta: float) -> tuple[np.ndarray, np.ndarray]:
     """(exponentials, terms) of SOFTMAX_Q8_REFERENCE, each int32 [256].
 
     Source: LiteRT tflite/kernels/internal/reference/softmax.h and quantization_util.cc,
     PreprocessSoftmaxScaling and CalculateInputRadius.
     """
-    multiplier, shift = _difference_multiplier(scale, beta)
-    largest = _largest_difference(scale, beta)
     exponentials, terms = np.zeros(256, np.int32), np.zeros(256, np.int32)
-    for difference in range(min(largest, 255) + 1):
-        value = exp_of_negative(high_multiply(-difference << max(shift, 0), multiplier))
-        exponentials[difference] = value
-        terms[difference] = divide_by_power(value, SUM_INTEGER_BITS)
+    differences = _fixed_differences(scale, beta)
+    for i in range(min(_largest_difference(scale, beta), 255) + 1):
+        exponentials[i] = exp_of_negative(int(differences[i]))
+        terms[i] = divide_by_power(int(exponentials[i]), SUM_INTEGER_BITS)
     return exponentials, terms
 
 
@@ -109,7 +131,8 @@ def _byte_call(
     _check_byte_output(y, q)
     if context.numerics is Numerics.DEFAULT:
         args = np.zeros(1, SOFTMAX_Q8)
-        args["y_scale"], args["zero"] = q.scale, q.zero_point
+        # Of uint8 LiteRT forgets the zero point.
+        args["y_scale"], args["zero"] = q.scale, 0 if y.type == TensorType.UINT8 else q.zero_point
         tables = [float_exponentials(p.scale, beta)]
         kernel = "softmax"
     else:
@@ -123,14 +146,12 @@ def _byte_call(
 
 
 def _check_byte_output(y: Tensor, q: Quantization) -> None:
-    if y.type == TensorType.INT16:
-        if not q.scale > 0:
-            raise PrepareError(f"SOFTMAX: the output's scale must be positive, got {q.scale}")
-        return
-    lowest = BYTE_RANGES[TensorType(y.type)][0]
-    if q.zero_point != lowest or abs(q.scale - 1 / 256) > 0.001 / 256:
+    """Of int8 it must be [0, 1) in 256 steps; the reference kernels take the others for that, too."""
+    if not q.scale > 0:
+        raise PrepareError(f"SOFTMAX: the output's scale must be positive, got {q.scale}")
+    if y.type == TensorType.INT8 and (q.zero_point != -128 or abs(q.scale - 1 / 256) > 0.001 / 256):
         raise PrepareError(
-            f"SOFTMAX: the output's scale must be 1/256 and its zero point {lowest}, "
+            "SOFTMAX: the scale of an int8 output must be 1/256 and its zero point -128, "
             f"got {q.scale} and {q.zero_point}"
         )
 
@@ -215,10 +236,10 @@ def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]:
-    """In float32 with the table of exponentials, in both numerics; the reference knows no far elements.
+    """In float32 with the table of exponentials; the reference in fixed point.
 
     Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, LogSoftmax of 8-bit types;
-    tflite/kernels/internal/quantization_util.cc, CalculateInputRadius (REFERENCE).
+    tflite/kernels/internal/reference/integer_ops/log_softmax.h.
     """
     p, q = quantization_of("LOG_SOFTMAX", x), quantization_of("LOG_SOFTMAX", y)
     highest = BYTE_RANGES[TensorType(y.type)][1]
@@ -227,15 +248,22 @@ def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCal
             f"LOG_SOFTMAX: the output's scale must be 16/256 and its zero point {highest}, "
             f"got {q.scale} and {q.zero_point}"
         )
+    suffix = _SUFFIXES[TensorType(x.type)]
+    if context.numerics is Numerics.REFERENCE:
+        args = np.zeros(1, LOG_SOFTMAX_Q8_REFERENCE)
+        tables = [fixed_exponentials(p.scale, 1.0)[1], _fixed_differences(p.scale, 1.0)]
+        args["terms"], args["differences"] = (table.ctypes.data for table in tables)
+        multiplier, shift = _difference_multiplier(p.scale, 1.0)
+        args["reverse_multiplier"], args["reverse_shift"] = quantize_multiplier(
+            2.0 ** (31 - shift) / multiplier
+        )
+        args["furthest"] = min(255, _largest_difference(p.scale, 1.0))
+        return _call(context, "softmax_q8", f"log_softmax_reference_{suffix}", x, y, args, tables)
     args = np.zeros(1, LOG_SOFTMAX_Q8)
     table = float_exponentials(p.scale, 1.0)
     args["exponentials"] = table.ctypes.data
     args["x_scale"], args["y_scale"], args["zero"] = p.scale, q.scale, q.zero_point
-    args["furthest"] = 255
-    if context.numerics is Numerics.REFERENCE:
-        args["furthest"] = min(255, _largest_difference(p.scale, 1.0))
-    kernel = f"log_softmax_{_SUFFIXES[TensorType(x.type)]}"
-    return _call(context, "softmax_q8", kernel, x, y, args, [table])
+    return _call(context, "softmax_q8", f"log_softmax_{suffix}", x, y, args, [table])
 
 
 def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:

@@ -100,6 +100,9 @@ DIFFERENCES = """
 - RFFT2D to width 1: LiteRT transforms no columns. BATCH_MATMUL of float32 by int8 with adj_x: LiteRT's
   default gives zeros. DEPTHWISE_CONV_2D of int16 by int4: LiteRT reads packed weights as int8. int16 with
   int32 biases that the options do not name: LiteRT reads them as int64.
+- BIDIRECTIONAL_SEQUENCE_LSTM, batch-major with merged outputs: of LiteRT the last entry of a batch is wrong.
+  LSTM of int8 with peepholes and more outputs than cells: LiteRT reads behind the peephole weights from the
+  second entry of a step on; numlite takes each cell's own.
 - BIDIRECTIONAL_SEQUENCE_RNN with an auxiliary input of another depth: LiteRT steps through it by the
   input's depth.
 - DEPTHWISE_CONV_2D of int8 that XNNPACK does not take (packed weights, weights given while running):

@@ -69,17 +69,18 @@ def _rank(ending: str) -> int:
 
 
 def _ending(litert: LiteRT, trial: Trial, operator: str, resolver: str) -> str:
+    entry = ENTRIES[operator].of(trial)
     ours, theirs = run(numlite_api, trial, resolver), litert.run(trial, resolver)
     if not theirs.outputs:
         return "died" if theirs.died else "refused"
-    text = difference(ENTRIES[operator], ours, theirs)
+    text = difference(entry, ours, theirs)
     if not text:
         return "same"
     known = why_known(operator, trial, resolver, text)
     if known:
         return f"known: {known}"
     litert.stop()
-    if difference(ENTRIES[operator], litert.run(trial, resolver), theirs):
+    if difference(entry, litert.run(trial, resolver), theirs):
         return "known: LiteRT's result changes from process to process"
     return f"differs: {operator} {resolver} {text} | {trial.told}"
 

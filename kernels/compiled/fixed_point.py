@@ -45,6 +45,50 @@ def reciprocal_of_one_plus(a):
 
 
 @njit(error_model="numpy")
+def leading_zeros(x):
+    """Of a number below 2**32 in 32 bits."""
+    count = 0
+    while count < 32 and x < (np.int64(1) << (31 - count)):
+        count += 1
+    return count
+
+
+# Raw values with no integer bits; the factors of a quotient of polynomials around 2**-1/4.
+_LOG_OF_TWO = np.int64(1488522236)
+_ROOT_OF_HALF = np.int64(1518500250)
+_FOURTH_ROOT_OF_HALF = np.int64(1805811301)
+_LOG_NUMERATOR = np.int64(117049297)
+_LOG_DENOMINATOR = (np.int64(1057819769), np.int64(127690142), np.int64(638450708))
+
+
+@njit(error_model="numpy")
+def log_of(x, integer_bits):
+    """Natural logarithm of x >= 1, a raw value with integer_bits (at most 21); the result has five.
+
+    x is first split into a power of two, in steps of a half, and a number near 2**-1/4.
+    Source: LiteRT tflite/kernels/internal/common.h, log_x_for_x_greater_than_or_equal_to_1_impl.
+    """
+    x = np.int64(x)
+    quarter = np.int64(1 << 23)  # with the six integer bits that powers and sums have
+    zeros = leading_zeros(x)
+    whole = saturate(2 * high_multiply(x << (zeros - 1), _ROOT_OF_HALF))
+    whole_power = (np.int64(integer_bits - zeros) << 25) + quarter
+    half_zeros = leading_zeros(high_multiply(x, _ROOT_OF_HALF)) - 1
+    half = saturate(x << half_zeros)
+    half_power = (np.int64(integer_bits - half_zeros) << 25) - quarter
+    near, power = min(whole, half), max(whole_power, half_power)
+    middle = (near + _FOURTH_ROOT_OF_HALF + 1) // 2
+    apart = 2 * (near - _FOURTH_ROOT_OF_HALF)
+    square = high_multiply(apart, apart)
+    numerator = high_multiply(apart, near) + high_multiply(high_multiply(apart, square), _LOG_NUMERATOR)
+    constant, of_square, of_apart = _LOG_DENOMINATOR
+    rest = high_multiply(middle, constant + apart + high_multiply(of_square, square))
+    share = reciprocal_of_one_plus(rest + high_multiply(of_apart, apart))
+    total = high_multiply(power, _LOG_OF_TWO) + high_multiply(divide_by_power(numerator, 6), share)
+    return saturate(2 * total)
+
+
+@njit(error_model="numpy")
 def inverse_square_root(value):
     """(multiplier, shift) of 1 / sqrt(value), shift to the left.
 

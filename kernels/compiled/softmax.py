@@ -9,6 +9,7 @@ from numba import njit
 
 from ..softmax import (
     LOG_SOFTMAX_Q8,
+    LOG_SOFTMAX_Q8_REFERENCE,
     SOFTMAX_F32,
     SOFTMAX_I16,
     SOFTMAX_Q8,
@@ -16,7 +17,7 @@ from ..softmax import (
     SUM_INTEGER_BITS,
 )
 from .driver.kernel_source import KernelSources
-from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
+from .fixed_point import divide_by_power, high_multiply, leading_zeros, log_of, reciprocal_of_one_plus
 from .language.elements import (
     read_back_f32,
     read_back_i16,
@@ -101,7 +102,7 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
     def kernel(a, chunk, chunks):
         x, y, depth = a.x, a.y, a.depth
         low, high = np.int32(lowest), np.int32(lowest + 255)
-        zero, furthest = np.int32(a.zero), np.int32(a.furthest)
+        zero = np.int32(a.zero)
         for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
             start = row * depth
             largest = largest_of(x, start, depth)
@@ -112,11 +113,10 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
             log_sum = np.float32(math.log(total))
             offset = (a.x_scale * np.float32(largest) + log_sum) / a.y_scale
             scale = a.x_scale / a.y_scale
-            least = np.int32(np.int32(largest) - furthest)
             for c in range(depth):
-                stored = np.int32(read(x, start + c))
-                whole = np.int32(np.int32(np.rint(np.float32(stored) * scale - offset)) + zero)
-                if whole < low or stored < least:
+                real = np.float32(read(x, start + c)) * scale - offset
+                whole = np.int32(np.int32(np.rint(real)) + zero)
+                if whole < low:
                     whole = low
                 write(y, start + c, high if whole > high else whole)
         return 0
@@ -124,12 +124,35 @@ def _log_softmax(read: Any, write: Any, lowest: int) -> Callable:
     return kernel
 
 
-@njit(error_model="numpy")
-def _leading_zeros(x):
-    count = 0
-    while count < 32 and x < (np.int64(1) << (31 - count)):
-        count += 1
-    return count
+def _log_softmax_reference(read: Any, write: Any, lowest: int) -> Callable:
+    """In fixed point with 5 integer bits, as TFLite's reference kernels compute it."""
+    largest_of = _largest(read)
+
+    def kernel(a, chunk, chunks):
+        x, y, depth = a.x, a.y, a.depth
+        highest = np.int64(lowest + 255)
+        for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
+            start = row * depth
+            largest = largest_of(x, start, depth)
+            total = np.int64(0)
+            for c in range(depth):
+                total += np.int64(read_i32(a.terms, largest - np.int64(read(x, start + c))))
+            log_sum = log_of(np.int32(total), SUM_INTEGER_BITS)
+            # How far from the largest a result still has the integer bits.
+            least = multiply_by_quantized_multiplier(
+                np.int32(log_sum - (np.int64(1) << 31)), a.reverse_multiplier, a.reverse_shift
+            )
+            furthest = min(np.int64(a.furthest), -np.int64(least) - 1)
+            for c in range(depth):
+                distance = largest - np.int64(read(x, start + c))
+                whole = np.int64(lowest)
+                if distance <= furthest:
+                    steps = divide_by_power(np.int64(read_i32(a.differences, distance)) - log_sum, 22)
+                    whole = min(max(steps + highest, np.int64(lowest)), highest)
+                write(y, start + c, np.int32(whole))
+        return 0
+
+    return kernel
 
 
 def _softmax_reference(read: Any, write: Any, bits: int, lowest: int) -> Callable:
@@ -144,7 +167,7 @@ def _softmax_reference(read: Any, write: Any, bits: int, lowest: int) -> Callabl
             total = np.int64(0)
             for c in range(depth):
                 total += np.int64(read_i32(a.terms, largest - np.int64(read(x, start + c))))
-            zeros = _leading_zeros(total)
+            zeros = leading_zeros(total)
             share = reciprocal_of_one_plus((total << zeros) - (np.int64(1) << 31))
             shift = SUM_INTEGER_BITS - zeros + 31 - bits
             for c in range(depth):
@@ -158,6 +181,9 @@ def _softmax_reference(read: Any, write: Any, bits: int, lowest: int) -> Callabl
 
 for _suffix, _read, _write, _lowest in (("i8", read_i8, write_i8, -128), ("u8", read_u8, write_u8, 0)):
     kernels.add(LOG_SOFTMAX_Q8, f"log_softmax_{_suffix}")(_log_softmax(_read, _write, _lowest))
+    kernels.add(LOG_SOFTMAX_Q8_REFERENCE, f"log_softmax_reference_{_suffix}")(
+        _log_softmax_reference(_read, _write, _lowest)
+    )
     for _kinds, _to, _bits, _least in (
         (_suffix, _write, 8, _lowest),
         (f"{_suffix}_i16", write_i16, 16, -32768),
@@ -201,7 +227,7 @@ def softmax_i16(a, chunk, chunks):
             value = _interpolated(a.exponentials, _clamped(np.int64(scaled) + 32767))
             write_i16(exponentials, c, np.int16(value))
             total += value
-        zeros = _leading_zeros(total)
+        zeros = leading_zeros(total)
         shifted = ((total << (zeros - 1)) + (1 << 13)) >> 14
         share = _interpolated(a.reciprocals, _clamped(shifted - (1 << 15) - (1 << 16)))
         right = 31 - zeros

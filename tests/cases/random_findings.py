@@ -231,6 +231,19 @@ CASES = [
             edge_padding_low=[2, -2], edge_padding_high=[1, -2], interior_padding=[0, 0]
         ),
     ),
+    *(
+        _case(
+            *("SOFTMAX", [Kind((7, 40), np.uint8, 0.0201, 92)], Kind((7, 40), np.uint8, scale, zero), None),
+            tflite.SoftmaxOptionsT(beta=1.0),
+            id=f"-{scale}-{zero}",
+        )
+        for scale, zero in ((0.742, 128), (0.01, 0), (0.001, 3))
+    ),
+    *(
+        _case("LOG_SOFTMAX", [Kind(shape, dtype, scale, 3)], Kind(shape, dtype, 1 / 16, zero))
+        for shape, scale in (((2000, 4), 0.056), ((40, 300), 0.2))
+        for dtype, zero in ((np.int8, 127), (np.uint8, 255))
+    ),
     _case(
         "FAKE_QUANT", [Kind((50,))], Kind((50,)), options=tflite.FakeQuantOptionsT(min=-6, max=5, num_bits=1)
     ),

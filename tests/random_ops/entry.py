@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,14 +21,21 @@ class Entry:
     """make fills the model; rtol is of each element, atol of the largest one, or of 1.
 
     nan tells whether NaN may stand where LiteRT has a number or the other way round: results of
-    instructions that take the first of two operands.
+    instructions that take the first of two operands. hybrid is atol of float operators by int8 weights
+    that quantize what they computed: the last bit of a sum decides to which side.
     """
 
     make: Make
     rtol: float = 1e-5
     atol: float = 1e-6
     nan: bool = False
+    hybrid: float = 0.0
     random: bool = False  # results are drawn: only shapes and types are compared
+
+    def of(self, trial: Trial) -> Entry:
+        """What holds for one trial."""
+        rounds = re.search(r"float32\[.*const u?int8|-hybrid-", trial.told)
+        return replace(self, atol=max(self.atol, self.hybrid)) if rounds else self
 
 
 @dataclass(frozen=True)

@@ -76,6 +76,12 @@ KNOWN: tuple[Known, ...] = (
     Known("SUM", "int8|int16", "LiteRT's reference returns one constant for all", "BUILTIN_REF"),
     Known("GATHER|EMBEDDING_LOOKUP", "int[24]", "packed rows that are no whole bytes"),
     Known("RFFT2D", r"complex64\[(\d+, )*1\] differ", "width 1: LiteRT transforms no columns"),
+    Known(
+        "BIDIRECTIONAL_SEQUENCE_LSTM",
+        "merge_outputs=True, time_major=False",
+        "LiteRT writes merged outputs of a batch-major sequence to wrong places",
+    ),
+    Known(".*LSTM int8", "peepholes behind the weights", "LiteRT reads behind the peephole weights"),
     Known("DEPTHWISE_CONV_2D", "int16.* int4", "LiteRT reads packed weights as int8"),
     Known(
         "BIDIRECTIONAL_SEQUENCE_RNN",

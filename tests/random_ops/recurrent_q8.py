@@ -58,6 +58,8 @@ def _lstm(draw: Draw, op: OneOp) -> None:
             inputs[17] = quantized.bias(outputs, hidden.scale[0] * scale)
     inputs[18] = op.variable((batch, state_depth), y)
     inputs[19] = op.variable((batch, cells), Kind("int16", (2.0 ** -draw.number(10, 13),)))
+    if peephole and outputs > cells and batch > 1 and (one or major):
+        op.told.append("peepholes behind the weights")
     op.output(y)
     between = [Kind("int16", (2.0**-12,)) for _ in range(4)] + [hidden]
     tensors = [op.scratch(kind) for kind in between]
