@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.operators import OPERATORS, Effects, Operator
+from ..kernels.operator_facts import Effects, Operator
+from ..kernels.operators import OPERATORS
 from ..lite.tensor import TensorType
 from ..schema.objects import TableT
 from ..schema.tflite import BuiltinOperator, QuantizationParametersT

@@ -11,15 +11,18 @@ from ..lite.tensor import TensorType
 from ..schema.tflite import BuiltinOperator
 from .lite_graph import LiteOperator, LiteTensor
 
-_NAMES = {
+NAMED_TYPES = {
     "bf16": TensorType.BFLOAT16,
     "f16": TensorType.FLOAT16,
     "f32": TensorType.FLOAT32,
     "f64": TensorType.FLOAT64,
+    "i2": TensorType.INT2,
+    "i4": TensorType.INT4,
     "i8": TensorType.INT8,
     "i16": TensorType.INT16,
     "i32": TensorType.INT32,
     "i64": TensorType.INT64,
+    "u4": TensorType.UINT4,
     "u8": TensorType.UINT8,
     "u16": TensorType.UINT16,
     "u32": TensorType.UINT32,
@@ -29,7 +32,10 @@ _NAMES = {
     "c128": TensorType.COMPLEX128,
 }
 _OF_CODES = {
-    BuiltinOperator[name]: (frozenset(_NAMES[each] for each in facts.converts.split()), facts.typed_operand)
+    BuiltinOperator[name]: (
+        frozenset(NAMED_TYPES[each] for each in facts.converts.split()),
+        facts.typed_operand,
+    )
     for name, facts in OPERATORS.items()
     if facts.converts
 }

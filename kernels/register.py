@@ -9,9 +9,8 @@ from ..lite.errors import UnsupportedError
 from ..lite.families import Families
 from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
-from .half_precision import in_float32
 from .operators import OPERATORS
-from .widened import in_bytes
+from .typed_operator import with_types
 
 if TYPE_CHECKING:
     from .fallback.registry import KernelRegistry
@@ -56,20 +55,7 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
 
 def registrations(family: str) -> tuple[Registration, ...]:
     """What a family module registers, with what the table says of its types."""
-    return tuple(_with_facts(entry) for entry in FAMILIES.registrations(family))
-
-
-def _with_facts(entry: Registration) -> Registration:
-    facts = OPERATORS[entry.name]
-    if facts.halves:
-        entry = in_float32(entry, facts.halves)
-    elif facts.packed:
-        entry = in_bytes(entry)
-    if not facts.results:
-        return entry
-    from .result_types import with_result_types
-
-    return with_result_types(entry, facts.results)
+    return tuple(with_types(entry, OPERATORS[entry.name]) for entry in FAMILIES.registrations(family))
 
 
 class BuiltinOpResolver(OpResolver):

@@ -1,19 +1,16 @@
 """Tensors of small types as wider ones that an operator's kernels take, with memory of their own.
 
-Packed 2- and 4-bit tensors of operators that only move elements run so, too: as bytes, one an element.
+typed_operator.py says which operators run so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.kernel_call import KernelCall
 from ..lite.node import Node, StandIns
-from ..lite.registration import Registration
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 
 # By the type that is not taken, the one that is instead.
@@ -121,49 +118,3 @@ def _narrow(wide: Tensor, y: Tensor) -> None:
     else:
         with np.errstate(all="ignore"):
             y.array()[...] = wide.array()
-
-
-_PACKED = {
-    TensorType.INT4: TensorType.INT8,
-    TensorType.UINT4: TensorType.UINT8,
-    TensorType.INT2: TensorType.INT8,
-}
-
-
-class _Prepared(NamedTuple):
-    """A node on wide tensors, and its calls, None where its invoke computes them."""
-
-    node: Node
-    calls: Sequence[KernelCall] | None
-
-
-def in_bytes(registration: Registration) -> Registration:
-    """The operator for packed tensors too, which then runs in Python around its own kernels.
-
-    The node's user_data, which these operators have no use for, holds what prepare made.
-    """
-
-    def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
-        wide = widened(context, node, _PACKED)
-        calls = registration.prepare(context, wide)
-        if wide is node:
-            return calls
-        size_outputs(context, wide)
-        node.user_data = _Prepared(wide, calls)
-        return None
-
-    def invoke(context: Context, node: Node) -> None:
-        prepared = node.user_data
-        if isinstance(prepared, _Prepared):
-            read(context, prepared.node)
-            if prepared.calls is not None:
-                context.run_calls(node, prepared.calls)
-                write(context, prepared.node)
-                return
-            node = prepared.node
-        assert registration.invoke is not None
-        registration.invoke(context, node)
-        if node.stand_ins is not None:
-            write(context, node)
-
-    return registration.with_hooks(prepare, invoke)

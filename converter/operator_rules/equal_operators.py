@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 
 import numpy as np
 
-from ...kernels.operators import Effects
+from ...kernels.operator_facts import Effects
 from ...schema.objects import TableT
 from ..graph.algebra import equal_rule, unused_rule
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects

@@ -1,0 +1,48 @@
+"""What the table of builtin operators says of each: kernels/operators.py."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from ..lite.registration import InplaceOperator
+
+
+class Effects(IntEnum):
+    """What an operator does besides computing its results from its inputs."""
+
+    NONE = 0
+    CALLS = 1  # runs subgraphs, and has their effects
+    LOOKS_UP = 2  # reads a state that is written once, by initialization
+    READS = 3  # reads a state that changes, or draws random numbers: two equal ones may differ
+    WRITES = 4  # changes a state: it runs even where no one uses its results
+
+
+class Operator(NamedTuple):
+    """The facts about one builtin operator.
+
+    family names the module of kernels/, version is the newest one that it runs; gpu names the
+    family in delegates/cuda/families.py, "" where there is none. halves are the types whose results are those
+    of float32, rounded; packed tells whether 2- and 4-bit tensors are moved as bytes. converts are the types
+    of operand typed_operand for which the converter makes the operator (TensorFlow
+    compiler/mlir/lite/ir/tfl_ops.td), "" for any.
+
+    versions are the operator's versions from 1 on, with commas between them: the release of TensorFlow that
+    brought it ("-" where unknown; LiteRT tflite/converter/tools/versioning/runtime_version.cc), and what asks
+    for it, in the words of converter/operator_version.py; nothing asks for a version without words (LiteRT
+    tflite/converter/tools/versioning/op_version.cc).
+    """
+
+    family: str
+    version: int
+    in_place: InplaceOperator = InplaceOperator.NONE
+    effects: Effects = Effects.NONE
+    halves: str = ""
+    packed: bool = False
+    commutes: bool = False  # its first two operands may change places
+    results: str = ""  # types of its results, as typed_operator.py reads them, where the file's do not count
+    activates: bool = False  # its kernels apply the activation that its options name
+    gpu: str = ""
+    converts: str = ""
+    typed_operand: int = 0
+    versions: str = ""
