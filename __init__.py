@@ -11,6 +11,7 @@ from .lite.environment import warn_of_unknown
 
 if TYPE_CHECKING:
     from . import authoring, metadata
+    from .compiled_model import CompiledModel, HardwareAccelerator, TensorBuffer
     from .interpreter import (
         Delegate,
         Interpreter,
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CompiledModel",
     "Delegate",
+    "HardwareAccelerator",
     "Interpreter",
     "InterpreterBuilder",
     "InterpreterWithCustomOps",
@@ -35,11 +38,19 @@ __all__ = [
     "OpResolver",
     "OpResolverType",
     "SignatureRunner",
+    "TensorBuffer",
     "authoring",
     "compare_models",
     "load_delegate",
     "metadata",
 ]
+
+_HOMES = {
+    "CompiledModel": ".compiled_model",
+    "HardwareAccelerator": ".compiled_model",
+    "TensorBuffer": ".compiled_model",
+    "compare_models": ".model_comparison",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -47,8 +58,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in ("authoring", "metadata"):
         return import_module(f".{name}", __name__)
-    home = ".model_comparison" if name == "compare_models" else ".interpreter"
-    return getattr(import_module(home, __name__), name)
+    return getattr(import_module(_HOMES.get(name, ".interpreter"), __name__), name)
 
 
 def __dir__() -> list[str]:

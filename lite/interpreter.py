@@ -20,8 +20,9 @@ from .tensor_access import read_tensor, view_tensor, write_tensor
 from .unresolved import UnresolvedOperator
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from .bound_memory import BoundMemory
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
     from .memory_report import MemoryReport
@@ -304,6 +305,11 @@ class Interpreter:
         """The handle of a tensor (-1 for none), and the delegate that holds it."""
         tensor = self.tensor(index, subgraph_index)
         return tensor.buffer_handle, tensor.delegate
+
+    def bind_memory(self, bound: BoundMemory, wanted: Mapping[int, np.ndarray]) -> None:
+        """Have tensors of an allocated subgraph lie in their caller's memory, as far as it serves."""
+        with self._exclusive():
+            bound.bind(wanted)
 
     def reset_all_variables(self) -> None:
         with self._exclusive():

@@ -184,6 +184,11 @@ class PreparedGraph(NodeContext):
         return self.state is State.INVOKABLE
 
     @property
+    def is_current(self) -> bool:
+        """Whether an allocated subgraph runs as it is, without being prepared anew."""
+        return self.has_memory and self._generation == self.resources.generation
+
+    @property
     def has_memory(self) -> bool:
         """Whether the subgraph is allocated, and its memory has not been given back."""
         return self.is_invokable and all(stage.memory.held for stage in self.stages)

@@ -1,0 +1,109 @@
+"""Inputs and outputs of a graph in their caller's memory instead of the arena, so that nothing is copied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .memory import ALIGNMENT
+from .tensor import OVERREAD_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from .stage import Stage
+    from .subgraph import Subgraph
+
+# No page is smaller, and what lies in the same page as the last byte can be read.
+_PAGE_BYTES = 4096
+
+
+class BoundMemory:
+    """Puts arena tensors of one subgraph into other memory, and back.
+
+    The arrays are held while tensors lie in them. Must be undone before a resize: what is kept of a
+    graph's earlier shapes is kept with the places of its tensors.
+    """
+
+    def __init__(self, subgraph: Subgraph) -> None:
+        self._subgraph = subgraph
+        self._bound: dict[int, np.ndarray] = {}
+        self._stage: Stage | None = None  # what they are bound for; another one has places of its own
+
+    def bind(self, wanted: Mapping[int, np.ndarray]) -> None:
+        """Have the tensors of these indexes lie in these bytes (flat uint8, as many as they have).
+
+        Some stay in the arena: where the bytes are not aligned, end at the
+        end of a page or are an output's and another tensor's too, and all of a graph that is delegated or
+        runs in several stages.
+        """
+        taken = self._taken(wanted)
+        if not _same(taken, self._bound) or (taken and not self.is_valid):
+            self.undo()
+            self._place(taken)
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether what is bound is so for the stage that runs."""
+        stages = self._subgraph.stages
+        return len(stages) == 1 and stages[0] is self._stage
+
+    def undo(self) -> None:
+        """Give the tensors their places in the arena again."""
+        stage, self._stage, self._bound = self._stage, None, {}
+        if stage in self._subgraph.stages and stage is not None and stage.memory.held:
+            stage.memory.acquire(self._subgraph)
+            stage.plan.blocks.bind()
+
+    def _place(self, taken: Mapping[int, np.ndarray]) -> None:
+        for index, data in taken.items():
+            self._subgraph.tensors[index].bind(data)
+        if taken:
+            self._stage = self._subgraph.stages[0]
+            self._stage.plan.blocks.bind()
+        self._bound = dict(taken)
+
+    def _taken(self, wanted: Mapping[int, np.ndarray]) -> dict[int, np.ndarray]:
+        graph = self._subgraph
+        if graph.delegation is not None or len(graph.stages) != 1 or not graph.is_planned:
+            return {}
+        sizes = {lifetime.tensor: lifetime.nbytes for lifetime in graph.stages[0].memory.lifetimes}
+        outputs = set(graph.outputs)
+        return {
+            t: data
+            for t, data in wanted.items()
+            if sizes.get(t) == len(data) and _is_usable(data) and not _is_shared(t, wanted, outputs)
+        }
+
+
+def _is_usable(data: np.ndarray) -> bool:
+    """Whether kernels may work on the bytes in place: aligned, and readable for a little after their end."""
+    begin = address_of(data)
+    end = begin + len(data)
+    in_page = -end % _PAGE_BYTES >= OVERREAD_BYTES
+    return len(data) > 0 and begin % ALIGNMENT == 0 and in_page
+
+
+def _is_shared(tensor: int, wanted: Mapping[int, np.ndarray], outputs: set[int]) -> bool:
+    """Whether an output would be written where another tensor is."""
+    data = wanted[tensor]
+    return any(
+        u != tensor and (u in outputs or tensor in outputs) and _overlap(data, other)
+        for u, other in wanted.items()
+    )
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    return address_of(a) < address_of(b) + len(b) and address_of(b) < address_of(a) + len(a)
+
+
+def address_of(data: np.ndarray) -> int:
+    address: int = data.__array_interface__["data"][0]
+    return address
+
+
+def _same(a: Mapping[int, np.ndarray], b: Mapping[int, np.ndarray]) -> bool:
+    return a.keys() == b.keys() and all(
+        len(a[t]) == len(b[t]) and address_of(a[t]) == address_of(b[t]) for t in a
+    )
