@@ -76,8 +76,13 @@ def run(content: bytes, feeds: dict[str, np.ndarray], fetches: Sequence[str]) ->
     config.graph_options.optimizer_options.opt_level = -1
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     with V1.Session(graph=_imported(content), config=config) as session:
-        found = [np.asarray(y) for y in session.run(list(fetches), feeds)]
+        found = [_array(y) for y in session.run(list(fetches), feeds)]
     return [y.view(f"{y.dtype.names[0][1:-1]}{8 * y.itemsize}") if y.dtype.names else y for y in found]
+
+
+def _array(y: Any) -> np.ndarray:
+    """One string as an object: NumPy's own type would lose zeros at its end."""
+    return np.array(y, object) if isinstance(y, bytes) else np.asarray(y)
 
 
 def convert(content: bytes, inputs: Sequence[str], outputs: Sequence[str], flex: bool) -> bytes:
