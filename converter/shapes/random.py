@@ -37,6 +37,12 @@ def candidates(c: ShapeContext) -> Results:
     return [(count,), x, (count,)]
 
 
+def sobol(c: ShapeContext) -> Results:
+    """A row of as many coordinates as the first input says, for each of the second's points."""
+    dims, points = c.number(0), c.number(1)
+    return [(ANY if points is None else points, ANY if dims is None else dims)]
+
+
 def key_counter(c: ShapeContext) -> Results:
     """StatelessRandomGetKeyCounter: for the algorithm that is chosen."""
     return [(1,), (2,)]
@@ -73,6 +79,7 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
         ("UniformCandidateSampler", "LogUniformCandidateSampler", "LearnedUnigramCandidateSampler"),
         candidates,
     ),
+    "SobolSample": sobol,
     "StatelessRandomGetKeyCounter": key_counter,
     "StatelessRandomGetAlg": algorithm,
     "StatelessRandomGetKeyCounterAlg": key_counter_algorithm,

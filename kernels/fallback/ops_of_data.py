@@ -119,7 +119,13 @@ DATA: dict[str, tuple[str, ...]] = {
         *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "Fingerprint"),
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
-    "unicode": ("UnicodeDecode", "UnicodeDecodeWithOffsets", "UnicodeEncode", "UnicodeTranscode"),
+    "unicode": (
+        "UnicodeDecode",
+        "UnicodeDecodeWithOffsets",
+        "UnicodeEncode",
+        "UnicodeTranscode",
+        "UnicodeScript",
+    ),
     "unique": ("Unique", "UniqueWithCounts", "UniqueV2", "UniqueWithCountsV2"),
     "value_counts": (
         *("SparseBincount", "RaggedBincount", "DenseCountSparseOutput", "SparseCountSparseOutput"),

@@ -110,6 +110,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         *("Requantize", "RequantizationRange", "QuantizeDownAndShrinkRange", "RequantizePerChannel"),
         *("RequantizationRangePerChannel",),
     ),
+    "sobol": ("SobolSample",),
     "softmax": (
         *("Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"),
         *("L2Loss",),
@@ -125,6 +126,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         *("StatelessRandomUniformIntV2", "StatelessRandomGetKeyCounter", "StatelessRandomGetKeyCounterAlg"),
         *("StatelessRandomGetAlg", "StatelessMultinomial", "StatelessShuffle"),
     ),
+    "truncated_normal": ("ParameterizedTruncatedNormal", "StatelessParameterizedTruncatedNormal"),
     "unary_ops_composition": ("_UnaryOpsComposition",),
     "uniform_quantize": (
         *("UniformQuantize", "UniformDequantize", "UniformRequantize", "UniformQuantizedAdd"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
 from itertools import pairwise
 
 import numpy as np
@@ -138,9 +140,28 @@ def unicode_transcode(x: np.ndarray, *, decoding: Decoding, output_encoding: str
     return mapped_strings(transcode, x)
 
 
+@lru_cache(1)
+def _scripts() -> tuple[np.ndarray, np.ndarray]:
+    """First code points of the stretches that belong to one script, and ICU's numbers of those scripts.
+
+    Source: Unicode Standard Annex 24, as TensorFlow 2.21's UnicodeScript tells it of all code points.
+    """
+    text = resources.files(__package__).joinpath("unicode_scripts.txt").read_text()
+    pairs = [line.split() for line in text.splitlines()]
+    return np.array([int(first, 16) for first, _ in pairs]), np.array([int(n) for _, n in pairs], np.int32)
+
+
+def unicode_script(x: np.ndarray) -> np.ndarray:
+    """The number of the script that each code point belongs to, -1 for what is none: int32."""
+    firsts, numbers = _scripts()
+    found = numbers[np.maximum(np.searchsorted(firsts, x, "right") - 1, 0)]
+    return np.where((x >= 0) & (x < 0x110000), found, np.int32(-1))
+
+
 REGISTRATIONS = (
     kernel("UnicodeDecode", unicode_decode, Tsplits=INDICES),
     kernel("UnicodeDecodeWithOffsets", unicode_decode_with_offsets, Tsplits=INDICES),
     kernel("UnicodeEncode", unicode_encode, Tsplits=INDICES),
     kernel("UnicodeTranscode", unicode_transcode),
+    kernel("UnicodeScript", unicode_script),
 )
