@@ -11,8 +11,8 @@ from .elementwise import log1p, unary
 from .lowering import Lowering, Rule, check_type
 
 # Source: Klambauer et al., Self-Normalizing Neural Networks, as TensorFlow's Selu has them.
-_SELU_SCALE = 1.0507009873554804934193349852946
-_SELU_ALPHA = 1.6732632423543772848170429916717
+SELU_SCALE = 1.0507009873554804934193349852946
+SELU_ALPHA = 1.6732632423543772848170429916717
 
 
 def _rule(code: BuiltinOperator) -> Rule:
@@ -65,8 +65,8 @@ def selu(lowering: Lowering, node: Node) -> LiteTensor:
         for name, value in (
             ("zero", 0),
             ("one", 1),
-            ("scale", _SELU_SCALE),
-            ("both", _SELU_SCALE * _SELU_ALPHA),
+            ("scale", SELU_SCALE),
+            ("both", SELU_SCALE * SELU_ALPHA),
         )
     )
     grown = binary(lowering, node, BuiltinOperator.SUB, unary(lowering, node, BuiltinOperator.EXP, x), one)

@@ -1,4 +1,4 @@
-"""FusedBatchNorm in its three versions, for inference: a multiplication and an addition per channel."""
+"""Batch normalization for inference: a multiplication and an addition per channel."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ...schema.tflite import BuiltinOperator
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
+from .expression import Expression
 from .lowering import Lowering, Rule, check_type
 
 
@@ -42,7 +43,21 @@ def fused_batch_norm(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return [y, lowering.input(node, 3), lowering.input(node, 4), reserved, reserved, last]
 
 
+def with_global_normalization(lowering: Lowering, node: Node) -> LiteTensor:
+    """x * m + (beta - mean * m), where m = gamma / sqrt(variance + epsilon), with gamma where wanted."""
+    for operand in lowering.inputs(node):
+        check_type(operand, TensorType.FLOAT32)
+    x, mean, variance, beta, gamma = (
+        Expression(lowering, node, operand) for operand in lowering.inputs(node)
+    )
+    m = (variance + node.real("variance_epsilon")).apply(BuiltinOperator.RSQRT)
+    if node.flag("scale_after_normalization"):
+        m = m * gamma
+    return (x * m + (beta - mean * m)).tensor
+
+
 REGISTRATIONS: dict[str, Rule] = {
+    "BatchNormWithGlobalNormalization": with_global_normalization,
     "FusedBatchNorm": fused_batch_norm,
     "FusedBatchNormV2": fused_batch_norm,
     "FusedBatchNormV3": fused_batch_norm,

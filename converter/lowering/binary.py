@@ -187,7 +187,6 @@ def add_n(lowering: Lowering, node: Node) -> LiteTensor:
 REGISTRATIONS: dict[str, Rule] = {
     "Add": _rule(BuiltinOperator.ADD),
     "AddV2": _rule(BuiltinOperator.ADD),
-    "Atan2": _rule(BuiltinOperator.ATAN2),
     "BiasAdd": bias_add,
     "BiasAddV1": _rule(BuiltinOperator.ADD),
     "BitwiseXor": _rule(BuiltinOperator.BITWISE_XOR),

@@ -35,8 +35,10 @@ def fill(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 def zeros_like(lowering: Lowering, node: Node) -> LiteTensor:
-    """A constant where the shape is known, else ZEROS_LIKE."""
+    """A constant where the shape is known, else ZEROS_LIKE, or FILL for the types that it does not take."""
     x = lowering.input(node, 0)
+    if not is_converted_for(BuiltinOperator.ZEROS_LIKE, x.type):
+        return _filled_like(lowering, node, x, 0)
     return _constant_like(lowering, node, x, 0) or lowering.operator(
         node, BuiltinOperator.ZEROS_LIKE, [x], x.shape, ZerosLikeOptionsT()
     )
@@ -44,8 +46,11 @@ def zeros_like(lowering: Lowering, node: Node) -> LiteTensor:
 
 def ones_like(lowering: Lowering, node: Node) -> LiteTensor:
     """A constant where the shape is known, else FILL of the operand's shape."""
-    x = lowering.input(node, 0)
-    made = _constant_like(lowering, node, x, 1)
+    return _filled_like(lowering, node, lowering.input(node, 0), 1)
+
+
+def _filled_like(lowering: Lowering, node: Node, x: LiteTensor, value: int) -> LiteTensor:
+    made = _constant_like(lowering, node, x, value)
     if made is not None:
         return made
     sizes = lowering.operator(
@@ -56,7 +61,7 @@ def ones_like(lowering: Lowering, node: Node) -> LiteTensor:
         ShapeOptionsT(out_type=TensorType.INT32),
         type=TensorType.INT32,
     )
-    return filled(lowering, node, sizes, lowering.scalar(lowering.name(node, "/one"), 1, x), x.shape)
+    return filled(lowering, node, sizes, lowering.scalar(lowering.name(node, "/value"), value, x), x.shape)
 
 
 def _constant_like(lowering: Lowering, node: Node, x: LiteTensor, value: int) -> LiteTensor | None:

@@ -9,12 +9,22 @@ from ...schema.tflite import BatchMatMulOptionsT, BuiltinOperator, FullyConnecte
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import inferred, is_known
+from .cast import cast_to
 from .lowering import Lowering, Rule, check_type
 
 
 def mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
     """FULLY_CONNECTED with a constant matrix, BATCH_MATMUL otherwise; either may be transposed."""
-    a, b = lowering.input(node, 0), lowering.input(node, 1)
+    return _product(lowering, node, lowering.input(node, 0), lowering.input(node, 1))
+
+
+def sparse_mat_mul(lowering: Lowering, node: Node) -> LiteTensor:
+    """MatMul: that there may be many zeros is but a hint. bfloat16 is widened."""
+    a, b = (cast_to(lowering, node, x, TensorType.FLOAT32) for x in lowering.inputs(node))
+    return _product(lowering, node, a, b)
+
+
+def _product(lowering: Lowering, node: Node, a: LiteTensor, b: LiteTensor) -> LiteTensor:
     check_type(a, TensorType.FLOAT32)
     check_type(b, TensorType.FLOAT32)
     for operand in (a, b):
@@ -59,4 +69,5 @@ REGISTRATIONS: dict[str, Rule] = {
     "BatchMatMul": batch_mat_mul,
     "BatchMatMulV2": batch_mat_mul,
     "BatchMatMulV3": batch_mat_mul,
+    "SparseMatMul": sparse_mat_mul,
 }

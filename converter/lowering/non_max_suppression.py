@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .cast import cast_to
 from .lowering import Lowering, Rule
 
 _INT, _FLOAT = TensorType.INT32, TensorType.FLOAT32
 
 
-def _suppressed(
-    lowering: Lowering, node: Node, code: BuiltinOperator, inputs: Sequence[LiteTensor]
-) -> list[LiteTensor]:
+def _suppressed(lowering: Lowering, node: Node, code: BuiltinOperator) -> list[LiteTensor]:
     """The operator's results, each as long as the most that may be selected, and the count."""
-    known = inputs[2].known()
+    boxes, scores, count, *limits = lowering.inputs(node)
+    # Thresholds may be of another type than boxes and scores, which the operator does not take.
+    inputs = [boxes, scores, count, *(cast_to(lowering, node, limit, _FLOAT) for limit in limits)]
+    known = count.known()
     most = known[0] if known else -1
     types = [_INT, _FLOAT, _INT] if code == BuiltinOperator.NON_MAX_SUPPRESSION_V5 else [_INT, _INT]
     results = lowering.results(node, [*[(most,)] * (len(types) - 1), ()], types)
@@ -35,17 +35,13 @@ def _cut(lowering: Lowering, node: Node, x: LiteTensor, count: LiteTensor) -> Li
 
 def non_max_suppression_v3(lowering: Lowering, node: Node) -> LiteTensor:
     """NON_MAX_SUPPRESSION_V4 and a slice; V3 has no padded form."""
-    indices, count = _suppressed(
-        lowering, node, BuiltinOperator.NON_MAX_SUPPRESSION_V4, lowering.inputs(node)
-    )
+    indices, count = _suppressed(lowering, node, BuiltinOperator.NON_MAX_SUPPRESSION_V4)
     return _cut(lowering, node, indices, count)
 
 
 def non_max_suppression_v4(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """NON_MAX_SUPPRESSION_V4, with a slice where no padding is wanted."""
-    indices, count = _suppressed(
-        lowering, node, BuiltinOperator.NON_MAX_SUPPRESSION_V4, lowering.inputs(node)
-    )
+    indices, count = _suppressed(lowering, node, BuiltinOperator.NON_MAX_SUPPRESSION_V4)
     if not node.flag("pad_to_max_output_size"):
         indices = _cut(lowering, node, indices, count)
     return [indices, count]
@@ -53,9 +49,7 @@ def non_max_suppression_v4(lowering: Lowering, node: Node) -> list[LiteTensor]:
 
 def non_max_suppression_v5(lowering: Lowering, node: Node) -> list[LiteTensor]:
     """NON_MAX_SUPPRESSION_V5, with slices where no padding is wanted."""
-    indices, scores, count = _suppressed(
-        lowering, node, BuiltinOperator.NON_MAX_SUPPRESSION_V5, lowering.inputs(node)
-    )
+    indices, scores, count = _suppressed(lowering, node, BuiltinOperator.NON_MAX_SUPPRESSION_V5)
     if not node.flag("pad_to_max_output_size"):
         indices, scores = (_cut(lowering, node, x, count) for x in (indices, scores))
     return [indices, scores, count]

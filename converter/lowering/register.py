@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
 _OPERATIONS: dict[str, tuple[str, ...]] = {
     "activations": ("Elu", "LeakyRelu", "Relu", "Relu6", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh"),
-    "batch_norm": ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+    "batch_norm": (
+        *("BatchNormWithGlobalNormalization", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
+    ),
     "binary": (
         *(
             "Add",
             "AddV2",
-            "Atan2",
             "BiasAdd",
             "BiasAddV1",
             "BitwiseXor",
@@ -60,8 +61,9 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("Sqrt", "Square"),
     ),
     "fill": ("Fill", "OneHot", "OnesLike", "ZerosLike"),
-    "matmul": ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul"),
+    "matmul": ("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "MatMul", "SparseMatMul"),
     "gather": ("GatherV2",),
+    "gradients": ("BiasAddGrad", "RsqrtGrad", "SeluGrad", "SigmoidGrad", "SqrtGrad", "TanhGrad"),
     "hashtable": (
         *("HashTable", "HashTableV2", "InitializeTable", "InitializeTableV2", "LookupTableFind"),
         *("LookupTableFindV2", "LookupTableImport", "LookupTableImportV2", "LookupTableSize"),
@@ -92,11 +94,12 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("TensorScatterUpdate",),
     ),
     "select": ("Select", "SelectV2"),
-    "selection": ("Unique", "Where", "TopKV2"),
-    "shape": ("BroadcastArgs", "Rank", "Shape", "ShapeN", "Size"),
+    "selection": ("ApproxTopK", "Unique", "Where", "TopKV2"),
+    "shape": ("BroadcastArgs", "Rank", "Shape", "ShapeN", "Size", "ToBool"),
     "slice": ("Slice", "StridedSlice"),
     "special": ("Lgamma",),
     "split": ("Pack", "Split", "SplitV", "Unpack"),
+    "spread_operands": ("Atan2",),
     "tensor_list": (
         *("EmptyTensorList", "TensorListConcat", "TensorListConcatV2", "TensorListFromTensor"),
         *("TensorListGather", "TensorListGetItem", "TensorListLength", "TensorListPopBack"),

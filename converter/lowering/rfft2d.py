@@ -110,10 +110,13 @@ def _reshaped(lowering: Lowering, node: Node, x: LiteTensor, shape: tuple[int, .
 
 
 def rfft2d(lowering: Lowering, node: Node) -> LiteTensor:
-    """RFFT2D."""
+    """RFFT2D; of lengths that only a run tells where flex operators, which take any, are not wanted."""
     inputs = lowering.inputs(node)
-    for length in lowering.integers_input(node, 1, "the lengths"):
-        if not _is_power_of_two(length):
+    if inputs[1].data is None and lowering.program.settings.select:
+        raise UnsupportedError("the lengths must be constant")
+    known = inputs[1].known() or ()
+    for length in known:
+        if length != -1 and not _is_power_of_two(length):
             raise UnsupportedError(f"RFFT2D takes lengths that are powers of two, got {length}")
     shape = lowering.result_shape(node)
     return lowering.operator(node, BuiltinOperator.RFFT2D, inputs, shape, type=TensorType.COMPLEX64)

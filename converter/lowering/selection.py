@@ -1,12 +1,16 @@
-"""Where, Unique and TopKV2: elements that are found."""
+"""Where, Unique, TopKV2 and ApproxTopK: elements that are found."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, UniqueOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .cast import as_int32
+from .elementwise import unary
 from .lowering import Lowering, Rule
 
 
@@ -36,4 +40,25 @@ def top_k_v2(lowering: Lowering, node: Node) -> list[LiteTensor]:
     return results
 
 
-REGISTRATIONS: dict[str, Rule] = {"Unique": unique, "Where": where, "TopKV2": top_k_v2}
+def approx_top_k(lowering: Lowering, node: Node) -> list[LiteTensor]:
+    """TOPK_V2 of the last axis, exact as on any CPU; of the smallest, of what is negated."""
+    x, k = lowering.input(node, 0), node.integer("k")
+    if x.shape is None or node.integer("reduction_dimension") not in (-1, len(x.shape) - 1):
+        raise UnsupportedError("the axis must be known to be the last one")
+    is_max = node.flag("is_max_k")
+    if not is_max:
+        x = unary(lowering, node, BuiltinOperator.NEG, x)
+    assert x.shape is not None
+    results = lowering.results(node, [(*x.shape[:-1], k)] * 2, [x.type, TensorType.INT32])
+    count = lowering.constant(lowering.name(node, "/k"), np.array(k, np.int32))
+    lowering.add(node, BuiltinOperator.TOPK_V2, [x, count], results)
+    values, places = results
+    return [values if is_max else unary(lowering, node, BuiltinOperator.NEG, values), places]
+
+
+REGISTRATIONS: dict[str, Rule] = {
+    "ApproxTopK": approx_top_k,
+    "Unique": unique,
+    "Where": where,
+    "TopKV2": top_k_v2,
+}

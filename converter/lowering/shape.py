@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, RankOptionsT, ReducerOptionsT, ShapeOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
+from .binary import binary
 from .cast import cast_to
 from .lowering import Lowering, Rule
 
@@ -36,11 +38,26 @@ def rank(lowering: Lowering, node: Node) -> LiteTensor:
 
 def size(lowering: Lowering, node: Node) -> LiteTensor:
     """The product of the sizes."""
+    return cast_to(lowering, node, _count(lowering, node), lowering.result_type(node))
+
+
+def _count(lowering: Lowering, node: Node) -> LiteTensor:
     sizes = shape_of(lowering, node, lowering.input(node, 0), TensorType.INT32)
     first = lowering.integers(lowering.name(node, "/axes"), [0])
     options = ReducerOptionsT(keep_dims=False)
-    count = lowering.operator(node, BuiltinOperator.REDUCE_PROD, [sizes, first], (), options)
-    return cast_to(lowering, node, count, lowering.result_type(node))
+    return lowering.operator(node, BuiltinOperator.REDUCE_PROD, [sizes, first], (), options)
+
+
+def to_bool(lowering: Lowering, node: Node) -> LiteTensor:
+    """Whether a scalar is not 0; of other ranks, whether there are elements."""
+    x = lowering.input(node, 0)
+    if x.shape is None:
+        raise UnsupportedError("the rank must be known")
+    judged = _count(lowering, node) if x.shape else x
+    if judged.type == TensorType.BOOL:
+        return judged
+    zero = lowering.scalar(lowering.name(node, "/zero"), 0, judged)
+    return binary(lowering, node, BuiltinOperator.NOT_EQUAL, judged, zero)
 
 
 def broadcast_args(lowering: Lowering, node: Node) -> LiteTensor:
@@ -55,4 +72,5 @@ REGISTRATIONS: dict[str, Rule] = {
     "Shape": shape_rule,
     "ShapeN": shape_rule,
     "Size": size,
+    "ToBool": to_bool,
 }

@@ -25,9 +25,7 @@ class Oracle(Protocol):
 
     def run(self, graph: bytes, feeds: dict[str, np.ndarray], fetches: Sequence[str]) -> Arrays: ...
 
-    def run_perturbed(
-        self, graph: bytes, feeds: dict[str, np.ndarray], fetches: Sequence[str]
-    ) -> Arrays: ...
+    def run_perturbed(self, graph: bytes, feeds: dict[str, np.ndarray], fetches: Sequence[str]) -> Arrays: ...
 
     def convert(self, graph: bytes, inputs: Sequence[str], outputs: Sequence[str], flex: bool) -> bytes: ...
 
@@ -142,7 +140,7 @@ def compared(trial: Trial, oracle: Oracle, litert: LiteRT) -> str:
 
 
 def _is_defined(trial: Trial, wanted: Sequence[Arrays | None], oracle: Oracle) -> bool:
-    """Whether TensorFlow gives the same where its memory held something else: it may read what nothing wrote."""
+    """Whether the same comes of other bytes in TensorFlow's memory: it may read what nothing wrote."""
     for turn, arrays in enumerate(wanted):
         if arrays is None:
             continue

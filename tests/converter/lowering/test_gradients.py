@@ -1,0 +1,130 @@
+"""Gradients of functions, and other ops that only graphs of trained steps or old ones hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from numlite.converter import convert_graph
+from numlite.converter.graph_builder import GraphBuilder
+from numlite.schema.graph_def import AttrValue
+
+from ..graphs import checked, operators, run_litert, run_numlite
+
+FLOAT = AttrValue(type=1)
+RANDOM = np.random.default_rng(5)
+Y = RANDOM.uniform(0.2, 0.9, (2, 3, 4)).astype(np.float32)
+DY = RANDOM.uniform(-2, 2, (2, 3, 4)).astype(np.float32)
+SCALE, ALPHA = 1.0507009873554804934, 1.6732632423543772848
+OF_TWO: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "SigmoidGrad": lambda y, dy: dy * y * (1 - y),
+    "TanhGrad": lambda y, dy: dy * (1 - y * y),
+    "SqrtGrad": lambda y, dy: dy / (2 * y),
+    "RsqrtGrad": lambda y, dy: -dy * y**3 / 2,
+}
+
+
+def model_of(op: str, *inputs: np.ndarray, shapes: list | None = None, **attributes: object) -> bytes:
+    """A model of one op of placeholders."""
+    g = GraphBuilder()
+    types = {np.float32: 1, np.int32: 3, np.bool_: 10}
+    sizes = shapes or [list(x.shape) for x in inputs]
+    names = [g.placeholder(f"x{i}", sizes[i], types[x.dtype.type]) for i, x in enumerate(inputs)]
+    g.node(op, "y", *names, **attributes)
+    return checked(convert_graph(g.graph_def, [f"{name}:0" for name in names], ["y:0"]))
+
+
+def check(model: bytes, expected: np.ndarray, *inputs: np.ndarray) -> None:
+    for run in (run_numlite, run_litert):
+        np.testing.assert_allclose(run(model, *inputs)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("op", OF_TWO)
+def test_gradients_of_functions(op: str) -> None:
+    check(model_of(op, Y, DY), OF_TWO[op](Y.astype(np.float64), DY), Y, DY)
+
+
+def test_the_gradient_of_selu_takes_its_result() -> None:
+    y = (Y - 0.5) * 2
+    expected = np.where(y < 0, DY * (y + SCALE * ALPHA), DY * SCALE)
+    check(model_of("SeluGrad", DY, y), expected, DY, y)
+
+
+@pytest.mark.parametrize(("data_format", "axes"), [("NHWC", (0, 1)), ("NCHW", (0, 2))])
+def test_the_gradient_of_a_bias_is_a_sum(data_format: str, axes: tuple[int, ...]) -> None:
+    model = model_of("BiasAddGrad", DY, shapes=[[-1, 3, 4]], data_format=data_format)
+    assert operators(model) == ["SUM"]
+    check(model, DY.sum(axes), DY)
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_batch_normalization_with_global_normalization(scaled: bool) -> None:
+    x = RANDOM.uniform(-1, 1, (2, 2, 3, 4)).astype(np.float32)
+    mean, variance, beta, gamma = RANDOM.uniform(0.1, 1, (4, 4)).astype(np.float32)
+    factor = (gamma if scaled else 1) / np.sqrt(variance + 0.25)
+    model = model_of(
+        "BatchNormWithGlobalNormalization",
+        *(x, mean, variance, beta, gamma),
+        variance_epsilon=0.25,
+        scale_after_normalization=scaled,
+    )
+    check(model, (x - mean) * factor + beta, x, mean, variance, beta, gamma)
+
+
+def test_a_product_with_many_zeros_is_a_product() -> None:
+    a, b = DY[0].T.copy(), DY[1]
+    model = model_of("SparseMatMul", a, b, Ta=FLOAT, Tb=FLOAT, a_is_sparse=True)
+    assert operators(model) == ["BATCH_MATMUL"]
+    check(model, a @ b, a, b)
+
+
+@pytest.mark.parametrize("op_is_max", [True, False])
+def test_approximate_top_k_is_exact(op_is_max: bool) -> None:
+    x = RANDOM.permutation(24).astype(np.float32).reshape(4, 6)
+    order = np.sort(x, -1)
+    check(
+        model_of("ApproxTopK", x, k=2, is_max_k=op_is_max), order[:, :-3:-1] if op_is_max else order[:, :2], x
+    )
+
+
+@pytest.mark.parametrize(
+    ("x", "shape", "expected"),
+    [
+        (np.array(0.5, np.float32), [], True),
+        (np.array(0, np.int32), [], False),
+        (np.array(True), [], True),
+        (np.zeros((2, 3), np.float32), [-1, 3], True),
+        (np.zeros((0, 3), np.float32), [-1, 3], False),
+    ],
+)
+def test_a_condition_of_any_rank(x: np.ndarray, shape: list, expected: bool) -> None:
+    found = run_numlite(model_of("ToBool", x, shapes=[shape]), x)[0]
+    assert found.dtype == bool and found.shape == () and bool(found) is expected
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([3, 1, 4], [2, 1]), ([], [2, 3]), ([2, 3], [2, 3]), ([-1, 3], [1, 3]), ([-1, 1], [3])]
+)
+def test_angles_of_operands_that_broadcast(a: list, b: list) -> None:
+    """LiteRT's ATAN2 takes operands of one shape alone."""
+    y, x = (RANDOM.uniform(-1, 1, [2 if n == -1 else n for n in s]).astype(np.float32) for s in (a, b))
+    check(model_of("Atan2", y, x, shapes=[a, b]), np.arctan2(y, x), y, x)
+
+
+def test_zeros_like_conditions_of_any_number() -> None:
+    x = np.ones((2, 3), bool)
+    found = run_numlite(model_of("ZerosLike", x, shapes=[[-1, 3]]), x)[0]
+    assert found.dtype == bool and found.shape == (2, 3) and not found.any()
+
+
+def test_thresholds_of_boxes_may_be_halves() -> None:
+    g = GraphBuilder()
+    boxes = np.float32([[0, 0, 1, 1], [0, 0, 1, 0.9], [0, 2, 1, 3], [0, 4, 1, 5]])
+    scores = np.float32([0.5, 0.9, 0.75, 0.1])
+    names = [g.placeholder("boxes", [4, 4], 1), g.placeholder("scores", [4], 1)]
+    limits = [g.constant("most", np.int32(4)), g.constant("overlap", np.float16(0.5))]
+    names += [*limits, g.constant("least", np.float16(0.25))]
+    g.node("NonMaxSuppressionV3", "y", *names, T=FLOAT, T_threshold=AttrValue(type=19))
+    model = checked(convert_graph(g.graph_def, ["boxes:0", "scores:0"], ["y:0"]))
+    check(model, np.int32([1, 2]), boxes, scores)
