@@ -156,7 +156,7 @@ class PartialStore:
 
     def __init__(self, e: Emitter, type_: Any) -> None:
         self.e, self.type = e, type_
-        self.element_bytes = 4 if type_.element == f32 else 1
+        self.element_bytes = 4 if type_.element == f32 else type_.element.width // 8
         size = constant(i32, self.element_bytes * type_.count)
         self.scratch = None if target().avx512 else e.builder.alloca(i8, size=size)
 

@@ -143,6 +143,25 @@ PLAIN_Q16 = _block(
     "w_zero_point lowest highest reads_x " + _GEOMETRY
 )
 TILE_PIXELS = 4  # whose windows are copied side by side
+
+# --- int16 by int8, packed
+
+# Panels like those of 8 bits, but with a header of two rows of float64, what sums are multiplied with and
+# what is added (see packed_q16), and then a row of pairs of int8 for each two elements of the depth.
+# An int32 holds the sum of part_steps pairs of rows, and there are `parts` of them. Rows of x are read in
+# place (reads_x), or copied, block_rows of them at a time, to scratch, row_bytes apart.
+PAIR_HEADER_BYTES = 16  # for each column
+_Q16 = "x w y lowest highest "
+GEMM_Q16 = _block(
+    _Q16 + "scratch scratch_bytes row_bytes rows columns depth parts part_steps block_rows split_columns "
+    "reads_x " + _GEOMETRY
+)
+# The same header for each block of DEPTHWISE_COLUMNS channels, then a row of pairs of int16 for each two
+# taps, the last perhaps with zeros. Taps outside the image read a row of zeros; chunks have room for an
+# address of each tap.
+DEPTHWISE_COLUMNS = 32
+DEPTHWISE_Q16 = _block(_Q16 + "scratch scratch_bytes pairs zeros " + _GEOMETRY)
+
 # Transposed: under UPWARD_ROUNDING only the first upward_elements and the first upward_channels are
 # rounded so, and the others as under DOUBLE_ROUNDING. Wide sums are int64.
 TRANSPOSE_CONV_PLAIN = _block(

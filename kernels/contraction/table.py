@@ -22,6 +22,19 @@ Prepare = Callable[[Context, Node], Sequence[KernelCall] | None]
 
 _F32, _I8, _U8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.UINT8, TensorType.INT16
 
+
+def _int16_products(n: FilterNode) -> list[KernelCall]:
+    from . import packed_q16  # which models of other types do without
+
+    return packed_q16.calls(n)
+
+
+def _int16_depthwise(n: FilterNode) -> list[KernelCall]:
+    from . import packed_q16
+
+    return packed_q16.depthwise_calls(n)
+
+
 # By operator and the types of input and weights: with constant weights and bias, packed at once, and
 # with such as are given while running.
 WAYS: Ways = {
@@ -29,17 +42,17 @@ WAYS: Ways = {
     ("CONV_2D", _F32, _I8): (conv.hybrid_calls, conv.plain_hybrid_calls),
     ("CONV_2D", _I8, _I8): (conv.byte_calls, plain.byte_calls),
     ("CONV_2D", _U8, _U8): (conv.byte_calls, plain.byte_calls),
-    ("CONV_2D", _I16, _I8): (plain.int16_calls, plain.int16_calls),
+    ("CONV_2D", _I16, _I8): (_int16_products, plain.int16_calls),
     ("DEPTHWISE_CONV_2D", _F32, _F32): (depthwise_conv.float_calls, depthwise_conv.float_calls),
     ("DEPTHWISE_CONV_2D", _F32, _I8): (depthwise_conv_q8.hybrid_calls, depthwise_conv_q8.plain_hybrid_calls),
     ("DEPTHWISE_CONV_2D", _I8, _I8): (depthwise_conv_q8.byte_calls, depthwise_conv_q8.plain_byte_calls),
     ("DEPTHWISE_CONV_2D", _U8, _U8): (depthwise_conv_q8.byte_calls, depthwise_conv_q8.plain_byte_calls),
-    ("DEPTHWISE_CONV_2D", _I16, _I8): (plain.int16_calls, plain.int16_calls),
+    ("DEPTHWISE_CONV_2D", _I16, _I8): (_int16_depthwise, plain.int16_calls),
     ("FULLY_CONNECTED", _F32, _F32): (fully_connected.float_calls, fully_connected.float_calls),
     ("FULLY_CONNECTED", _F32, _I8): (fully_connected.hybrid_calls, fully_connected.plain_hybrid_calls),
     ("FULLY_CONNECTED", _I8, _I8): (fully_connected.byte_calls, plain.byte_calls),
     ("FULLY_CONNECTED", _U8, _U8): (fully_connected.byte_calls, plain.byte_calls),
-    ("FULLY_CONNECTED", _I16, _I8): (plain.int16_calls, plain.int16_calls),
+    ("FULLY_CONNECTED", _I16, _I8): (_int16_products, plain.int16_calls),
     ("FULLY_CONNECTED", _I16, _I16): (plain.int16_calls, plain.int16_calls),
 }
 
