@@ -25,7 +25,11 @@ if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
 
-_ROUNDINGS = {"batch_matmul_q8": FLOAT_ROUNDING, "batch_matmul_plain_q8": DOUBLE_ROUNDING}
+_ROUNDINGS = {
+    "batch_matmul_q8": FLOAT_ROUNDING,
+    "batch_matmul_exact_q8": DOUBLE_ROUNDING,
+    "batch_matmul_plain_q8": DOUBLE_ROUNDING,
+}
 
 
 def lower(b: Lowering, step: Step) -> None:

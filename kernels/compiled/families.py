@@ -92,7 +92,7 @@ _PARTS: dict[str, dict[str, str]] = {
     "embedding": {"embedding": "embedding_lookup", "hashtable_lookup": "hashtable_lookup"},
     "fill": {"fill": "fill one_hot", "range": "range_*"},
     "gather": {"gather": "gather gather_elements_*", "gather_nd": "gather_nd"},
-    "matrices_q8": _apart("batch_matmul_q8 batch_matmul_hybrid"),
+    "matrices_q8": _apart("batch_matmul_q8 batch_matmul_exact_q8 batch_matmul_hybrid"),
     "matrix_q16": _apart("conv_wide_q16 conv_float64_q16 depthwise_conv_wide_q16"),
     "matrix_q8": _apart(
         "conv_q8 conv_sums_q8 conv_exact_q8 conv_hybrid gemm_q8 gemm_sums_q8 gemm_exact_q8 gemm_hybrid "

@@ -38,4 +38,5 @@ def add_pairs(name: str, of_one: str) -> None:
 
 
 add_pairs("batch_matmul_q8", "gemm_q8")
+add_pairs("batch_matmul_exact_q8", "gemm_exact_q8")
 add_pairs("batch_matmul_hybrid", "gemm_hybrid")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, njit, types
 
-from ..contraction.blocks import FLOAT_HEADER, NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
+from ..contraction.blocks import NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
 from .driver.kernel_source import KernelSources
-from .language.memory import float32_pointer, int8_pointer, int32_pointer
+from .language.memory import int8_pointer, int32_pointer
 from .language.simd import Emitter, Value, i8, i32, microkernel, vector
 
 kernels = KernelSources()
@@ -85,7 +85,10 @@ def pack_matrices_q8(a, chunk, chunks):
     row_step, column_step = a.columns, 1
     if a.by_columns:
         row_step, column_step = 1, a.depth
-    rows = FLOAT_HEADER + steps
+    header = a.header_rows
+    rows = header + steps
+    rounding = carray(int32_pointer(a.rounding_rows), (header - 1, a.columns))
+    x_offset, zero_points = np.int32(a.x_offset), np.int32(a.w_zero_point * a.depth)
     total = a.matrices * panels
     for i in range(total * chunk // chunks, total * (chunk + 1) // chunks):
         matrix = i // panels
@@ -94,33 +97,33 @@ def pack_matrices_q8(a, chunk, chunks):
         width = PANEL_COLUMNS if left > NARROW_COLUMNS else NARROW_COLUMNS
         address = a.packed + rows * (matrix * row_columns + column) * 4
         panel = carray(int32_pointer(address), (rows, width))
-        scales = carray(float32_pointer(address), (rows, width))
         source = a.w + matrix * a.depth * a.columns + column * column_step
         w = int8_pointer(source)
         done = 0
         panel[0, :] = 0
         if not a.by_columns and left >= width and width == PANEL_COLUMNS:
             done = whole
-            _pack_rows(source, row_step, address + FLOAT_HEADER * PANEL_COLUMNS * 4, whole, address)
+            _pack_rows(source, row_step, address + header * PANEL_COLUMNS * 4, whole, address)
         elif left < width:
-            panel[FLOAT_HEADER:, :] = 0
+            panel[:, :] = 0
         for j in range(min(left, width)):
             to, at = place_of(j, width), j * column_step
             sum_ = panel[0, to]
             if a.by_columns:
                 words = int32_pointer(source + at)
                 for step in range(whole):
-                    panel[FLOAT_HEADER + step, to] = words[step]
+                    panel[header + step, to] = words[step]
                 sum_ = run_sum(w, at, whole * 4)
             else:
                 for step in range(done, whole):
                     value, part = word(w, at + 4 * step * row_step, row_step, 4)
-                    panel[FLOAT_HEADER + step, to] = value
+                    panel[header + step, to] = value
                     sum_ += part
             if rest:
                 value, part = word(w, at + 4 * whole * row_step, row_step, rest)
-                panel[FLOAT_HEADER + whole, to] = value
+                panel[header + whole, to] = value
                 sum_ += part
-            panel[0, to] = np.int32(-a.x_offset * sum_)
-        scales[1, :] = a.scale
+            panel[0, to] = np.int32(-x_offset * np.int32(sum_ - zero_points))
+            for row in range(1, header):
+                panel[row, to] = rounding[row - 1, column + j]
     return 0

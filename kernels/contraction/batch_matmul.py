@@ -13,7 +13,7 @@ from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
 from ..operators import registration
 from ..parallel import LONGEST_NS
-from ..requantize import FLOAT_ROUNDING, channel_requantization, quantization_of
+from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from .batch_matmul_geometry import (
     BatchMatmulGeometry,
     adjoints,
@@ -27,7 +27,6 @@ from .blocks import (
     BATCH_MATMUL_PLAIN,
     BATCH_MATMUL_PLAIN_HYBRID,
     BATCH_MATMUL_Q8,
-    FLOAT_HEADER,
     GEMM_Q8,
     PACK_MATRICES_F32,
     PACK_MATRICES_Q8,
@@ -35,7 +34,16 @@ from .blocks import (
 from .cutting import address, block_rows, packed_columns
 from .node import FilterNode, resolve
 from .packed_f32 import pack_groups, with_weights
-from .packed_q8 import hybrid_output, joined, output_block, pack_hybrid, panels, quantized_rows
+from .packed_q8 import (
+    hybrid_output,
+    joined,
+    output_block,
+    pack_hybrid,
+    panels,
+    quantized_rows,
+    rounding_rows,
+    sums_fit,
+)
 from .sums import HybridSums, QuantizedSums
 
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
@@ -89,46 +97,66 @@ def _packing(
     return [KernelCall(family, kernel, args, {"w": n.w, "packed": packed}, chunks)]
 
 
-# --- 8 bits as XNNPACK rounds them
+# --- 8 bits
 
 
 def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
-    """int8; where XNNPACK does not take it, the reference's arithmetic."""
-    f = _float_rounded(n, g)
+    """int8; plain loops only where sums could overflow in vector kernels."""
+    f = _quantized(n, g)
     if f is None:
         return plain_calls(n, g)
-    scale, x_offset = float(f.requantization.float_scales[0]), f.x_offset
-    found = operands(n)
+    rows, found = rounding_rows(f.rounding, f.requantization), operands(n)
     packing: list[KernelCall] = []
     packed: Tensor | np.ndarray
     if n.w.is_constant:
-        matrices = _by_columns(found.n.w, found.w_by_columns, g)
-        sums = matrices.astype(np.int32).sum(axis=2)
-        scales = np.full(g.columns, scale, np.float32).view(np.int32)
-        headers = [np.stack([-x_offset * total, scales]) for total in sums]
-        packed = joined([panels(m[:, None, :], head) for m, head in zip(matrices, headers, strict=True)])
+        packed = _packed(_by_columns(found.n.w, found.w_by_columns, g), f, rows)
     else:
-        steps, name = -(-g.depth // 4), "pack_matrices_q8"
-        packed = n.scratch(g.w_matrices * (FLOAT_HEADER + steps) * packed_columns(g.columns) * 4)
-        fields = {"by_columns": found.w_by_columns, "x_offset": x_offset, "scale": scale}
+        steps, name, header = -(-g.depth // 4), "pack_matrices_q8", np.stack(rows)
+        packed = n.scratch(g.w_matrices * (1 + len(rows) + steps) * packed_columns(g.columns) * 4)
+        fields = {"by_columns": found.w_by_columns, "x_offset": f.x_offset, "w_zero_point": f.w_zero_point}
+        fields |= {"rounding_rows": address(header), "header_rows": 1 + len(rows)}
         packing = _packing(found.n, g, packed, name, name, PACK_MATRICES_Q8, **fields)
-    call = _pairs_call("batch_matmul_q8", found.n, g, g.depth, output_block(f), packed, None)
-    return [*found.calls, *packing, call]
+        packing[0].keep = (header,)
+    return [*found.calls, *packing, _byte_call(found.n, g, f, packed)]
 
 
-def _float_rounded(n: FilterNode, g: BatchMatmulGeometry) -> QuantizedSums | None:
-    """How sums become outputs as XNNPACK rounds them, None where it would not take the node."""
-    if n.numerics is not Numerics.DEFAULT:
-        return None
-    w = quantization_of("BATCH_MATMUL", n.w)
-    if w.zero_point != 0 or len(w.scales) != 1:
-        return None
+def _packed(matrices: np.ndarray, f: QuantizedSums, rows: list[np.ndarray]) -> np.ndarray:
+    """The panels of constant [matrices, columns, depth]."""
+    sums = matrices.astype(np.int32).sum(axis=2) - matrices.shape[2] * f.w_zero_point
+    headers = [np.stack([-f.x_offset * total, *rows]) for total in sums]
+    return joined([panels(m[:, None, :], head) for m, head in zip(matrices, headers, strict=True)])
+
+
+def _byte_call(
+    n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, packed: Tensor | np.ndarray
+) -> KernelCall:
+    """The call of the rounding's kernel; the exact one adds what the zero point of w makes of x's rows."""
+    if f.rounding == FLOAT_ROUNDING:
+        return _pairs_call("batch_matmul_q8", n, g, g.depth, output_block(f), packed, None)
+    sums: Tensor | np.ndarray = np.zeros(g.rows, np.int32)
+    if f.w_zero_point:
+        sums = n.scratch(_row_count(g) * 4)
+    name, factor = "batch_matmul_exact_q8", -f.w_zero_point
+    return _pairs_call(name, n, g, g.depth, output_block(f), packed, sums, factor)
+
+
+def _quantized(n: FilterNode, g: BatchMatmulGeometry) -> QuantizedSums | None:
+    """How sums become outputs: as XNNPACK rounds them, or the reference where it would not take the node.
+
+    None where vector kernels cannot hold the sums.
+    """
     requantization = channel_requantization("BATCH_MATMUL", n.x, n.w, n.y, g.columns, True)
-    scale = float(requantization.float_scales[0])
-    if not scale < 256 or 255 * 128 * g.depth * max(scale, 1.0) >= 2**30:
-        return None
-    x_zero, y_zero = (quantization_of("BATCH_MATMUL", tensor).zero_point for tensor in (n.x, n.y))
-    return QuantizedSums(n.x, n.w, None, n.y, x_zero, 0, y_zero, -128, 127, FLOAT_ROUNDING, requantization)
+    x, w, y = (quantization_of("BATCH_MATMUL", tensor) for tensor in (n.x, n.w, n.y))
+    zero_points = (x.zero_point, w.zero_point, y.zero_point)
+    f = QuantizedSums(n.x, n.w, None, n.y, *zero_points, -128, 127, FLOAT_ROUNDING, requantization)
+    takes = n.numerics is Numerics.DEFAULT and w.zero_point == 0 and len(w.scales) == 1
+    if takes and float(requantization.float_scales[0]) < 256:
+        scale = float(requantization.float_scales[0])
+        if 255 * 128 * g.depth * max(scale, 1.0) < 2**30:
+            return f
+    f = f._replace(rounding=DOUBLE_ROUNDING)
+    largest = np.full(g.columns, 255 * 255 * g.depth, np.int64)
+    return f if sums_fit(DOUBLE_ROUNDING, largest, requantization) else None
 
 
 def _pairs_call(
@@ -138,12 +166,17 @@ def _pairs_call(
     x_stride: int,
     output: np.ndarray,
     packed: Tensor | np.ndarray,
-    sums: Tensor | None,
+    sums: Tensor | np.ndarray | None,
+    sum_factor: int = 0,
 ) -> KernelCall:
-    """The call of a kernel of pairs; sums is how x's rows were quantized, for hybrid ones."""
+    """The call of a kernel of pairs.
+
+    sums is, for hybrid ones, how x's rows were quantized, and for others room for sum_factor times the
+    sum of each, or zeros.
+    """
     block = np.zeros(1, GEMM_Q8)
     block["rows"], block["columns"], block["depth"] = g.rows, g.columns, g.depth
-    block["x_stride"], block["output"] = x_stride, address(output)
+    block["x_stride"], block["output"], block["sum_factor"] = x_stride, address(output), sum_factor
     block["block_rows"] = block_rows(_BLOCK_BYTES, g.depth, 14)
     work_ns = g.multiplies * _BYTES_NS
     by_batches = g.batches > 1 and work_ns / g.batches < LONGEST_NS
@@ -152,12 +185,14 @@ def _pairs_call(
     args = g.block(BATCH_MATMUL_Q8)
     args["blocks"], args["w_bytes"] = address(copies), packed.size // g.w_matrices
     args["x_bytes"], args["y_bytes"] = g.rows * x_stride, g.rows * g.columns * n.y.dtype.itemsize
-    tensors = {"x": n.x, "y": n.y}
-    if sums is not None:
+    tensors, keep = {"x": n.x, "y": n.y}, [copies, output, g.x_index, g.w_index]
+    if isinstance(sums, np.ndarray):
+        args["sums"] = address(sums)
+        keep.append(sums)
+    elif sums is not None:
         tensors["sums"] = sums
         args["sums_bytes"] = sums.size // g.x_matrices if g.batches > 1 else 0
-    keep = (copies, output, g.x_index, g.w_index)
-    return with_weights(kernel, kernel, args, tensors, packed, chunks, keep)
+    return with_weights(kernel, kernel, args, tensors, packed, chunks, tuple(keep))
 
 
 def hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:

@@ -100,9 +100,12 @@ BATCH_MATMUL_PLAIN_HYBRID = _block(
 PACK_PANELS_F32 = _block("w bias packed groups columns depth")
 # ... and of w [matrices, depth, columns], with zeros in the biases' place.
 PACK_MATRICES_F32 = _block("w packed matrices columns depth")
-# w is [matrices, columns, depth] if by_columns, else [matrices, depth, columns]; a column's header is
-# -x_offset times its sum, and the scale.
-PACK_MATRICES_Q8 = _block("w packed matrices columns depth by_columns x_offset", "scale")
+# w is [matrices, columns, depth] if by_columns, else [matrices, depth, columns]. A column's header is
+# -x_offset times the sum of what its weights are above their zero point, and the rows at rounding_rows,
+# 32-bit [header_rows - 1, columns].
+PACK_MATRICES_Q8 = _block(
+    "w packed rounding_rows header_rows matrices columns depth by_columns x_offset w_zero_point"
+)
 
 # --- Convolutions through a table of offsets: for each group, y pixel m = the sum over taps of
 # x[table[m, tap]] @ w[tap]. The table, int32 [pixels, taps], gives elements into one image, or -1
