@@ -36,6 +36,11 @@ DEVICES = {
     **dict.fromkeys(("gpu", "gpu6"), "/job:localhost/replica:0/task:0/device:GPU:0"),
 }
 BUILT = {each.name for each in OPTIMIZERS if each.home}
+# What these cases set beside their optimizer.
+CPU_LAYOUTS = {
+    "cpu_nchw_to_nhwc": {"cpu_layout_conversion": 1},
+    "cpu_nhwc_to_nchw": {"cpu_layout_conversion": 2},
+}
 AGGRESSIVE = {"constfold", "arithmetic", "layout", "remap", "dependency", "loop", "shape"}
 
 
@@ -46,6 +51,11 @@ def config_of(names: Sequence[str], aggressive: bool = False, iterations: int = 
     options["memory_optimization"] = 0
     config = OptimizerConfig(**options)
     return config.aggressive() if aggressive else config
+
+
+def gpu_of(mode: str) -> dict[str, float]:
+    """The compute capability of the virtual GPU that TensorFlow had."""
+    return {"compute_capability": 6.1} if mode == "gpu6" else {}
 
 
 def optimized(
@@ -125,7 +135,7 @@ def nets(arguments: argparse.Namespace) -> None:
             if optimizer not in theirs:
                 continue
             config = config_of([] if optimizer == "default" else [optimizer])
-            config = config.with_options(onednn=arguments.mode != "cpu_plain")
+            config = config.with_options(onednn=arguments.mode != "cpu_plain", **gpu_of(arguments.mode))
             start = time.process_time()
             after = optimized(graph, feeds, fetches, config)
             seconds[optimizer] += time.process_time() - start
@@ -210,6 +220,7 @@ def rule_verdict(graph: GraphDef, case: dict[str, Any]) -> tuple[str, list[Graph
         if case.get(level) is None:
             continue
         config = config_of(case["optimizer"], level != "after", case.get("iterations", 1))
+        config = config.with_options(**gpu_of(case["device"]), **CPU_LAYOUTS.get(case["name"], {}))
         try:
             after = optimized(graph, case["feeds"], case["fetches"], config)
         except UnsupportedError as error:
@@ -238,7 +249,9 @@ def extra(arguments: argparse.Namespace) -> None:
         if theirs is None or (optimizer != "default" and optimizer not in BUILT):
             continue
         graph = placed(read_graph(folder / f"{name}.pb"), mode or arguments.mode)
-        config = config_of([] if optimizer == "default" else [optimizer])
+        config = config_of([] if optimizer == "default" else [optimizer]).with_options(
+            onednn=arguments.mode != "cpu_plain", **gpu_of(arguments.mode)
+        )
         after = optimized(graph, case["feeds"], case["fetches"], config)
         mine = len(after.node)
         row = counts[name.rpartition("_")[0]]

@@ -45,11 +45,12 @@ class CustomOptimizer:
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and four more.
+    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and five more.
 
     target is one of TARGETS. assume_valid_feeds trusts the declared shapes of feeds. stages switches single
-    rules on or off by name. Values of another kind are taken where their meaning is plain: a toggle is also
-    True, False, its name or its number. Raises ValueError for others.
+    rules on or off by name. compute_capability is that of the GPUs that nodes are placed on. Values of
+    another kind are taken where their meaning is plain: a toggle is also True, False, its name or its
+    number. Raises ValueError for others.
     """
 
     cpu_layout_conversion: CpuLayout = CpuLayout.NO_CONVERSION_ON_CPU
@@ -93,6 +94,7 @@ class OptimizerConfig:
     assume_valid_feeds: bool = False
     stages: Mapping[str, bool] = field(default_factory=dict)
     onednn: bool = True
+    compute_capability: float = 8.0
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -193,7 +195,7 @@ class OptimizerConfig:
         """The same with AGGRESSIVE for the optimizers that are built and know such a level, if not off."""
         names = (
             *("constant_folding", "arithmetic_optimization", "dependency_optimization"),
-            *("shape_optimization", "loop_optimization", "remapping"),
+            *("shape_optimization", "loop_optimization", "remapping", "layout_optimizer"),
         )
         return self.with_options(**{name: Toggle.AGGRESSIVE for name in names if getattr(self, name) != _OFF})
 
@@ -228,6 +230,10 @@ def _coerced(kind: object, value: Any) -> object:
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValueError(f"must be a whole number, got {value!r}")
         return value
+    if name == "float":
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"must be a number, got {value!r}")
+        return float(value)
     if name in _KINDS:
         made = _KINDS[name](**value) if isinstance(value, Mapping) else value
         if not isinstance(made, _KINDS[name]):

@@ -176,7 +176,6 @@ def _default_passes(config: OptimizerConfig) -> list[Pass]:
 def _check_settings(config: OptimizerConfig) -> None:
     """UnsupportedError for settings that nothing would follow."""
     refused: tuple[tuple[str, Callable[[OptimizerConfig], bool]], ...] = (
-        ("cpu_layout_conversion", lambda c: c.cpu_layout_conversion != 0),
         (
             "experimental_conditional_code_motion",
             lambda c: c.experimental_conditional_code_motion in (Toggle.ON, Toggle.AGGRESSIVE),

@@ -102,7 +102,13 @@ OPTIMIZERS = (
     Optimizer(
         "arithmetic", "arithmetic_optimizer", "arithmetic_optimization", "arithmetic.register:run_stages"
     ),
-    Optimizer("layout", "generic_layout_optimizer", "layout_optimizer", runs_once=True),
+    Optimizer(
+        "layout",
+        "generic_layout_optimizer",
+        "layout_optimizer",
+        "layout.register:convert_layouts",
+        runs_once=True,
+    ),
     Optimizer("remap", "remapper", "remapping", "remapper.register:fuse"),
     Optimizer("loop", "loop_optimizer", "loop_optimization", "loop:simplify_loops", runs_once=True),
     Optimizer("dependency", "dependency_optimizer", "dependency_optimization", "dependency:simplify"),

@@ -32,6 +32,12 @@ class Net(GraphBuilder):
     def op(self, op: str, *inputs: str, **attributes: object) -> str:
         return self.node(op, f"{op}_{len(self.graph_def.node)}", *inputs, **attributes)  # type: ignore[arg-type]
 
+    def on(self, device: str) -> "Net":
+        """All nodes on one device."""
+        for node in self.graph_def.node:
+            node.device = device
+        return self
+
     def out(self, *names: str) -> "Net":
         for name in names:
             self.fetches.append(self.node("Identity", f"y{len(self.fetches)}", name))

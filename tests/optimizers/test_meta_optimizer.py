@@ -102,7 +102,7 @@ def test_an_unknown_optimizer_is_passed_over_with_a_warning() -> None:
         {"auto_mixed_precision": True},
         {"memory_optimization": "MANUAL"},
         {"auto_parallel": {"enable": True}},
-        {"cpu_layout_conversion": 2},
+        {"experimental_conditional_code_motion": True},
     ],
     ids=str,
 )

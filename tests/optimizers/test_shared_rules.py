@@ -38,11 +38,15 @@ OTHERWISE = {
     ),
     "the op that TensorFlow makes has no kernel here",
 )
+# What these cases set beside their optimizer.
+CPU_LAYOUTS = {"cpu_nchw_to_nhwc": 1, "cpu_nhwc_to_nchw": 2}
 pytestmark = pytest.mark.skipif(not CASES, reason=f"{INDEX} is not there")
 
 
 def optimized(graph: GraphDef, case: dict[str, Any], aggressive: bool) -> GraphDef:
     options = {"optimizers": case["optimizer"], "min_graph_nodes": -1, "fail_on_optimizer_errors": True}
+    options |= {"compute_capability": 6.1 if case["device"] == "gpu6" else 8.0}
+    options |= {"cpu_layout_conversion": CPU_LAYOUTS.get(case["name"], 0)}
     config = OptimizerConfig(meta_optimizer_iterations=case["iterations"], **options)
     item = GrapplerItem.from_graph_def(graph, case["feeds"], case["fetches"])
     return MetaOptimizer(config.aggressive() if aggressive else config).optimize(item).graph_def()
@@ -68,7 +72,7 @@ def test_each_rewrite_is_tensorflows_or_smaller() -> None:
         if not good:
             worse.add(case["key"])
     assert worse == set(OTHERWISE)
-    assert seen["arithmetic"] == 92 and seen["constfold"] == 82
+    assert seen["arithmetic"] == 92 and seen["constfold"] == 82 and seen["layout"] == 37
 
 
 def test_results_stay() -> None:
