@@ -6,31 +6,12 @@ beginning to take them.
 
 from __future__ import annotations
 
+from ..kernels.operator_facts import NAMED_TYPES
 from ..kernels.operators import OPERATORS
 from ..lite.tensor import TensorType
 from ..schema.tflite import BuiltinOperator
 from .lite_graph import LiteOperator, LiteTensor
 
-NAMED_TYPES = {
-    "bf16": TensorType.BFLOAT16,
-    "f16": TensorType.FLOAT16,
-    "f32": TensorType.FLOAT32,
-    "f64": TensorType.FLOAT64,
-    "i2": TensorType.INT2,
-    "i4": TensorType.INT4,
-    "i8": TensorType.INT8,
-    "i16": TensorType.INT16,
-    "i32": TensorType.INT32,
-    "i64": TensorType.INT64,
-    "u4": TensorType.UINT4,
-    "u8": TensorType.UINT8,
-    "u16": TensorType.UINT16,
-    "u32": TensorType.UINT32,
-    "bool": TensorType.BOOL,
-    "str": TensorType.STRING,
-    "c64": TensorType.COMPLEX64,
-    "c128": TensorType.COMPLEX128,
-}
 _OF_CODES = {
     BuiltinOperator[name]: (
         frozenset(NAMED_TYPES[each] for each in facts.converts.split()),

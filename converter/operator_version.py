@@ -18,10 +18,10 @@ from functools import cache
 from operator import eq, gt
 from typing import NamedTuple
 
+from ..kernels.operator_facts import NAMED_TYPES
 from ..kernels.operators import OPERATORS
 from ..schema.operator_code import operator_name
 from .lite_graph import LiteOperator, LiteTensor
-from .operator_types import NAMED_TYPES
 
 Condition = Callable[[LiteOperator], bool]
 

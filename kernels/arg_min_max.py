@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, normalized_axis, scalar_integer
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 
 ARG_MIN_MAX = np.dtype(
@@ -55,8 +55,7 @@ def _prepare(operator: str, context: Context, node: Node) -> Sequence[KernelCall
     if wanted in INDEX_TYPES:
         y.type = wanted
     check_index_type(operator, "output", y)
-    if x.type not in _TYPES:
-        raise UnsupportedError(f"{operator}: float32, int8, uint8, int32 and bool are built, got {x!r}")
+    check_type(operator, x)
     if not axis.is_constant:
         context.set_dynamic(y)
         return None

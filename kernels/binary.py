@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
@@ -19,7 +19,7 @@ from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, TYPES, form_
 from .fused_activation import NONE, float_activation_range
 from .index_vector import quantization_pair
 from .lookup import TABLE_TYPES
-from .operators import registration
+from .operators import check_type, registration
 from .quantized_binary import Operands, quantized_arithmetic, quantized_quotient
 
 _F16, _F32, _F64 = TensorType.FLOAT16, TensorType.FLOAT32, TensorType.FLOAT64
@@ -91,30 +91,23 @@ def _fused(node: Node) -> int:
     return getattr(node.options, "fused_activation_function", NONE)
 
 
-def _arithmetic(
-    name: str, function: ArrayFunction | None = None, in_python: tuple[TensorType, ...] = ()
-) -> Registration:
+def _arithmetic(name: str, function: ArrayFunction | None = None) -> Registration:
     """Types too rare for kernels of their own run in NumPy, by function."""
-    quantized = TABLE_TYPES[:2] if name == "SQUARED_DIFFERENCE" else TABLE_TYPES
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         operands = broadcast_operands(context, node, name)
         out = operands[2]
         loops_of(name, operands)  # for its error
-        if out.type in in_python:
-            return None
+        check_type(name, out)
         plain = name in ("ADD", "SUB", "MUL") and out.type == _I16 and quantization_pair(out)[0] == 0
         if out.type in (_F32, _I32, _I64) or plain:
             limits = float_activation_range(name, _fused(node))
             return arithmetic_calls(
                 context, name, (name.lower(), SUFFIXES[out.type]), operands, limits, _DIVISION
             )
-        if out.type in quantized:
+        if out.type in TABLE_TYPES:
             return _quantized_calls(context, name, _fused(node), operands)
-        raise UnsupportedError(
-            f"{name}: types built are float32, int32, int64 and quantized int8, uint8 and int16, "
-            f"got {out.type_name}"
-        )
+        return None
 
     def invoke(context: Context, node: Node) -> None:
         assert function is not None
@@ -154,10 +147,7 @@ def _prepare_sum(context: Context, node: Node) -> Sequence[KernelCall]:
     context.resize_tensor(out, first.shape)
     if out.size == 0:
         return []
-    if out.type not in ADDED:
-        raise UnsupportedError(
-            f"ADD_N: types built are float32, int8, uint8, int16, int32 and int64, got {out.type_name}"
-        )
+    check_type("ADD_N", out)
     pairs = zip([first, *[out] * len(rest)], rest, strict=False)
     kernel = "add", ADDED[out.type]
     return [call for a, x in pairs for call in arithmetic_calls(context, "ADD_N", kernel, (a, x, out))]
@@ -188,10 +178,7 @@ def _extremum(name: str, function: ArrayFunction) -> Registration:
     def suffix(operands: Operands) -> str | None:
         loops_of(name, operands)  # for its error
         x = operands[0]
-        if x.type not in (_F16, _F32, *TABLE_TYPES, _I32, _I64):
-            raise UnsupportedError(
-                f"{name}: types built are float32 and signed integers and uint8, got {x.type_name}"
-            )
+        check_type(name, x)
         return None if x.type == _F16 else SUFFIXES[x.type]
 
     return registration(name, _prepared(name, suffix, 0.2), in_numpy(name, function))
@@ -218,19 +205,14 @@ def power_messages(name: str) -> dict[int, str]:
 
 
 def _mathematical(
-    name: str,
-    compiled: tuple[TensorType, ...],
-    in_python: tuple[TensorType, ...] = (),
-    function: ArrayFunction | None = None,
+    name: str, in_python: tuple[TensorType, ...] = (), function: ArrayFunction | None = None
 ) -> Registration:
-    """An operator with compiled kernels for some types, and a NumPy function for others."""
+    """An operator with compiled kernels for all types but those that a NumPy function serves."""
 
     def suffix(operands: Operands) -> str | None:
         x = operands[0]
-        if x.type not in (*compiled, *in_python):
-            built = ", ".join(t.name.lower() for t in (*compiled, *in_python))
-            raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
-        return SUFFIXES[x.type] if x.type in compiled else None
+        check_type(name, x)
+        return None if x.type in in_python else SUFFIXES[x.type]
 
     invoke = None if function is None else in_numpy(name, function)
     return registration(name, _prepared(name, suffix, 5, power_messages(name)), invoke)
@@ -243,8 +225,7 @@ def _prepare_power(context: Context, node: Node) -> Sequence[KernelCall] | None:
     """
     operands = broadcast_operands(context, node, "POW")
     x, exponent, _ = operands
-    if x.type not in (_F32, _I32):
-        raise UnsupportedError(f"POW: types built are float32, int32, got {x.type_name}")
+    check_type("POW", x)
     shared = x.type == _I32 and exponent.size == 1 and exponent.shape != x.shape
     kernel = "pow_by_squares" if shared else "pow", SUFFIXES[x.type]
     return binary_call(context, "POW", kernel, operands, 5, messages=power_messages("POW"))
@@ -276,21 +257,19 @@ def _bitwise(name: str, function: ArrayFunction) -> Registration:
     return registration(name, _prepared(name, suffix, 0), in_numpy(name, function))
 
 
-_FLOORED = (_F32, _I8, _I16, _I32, _I64)
-
 REGISTRATIONS = (
-    _arithmetic("ADD", np.add, (_F16,)),
+    _arithmetic("ADD", np.add),
     _arithmetic("SUB"),
-    _arithmetic("MUL", _multiply, (TensorType.COMPLEX64, TensorType.UINT32, _F16)),
+    _arithmetic("MUL", _multiply),
     _arithmetic("DIV"),
     _arithmetic("SQUARED_DIFFERENCE"),
     registration("ADD_N", _prepare_sum),
     _extremum("MAXIMUM", np.maximum),
     _extremum("MINIMUM", np.minimum),
     registration("POW", _prepare_power),
-    _mathematical("FLOOR_DIV", _FLOORED),
-    _mathematical("FLOOR_MOD", _FLOORED),
-    _mathematical("ATAN2", (_F32,), (_F16, _F64), _atan2),
+    _mathematical("FLOOR_DIV"),
+    _mathematical("FLOOR_MOD"),
+    _mathematical("ATAN2", (_F16, _F64), _atan2),
     _logical("LOGICAL_OR"),
     _logical("LOGICAL_AND"),
     _bitwise("BITWISE_XOR", np.bitwise_xor),

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 
 # Integers are compared as float32, as C++ does.
@@ -48,8 +48,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts("BUCKETIZE", node, 1)
     x, y = context.input(node, 0), context.output(node, 0)
     check_index_type("BUCKETIZE", "output", y, (TensorType.INT32,))
-    if x.type not in _SUFFIXES:
-        raise UnsupportedError(f"BUCKETIZE: float32, float64, int32 and int64 are built, got {x!r}")
+    check_type("BUCKETIZE", x)
     boundaries = _boundaries(node)
     context.resize_tensor(y, x.shape)
     args = np.zeros(1, BUCKETIZE_ARGS)

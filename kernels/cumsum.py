@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, normalized_axis, output_of, scalar_integer
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 
 # x and y are [outer, size, inner].
@@ -38,8 +38,7 @@ def _operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor]:
     x, axis = context.input(node, 0), context.input(node, 1)
     y = output_of(context, node, "CUMSUM", x)
     check_index_type("CUMSUM", "axis", axis, (TensorType.INT32,))
-    if x.type not in _KERNELS:
-        raise UnsupportedError(f"CUMSUM: float32, int32 and int64 are built, got {x!r}")
+    check_type("CUMSUM", x)
     if not x.shape:
         raise PrepareError(f"CUMSUM: input must have 1 dimension at least, got {x!r}")
     return x, axis, y

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
@@ -16,8 +16,8 @@ from ..lite.tensor import Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
 from .broadcast import SUFFIXES, same_shape, unary_call
 from .fused_activation import RELU, RELU6, RELU_N1_TO_1, float_activation_range
-from .lookup import BYTE_TYPES, TABLE_TYPES, at_least_call, lookup_call
-from .operators import registration
+from .lookup import TABLE_TYPES, at_least_call, lookup_call
+from .operators import check_type, registration
 from .requantize import quantization_of
 from .unary_tables import (
     Table,
@@ -37,8 +37,6 @@ from .unary_tables import (
 )
 
 _MAX_BITS = 16
-_F32, _I8, _I16 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16
-_SIGNED = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 
 # Parameters of a function that stand in the node's options, by field of the block.
 Parameters = Callable[[Node], Mapping[str, float]]
@@ -52,34 +50,27 @@ def _operator(
     name: str,
     element_ns: float = 0.2,
     *,
-    types: tuple[TensorType, ...] = (_F32,),
     table: Table | None = None,
-    tabled: tuple[TensorType, ...] = (_I8, _I16),
     not_negative: bool = False,
     function: str | Callable[[Node], str] = "",
     parameters: Parameters = _no_parameters,
-    in_python: tuple[tuple[TensorType, ...], ArrayFunction] | None = None,
-    built: str = "",
+    in_python: tuple[TensorType, ArrayFunction] | None = None,
 ) -> Registration:
-    """An operator by the types that its function has kernels for, and those that a table serves.
+    """An operator: a table serves its types of 8 and 16 bits, its function's kernels the others.
 
     With not_negative, quantized values below the zero point fail. function is the operator's own where
-    none is named. in_python are types that a NumPy function serves. built says what types there are,
-    where that is not just a list.
+    none is named. in_python is a type that a NumPy function serves.
     """
-    every = (*types, *(tabled if table is not None else ()))
-    built = built or f"types built are {', '.join(t.name.lower() for t in every)}"
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         x, y = same_shape(context, node, name)
-        if table is not None and x.type in tabled:
+        check_type(name, x)
+        if table is not None and x.type in TABLE_TYPES:
             results = table(Unary(name, x, y, node.options, context.numerics))
             checks = _not_negative(context, name, x) if not_negative else []
             return [*checks, *lookup_call(context, x, y, results)]
-        if in_python is not None and x.type in in_python[0]:
+        if in_python is not None and x.type == in_python[0]:
             return None
-        if x.type not in types:
-            raise UnsupportedError(f"{name}: {built}, got {x.type_name}")
         own = function(node) if callable(function) else function or name.lower()
         return unary_call(context, own, SUFFIXES[x.type], x, y, element_ns, **parameters(node))
 
@@ -99,9 +90,7 @@ def _relu(name: str, fused: int | None) -> Registration:
     """A clamp; fused is the like fused activation, None for RELU_0_TO_1."""
     low, high = (0.0, 1.0) if fused is None else float_activation_range(name, fused)
     limits = {"low": low, "high": high}
-    return _operator(
-        name, 0.1, table=relu_table(fused), tabled=TABLE_TYPES, function="clamp", parameters=lambda _: limits
-    )
+    return _operator(name, 0.1, table=relu_table(fused), function="clamp", parameters=lambda _: limits)
 
 
 def _grid(node: Node) -> Mapping[str, float]:
@@ -148,7 +137,6 @@ def _prepare_not(context: Context, node: Node) -> Sequence[KernelCall]:
 
 
 _ELU = table_of(lambda x: np.where(x < 0, np.expm1(x), x), half_even=True)
-_SIGN = ((TensorType.FLOAT64,), np.sign)
 
 REGISTRATIONS = (
     _operator("SIN", 5),
@@ -158,32 +146,19 @@ REGISTRATIONS = (
     _operator("SQRT", table=sqrt_table, not_negative=True),
     _operator("RSQRT", table=rsqrt_table, not_negative=True),
     _operator("SQUARE"),
-    _operator("NEG", types=_SIGNED, table=neg_table),
-    _operator("ABS", types=_SIGNED, table=abs_table),
+    _operator("NEG", table=neg_table),
+    _operator("ABS", table=abs_table),
     _operator("FLOOR"),
     _operator("CEIL"),
     _operator("ROUND"),
-    _operator(
-        "SIGN",
-        0.1,
-        types=(_F32, TensorType.INT32),
-        in_python=_SIGN,
-        built="types built are float32, float64 and int32",
-    ),
-    _operator(
-        "GELU",
-        1,
-        table=gelu_table,
-        tabled=TABLE_TYPES,
-        function=_gelu,
-        built="types built are float32, int8, uint8 and int16",
-    ),
-    _operator("FAKE_QUANT", 0.3, parameters=_grid, built="float32 is built"),
-    _operator("LOGISTIC", 0.5, table=logistic_table, tabled=(*BYTE_TYPES, _I16)),
-    _operator("TANH", 0.5, table=tanh_table, tabled=(*BYTE_TYPES, _I16)),
-    _operator("ELU", 0.5, table=_ELU, tabled=(_I8,)),
-    _operator("LEAKY_RELU", 0.1, table=leaky_relu_table, tabled=TABLE_TYPES, parameters=_alpha),
-    _operator("HARD_SWISH", 0.1, table=hard_swish_table, tabled=BYTE_TYPES),
+    _operator("SIGN", 0.1, in_python=(TensorType.FLOAT64, np.sign)),
+    _operator("GELU", 1, table=gelu_table, function=_gelu),
+    _operator("FAKE_QUANT", 0.3, parameters=_grid),
+    _operator("LOGISTIC", 0.5, table=logistic_table),
+    _operator("TANH", 0.5, table=tanh_table),
+    _operator("ELU", 0.5, table=_ELU),
+    _operator("LEAKY_RELU", 0.1, table=leaky_relu_table, parameters=_alpha),
+    _operator("HARD_SWISH", 0.1, table=hard_swish_table),
     _relu("RELU", RELU),
     _relu("RELU6", RELU6),
     _relu("RELU_N1_TO_1", RELU_N1_TO_1),

@@ -14,7 +14,7 @@ from ..lite.tensor import TensorType
 from .broadcast import same_shape
 from .fused_activation import NONE
 from .lookup import BYTE_TYPES
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 from .requantize import quantization_of
 
@@ -38,11 +38,8 @@ _ZERO_POINTS = {TensorType.INT8: 0, TensorType.UINT8: 128}
 
 def _prepare_l2(context: Context, node: Node) -> Sequence[KernelCall]:
     x, y = same_shape(context, node, "L2_NORMALIZATION")
-    suffix = _SUFFIXES.get(TensorType(x.type))
-    if suffix is None:
-        raise UnsupportedError(
-            f"L2_NORMALIZATION: types built are float32, int8 and uint8, got {x.type_name}"
-        )
+    check_type("L2_NORMALIZATION", x)
+    suffix = _SUFFIXES[TensorType(x.type)]
     if not x.shape:
         raise PrepareError(f"L2_NORMALIZATION: input must have an axis, got {x!r}")
     if getattr(node.options, "fused_activation_function", NONE) != NONE:
@@ -68,8 +65,7 @@ def _prepare_local_response(context: Context, node: Node) -> Sequence[KernelCall
     """One formula in both numerics: LiteRT's reference kernel, alone, leaves a window's last element out."""
     name = "LOCAL_RESPONSE_NORMALIZATION"
     x, y = same_shape(context, node, name)
-    if x.type != TensorType.FLOAT32:
-        raise UnsupportedError(f"{name}: float32 is built, got {x.type_name}")
+    check_type(name, x)
     options = node.options
     if len(x.shape) != 4 or options is None or options.radius < 0:
         raise PrepareError(

@@ -6,6 +6,29 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from ..lite.registration import InplaceOperator
+from ..lite.tensor import TensorType
+
+# Element types by the table's words for them.
+NAMED_TYPES = {
+    "bf16": TensorType.BFLOAT16,
+    "f16": TensorType.FLOAT16,
+    "f32": TensorType.FLOAT32,
+    "f64": TensorType.FLOAT64,
+    "i2": TensorType.INT2,
+    "i4": TensorType.INT4,
+    "i8": TensorType.INT8,
+    "i16": TensorType.INT16,
+    "i32": TensorType.INT32,
+    "i64": TensorType.INT64,
+    "u4": TensorType.UINT4,
+    "u8": TensorType.UINT8,
+    "u16": TensorType.UINT16,
+    "u32": TensorType.UINT32,
+    "bool": TensorType.BOOL,
+    "str": TensorType.STRING,
+    "c64": TensorType.COMPLEX64,
+    "c128": TensorType.COMPLEX128,
+}
 
 
 class Effects(IntEnum):
@@ -22,7 +45,8 @@ class Operator(NamedTuple):
     """The facts about one builtin operator.
 
     family names the module of kernels/, version is the newest one that it runs; gpu names the
-    family in delegates/cuda/families.py, "" where there is none. halves are the types whose results are those
+    family in delegates/cuda/families.py, "" where there is none. built are the element types that its kernels
+    take, "" where all do, or several operands decide. halves are the types whose results are those
     of float32, rounded; packed tells whether 2- and 4-bit tensors are moved as bytes. converts are the types
     of operand typed_operand for which the converter makes the operator (TensorFlow
     compiler/mlir/lite/ir/tfl_ops.td), "" for any.
@@ -35,6 +59,7 @@ class Operator(NamedTuple):
 
     family: str
     version: int
+    built: str = ""
     in_place: InplaceOperator = InplaceOperator.NONE
     effects: Effects = Effects.NONE
     halves: str = ""

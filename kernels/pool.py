@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..lite.context import Context, Numerics
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .fused_activation import float_activation_range, quantized_activation_range
 from .index_vector import check_counts, output_of, quantization_pair
 from .lookup import type_range
-from .operators import registration
+from .operators import check_type, registration
 from .padding import fitting_window
 from .parallel import chunk_count
 from .requantize import quantization_of
@@ -114,16 +114,14 @@ def _arguments(context: Context, name: str, options: Any, x: Tensor, y: Tensor) 
     return args
 
 
-def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: Node) -> Sequence[KernelCall]:
+def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall]:
     check_counts(name, node, 1)
     x = context.input(node, 0)
     y = output_of(context, node, name, x)
     options = node.options
     if options is None:
         raise PrepareError(f"{name}: options must give the filter size and strides, got none")
-    if x.type not in types:
-        built = ", ".join(_TYPES[t] for t in types)
-        raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
+    check_type(name, x)
     shape, (pad_top, pad_left) = output_shape(name, options, x.shape)
     context.resize_tensor(y, shape)
     args = _arguments(context, name, options, x, y)
@@ -142,12 +140,6 @@ def _prepare(name: str, types: tuple[TensorType, ...], context: Context, node: N
     return [KernelCall(f"pool_{suffix}", kernel, args, tensors, chunks)]
 
 
-def _registration(name: str, types: tuple[TensorType, ...]) -> Registration:
-    return registration(name, lambda context, node: _prepare(name, types, context, node))
-
-
-REGISTRATIONS = (
-    _registration("AVERAGE_POOL_2D", tuple(_TYPES)),
-    _registration("MAX_POOL_2D", tuple(_TYPES)),
-    _registration("L2_POOL_2D", (TensorType.FLOAT32,)),
+REGISTRATIONS = tuple(
+    registration(name, partial(_prepare, name)) for name in ("AVERAGE_POOL_2D", "MAX_POOL_2D", "L2_POOL_2D")
 )

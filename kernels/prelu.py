@@ -13,8 +13,7 @@ from ..lite.node import Node
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
 from .broadcast import SUFFIXES, binary_call, broadcast_shape
 from .index_vector import check_counts
-from .lookup import TABLE_TYPES
-from .operators import registration
+from .operators import check_type, registration
 from .quantized_binary import quantized_prelu
 
 
@@ -37,8 +36,7 @@ def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
         slope = _widened(slope)
     if not x.type == slope.type == y.type:
         raise PrepareError(f"PRELU: all tensors must have one type, got {x!r}, {slope!r} and {y!r}")
-    if x.type not in (TensorType.FLOAT32, *TABLE_TYPES):
-        raise UnsupportedError(f"PRELU: types built are float32, int8, uint8 and int16, got {x.type_name}")
+    check_type("PRELU", x)
     shape = broadcast_shape("PRELU", x.shape, slope.shape)
     # Such nodes are XNNPACK's, which multiplies as all operators of two operands do.
     by_xnnpack = context.numerics is Numerics.DEFAULT and x.type == TensorType.FLOAT32 and slope.is_constant

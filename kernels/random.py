@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import Shape, Tensor, TensorType
+from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_index_type, check_sizes, integers, scalar_integer
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 from .philox import PhiloxStream, uniform_f64
 
@@ -85,8 +85,7 @@ def _filling(name: str, normal: bool) -> Registration:
         check_index_type(name, "shape", shape)
         if len(shape.shape) != 1:
             raise PrepareError(f"{name}: shape must have 1 dimension, got {shape!r}")
-        if y.type != TensorType.FLOAT32:
-            raise UnsupportedError(f"{name}: types built are float32, got {y.type_name}")
+        check_type(name, y)
         _size(context, node, shape_of, shape)
         node.user_data = filling = _Filling(*_seeds(node), normal)
         return filling.calls(context, y) if shape.is_constant else None
@@ -108,8 +107,7 @@ def _samples_shape(context: Context, node: Node) -> Shape:
 def _prepare_multinomial(context: Context, node: Node) -> None:
     check_counts("MULTINOMIAL", node, 2)
     logits, count, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
-    if logits.type != TensorType.FLOAT32:
-        raise UnsupportedError(f"MULTINOMIAL: logits built are float32, got {logits.type_name}")
+    check_type("MULTINOMIAL", logits)
     if len(logits.shape) != 2 or (logits.shape[0] and not logits.shape[1]):
         raise PrepareError(f"MULTINOMIAL: logits must be batch x classes, got {logits!r}")
     check_index_type("MULTINOMIAL", "output", y)

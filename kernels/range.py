@@ -8,13 +8,13 @@ import numpy as np
 
 from ..lite.available_memory import check_room
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .dynamic_output import dynamic_call
 from .index_vector import MAX_SIZE, check_counts, check_same_type, set_constant
-from .operators import registration
+from .operators import check_type, registration
 
 _SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
 
@@ -73,8 +73,7 @@ def _operands(context: Context, node: Node) -> list[Tensor]:
         check_same_type("RANGE", tensor, y)
         if tensor.shape != ():
             raise PrepareError(f"RANGE: start, limit and delta must be scalars, got {tensor!r}")
-    if y.type not in _SUFFIXES:
-        raise UnsupportedError(f"RANGE: float32, int32 and int64 are built, got {y!r}")
+    check_type("RANGE", y)
     return operands
 
 

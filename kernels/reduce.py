@@ -13,7 +13,6 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
-from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
     check_counts,
@@ -24,7 +23,7 @@ from .index_vector import (
     output_of,
 )
 from .lookup import TABLE_TYPES
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 from .quantized_sum import (
     parameters_by_reference,
@@ -178,16 +177,12 @@ def _kernel(name: str, x: Tensor, count: int) -> _Kernel:
     return _Kernel(families.get(TensorType(x.type), "reduce_stored"), kernel, args)
 
 
-def _prepare(
-    name: str, types: tuple[TensorType, ...], context: Context, node: Node
-) -> Sequence[KernelCall] | None:
+def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | None:
     check_counts(name, node, 2)
     x, axis_tensor = context.input(node, 0), context.input(node, 1)
     y = output_of(context, node, name, x)
     check_index_type(name, "axes", axis_tensor, (TensorType.INT32,))
-    if x.type not in types:
-        built = ", ".join(t.name.lower() for t in types)
-        raise UnsupportedError(f"{name}: types built are {built}, got {x.type_name}")
+    check_type(name, x)
     if name in ("REDUCE_MAX", "REDUCE_MIN") and x.type in TABLE_TYPES:
         _check_extremum(context, name, x, axis_tensor, y)
     if not axis_tensor.is_constant:
@@ -303,20 +298,4 @@ def _truncated(sums: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(np.sign(sums) * (np.abs(sums) // count))
 
 
-def _registration(name: str, types: tuple[TensorType, ...]) -> Registration:
-    return registration(
-        name,
-        lambda context, node: _prepare(name, types, context, node),
-        lambda context, node: _invoke(name, context, node),
-    )
-
-
-REGISTRATIONS = (
-    _registration("MEAN", (*_NUMBERS, *TABLE_TYPES)),
-    _registration("SUM", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_PROD", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_MAX", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_MIN", (*_NUMBERS, *TABLE_TYPES, TensorType.BOOL)),
-    _registration("REDUCE_ANY", (TensorType.BOOL,)),
-    _registration("REDUCE_ALL", (TensorType.BOOL,)),
-)
+REGISTRATIONS = tuple(registration(name, partial(_prepare, name), partial(_invoke, name)) for name in _NUMPY)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..lite.context import Context, Numerics
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
@@ -205,14 +205,12 @@ def _copies(taps: Taps) -> bool:
 def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | None:
     resize = _checked(context, node, "RESIZE_BILINEAR")
     x, y = resize.x, resize.y
-    choice = _BILINEAR.get((context.numerics, x.type))
-    if choice is None:
-        raise UnsupportedError(f"RESIZE_BILINEAR: float32, int8, uint8 and int16 are built, got {x!r}")
+    check_type("RESIZE_BILINEAR", x)
     if not resize.size.is_constant:
         context.set_dynamic(y)
         return None
     _check_corners(resize)
-    kernel, rule, scratch_bytes = choice
+    kernel, rule, scratch_bytes = _BILINEAR[context.numerics, x.type]
     shape = _output_shape("RESIZE_BILINEAR", resize)
     context.resize_tensor(y, shape)
     if y.size == 0:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
 from .dynamic_output import dynamic_call
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
-from .operators import registration
+from .operators import check_type, registration
 
 # data is [count, size]; slices of y that no data falls into hold `initial` (a float32's bits, or an int32).
 # y has so many segments; number is the address of how many it must have, 0 where that is known before.
@@ -35,7 +35,6 @@ SEGMENT_ARGS = np.dtype(
 )
 OUT_OF_RANGE = 1
 
-_TYPES = (TensorType.FLOAT32, TensorType.INT32)
 _INT32 = (TensorType.INT32,)
 
 
@@ -44,8 +43,7 @@ def _data_and_ids(context: Context, node: Node, operator: str) -> tuple[Tensor, 
     data, ids = context.input(node, 0), context.input(node, 1)
     y = output_of(context, node, operator, data)
     check_index_type(operator, "segment ids", ids, _INT32)
-    if data.type not in _TYPES:
-        raise UnsupportedError(f"{operator}: float32 and int32 are built, got {data!r}")
+    check_type(operator, data)
     if data.shape[: len(ids.shape)] != ids.shape:
         raise PrepareError(
             f"{operator}: ids must have the shape of data's first axes, got {ids!r} for {data!r}"

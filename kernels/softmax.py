@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..lite.context import Context, Numerics
-from ..lite.errors import PrepareError, UnsupportedError
+from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.quantization import Quantization
@@ -15,7 +15,7 @@ from ..lite.tensor import Tensor, TensorType
 from .fixed_point import divide_by_power, exp_of_negative, high_multiply
 from .index_vector import check_counts, check_same_type
 from .lookup import BYTE_TYPES, interpolation_samples
-from .operators import registration
+from .operators import check_type, registration
 from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
@@ -222,14 +222,13 @@ def _call(
 
 def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     x, y = _rows("SOFTMAX", context, node)
+    check_type("SOFTMAX", x)
     beta = 0.0 if node.options is None else node.options.beta
     if x.type in BYTE_TYPES:
         kernel, args, tables = _byte_call(context, x, y, beta)
         return _call(context, "softmax_q8", kernel, x, y, args, tables)
     if x.type == TensorType.INT16:
         return _prepare_i16(context, node, x, y, beta)
-    if x.type != TensorType.FLOAT32:
-        raise UnsupportedError(f"SOFTMAX: types built are float32, int8, uint8 and int16, got {x.type_name}")
     args = np.zeros(1, SOFTMAX_F32)
     args["beta"] = beta
     return _call(context, "softmax_f32", "softmax_f32", x, y, args, [])
@@ -268,10 +267,9 @@ def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCal
 
 def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     x, y = _rows("LOG_SOFTMAX", context, node)
+    check_type("LOG_SOFTMAX", x)
     if x.type in BYTE_TYPES:
         return _prepare_log_bytes(context, x, y)
-    if x.type != TensorType.FLOAT32:
-        raise UnsupportedError(f"LOG_SOFTMAX: types built are float32, int8 and uint8, got {x.type_name}")
     calls = _call(context, "softmax_f32", "log_softmax_f32", x, y, np.zeros(1, SOFTMAX_F32), [])
     return _with_scratch_row(context, node, calls, x, 4)
 
