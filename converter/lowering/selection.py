@@ -9,7 +9,7 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, UniqueOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
-from .cast import as_int32
+from .cast import as_int32, cast_to
 from .elementwise import unary
 from .lowering import Lowering, Rule
 
@@ -37,7 +37,7 @@ def top_k_v2(lowering: Lowering, node: Node) -> list[LiteTensor]:
     shapes = [lowering.result_shape(node, i) for i in range(2)]
     results = lowering.results(node, shapes, [x.type, TensorType.INT32])
     lowering.add(node, BuiltinOperator.TOPK_V2, [x, as_int32(lowering, node, k)], results)
-    return results
+    return [results[0], cast_to(lowering, node, results[1], lowering.result_type(node, 1))]
 
 
 def approx_top_k(lowering: Lowering, node: Node) -> list[LiteTensor]:

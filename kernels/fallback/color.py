@@ -107,10 +107,10 @@ def adjust_contrast(x: np.ndarray, factor: np.ndarray) -> np.ndarray:
 
 
 def adjust_contrast_v1(x: np.ndarray, factor: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """AdjustContrastv2 of images of any numbers, between low and high, float32."""
+    """AdjustContrastv2 of images of any numbers, between low and high, float32; low wins where they cross."""
     op = "AdjustContrast"
     limits = element_of(op, "min_value", low), element_of(op, "max_value", high)
-    return np.minimum(np.maximum(_away_from_mean(op, x, factor), limits[0]), limits[1])
+    return np.maximum(np.minimum(_away_from_mean(op, x, factor), limits[1]), limits[0])
 
 
 REGISTRATIONS = (

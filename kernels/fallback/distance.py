@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -14,12 +17,29 @@ from .registry import kernel
 from .sparse_tensor import SparseTensor
 from .status import InvalidArgumentError
 
+_Sequence = tuple[list[int], list[Any]]
 
-def _sequences(held: SparseTensor) -> dict[tuple[int, ...], list[Any]]:
-    rows: dict[tuple[int, ...], list[Any]] = {}
-    for place, value in zip(held.indices.tolist(), held.values.tolist(), strict=True):
-        rows.setdefault(tuple(place[:-1]), []).append(value)
-    return rows
+
+def _sequences(held: SparseTensor) -> Iterator[_Sequence]:
+    """Stretches of elements of one row, in the order in which the elements come, which may not ascend."""
+    elements = zip(held.indices[:, :-1].tolist(), held.values.tolist(), strict=True)
+    for row, stretch in groupby(elements, itemgetter(0)):
+        yield row, [value for _, value in stretch]
+
+
+def _met(guesses: Iterator[_Sequence], truths: Iterator[_Sequence]) -> Iterator[tuple[list[int], list, list]]:
+    """Rows with both's stretches as a merge of the two meets them: empty where the other comes first."""
+    guess, truth = next(guesses, None), next(truths, None)
+    while guess is not None or truth is not None:
+        both = guess is not None and truth is not None and guess[0] == truth[0]
+        if truth is None or (guess is not None and guess[0] <= truth[0]):
+            assert guess is not None
+            yield guess[0], guess[1], truth[1] if both and truth is not None else []
+            guess = next(guesses, None)
+            truth = next(truths, None) if both else truth
+        else:
+            yield truth[0], [], truth[1]
+            truth = next(truths, None)
 
 
 def levenshtein(a: list[Any], b: list[Any]) -> int:
@@ -43,7 +63,11 @@ def edit_distance(
     *,
     normalize: bool,
 ) -> np.ndarray:
-    """Levenshtein's distance of sequences along the last axis, over the truth's length if normalized."""
+    """Levenshtein's distance of sequences along the last axis, over the truth's length if normalized.
+
+    Of a row that comes more than once the last stretch counts.
+    Source: TensorFlow tensorflow/core/kernels/edit_distance_op.cc.
+    """
     guess = SparseTensor.of(hypothesis_indices, hypothesis_values, hypothesis_shape)
     truth = SparseTensor.of(truth_indices, truth_values, truth_shape)
     if len(guess.shape) != len(truth.shape) or len(guess.shape) < 2:
@@ -51,10 +75,8 @@ def edit_distance(
         raise InvalidArgumentError(f"EditDistance: {message}")
     groups = tuple(max(a, b) for a, b in zip(guess.shape[:-1], truth.shape[:-1], strict=True))
     made = np.zeros(checked_shape(groups, np.dtype(np.float32)), np.float32)
-    guesses, truths = _sequences(guess), _sequences(truth)
-    for group in {*guesses, *truths}:
-        one, other = guesses.get(group, []), truths.get(group, [])
-        made[group] = _cost(levenshtein(one, other), len(other), normalize)
+    for row, one, other in _met(_sequences(guess), _sequences(truth)):
+        made[tuple(row)] = _cost(levenshtein(one, other), len(other), normalize)
     return made
 
 

@@ -28,7 +28,7 @@ def _lengths(op: str, fft_length: np.ndarray, rank: int) -> tuple[int, ...]:
 def _cut(op: str, x: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     """x with its last axes cut to the sizes; it must have as much."""
     inner = x.shape[x.ndim - len(sizes) :]
-    if any(have < want for have, want in zip(inner, sizes, strict=True)):
+    if any(0 < have < want for have, want in zip(inner, sizes, strict=True)):
         raise InvalidArgumentError(
             f"{op}: input's last axes must be at least {list(sizes)}, got {list(x.shape)}"
         )
@@ -76,7 +76,7 @@ def _to_real(op: str, rank: int) -> KernelRegistration:
         dtype = numpy_dtype(Treal)
         shape = (*x.shape[: x.ndim - rank], *lengths)
         seen = _cut(op, x, (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0))
-        if 0 in shape:
+        if 0 in shape or not seen.size:
             return np.zeros(checked_shape(shape, dtype), dtype)
         return np.fft.irfftn(seen, lengths, axes=_axes(rank)).astype(dtype)
 

@@ -101,7 +101,8 @@ def lstm_block_cell(
     op = "LSTMBlockCell"
     if x.ndim != 2:
         raise InvalidArgumentError(f"{op}: x must be [batch, inputs], got {list(x.shape)}")
-    check_cell(op, x, (cs_prev, h_prev), w, (wci, wcf, wco), b)
+    peepholes = (wci, wcf, wco) if attributes.use_peephole else ()
+    check_cell(op, x, (cs_prev, h_prev), w, peepholes, b)
     cell = _Cell.of(w, (wci, wcf, wco), b, attributes, True)
     found = cell.step(widened(x), widened(cs_prev), widened(h_prev))
     return tuple(value.astype(x.dtype) for value in found)

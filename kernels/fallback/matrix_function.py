@@ -23,8 +23,10 @@ def _as_type(value: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 
 def matrix_exponential(x: np.ndarray) -> np.ndarray:
-    """exp of matrices: by the series of x / 2^s, squared s times."""
+    """exp of matrices: by the series of x / 2^s, squared s times; NaNs of what is not finite."""
     held = _square(x)
+    finite = np.isfinite(held).all((-1, -2), keepdims=True)
+    held = np.where(finite, held, 0)
     norm = np.abs(held).sum(-1).max(-1, initial=0)[..., None, None] if held.size else np.zeros((1, 1))
     steps = np.maximum(np.ceil(np.log2(np.maximum(norm, 1e-300))) + 4, 0)
     small = held / np.exp2(steps)
@@ -34,7 +36,7 @@ def matrix_exponential(x: np.ndarray) -> np.ndarray:
         total = total + term
     for step in range(int(steps.max(initial=0))):
         total = np.where(step < steps, total @ total, total)
-    return _as_type(total, x)
+    return _as_type(np.where(finite, total, np.nan), x)
 
 
 def matrix_square_root(x: np.ndarray) -> np.ndarray:

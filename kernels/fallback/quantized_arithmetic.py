@@ -26,13 +26,13 @@ from .quantized_range import (
     scalar,
 )
 from .registry import kernel
-from .resampling import check_centers, linear_taps, resize_scale
-from .resize import resize_bilinear, wanted_size
+from .resampling import linear_taps, resize_scale
+from .resize import bilinear, wanted_size
 from .status import InvalidArgumentError
 
 _BYTES = frozenset((graph_def.DT_QUINT8, graph_def.DT_QINT8))
 _WIDE = frozenset((graph_def.DT_QINT32,))
-_RESIZED = frozenset((graph_def.DT_QUINT8, graph_def.DT_QINT32))
+_RESIZED = frozenset((graph_def.DT_QUINT8, graph_def.DT_QINT32, graph_def.DT_FLOAT))
 # A sum's range is as many times its inputs', so that 32 bits hold it with room to spare.
 _SUM_HEADROOM = 1 << 14
 _BIAS_HEADROOM = 1 << 17
@@ -278,15 +278,15 @@ def quantized_resize_bilinear(
     align_corners: bool,
     half_pixel_centers: bool,
 ) -> Ranged:
-    """ResizeBilinear of x [N, H, W, C]; the range is the same."""
+    """ResizeBilinear of x [N, H, W, C], which may be floats; the range is the same."""
     op = "QuantizedResizeBilinear"
-    check_centers(op, align_corners, half_pixel_centers)
     least, most = checked_range(op, low, high)
     if x.dtype == np.uint8:
         return _resized_bytes(x, size, align_corners, half_pixel_centers), number(least), number(most)
-    source = floats(x, least, most)
-    y = resize_bilinear(source, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
-    return quantized(y, least, most, x.dtype), number(least), number(most)
+    source = x if x.dtype == np.float32 else floats(x, least, most)
+    y = bilinear(op, source, size, align_corners, half_pixel_centers)
+    made = y if x.dtype == np.float32 else quantized(y, least, most, x.dtype)
+    return made, number(least), number(most)
 
 
 def _resized_bytes(

@@ -36,10 +36,10 @@ def checked_range(op: str, low: np.ndarray, high: np.ndarray) -> tuple[float, fl
     return least, most
 
 
-def _step(low: float, high: float, dtype: np.dtype) -> float:
-    """How much one integer is worth, as all steps of the type fill the range and one more."""
-    steps = 1 << (8 * dtype.itemsize)
-    return (high - low) * (steps / (steps - 1.0)) / steps
+def _wider(low: float, high: float, dtype: np.dtype) -> tuple[float, float]:
+    """How wide the range and one step more is, of the float32 low and high, and how many steps that are."""
+    steps = float(1 << (8 * dtype.itemsize))
+    return float(np.float32(high) - np.float32(low)) * (steps / (steps - 1.0)), steps
 
 
 def quantized_unclamped(x: np.ndarray | float, low: float, high: float, dtype: np.dtype) -> np.ndarray:
@@ -47,7 +47,8 @@ def quantized_unclamped(x: np.ndarray | float, low: float, high: float, dtype: n
     wide = np.asarray(x, np.float64)
     if low == high:
         return np.zeros(wide.shape)
-    scale = 1 / _step(low, high, dtype)
+    width, steps = _wider(low, high, dtype)
+    scale = steps / width
     lowest = limits(dtype)[0]
     return np.asarray(rounded(wide * scale) - rounded(np.asarray(low * scale)) + lowest)
 
@@ -61,9 +62,11 @@ def floats(x: np.ndarray, low: float, high: float) -> np.ndarray:
     """What the integers x stand for, float32."""
     if low == high:
         return np.full(x.shape, low, np.float32)
-    step = _step(low, high, x.dtype)
-    single = float(np.float32(step))
-    start = float(rounded(np.asarray(low / single))) * single
+    width, steps = _wider(low, high, x.dtype)
+    step = width / steps
+    # The first integer's worth is found in float32.
+    single = np.float32(step)
+    start = float(rounded(np.asarray(np.float32(low) / single)) * single)
     return (start + (x.astype(np.float64) - limits(x.dtype)[0]) * step).astype(np.float32)
 
 

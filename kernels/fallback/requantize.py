@@ -64,11 +64,10 @@ def requantize(
 
 
 def _used_range(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[float, float]:
-    """From the least to the greatest of what x stands for, and 0."""
+    """From the least to the greatest of what x stands for, and 0; of nothing they lie the wrong way round."""
     ends = checked_range(op, low, high)
-    if not x.size:
-        return 0.0, 0.0
-    used = floats(np.array([x.min(), x.max()], x.dtype), *ends)
+    lowest, highest = limits(x.dtype)
+    used = floats(np.array([x.min(initial=highest), x.max(initial=lowest)], x.dtype), *ends)
     return min(float(used[0]), 0.0), float(used[1])
 
 

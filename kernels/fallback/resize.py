@@ -47,7 +47,6 @@ def _axis_taps(
     half_pixel_centers: bool,
     interpolation: Interpolation,
 ) -> tuple[Taps, Taps]:
-    check_centers(op, align_corners, half_pixel_centers)
     scales = [resize_scale(op, n, m, align_corners) for n, m in zip(sizes, wanted, strict=True)]
     return (
         interpolation(sizes[0], wanted[0], scales[0], half_pixel_centers),
@@ -71,17 +70,26 @@ def _interpolated(
     return _resized(x, *_axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, interpolation))
 
 
+def bilinear(
+    op: str, x: np.ndarray, size: np.ndarray, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray:
+    """x [N, H, W, C] resized by straight lines between pixels, float32, with centers of any kind."""
+    return _interpolated(op, x, size, align_corners, half_pixel_centers, linear_taps)
+
+
 def resize_bilinear(
     x: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
     """x [N, H, W, C] resized by straight lines between pixels, float32."""
-    return _interpolated("ResizeBilinear", x, size, align_corners, half_pixel_centers, linear_taps)
+    check_centers("ResizeBilinear", align_corners, half_pixel_centers)
+    return bilinear("ResizeBilinear", x, size, align_corners, half_pixel_centers)
 
 
 def resize_bicubic(
     x: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
     """x [N, H, W, C] resized by cubics between pixels, float32."""
+    check_centers("ResizeBicubic", align_corners, half_pixel_centers)
     return _interpolated("ResizeBicubic", x, size, align_corners, half_pixel_centers, cubic_taps)
 
 
@@ -100,6 +108,7 @@ def resize_nearest(
     """x [N, H, W, C], each output pixel the nearest one, in x's type."""
     op = "ResizeNearestNeighbor"
     height, width = wanted_size(op, x, size)
+    check_centers(op, align_corners, half_pixel_centers)
     rows, columns = _nearest(op, (x.shape[1], x.shape[2]), (height, width), align_corners, half_pixel_centers)
     return x[:, rows][:, :, columns]
 
@@ -107,7 +116,6 @@ def resize_nearest(
 def _nearest(
     op: str, sizes: tuple[int, int], wanted: tuple[int, int], align_corners: bool, half_pixel_centers: bool
 ) -> tuple[np.ndarray, np.ndarray]:
-    check_centers(op, align_corners, half_pixel_centers)
     rows, columns = (
         nearest_indices(n, m, resize_scale(op, n, m, align_corners), align_corners, half_pixel_centers)
         for n, m in zip(sizes, wanted, strict=True)
@@ -138,9 +146,10 @@ def _gradient(
     half_pixel_centers: bool,
     interpolation: Interpolation,
 ) -> np.ndarray:
-    if gradient.ndim != 4 or x.ndim != 4 or len(x) != len(gradient) or x.shape[3] != gradient.shape[3]:
-        message = "gradient and image must have 4 dimensions, one batch and as many channels"
+    if gradient.ndim != 4 or x.ndim != 4:
+        message = "gradient and image must have 4 dimensions"
         raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
+    check_centers(op, align_corners, half_pixel_centers)
     sizes, wanted = (x.shape[1], x.shape[2]), (gradient.shape[1], gradient.shape[2])
     rows, columns = _axis_taps(op, sizes, wanted, align_corners, half_pixel_centers, interpolation)
     dy = gradient.astype(np.float64 if x.dtype == np.float64 else np.float32)
@@ -150,14 +159,14 @@ def _gradient(
 def resize_bilinear_gradient(
     gradient: np.ndarray, x: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
-    """The gradient of ResizeBilinear's input x, of which the shape and type count."""
+    """The gradient of ResizeBilinear's input x, of which height, width and type count."""
     return _gradient("ResizeBilinearGrad", gradient, x, align_corners, half_pixel_centers, linear_taps)
 
 
 def resize_bicubic_gradient(
     gradient: np.ndarray, x: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:
-    """The gradient of ResizeBicubic's input x, of which the shape and type count."""
+    """The gradient of ResizeBicubic's input x, of which height, width and type count."""
     return _gradient("ResizeBicubicGrad", gradient, x, align_corners, half_pixel_centers, cubic_taps)
 
 

@@ -148,10 +148,10 @@ def scale_and_translate_gradient(
     kernel_type: str,
     antialias: bool,
 ) -> np.ndarray:
-    """The gradient of ScaleAndTranslate's input x, of which the shape counts."""
+    """The gradient of ScaleAndTranslate's input x, of which height and width count."""
     op = "ScaleAndTranslateGrad"
-    if gradient.ndim != 4 or x.ndim != 4 or len(x) != len(gradient) or x.shape[3] != gradient.shape[3]:
-        message = "gradient and image must have 4 dimensions, one batch and as many channels"
+    if gradient.ndim != 4 or x.ndim != 4:
+        message = "gradient and image must have 4 dimensions"
         raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
     wanted = wanted_size(op, x, np.array(gradient.shape[1:3]))
     sizes = (x.shape[1], x.shape[2])

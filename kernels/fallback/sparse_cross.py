@@ -125,16 +125,19 @@ def sparse_cross(
     shapes: list[np.ndarray],
     dense_inputs: list[np.ndarray],
     *,
-    hashed_output: bool,
     num_buckets: int,
     hash_key: int,
+    out_type: DataType,
     internal_type: DataType,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Crosses joined by "_X_", or hashed from hash_key on; all columns are of internal_type."""
+    """Crosses joined by "_X_", or for numbers hashed from hash_key on; all columns are of internal_type.
+
+    The type of the result decides, as in TensorFlow, not the attribute hashed_output.
+    """
     if any((x.dtype == object) != (internal_type == _STRING) for x in (*values, *dense_inputs)):
         raise InvalidArgumentError(f"Inputs should be of internal type {int(internal_type)}")
     columns = _columns(indices, values, shapes, dense_inputs)
-    if not hashed_output:
+    if out_type == _STRING:
         return _crossed(columns, partial(_joined, b"_X_"), object)
     numbers = _numbers(columns, [_fingerprint] * len(columns))
     return _crossed(numbers, partial(_hashed, hash_key & _MASK, num_buckets), np.int64)

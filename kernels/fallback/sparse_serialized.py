@@ -25,8 +25,10 @@ def _texts(indices: np.ndarray, values: np.ndarray, shape: np.ndarray, T: DataTy
 def serialize_sparse(
     indices: np.ndarray, values: np.ndarray, shape: np.ndarray, *, T: DataType
 ) -> np.ndarray:
-    """The three parts: string [3]."""
-    SparseTensor.of(indices, values, shape)
+    """The three parts: string [3]. Whether they fit each other is seen where they are read."""
+    if (indices.ndim, values.ndim, shape.ndim) != (2, 1, 1):
+        got = f"{list(indices.shape)}, {list(values.shape)} and {list(shape.shape)}"
+        raise InvalidArgumentError(f"SerializeSparse: must be a matrix and two vectors, got {got}")
     return string_array(_texts(indices, values, shape, T), (3,))
 
 

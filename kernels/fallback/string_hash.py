@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 
 import numpy as np
 
@@ -99,7 +100,7 @@ def fingerprint(data: np.ndarray, method: np.ndarray) -> np.ndarray:
         raise InvalidArgumentError(f"Fingerprint: method must be 'farmhash64', got {method[()]!r}")
     if not data.ndim:
         raise InvalidArgumentError("Fingerprint: data must have an axis, got a scalar")
-    hashes = [_row_hash(row) for row in data.reshape(len(data), -1)]
+    hashes = [_row_hash(row) for row in data.reshape(len(data), prod(data.shape[1:]))]
     return np.array(hashes, "<u8").view(np.uint8).reshape(len(data), 8)
 
 

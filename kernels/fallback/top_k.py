@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 import numpy as np
 
 from .attributes import DataType
@@ -19,22 +21,46 @@ def _descending(x: np.ndarray) -> np.ndarray:
     return count - 1 - ascending[..., ::-1]
 
 
-def _top_k(x: np.ndarray, k: int, index: np.dtype) -> tuple[np.ndarray, np.ndarray]:
+def _top_k(x: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     if not x.ndim or not 0 <= k <= x.shape[-1]:
         message = f"input must have at least k columns, got k = {k} of {list(x.shape)}"
         raise InvalidArgumentError(message)
     places = _descending(widened(x))[..., :k]
-    return np.take_along_axis(x, places, -1), places.astype(index)
+    return np.take_along_axis(x, places, -1), places.astype(np.int32)
 
 
-def top_k(x: np.ndarray, *, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest of each row, from the largest on, and their places."""
-    return _top_k(x, k, np.dtype(np.int32))
+def _as_a_heap(row: list[float], k: int) -> list[int]:
+    """Places of the k largest as a heap holds them that has seen the row, the least at its top.
+
+    Source: TensorFlow tensorflow/core/lib/gtl/top_n.h; the heap is the C++ library's, which Python's equals.
+    """
+    ranked = [(value, -place) for place, value in enumerate(row)]
+    heap = ranked[: k + 1]
+    heapify(heap)
+    heappop(heap)
+    for candidate in ranked[k + 1 :]:
+        if candidate > heap[0]:
+            heappop(heap)
+            heappush(heap, candidate)
+    return [-place for _, place in heap]
 
 
-def top_k_v2(x: np.ndarray, k: np.ndarray, *, index_type: DataType) -> tuple[np.ndarray, np.ndarray]:
-    """The k largest of each row, from the largest on, and their places."""
-    return _top_k(x, scalar(k, "k"), numpy_dtype(index_type))
+def top_k(x: np.ndarray, *, k: int, sorted: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The k largest of each row and their places: from the largest on, or as a heap has them."""
+    values, places = _top_k(x, k)
+    if sorted or not 1 < k < x.shape[-1] or not x.size:
+        return values, places
+    rows = widened(x).reshape(-1, x.shape[-1]).tolist()
+    places = np.array([_as_a_heap(row, k) for row in rows], np.int32).reshape(places.shape)
+    return np.take_along_axis(x, places, -1), places
+
+
+def top_k_v2(
+    x: np.ndarray, k: np.ndarray, *, sorted: bool, index_type: DataType
+) -> tuple[np.ndarray, np.ndarray]:
+    """TopK, k being a tensor."""
+    values, places = top_k(x, k=scalar(k, "k"), sorted=sorted)
+    return values, places.astype(numpy_dtype(index_type))
 
 
 def approx_top_k(

@@ -25,6 +25,30 @@ KNOWN = (
         r"^differs: LiteRT, run \d: ValueError: Invalid tensor size\. \|",
         "what LiteRT does with empty tensors hangs on its memory",
     ),
+    Known(
+        (),
+        r"^differs: LiteRT, run \d: ValueError: Invalid data-type for array \|",
+        "LiteRT's Python interface has no arrays of bfloat16",
+    ),
+    Known(
+        (),
+        r"^differs: run_graph: [^#]*the range must ascend and be finite",
+        "such a range stands for nothing",
+    ),
+    Known(
+        (),
+        r"^differs: run_graph: [^#]*is out of bounds of",
+        "some of TensorFlow's sparse ops do not look whether indices lie in the shape",
+    ),
+    Known(
+        (
+            *("AvgPoolGrad", "AvgPool3DGrad", "FractionalAvgPoolGrad", "BatchNormWithGlobalNormalization"),
+            "BatchNormWithGlobalNormalizationGrad",
+        ),
+        r"^differs: run_graph: [^#]*must (be|have|ascend)",
+        "TensorFlow does not look whether these sizes go together, and reads what lies there",
+    ),
+    Known(("BroadcastArgs",), r"^differs: LiteRT, run \d: died \|", "LiteRT dies of empty shapes"),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 

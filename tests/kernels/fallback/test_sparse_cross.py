@@ -59,7 +59,12 @@ def test_hashes(name: str) -> None:
 @pytest.mark.parametrize("hashed", [False, True])
 @pytest.mark.parametrize("type", [STRING, INT64])
 def test_columns_of_the_first_op_are_of_one_type(hashed: bool, type: int) -> None:
-    attributes = {"hashed_output": hashed, "num_buckets": 0, "hash_key": 5, "internal_type": type}
+    attributes = {
+        "num_buckets": 0,
+        "hash_key": 5,
+        "internal_type": type,
+        "out_type": INT64 if hashed else STRING,
+    }
     with pytest.raises(InvalidArgumentError, match=f"should be of internal type {type}"):
         sparse_cross([], [], [], [TEXTS, NUMBERS], **attributes)
 
