@@ -33,7 +33,8 @@ from .xnnpack_nodes import takes_shapes
 _POINTERS = [("x", np.int64), ("y", np.int64)]
 
 # Elements are [outer, channels, inner]; scales (float32) and zeros (int32) have one element for
-# each channel. Kernels that multiply by 1 / scale have that in scales.
+# each channel. Kernels that multiply by 1 / scale have that in scales; quantize_i16, which has one channel,
+# has the scale behind it.
 AFFINE = np.dtype(
     [
         *_POINTERS,
@@ -49,7 +50,9 @@ CONVERT = np.dtype([*_POINTERS, ("size", np.int64)], align=True)
 
 _STORED_TYPES = (TensorType.INT8, TensorType.UINT8, TensorType.INT16)
 
-_REQUANTIZED_AT_ONCE = 16  # elements of LiteRT's vector loop
+# Elements of LiteRT's vector loops: between 8-bit types, and from float32 to int16.
+_REQUANTIZED_AT_ONCE = 16
+QUANTIZED_AT_ONCE = 8
 
 # Conversions between quantized types that are no table, as LiteRT has them.
 _REQUANTIZATIONS = frozenset(UNARY["requantize"][0].types.split())
@@ -84,9 +87,9 @@ def _affine_call(
         return []
     scales = np.ascontiguousarray(q.scales, np.float32)
     if kernel.startswith("quantize_") and not kernel.startswith("quantize_reference"):
-        scales = _reciprocals(
-            scales, of_halves=x.declared_type == TensorType.FLOAT16 and y.type == TensorType.INT8
-        )
+        of_halves = x.declared_type == TensorType.FLOAT16 and y.type == TensorType.INT8
+        inverse = _reciprocals(scales, of_halves)
+        scales = np.concatenate([inverse, scales]) if y.type == TensorType.INT16 else inverse
     zeros = np.zeros(layout[1], np.int32)
     zeros[:] = q.zero_points if len(q.zero_points) else 0
     args["scales"], args["zeros"] = scales.ctypes.data, zeros.ctypes.data
@@ -165,10 +168,15 @@ def _prepare_quantize(context: Context, node: Node) -> Sequence[KernelCall] | No
         return flat_copy_calls(context, x, y, x.nbytes)
     if y.type not in _STORED_TYPES:
         raise UnsupportedError(f"QUANTIZE: outputs built are int8, uint8 and int16, got {y.type_name}")
-    per_channel = quantization_of("QUANTIZE", y).per_channel
-    by_xnnpack = context.numerics is Numerics.DEFAULT and not per_channel and takes_shapes(x)
-    halves = "quantize" if by_xnnpack else "quantize_reference"
-    return _affine_call("QUANTIZE", context, f"{halves}_{SUFFIXES[y.type]}", x, y, y)
+    kernel = "quantize" if _multiplies(context, x, y) else "quantize_reference"
+    return _affine_call("QUANTIZE", context, f"{kernel}_{SUFFIXES[y.type]}", x, y, y)
+
+
+def _multiplies(context: Context, x: Tensor, y: Tensor) -> bool:
+    """Whether LiteRT multiplies by 1 / scale: XNNPACK, and its own vector code of int16."""
+    if context.numerics is Numerics.REFERENCE or quantization_of("QUANTIZE", y).per_channel:
+        return False
+    return y.type == TensorType.INT16 or takes_shapes(x)
 
 
 def _invoke_quantize(context: Context, node: Node) -> None:

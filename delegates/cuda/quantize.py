@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...kernels.quantize import QUANTIZED_AT_ONCE
 from ...lite.errors import UnsupportedError
 from .elementwise import launch_lookup
 from .launch import Argument, Constant
@@ -58,6 +59,7 @@ def _convert(b: Lowering, step: Step, call: KernelCall) -> None:
         limits = np.iinfo(y.dtype)
         args |= {"lowest": int(limits.min), "highest": int(limits.max)}
         constants["REFERENCE"] = reference
+        constants["AT_ONCE"] = QUANTIZED_AT_ONCE if call.kernel == "quantize_i16" else 0
     b.launch("quantize", "dequantize" if to_reals else "quantize", (-(-x.size // BLOCK),), args, constants)
 
 

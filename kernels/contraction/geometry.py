@@ -182,19 +182,19 @@ def fully_connected_geometry(keep_num_dims: bool, x: Shape, w: Shape) -> tuple[C
     """Sizes of FULLY_CONNECTED for an input x and weights w, as images of one pixel; and the output's shape.
 
     w is [O, K]. x has any shape; with keep_num_dims its last dimension must be K and becomes O,
-    otherwise its elements are read as [batch, K] and the result is [batch, O]. Raises
-    PrepareError when w has not 2 dimensions or x's size is no multiple of K.
+    otherwise its elements are read as [batch, K] and the result is [batch, O]; where K is 0, x is [..., 0].
+    Raises PrepareError when w has not 2 dimensions or x's size is no multiple of K.
     Source: LiteRT tflite/kernels/fully_connected.cc, UpdateOutputSize and PrepareImpl.
     """
     shapes = f"got x {_text(x)} and w {_text(w)}"
-    if len(w) != 2 or w[1] < 1:
-        raise PrepareError(f"FULLY_CONNECTED: weights must be [units, depth] with a depth above 0, {shapes}")
+    if len(w) != 2:
+        raise PrepareError(f"FULLY_CONNECTED: weights must be [units, depth], {shapes}")
     out_depth, in_depth = w
-    if keep_num_dims and (not x or x[-1] != in_depth):
+    if (keep_num_dims or in_depth == 0) and (not x or x[-1] != in_depth):
         raise PrepareError(f"FULLY_CONNECTED: the input's last dimension must be the depth, {shapes}")
-    if prod(x) % in_depth:
+    if in_depth and prod(x) % in_depth:
         raise PrepareError(f"FULLY_CONNECTED: the input's size must be a multiple of the depth, {shapes}")
-    batch = prod(x) // in_depth
+    batch = prod(x) // in_depth if in_depth else prod(x[:-1])
     shape = (*x[:-1], out_depth) if keep_num_dims else (batch, out_depth)
     return ConvGeometry(batch, 1, 1, in_depth, 1, 1, out_depth, 1, 1, in_depth), shape
 

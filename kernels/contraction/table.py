@@ -58,12 +58,19 @@ WAYS: Ways = {
 
 
 def prepared(check: Callable[[Context, Node], FilterNode | None], ways: Ways = WAYS) -> Prepare:
-    """The prepare hook: what the table has for a checked node, None where the check leaves it to invoke."""
+    """The prepare hook: what the table has for a checked node, None where the check leaves it to invoke.
+
+    Of products of depth 0 LiteRT stores zeros, whatever bias and zero point are.
+    """
 
     def prepare(context: Context, node: Node) -> Sequence[KernelCall] | None:
         n = check(context, node)
         if n is None or n.y.size == 0:
             return None if n is None else []
+        if n.x.size == 0:
+            from ..fill import fill_calls  # few models have such products
+
+            return fill_calls(context, n.y, n.y.dtype.itemsize, n.y.size, None)
         at_once, while_running = ways[n.operator, TensorType(n.x.type), TensorType(n.w.type)]
         return at_once(n) if n.is_constant else while_running(n)
 

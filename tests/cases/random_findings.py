@@ -244,6 +244,28 @@ CASES = [
         for shape, scale in (((2000, 4), 0.056), ((40, 300), 0.2))
         for dtype, zero in ((np.int8, 127), (np.uint8, 255))
     ),
+    # Halves of a step, in float32: what lies behind the last whole vector is divided in float64.
+    *(
+        _case(
+            "QUANTIZE",
+            [Kind(shape)],
+            Kind(shape, np.int16, 0.00123, zero),
+            [((np.arange(np.prod(shape)).reshape(shape) - 2500.5) * 0.00123).astype(np.float32)],
+        )
+        for shape, zero in (((5003,), 0), ((7,), 3), ((5, 1003), -4), ((5000,), 0))
+    ),
+    *(
+        _case(
+            *("FULLY_CONNECTED", [Kind((3, 0), dtype, scale, 3), Kind((4, 0), dtype, scale, 3)]),
+            Kind((3, 4), dtype, scale, 5),
+            options=tflite.FullyConnectedOptionsT(),
+            constants={1: np.zeros((4, 0), dtype)} if known else None,
+            version=4,
+            id=f"-{known}",
+        )
+        for dtype, scale in ((np.float32, None), (np.uint8, 0.1))
+        for known in (False, True)
+    ),
     _case(
         "FAKE_QUANT", [Kind((50,))], Kind((50,)), options=tflite.FakeQuantOptionsT(min=-6, max=5, num_bits=1)
     ),

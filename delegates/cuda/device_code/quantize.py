@@ -9,11 +9,13 @@ from .requantize import requantize_one, round_half_even
 @triton.jit
 def quantize(
     x_ptr, y_ptr, scale_ptr, zero_ptr, size, channels, inner, lowest, highest,
-    REFERENCE: tl.constexpr, BLOCK: tl.constexpr,
+    REFERENCE: tl.constexpr, AT_ONCE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
     """REFERENCE divides and rounds half away from zero, else a product is rounded half to even.
 
-    scale_ptr has scales, or else their reciprocals. NaN becomes the lowest.
+    scale_ptr has scales, or else their reciprocals. NaN becomes the lowest. Where AT_ONCE is not 0, there is
+    one channel, its scale lies behind the reciprocal, and what is behind the last whole AT_ONCE elements is
+    divided in float64 and rounded half away from zero.
     """
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     ok = i < size
@@ -32,6 +34,13 @@ def quantize(
         whole = tl.where(real < 0, -whole, whole)
     else:
         whole = round_half_even(real)
+    if AT_ONCE:
+        exact = x.to(tl.float64) / tl.load(scale_ptr + 1).to(tl.float64)
+        exact = tl.where(exact > low, exact, low.to(tl.float64))
+        exact = tl.where(exact < high, exact, high.to(tl.float64))
+        rounded = tl.floor(tl.abs(exact) + 0.5)
+        rest = tl.where(exact < 0, -rounded, rounded).to(tl.int32)
+        whole = tl.where(i < size // AT_ONCE * AT_ONCE, whole, rest)
     tl.store(y_ptr + i, (whole + zero).to(y_ptr.dtype.element_ty), ok)
 
 
