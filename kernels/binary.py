@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from ..lite.context import Context
+from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
@@ -101,7 +101,7 @@ def _arithmetic(name: str, function: ArrayFunction | None = None) -> Registratio
         check_type(name, out)
         plain = name in ("ADD", "SUB", "MUL") and out.type == _I16 and quantization_pair(out)[0] == 0
         if out.type in (_F32, _I32, _I64) or plain:
-            limits = float_activation_range(name, _fused(node))
+            limits = float_activation_range(name, _fused(node), context.numerics is Numerics.REFERENCE)
             return arithmetic_calls(
                 context, name, (name.lower(), SUFFIXES[out.type]), operands, limits, _DIVISION
             )

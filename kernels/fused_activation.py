@@ -9,6 +9,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 NONE, RELU, RELU_N1_TO_1, RELU6, TANH, SIGN_BIT = range(6)  # the schema's ActivationFunctionType
 
 _EVERYTHING = (-inf, inf)
+_LARGEST = float(np.finfo(np.float32).max)
 _FAR = 2.0**40  # steps that no type has
 _FLOAT_RANGES = {
     NONE: _EVERYTHING,
@@ -21,20 +22,22 @@ _FLOAT_RANGES = {
 }
 
 
-def float_activation_range(operator: str, fused: int) -> tuple[float, float]:
+def float_activation_range(operator: str, fused: int, bounded: bool = False) -> tuple[float, float]:
     """Lowest and highest result of a float operator under its fused activation.
 
-    Infinite ends leave values as they are. Raises UnsupportedError, naming the operator, for
+    Infinite ends leave values as they are; bounded, as LiteRT's reference kernels are, they are those of
+    float32's numbers. Raises UnsupportedError, naming the operator, for
     activations that the format does not have.
     Source: LiteRT tflite/kernels/kernel_util.h, CalculateActivationRange.
     """
     try:
-        return _FLOAT_RANGES[fused]
+        low, high = _FLOAT_RANGES[fused]
     except KeyError:
         raise UnsupportedError(
             f"{operator}: fused activation must be one of the format's 0 to 5, got {fused}; "
             "a separate activation operator would run"
         ) from None
+    return (max(low, -_LARGEST), min(high, _LARGEST)) if bounded else (low, high)
 
 
 def quantized_activation_range(

@@ -93,7 +93,8 @@ def _arguments(context: Context, name: str, options: Any, x: Tensor, y: Tensor) 
     fused = options.fused_activation_function
     if x.type == TensorType.FLOAT32:
         args = np.zeros(1, POOL_F32)
-        args["low"], args["high"] = float_activation_range(name, fused)
+        bounded = context.numerics is Numerics.REFERENCE
+        args["low"], args["high"] = float_activation_range(name, fused, bounded)
         return args
     by_xnnpack = _xnnpack_takes(context, name, options, x)
     if by_xnnpack:

@@ -93,8 +93,11 @@ DIFFERENCES = """
 - PRELU of int16 with int16 slopes: LiteRT reads them as int8. ATAN2 of operands that broadcast: LiteRT reads
   behind the smaller one.
 - Floats near the ends of their range: XNNPACK's EXP, LOG, SIN, COS, SQRT, and RSQRT of 0 give NaN or other
-  values; numlite's are right. Sums that overflow may do so in another order. LiteRT's own kernels (DIV by 0
-  with BUILTIN_REF) bound infinities to the largest float32; numlite leaves them.
+  values; numlite's are right. Sums that overflow may do so in another order. ARG_MAX and ARG_MIN along the
+  last axis: LiteRT's vector code loses numbers that stand beside NaN; numlite passes over NaN, as LiteRT does
+  along other axes.
+- SUM and REDUCE_PROD of quantized tensors without elements: LiteRT leaves the result unwritten; numlite gives
+  the stored 0 and 1.
 - QUANTIZE of floats beyond int32 steps: undefined in C++; numlite saturates. UNIQUE of NaN: LiteRT's map
   puts it anywhere.
 - RFFT2D to width 1: LiteRT transforms no columns. BATCH_MATMUL of float32 by int8 with adj_x: LiteRT's

@@ -110,13 +110,15 @@ def litert_kills(case: Case, numerics: str) -> bool:
 
 
 def check_if_it_runs(case: Case, numerics: str, relation: Refuses) -> None:
-    """LiteRT refuses as is known, or gives numlite's outputs."""
+    """LiteRT refuses as is known, or gives numlite's outputs; of those without elements any sizes."""
     try:
         expected = litert_outputs(case, numerics)
     except (RuntimeError, ValueError) as error:
         assert re.search(relation.match, str(error)), error
     else:
-        check_outputs(numlite_outputs(case.id, numerics), expected, EXACT, EXACT)
+        outputs = numlite_outputs(case.id, numerics)
+        if any(x.size for x in (*outputs, *expected)):
+            check_outputs(outputs, expected, EXACT, EXACT)
 
 
 @pytest.mark.skipif(find_spec("ai_edge_litert") is None, reason="ai-edge-litert is not installed")

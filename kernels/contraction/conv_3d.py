@@ -82,7 +82,7 @@ def prepare(context: Context, node: Node) -> list[KernelCall]:
 
     Source: LiteRT tflite/kernels/conv3d.cc, Prepare.
     """
-    n = resolve(context, node)
+    n = resolve(context, node)._replace(may_use_xnnpack=False)
     _check(n, channels=4)
     x, w, y = n.x.shape, n.w.shape, n.y
     windows = _windows(node, x[1:4], w[:3])
@@ -117,7 +117,8 @@ def _indirect_call(n: FilterNode, windows: Windows) -> KernelCall:
 
 
 def _transposed(context: Context, node: Node) -> FilterNode:
-    n, shape = resolve(context, node, (2, 1, 3)), context.input(node, 0)
+    n = resolve(context, node, (2, 1, 3))._replace(may_use_xnnpack=False)
+    shape = context.input(node, 0)
     _check(n, channels=3)
     if shape.type != TensorType.INT32 or shape.shape != (5,):
         raise PrepareError(f"{n.operator}: the output shape must be 5 int32 elements, got {shape!r}")

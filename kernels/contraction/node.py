@@ -83,7 +83,7 @@ class FilterNode(NamedTuple):
     @property
     def float_range(self) -> tuple[float, float]:
         """Lowest and highest float result under the activation."""
-        return float_activation_range(self.operator, self.fused)
+        return float_activation_range(self.operator, self.fused, bounded=not self.may_use_xnnpack)
 
     @property
     def tensors(self) -> Mapping[str, Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,18 @@ def _pooled(name: str, stride: int) -> Case:
     kinds = Kind((1, 6, 6, 3), np.int8, 0.0596, 2), Kind((1, 6 // stride, 6 // stride, 3), np.int8, 0.02, 5)
     return _case(name, [kinds[0]], kinds[1], None, options)
 
+
+def _arg(find: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+    """Along the last axis, as int32."""
+    return lambda x, *_: find(x, -1).astype(np.int32)
+
+
+_BESIDE_NAN = Differs("LiteRT's vectors along the last axis lose numbers beside NaN")
+# Infinities come of some in any arithmetic; LiteRT's own kernels bound them to float32's numbers.
+_FAR_ENDS = [
+    np.array([np.inf, -np.inf, 3e38, -3e38, 1, -1, 1, np.inf, 2], np.float32),
+    np.array([1, 1, 3e38, 3e38, 0, 0, 1, -3, 4], np.float32),
+]
 
 CASES = [
     _case(
@@ -265,6 +277,52 @@ CASES = [
         )
         for dtype, scale in ((np.float32, None), (np.uint8, 0.1))
         for known in (False, True)
+    ),
+    *(
+        _case(name, [Kind((9,)), Kind((9,))], Kind((9,)), _FAR_ENDS, options)
+        for name, options in (
+            ("ADD", tflite.AddOptionsT()),
+            ("SUB", tflite.SubOptionsT()),
+            ("MUL", tflite.MulOptionsT(fused_activation_function=tflite.ActivationFunctionType.RELU)),
+            ("DIV", tflite.DivOptionsT()),
+        )
+    ),
+    _case(
+        "MAX_POOL_2D",
+        [Kind((1, 3, 3, 1))],
+        Kind((1, 2, 2, 1)),
+        [_FAR_ENDS[0].reshape(1, 3, 3, 1)],
+        tflite.Pool2DOptionsT(
+            padding=tflite.Padding.VALID, stride_w=1, stride_h=1, filter_width=2, filter_height=2
+        ),
+    ),
+    _case(
+        *("FULLY_CONNECTED", [Kind((9, 1)), Kind((1, 1))], Kind((9, 1)), [_FAR_ENDS[0].reshape(9, 1)]),
+        options=tflite.FullyConnectedOptionsT(),
+        constants={1: np.full((1, 1), 3, np.float32)},
+    ),
+    _case(
+        *("CONV_3D", [Kind((1, 1, 1, 9, 1)), Kind((1, 1, 1, 1, 1))], Kind((1, 1, 1, 9, 1))),
+        [_FAR_ENDS[0].reshape(1, 1, 1, 9, 1)],
+        tflite.Conv3DOptionsT(stride_d=1, stride_h=1, stride_w=1),
+        {1: np.full((1, 1, 1, 1, 1), 3, np.float32)},
+    ),
+    *(
+        _case(
+            name,
+            [Kind((3, 4)), Kind((1,), np.int32)],
+            Kind((3,), np.int32),
+            [np.array([[5, -1, np.nan, -3], [np.nan, 5, 1, 0], [3, np.nan, 4, 9]], np.float32)],
+            options,
+            {1: np.array([1], np.int32)},
+            oracle=find,
+            litert_default=_BESIDE_NAN,
+            litert_reference=_BESIDE_NAN,
+        )
+        for name, options, find in (
+            ("ARG_MAX", tflite.ArgMaxOptionsT(output_type=tflite.TensorType.INT32), _arg(np.nanargmax)),
+            ("ARG_MIN", tflite.ArgMinOptionsT(output_type=tflite.TensorType.INT32), _arg(np.nanargmin)),
+        )
     ),
     _case(
         "FAKE_QUANT", [Kind((50,))], Kind((50,)), options=tflite.FakeQuantOptionsT(min=-6, max=5, num_bits=1)

@@ -20,8 +20,16 @@ KNOWN: tuple[Known, ...] = (
     Known(".*", "float16.* with extremes", "numlite computes in float32 and rounds once"),
     Known(_SUMS, "with extremes", "sums overflow in another order"),
     Known(
-        ".*", "(LiteRT|[(]) *np.float64[(]-?3.4028234663852886e[+]38", "LiteRT's own kernels bound infinities"
+        ".*",
+        "(LiteRT|[(]) *np.float64[(]-?3.4028234663852886e[+]38",
+        "LiteRT's own kernels bound infinities",
+        "AUTO",
     ),
+    Known("ARG_M.*", "with extremes", "LiteRT's vectors along the last axis lose numbers beside NaN"),
+    Known(
+        "SUM|REDUCE_PROD", r"^u?int(8|16)\([^)]*\)\[(\d+, )*0[\],]", "LiteRT leaves sums of nothing unwritten"
+    ),
+    Known("REDUCE_PROD", "input's scale must be under", "LiteRT shifts by less than nothing"),
     Known("QUANTIZE", "with extremes", "floats beyond int32: undefined in C++"),
     Known("UNIQUE", "with extremes", "LiteRT's map puts NaN anywhere"),
     Known(
@@ -63,7 +71,8 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "ADD|SUB|MUL",
         r"^u?int8.*np.u?int8\((-128|0)\), LiteRT np.u?int8\((127|255)\)|"
-        r"^u?int8.*np.u?int8\((127|255)\), LiteRT np.u?int8\((-128|0)\)",
+        r"^u?int8.*np.u?int8\((127|255)\), LiteRT np.u?int8\((-128|0)\)|"
+        r"^u?int8.*RELU.*LiteRT np.u?int8\((-128|0|127|255)\)",
         "LiteRT's vector code wraps around at 16 bits where XNNPACK does not take the node",
         "AUTO",
     ),
