@@ -1,4 +1,4 @@
-"""convert-model: a TensorFlow graph or SavedModel becomes a .tflite file."""
+"""convert-model: a TensorFlow graph, a SavedModel or an ONNX model becomes a .tflite file."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def command(
     page: Path | None,
     debug: bool,
 ) -> None:
-    """Converts SOURCE, a GraphDef file or a SavedModel's folder, and shows what became of each op.
+    """Converts SOURCE, a GraphDef file, a SavedModel's folder or an ONNX model, and shows what became of it.
 
     By default a graph's inputs are its placeholders, its outputs the results that no node uses, and all of
     a SavedModel's signatures are converted.
@@ -105,7 +105,8 @@ def command(
     from ..converter.target_spec import OpsSet, TargetSpec
 
     path = _only_one(source, graph_def, saved_model_dir)
-    if file_kind(path) == FileKind.SAVED_MODEL and path.is_file():
+    kind = file_kind(path)
+    if kind == FileKind.SAVED_MODEL and path.is_file():
         path = path.parent
     check_output(output, graph=path)
     if page is not None:
@@ -119,7 +120,12 @@ def command(
     else:
         if signatures or tags or allow_files:
             raise click.UsageError("--signature, --tags, --allow-files: only a SavedModel has them")
-        converter = _of_graph(path, _names(input_arrays), _names(output_arrays), input_shapes)
+        if kind == FileKind.ONNX and (input_arrays or output_arrays):
+            raise click.UsageError("--input-arrays, --output-arrays: an ONNX model says what they are")
+        if kind == FileKind.ONNX:
+            converter = _of_onnx(path, input_shapes)
+        else:
+            converter = _of_graph(path, _names(input_arrays), _names(output_arrays), input_shapes)
     sets = [
         *([] if no_builtins else [OpsSet.TFLITE_BUILTINS]),
         *([OpsSet.SELECT_TF_OPS] if select_tf_ops else []),
@@ -188,6 +194,15 @@ def _of_graph(
         return Converter.from_graph_def(path, inputs, outputs)
     names = inputs or list(Converter.from_graph_def(path, None, outputs).entries[0].inputs)
     return Converter.from_graph_def(path, inputs, outputs, _shapes(input_shapes, names))
+
+
+def _of_onnx(path: Path, input_shapes: str | None) -> Converter:
+    from ..converter.converter import Converter
+
+    if input_shapes is None:
+        return Converter.from_onnx(path)
+    names = list(Converter.from_onnx(path).entries[0].inputs)
+    return Converter.from_onnx(path, _shapes(input_shapes, names))
 
 
 def _names(text: str | None) -> list[str] | None:

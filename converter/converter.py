@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -105,6 +105,22 @@ class Converter(KnownSettings):
         if not keys:
             raise ModelError(f"{os.fspath(saved_model_dir)}: it has no signatures, and none is named")
         return cls(signature_entries(model, keys, input_shapes or {}))
+
+    @classmethod
+    def from_onnx(
+        cls,
+        onnx_model: Message | bytes | str | PathLike[str],
+        input_shapes: Shapes | None = None,
+        input_values: Mapping[str, object] | None = None,
+    ) -> Converter:
+        """Of an ONNX model: a file, its content, or a ModelProto. Neither onnx nor onnxruntime is needed.
+
+        input_shapes replace those of inputs, by name; input_values are inputs that become constants. Data
+        outside the file are read from its folder alone.
+        """
+        from .onnx.model_import import onnx_entry
+
+        return cls([onnx_entry(onnx_model, input_shapes, input_values)])
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:

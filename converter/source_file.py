@@ -11,6 +11,7 @@ from ..lite.errors import ModelError
 from .ir.graph_def_file import is_text, read_graph
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
+from .onnx.model_file import is_onnx
 from .saved_model.loader import load_saved_model
 from .tfg.text_parser import parse_module
 
@@ -22,6 +23,7 @@ class FileKind(Enum):
     GRAPH_DEF_TEXT = "GraphDef in text form"
     GRAPH_TEXT = "text of the graph IR"
     SAVED_MODEL = "SavedModel"
+    ONNX = "ONNX model"
 
 
 # What the first line of the graph IR's text starts with, behind comments.
@@ -37,7 +39,7 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
     with open(path, "rb") as file:
         start = file.read(1 << 16)
     if not is_text(start):
-        return FileKind.GRAPH_DEF
+        return FileKind.ONNX if is_onnx(start) else FileKind.GRAPH_DEF
     for line in start.decode(errors="replace").split("\n"):
         line = line.strip()
         # A comment starts with // there, and with # in the text of messages.
@@ -47,7 +49,7 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
 
 
 def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> Module:
-    """The graph in a GraphDef (.pb or .pbtxt), a text of the graph IR, or a SavedModel, as it is there.
+    """The graph in a GraphDef (.pb or .pbtxt), a text of the graph IR, a SavedModel, as it is there, or ONNX.
 
     tags choose among the graphs of a SavedModel. ModelError when the file is damaged or holds no graph.
     """
@@ -60,4 +62,8 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
             return parse_module(path.read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise ModelError(f"{path.name}: not a text ({error})") from error
+    if kind == FileKind.ONNX:
+        from .onnx.model_import import onnx_entry
+
+        return onnx_entry(path).module
     return import_graph_def(read_graph(path))

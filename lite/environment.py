@@ -17,6 +17,7 @@ VARIABLES = {
     "NUMLITE_SHARED": "the folder of models that tests read",
     "NUMLITE_STAND_IN": "tests for GPUs run on a stand-in for the driver",
     "NUMLITE_STAND_IN_HIDES": "what the stand-in lacks",
+    "NUMLITE_ONNX": "a Python with the onnx package, for tests/onnx_nodes.py",
     "NUMLITE_TENSORFLOW": "a Python with TensorFlow, for tests/random_graphs.py",
 }
 

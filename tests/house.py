@@ -18,6 +18,7 @@ GENERATED = tuple(
         "graph_def",
         "kernel_def",
         "model_metadata",
+        "onnx",
         "op_info",
         "rewriter_config",
         "saved_model",

@@ -11,12 +11,13 @@ from ...lite.errors import ModelError
 from ...schema.graph_def import GraphDef
 from ..ir.graph_def_file import graph_def_of_bytes, read_graph
 from ..ir.module import Module
+from ..onnx.model_file import is_onnx
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
 from ..saved_model.model_folder import ModelFolder
 
 # A GraphDef, its serialized form or file (.pb or .pbtxt), a module of the graph IR; a SavedModel, its
-# folder, or one of its signatures frozen.
+# folder, or one of its signatures frozen; an ONNX model's file.
 GraphSource = GraphDef | bytes | str | PathLike[str] | Module | SavedModel | FrozenGraph
 
 
@@ -39,8 +40,13 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
     ModelError when there is no graph, or no such signature.
     """
     if isinstance(graph, str | PathLike):
-        is_model = Path(graph).is_dir()
-        graph = load_saved_model(graph, allow_files=allow_files) if is_model else read_graph(graph)
+        path = Path(graph)
+        if not path.is_dir() and _is_onnx(path):
+            from ..onnx.model_import import onnx_entry
+
+            entry = onnx_entry(path)
+            return RunnableGraph(_graph_def(entry.module), entry.inputs, entry.outputs)
+        graph = load_saved_model(path, allow_files=allow_files) if path.is_dir() else read_graph(path)
     if isinstance(graph, SavedModel):
         return replace(_frozen(graph.freeze(signature)), folder=graph.folder)
     if signature is not None:
@@ -48,6 +54,11 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
     if isinstance(graph, FrozenGraph):
         return _frozen(graph)
     return RunnableGraph(_graph_def(graph))
+
+
+def _is_onnx(path: Path) -> bool:
+    with open(path, "rb") as file:
+        return is_onnx(file.read(1 << 16))
 
 
 def _frozen(graph: FrozenGraph) -> RunnableGraph:

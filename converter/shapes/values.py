@@ -159,7 +159,7 @@ def _gather(c: ShapeContext, results: Sequence[PartialShape]) -> Values:
         return [None]
     if ((indices < 0) | (indices >= len(value))).any():
         return [None]
-    return [value[indices]]
+    return [np.asarray(value[indices])]
 
 
 def _reshaped(c: ShapeContext, results: Sequence[PartialShape]) -> Values:

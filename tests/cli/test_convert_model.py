@@ -15,6 +15,7 @@ from numlite.schema.graph_def import AttrValue
 from numlite.schema.verifier import verify
 
 from ..converter.saved_model.saved_models import FLOAT, add, new_model, signature, write_model
+from ..onnx_builder import model, node, value
 
 
 @pytest.fixture
@@ -196,3 +197,25 @@ def test_wrong_usage(
     given = [argument.format(graph=graph) for argument in arguments]
     assert run_command(command, [str(graph), "-o", str(graph.with_name("m.tflite")), *given]) == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_onnx_model_is_known_by_its_content(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nodes = [node("Relu", ["x"], "r"), node("Neg", ["r"], "y")]
+    made = model(nodes, [value("x", ["n", 3])], [value("y", ["n", 3])])
+    path, output = tmp_path / "net.bin", tmp_path / "net.tflite"
+    path.write_bytes(made.SerializeToString())
+    options = ["--input-shapes", "2,3", "--verify", "1"]
+    assert run_command(command, [str(path), "-o", str(output), *options]) == 0
+    subgraph = tflite.read(output.read_bytes()).subgraphs[0]
+    assert subgraph.tensors[0].shape.tolist() == [2, 3]
+    assert subgraph.tensors[subgraph.outputs[0]].name == "y"
+    assert "Relu" in capsys.readouterr().out
+
+
+def test_options_of_other_files_are_wrong_usage_for_onnx(tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    path.write_bytes(
+        model([node("Neg", ["x"], "y")], [value("x", [1])], [value("y", [1])]).SerializeToString()
+    )
+    for option in (["--signature", "a"], ["--input-arrays", "x"], ["--output-arrays", "y"]):
+        assert run_command(command, [str(path), "-o", str(tmp_path / "out.tflite"), *option]) == 2

@@ -1,0 +1,209 @@
+"""Functions of one tensor's elements."""
+
+from __future__ import annotations
+
+import math
+
+from ...lite.errors import UnsupportedError
+from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT32
+from .call import Call, Rule
+from .tensor import Tensor
+
+# Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; exact to 1.5e-7.
+_ERF_AT = 0.3275911
+_ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+
+
+def _direct(op: str) -> Rule:
+    return lambda c: c.make(op, c.input(0))
+
+
+def absolute(c: Call) -> Tensor:
+    """|x|; of int64 by a choice."""
+    x = c.input(0)
+    if x.type == DT_UINT32:
+        return x
+    return (x < 0).choose(-x, x) if x.type == DT_INT64 else c.make("Abs", x)
+
+
+def sign(c: Call) -> Tensor:
+    """-1, 0 or 1."""
+    x = c.input(0)
+    if x.type != DT_INT64:
+        return c.make("Sign", x)
+    return c.body.cast(x > 0, x.type) - c.body.cast(x < 0, x.type)
+
+
+def acos(c: Call) -> Tensor:
+    """The angle of the point (x, sqrt(1 - x^2))."""
+    x = c.input(0)
+    return c.make("Atan2", _opposite(x), x)
+
+
+def asin(c: Call) -> Tensor:
+    """The angle of the point (sqrt(1 - x^2), x)."""
+    x = c.input(0)
+    return c.make("Atan2", x, _opposite(x))
+
+
+def _opposite(x: Tensor) -> Tensor:
+    return ((1 - x) * (1 + x)).apply("Sqrt")
+
+
+def atan(c: Call) -> Tensor:
+    """The angle of the point (1, x)."""
+    x = c.input(0)
+    return c.make("Atan2", x, x.apply("OnesLike"))
+
+
+def tan(c: Call) -> Tensor:
+    """sin(x) / cos(x)."""
+    x = c.input(0)
+    return x.apply("Sin") / x.apply("Cos")
+
+
+def sinh(c: Call) -> Tensor:
+    """(e^x - e^-x) / 2; near 0, where that cancels, x + x^3 / 6 + x^5 / 120 + x^7 / 5040."""
+    x = c.input(0)
+    square = x.apply("Square")
+    small = x * (1 + square * (1 / 6 + square * (1 / 120 + square * (1 / 5040))))
+    return (x.apply("Abs") < 1).choose(small, (x.apply("Exp") - (-x).apply("Exp")) * 0.5)
+
+
+def cosh(c: Call) -> Tensor:
+    """(e^x + e^-x) / 2."""
+    x = c.input(0)
+    return (x.apply("Exp") + (-x).apply("Exp")) * 0.5
+
+
+def asinh(c: Call) -> Tensor:
+    """sign(x) log(|x| + sqrt(x^2 + 1))."""
+    x = c.input(0)
+    size = x.apply("Abs")
+    root = (size.apply("Square") + 1).apply("Sqrt")
+    return x.apply("Sign") * c.make("Log1p", size + size.apply("Square") / (root + 1))
+
+
+def acosh(c: Call) -> Tensor:
+    """log(x + sqrt(x^2 - 1))."""
+    x = c.input(0)
+    return (x + ((x - 1) * (x + 1)).apply("Sqrt")).apply("Log")
+
+
+def atanh(c: Call) -> Tensor:
+    """log((1 + x) / (1 - x)) / 2."""
+    x = c.input(0)
+    return ((1 + x) / (1 - x)).apply("Log") * 0.5
+
+
+def erf(c: Call) -> Tensor:
+    """The error function by a polynomial, but where it is part of GELU, which is one operator."""
+    x = c.input(0)
+    return erf_for_gelu(c, x) if _is_of_gelu(c) else erf_of(x)
+
+
+def erf_for_gelu(c: Call, x: Tensor) -> Tensor:
+    """Erf as an op, which a rule makes part of a GELU."""
+    return c.make("Erf", x)
+
+
+def erf_of(x: Tensor) -> Tensor:
+    """sign(x) (1 - p(t) t e^(-x^2)), t = 1 / (1 + 0.3275911 |x|)."""
+    size = x.apply("Abs")
+    t = 1 / (1 + size * _ERF_AT)
+    p = t * _ERF[0] + _ERF[1]
+    for factor in _ERF[2:]:
+        p = p * t + factor
+    return x.apply("Sign") * (1 - p * t * (-size.apply("Square")).apply("Exp"))
+
+
+def _is_of_gelu(c: Call) -> bool:
+    """Whether it is in x * (1 + erf(x / sqrt(2))) / 2."""
+    if c.input(0).type != DT_FLOAT:
+        return False
+    output = c.wanted[0]
+    for op in ("Add", "Mul"):
+        users = c.importer.users.get(output, [])
+        if len(users) != 1 or users[0].op_type != op or users[0].domain not in ("", "ai.onnx"):
+            return False
+        if op == "Add" and not _adds_one(c, list(users[0].input), output):
+            return False
+        output = users[0].output[0]
+    before = c.importer.users.get(c.node.input[0], [])
+    made = c.input(0).made
+    is_scaled = made is not None and getattr(made.owner, "op", "") in ("RealDiv", "Mul")
+    return is_scaled and len(before) == 1
+
+
+def _adds_one(c: Call, names: list[str], output: str) -> bool:
+    others = [name for name in names if name != output]
+    held = c.importer.values.get(others[0]) if len(others) == 1 else None
+    data = held.data if isinstance(held, Tensor) else None
+    return data is not None and data.size == 1 and math.isclose(float(data.reshape(-1)[0]), 1)
+
+
+def is_inf(c: Call) -> Tensor:
+    """Infinities, of both signs or one."""
+    x = c.input(0)
+    positive, negative = c.flag("detect_positive", True), c.flag("detect_negative", True)
+    if positive and negative:
+        return c.make("IsInf", x)
+    if not positive and not negative:
+        return c.make("Less", x, x)
+    return x.equals(math.inf if positive else -math.inf)
+
+
+def reciprocal(c: Call) -> Tensor:
+    """1 / x."""
+    return 1 / c.input(0)
+
+
+def bitwise_not(c: Call) -> Tensor:
+    """All bits changed: -1 - x of signed integers, the largest number - x of others."""
+    x = c.input(0)
+    if x.type in (DT_INT8, DT_INT16, DT_INT32, DT_INT64):
+        return -1 - x
+    from ...kernels.fallback.dtypes import numpy_dtype
+
+    return int(2 ** (8 * numpy_dtype(x.type).itemsize) - 1) - x
+
+
+def dropout(c: Call) -> list[Tensor]:
+    """x itself, as in inference, and a mask that lets all pass."""
+    if len(c.operands) > 2 and (mode := c.optional(2)) is not None:
+        if mode.data is None:
+            raise UnsupportedError("training_mode must be constant")
+        ratio = c.optional(1)
+        if mode.data.any() and not (ratio is not None and ratio.data is not None and not ratio.data.any()):
+            raise UnsupportedError("training_mode: only inference is built")
+    x = c.input(0)
+    if not c.wants(1):
+        return [x]
+    mask = c.make("Fill", c.body.shape(x), c.body.scalar(True, DT_BOOL))
+    return [x, mask]
+
+
+REGISTRATIONS: dict[str, Rule] = {
+    **{op: _direct(op) for op in ("Ceil", "Cos", "Exp", "Floor", "Log", "Neg", "Sin", "Sqrt", "Tanh")},
+    "Abs": absolute,
+    "Acos": acos,
+    "Acosh": acosh,
+    "Asin": asin,
+    "Asinh": asinh,
+    "Atan": atan,
+    "Atanh": atanh,
+    "BitwiseNot": bitwise_not,
+    "Cosh": cosh,
+    "Dropout": dropout,
+    "Erf": erf,
+    "IsInf": is_inf,
+    "IsNaN": _direct("IsNan"),
+    "Not": _direct("LogicalNot"),
+    "Reciprocal": reciprocal,
+    "Round": _direct("Round"),
+    "Sigmoid": _direct("Sigmoid"),
+    "Sign": sign,
+    "Sinh": sinh,
+    "Softsign": _direct("Softsign"),
+    "Tan": tan,
+}

@@ -1,0 +1,142 @@
+"""ONNX models as modules of the graph IR, with the entry that convert and run_graph take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+
+import numpy as np
+from google.protobuf.message import Message
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.onnx import GraphProto, ValueInfoProto
+from ...schema.shown import shown
+from ..conversion import Entry
+from ..ir.attributes import Attributes, ShapeAttr
+from ..ir.module import Graph
+from ..ir.node import Node
+from ..ir.types import TensorType, element_type
+from ..named_values import Shapes
+from ..shapes.dimensions import Symbol
+from .body import Body, plain_shape
+from .element_types import NUMPY, inner_type, outside_type
+from .graph_import import FailedError, Importer, Refusal, Shared, declared_shape
+from .model_file import model_of
+from .tensor import Tensor
+
+# So many refused nodes are named for each reason.
+_NAMED = 3
+
+
+def onnx_entry(
+    source: Message | bytes | str | PathLike[str],
+    input_shapes: Shapes | None = None,
+    input_values: Mapping[str, object] | None = None,
+) -> Entry:
+    """An ONNX model's graph as a module, with its inputs and outputs by their names.
+
+    source is a file, its content, or a ModelProto (ours or the onnx package's). input_shapes replace those of
+    inputs by name; None or -1 in a shape is a size known only when the model runs. input_values are inputs
+    that become constants (sizes or axes, say, which operators want to be so). External data are read from
+    the file's folder alone. Raises ModelError for a model that is wrong, UnsupportedError that lists the
+    nodes for which there are no operators, each with the reason.
+    """
+    model, folder = model_of(source)
+    shared = Shared(model, folder)
+    graph = Graph()
+    shared.module.ops.append(graph)
+    importer = Importer(shared, Body(graph.body, shared.names))
+    importer.initializers(model.graph)
+    _bind(importer, model.graph, input_values or {})
+    inputs = _inputs(importer, model.graph, dict(input_shapes or {}))
+    importer.run(model.graph.node)
+    outputs = _outputs(importer, model.graph)
+    if shared.refusals:
+        raise _error(shared.refusals)
+    return Entry(shared.module, inputs, outputs)
+
+
+def _bind(importer: Importer, graph: GraphProto, values: Mapping[str, object]) -> None:
+    """Make constants of inputs, in the types that they declare."""
+    declared = {info.name: info.type.tensor_type.elem_type for info in graph.input}
+    for name, value in values.items():
+        if name not in declared:
+            known = ", ".join(declared) or "none"
+            raise ModelError(f"input_values: {shown(name)} is no input, the inputs are {known}")
+        type = declared[name]
+        array = np.asarray(value, NUMPY[type]) if type in NUMPY else np.asarray(value, object)
+        importer.values[name] = importer.constant(array, name)
+
+
+def _inputs(
+    importer: Importer, graph: GraphProto, shapes: dict[str, Sequence[int | None] | None]
+) -> dict[str, str]:
+    """A placeholder for each input that is no constant; their nodes by the inputs' names."""
+    found = {}
+    symbols: dict[str, Symbol] = {}
+    for info in graph.input:
+        if info.name in importer.values:
+            continue
+        if info.type.WhichOneof("value") != "tensor_type":
+            raise UnsupportedError(f"input {shown(info.name)}: only tensors are built")
+        shape = declared_shape(info, symbols)
+        if info.name in shapes:
+            given = shapes.pop(info.name)
+            shape = None if given is None else tuple(-1 if size is None else int(size) for size in given)
+        tensor = _placeholder(importer.body, info, shape)
+        found[info.name] = tensor.name
+        importer.values[info.name] = importer.body.cast(tensor, inner_type(info.type.tensor_type.elem_type))
+    if shapes:
+        known = ", ".join(found) or "none"
+        raise ModelError(f"input_shapes: {', '.join(shapes)} is no input, the inputs are {known}")
+    return found
+
+
+def _placeholder(body: Body, info: ValueInfoProto, shape: tuple[int, ...] | None) -> Tensor:
+    dtype = element_type(outside_type(info.type.tensor_type.elem_type))
+    type = TensorType(dtype, plain_shape(shape))
+    attributes: Attributes = {"dtype": dtype, "shape": ShapeAttr(plain_shape(shape))}
+    node = Node("Placeholder", body.names.new(info.name), [type], attributes)
+    body.block.append(node)
+    return Tensor(body, dtype.number, shape, node.results[0], name=node.name)
+
+
+def _outputs(importer: Importer, graph: GraphProto) -> dict[str, str]:
+    """Each output's node by its name."""
+    if not graph.output:
+        raise ModelError("graph: it must have outputs, this has none")
+    found = {}
+    body = importer.body
+    for info in graph.output:
+        try:
+            value = importer.find(info.name)
+        except FailedError:
+            continue
+        if not isinstance(value, Tensor):
+            raise UnsupportedError(f"output {shown(info.name)}: only tensors are built")
+        declared = info.type.tensor_type.elem_type
+        body.prefix = info.name
+        tensor = body.cast(value, outside_type(declared)) if declared else value
+        found[info.name] = _named(tensor, info.name)
+    return found
+
+
+def _named(tensor: Tensor, name: str) -> str:
+    """The text by which the value is found; its node is called like the output where it can be."""
+    value = tensor.value
+    assert isinstance(value.owner, Node)
+    if value.owner.op not in ("Placeholder", "Const") and len(value.owner.results) == 1:
+        value.owner.name = tensor.body.names.new(name)
+    return value.owner.name if value.index == 0 else f"{value.owner.name}:{value.index}"
+
+
+def _error(refusals: Sequence[Refusal]) -> UnsupportedError:
+    """One error for all nodes that were refused, by operator and reason."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for refusal in refusals:
+        groups.setdefault((refusal.op, refusal.reason), []).append(refusal.name)
+    lines = []
+    for (op, reason), names in sorted(groups.items()):
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        lines.append(f"  {shown(op)} ({', '.join(shown(name) for name in names[:_NAMED])}{more}): {reason}")
+    return UnsupportedError("ONNX operators that cannot be converted:\n" + "\n".join(lines))

@@ -1,0 +1,67 @@
+"""The ONNX operators that are read, and the family module that each comes from."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from ...lite.families import Families
+from .call import Rule
+
+# Operators of other domains than ONNX's own have the domain before them.
+_OPERATORS: dict[str, tuple[str, ...]] = {
+    "activations": (
+        *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "LeakyRelu", "LogSoftmax", "Mish"),
+        *("PRelu", "Relu", "Selu", "Shrink", "Softmax", "Softplus", "SwiGLU", "Swish", "ThresholdedRelu"),
+    ),
+    "binary": (
+        *("Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Clip", "Div", "Equal"),
+        *("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or"),
+        *("Pow", "Sub", "Sum", "Where", "Xor"),
+    ),
+    "cast": ("BitCast", "Cast", "CastLike"),
+    "control_flow": ("If", "Loop", "Scan"),
+    "conv": ("Conv", "ConvTranspose"),
+    "elementwise": (
+        *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "BitwiseNot", "Ceil", "Cos", "Cosh"),
+        *("Dropout", "Erf", "Exp", "Floor", "IsInf", "IsNaN", "Log", "Neg", "Not", "Reciprocal", "Round"),
+        *("Sigmoid", "Sign", "Sin", "Sinh", "Softsign", "Sqrt", "Tan", "Tanh"),
+    ),
+    "gather": (
+        *("Compress", "Gather", "GatherElements", "GatherND", "NonZero", "OneHot", "Scatter"),
+        *("ScatterElements", "ScatterND", "Unique", "ai.onnx.ml.ArrayFeatureExtractor"),
+    ),
+    "matmul": ("Det", "Einsum", "Gemm", "MatMul"),
+    "movement": (
+        *("CenterCropPad", "Concat", "DepthToSpace", "Pad", "ReverseSequence", "Slice", "SpaceToDepth"),
+        *("Split", "Tile", "Transpose"),
+    ),
+    "normalization": (
+        *("BatchNormalization", "CumSum", "GroupNormalization", "InstanceNormalization", "LRN"),
+        *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization", "RMSNormalization"),
+    ),
+    "pool": ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool"),
+    "reduce": (
+        *("ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"),
+        *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "TopK"),
+    ),
+    "resize": ("Resize", "Upsample"),
+    "shape": (
+        *("Constant", "ConstantOfShape", "Expand", "EyeLike", "Flatten", "Identity", "Range", "Reshape"),
+        *("Shape", "Size", "Squeeze", "Trilu", "Unsqueeze"),
+    ),
+}
+
+FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATORS)
+
+
+def domain_of(domain: str) -> str:
+    """A domain by its one name: ONNX's own is "" and "ai.onnx"."""
+    return "" if domain == "ai.onnx" else domain
+
+
+@lru_cache(None)
+def rule_of(domain: str, op: str) -> Rule | None:
+    """The operator's rule, None where there is none."""
+    name = f"{domain}.{op}" if domain else op
+    family = next(iter(FAMILIES.modules_of(name)), None)
+    return None if family is None else FAMILIES.registrations(family)[name]

@@ -1,0 +1,179 @@
+"""ONNX's own node tests, converted and run: which pass, which are refused and why, by operator.
+
+    python tests/onnx_nodes.py --onnx PYTHON [--match NAME]
+
+PYTHON is a Python that has the onnx package (NUMLITE_ONNX says it, too), whose tests these are
+(`onnx.backend.test`). An output is right where it differs from ONNX's by at most 1e-5 of the larger of 1 and
+itself (1e-2 of 16 bits).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numlite
+from numlite.converter import Converter
+from numlite.lite.errors import UnsupportedError
+from numlite.schema.onnx import ModelProto
+
+_WRITER = Path(__file__).with_name("onnx_node_cases.py")
+# What is due, what ONNX itself allows (some of its outputs have four digits), and of 16 bits.
+_EXACT, _ONNX, _SHORT = 1e-5, 1e-3, 1e-2
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one test ended, and why.
+
+    bound: passed with inputs that are sizes or settings as constants; close: nearer than ONNX asks for, but
+    not as near as is due; wrong: farther; failed: with another error than a refusal.
+    """
+
+    name: str
+    op: str
+    ended: str
+    why: str = ""
+
+
+def write_cases(python: str, folder: Path) -> int:
+    """The tests, written by the other Python; how many there are."""
+    command = [python, str(_WRITER), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
+    return int(done.stdout.split()[-1])
+
+
+def outcomes(folder: Path, match: str = "") -> Iterator[Outcome]:
+    for path in sorted(folder.glob("*.onnx")):
+        if re.search(match, path.stem):
+            yield outcome(path)
+
+
+def outcome(path: Path) -> Outcome:
+    """One test, run."""
+    name, op = path.stem, "?"
+    try:
+        op = _operator(path.read_bytes())
+        with np.load(path.with_suffix(".npz")) as held:
+            arrays = dict(held)
+        values: dict[str, np.ndarray] = {}
+        try:
+            model = Converter.from_onnx(path).convert()
+        except UnsupportedError as error:
+            values = _small_inputs(path, arrays) if "must be constant" in str(error) else {}
+            if not values:
+                raise
+            model = Converter.from_onnx(path, input_values=values).convert()
+        wrong = _compared(path, model, arrays, _EXACT)
+        if wrong and not _compared(path, model, arrays, _ONNX):
+            return Outcome(name, op, "close", wrong)
+        return Outcome(name, op, "wrong" if wrong else "bound" if values else "passed", wrong)
+    except UnsupportedError as error:
+        return Outcome(name, op, "refused", str(error).splitlines()[-1].partition("): ")[2] or str(error))
+    except Exception as error:
+        return Outcome(name, op, "failed", f"{type(error).__name__}: {error}")
+
+
+def _operator(content: bytes) -> str:
+    """The operator that the test is of; one that is written out in others has the name of all of those."""
+    ops = {node.op_type for node in ModelProto.FromString(content).graph.node}
+    return ops.pop() if len(ops) == 1 else "(expanded)"
+
+
+def _small_inputs(path: Path, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The inputs behind the first that are sizes, axes or settings rather than data."""
+    found = {}
+    for place, info in enumerate(ModelProto.FromString(path.read_bytes()).graph.input):
+        if place and arrays[f"i{place}"].ndim <= 1:
+            found[info.name] = arrays[f"i{place}"]
+    return found
+
+
+def _compared(path: Path, model: bytes, arrays: dict[str, np.ndarray], close: float) -> str:
+    """What is wrong with the outputs, "" when nothing is."""
+    graph = ModelProto.FromString(path.read_bytes()).graph
+    runner = numlite.Interpreter(model_content=model).get_signature_runner()
+    details = runner.get_input_details()
+    inputs = {}
+    for place, info in enumerate(graph.input):
+        if info.name not in details:
+            continue
+        given, dtype = arrays[f"i{place}"], details[info.name]["dtype"]
+        is_text = given.dtype.kind == "U"
+        inputs[info.name] = np.char.encode(given).astype(object) if is_text else given.astype(dtype)
+    results = runner(**inputs)
+    for place, info in enumerate(graph.output):
+        fault = _fault(results[info.name], arrays[f"o{place}"], close)
+        if fault:
+            return f"output {place}: {fault}"
+    return ""
+
+
+def _fault(found: np.ndarray, wanted: np.ndarray, close: float) -> str:
+    found = np.asarray(found)
+    if found.shape != wanted.shape:
+        return f"shape {list(found.shape)}, not {list(wanted.shape)}"
+    if wanted.dtype.kind == "U":
+        texts = [each.decode() if isinstance(each, bytes) else each for each in found.reshape(-1)]
+        return "" if texts == list(wanted.reshape(-1)) else "other texts"
+    short = wanted.dtype == np.float16 or str(found.dtype) in ("bfloat16", "float16")
+    close = _SHORT if short else close
+    with np.errstate(all="ignore"):
+        a, b = found.astype(np.float64), wanted.astype(np.float64)
+        bad = ~((np.abs(a - b) <= close * np.maximum(1, np.abs(b))) | (a == b) | (np.isnan(a) & np.isnan(b)))
+    if not bad.any():
+        return ""
+    return f"{int(bad.sum())} of {bad.size} differ, the first {a[bad][0]:.8g}, not {b[bad][0]:.8g}"
+
+
+def table(found: list[Outcome]) -> str:
+    """Numbers by operator, then the reasons of what did not pass."""
+    kinds = ("passed", "bound", "close", "refused", "wrong", "failed")
+    by_op: dict[str, Counter[str]] = {}
+    for each in found:
+        by_op.setdefault(each.op, Counter())[each.ended] += 1
+    lines = [f"{'operator':28}" + "".join(f"{kind:>9}" for kind in kinds)]
+    lines += [f"{op:28}" + "".join(f"{by_op[op][kind] or '':>9}" for kind in kinds) for op in sorted(by_op)]
+    whole = Counter(each.ended for each in found)
+    lines += [f"{'all':28}" + "".join(f"{whole[kind]:>9}" for kind in kinds), ""]
+    reasons = Counter(
+        (each.ended, each.op, each.why) for each in found if each.ended not in ("passed", "bound")
+    )
+    lines += [f"{ended:8} {count:4} {op}: {why[:160]}" for (ended, op, why), count in sorted(reasons.items())]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument(
+        "--onnx", metavar="PYTHON", default=os.environ.get("NUMLITE_ONNX"), help="a Python that has onnx"
+    )
+    parser.add_argument("--folder", type=Path, help="tests that onnx_node_cases.py wrote before")
+    parser.add_argument("--match", default="", help="a regular expression of the tests' names")
+    given = parser.parse_args()
+    if given.folder is None and given.onnx is None:
+        parser.error("--onnx or NUMLITE_ONNX must name a Python that has the onnx package")
+    if given.folder is not None:
+        found = list(outcomes(given.folder, given.match))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            write_cases(given.onnx, Path(folder))
+            found = list(outcomes(Path(folder), given.match))
+    print(table(found))
+    return int(any(each.ended in ("wrong", "failed") for each in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
