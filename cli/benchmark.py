@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .json_output import json_option, print_json
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
 
-    import numpy as np
-    from rich.console import Console
-
-    from ..interpreter import Interpreter
-    from .timing import Spread
+    from .benchmark_run import Latency, Start
+    from .comparison import Comparison
 
 
 @click.command("benchmark")
@@ -32,8 +30,14 @@ if TYPE_CHECKING:
     show_default=True,
     help="Time to measure for.",
 )
+@click.option("--runs", type=click.IntRange(min=1), help="Time that many runs instead, one by one.")
+@click.option(
+    "--warmup", type=click.IntRange(min=0), help="Runs before that are not timed; with --runs 1, else 100 ms."
+)
+@click.option("--signature", metavar="KEY", help="Measure this signature; its names are those of -i.")
 @click.option("--compare", "other", type=click.Choice(["litert"]), help="Measure in turns with LiteRT.")
 @click.option("--ops/--no-ops", default=True, help="Show the time of each operator.", show_default=True)
+@json_option
 @timeout_option
 @run_options
 def command(
@@ -41,8 +45,12 @@ def command(
     sources: tuple[str, ...],
     seed: int,
     seconds: float,
+    runs: int | None,
+    warmup: int | None,
+    signature: str | None,
     other: str | None,
     ops: bool,
+    as_json: bool,
     timeout: float | None,
     threads: int,
     resolver: str,
@@ -50,70 +58,59 @@ def command(
     options: tuple[str, ...],
     trust_compiled_code: bool,
 ) -> None:
-    """Measure the latency of MODEL: the median of short rounds, and the band that holds 80 % of them."""
-    from .console import make_console
-    from .run import set_inputs
+    """Measure MODEL: its start, its latency, its memory, and what each operator does and takes.
 
-    console = make_console()
-    interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
-    with interpreter.core.limited(timeout):
-        inputs = set_inputs(interpreter, sources, seed)
-        if timeout is not None:
-            interpreter.invoke()
+    The latency is the median, with the band that holds 80 % of the times.
+    """
+    from .benchmark_report import Report, json_fields, show
+    from .benchmark_run import measure, operator_results, peak_memory_bytes, profile, start
+
+    if other is not None and (runs is not None or warmup is not None or signature is not None):
+        raise click.UsageError("--compare goes without --runs, --warmup and --signature")
+    begun = start(
+        lambda: open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code),
+        sources,
+        seed,
+        signature,
+        timeout,
+    )
+    memory = peak_memory_bytes()
     with _progress() as on_progress:
         if other is None:
-            spread, rounds = _measure(interpreter.invoke, seconds, on_progress)
-            console.print(f"{_in_words('numlite', spread)}, {rounds} rounds")
+            latency, compared = measure(begun.invoke, seconds, runs, warmup, on_progress), None
         else:
-            spread = _compare(console, model, seconds, interpreter, resolver, threads, inputs, on_progress)
+            latency, compared = _in_turns(model, seconds, threads, resolver, begun, on_progress)
+    results, peak = None, None
     if ops:
-        _show_operators(console, interpreter, spread)
+        from .machine_peak import machine_peak
+
+        peak = machine_peak(threads)
+        results = operator_results(begun, profile(begun, latency.spread.median, runs), peak)
+    report = Report(begun, latency, memory, results, peak, compared)
+    if as_json:
+        settings = {"threads": threads, "resolver": resolver, "delegate": delegate, "signature": signature}
+        print_json("benchmark", json_fields(model, settings, report))
+    else:
+        show(report)
+    if compared is not None and not compared.agrees:
+        raise click.ClickException(f"{model}: the outputs do not agree with LiteRT's ({compared.outputs})")
 
 
-def _measure(
-    invoke: Callable[[], object], seconds: float, on_progress: Callable[[float], None]
-) -> tuple[Spread, int]:
-    from .timing import Spread, time_in_turns
-
-    times = time_in_turns([invoke], seconds, on_progress)
-    return Spread.of(times[:, 0]), len(times)
-
-
-def _compare(
-    console: Console,
+def _in_turns(
     model: str,
     seconds: float,
-    ours: Interpreter,
-    resolver: str,
     threads: int,
-    inputs: Mapping[str, np.ndarray],
+    resolver: str,
+    begun: Start,
     on_progress: Callable[[float], None],
-) -> Spread:
+) -> tuple[Latency, Comparison]:
+    from .benchmark_run import Latency
     from .comparison import compare
 
-    result = compare(model, seconds, threads, resolver, inputs, on_progress=on_progress, ours=ours)
-    console.print(f"{_in_words('numlite', result.numlite)}, {result.rounds} rounds")
-    console.print(_in_words("LiteRT", result.litert))
-    ratio = result.ratio
-    console.print(f"LiteRT / numlite: {ratio.median:.2f} ({ratio.p10:.2f} to {ratio.p90:.2f})")
-    console.print(f"outputs: {result.outputs}")
-    if not result.agrees:
-        raise click.ClickException(f"{model}: the outputs do not agree with LiteRT's ({result.outputs})")
-    return result.numlite
-
-
-def _show_operators(console: Console, interpreter: Interpreter, latency: Spread) -> None:
-    from .op_table import kind_table, node_table, profile_runs
-
-    profile = interpreter.profile(profile_runs(latency.median))
-    console.print(node_table(profile))
-    console.print(kind_table(profile))
-
-
-def _in_words(name: str, spread: Spread) -> str:
-    from .timing import in_words
-
-    return f"{name + ':':<8} {in_words(spread.median)} ({in_words(spread.p10)} to {in_words(spread.p90)})"
+    result = compare(
+        model, seconds, threads, resolver, begun.inputs, on_progress=on_progress, ours=begun.interpreter
+    )
+    return Latency(result.numlite_ns, "rounds"), result
 
 
 @contextmanager

@@ -26,8 +26,8 @@ QUANTA = 1
 class Comparison:
     """Times in ns per invoke; ratio = LiteRT's time / numlite's, round by round.
 
-    outputs says in words how near the outputs are, agrees whether that is near enough: one
-    quantum for integers, a thousandth of the largest value for floats.
+    numlite_ns are numlite's times, round by round. outputs says in words how near the outputs are, agrees
+    whether that is near enough: one quantum for integers, a thousandth of the largest value for floats.
     """
 
     litert: Spread
@@ -36,6 +36,7 @@ class Comparison:
     rounds: int
     outputs: str
     agrees: bool
+    numlite_ns: np.ndarray
 
 
 def compare(
@@ -66,6 +67,7 @@ def compare(
         len(times),
         outputs,
         agrees,
+        times[:, 1],
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 # A pipe or a file has no width; tables must not be cut there.
-UNBOUNDED_COLUMNS = 240
+UNBOUNDED_COLUMNS = 1 << 16
 
 
 def echo(text: str, err: bool = False) -> None:

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from .console import echo, make_table
+from .json_output import json_option, print_json
 from .main import run_command
 from .output_file import check_output
 
 if TYPE_CHECKING:
     from ..converter.conversion import NodeOutcome
     from ..converter.converter import Converter
+    from .conversion_check import Difference
 
 # How many nodes of a kind the table names.
 _NAMED = 3
@@ -77,6 +79,7 @@ _NAMED = 3
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a page (HTML) of what became of each node.",
 )
+@json_option
 @click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
 def command(
     source: Path | None,
@@ -94,6 +97,7 @@ def command(
     allow_custom_ops: bool,
     verify: int | None,
     page: Path | None,
+    as_json: bool,
     debug: bool,
 ) -> None:
     """Converts SOURCE, a GraphDef file, a SavedModel's folder or an ONNX model, and shows what became of it.
@@ -132,35 +136,36 @@ def command(
     ]
     converter.target_spec = TargetSpec(supported_ops=sets)
     converter.allow_custom_ops = allow_custom_ops
-    _convert(converter, output, page, verify)
-
-
-def _convert(converter: Converter, output: Path, page: Path | None, verify: int | None) -> None:
     conversion = converter.conversion()
     size = conversion.file.write(output)
-    _show(conversion.outcomes)
-    echo(f"{output}: {size:,} bytes")
     if page is not None:
         from ..lite.whole_file import write_whole
         from .conversion_report import report
 
         write_whole(page, [report(output.name, conversion, size).encode()])
+    if as_json:
+        from .conversion_json import fields
+
+        found = None if verify is None else _verify(output, converter, verify)
+        print_json("convert-model", fields(path, output, size, conversion, page, found))
+        return
+    _show(conversion.outcomes)
+    echo(f"{output}: {size:,} bytes")
+    if page is not None:
         echo(f"{page}: what became of each node")
-    if verify is not None:
-        _verify(output, converter, verify)
+    for difference in [] if verify is None else _verify(output, converter, verify):
+        echo(str(difference))
 
 
-def _verify(model: Path, converter: Converter, count: int) -> None:
+def _verify(model: Path, converter: Converter, count: int) -> list[Difference]:
     from .conversion_check import differences
 
     try:
-        found = differences(model, converter.entries, count)
+        return differences(model, converter.entries, count)
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(
             f"--verify: {model} is written, but random inputs could not be run: {error}"
         ) from error
-    for difference in found:
-        echo(str(difference))
 
 
 def _only_one(*paths: Path | None) -> Path:

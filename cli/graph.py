@@ -9,6 +9,7 @@ import click
 
 from .console import echo
 from .graph_source import load, named_function
+from .json_output import json_option, print_json
 from .output_file import check_output
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _SHOWS = ("text", "to_pbtxt", "dot", "svg", "diff")
     type=click.Path(exists=True, path_type=Path),
     help="Show what OTHER has that GRAPH has not, and the reverse. The status is 1 where they differ.",
 )
+@json_option
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead."
 )
@@ -45,6 +47,7 @@ def command(
     dot: bool,
     svg: bool,
     diff: Path | None,
+    as_json: bool,
     output: Path | None,
 ) -> None:
     """Show what GRAPH holds: signatures, inputs and outputs, ops, functions, variables.
@@ -54,10 +57,17 @@ def command(
     chosen = [name for name, asked in zip(_SHOWS, (text, to_pbtxt, dot, svg, diff), strict=True) if asked]
     if len(chosen) > 1:
         raise click.UsageError(f"only one of --{' and --'.join(chosen).replace('_', '-')} can be shown")
+    if as_json and (output is not None or (chosen and diff is None)):
+        raise click.UsageError("--json is for the summary and for --diff, and goes to stdout")
     if output is not None:
         check_output(output, graph=graph)
         if diff is not None:
             check_output(output, other_graph=diff)
+    if not chosen and as_json:
+        from .graph_json import summary_fields
+
+        print_json("graph", summary_fields(graph, _tags(tags), signature, function))
+        return
     if not chosen:
         from .graph_summary import summary
 
@@ -70,7 +80,10 @@ def command(
     from .graph_diff import differences
 
     lines = differences(module, _module(diff, _tags(tags), signature, function))
-    _give("\n".join(lines) if lines else "no difference", output)
+    if as_json:
+        print_json("graph", {"graph": str(graph), "other": str(diff), "differences": lines})
+    else:
+        _give("\n".join(lines) if lines else "no difference", output)
     if lines:
         raise click.exceptions.Exit(1)
 

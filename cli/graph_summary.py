@@ -83,35 +83,41 @@ def _body(body: Graph | Function) -> Iterator[str]:
         yield f"graph: {len(nodes)} nodes, producer {version.producer}, min consumer {version.min_consumer}"
     else:
         yield f"function {body.name!r}: {len(nodes)} nodes{', generic' if body.generic else ''}"
-    yield from _shortened([f"  input  {line}" for line in _inputs(body, nodes)])
-    yield from _shortened([f"  output {line}" for line in _outputs(body, nodes)])
-    counts = Counter(node.op for node in nodes if node.op != RETURN)
+    yield from _shortened([f"  input  {name}: {told}" for name, told in inputs_of(body, nodes)])
+    yield from _shortened([f"  output {name}: {told}" for name, told in outputs_of(body, nodes)])
+    counts = op_counts(nodes)
     width = max(map(len, counts), default=0)
     for op, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         yield f"  {op:<{width}} {count:>6}"
 
 
-def _inputs(body: Graph | Function, nodes: Iterable[Node]) -> Iterator[str]:
+def op_counts(nodes: Iterable[Node]) -> Counter[str]:
+    return Counter(node.op for node in nodes if node.op != RETURN)
+
+
+def inputs_of(body: Graph | Function, nodes: Iterable[Node]) -> Iterator[tuple[str, str]]:
+    """Each one's name, and its type in words."""
     if isinstance(body, Function):
         for value in body.arguments:
-            yield f"{body.argument_name(value)}: {value.type}"
+            yield str(body.argument_name(value)), str(value.type)
         return
     for node in nodes:
         if node.op in _INPUTS and node.results:
             shape = node.attributes.get("shape")
             sizes = _sizes(shape.sizes) if isinstance(shape, ShapeAttr) else "?"
-            yield f"{node.name}: {element(node.results[0].type)} {sizes}"
+            yield node.name, f"{element(node.results[0].type)} {sizes}"
 
 
-def _outputs(body: Graph | Function, nodes: Iterable[Node]) -> Iterator[str]:
+def outputs_of(body: Graph | Function, nodes: Iterable[Node]) -> Iterator[tuple[str, str]]:
+    """Each one's name, and its type in words; of a graph the results that no node takes."""
     if isinstance(body, Function):
         for i, type in enumerate(body.result_types):
-            yield f"{body.result_name(i)}: {type}"
+            yield str(body.result_name(i)), str(type)
         return
     for node in nodes:
         if node.op not in _NO_OUTPUTS and node.op not in _INPUTS and not any(r.users for r in node.results):
             for value in node.results:
-                yield f"{node.name}:{value.index}: {element(value.type)} ({node.op})"
+                yield f"{node.name}:{value.index}", f"{element(value.type)} ({node.op})"
 
 
 def _functions(module: Module) -> Iterator[str]:

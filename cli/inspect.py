@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ import click
 from ..schema.shown import shown
 from .console import echo, make_table
 from .delegate_options import delegate_option
+from .json_output import json_option, print_json
+from .model_file import operator_name, shape_of, type_name
 from .model_options import model_argument, trust_option
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
 @click.option("--strict", is_flag=True, help="List instead what is wrong or unusual in the file.")
 @click.option("--delegate", metavar="NAME", help="Show what this delegate takes: its name, or its module.")
+@json_option
 @delegate_option
 @trust_option
 def command(
@@ -37,6 +39,7 @@ def command(
     nodes: bool,
     strict: bool,
     delegate: str | None,
+    as_json: bool,
     options: tuple[str, ...],
     trust_compiled_code: bool,
 ) -> None:
@@ -49,12 +52,12 @@ def command(
     every such place is listed, and the exit code is 1 when there is any.
     """
     if strict:
-        _show_findings(model)
+        _show_findings(model, as_json)
         return
     if delegate is not None:
         from .inspect_delegate import show_delegate
 
-        show_delegate(model, delegate, options)
+        show_delegate(model, delegate, options, as_json)
         return
     from ..lite.errors import ModelError
     from ..lite.model import Model
@@ -64,6 +67,11 @@ def command(
         opened = Model.from_path(model)
     except ModelError as error:
         raise click.ClickException(f"{model}: {error}") from error
+    if as_json:
+        from .inspect_json import file_fields
+
+        print_json("inspect", file_fields(model, opened, trust_compiled_code))
+        return
     console = make_console()
     _show_file(console, model, opened)
     _show_signatures(console, opened)
@@ -77,18 +85,20 @@ def command(
     _show_memory(console, model, tensors, trust_compiled_code)
 
 
-def _show_findings(path: str) -> None:
+def _show_findings(path: str, as_json: bool) -> None:
     from ..lite.strict_check import model_findings
 
     try:
         found = model_findings(Path(path).read_bytes())
     except OSError as error:
         raise click.ClickException(f"{path}: {error.strerror or error}") from error
-    for finding in found:
-        echo(finding)
+    if as_json:
+        print_json("inspect", {"model": path, "findings": list(map(str, found))})
+    else:
+        for finding in found or [f"{path}: nothing found"]:
+            echo(finding)
     if found:
         raise click.exceptions.Exit(1)
-    echo(f"{path}: nothing found")
 
 
 def _show_file(console: Console, path: str, model: Model) -> None:
@@ -156,13 +166,13 @@ def _named(subgraph: Any, t: int, told: Callable[[Any], str]) -> str:
 
 
 def _describe(tensor: Any) -> str:
-    text = f"{shown(tensor.name or '(no name)')}  {_type_name(tensor.type)} {_shape(tensor)}"
+    text = f"{shown(tensor.name or '(no name)')}  {type_name(tensor.type)} {_shape(tensor)}"
     quantization = _quantization(tensor)
     return f"{text}  {quantization}" if quantization else text
 
 
 def _operator_counts(model: Model, subgraph: Any) -> Table:
-    counts = Counter(_operator_name(model, operator) for operator in subgraph.operators)
+    counts = Counter(operator_name(model, operator) for operator in subgraph.operators)
     table = make_table("operator", "version", "count")
     table.columns[2].justify = "right"
     for (name, version), count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
@@ -175,7 +185,7 @@ def _node_table(model: Model, subgraph: Any) -> Table:
     for index, operator in enumerate(subgraph.operators):
         inputs, outputs = (" ".join(map(str, vector)) for vector in (operator.inputs, operator.outputs))
         shapes = ", ".join(_named(subgraph, t, _shape) for t in operator.outputs)
-        table.add_row(str(index), _operator_name(model, operator)[0], inputs, outputs, shapes)
+        table.add_row(str(index), operator_name(model, operator)[0], inputs, outputs, shapes)
     return table
 
 
@@ -187,51 +197,13 @@ def _tensor_table(model: Model, subgraph: Any) -> Table:
         constant = "" if data is None else f"{data.size:,}"
         quantization = _quantization(tensor)
         table.add_row(
-            str(index), _type_name(tensor.type), _shape(tensor), constant, quantization, tensor.name or ""
+            str(index), type_name(tensor.type), _shape(tensor), constant, quantization, tensor.name or ""
         )
     return table
 
 
-def _operator_name(model: Model, operator: Any) -> tuple[str, int]:
-    from ..schema import tflite
-    from ..schema.operator_code import builtin_code
-
-    code = model.root.operator_codes[operator.opcode_index]
-    builtin = builtin_code(code)
-    if builtin == tflite.BuiltinOperator.CUSTOM:
-        return _custom_name(code.custom_code or "", model.custom_options(operator)), code.version
-    try:
-        return tflite.BuiltinOperator(builtin).name, code.version
-    except ValueError:
-        return f"builtin {builtin}", code.version
-
-
-def _custom_name(custom_code: str, custom_options: bytes) -> str:
-    """The custom code; for a TensorFlow op its name, which is in the options."""
-    from ..lite.errors import ModelError
-    from ..lite.unresolved import FLEX_PREFIX
-
-    if custom_code.startswith(FLEX_PREFIX):
-        from ..delegates.flex.options import node_def_of
-
-        with suppress(ModelError):
-            return f"TensorFlow {node_def_of(bytes(custom_options)).op}"
-    return f"CUSTOM {custom_code}"
-
-
-def _type_name(type: int) -> str:
-    from ..lite.tensor import TensorType
-
-    try:
-        return TensorType(type).name.lower()
-    except ValueError:
-        return f"type {type}"
-
-
 def _shape(tensor: Any) -> str:
-    signature = tensor.shape_signature
-    extents = signature if len(signature) else tensor.shape
-    return "x".join("?" if extent < 0 else str(extent) for extent in extents) or "scalar"
+    return "x".join("?" if extent < 0 else str(extent) for extent in shape_of(tensor)) or "scalar"
 
 
 def _quantization(tensor: Any) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..delegates.report import DelegationReport
 
 
-def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
+def show_delegate(model: str, name: str, options: Sequence[str], as_json: bool) -> None:
     """Apply the delegate to the model, and print what it does with each subgraph."""
     from ..delegates.loading import load_delegate
     from ..delegates.report import delegation_report
@@ -30,8 +30,14 @@ def show_delegate(model: str, name: str, options: Sequence[str]) -> None:
         interpreter.allocate_tensors()
     except (ValueError, RuntimeError) as error:
         raise click.ClickException(f"{model}: {error}") from error
-    for subgraph in interpreter.core.subgraphs:
-        report = delegation_report(subgraph, delegate)
+    reports = [delegation_report(subgraph, delegate) for subgraph in interpreter.core.subgraphs]
+    if as_json:
+        from .inspect_json import delegation_fields
+        from .json_output import print_json
+
+        print_json("inspect", delegation_fields(model, delegate.name, reports))
+        return
+    for subgraph, report in zip(interpreter.core.subgraphs, reports, strict=True):
         console.print(
             f"subgraph {subgraph.index}: {delegate.name} takes {report.delegated_nodes} of "
             f"{report.total_nodes} nodes in {len(report.partitions)} partitions; "

@@ -16,7 +16,7 @@ import numpy as np
 from ..lite import available_memory
 
 if TYPE_CHECKING:
-    from ..interpreter import Interpreter
+    from ..interpreter import Interpreter, SignatureRunner
 
 Detail = Mapping[str, Any]
 
@@ -51,6 +51,19 @@ def settable(interpreter: Interpreter) -> list[Detail]:
     """Details of the inputs that take a value: not of constants, which some models list as inputs."""
     details = interpreter.get_input_details()
     return [detail for detail in details if not interpreter.core.tensor(detail["index"]).is_constant]
+
+
+def signature_inputs(
+    interpreter: Interpreter, key: str, sources: Sequence[str], seed: int
+) -> tuple[SignatureRunner, dict[str, np.ndarray]]:
+    """The signature's runner, and an array for each of its inputs by name."""
+    known = list(interpreter.get_signature_list())
+    if key not in known:
+        names = ", ".join(map(repr, known)) or "none"
+        raise click.ClickException(f"signature {key!r}: the model's signatures are {names}")
+    runner = interpreter.get_signature_runner(key)
+    details = runner.get_input_details()
+    return runner, fill_inputs(details, read_inputs(sources, list(details)), seed)
 
 
 def file_of(source: str) -> str:

@@ -19,8 +19,8 @@ def node_table(profile: Sequence[OpProfile]) -> Table:
     table = _table("node", "operator", "time", "share", "output")
     total = _total(profile)
     for entry in profile:
-        share = f"{entry.time_ns / total:.1%}"
-        table.add_row(str(entry.node), entry.op, in_words(entry.time_ns), share, entry.output)
+        share = f"{entry.median_ns / total:.1%}"
+        table.add_row(str(entry.node), entry.op, in_words(entry.median_ns), share, entry.output)
     return table
 
 
@@ -28,7 +28,7 @@ def kind_table(profile: Sequence[OpProfile]) -> Table:
     """One row a kind of operator, the most expensive first."""
     times: dict[str, list[float]] = {}
     for entry in profile:
-        times.setdefault(entry.op, []).append(entry.time_ns)
+        times.setdefault(entry.op, []).append(entry.median_ns)
     table = _table("count", "operator", "time", "share")
     total = _total(profile)
     for op, spent in sorted(times.items(), key=lambda item: -sum(item[1])):
@@ -42,7 +42,7 @@ def profile_runs(latency_ns: float) -> int:
 
 
 def _total(profile: Sequence[OpProfile]) -> float:
-    return max(sum(entry.time_ns for entry in profile), 1)
+    return max(sum(entry.median_ns for entry in profile), 1)
 
 
 def _table(*names: str) -> Table:

@@ -9,10 +9,11 @@ import click
 
 from ..schema.shown import shown_name
 from .console import echo, make_table
+from .json_output import json_option, print_json
 from .model_inputs import file_of, named
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
-from .run_results import Output, Score, labels_of, outputs_of, to_json, values_text
+from .run_results import Output, Score, json_fields, labels_of, outputs_of, values_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +46,7 @@ Arrays = dict[str, "np.ndarray"]
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="What places of the outputs mean, a line each; else the model's metadata say so.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md) instead of tables.")
+@json_option
 @click.option("--signature", metavar="KEY", help="Run this signature; its names are those of -i and -o.")
 @timeout_option
 @run_options
@@ -84,9 +85,7 @@ def command(
     known = labels_of(model, labels, len(arrays)) if top and (signature is None or labels) else []
     outputs = outputs_of(details, arrays, known)
     if as_json:
-        import json
-
-        click.echo(json.dumps(to_json(model, inputs, outputs, top), allow_nan=False))
+        print_json("run", json_fields(model, inputs, outputs, top))
     else:
         _show(inputs, outputs, top)
     if output is not None:
@@ -123,15 +122,9 @@ def _run_signature(
     interpreter: Interpreter, key: str, sources: tuple[str, ...], seed: int
 ) -> tuple[Arrays, Arrays, Mapping[str, Mapping[str, Any]]]:
     """Inputs and outputs by name, and the outputs' details."""
-    from .model_inputs import fill_inputs, read_inputs
+    from .model_inputs import signature_inputs
 
-    known = list(interpreter.get_signature_list())
-    if key not in known:
-        names = ", ".join(map(repr, known)) or "none"
-        raise click.ClickException(f"signature {key!r}: the model's signatures are {names}")
-    runner = interpreter.get_signature_runner(key)
-    details = runner.get_input_details()
-    inputs = fill_inputs(details, read_inputs(sources, list(details)), seed)
+    runner, inputs = signature_inputs(interpreter, key, sources, seed)
     return inputs, runner(**inputs), runner.get_output_details()
 
 

@@ -11,7 +11,6 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SCHEMA = 1  # of the JSON: docs/json.md
 MOST_SHOWN, MOST_IN_JSON = 12, 4096  # values of an output
 
 
@@ -91,13 +90,11 @@ def values_text(array: np.ndarray) -> str:
     return " ".join(f"{value:.6g}" if isinstance(value, float) else str(value) for value in values)
 
 
-def to_json(
+def json_fields(
     model: str, inputs: Mapping[str, np.ndarray], outputs: Sequence[Output], top: int | None
 ) -> dict[str, Any]:
     """The run as docs/json.md describes it."""
     return {
-        "schema": SCHEMA,
-        "command": "run",
         "model": model,
         "inputs": [_described(name, array) for name, array in inputs.items()],
         "outputs": [_output_json(output, top) for output in outputs],
@@ -112,22 +109,7 @@ def _output_json(output: Output, top: int | None) -> dict[str, Any]:
     found = _described(output.name, output.array)
     if output.quantization is not None:
         found["quantization"] = dict(zip(("scale", "zero_point"), output.quantization, strict=True))
-    found["values"] = _plain(output.array.tolist()) if output.array.size <= MOST_IN_JSON else None
+    found["values"] = output.array.tolist() if output.array.size <= MOST_IN_JSON else None
     if top is not None:
-        found["top"] = [[_plain(score._asdict()) for score in row] for row in output.top(top)]
+        found["top"] = [[score._asdict() for score in row] for row in output.top(top)]
     return found
-
-
-def _plain(value: Any) -> Any:
-    """What JSON can say: bytes as text, complex numbers as pairs, infinities and NaN as their names."""
-    if isinstance(value, list):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, dict):
-        return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, complex):
-        return [_plain(value.real), _plain(value.imag)]
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    return value

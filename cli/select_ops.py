@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .console import echo, make_console, make_table
+from .json_output import json_option, print_json
 from .output_file import check_output
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ..kernels.code_size import FamilySize
+    from ..kernels.selection import Selection
 
 _PACKAGE = __name__.partition(".")[0] + "."
 _WITHOUT_KERNELS = ("schema.", "lite.", "interpreter", "kernels.compiled.", "kernels.register")
@@ -26,7 +30,8 @@ _WITHOUT_KERNELS = ("schema.", "lite.", "interpreter", "kernels.compiled.", "ker
     "-o", "--output", required=True, type=click.Path(dir_okay=False, path_type=Path), help="File to write."
 )
 @click.option("--kernels", is_flag=True, help="Show the size of each kernel, not only of families.")
-def command(models: tuple[str, ...], output: Path, kernels: bool) -> None:
+@json_option
+def command(models: tuple[str, ...], output: Path, kernels: bool, as_json: bool) -> None:
     """List the operators and kernels that MODELS need in a JSON file.
 
     OpResolver.from_selection offers those alone, and `numlite warmup --selection` compiles those
@@ -47,6 +52,9 @@ def command(models: tuple[str, ...], output: Path, kernels: bool) -> None:
             raise click.ClickException(f"{model}: {error}") from error
     write_whole(output, [selection.to_json().encode()])
     sizes = {family: family_size(family) for family in sorted(selection.families)}
+    if as_json:
+        print_json("select-ops", _fields(models, output, selection, sizes))
+        return
     console = make_console()
     console.print(_families(sizes))
     if kernels:
@@ -55,10 +63,26 @@ def command(models: tuple[str, ...], output: Path, kernels: bool) -> None:
         f"{output}: {len(selection.builtin)} builtin, {len(selection.custom)} custom and "
         f"{len(selection.fallback)} TensorFlow operators, {len(sizes)} kernel families"
     )
-    for line in _totals(sizes):
-        console.print(line)
+    for what, native, bytecode in _totals(sizes):
+        console.print(f"{what}: {native:,} bytes compiled, {bytecode:,} bytes of bytecode")
     for model, reason in selection.incomplete.items():
         echo(f"{model}: not all of its kernel families are known: {reason}", err=True)
+
+
+def _fields(
+    models: tuple[str, ...], output: Path, selection: Selection, sizes: dict[str, FamilySize]
+) -> dict[str, Any]:
+    """What docs/json.md describes."""
+    return {
+        "models": list(models),
+        "output": str(output),
+        "selection": json.loads(selection.to_json()),
+        "families": [{"name": name, **asdict(size)} for name, size in sizes.items()],
+        "code": [
+            {"part": what, "compiled_bytes": native, "bytecode_bytes": bytecode}
+            for what, native, bytecode in _totals(sizes)
+        ],
+    }
 
 
 def _families(sizes: dict[str, FamilySize]) -> Table:
@@ -84,7 +108,7 @@ def _table(*names: str) -> Table:
     return table
 
 
-def _totals(sizes: dict[str, FamilySize]) -> list[str]:
+def _totals(sizes: dict[str, FamilySize]) -> list[tuple[str, int, int]]:
     """Bytes of kernels, of TensorFlow's kernels, and of the runtime without them, as loaded here."""
     from ..kernels.code_size import bytecode_bytes
 
@@ -98,7 +122,4 @@ def _totals(sizes: dict[str, FamilySize]) -> list[str]:
     parts = [("kernels", compiled, prepare), ("runtime without kernels", executor, runtime)]
     if fallback:
         parts.insert(1, ("TensorFlow's kernels", 0, fallback))
-    return [
-        f"{what}: {native:,} bytes compiled, {bytecode_bytes(modules):,} bytes of bytecode"
-        for what, native, modules in parts
-    ]
+    return [(what, native, bytecode_bytes(modules)) for what, native, modules in parts]

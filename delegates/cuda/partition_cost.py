@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
+from ...lite.operator_work import multiply_adds
 from ..graph_partition import UNLIMITED, GraphPartitionHelper
 
 if TYPE_CHECKING:
     from ...lite.delegate import DelegateContext, DelegateParams
-    from ...lite.node import Node
     from ..graph_partition import IsNodeSupported
 
 # Round numbers, of one thread of a server's processor and of a GPU behind PCIe 5: what they decide is
@@ -64,7 +63,7 @@ class ProfitablePartitions(GraphPartitionHelper):
 
     def _work_us(self, params: DelegateParams) -> float:
         nodes = [self._context.node_and_registration(n)[0] for n in params.nodes_to_replace]
-        macs = sum(self._macs(node) for node in nodes)
+        macs = sum(multiply_adds(node, self._context.tensor) or 0 for node in nodes)
         touched = sum(self._nbytes((*node.inputs, *node.outputs)) for node in nodes)
         return macs / _MACS_PER_US + touched / _BYTES_PER_US
 
@@ -84,27 +83,3 @@ class ProfitablePartitions(GraphPartitionHelper):
     def _nbytes(self, tensors: Iterable[int]) -> int:
         found = (self._context.tensor(t) for t in tensors if t >= 0)
         return sum(tensor.nbytes for tensor in found if not tensor.is_constant)
-
-    def _macs(self, node: Node) -> float:
-        """Multiply-adds of operators that multiply matrices."""
-        name = node.registration.name
-        if name not in _MULTIPLYING:
-            return 0
-        sizes = [math.prod(self._shape(t)) for t in node.inputs]
-        y = math.prod(self._shape(node.outputs[0]))
-        if name == "BATCH_MATMUL":
-            batch = math.prod(self._shape(node.outputs[0])[:-2])
-            return float(y * math.isqrt(sizes[0] * sizes[1] // max(batch * y, 1)))
-        w = self._shape(node.inputs[1])
-        if name == "TRANSPOSE_CONV":
-            return float(sizes[2] * sizes[1] / max(w[3], 1))
-        columns = w[3] if name == "DEPTHWISE_CONV_2D" else w[0]
-        return float(y * sizes[1] / max(columns, 1))
-
-    def _shape(self, t: int) -> tuple[int, ...]:
-        return self._context.tensor(t).shape if t >= 0 else ()
-
-
-_MULTIPLYING = frozenset(
-    ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV", "BATCH_MATMUL")
-)

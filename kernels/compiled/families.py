@@ -47,6 +47,7 @@ _WHOLE = (
     "lstm_basic",
     "lstm_f32",
     "lstm_q8",
+    "machine_peak",
     "non_max_suppression",
     "normalization",
     "pack_matrices_q8",

@@ -1,0 +1,27 @@
+"""What the kernels of machine_peak take, and how much work one of their rounds is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiled.language.target import target
+
+# values is the address of SUMS lines of 64 bytes, out of a line for each chunk; data has nbytes.
+PEAK_ARGS = np.dtype(
+    [("values", np.int64), ("rounds", np.int64), ("out", np.int64), ("data", np.int64), ("nbytes", np.int64)],
+    align=True,
+)
+
+# As many independent sums as hide the latency of a multiply-add, two of which start in each cycle.
+SUMS = 12
+LINE_BYTES = 64
+
+
+def float_macs() -> int:
+    """Multiply-adds of a round of peak_f32."""
+    return SUMS * target().vector_bytes // 4
+
+
+def byte_macs() -> int:
+    """Multiply-adds of a round of peak_i8, of bytes where the processor has VNNI, else of 16-bit integers."""
+    return SUMS * (64 if target().vnni else 16)
