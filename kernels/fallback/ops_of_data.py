@@ -45,6 +45,7 @@ DATA: dict[str, tuple[str, ...]] = {
         *("ParseExample", "ParseExampleV2", "ParseSingleExample", "ParseSingleSequenceExample"),
         *("DecodeJSONExample",),
     ),
+    "parse_sequence": ("ParseSequenceExample", "ParseSequenceExampleV2"),
     "patches": ("ExtractImagePatches", "ExtractVolumePatches"),
     "projective_transform": ("ImageProjectiveTransformV2", "ImageProjectiveTransformV3"),
     "ragged": (

@@ -28,7 +28,7 @@ Row = Mapping[str, Feature]
 Arrays = list[np.ndarray]
 
 
-def _array(values: Sequence[object], dtype: np.dtype) -> np.ndarray:
+def array_of(values: Sequence[object], dtype: np.dtype) -> np.ndarray:
     return string_array(list(values), [len(values)]) if dtype.kind == "O" else np.array(values, dtype)  # type: ignore[arg-type]
 
 
@@ -39,7 +39,7 @@ def _example(content: bytes, index: int) -> Row:
         raise InvalidArgumentError(f"Could not parse example input {index}: {error}") from None
 
 
-def _values(row: Row, key: str, type: int) -> Sequence[object] | None:
+def values_of(row: Row, key: str, type: int) -> Sequence[object] | None:
     """The feature's elements, None when the row lacks it; it must hold the type."""
     if key not in row or row[key].WhichOneof("kind") is None:
         return None
@@ -54,7 +54,7 @@ def _values(row: Row, key: str, type: int) -> Sequence[object] | None:
 def _dense(rows: Sequence[Row], key: str, default: np.ndarray, type: int, shape: PartialShape) -> np.ndarray:
     """[rows, shape...]; a first size of -1 is as long as the longest row, filled with the default."""
     dtype = numpy_dtype(type)
-    found = [_values(row, key, type) for row in rows]
+    found = [values_of(row, key, type) for row in rows]
     sizes = tuple(shape or ())
     if sizes and sizes[0] == -1:
         return _padded(found, key, default, dtype, sizes[1:])
@@ -65,7 +65,7 @@ def _dense(rows: Sequence[Row], key: str, default: np.ndarray, type: int, shape:
             raise InvalidArgumentError(
                 f"Name: <unknown>, Feature: {key} (data type: {type_name(type)}) is required"
             )
-        held = default.reshape(-1) if values is None else _array(values, dtype)
+        held = default.reshape(-1) if values is None else array_of(values, dtype)
         if len(held) != count:
             message = f"Number of {key!r} values must be {count}, got {len(held)} in example {index}"
             raise InvalidArgumentError(f"Key: {key}, Index: {index}. {message}")
@@ -81,7 +81,7 @@ def _padded(
     inner: tuple[int, ...],
 ) -> np.ndarray:
     step = prod(inner)
-    rows = [_array(values or [], dtype) for values in found]
+    rows = [array_of(values or [], dtype) for values in found]
     if any(len(row) % max(step, 1) for row in rows):
         raise InvalidArgumentError(f"Key: {key}. Number of values must be a multiple of {step}")
     longest = max((len(row) // max(step, 1) for row in rows), default=0)
@@ -94,14 +94,14 @@ def _padded(
 
 def _sparse(rows: Sequence[Row], key: str, type: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """All rows' elements: indices [n, 2], values and shape [rows, longest]."""
-    found = [_values(row, key, type) or [] for row in rows]
+    found = [values_of(row, key, type) or [] for row in rows]
     places = [(i, j) for i, values in enumerate(found) for j in range(len(values))]
-    values = _array([value for row in found for value in row], numpy_dtype(type))
+    values = array_of([value for row in found for value in row], numpy_dtype(type))
     shape = np.array([len(rows), max(map(len, found), default=0)], np.int64)
     return np.array(places, np.int64).reshape(-1, 2), values, shape
 
 
-def _dense_all(
+def dense_features(
     rows: Sequence[Row],
     keys: Sequence[str],
     defaults: Arrays,
@@ -112,39 +112,39 @@ def _dense_all(
     return [_dense(rows, key, default, type, shape) for key, default, type, shape in features]
 
 
-def _dense_one(
+def dense_feature_row(
     row: Row, keys: Sequence[str], defaults: Arrays, types: Sequence[int], shapes: Sequence[PartialShape]
 ) -> Arrays:
     """One row's dense features, without the axis of rows."""
-    return [made[0] for made in _dense_all([row], keys, defaults, types, shapes)]
+    return [made[0] for made in dense_features([row], keys, defaults, types, shapes)]
 
 
-def _sparse_all(
+def sparse_features(
     rows: Sequence[Row], keys: Sequence[str], types: Sequence[int]
 ) -> tuple[Arrays, Arrays, Arrays]:
     parts = [_sparse(rows, key, type) for key, type in zip(keys, types, strict=True)]
     return [p[0] for p in parts], [p[1] for p in parts], [p[2] for p in parts]
 
 
-def _sparse_one(row: Row, keys: Sequence[str], types: Sequence[int]) -> tuple[Arrays, Arrays, Arrays]:
+def sparse_feature_row(row: Row, keys: Sequence[str], types: Sequence[int]) -> tuple[Arrays, Arrays, Arrays]:
     """One row's sparse features, vectors."""
-    indices, values, shapes = _sparse_all([row], keys, types)
+    indices, values, shapes = sparse_features([row], keys, types)
     return [places[:, 1:] for places in indices], values, [shape[1:] for shape in shapes]
 
 
-def _ragged(rows: Sequence[Row], key: str, type: int, splits: int) -> tuple[np.ndarray, np.ndarray]:
-    found = [_values(row, key, type) or [] for row in rows]
-    values = _array([value for row in found for value in row], numpy_dtype(type))
+def ragged_feature(rows: Sequence[Row], key: str, type: int, splits: int) -> tuple[np.ndarray, np.ndarray]:
+    found = [values_of(row, key, type) or [] for row in rows]
+    values = array_of([value for row in found for value in row], numpy_dtype(type))
     return values, np.cumsum([0, *map(len, found)]).astype(numpy_dtype(splits))
 
 
-def _keys(values: np.ndarray) -> list[str]:
+def keys_of(values: np.ndarray) -> list[str]:
     return [value.decode(errors="surrogateescape") for value in values.reshape(-1)]
 
 
-def _each_key(values: Arrays) -> list[str]:
+def each_key(values: Arrays) -> list[str]:
     """The keys of a list of tensors, each of which holds one."""
-    return [_keys(value)[0] for value in values]
+    return [keys_of(value)[0] for value in values]
 
 
 def _rows(serialized: np.ndarray) -> list[Row]:
@@ -165,8 +165,8 @@ def parse_example(
     """Sparse and dense features of a vector of Examples; names only serve messages."""
     del names
     rows = _rows(serialized)
-    sparse = _sparse_all(rows, _each_key(sparse_keys), sparse_types)
-    return *sparse, _dense_all(rows, _each_key(dense_keys), dense_defaults, Tdense, dense_shapes)
+    sparse = sparse_features(rows, each_key(sparse_keys), sparse_types)
+    return *sparse, dense_features(rows, each_key(dense_keys), dense_defaults, Tdense, dense_shapes)
 
 
 def parse_example_v2(
@@ -190,11 +190,13 @@ def parse_example_v2(
         types = (sparse_types, Tdense, dense_shapes, ragged_value_types)
         return _single_v2(content, sparse_keys, dense_keys, ragged_keys, dense_defaults, *types)
     rows = _rows(serialized)
-    sparse = _sparse_all(rows, _keys(sparse_keys), sparse_types)
-    dense = _dense_all(rows, _keys(dense_keys), dense_defaults, Tdense, dense_shapes)
+    sparse = sparse_features(rows, keys_of(sparse_keys), sparse_types)
+    dense = dense_features(rows, keys_of(dense_keys), dense_defaults, Tdense, dense_shapes)
     ragged = [
-        _ragged(rows, key, type, splits)
-        for key, type, splits in zip(_keys(ragged_keys), ragged_value_types, ragged_split_types, strict=True)
+        ragged_feature(rows, key, type, splits)
+        for key, type, splits in zip(
+            keys_of(ragged_keys), ragged_value_types, ragged_split_types, strict=True
+        )
     ]
     return *sparse, dense, [values for values, _ in ragged], [splits for _, splits in ragged]
 
@@ -211,11 +213,11 @@ def _single_v2(
     ragged_types: list[DataType],
 ) -> tuple[Arrays, ...]:
     row = _example(content, 0)
-    sparse = _sparse_one(row, _keys(sparse_keys), sparse_types)
-    dense = _dense_one(row, _keys(dense_keys), dense_defaults, dense_types, dense_shapes)
+    sparse = sparse_feature_row(row, keys_of(sparse_keys), sparse_types)
+    dense = dense_feature_row(row, keys_of(dense_keys), dense_defaults, dense_types, dense_shapes)
     ragged = [
-        _ragged([row], key, type, graph_def.DT_INT64)[0]
-        for key, type in zip(_keys(ragged_keys), ragged_types, strict=True)
+        ragged_feature([row], key, type, graph_def.DT_INT64)[0]
+        for key, type in zip(keys_of(ragged_keys), ragged_types, strict=True)
     ]
     # A single example's ragged features are vectors: they have no splits.
     return *sparse, dense, ragged, [np.zeros(0, np.int64) for _ in ragged]
@@ -234,8 +236,8 @@ def parse_single_example(
     """Sparse and dense features of one Example."""
     content = scalar_string(serialized, "ParseSingleExample: serialized")
     row = _example(content, 0)
-    sparse = _sparse_one(row, sparse_keys, sparse_types)
-    return *sparse, _dense_one(row, dense_keys, dense_defaults, Tdense, dense_shapes)
+    sparse = sparse_feature_row(row, sparse_keys, sparse_types)
+    return *sparse, dense_feature_row(row, dense_keys, dense_defaults, Tdense, dense_shapes)
 
 
 def parse_single_sequence_example(
@@ -262,15 +264,17 @@ def parse_single_sequence_example(
     except DecodeError as error:
         raise InvalidArgumentError(f"Could not parse example input: {error}") from None
     context = example.context.feature
-    sparse = _sparse_one(context, _each_key(context_sparse_keys), context_sparse_types)
-    dense_keys = _each_key(context_dense_keys)
-    dense = _dense_one(context, dense_keys, context_dense_defaults, Tcontext_dense, context_dense_shapes)
-    steps = _steps(example, set(_keys(feature_list_dense_missing_assumed_empty)))
+    sparse = sparse_feature_row(context, each_key(context_sparse_keys), context_sparse_types)
+    dense_keys = each_key(context_dense_keys)
+    dense = dense_feature_row(
+        context, dense_keys, context_dense_defaults, Tcontext_dense, context_dense_shapes
+    )
+    steps = _steps(example, set(keys_of(feature_list_dense_missing_assumed_empty)))
     lists = [
         _sparse(steps(key, True), key, type)
-        for key, type in zip(_each_key(feature_list_sparse_keys), feature_list_sparse_types, strict=True)
+        for key, type in zip(each_key(feature_list_sparse_keys), feature_list_sparse_types, strict=True)
     ]
-    list_keys = _each_key(feature_list_dense_keys)
+    list_keys = each_key(feature_list_dense_keys)
     features = zip(list_keys, feature_list_dense_types, feature_list_dense_shapes, strict=True)
     rows = [
         _dense(steps(key, False), key, np.zeros(0, numpy_dtype(type)), type, shape)
