@@ -52,6 +52,7 @@ DATA: dict[str, tuple[str, ...]] = {
         *("RaggedRange", "RaggedGather", "RaggedTensorToSparse", "RaggedTensorToTensor"),
         *("RaggedFillEmptyRows", "RaggedFillEmptyRowsGrad"),
     ),
+    "ragged_cross": ("RaggedCross",),
     "ragged_variant": (
         *("RaggedTensorToVariant", "RaggedTensorFromVariant", "RaggedTensorToVariantGradient"),
     ),

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 STATE: dict[str, tuple[str, ...]] = {
     "assertion": ("Assert", "CheckNumerics", "CheckNumericsV2", "Print", "PrintV2"),
+    "candidate_sampler": (
+        *("UniformCandidateSampler", "LogUniformCandidateSampler", "AllCandidateSampler"),
+        *("LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"),
+        "FixedUnigramCandidateSampler",
+    ),
     "constant": ("Const", "HostConst", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault"),
     "control_flow": (
         *("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "If", "StatelessIf", "Case"),

@@ -24,7 +24,7 @@ _FACTOR = 0xC6A4A7935BD1E995
 _STRING = 7
 # A feature of a column: its text, or its number.
 _Feature = bytes | int
-_Rows = list[list[_Feature]]
+Rows = list[list[_Feature]]
 
 
 def _mixed(value: int) -> int:
@@ -43,20 +43,20 @@ def _as_text(feature: _Feature) -> bytes:
     return feature if isinstance(feature, bytes) else b"%d" % feature
 
 
-def _columns(
+def columns_of(
     indices: Sequence[np.ndarray],
     values: Sequence[np.ndarray],
     shapes: Sequence[np.ndarray],
     dense: Sequence[np.ndarray],
-) -> list[_Rows]:
-    """Features of each row of each column, the sparse ones first; all have as many rows."""
-    columns: list[_Rows] = []
+) -> list[Rows]:
+    """Features of each row of each column, the sparse ones first."""
+    columns: list[Rows] = []
     for parts in zip(indices, values, shapes, strict=True):
         tensor = SparseTensor.of(*parts)
         if len(tensor.shape) != 2:
             raise InvalidArgumentError(f"Expected D2 of index to be 2 got {len(tensor.shape)}")
         check_room(64 * tensor.shape[0])
-        rows: _Rows = [[] for _ in range(tensor.shape[0])]
+        rows: Rows = [[] for _ in range(tensor.shape[0])]
         for row, value in zip(tensor.indices[:, 0].tolist(), tensor.values.tolist(), strict=True):
             rows[row].append(value)
         columns.append(rows)
@@ -64,18 +64,20 @@ def _columns(
         if x.ndim != 2:
             raise InvalidArgumentError(f"Dense inputs should be a matrix but received shape {list(x.shape)}")
         columns.append(x.tolist())
-    counts = {len(column) for column in columns}
-    if len(counts) != 1:
-        raise InvalidArgumentError(
-            f"Expected batch size to be the same for all columns, got {sorted(counts)}"
-        )
     return columns
 
 
-def _crossed(
-    columns: list[_Rows], cross: Callable[[tuple[Any, ...]], object], dtype: type
+def crossed(
+    columns: list[Rows], cross: Callable[[tuple[Any, ...]], object], dtype: type
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Indices, values and shape of the crosses; the last column's feature changes first."""
+    """Indices, values and shape of the crosses; the last column's feature changes first.
+
+    InvalidArgumentError unless all columns have as many rows.
+    """
+    heights = {len(column) for column in columns}
+    if len(heights) != 1:
+        message = "Expected batch size to be the same for all columns"
+        raise InvalidArgumentError(f"{message}, got {sorted(heights)}")
     rows = list(zip(*columns, strict=True))
     counts = [prod(map(len, row)) for row in rows]
     check_room(64 * sum(counts))
@@ -90,17 +92,17 @@ def _crossed(
     return indices, found, np.array([len(rows), max(counts, default=0)], np.int64)
 
 
-def _joined(separator: bytes, chosen: tuple[_Feature, ...]) -> bytes:
+def joined(separator: bytes, chosen: tuple[_Feature, ...]) -> bytes:
     return separator.join(map(_as_text, chosen))
 
 
-def _numbers(columns: list[_Rows], hashes: Sequence[Callable[[_Feature], int]]) -> list[_Rows]:
+def numbers_of(columns: list[Rows], hashes: Sequence[Callable[[_Feature], int]]) -> list[Rows]:
     """Each column's features as numbers of 64 bits."""
     pairs = zip(columns, hashes, strict=True)
-    return [[[hashed(feature) for feature in row] for row in column] for column, hashed in pairs]
+    return [[[one(feature) for feature in row] for row in column] for column, one in pairs]
 
 
-def _hashed(first: int | None, num_buckets: int, chosen: tuple[int, ...]) -> int:
+def hashed(first: int | None, num_buckets: int, chosen: tuple[int, ...]) -> int:
     """The fingerprint of all, after `first` where there is one, modulo num_buckets or 2^63 - 1."""
     value, *numbers = chosen if first is None else (first, *chosen)
     for number in numbers:
@@ -108,15 +110,15 @@ def _hashed(first: int | None, num_buckets: int, chosen: tuple[int, ...]) -> int
     return value % (num_buckets if num_buckets > 0 else (1 << 63) - 1)
 
 
-def _fingerprint(feature: _Feature) -> int:
+def fingerprint_of(feature: _Feature) -> int:
     return fingerprint64(feature) if isinstance(feature, bytes) else feature & _MASK
 
 
-def _keyed(hashed: Callable[[bytes], int], feature: _Feature) -> int:
+def _keyed(compute: Callable[[bytes], int], feature: _Feature) -> int:
     """Of a number TensorFlow hashes the low four bytes."""
     if isinstance(feature, bytes):
-        return hashed(feature)
-    return hashed((feature & 0xFFFFFFFF).to_bytes(4, "little"))
+        return compute(feature)
+    return compute((feature & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
 def sparse_cross(
@@ -136,11 +138,11 @@ def sparse_cross(
     """
     if any((x.dtype == object) != (internal_type == _STRING) for x in (*values, *dense_inputs)):
         raise InvalidArgumentError(f"Inputs should be of internal type {int(internal_type)}")
-    columns = _columns(indices, values, shapes, dense_inputs)
+    columns = columns_of(indices, values, shapes, dense_inputs)
     if out_type == _STRING:
-        return _crossed(columns, partial(_joined, b"_X_"), object)
-    numbers = _numbers(columns, [_fingerprint] * len(columns))
-    return _crossed(numbers, partial(_hashed, hash_key & _MASK, num_buckets), np.int64)
+        return crossed(columns, partial(joined, b"_X_"), object)
+    numbers = numbers_of(columns, [fingerprint_of] * len(columns))
+    return crossed(numbers, partial(hashed, hash_key & _MASK, num_buckets), np.int64)
 
 
 def sparse_cross_v2(
@@ -153,8 +155,8 @@ def sparse_cross_v2(
     """Crosses joined by the separator."""
     if sep.ndim:
         raise InvalidArgumentError(f"Input separator should be a scalar. Received: {list(sep.shape)}")
-    columns = _columns(indices, values, shapes, dense_inputs)
-    return _crossed(columns, partial(_joined, sep.item()), object)
+    columns = columns_of(indices, values, shapes, dense_inputs)
+    return crossed(columns, partial(joined, sep.item()), object)
 
 
 def sparse_cross_hashed(
@@ -167,15 +169,15 @@ def sparse_cross_hashed(
     salt: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Hashes of the crosses; with strong_hash texts are hashed by SipHash under the salt."""
-    columns = _columns(indices, values, shapes, dense_inputs)
+    columns = columns_of(indices, values, shapes, dense_inputs)
     buckets, strong = scalar(num_buckets, "num_buckets"), bool(scalar(strong_hash, "strong_hash"))
     if salt.shape != (2,):
         raise InvalidArgumentError(f"salt must be [2], got {list(salt.shape)}")
     key = int(salt[0]) & _MASK, int(salt[1]) & _MASK
     of_sparse = partial(_keyed, partial(siphash, key=key) if strong else fingerprint64)
-    of_dense = of_sparse if strong else _fingerprint
-    numbers = _numbers(columns, [of_sparse] * len(values) + [of_dense] * len(dense_inputs))
-    return _crossed(numbers, partial(_hashed, None, buckets), np.int64)
+    of_dense = of_sparse if strong else fingerprint_of
+    numbers = numbers_of(columns, [of_sparse] * len(values) + [of_dense] * len(dense_inputs))
+    return crossed(numbers, partial(hashed, None, buckets), np.int64)
 
 
 REGISTRATIONS = (
