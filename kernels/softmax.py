@@ -23,9 +23,21 @@ _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int6
 
 # scratch holds a row for each chunk (LOG_SOFTMAX only).
 SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], align=True)
-# exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d.
+# exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d. To bytes there are planes, its bytes as
+# uint8 [4, 256], the lowest ones first, and scratch for each chunk: results [256] of a row, then for
+# SOFTMAX_ROWS rows what they are offset by in the table, by a byte and as an address, and their sums.
+SOFTMAX_ROWS = 16
+SOFTMAX_SCRATCH = 256 + 13 * SOFTMAX_ROWS + 48
 SOFTMAX_Q8 = np.dtype(
-    [*_ROWS, ("exponentials", np.int64), ("y_scale", np.float32), ("zero", np.int32)], align=True
+    [
+        *_ROWS,
+        ("scratch", np.int64),
+        ("exponentials", np.int64),
+        ("planes", np.int64),
+        ("y_scale", np.float32),
+        ("zero", np.int32),
+    ],
+    align=True,
 )
 LOG_SOFTMAX_Q8 = np.dtype(
     [
@@ -133,7 +145,9 @@ def _byte_call(
         args = np.zeros(1, SOFTMAX_Q8)
         # Of uint8 LiteRT forgets the zero point.
         args["y_scale"], args["zero"] = q.scale, 0 if y.type == TensorType.UINT8 else q.zero_point
-        tables = [float_exponentials(p.scale, beta)]
+        table = float_exponentials(p.scale, beta)
+        tables = [table, np.ascontiguousarray(table.view(np.uint8).reshape(256, 4).T)]
+        args["planes"] = tables[1].ctypes.data
         kernel = "softmax"
     else:
         args = np.zeros(1, SOFTMAX_Q8_REFERENCE)
@@ -179,16 +193,13 @@ def _prepare_i16(context: Context, node: Node, x: Tensor, y: Tensor, beta: float
     args["exponentials"], args["reciprocals"] = tables[0].ctypes.data, tables[1].ctypes.data
     args["multiplier"], args["shift"] = quantize_multiplier(p.scale * beta / float(step))
     calls = _call(context, "softmax_i16", "softmax_i16", x, y, args, tables)
-    return _with_scratch_row(context, node, calls, x, 2)
+    return _with_scratch(context, node, calls, 2 * x.shape[-1])
 
 
-def _with_scratch_row(
-    context: Context, node: Node, calls: list[KernelCall], x: Tensor, itemsize: int
-) -> list[KernelCall]:
-    """The calls with a row of scratch memory for each chunk."""
+def _with_scratch(context: Context, node: Node, calls: list[KernelCall], nbytes: int) -> list[KernelCall]:
+    """The calls with so much scratch memory for each chunk."""
     for call in calls:
-        scratch = context.add_temporary(node, itemsize * x.shape[-1] * call.chunks)
-        call.tensors = {**call.tensors, "scratch": scratch}
+        call.tensors = {**call.tensors, "scratch": context.add_temporary(node, nbytes * call.chunks)}
     return calls
 
 
@@ -226,7 +237,9 @@ def _prepare_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     beta = 0.0 if node.options is None else node.options.beta
     if x.type in BYTE_TYPES:
         kernel, args, tables = _byte_call(context, x, y, beta)
-        return _call(context, "softmax_q8", kernel, x, y, args, tables)
+        calls = _call(context, "softmax_q8", kernel, x, y, args, tables)
+        by_tables = kernel in ("softmax_i8", "softmax_u8")
+        return _with_scratch(context, node, calls, SOFTMAX_SCRATCH) if by_tables else calls
     if x.type == TensorType.INT16:
         return _prepare_i16(context, node, x, y, beta)
     args = np.zeros(1, SOFTMAX_F32)
@@ -271,7 +284,7 @@ def _prepare_log_softmax(context: Context, node: Node) -> Sequence[KernelCall]:
     if x.type in BYTE_TYPES:
         return _prepare_log_bytes(context, x, y)
     calls = _call(context, "softmax_f32", "log_softmax_f32", x, y, np.zeros(1, SOFTMAX_F32), [])
-    return _with_scratch_row(context, node, calls, x, 4)
+    return _with_scratch(context, node, calls, 4 * x.shape[-1])
 
 
 REGISTRATIONS = (

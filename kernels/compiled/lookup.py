@@ -19,7 +19,7 @@ _LANES = 64
 _TABLE_BYTES = 256
 
 
-def _lookup_in_registers(e: Emitter, quarters: list[Value], index: Value) -> Value:
+def lookup_in_registers(e: Emitter, quarters: list[Value], index: Value) -> Value:
     """table[index], the table held in four registers: two lookups of 7 bits, and a choice by the eighth."""
     type_ = vector(i8, _LANES)
     permute = "llvm.x86.avx512.vpermi2var.qi.512"
@@ -37,13 +37,13 @@ def _emit(e: Emitter, x: Value, y: Value, table: Value, count: Value) -> None:
         quarters = [e.load(table, type_, offset) for offset in range(0, _TABLE_BYTES, _LANES)]
 
         def many(i: Value, _: list[Value]) -> list[Value]:
-            e.store(_lookup_in_registers(e, quarters, e.load(x, type_, i)), y, i)
+            e.store(lookup_in_registers(e, quarters, e.load(x, type_, i)), y, i)
             return []
 
         start = builder.and_(count, e.const(-_LANES))
         e.loop(start, [], many, step=_LANES)
         rest = e.first_lanes(_LANES, builder.sub(count, start))
-        found = _lookup_in_registers(e, quarters, e.load(x, type_, start))
+        found = lookup_in_registers(e, quarters, e.load(x, type_, start))
         e.masked_store(found, e.offset(y, start), rest)
         return
 
@@ -63,13 +63,14 @@ def _emit(e: Emitter, x: Value, y: Value, table: Value, count: Value) -> None:
     e.loop(count, [], one, start=whole)
 
 
-_lookup_row: Any = microkernel("lookup_row", [types.int64] * 4, _emit)
+# (x, y, table, count): y[i] = table[x[i]], the bytes of x being taken as unsigned.
+lookup_row: Any = microkernel("lookup_row", [types.int64] * 4, _emit)
 
 
 @kernels.add(LOOKUP)
 def lookup_8(a, chunk, chunks):
     first, last = a.size * chunk // chunks, a.size * (chunk + 1) // chunks
-    _lookup_row(a.x + a.first + first, a.y + a.first + first, a.table, last - first)
+    lookup_row(a.x + a.first + first, a.y + a.first + first, a.table, last - first)
     return 0
 
 

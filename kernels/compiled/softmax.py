@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
+from numba import carray, njit
 
 from ..softmax import (
     LOG_SOFTMAX_Q8,
@@ -14,6 +14,8 @@ from ..softmax import (
     SOFTMAX_I16,
     SOFTMAX_Q8,
     SOFTMAX_Q8_REFERENCE,
+    SOFTMAX_ROWS,
+    SOFTMAX_SCRATCH,
     SUM_INTEGER_BITS,
 )
 from .driver.kernel_source import KernelSources
@@ -31,10 +33,17 @@ from .language.elements import (
     write_i16,
     write_u8,
 )
+from .language.memory import float32_pointer, int64_pointer
+from .language.target import target
+from .lookup import lookup_row
 from .requantize import multiply_by_quantized_multiplier
-from .row_reduction import exponentials_row_f32, max_row_f32
+from .row_reduction import EXTREMUM_ROWS, exponentials_row_f32, max_row_f32
+from .table_sums import table_sums
 
 kernels = KernelSources()
+
+# The float32 below a half: x >= 0 plus this, cut, is x rounded to the nearest, halves upwards.
+_BELOW_HALF = np.float32(0.49999997)
 
 
 @kernels.add(SOFTMAX_F32)
@@ -91,6 +100,100 @@ def _softmax(read: Any, write: Any, highest: int) -> Callable:
                 real = read_f32(table, np.int64(read(x, start + c))) * share
                 whole = np.int64(np.int32(np.float64(real) + 0.5)) + zero
                 write(y, start + c, min(whole, np.int64(highest)))
+        return 0
+
+    return kernel
+
+
+@njit(error_model="numpy")
+def _sum_exponentials(read, x, table, depth):
+    total = np.float32(0)
+    for c in range(depth):
+        total += read_f32(table, np.int64(read(x, c)))
+    return total
+
+
+@njit(error_model="numpy")
+def _add_exponentials(read, x, tables, totals, depth):
+    """The same of rows with a table each, side by side: an addition waits for the one before."""
+    x0, x1, x2, x3 = x, x + depth, x + 2 * depth, x + 3 * depth
+    x4, x5, x6, x7 = x + 4 * depth, x + 5 * depth, x + 6 * depth, x + 7 * depth
+    t0, t1, t2, t3 = tables[0], tables[1], tables[2], tables[3]
+    t4, t5, t6, t7 = tables[4], tables[5], tables[6], tables[7]
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = np.float32(0)
+    for c in range(depth):
+        s0 += read_f32(t0, np.int64(read(x0, c)))
+        s1 += read_f32(t1, np.int64(read(x1, c)))
+        s2 += read_f32(t2, np.int64(read(x2, c)))
+        s3 += read_f32(t3, np.int64(read(x3, c)))
+        s4 += read_f32(t4, np.int64(read(x4, c)))
+        s5 += read_f32(t5, np.int64(read(x5, c)))
+        s6 += read_f32(t6, np.int64(read(x6, c)))
+        s7 += read_f32(t7, np.int64(read(x7, c)))
+    totals[0], totals[1], totals[2], totals[3] = s0, s1, s2, s3
+    totals[4], totals[5], totals[6], totals[7] = s4, s5, s6, s7
+
+
+# Rows whose sums are added up side by side.
+SIDE_BY_SIDE = 16 if target().vbmi else 8
+
+if target().vbmi:
+
+    @njit(error_model="numpy")
+    def _sum_rows(read, a, x, count, tables, totals, sums, offsets):
+        """The sums of some of `count` rows; returns of how many."""
+        if count < 5:
+            totals[0] = _sum_exponentials(read, x, tables[0], a.depth)
+            return 1
+        table_sums(x, a.depth, count, a.depth, offsets, a.planes, sums)
+        return count
+
+else:
+
+    @njit(error_model="numpy")
+    def _sum_rows(read, a, x, count, tables, totals, sums, offsets):
+        if count < SIDE_BY_SIDE:
+            totals[0] = _sum_exponentials(read, x, tables[0], a.depth)
+            return 1
+        _add_exponentials(read, x, tables, totals, a.depth)
+        return count
+
+
+def _softmax_of_bytes(suffix: str, read: Any, write: Any, highest: int) -> Callable:
+    """The same to bytes: a row's results are looked up in a table of its own."""
+    largest_of, smallest_of = EXTREMUM_ROWS[f"max_{suffix}"], EXTREMUM_ROWS[f"min_{suffix}"]
+
+    @njit(error_model="numpy")
+    def fill(results, table, share, zero, first, end):
+        """The results of the values from first to before end; of -1 at results - 1."""
+        for value in range(first, end):
+            real = read_f32(table, value) * share
+            write(results, value, min(np.int32(np.int32(real + _BELOW_HALF) + zero), np.int32(highest)))
+
+    def kernel(a, chunk, chunks):
+        depth = a.depth
+        results = a.scratch + chunk * SOFTMAX_SCRATCH
+        offsets = results + 256
+        tables = carray(int64_pointer(offsets + SOFTMAX_ROWS), SOFTMAX_ROWS)
+        sums = offsets + 9 * SOFTMAX_ROWS
+        totals = carray(float32_pointer(sums), SOFTMAX_ROWS)
+        row, last = a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks
+        while row < last:
+            x, y, count = a.x + row * depth, a.y + row * depth, min(SIDE_BY_SIDE, last - row)
+            for k in range(count):
+                distance = 255 - np.int64(largest_of(x + k * depth, depth))
+                write_u8(offsets, k, np.uint8(distance & 255))
+                tables[k] = a.exponentials + distance * 4
+            count = _sum_rows(read, a, x, count, tables, totals, sums, offsets)
+            for k in range(count):
+                at = k * depth
+                share = np.float32(1) / (totals[k] * a.y_scale)
+                first = np.int64(smallest_of(x + at, depth))
+                end = 256 - (tables[k] - a.exponentials) // 4
+                fill(results + 256, tables[k], share, a.zero, first, min(end, 0))
+                fill(results, tables[k], share, a.zero, max(first, 0), end)
+                lookup_row(x + at, y + at, results, depth)
+            row += count
         return 0
 
     return kernel
@@ -188,7 +291,11 @@ for _suffix, _read, _write, _lowest in (("i8", read_i8, write_i8, -128), ("u8", 
         (_suffix, _write, 8, _lowest),
         (f"{_suffix}_i16", write_i16, 16, -32768),
     ):
-        kernels.add(SOFTMAX_Q8, f"softmax_{_kinds}")(_softmax(_read, _to, _least + (1 << _bits) - 1))
+        _highest = _least + (1 << _bits) - 1
+        _default = _softmax(_read, _to, _highest)
+        if _bits == 8:
+            _default = _softmax_of_bytes(_suffix, _read, _to, _highest)
+        kernels.add(SOFTMAX_Q8, f"softmax_{_kinds}")(_default)
         kernels.add(SOFTMAX_Q8_REFERENCE, f"softmax_reference_{_kinds}")(
             _softmax_reference(_read, _to, _bits, _least)
         )

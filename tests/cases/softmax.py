@@ -67,7 +67,7 @@ CASES = [
         softmax_case(Kind(shape, dtype, scale, 3))
         for dtype in (np.int8, np.uint8)
         for scale in (0.01, 0.1, 0.6)
-        for shape in ((1, 12), (2, 3, 5), (1, 1001))
+        for shape in ((1, 12), (2, 3, 5), (1, 1001), (37, 5, 197))
     ),
     *(
         softmax_case(Kind(shape, dtype, scale, 3), beta, out=Kind(shape, np.int16, 1 / 65536, -32768))

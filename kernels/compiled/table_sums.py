@@ -1,0 +1,112 @@
+"""Sums of float32 that bytes stand for, by a table, 16 rows at a time: each row's sum is added up in order.
+
+For processors that look bytes up in registers (AVX512_VBMI): of each float32 of the table, byte after byte.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import int64
+
+from .language.simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
+from .lookup import lookup_in_registers
+
+ROWS = 16
+_COLUMNS, _QUAD = 64, 4  # of a vector of bytes, and of a word
+_BYTES, _WORDS, _SUMS = vector(i8, 64), vector(i32, ROWS), vector(f32, ROWS)
+
+
+def _in_lanes(e: Emitter, a: Value, b: Value, part: int) -> Value:
+    """The low or high (part 0 or 1) halves of each 128 bits of two vectors, element by element in turns."""
+    count = a.type.count
+    lane = count // 4
+    order = [
+        start + part * lane // 2 + i // 2 + i % 2 * count
+        for start in range(0, count, lane)
+        for i in range(lane)
+    ]
+    return e.shuffle(a, b, order)
+
+
+def _quarters(e: Emitter, a: Value, b: Value, lanes: tuple[int, int]) -> Value:
+    """Two of the four 128-bit lanes of a, then the same of b."""
+    order = [side + lane * 4 + i for side in (0, 16) for lane in lanes for i in range(4)]
+    return e.shuffle(a, b, order)
+
+
+def _transposed(e: Emitter, rows: list[Value]) -> list[Value]:
+    """Word j of each of 16 vectors of 16 words, as vector j."""
+    groups = []
+    for g in range(0, ROWS, 4):
+        words = [_in_lanes(e, rows[g + i], rows[g + i + 1], part) for i in (0, 2) for part in (0, 1)]
+        pairs = [e.builder.bitcast(v, vector(i64, 8)) for v in words]
+        fours = [_in_lanes(e, pairs[k], pairs[k + 2], part) for k in (0, 1) for part in (0, 1)]
+        groups.append([e.builder.bitcast(v, _WORDS) for v in fours])
+    out: list[Value] = [None] * ROWS
+    for k in range(4):
+        sides = [(groups[0][k], groups[1][k]), (groups[2][k], groups[3][k])]
+        for half in (0, 1):
+            a, c = (_quarters(e, *side, (2 * half, 2 * half + 1)) for side in sides)
+            for odd in (0, 1):
+                out[(2 * half + odd) * 4 + k] = _quarters(e, a, c, (odd, odd + 2))
+    return out
+
+
+def _looked_up(e: Emitter, planes: list[list[Value]], index: Value) -> list[Value]:
+    """The table's values of 16 rows of four columns, a vector for each column; index is as transposed."""
+    b = e.builder
+    # In each 128 bits there are four columns of four rows then.
+    order = [lane * 16 + row * 4 + column for lane in range(4) for column in range(4) for row in range(4)]
+    index = e.shuffle(index, index, order)
+    parts = [lookup_in_registers(e, plane, index) for plane in planes]
+    halves = [
+        [b.bitcast(_in_lanes(e, parts[i], parts[i + 1], part), vector(i16, 32)) for part in (0, 1)]
+        for i in (0, 2)
+    ]
+    return [
+        b.bitcast(_in_lanes(e, halves[0][column // 2], halves[1][column // 2], column % 2), _SUMS)
+        for column in range(_QUAD)
+    ]
+
+
+def _emit(
+    e: Emitter, x: Value, step: Value, count: Value, depth: Value, offsets: Value, table: Value, sums: Value
+) -> None:
+    b = e.builder
+    offsets, table, sums = (e.pointer(v) for v in (offsets, table, sums))
+    kept = b.alloca(i8, size=e.const(ROWS * 64, i32))
+    last = b.sub(count, e.const(1))
+    rows = [e.pointer(b.add(x, b.mul(step, e.smin(e.const(k), last)))) for k in range(ROWS)]
+    planes = [[e.load(table, _BYTES, plane * 256 + part) for part in range(0, 256, 64)] for plane in range(4)]
+
+    def block(column: Value, totals: list[Value]) -> list[Value]:
+        words = []
+        for k, row in enumerate(rows):
+            index = b.add(e.load(row, _BYTES, column), e.load_splat(offsets, i8, 64, k))
+            words.append(b.bitcast(index, _WORDS))
+        for k, word in enumerate(_transposed(e, words)):
+            e.store(word, kept, k * 64)
+        left = e.smin(b.sub(depth, column), e.const(_COLUMNS))
+
+        def quad(first: Value, totals: list[Value]) -> list[Value]:
+            index = e.load(kept, _BYTES, b.mul(first, e.const(64 // _QUAD)))
+            (total,) = totals
+            for k, value in enumerate(_looked_up(e, planes, index)):
+                is_there = b.icmp_signed("<", b.add(first, e.const(k)), left)
+                total = b.select(is_there, b.fadd(total, value), total)
+            return [total]
+
+        return e.loop(left, totals, quad, step=_QUAD)
+
+    (total,) = e.loop(depth, [e.const(0.0, _SUMS)], block, step=_COLUMNS)
+    e.store(total, sums)
+
+
+table_sums: Any = microkernel("table_sums", [int64] * 7, _emit)
+"""table_sums(x, step, count, depth, offsets, table, sums): sums [16] of table[x + offset] of rows.
+
+Row k starts k * step bytes on; those from `count` on are the last one's again. offsets are bytes [16], and
+x + offset is modulo 256. The table is uint8 [4, 256], the lowest bytes of its float32 first. Up to 63 bytes
+behind a row are read.
+"""
