@@ -80,7 +80,8 @@ DIFFERENCES = """
 - MUL of uint32 with RELU_N1_TO_1: LiteRT takes -1 for the largest number, and gives 1 throughout.
 - Float operands by int8 weights that hold -128, where XNNPACK does not take the node: LiteRT's vector code
   loses the sign of their products. BATCH_MATMUL of floats by int8 that is no constant: LiteRT's default gives
-  zeros; with BUILTIN_REF and batches that broadcast, it scales all by the first ones' factors. Hybrid
+  zeros; with BUILTIN_REF and batches that broadcast, it scales all by the first ones' factors, and
+  with rows quantized asymmetrically it keeps the first run's sums of int8 that changes. Hybrid
   DEPTHWISE_CONV_2D with one scale: LiteRT reads one for each channel.
 - STRIDED_SLICE with `offset` whose sizes leave the input: LiteRT reads and writes outside; numlite cuts them.
   REVERSE_SEQUENCE with lengths behind the end: an error, where LiteRT reads on.
@@ -110,6 +111,8 @@ DIFFERENCES = """
   input's depth.
 - DEPTHWISE_CONV_2D of int8 that XNNPACK does not take (packed weights, weights given while running):
   of LiteRT's default some channels differ by 1: it rounds those behind the last eight otherwise.
+- STRIDED_SLICE that shrinks an axis with a negative stride: LiteRT leaves the result unwritten. READ_VARIABLE
+  of a variable that became larger or smaller: LiteRT keeps the size that it had when shapes were made.
 - STRIDED_SLICE with an ellipsis that stands for no axis: LiteRT gives it one, and drops the last entry.
 - STABLEHLO_SHIFT_LEFT by the type's width or more: the processor's in LiteRT; numlite gives 0.
 - float16, default: XNNPACK rounds to float16 within operators such as EXP, LOGISTIC and SOFTMAX; numlite

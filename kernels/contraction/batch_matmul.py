@@ -18,7 +18,7 @@ from .batch_matmul_geometry import (
     BatchMatmulGeometry,
     adjoints,
     batch_matmul_geometry,
-    column_scales,
+    hybrid_scales,
     operands,
 )
 from .batch_matmul_real import check_output, has_depth_scales, run
@@ -199,7 +199,7 @@ def hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     """float32 rows, each quantized for itself, by int8."""
     if n.numerics is not Numerics.DEFAULT or not n.w.is_constant:
         return plain_hybrid_calls(n, g)
-    scales, found = column_scales(n.w, g), operands(n)
+    scales, found = hybrid_scales(n, g), operands(n)
     rows = quantized_rows(found.n, _row_count(g), "quantize_rows", depth=g.depth)
     matrices = _by_columns(found.n.w, found.w_by_columns, g)
     sums = HybridSums(n.x, n.w, None, n.y, scales[0], -np.inf, np.inf)
@@ -248,7 +248,7 @@ def plain_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
 
 
 def plain_hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
-    scales, found = column_scales(n.w, g), operands(n, True)
+    scales, found = hybrid_scales(n, g), operands(n, True)
     asymmetric = n.node.options is not None and bool(n.node.options.asymmetric_quantize_inputs)
     rows = quantized_rows(found.n, _row_count(g), "quantize_rows_reference", not asymmetric, 0, g.depth)
     args, index = g.block(BATCH_MATMUL_PLAIN_HYBRID), g.x_index * g.rows

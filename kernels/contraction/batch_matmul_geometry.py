@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...lite.context import Numerics
 from ...lite.errors import PrepareError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
@@ -129,18 +130,24 @@ def _turned(n: FilterNode, tensor: Tensor) -> tuple[list[KernelCall], Tensor]:
     return list(strided_copy_calls(n.context, copy, tensor, scratch)), scratch
 
 
+def hybrid_scales(n: FilterNode, g: BatchMatmulGeometry) -> np.ndarray:
+    """column_scales; PrepareError for a zero point, which XNNPACK does not take."""
+    quantization = quantization_of("BATCH_MATMUL", n.w)
+    if n.numerics is Numerics.DEFAULT and np.any(quantization.zero_points):
+        raise PrepareError(
+            "BATCH_MATMUL: an int8 right side of float32 rows must have zero point 0, "
+            f"got {quantization.zero_point} for {n.w!r}"
+        )
+    return column_scales(n.w, g)
+
+
 def column_scales(w: Tensor, g: BatchMatmulGeometry) -> np.ndarray:
     """float32 [matrices, columns]: the scales of an int8 right side.
 
-    Raises PrepareError when there is a zero point or not one scale for each column.
+    Its zero point is passed over, as LiteRT does. Raises PrepareError when there is not one scale for each
+    column.
     """
-    quantization = quantization_of("BATCH_MATMUL", w)
-    scales = np.asarray(quantization.scales, np.float32)
-    if np.any(quantization.zero_points):
-        raise PrepareError(
-            "BATCH_MATMUL: an int8 right side of float32 rows must have zero point 0, "
-            f"got {quantization.zero_point} for {w!r}"
-        )
+    scales = np.asarray(quantization_of("BATCH_MATMUL", w).scales, np.float32)
     if len(scales) not in (1, g.columns, g.columns * g.w_matrices):
         raise PrepareError(
             f"BATCH_MATMUL: the right side must have one scale or one per column, "

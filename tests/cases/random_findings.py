@@ -279,6 +279,18 @@ CASES = [
         for known in (False, True)
     ),
     *(
+        _case(
+            *("BATCH_MATMUL", [Kind((3, 2, 16)), Kind((3, 16, 5), np.int8, 0.026, -82)], Kind((3, 2, 5))),
+            options=tflite.BatchMatMulOptionsT(),
+            constants={1: np.arange(-120, 120).astype(np.int8).reshape(3, 16, 5)} if known else None,
+            version=4,
+            id=f"-{known}",
+            litert_default=Refuses("failed to update filter tensor", numlite_too=True),
+            litert_reference=Close(1e-5, 1e-5),
+        )
+        for known in (False, True)
+    ),
+    *(
         _case(name, [Kind((9,)), Kind((9,))], Kind((9,)), _FAR_ENDS, options)
         for name, options in (
             ("ADD", tflite.AddOptionsT()),

@@ -63,6 +63,9 @@ def binary(*types: str, options: Options = _nothing, result: str = "") -> Make:
             shapes.reverse()
         kinds = [kind, draw.like(kind)]
         inputs = [op.input(shape, each) for shape, each in zip(shapes, kinds, strict=True)]
+        if draw.chance(0.03):
+            inputs[1] = inputs[0]
+            op.told.append("of one operand")
         op.output(result or draw.like(kind))
         op.op(inputs, options(draw))
 

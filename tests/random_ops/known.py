@@ -67,6 +67,8 @@ KNOWN: tuple[Known, ...] = (
         r"odd offset|offset=True.* \| run [12]",
         "LiteRT reads and writes outside where sizes do not fit",
     ),
+    Known("STRIDED_SLICE", "shrunk backwards", "LiteRT leaves the result unwritten"),
+    Known("READ_VARIABLE", "run [12], output 0: [a-z]", "LiteRT keeps the size that the variable had"),
     Known("MUL", "uint32.*RELU_N1_TO_1", "LiteRT takes -1 for the largest number"),
     Known(
         "ADD|SUB|MUL",
@@ -84,6 +86,12 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known("SUM", "int8|int16", "LiteRT's reference returns one constant for all", "BUILTIN_REF"),
     Known("GATHER|EMBEDDING_LOOKUP", "int[24]", "packed rows that are no whole bytes"),
+    Known(
+        "BATCH_MATMUL",
+        r"^float32\[[^]]*\] int8.*asymmetric_quantize_inputs=True.*run [12]",
+        "LiteRT keeps the sums of the first run's rows",
+        "BUILTIN_REF",
+    ),
     Known("RFFT2D", r"complex64\[(\d+, )*1\] differ", "width 1: LiteRT transforms no columns"),
     Known(
         "BIDIRECTIONAL_SEQUENCE_LSTM",

@@ -107,6 +107,8 @@ def _strided_slice(draw: Draw, op: OneOp) -> None:
         shrink_axis_mask=mask(often / 2),
         offset=offset,
     )
+    if any(step < 0 and options.shrink_axis_mask >> i & 1 for i, step in enumerate(strides)):
+        op.told.append("shrunk backwards")
     inputs = [x, *(op.numbers(each, ("int32",)) for each in (begin, end, strides))]
     _result(draw, op, kind)
     op.op(inputs, options)

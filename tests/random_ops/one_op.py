@@ -14,6 +14,9 @@ from numlite.schema.tflite import BuiltinOperator, TensorType
 from ..model_builder import ModelBuilder, SubgraphBuilder
 from .draw import PACKED_BITS, Draw, Kind, Shape, packed
 
+_NEWEST_OF_LITERT = {"BATCH_MATMUL": 4}
+_OLDEST = {"BROADCAST_TO": 2}
+
 Values = Callable[[Shape], np.ndarray]
 
 
@@ -43,6 +46,7 @@ class OneOp:
         self.told: list[str] = []
         self._inputs: list[_Input] = []
         self._outputs: list[int] = []
+        self.fixed_axes: set[int] = set()  # which no run changes, counted from behind
 
     def input(
         self, shape: Shape, kind: Kind | str, values: Values | None = None, constant: float = 0.12
@@ -92,12 +96,16 @@ class OneOp:
         self.told.append(f"-> {_described(kind)}")
         return self._outputs[-1]
 
+    def results(self, tensors: list[int]) -> None:
+        """Tensors that operators of another kind have made."""
+        self._outputs.extend(tensors)
+
     def op(self, inputs: list[int], options: TableT | None = None, **more: object) -> None:
         """The operator, with all outputs made so far, in a version that is drawn."""
         name = self.name.removesuffix(" int8")
         known = OPERATORS.get(name)
-        newest = known.version if known else 1
-        version = newest if self.draw.chance() else self.draw.number(1, newest)
+        newest = min(known.version if known else 1, _NEWEST_OF_LITERT.get(name, 99))
+        version = newest if self.draw.chance() else self.draw.number(_OLDEST.get(name, 1), newest)
         if known:
             code = BuiltinOperator[name]
         else:
@@ -141,7 +149,7 @@ class OneOp:
             return {}
         shape = self.draw.pick(*shapes)
         axis = self.draw.number(-len(shape), -1)
-        return {(axis, shape[axis]): self.draw.size()}
+        return {} if axis in self.fixed_axes else {(axis, shape[axis]): self.draw.size()}
 
     def _tensor(self, shape: Shape, kind: Kind, data: bytes | None = None, **more: object) -> int:
         scale: float | list[float] | None = list(kind.scale) if kind.scale else None

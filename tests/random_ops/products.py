@@ -108,6 +108,7 @@ def _conv(draw: Draw, op: OneOp) -> None:
 def _depthwise(draw: Draw, op: OneOp) -> None:
     product = Product(draw, op, ("int4",))
     channels, times = draw.pick(1, 2, 3, 4, 8, 9, 16, 17), draw.pick(1, 1, 1, 2, 3, 8)
+    op.fixed_axes.add(-1)  # LiteRT keeps the first run's multiplier
     x = op.input(_image(draw, channels), product.kind, constant=0.02)
     w = product.weights((1, draw.number(1, 5), draw.number(1, 5), channels * times), 3)
     b = product.bias(channels * times)

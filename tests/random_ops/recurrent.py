@@ -13,7 +13,7 @@ TANH = tflite.ActivationFunctionType.TANH
 
 
 class Weights:
-    """Constants of a float operator, as float32, or int8 with one scale each."""
+    """Constants of a float operator, as float32, or int8 with one scale each; or float32 that is given."""
 
     def __init__(self, draw: Draw, op: OneOp, stored: str) -> None:
         self.draw, self.op, self.stored = draw, op, stored
@@ -22,6 +22,8 @@ class Weights:
         real = self.draw.random.uniform(-0.6, 0.6, shape)
         if self.stored == "float32":
             return self.op.constant(real.astype(np.float32))
+        if self.stored == "given":
+            return self.op.input(shape, "float32", lambda shape: real.astype(np.float32), 0.0)
         scale = float(np.float32(max(np.abs(real).max(initial=0), 1e-3) / 127))
         if self.stored == "uint8":
             return self.op.constant(
@@ -34,7 +36,8 @@ class Weights:
 
 
 def _weights(draw: Draw, op: OneOp) -> Weights:
-    return Weights(draw, op, draw.pick("float32", "float32", "int8", "uint8" if draw.chance(0.1) else "int8"))
+    seldom = draw.pick("uint8", "given") if draw.chance(0.2) else "int8"
+    return Weights(draw, op, draw.pick("float32", "float32", "int8", seldom))
 
 
 def _ordered(time_major: bool, batch: int, time: int, depth: int) -> Shape:
@@ -147,8 +150,14 @@ def _bidirectional_lstm(draw: Draw, op: OneOp) -> None:
     cells = [Cell(draw, weights, batch, depth)]
     alike = None if draw.chance(0.05) else (cells[0].cells, cells[0].outputs)  # LiteRT asks for
     cells.append(Cell(draw, weights, batch, depth, alike))
+    stacked = draw.pick("", "", "crossed", "apart")
+    aux = draw.number(1, 6) if stacked == "crossed" else depth
     inputs = [x, *cells[0].inputs[1:18], *cells[1].inputs[1:18]]
-    inputs += [*cells[0].inputs[18:], *cells[1].inputs[18:], *[-1] * 9]
+    inputs += [*cells[0].inputs[18:], *cells[1].inputs[18:]]
+    inputs.append(_given(draw, op, _ordered(major, batch, time, aux)) if stacked else -1)
+    for cell in cells:
+        crossed = [weights.matrix(cell.cells, aux) if stacked == "crossed" else -1 for _ in range(4)]
+        inputs += [tensor if gate in cell.gates else -1 for gate, tensor in enumerate(crossed)]
     for _ in range(1 if merge else 2):
         op.output("float32")
     op.op(inputs, tflite.BidirectionalSequenceLSTMOptionsT(
@@ -165,6 +174,8 @@ def _svdf(draw: Draw, op: OneOp) -> None:
         rank=rank, fused_activation_function=activation(draw), asymmetric_quantize_inputs=draw.chance()
     )
     if draw.chance(0.4):
+        if draw.chance(0.95):  # LiteRT asks for
+            options.fused_activation_function = tflite.ActivationFunctionType.RELU
         x = op.input((batch, depth), draw.quantized("int8"), constant=0)
         features = op.constant(
             draw.random.integers(-128, 128, (filters, depth)).astype(np.int8), Kind("int8", (0.01,))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import (
+    control,
     custom,
     elementwise,
     indexing,
@@ -18,6 +19,6 @@ from .entry import Entry
 
 FAMILIES = (
     *(elementwise, movement, reductions, products, indexing, recurrent, recurrent_q8, stablehlo),
-    *(custom, reused),
+    *(custom, reused, control),
 )
 ENTRIES: dict[str, Entry] = {name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()}
