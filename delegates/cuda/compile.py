@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from hashlib import blake2b
@@ -16,7 +16,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.private_file import read_private
 from ...lite.whole_file import publish
 from .cubin import Cubin
-from .launch import Kernel
+from .launch import Kernel, by_parameter
 
 _SOURCES = Path(__file__).parent / "device_code"
 _FILES_KEPT = 2000  # some 60 MB
@@ -135,13 +135,15 @@ def compile_triton(kernel: Kernel, arch: int) -> Any:
         raise UnsupportedError(f"{kernel}: {NEEDS_TRITON}") from error
     function = getattr(import_module(f".device_code.{kernel.source}", __package__), kernel.function)
     names = list(function.arg_names)
-    constants = {(names.index(name),): value for name, value in kernel.constants}
-    signature = dict.fromkeys(names, "constexpr") | dict(kernel.signature)
-    if set(names) != {name for name, _ in (*kernel.signature, *kernel.constants)}:
+    types, constants = by_parameter(kernel.signature), by_parameter(kernel.constants)
+    if [name for name in names if name not in constants] != list(types) or not constants.keys() <= set(names):
         raise UnsupportedError(f"{kernel}: arguments must be those of the function, {names}")
     aligned = [name for name, type_ in kernel.signature if type_.startswith("*")]
-    attributes = {(names.index(name),): [["tt.divisibility", 16]] for name in (*aligned, *kernel.divisible)}
-    source = ASTSource(function, signature, constants, attributes)
+    attributes = {
+        _path(names, types, name): [["tt.divisibility", 16]] for name in (*aligned, *kernel.divisible)
+    }
+    values = {(names.index(name),): value for name, value in constants.items()}
+    source = ASTSource(function, dict.fromkeys(names, "constexpr") | types, values, attributes)
     options = {"num_warps": kernel.warps, "num_stages": kernel.stages, "enable_fp_fusion": True}
     knobs = triton.knobs.compilation
     with knobs.scope():
@@ -152,6 +154,13 @@ def compile_triton(kernel: Kernel, arch: int) -> Any:
             raise UnsupportedError(
                 f"{kernel}: Triton must compile it, got {type(error).__name__}: {error}"
             ) from error
+
+
+def _path(names: Sequence[str], types: Mapping[str, Any], argument: str) -> tuple[int, ...]:
+    """Where Triton finds an argument: the parameter's place, and the field's in it."""
+    parameter, dot, field = argument.partition(".")
+    place = names.index(parameter)
+    return (place, types[parameter]._fields.index(field)) if dot else (place,)
 
 
 def _cache_directory() -> Path:

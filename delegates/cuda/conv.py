@@ -11,10 +11,9 @@ from ...kernels.contraction.geometry import ConvGeometry
 from ...kernels.contraction.node import FilterNode
 from ...kernels.contraction.sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
 from ...kernels.pad import paddings_of
-from ...kernels.requantize import FLOAT_ROUNDING, HYBRID
+from ...kernels.requantize import HYBRID
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from .binary import addition
 from .byte_sums import (
     Border,
     is_small,
@@ -30,26 +29,13 @@ from .byte_sums import (
 from .clamps import composed
 from .halves import checked_in_float32
 from .hybrid import QuantizedRows, channel_constants, quantize_rows, with_pad_apart
-from .launch import ELEMENT_BYTES, Argument, Constant, Pointer
-from .packed_filter import (
-    ALIGNED_BYTES,
-    flat_depth,
-    flat_table,
-    is_pointwise,
-    packed,
-    row_stride,
-    tap_depth,
-    unit_of,
-)
-from .tiles import Choice, Product
-from .wide_image import launch_widening, may_widen, widened, widened_weights
+from .launch import Argument, Constant, Pointer
+from .packed_filter import is_pointwise
+from .packed_product import POINTERS, PackedProduct
 
 if TYPE_CHECKING:
     from .fusion import Step
     from .lowering import Lowering
-
-_OUTSIDE = {"u8": 128}  # what a product takes for nothing, by the image's type
-_MOST_PARTS = 1 << 22  # elements of an output whose sums are split
 
 
 def lower(b: Lowering, step: Step) -> None:
@@ -121,165 +107,7 @@ def _single_pixels(g: ConvGeometry) -> ConvGeometry:
     return g._replace(batch=g.out_pixels, **one)
 
 
-class _Conv:
-    """The arguments that all types share."""
-
-    quantized: bool
-    element: str  # of weights
-    sums: str  # type of sums of products
-    sets = 1
-
-    def __init__(self, b: Lowering, step: Step, geometry: ConvGeometry) -> None:
-        self.b, self.step, self.geometry = b, step, geometry
-        # What the product walks, where that is not the image as it is.
-        self.walk = widened(geometry) if may_widen(geometry) else geometry
-
-    def epilogue(self) -> tuple[dict[str, Argument], dict[str, Constant]]:
-        raise NotImplementedError
-
-    def weights(self) -> Pointer:
-        raise NotImplementedError
-
-    def packed(self, values: np.ndarray) -> np.ndarray:
-        """Weights [sets, O, taps, depth] as the product reads them."""
-        if self.walk is not self.geometry:
-            values = widened_weights(values, self.geometry, self.walk)
-        return packed(values, self.walk)
-
-    def launch(self, x: Pointer, y: Pointer) -> None:
-        """The product, and where its depth is split among programs the sum of their parts."""
-        g = self.walk
-        if g is not self.geometry:
-            x = launch_widening(self.b, x, self.geometry, g, _OUTSIDE.get(x.type, 0))
-        row = row_stride(g, self.sets, ELEMENT_BYTES[self.element])
-        walked, repeats = (row, 1) if flat_depth(g) else (g.filter_depth, self.sets * g.taps)
-        pointers, ends, constants = self._ends(y)
-        is_plain = constants["RESIDUAL"] == "" and constants["ROUNDING"] == FLOAT_ROUNDING
-        is_light = is_plain and (is_pointwise(g) or not self.quantized)
-        product = Product(
-            *(g.out_pixels, g.out_depth // g.groups, walked, repeats, g.groups, self.element),
-            is_light=is_light,
-            may_split=g.out_pixels * g.out_depth <= _MOST_PARTS,
-        )
-        choice = self.b.choose(product)
-        if choice.splits == 1:
-            self._multiply(x, y, choice, product, pointers | ends, constants)
-            return
-        parts = self.b.scratch(self.sums, choice.splits * g.out_pixels * g.out_depth)
-        self._multiply(x, parts, choice, product, pointers | ends, constants)
-        self._add_up(parts, y, choice.splits, pointers, ends, constants)
-
-    def _ends(self, y: Pointer) -> tuple[dict[str, Argument], dict[str, Argument], dict[str, Constant]]:
-        """Pointers and numbers of what follows the sums, and what they make of the code."""
-        ends, constants = self.epilogue()
-        kind, residual, parameters = "", y, y
-        if self.step.addition is not None:
-            kind, residual, parameters = addition(self.b, self.step)
-        pointers = {name: ends.pop(name) for name in _POINTERS}
-        pointers |= {"residual_ptr": residual, "addition_ptr": parameters}
-        constants |= {"QUANTIZED": self.quantized, "RESIDUAL": kind, "INTERPRETED": self.b.simulated}
-        constants["Y_UNIT"] = unit_of(
-            self.geometry.out_depth // self.geometry.groups, self.geometry.out_depth
-        )
-        return pointers, ends, constants
-
-    def _multiply(
-        self,
-        x: Pointer,
-        y: Pointer,
-        choice: Choice,
-        product: Product,
-        ends: dict[str, Argument],
-        constants: dict[str, Constant],
-    ) -> None:
-        g, b, tile = self.walk, self.b, choice.tile
-        columns = g.out_depth // g.groups
-        x_unit, y_unit = unit_of(g.filter_depth, g.in_depth), unit_of(columns, g.out_depth)
-        nbytes = ELEMENT_BYTES[self.element]
-        flat = flat_depth(g)
-        w_unit = ALIGNED_BYTES // nbytes
-        args: dict[str, Argument] = {
-            "x_ptr": x,
-            "w_ptr": self.weights(),
-            "y_ptr": y,
-            **{name: value for name, value in ends.items() if isinstance(value, Pointer)},
-            "flat_ptr": b.table(lambda: flat_table(g, self.sets, nbytes), "i32") if flat else y,
-            "pixels": g.out_pixels,
-            "columns": columns // y_unit,
-            "depth": g.filter_depth // x_unit,
-            "x_stride": g.in_depth // x_unit,
-            "y_stride": g.out_depth // y_unit,
-            "w_stride": row_stride(g, self.sets, nbytes) // w_unit,
-            "tap_stride": tap_depth(g, nbytes) // w_unit,
-            "steps": -(-product.steps(tile.depth) // choice.splits),
-            **{name: getattr(g, name) for name in _SIZES},
-            **{name: value for name, value in ends.items() if not isinstance(value, Pointer)},
-        }
-        constants = {
-            "TAPS_H": g.filter_height,
-            "TAPS_W": g.filter_width,
-            "SETS": self.sets,
-            "FLAT": flat > 0,
-            "POINTWISE": is_pointwise(g),
-            "INSIDE": not sees_border(g),
-            "SPLIT": choice.splits > 1,
-            "EVEN_K": not flat and g.filter_depth % tile.depth == 0,
-            "X_UNIT": x_unit,
-            "W_UNIT": w_unit,
-            "BM": tile.rows,
-            "BN": tile.columns,
-            "BK": tile.depth,
-            **constants,
-        }
-        grid = product.tiles(tile), g.groups, choice.splits
-        b.launch("conv", "conv", grid, args, constants, warps=tile.warps, stages=tile.stages)
-
-    def _add_up(
-        self,
-        parts: Pointer,
-        y: Pointer,
-        splits: int,
-        pointers: dict[str, Argument],
-        ends: dict[str, Argument],
-        constants: dict[str, Constant],
-    ) -> None:
-        g = self.geometry
-        unit = unit_of(g.out_depth)
-        args: dict[str, Argument] = {
-            "x_ptr": parts,
-            "y_ptr": y,
-            **pointers,
-            "pixels": g.out_pixels,
-            "columns": g.out_depth // unit,
-            "y_stride": g.out_depth // unit,
-            "splits": splits,
-            "image_pixels": g.out_height * g.out_width,
-            **ends,
-        }
-        names = ("QUANTIZED", "BORDER", "ROUNDING", "WIDE", "SATURATE", "RESIDUAL", "INTERPRETED")
-        kept = {name: constants[name] for name in names}
-        kept |= {"Y_UNIT": unit, "BM": _SUM_ROWS, "BN": _SUM_COLUMNS}
-        grid = -(-g.out_pixels // _SUM_ROWS), -(-g.out_depth // _SUM_COLUMNS)
-        self.b.launch("conv", "conv_sum", grid, args, kept)
-
-
-_POINTERS = ("bias_ptr", "scale_ptr", "shift_ptr", "class_ptr")
-_SUM_ROWS, _SUM_COLUMNS = 8, 128
-_SIZES = (
-    "in_height",
-    "in_width",
-    "out_height",
-    "out_width",
-    "stride_h",
-    "stride_w",
-    "dilation_h",
-    "dilation_w",
-    "pad_top",
-    "pad_left",
-)
-
-
-class _FloatConv(_Conv):
+class _FloatConv(PackedProduct):
     """float32 tensors, in float32 or in 16 bits."""
 
     quantized = False
@@ -306,14 +134,14 @@ class _FloatConv(_Conv):
             return np.zeros(columns, np.float32) if self.bias is None else self.bias.array().reshape(-1)
 
         pointer = self.b.weights(self.step.node, "bias", bias, "fp32")
-        args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
+        args: dict[str, Argument] = dict.fromkeys(POINTERS, pointer)
         args |= {"zero": 0, "low": self.range[0], "high": self.range[1]}
         constants: dict[str, Constant] = dict.fromkeys(("FLIP", "BORDER", "WIDE", "SATURATE"), False)
         constants["ROUNDING"] = 0
         return args, constants | {"PRECISION": self.b.dot_precision(self.element)}
 
 
-class _HybridConv(_Conv):
+class _HybridConv(PackedProduct):
     """float32 tensors by int8 weights: images are quantized, results are not."""
 
     quantized = True
@@ -345,7 +173,7 @@ class _HybridConv(_Conv):
             return border.bias(taps, np.zeros(g.out_depth, np.int64), -1)
 
         pointer = b.table(sums, "i32") if has_border else b.weights(node, "sums", sums, "i32")
-        args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
+        args: dict[str, Argument] = dict.fromkeys(POINTERS, pointer)
         args |= {"scale_ptr": channel_constants(b, node, self.f), "shift_ptr": self.rows.rows}
         if has_border:
             args["class_ptr"] = b.table(lambda: border.pixels, "i32")
@@ -354,7 +182,7 @@ class _HybridConv(_Conv):
         return args, constants | {"BORDER": has_border, "ROUNDING": HYBRID, "PRECISION": "ieee"}
 
 
-class _ByteConv(_Conv):
+class _ByteConv(PackedProduct):
     """8-bit tensors: products in int32, and the rounding that the CPU's kernels use."""
 
     quantized = True
@@ -423,7 +251,7 @@ class _ByteConv(_Conv):
                 return wrapped(self._bias() - offset * self._values().sum(axis=(1, 2)))
 
             pointer = b.weights(self.step.node, "bias", bias, "i32")
-            args: dict[str, Argument] = dict.fromkeys(_POINTERS, pointer)
+            args: dict[str, Argument] = dict.fromkeys(POINTERS, pointer)
             return args | {"border": 0}
         border = Border(g)
 
@@ -431,6 +259,6 @@ class _ByteConv(_Conv):
             sums = self._values().sum(axis=2).reshape(g.out_depth, g.filter_height, g.filter_width)
             return border.bias(sums, self._bias(), offset)
 
-        args = dict.fromkeys(_POINTERS, b.table(border_bias, "i32"))
+        args = dict.fromkeys(POINTERS, b.table(border_bias, "i32"))
         args["class_ptr"] = b.table(lambda: border.pixels, "i32")
         return args | {"border": 1}

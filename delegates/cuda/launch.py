@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections import namedtuple
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,7 +71,8 @@ class Kernel:
 
     source names the module (or a .cu file), signature the run-time arguments and their types ("*i8"
     is a pointer, whose address is a multiple of 16), constants the compile-time ones; divisible lists
-    the integers that are multiples of 16.
+    the integers that are multiples of 16. "end.low" is the field low of the function's parameter end, whose
+    fields stand together.
     """
 
     source: str
@@ -83,6 +86,23 @@ class Kernel:
     def __str__(self) -> str:
         constants = " ".join(f"{name}={value}" for name, value in self.constants)
         return f"{self.source}.{self.function} {constants} w{self.warps} s{self.stages}"
+
+
+def by_parameter(arguments: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Arguments by the function's own parameters: fields of one parameter are a named tuple."""
+    fields: dict[str, dict[str, Any]] = {}
+    for name, value in arguments:
+        parameter, _, field = name.partition(".")
+        fields.setdefault(parameter, {})[field] = value
+    return {
+        name: values[""] if "" in values else _record(name, tuple(values))(*values.values())
+        for name, values in fields.items()
+    }
+
+
+@cache
+def _record(name: str, fields: tuple[str, ...]) -> Any:
+    return namedtuple(name, fields)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ import numpy as np
 
 from .compile import CubinStore
 from .device import DeviceError, DeviceLostError, DeviceUnavailableError, OutOfDeviceMemoryError
-from .launch import Kernel
+from .launch import Kernel, by_parameter
 from .operands import bfloat16_bits
 
 _ALIGNMENT = 256
@@ -243,12 +243,12 @@ class _Address:
 
 def _interpret(kernel: Kernel, grid: tuple[int, int, int], values: Sequence[int | float]) -> None:
     function = getattr(_interpreted(kernel.source), kernel.function)
-    args = {
-        name: _Address(int(value), type_[1:]) if type_.startswith("*") else value
+    args = by_parameter(
+        (name, _Address(int(value), type_[1:]) if type_.startswith("*") else value)
         for (name, type_), value in zip(kernel.signature, values, strict=True)
-    }
+    )
     with np.errstate(all="ignore"), _interpreted_language():
-        function[grid](**args, **dict(kernel.constants))
+        function[grid](**args, **by_parameter(kernel.constants))
 
 
 @cache

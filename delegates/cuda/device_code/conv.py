@@ -25,32 +25,25 @@ def add_q8(a, b, p, KIND: tl.constexpr):
 
 
 @triton.jit
-def multiply_add(
-    a, w, acc, QUANTIZED: tl.constexpr, FLIP: tl.constexpr, PRECISION: tl.constexpr, INTERPRETED: tl.constexpr
-):
+def multiply_add(a, w, acc, WALK: tl.constexpr):
     """acc + a w. FLIP reads a as uint8 and subtracts 128. The interpreter has no bfloat16 dot."""
     # One return at the end: Triton 3.6 compiles what follows a return in an if, too.
-    if FLIP:
+    if WALK.FLIP:
         a = (a ^ 0x80).to(tl.int8, bitcast=True)
-    if INTERPRETED and w.dtype == tl.bfloat16:
+    if WALK.INTERPRETED and w.dtype == tl.bfloat16:
         acc += tl.dot(a.to(tl.float32), w.to(tl.float32), input_precision="ieee")
-    elif QUANTIZED:
+    elif acc.dtype == tl.int32:
         acc = tl.dot(a, w, acc, out_dtype=tl.int32)
     else:
-        acc = tl.dot(a.to(w.dtype), w, acc, input_precision=PRECISION)
+        acc = tl.dot(a.to(w.dtype), w, acc, input_precision=WALK.PRECISION)
     return acc
 
 
 @triton.jit
-def finish(
-    acc, m, valid_m, channel, valid_n, stored, total, y_stride,
-    y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
-    image_pixels, zero, low, high,
-    QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
-    SATURATE: tl.constexpr, RESIDUAL: tl.constexpr, INTERPRETED: tl.constexpr,
-):  # fmt: skip
+def finish(acc, m, valid_m, channel, valid_n, stored, total, y_stride, y_ptr, end, END: tl.constexpr):
     """Store sums of products of pixels m and channels: bias, rounding or clamp, and residual.
 
+    end and END are what packed_product.Ends has: what follows the sums.
     With SATURATE low and high are those of the type, sums are small enough to be rounded before that, and
     there is no residual.
     RESIDUAL is "", "float", "sum" or "reference".
@@ -58,156 +51,164 @@ def finish(
     quantized and scale_ptr the channels' scales and biases; results are floats.
     """
     place = m[:, None] * y_stride + channel[None, :]
-    if BORDER:
-        border = tl.load(class_ptr + m % image_pixels)
-        bias = tl.load(bias_ptr + border[:, None] * total + channel[None, :], stored, 0)
+    if END.BORDER:
+        border = tl.load(end.class_ptr + m % end.image_pixels)
+        bias = tl.load(end.bias_ptr + border[:, None] * total + channel[None, :], stored, 0)
     else:
-        bias = tl.load(bias_ptr + channel, valid_n, 0)[None, :]
-    if ROUNDING == 4:
-        acc = reals(acc, bias, m // image_pixels, valid_m, channel, valid_n, shift_ptr, scale_ptr)
-        acc += tl.load(scale_ptr + total + channel, valid_n, 0)[None, :]
+        bias = tl.load(end.bias_ptr + channel, valid_n, 0)[None, :]
+    if END.ROUNDING == 4:
+        image = m // end.image_pixels
+        acc = reals(acc, bias, image, valid_m, channel, valid_n, end.shift_ptr, end.scale_ptr)
+        acc += tl.load(end.scale_ptr + total + channel, valid_n, 0)[None, :]
     else:
         acc += bias
-    if QUANTIZED and ROUNDING != 4:
+    if END.QUANTIZED and END.ROUNDING != 4:
         acc = requantize(
-            acc, channel, valid_n, scale_ptr, shift_ptr, zero, low, high,
-            ROUNDING, WIDE, not SATURATE, INTERPRETED,
+            acc, channel, valid_n, end.scale_ptr, end.shift_ptr, end.zero, end.low, end.high,
+            END.ROUNDING, END.WIDE, not END.SATURATE, END.INTERPRETED,
         )  # fmt: skip
-        if SATURATE:
-            acc = saturate(acc, 0 if y_ptr.dtype.element_ty == tl.uint8 else -128, INTERPRETED)
+        if END.SATURATE:
+            acc = saturate(acc, 0 if y_ptr.dtype.element_ty == tl.uint8 else -128, END.INTERPRETED)
             acc = acc.to(y_ptr.dtype.element_ty, bitcast=True)
-        if RESIDUAL != "":
-            r = tl.load(residual_ptr + place, stored, 0).to(tl.int32)
-            acc = add_q8(acc, r, addition_ptr, RESIDUAL)
+        if END.RESIDUAL != "":
+            r = tl.load(end.residual_ptr + place, stored, 0).to(tl.int32)
+            acc = add_q8(acc, r, end.addition_ptr, END.RESIDUAL)
     else:
-        acc = clamp_float(acc, low, high)
-        if RESIDUAL != "":
-            acc += tl.load(residual_ptr + place, stored, 0).to(tl.float32)
-            acc = clamp_float(acc, tl.load(addition_ptr), tl.load(addition_ptr + 1))
+        acc = clamp_float(acc, end.low, end.high)
+        if END.RESIDUAL != "":
+            acc += tl.load(end.residual_ptr + place, stored, 0).to(tl.float32)
+            acc = clamp_float(acc, tl.load(end.addition_ptr), tl.load(end.addition_ptr + 1))
     tl.store(y_ptr + place, acc.to(y_ptr.dtype.element_ty), stored)
 
 
 @triton.jit
-def conv(
-    x_ptr, w_ptr, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
-    flat_ptr, pixels, columns, depth, x_stride, y_stride, w_stride, tap_stride, steps,
-    in_height, in_width, out_height, out_width, stride_h, stride_w,
-    dilation_h, dilation_w, pad_top, pad_left, zero, low, high,
-    TAPS_H: tl.constexpr, TAPS_W: tl.constexpr, SETS: tl.constexpr, FLAT: tl.constexpr,
-    POINTWISE: tl.constexpr, INSIDE: tl.constexpr, SPLIT: tl.constexpr, EVEN_K: tl.constexpr,
-    X_UNIT: tl.constexpr, Y_UNIT: tl.constexpr, W_UNIT: tl.constexpr,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-    QUANTIZED: tl.constexpr, FLIP: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr,
-    WIDE: tl.constexpr, SATURATE: tl.constexpr, RESIDUAL: tl.constexpr, PRECISION: tl.constexpr,
-    INTERPRETED: tl.constexpr,
+def flat_sums(
+    acc, a_rows, w_rows, flat_ptr, top, left, w_stride, first, last, window,
+    WALK: tl.constexpr, BK: tl.constexpr,
 ):  # fmt: skip
-    """y [pixels, columns] of each group (program axis 1).
+    """acc and the sums of steps [first, last) over taps and depth as one axis of w_stride elements.
+
+    flat_ptr [2, w_stride] has for each of them where it lies, in elements from the window's first one, and
+    the bits of `beyond` that it must not have.
+    """
+    k = tl.arange(0, BK)
+    # Bits of the filter's rows, then of its columns, that are outside; one bit for what is no tap.
+    beyond = tl.full((acc.shape[0],), 1 << (WALK.TAPS_H + WALK.TAPS_W), tl.int32)
+    for y in tl.static_range(WALK.TAPS_H):
+        iy = top + y * window.dilation_h
+        beyond |= tl.where((iy >= 0) & (iy < window.in_height), 0, 1 << y)
+    for x in tl.static_range(WALK.TAPS_W):
+        ix = left + x * window.dilation_w
+        beyond |= tl.where((ix >= 0) & (ix < window.in_width), 0, 1 << (WALK.TAPS_H + x))
+    for i in range(first, tl.minimum(last, tl.cdiv(w_stride, BK))):
+        at = i * BK + k
+        known = at < w_stride
+        offsets = tl.load(flat_ptr + at, known, 0)
+        needed = tl.load(flat_ptr + w_stride + at, known, -1)
+        inside = (beyond[:, None] & needed[None, :]) == 0
+        a = tl.load(a_rows + offsets[None, :], inside, 128 if WALK.FLIP else 0)
+        w = tl.load(w_rows + at[:, None], known[:, None], 0)
+        acc = multiply_add(a, w, acc, WALK)
+    return acc
+
+
+@triton.jit
+def tap_sums(
+    acc, a_rows, w_rows, top, left, depth, x_stride, tap_stride, first, last, window,
+    WALK: tl.constexpr, BK: tl.constexpr,
+):  # fmt: skip
+    """acc and the sums of steps [first, last) over the taps, of which each takes depth / BK steps."""
+    k = tl.arange(0, BK)
+    TAPS: tl.constexpr = WALK.TAPS_H * WALK.TAPS_W
+    outside: tl.constexpr = 128 if WALK.FLIP else 0
+    tap_steps = tl.cdiv(depth, BK)
+    tap, start = first // tap_steps, first % tap_steps * BK
+    for _ in range(first, tl.minimum(last, WALK.SETS * TAPS * tap_steps)):
+        c = start + k
+        known = c < depth
+        pointers, ok = a_rows + c[None, :], known[None, :]
+        if not WALK.POINTWISE:
+            dy, dx = tap % TAPS // WALK.TAPS_W * window.dilation_h, tap % WALK.TAPS_W * window.dilation_w
+            pointers += (dy * window.in_width + dx) * x_stride
+            if not WALK.INSIDE:
+                iy, ix = top + dy, left + dx
+                seen = ((iy >= 0) & (iy < window.in_height) & (ix >= 0) & (ix < window.in_width))[:, None]
+                ok = seen if WALK.EVEN_K else seen & ok
+        w_pointers = w_rows + (tap * tap_stride + c)[:, None]
+        a = tl.load(pointers) if WALK.INSIDE and WALK.EVEN_K else tl.load(pointers, ok, outside)
+        w = tl.load(w_pointers) if WALK.EVEN_K else tl.load(w_pointers, known[:, None], 0)
+        acc = multiply_add(a, w, acc, WALK)
+        start += BK
+        is_last = start >= depth
+        tap += tl.where(is_last, 1, 0)
+        start = tl.where(is_last, 0, start)
+    return acc
+
+
+@triton.jit
+def conv(
+    x_ptr, w_ptr, y_ptr, flat_ptr, end, sizes, window,
+    WALK: tl.constexpr, TILE: tl.constexpr, END: tl.constexpr,
+):  # fmt: skip
+    """y [pixels, columns] of each group (program axis 1); packed_product.py says what its records hold.
 
     w is [groups * columns, SETS * TAPS * tap_stride] with rows of w_stride elements. depth and x_stride are
     in units of X_UNIT elements, columns and y_stride of Y_UNIT, w_stride and tap_stride of W_UNIT, so that
     the compiler knows what divides them. With FLAT (for a small depth) taps and depth are walked as one
-    axis: flat_ptr [2, w_stride] has for each of its elements where it lies, in elements from the window's
-    first one, and the bits of `beyond` that it must not have. INSIDE says that no window leaves the image,
-    EVEN_K that BK divides the depth.
+    axis. INSIDE says that no window leaves the image, EVEN_K that BK divides the depth. FLIP reads x as uint8
+    and subtracts 128.
     A program takes `steps` steps of BK: with SPLIT it stores its sums [program axis 2, pixels, groups *
     columns] into y as they are, for conv_sum.
-    FLIP reads x as uint8 and subtracts 128.
     """
-    TAPS: tl.constexpr = TAPS_H * TAPS_W
-    depth, x_stride = depth * X_UNIT, x_stride * X_UNIT
-    columns, y_stride = columns * Y_UNIT, y_stride * Y_UNIT
-    w_stride, tap_stride = w_stride * W_UNIT, tap_stride * W_UNIT
+    depth, x_stride = sizes.depth * WALK.X_UNIT, sizes.x_stride * WALK.X_UNIT
+    columns, y_stride = sizes.columns * WALK.Y_UNIT, sizes.y_stride * WALK.Y_UNIT
+    w_stride, tap_stride = sizes.w_stride * WALK.W_UNIT, sizes.tap_stride * WALK.W_UNIT
     group = tl.program_id(1)
-    tiles_n = tl.cdiv(columns, BN)
-    m = tl.program_id(0) // tiles_n * BM + tl.arange(0, BM)
-    n = tl.program_id(0) % tiles_n * BN + tl.arange(0, BN)
-    k = tl.arange(0, BK)
+    tiles_n = tl.cdiv(columns, TILE.BN)
+    m = tl.program_id(0) // tiles_n * TILE.BM + tl.arange(0, TILE.BM)
+    n = tl.program_id(0) % tiles_n * TILE.BN + tl.arange(0, TILE.BN)
     # Rows and columns beyond the last are computed like it, and not stored.
-    row = tl.minimum(m, pixels - 1)
+    row = tl.minimum(m, sizes.pixels - 1)
     w_rows = w_ptr + (group * columns + tl.minimum(n, columns - 1))[None, :] * w_stride
     x_ptr += group * depth
-    if not POINTWISE:
-        ox, oy = row % out_width, (row // out_width) % out_height
-        top, left = oy * stride_h - pad_top, ox * stride_w - pad_left
-        image = row // (out_width * out_height)
-        row = (image * in_height + top) * in_width + left
+    top, left = row, row
+    if not WALK.POINTWISE:
+        ox, oy = row % window.out_width, (row // window.out_width) % window.out_height
+        top, left = oy * window.stride_h - window.pad_top, ox * window.stride_w - window.pad_left
+        image = row // (window.out_width * window.out_height)
+        row = (image * window.in_height + top) * window.in_width + left
     a_rows = x_ptr + row[:, None] * x_stride
-    acc = tl.zeros((BM, BN), tl.int32 if QUANTIZED else tl.float32)
-    outside: tl.constexpr = 128 if FLIP else 0
-    first = tl.program_id(2) * steps
-    if FLAT:
-        # Bits of the filter's rows, then of its columns, that are outside; one bit for what is no tap.
-        beyond = tl.full((BM,), 1 << (TAPS_H + TAPS_W), tl.int32)
-        for y in tl.static_range(TAPS_H):
-            iy = top + y * dilation_h
-            beyond |= tl.where((iy >= 0) & (iy < in_height), 0, 1 << y)
-        for x in tl.static_range(TAPS_W):
-            ix = left + x * dilation_w
-            beyond |= tl.where((ix >= 0) & (ix < in_width), 0, 1 << (TAPS_H + x))
-        for i in range(first, tl.minimum(first + steps, tl.cdiv(w_stride, BK))):
-            at = i * BK + k
-            known = at < w_stride
-            offsets = tl.load(flat_ptr + at, known, 0)
-            needed = tl.load(flat_ptr + w_stride + at, known, -1)
-            a = tl.load(a_rows + offsets[None, :], (beyond[:, None] & needed[None, :]) == 0, outside)
-            w = tl.load(w_rows + at[:, None], known[:, None], 0)
-            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, INTERPRETED)
+    acc = tl.zeros((TILE.BM, TILE.BN), tl.int32 if END.QUANTIZED else tl.float32)
+    first = tl.program_id(2) * sizes.steps
+    last = first + sizes.steps
+    if WALK.FLAT:
+        acc = flat_sums(
+            acc, a_rows, w_rows, flat_ptr, top, left, w_stride, first, last, window, WALK, TILE.BK
+        )
     else:
-        tap_steps = tl.cdiv(depth, BK)
-        tap, start = first // tap_steps, first % tap_steps * BK
-        for _ in range(first, tl.minimum(first + steps, SETS * TAPS * tap_steps)):
-            c = start + k
-            known = c < depth
-            pointers, ok = a_rows + c[None, :], known[None, :]
-            if not POINTWISE:
-                dy, dx = tap % TAPS // TAPS_W * dilation_h, tap % TAPS_W * dilation_w
-                pointers += (dy * in_width + dx) * x_stride
-                if not INSIDE:
-                    iy, ix = top + dy, left + dx
-                    seen = ((iy >= 0) & (iy < in_height) & (ix >= 0) & (ix < in_width))[:, None]
-                    ok = seen if EVEN_K else seen & ok
-            w_pointers = w_rows + (tap * tap_stride + c)[:, None]
-            a = tl.load(pointers) if INSIDE and EVEN_K else tl.load(pointers, ok, outside)
-            w = tl.load(w_pointers) if EVEN_K else tl.load(w_pointers, known[:, None], 0)
-            acc = multiply_add(a, w, acc, QUANTIZED, FLIP, PRECISION, INTERPRETED)
-            start += BK
-            is_last = start >= depth
-            tap += tl.where(is_last, 1, 0)
-            start = tl.where(is_last, 0, start)
+        acc = tap_sums(
+            acc, a_rows, w_rows, top, left, depth, x_stride, tap_stride, first, last, window, WALK, TILE.BK
+        )
     total = tl.num_programs(1) * columns
     channel, valid_n = group * columns + n, n < columns
-    stored = (m < pixels)[:, None] & valid_n[None, :]
-    if SPLIT:
-        place = (tl.program_id(2) * pixels + m)[:, None] * total + channel[None, :]
+    stored = (m < sizes.pixels)[:, None] & valid_n[None, :]
+    if WALK.SPLIT:
+        place = (tl.program_id(2) * sizes.pixels + m)[:, None] * total + channel[None, :]
         tl.store(y_ptr + place, acc, stored)
     else:
-        finish(
-            acc, m, m < pixels, channel, valid_n, stored, total, y_stride, y_ptr, bias_ptr, scale_ptr,
-            shift_ptr, class_ptr, residual_ptr, addition_ptr, out_height * out_width, zero, low, high,
-            QUANTIZED, BORDER, ROUNDING, WIDE, SATURATE, RESIDUAL, INTERPRETED,
-        )  # fmt: skip
+        finish(acc, m, m < sizes.pixels, channel, valid_n, stored, total, y_stride, y_ptr, end, END)
 
 
 @triton.jit
-def conv_sum(
-    x_ptr, y_ptr, bias_ptr, scale_ptr, shift_ptr, class_ptr, residual_ptr, addition_ptr,
-    pixels, columns, y_stride, splits, image_pixels, zero, low, high,
-    Y_UNIT: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
-    QUANTIZED: tl.constexpr, BORDER: tl.constexpr, ROUNDING: tl.constexpr, WIDE: tl.constexpr,
-    SATURATE: tl.constexpr, RESIDUAL: tl.constexpr, INTERPRETED: tl.constexpr,
-):  # fmt: skip
+def conv_sum(x_ptr, y_ptr, end, sizes, TILE: tl.constexpr, END: tl.constexpr):
     """y [pixels, columns] from partial sums x [splits, pixels, columns], added in their order."""
-    columns, y_stride = columns * Y_UNIT, y_stride * Y_UNIT
-    m = tl.program_id(0) * BM + tl.arange(0, BM)
-    n = tl.program_id(1) * BN + tl.arange(0, BN)
+    columns, y_stride = sizes.columns * TILE.Y_UNIT, sizes.y_stride * TILE.Y_UNIT
+    m = tl.program_id(0) * TILE.BM + tl.arange(0, TILE.BM)
+    n = tl.program_id(1) * TILE.BN + tl.arange(0, TILE.BN)
     valid_n = n < columns
-    stored = (m < pixels)[:, None] & valid_n[None, :]
-    acc = tl.zeros((BM, BN), tl.int32 if QUANTIZED else tl.float32)
-    for split in range(splits):
-        place = (split * pixels + m)[:, None] * columns + n[None, :]
+    stored = (m < sizes.pixels)[:, None] & valid_n[None, :]
+    acc = tl.zeros((TILE.BM, TILE.BN), tl.int32 if END.QUANTIZED else tl.float32)
+    for split in range(sizes.splits):
+        place = (split * sizes.pixels + m)[:, None] * columns + n[None, :]
         acc += tl.load(x_ptr + place, stored, 0)
-    finish(
-        acc, m, m < pixels, n, valid_n, stored, columns, y_stride, y_ptr, bias_ptr, scale_ptr, shift_ptr,
-        class_ptr, residual_ptr, addition_ptr, image_pixels, zero, low, high,
-        QUANTIZED, BORDER, ROUNDING, WIDE, SATURATE, RESIDUAL, INTERPRETED,
-    )  # fmt: skip
+    finish(acc, m, m < sizes.pixels, n, valid_n, stored, columns, y_stride, y_ptr, end, END)

@@ -187,7 +187,7 @@ def _for_the_interpreter(kernel: Kernel) -> Kernel:
     """It has no machine instructions, and multiplies bfloat16 only when they are made wider first."""
     is_bfloat16 = any(type_ == "*bf16" for _, type_ in kernel.signature)
     instead = {"INTERPRETED": True, "WIDEN": is_bfloat16}
-    constants = tuple((name, instead.get(name, value)) for name, value in kernel.constants)
+    constants = tuple((name, instead.get(name.split(".")[-1], value)) for name, value in kernel.constants)
     return replace(kernel, constants=constants)
 
 

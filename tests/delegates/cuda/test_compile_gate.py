@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
 from numlite.delegates.cuda.compile import compile_kernel, compile_triton
-from numlite.delegates.cuda.launch import Kernel
+from numlite.delegates.cuda.launch import Kernel, by_parameter
 from numlite.delegates.cuda.tiles import Choice, Product, ranked
+from numlite.lite.errors import UnsupportedError
 
 from .graphs import conv_model, depthwise_model, network, random_input, residual_model
 from .machine_code import SHARED_BYTES, compile_together, kernels_of, machine_code
@@ -83,9 +85,9 @@ def _cores(kernel: Kernel) -> str | None:
         return None
     element = dict(kernel.signature)["w_ptr"].removeprefix("*")
     constants = dict(kernel.constants)
-    if constants["PRECISION"] == "ieee" and element != "i8":
+    if constants["WALK.PRECISION"] == "ieee" and element != "i8":
         return None
-    return (_WARP_CORES if int(constants["BM"]) < _GROUP_ROWS else _GROUP_CORES)[element]
+    return (_WARP_CORES if int(constants["TILE.BM"]) < _GROUP_ROWS else _GROUP_CORES)[element]
 
 
 _TYPES = {"int8": "i8", "bfloat16": "bf16", "tf32x3": "fp32"}
@@ -148,7 +150,7 @@ def test_compiles_for_sm_90(case: str) -> None:
         assert code.shared <= SHARED_BYTES, f"{kernel}: {code.shared} bytes of shared memory"
         cores = _cores(kernel)
         assert cores is None or code.instructions[cores], f"{kernel}: {dict(code.instructions)}"
-        if dict(kernel.constants).get("QUANTIZED"):
+        if any(name.endswith("QUANTIZED") and value for name, value in kernel.constants):
             # A product and a sum in one instruction would be rounded once, where the CPU rounds twice.
             assert not code.instructions["FFMA"], f"{kernel}: {dict(code.instructions)}"
 
@@ -186,3 +188,17 @@ def test_interpreting_leaves_the_compiler_as_it_was(monkeypatch: pytest.MonkeyPa
     before = compile_kernel(kernel, 90)
     run(interpreter_of(model, simulated()), [random_input("float32", shape)])
     assert compile_kernel(kernel, 90) == before
+
+
+def test_fields_of_one_parameter_are_one_argument() -> None:
+    grouped = by_parameter([("x_ptr", "*i8"), ("end.low", "i32"), ("end.high", "fp32")])
+    assert list(grouped) == ["x_ptr", "end"] and grouped["x_ptr"] == "*i8"
+    assert grouped["end"]._asdict() == {"low": "i32", "high": "fp32"}
+
+
+def test_arguments_in_another_order_than_the_functions_are_refused() -> None:
+    """The driver gives them in the order of the signature, whatever their names."""
+    (kernel,) = kernels_of(conv_model("int8", (1, 4, 4, 16), 16, 1), {0: (1, 4, 4, 16)})
+    first, second, *rest = kernel.signature
+    with pytest.raises(UnsupportedError, match="arguments must be those of the function"):
+        compile_triton(replace(kernel, signature=(second, first, *rest)), 90)
