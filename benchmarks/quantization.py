@@ -41,10 +41,12 @@ class Peer(NamedTuple):
     file: str = ""
     names: tuple[str, ...] = ()
     ends: str = "float32"
+    improve: str | None = None
 
 
 SCHEMES = {
     "int8": Peer(scheme_recipe("int8"), "int8", ends="int8"),
+    "int8, min-max": Peer(scheme_recipe("int8"), "int8", ends="int8", improve="none"),
     "int8, float ends": Peer(scheme_recipe("int8"), "int8_floatio"),
     "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor", ends="int8"),
     "int16x8": Peer(scheme_recipe("int16x8"), "int16x8"),
@@ -187,7 +189,7 @@ def row(folder: Path, name: str, peer: Peer, model: bytes, python: str | None) -
     expected = np.load(folder / "outputs.npz")["float"]
     quantizer = Quantizer(model, peer.recipe)
     ranges = quantizer.calibrate(representative(folder)) if quantizer.need_calibration else None
-    made = quantizer.quantize(ranges, input_type=peer.ends, output_type=peer.ends)
+    made = quantizer.quantize(ranges, input_type=peer.ends, output_type=peer.ends, improve=peer.improve)
     content = made.quantized_model
     ours, near = measured(content, samples, expected)
     cells = [folder.name, name, shown(ours), f"{near:.0f} dB"]

@@ -55,10 +55,8 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 )
 @click.option(
     "--improve",
-    type=click.Choice(["none", "bias"]),
-    default="none",
-    show_default=True,
-    help="bias: biases make good for what rounded weights shift outputs by, with --calibrate.",
+    type=click.Choice(["none", "bias", "equalize", "all"]),
+    help="What may bring integers nearer to the float model, measured on samples; all with --calibrate.",
 )
 @click.option(
     "--io",
@@ -112,7 +110,7 @@ def command(
     ranges: Path | None,
     only_calibrate: bool,
     observer: str,
-    improve: str,
+    improve: str | None,
     io: str,
     recipe: Path | None,
     skip: tuple[str, ...],
@@ -127,7 +125,7 @@ def command(
     check_output(output, model=model)
     if calibrate is not None and ranges is not None:
         raise click.UsageError("--calibrate, --ranges: only one of them can be given")
-    if improve != "none" and calibrate is None:
+    if improve not in (None, "none") and calibrate is None:
         raise click.UsageError("--improve: --calibrate must name the data")
     if only_calibrate and calibrate is None:
         raise click.UsageError("--only-calibrate: --calibrate must name the data")

@@ -10,9 +10,9 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...lite.interpreter import Interpreter
-from .bias_correction import FilterInput
 from .calibration import Calibration
 from .float_graph import Site
+from .kept_samples import KeptSamples
 from .observers import Observer, observer
 
 if TYPE_CHECKING:
@@ -27,33 +27,29 @@ def calibrate(
     samples: Iterable[Sample],
     sites: Iterable[Site],
     kind: str = "minmax",
-    inputs: Iterable[FilterInput] = (),
     watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]] | None = None,
 ) -> Calibration:
-    """What the tensors hold over all samples, which are not kept.
+    """What the tensors hold over all samples, of which a few are kept.
 
     The interpreter is that of the float model, and is left without memory. Every value counts that a tensor
     has had in the course of a run, also inside of IF and WHILE, and before an operator overwrote it in place.
-    kind is an observer's; inputs are those of operators whose bias is to be corrected; watchers get their
-    tensors' values, too. Raises ModelError where there is no sample, one does not fit, or a value is NaN or
-    infinite, and what running the model raises.
+    kind is an observer's; watchers get their tensors' values, too. Raises ModelError where there is no
+    sample, one does not fit, or a value is NaN or infinite, and what running the model raises.
     """
     watch = _Watch(interpreter, {site: observer(kind) for site in sites}, watchers or {})
-    inputs = list(inputs)
-    for each in inputs:
-        watch.means.setdefault(each.site, []).append(each)
+    kept = KeptSamples()
     interpreter.observe(watch)
     try:
         for number, sample in enumerate(samples):
             watch.sample = number
             _run(interpreter, sample, f"sample {number}")
+            kept.add(sample)
     finally:
         interpreter.observe(None)
     if watch.sample < 0:
         raise ModelError("calibration: there must be samples, got none")
     seen = {site: each for site, each in watch.observers.items() if site in watch.seen}
-    means = {each.result: found for each in inputs if (found := each.means()) is not None}
-    return Calibration(kind, seen, {site: watch.name(site) for site in seen}, means)
+    return Calibration(kind, seen, {site: watch.name(site) for site in seen}, kept)
 
 
 class _Watch:
@@ -68,7 +64,6 @@ class _Watch:
         self._interpreter = interpreter
         self._watchers = watchers
         self.observers = observers
-        self.means: dict[Site, list[FilterInput]] = {}
         self.seen: set[Site] = set()
         self.sample = -1
 
@@ -91,8 +86,6 @@ class _Watch:
             if site in self.observers:
                 self.seen.add(site)
                 self.observers[site].update(values, low, high)
-            for mean in self.means.get(site, ()):
-                mean.update(values)
 
 
 def _check(values: np.ndarray, where: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from .float_graph import Site
+from .kept_samples import KeptSamples
 from .observers import Observer, observer
 
 Range = tuple[float, float]
@@ -22,7 +23,8 @@ _FORMAT = 1
 class Calibration(Mapping[Site, Range]):
     """The range of each tensor that had a value. names are the tensors', to tell models apart.
 
-    hessians are those of weights that GPTQ rounds, where they were asked for; they are merged, but not saved.
+    hessians are those of weights that GPTQ rounds, where they were asked for, samples some of those that were
+    seen, for improvements; both are merged, but not saved.
     """
 
     def __init__(
@@ -30,11 +32,11 @@ class Calibration(Mapping[Site, Range]):
         kind: str,
         observers: dict[Site, Observer],
         names: dict[Site, str],
-        means: dict[Site, np.ndarray] | None = None,
+        samples: KeptSamples | None = None,
     ) -> None:
-        """means are those that bias correction needs, by the operator's first result."""
         self.kind = kind
-        self.means = means or {}
+        self.samples = samples or KeptSamples()
+        self.channels: dict[Site, np.ndarray] = {}
         self._observers = observers
         self.names = names
         self._ranges: dict[Site, Range] = {}
@@ -65,6 +67,13 @@ class Calibration(Mapping[Site, Range]):
                 self._observers[site].merge(found)
             else:
                 self._observers[site] = found
+        self.channels = {
+            site: np.stack([np.minimum(own[0], seen[0]), np.maximum(own[1], seen[1])])
+            for site, own in self.channels.items()
+            if (seen := other.channels.get(site)) is not None and seen.shape == own.shape
+        }
+        for sample in other.samples:
+            self.samples.add(sample)
         for key, hessian in other.hessians.items():
             self.hessians[key] = self.hessians[key] + hessian if key in self.hessians else hessian
         self._ranges.clear()

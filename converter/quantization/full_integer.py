@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import numpy as np
-
 from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...lite.tensor import TensorType
-from .bias_correction import FilterInput, filter_inputs
 from .constraints import INT8 as INT8_TYPE
 from .constraints import INT16
 from .float_graph import FloatGraph, Site
@@ -18,6 +15,7 @@ from .float_rewrites import make_integrable
 from .integer_constants import IntegerConstants
 from .kernel_limits import within_limits
 from .masks import clip_masks
+from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
 from .parameters import Parameters, one_scale, range_parameters
 from .propagate import Range, Sets
@@ -53,11 +51,6 @@ def sites_to_observe(model: Model) -> set[Site]:
     return {site for site in found | ends if not graph.is_constant(site)}
 
 
-def inputs_to_observe(model: Model) -> list[FilterInput]:
-    """The inputs of operators whose bias can be corrected."""
-    return filter_inputs(FloatGraph(ModelEditor(model)))
-
-
 def quantize_activations(
     model: Model,
     ranges: Mapping[Site, Range],
@@ -67,21 +60,21 @@ def quantize_activations(
     per_channel_dense: bool = True,
     ends: Ends = FLOAT_ENDS,
     refuse: Refusal = lambda step: None,
-    means: Mapping[Site, np.ndarray] | None = None,
+    mending: Mending = PLAIN,
 ) -> Integered:
     """Make every operator that has an integer kernel an integer one, with activations of 8 or 16 bits.
 
-    means are a Calibration's, for bias correction; without them biases stay what they are.
     Raises ModelError that names the tensors which have no range.
     """
     integers = ACTIVATIONS[activation_bits]
     editor = ModelEditor(model)
+    ranges = {**ranges, **mending.edit(editor, ranges)}
     ranges = {**ranges, **clip_masks(editor, TensorType(integers.type), ranges)}
     ranges = {**ranges, **make_integrable(editor, TensorType(integers.type), ranges)}
     graph = FloatGraph(editor)
     selection = select(graph, TensorType(integers.type), refuse)
     sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends))
-    constants = IntegerConstants(graph, integers, per_channel, per_channel_dense, means)
+    constants = IntegerConstants(graph, integers, per_channel, per_channel_dense, mending.knowledge)
     parameters = _parameters(graph, sets, constants, integers)
     if integers is INT8_VALUES:
         parameters = within_limits(graph, selection, sets, parameters)

@@ -14,14 +14,17 @@ _DAMPING = 0.01
 _COLUMNS = 64
 
 
-def gptq(rows: np.ndarray, scales: np.ndarray, integers: Integers, hessian: np.ndarray) -> np.ndarray:
+def gptq(
+    rows: np.ndarray, scales: np.ndarray, integers: Integers, hessian: np.ndarray, trust: float = 1.0
+) -> np.ndarray:
     """Integers int8 [rows, n] of weights [rows, n]; hessian [n, n] is the sum of their inputs' products.
 
     scales are [rows, blocks], each for n / blocks weights in a row. The outputs' squared error over the
-    inputs that were seen is less than of weights rounded each for itself.
+    inputs that were seen is less than of weights rounded each for itself. trust is how much of what goes
+    together in them is believed, 0 for nothing.
     """
     order = np.argsort(-np.diagonal(hessian), kind="stable")
-    factor = _inverse_factor(hessian[np.ix_(order, order)])
+    factor = _inverse_factor(_shrunk(hessian, trust)[np.ix_(order, order)])
     left = rows[:, order].astype(np.float64)
     steps = np.repeat(scales.astype(np.float64), rows.shape[1] // scales.shape[1], axis=1)[:, order]
     found = np.empty(rows.shape, np.int8)
@@ -51,6 +54,10 @@ def _round_columns(
         rest = slice(column + 1, these.stop)
         left[:, rest] -= errors[:, place, None] * factor[column, rest]
     return errors
+
+
+def _shrunk(hessian: np.ndarray, trust: float) -> np.ndarray:
+    return hessian if trust == 1 else trust * hessian + (1 - trust) * np.diag(np.diagonal(hessian))
 
 
 def _inverse_factor(hessian: np.ndarray) -> np.ndarray:

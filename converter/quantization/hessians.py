@@ -17,13 +17,15 @@ Hessians = dict[tuple[int, str], np.ndarray]
 Watcher = Callable[[np.ndarray], None]
 
 # More inputs to an output would need hundreds of megabytes, and minutes.
-_MOST_INPUTS = 4608
+MOST_INPUTS = 4608
 # Of a convolution's windows in a run, all of which say much the same.
 _MOST_ROWS = 4096
 _PLACES = {"FULLY_CONNECTED": (0, 1), "CONV_2D": (0, 1)}
 
 
-def hessian_watchers(graph: FloatGraph, sums: Hessians) -> dict[Site, list[Watcher]]:
+def hessian_watchers(
+    graph: FloatGraph, sums: Hessians, most_inputs: int = MOST_INPUTS
+) -> dict[Site, list[Watcher]]:
     """Who has to see which tensors, so that sums become the Hessians of all operators that have one.
 
     These are FULLY_CONNECTED and CONV_2D without groups, of float32 constants and not too many inputs.
@@ -37,7 +39,7 @@ def hessian_watchers(graph: FloatGraph, sums: Hessians) -> dict[Site, list[Watch
             continue
         weights = graph.constant(w)
         count = weights[0].size
-        if count > _MOST_INPUTS:
+        if count > most_inputs:
             continue
         key = step.graph, graph.name(w)
         rows = _dense_rows if step.name == "FULLY_CONNECTED" else partial(_windows, step, weights.shape)

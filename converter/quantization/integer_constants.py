@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from ...lite.tensor import TensorType
+from ...lite.tensor import NUMPY_DTYPES, TensorType
 from .bias_correction import correction
 from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
+from .mending import NOTHING_KNOWN, Knowledge
 from .parameters import (
     MOST_BIAS,
     Parameters,
@@ -46,12 +47,12 @@ class IntegerConstants:
         activations: Integers,
         per_channel: bool = True,
         per_channel_dense: bool = True,
-        means: Mapping[Site, np.ndarray] | None = None,
+        knowledge: Knowledge = NOTHING_KNOWN,
     ) -> None:
         self._graph, self._activations = graph, activations
         self._per_channel, self._per_channel_dense = per_channel, per_channel_dense
         self._made: dict[tuple[object, ...], int] = {}
-        self._means = means or {}
+        self._knowledge = knowledge
         self.widened: list[str] = []
 
     def operand(
@@ -89,9 +90,15 @@ class IntegerConstants:
 
     def value(self, site: Site, parameters: Parameters) -> int:
         """A constant as integers; what they cannot reach is clipped."""
-        key = (site, parameters.integers, parameters.scales.tobytes(), parameters.zero_points.tobytes())
+        return self._keep(site, parameters, parameters.quantized(self._graph.constant(site)))
+
+    def _keep(self, site: Site, parameters: Parameters, integers: np.ndarray) -> int:
+        """The tensor of a constant's integers, the same for the same ones."""
+        stored = integers.astype(NUMPY_DTYPES[parameters.integers.type])
+        places = parameters.scales.tobytes(), parameters.zero_points.tobytes()
+        key = (site, parameters.integers, *places, stored.tobytes())
         if key not in self._made:
-            self._made[key] = self._add(site, parameters, self._graph.constant(site))
+            self._made[key] = self._add(site, parameters, stored)
         return self._made[key]
 
     def weights(self, step: Step, weights: Weights, operand: Parameters) -> Weighed:
@@ -108,20 +115,18 @@ class IntegerConstants:
                 self.widened.append(self._graph.where(step))
                 scales = held
         zeros = np.zeros(len(scales), np.int64)
-        means = self._means.get(Site(step.graph, step.outputs[0]))
         parameters = Parameters(WEIGHTS[8], scales, zeros, weights.dimension if len(scales) > 1 else 0)
         integers = BIASES[self._activations.bits]
+        rounded = self._knowledge.rounding((site.graph, self._graph.name(site)), values, parameters)
+        kept = self._keep(site, parameters, rounded)
         if bias is None and not weights.needs_bias:
-            return Weighed(self.value(site, parameters), -1, integers.type)
-        if means is not None:
-            error = values - parameters.real(parameters.quantized(values))
-            added = correction(step, means, error)
-            bias = (np.zeros(channels) if bias is None else bias) + added
-        return Weighed(
-            self.value(site, parameters),
-            self._bias(step, bias_at, bias, channels, bias_scales(float(operand.scale), scales), integers),
-            integers.type,
-        )
+            return Weighed(kept, -1, integers.type)
+        means = self._knowledge.means.get(Site(step.graph, step.outputs[0]))
+        if means is not None and bias is not None and bias.any():  # files keep those of zeros once
+            added = correction(step, means, values - parameters.real(rounded))
+            bias = bias + added
+        scales = bias_scales(float(operand.scale), scales)
+        return Weighed(kept, self._bias(step, bias_at, bias, channels, scales, integers), integers.type)
 
     def _filter_scales(self, step: Step, values: np.ndarray, dimension: int) -> np.ndarray:
         is_dense = step.name == "FULLY_CONNECTED"
@@ -144,25 +149,13 @@ class IntegerConstants:
         key = (like, integers, scales.tobytes(), values.tobytes())
         if key not in self._made:
             suffix = "" if bias_at >= 0 else "_bias"
-            self._made[key] = self._add(like, parameters, values, suffix, MOST_BIAS)
+            rounded = np.clip(parameters.quantized(values), -MOST_BIAS, MOST_BIAS)
+            self._made[key] = self._add(like, parameters, rounded, suffix)
         return self._made[key]
 
-    def _add(
-        self,
-        like: Site,
-        parameters: Parameters,
-        values: np.ndarray,
-        suffix: str = "",
-        most: int | None = None,
-    ) -> int:
-        integers = parameters.quantized(values)
-        if most is not None:
-            integers = np.clip(integers, -most, most)
+    def _add(self, like: Site, parameters: Parameters, integers: np.ndarray, suffix: str = "") -> int:
         type_ = parameters.integers.type
-        dtype = {TensorType.INT8: np.int8, TensorType.INT16: np.int16}.get(type_)
-        dtype = dtype or {TensorType.INT32: np.int32, TensorType.INT64: np.int64}[type_]
+        stored = integers.astype(NUMPY_DTYPES[type_])
         name = self._graph.name(like) + suffix
         subgraph = self._graph.subgraphs[like.graph]
-        return self._graph.editor.add_constant(
-            subgraph, name, type_, integers.astype(dtype), parameters.table()
-        )
+        return self._graph.editor.add_constant(subgraph, name, type_, stored, parameters.table())

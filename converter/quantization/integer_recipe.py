@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import UnsupportedError
 from ...lite.model import Model
 from .calibration import Calibration
 from .float_graph import FloatGraph, Step
-from .full_integer import quantize_activations
+from .full_integer import Integered, quantize_activations
+from .improve import improved
+from .mending import Mending
 from .model_editor import ModelEditor
 from .recipe import Recipe
-from .rewrite import Ends
+from .rewrite import FLOAT_ENDS, Ends
 from .scheme import INT8, INT16, UINT8, Integers, Scheme
 from .weight_rewrite import Outcome, scope_of
 
@@ -59,27 +61,12 @@ def chosen_ends(inputs: str, outputs: str, scheme: Scheme) -> Ends:
     return Ends(_ENDS[inputs], _ENDS[outputs])
 
 
-def improves_bias(improve: str, ranges: Calibration) -> bool:
-    """Whether biases are corrected.
-
-    UnsupportedError for another improvement, ModelError where nothing is known of the inputs' means.
-    """
-    if improve not in ("none", "bias"):
-        raise UnsupportedError(f"improve: must be none or bias, got {improve!r}; others are not built")
-    if improve == "bias" and not ranges.means:
-        raise ModelError(
-            "improve: bias needs the means of inputs, which ranges that were saved or merged do not have; "
-            "calibrate(data) of all samples gives them"
-        )
-    return improve == "bias"
-
-
 class IntegerPlan(NamedTuple):
-    """The scheme of operators with integer activations, the model's ends, and whether biases are mended."""
+    """The scheme of operators with integer activations, the model's ends, and what may improve it."""
 
     scheme: Scheme
     ends: Ends
-    corrects_bias: bool
+    improvements: frozenset[str] = frozenset()
 
 
 def quantize_by(
@@ -100,16 +87,22 @@ def quantize_by(
         # Operators that take another's place give its result; what they have between them is nobody's.
         return None if asked_of.get((step.graph, step.outputs), True) else _NOT_ASKED
 
-    made = quantize_activations(
-        model,
-        ranges,
-        scheme.activation_bits,
-        per_channel=scheme.per_channel,
-        per_channel_dense=scheme.per_channel,
-        ends=plan.ends,
-        refuse=refuse,
-        means=ranges.means if plan.corrects_bias else None,
+    def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
+        return quantize_activations(
+            model,
+            ranges,
+            scheme.activation_bits,
+            per_channel=scheme.per_channel,
+            per_channel_dense=scheme.per_channel,
+            ends=ends,
+            refuse=refuse,
+            mending=mending,
+        )
+
+    mending = improved(
+        model, lambda tried: Model(make(tried).editor.finish().content()), ranges, plan.improvements
     )
+    made = make(mending, plan.ends)
     outcomes = []
     for step in graph.steps:
         if asked_of[step.graph, step.outputs]:

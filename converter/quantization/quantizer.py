@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +15,15 @@ from ...lite.model import Model
 from ..flatbuffer import ModelFile
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
+from .channel_sets import ChannelSets
+from .equalize import ChannelObserver
 from .float16_weights import widen_float16
-from .float_graph import FloatGraph
+from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
-from .full_integer import inputs_to_observe, sites_to_observe
-from .hessians import Hessians, hessian_watchers
-from .integer_recipe import IntegerPlan, activation_scheme, chosen_ends, improves_bias, quantize_by
+from .full_integer import sites_to_observe
+from .hessians import Hessians, Watcher, hessian_watchers
+from .improve import chosen_improvements
+from .integer_recipe import IntegerPlan, activation_scheme, chosen_ends, quantize_by
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule, load_recipe
 from .scheme import Scheme
@@ -120,18 +124,21 @@ class Quantizer:
         model, hessians = self._widened_model, Hessians()
         integers = activation_scheme(self._recipe) is not None
         graph = FloatGraph(ModelEditor(model))
+        channels = ChannelObserver(ChannelSets(graph).free if integers and observer == "minmax" else ())
+        watchers: dict[Site, list[Watcher]] = defaultdict(list, channels.watchers())
+        if self._recipe.uses_hessians:
+            for site, found_watchers in hessian_watchers(graph, hessians).items():
+                watchers[site] += found_watchers
         found = calibrate(
             float_interpreter(model),
             _samples(calibration_data),
             sites_to_observe(model) if integers else (),
             observer,
-            inputs_to_observe(model) if integers else (),
-            hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None,
+            watchers,
         )
-        found.hessians = hessians
+        found.hessians, found.channels = hessians, channels.ranges
         if previous_calibration_result is not None:
             found.merge(previous_calibration_result)
-            found.means = {}  # those of some samples are not those of all
         return found
 
     def quantize(
@@ -140,15 +147,15 @@ class Quantizer:
         *,
         input_type: str = "float32",
         output_type: str = "float32",
-        improve: str = "none",
+        improve: str | None = None,
     ) -> QuantizedModel:
         """The quantized model; one that the recipe leaves as it is has the same operators and values.
 
         A recipe with integer activations needs a result of calibrate; then float inputs and outputs of the
-        model may become int8 or uint8 (int16 with such activations). With improve="bias", biases make good
-        for what rounded weights shift outputs by on average, which ranges that were saved or merged do not
-        tell. Raises ModelError for a recipe without rules, for a rule whose regex no operator has, and for
-        what the ranges do not have.
+        model may become int8 or uint8 (int16 with such activations). improve is none, bias, equalize or
+        all, and measured on samples; without it all is done that the result's samples allow. Raises
+        ModelError for a recipe without rules, for a rule whose regex no operator has, and for what the ranges
+        do not have.
         """
         if not self._recipe.rules:
             raise ModelError("recipe: it must have a rule, got none")
@@ -167,7 +174,7 @@ class Quantizer:
                     "be given what calibrate(data) returns"
                 )
             ends = chosen_ends(input_type, output_type, scheme)
-            plan = IntegerPlan(scheme, ends, improves_bias(improve, calibration_result))
+            plan = IntegerPlan(scheme, ends, chosen_improvements(improve, calibration_result))
             editor, outcomes = quantize_by(self._recipe, plan, self._widened_model, calibration_result)
         elif (input_type, output_type) != ("float32", "float32"):
             raise UnsupportedError(
@@ -189,9 +196,13 @@ class Quantizer:
 
     @cached_property
     def _widened_model(self) -> Model:
-        """The model without float16 weights, itself where it has none."""
+        """The model without float16 weights and what nothing uses, itself where it has neither."""
         editor = ModelEditor(self.float_model)
-        return Model(editor.finish().content()) if widen_float16(editor) else self.float_model
+        counts = [len(subgraph.tensors or []) for subgraph in editor.subgraphs]
+        widened = widen_float16(editor)
+        made = Model(editor.finish().content())
+        kept = [len(subgraph.tensors) for subgraph in made.root.subgraphs]
+        return made if widened or kept != counts else self.float_model
 
 
 def _samples(data: Iterable[Sample] | Mapping[str, Iterable[Sample]]) -> Iterator[Sample]:

@@ -1,0 +1,144 @@
+"""equalize: channels whose values are small are scaled up, so that all of a tensor use its integers.
+
+Given    x -> CONV_2D(w1, b1) -> a -> RELU -> b -> CONV_2D(w2) -> y        b[i] up to 6, b[j] up to 0.1
+Result   x -> CONV_2D(w1 / s, b1 / s) -> a -> RELU -> b -> CONV_2D(s w2) -> y    b[i] and b[j] up to 6
+
+The model computes what it did. Of a RELU6, channels that are scaled up are cut off at what was seen of them.
+Source: Nagel et al., Data-Free Quantization (2019), section 4.1; over all sets of channels at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from .channel_sets import ChannelSets
+from .float_graph import FloatGraph, Site, Step
+from .hessians import Watcher
+from .model_editor import ModelEditor
+
+Range = tuple[float, float]
+# Lowest and highest value of each channel: float64 [2, channels].
+ChannelRanges = Mapping[Site, np.ndarray]
+
+# Channels that hardly have values are scaled no more.
+LEAST_FACTOR = 1 / 64
+_BIAS = 2  # of filters' operands
+
+
+class ChannelObserver:
+    """Sees the values of tensors; ranges are those of their channels."""
+
+    def __init__(self, sites: Iterable[Site]) -> None:
+        self._sites = sorted(sites)
+        self.ranges: dict[Site, np.ndarray] = {}
+
+    def watchers(self) -> dict[Site, list[Watcher]]:
+        """Who has to see which tensors."""
+        return {site: [partial(self._see, site)] for site in self._sites}
+
+    def _see(self, site: Site, values: np.ndarray) -> None:
+        rows = values.reshape(-1, values.shape[-1])
+        seen = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.float64)
+        old = self.ranges.get(site, seen)
+        self.ranges[site] = np.stack([np.minimum(old[0], seen[0]), np.maximum(old[1], seen[1])])
+
+
+def factors(sets: ChannelSets, channels: ChannelRanges, share: float) -> np.ndarray:
+    """What each set of channels is divided by, in (0, 1]: [sets].
+
+    share 1 makes all channels of a tensor as wide as the tensor, 0 none.
+    """
+    found = np.zeros(sets.count)
+    for site in sorted(sets.free):
+        if site not in channels:
+            continue
+        low, high = np.minimum(channels[site][0], 0.0), np.maximum(channels[site][1], 0.0)
+        part = np.maximum(low / (low.min() or -1.0), high / (high.max() or 1.0))
+        np.maximum.at(found, sets.sets[site], np.minimum(part, 1.0))
+    found = np.maximum(found, LEAST_FACTOR) ** share
+    seen = np.zeros(sets.count, np.bool_)
+    for site in sets.free:
+        if site in channels:
+            seen[sets.sets[site]] = True
+    found[~seen] = 1.0
+    found[0] = 1.0
+    return found
+
+
+class _Factors:
+    """What tensors' channels are divided by."""
+
+    def __init__(self, sets: ChannelSets, found: np.ndarray) -> None:
+        self._sets, self._found = sets, found
+
+    def of(self, site: Site) -> np.ndarray | None:
+        """A factor for each channel, None where all are 1."""
+        own = self._sets.of(site)
+        return None if own is None else self._found[own]
+
+
+def equalize(
+    editor: ModelEditor, channels: ChannelRanges, share: float, ranges: Mapping[Site, Range]
+) -> dict[Site, Range]:
+    """Scale channels in place; the ranges of the tensors that were scaled.
+
+    channels may be those of some of the samples that ranges are of.
+    """
+    graph = FloatGraph(editor)
+    sets = ChannelSets(graph)
+    found = _Factors(sets, factors(sets, channels, share))
+    for step in sets.filters:
+        _scale_filter(graph, step, found)
+    for step, place in sets.added:
+        factor = found.of(Site(step.graph, step.outputs[0]))
+        if factor is not None:
+            _scale_added(graph, step, place, factor)
+    return {
+        site: _scaled_range(ranges[site], channels[site], found.of(site))
+        for site in sorted(sets.free)
+        if site in channels and site in ranges
+    }
+
+
+def _scaled_range(range: Range, channels: np.ndarray, factor: np.ndarray | None) -> Range:
+    """The range after scaling, as much beyond the channels' as it was before."""
+    low, high = np.minimum(channels[0], 0.0), np.maximum(channels[1], 0.0)
+    scaled = (low / factor).min(), (high / factor).max()
+    beyond = [
+        max(end / seen, 1.0) if seen else 1.0
+        for end, seen in zip(range, (low.min(), high.max()), strict=True)
+    ]
+    return float(scaled[0] * beyond[0]), float(scaled[1] * beyond[1])
+
+
+def _scale_filter(graph: FloatGraph, step: Step, found: _Factors) -> None:
+    before = found.of(Site(step.graph, step.inputs[0]))
+    after = found.of(Site(step.graph, step.outputs[0]))
+    values = graph.constant(Site(step.graph, step.inputs[1])).astype(np.float64)
+    if before is not None:
+        values = values * np.repeat(before, values.shape[-1] // len(before))
+    if after is not None:
+        is_depthwise = step.name == "DEPTHWISE_CONV_2D"
+        values = values / (after if is_depthwise else after.reshape((-1,) + (1,) * (values.ndim - 1)))
+    if before is not None or after is not None:
+        _set(graph, step, 1, values)
+    if after is not None and len(step.inputs) > _BIAS and step.inputs[_BIAS] >= 0:
+        bias = graph.constant(Site(step.graph, step.inputs[_BIAS]))
+        _set(graph, step, _BIAS, bias / after.reshape(bias.shape))
+
+
+def _scale_added(graph: FloatGraph, step: Step, place: int, factor: np.ndarray) -> None:
+    values = graph.constant(Site(step.graph, step.inputs[place]))
+    if values.size > 1:
+        factor = factor.reshape(values.shape)
+    _set(graph, step, place, values.reshape(values.shape if values.size > 1 else ()) / factor)
+
+
+def _set(graph: FloatGraph, step: Step, place: int, values: np.ndarray) -> None:
+    tensor = graph.tensor(Site(step.graph, step.inputs[place]))
+    graph.editor.set_constant(tensor, TensorType.FLOAT32, values.astype(np.float32))
+    tensor.shape = list(values.shape)

@@ -1,0 +1,140 @@
+"""MeasuredEnds: how far an integer model's results lie from the float model's, sample by sample.
+
+A result that an operator with a fixed scale makes (SOFTMAX, LOGISTIC ...) is rounded more than anything
+before it. So its operand is measured, and what the float operator makes of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...lite.interpreter import Interpreter
+from ...lite.model import Model
+from .calibrate import Sample, calibrate
+from .float_graph import FloatGraph, Site, Step
+from .float_runner import float_interpreter
+
+Function = Callable[[np.ndarray], np.ndarray]
+_AS_THEY_ARE = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
+_TURNS = 16
+_FILTERS = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED")
+
+
+class End(NamedTuple):
+    """A tensor that is measured, what results are made of it by, and the filter that gives it, if any."""
+
+    site: Site
+    function: Function | None
+    filter: Site | None
+
+
+def _softmax(values: np.ndarray) -> np.ndarray:
+    powers = np.exp(values - values.max(axis=-1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
+
+
+def _logistic(values: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / (1 + np.exp(-values)))
+
+
+_FUNCTIONS: dict[str, Function] = {"SOFTMAX": _softmax, "LOGISTIC": _logistic, "TANH": np.tanh}
+
+
+def measured_ends(graph: FloatGraph) -> list[End]:
+    """What is measured of a model: one for each float output."""
+    found: dict[Site, End] = {}
+    for site in sorted(graph.outputs):
+        if site.graph in graph.entries and graph.is_float(site) and site in graph.producers:
+            end = _end(graph, site)
+            found.setdefault(end.site, end)
+    return list(found.values())
+
+
+def _end(graph: FloatGraph, site: Site) -> End:
+    step = graph.producers[site]
+    function = _FUNCTIONS.get(step.name)
+    if function is not None:
+        site = Site(step.graph, step.inputs[0])
+    last = graph.producers.get(site)
+    while last is not None and last.name in _AS_THEY_ARE:
+        last = graph.producers.get(Site(last.graph, last.inputs[0]))
+    return End(site, function, _mendable(last))
+
+
+def _mendable(step: Step | None) -> Site | None:
+    """The result of a filter whose bias shifts it, and nothing else."""
+    if step is None or step.name not in _FILTERS:
+        return None
+    plain = not getattr(step.operator.builtin_options, "fused_activation_function", 0)
+    return Site(step.graph, step.outputs[0]) if plain else None
+
+
+# Of each end, its values (float64) for each sample that gave it.
+Values = list[list[np.ndarray]]
+
+
+def end_values(model: Model, ends: Iterable[tuple[int, str]], samples: Iterable[Sample]) -> Values:
+    """What a model makes of samples at tensors that are given by subgraph and name, as real numbers."""
+    interpreter = float_interpreter(model)
+    found: Values = []
+    watchers: dict[Site, list[Callable[[np.ndarray], None]]] = {}
+    for graph, name in ends:
+        values: list[np.ndarray] = []
+        found.append(values)
+        site = _named(interpreter, graph, name)
+        watchers.setdefault(site, []).append(_reader(interpreter, site, values))
+    calibrate(interpreter, samples, (), watchers=watchers)
+    return found
+
+
+def _named(interpreter: Interpreter, graph: int, name: str) -> Site:
+    tensors = interpreter.subgraph(graph).tensors
+    return Site(graph, next(t for t, tensor in enumerate(tensors) if tensor.name == name))
+
+
+def _reader(interpreter: Interpreter, site: Site, into: list[np.ndarray]) -> Callable[[np.ndarray], None]:
+    quantization = interpreter.tensor(site.tensor, site.graph).quantization
+    scale, zero = (quantization.scales[0], quantization.zero_points[0]) if quantization else (1.0, 0)
+
+    def read(values: np.ndarray) -> None:
+        into.append((values.astype(np.float64) - float(zero)) * float(scale))
+
+    return read
+
+
+def shift(real: list[np.ndarray], integer: list[np.ndarray]) -> np.ndarray:
+    """What integer values lack on average, a channel of the last axis."""
+    differences = [a - b for a, b in zip(real, integer, strict=True)]
+    return np.concatenate([d.reshape(-1, d.shape[-1]) for d in differences]).mean(axis=0)
+
+
+def closeness(
+    end: End, real: list[np.ndarray], integer: list[np.ndarray], lack: np.ndarray | float = 0.0
+) -> float:
+    """The SQNR in dB of an end, averaged with that of what becomes of it; lack is made good for first.
+
+    What becomes of it hangs on few samples. So each one gets the errors of others, too.
+    """
+    errors = [b + lack - a for a, b in zip(real, integer, strict=True)]
+    found = [_db((a, a + e) for a, e in zip(real, errors, strict=True))]
+    if end.function is not None and all(e.shape == errors[0].shape for e in errors):
+        made = [end.function(a) for a in real]
+        turns = range(min(len(real), _TURNS))
+        found.append(
+            _db(
+                (made[i], end.function(real[i] + errors[(i + turn) % len(real)]))
+                for turn in turns
+                for i in range(len(real))
+            )
+        )
+    return float(np.mean(found))
+
+
+def _db(pairs: Iterable[tuple[np.ndarray, np.ndarray]]) -> float:
+    signal = noise = 1e-30
+    for a, b in pairs:
+        signal, noise = signal + float((a * a).sum()), noise + float(((a - b) ** 2).sum())
+    return 10 * float(np.log10(signal / noise))

@@ -1,0 +1,91 @@
+"""Mending: what is changed in a float model, and in its rounding, so that the integer one errs less."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from .equalize import ChannelRanges, equalize
+from .float_graph import FloatGraph, Site, Step
+from .gptq import gptq
+from .hessians import Hessians
+from .model_editor import ModelEditor
+from .parameters import Parameters
+from .propagate import Range
+
+_BIAS = 2
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What samples said of the inputs of filters: means by the operator's first result, and Hessians.
+
+    rounded are the integers that followed, by filter and scales: they cost more than all the rest.
+    """
+
+    means: Mapping[Site, np.ndarray]
+    hessians: Hessians
+    rounded: dict[tuple[int, str, bytes], np.ndarray] = field(default_factory=dict)
+
+    def rounding(self, filter: tuple[int, str], values: np.ndarray, parameters: Parameters) -> np.ndarray:
+        """A filter's integers: to nearest, or by its Hessian."""
+        hessian = self.hessians.get(filter)
+        if hessian is None or not hessian[-1, -1]:
+            return parameters.quantized(values)
+        key = (*filter, parameters.scales.tobytes())
+        if key not in self.rounded:
+            rows, seen = values.reshape(len(values), -1), float(hessian[-1, -1])
+            scales = np.broadcast_to(parameters.scales[:, None], (len(rows), 1))
+            trust = seen / (seen + rows.shape[1])
+            found = gptq(rows, scales, parameters.integers, hessian[:-1, :-1], trust)
+            self.rounded[key] = found.reshape(values.shape)
+        return self.rounded[key]
+
+
+NOTHING_KNOWN = Knowledge({}, {})
+
+
+@dataclass(frozen=True)
+class Mending:
+    """share tells how far channels are equalized (0: not), with their ranges; knowledge rounds weights and
+    corrects biases; shifts are added to biases of operators, by their first result, a value a channel."""
+
+    share: float = 0.0
+    channels: ChannelRanges = field(default_factory=dict)
+    knowledge: Knowledge = NOTHING_KNOWN
+    shifts: Mapping[Site, np.ndarray] = field(default_factory=dict)
+
+    def is_same(self, other: Mending) -> bool:
+        """Whether both do the same, as far as can be told without comparing arrays."""
+        return (
+            self.share == other.share
+            and self.knowledge is other.knowledge
+            and (self.shifts is other.shifts or not (self.shifts or other.shifts))
+        )
+
+    def edit(self, editor: ModelEditor, ranges: Mapping[Site, Range]) -> dict[Site, Range]:
+        """Change the float model in place; the ranges of tensors that have other values."""
+        changed = equalize(editor, self.channels, self.share, ranges) if self.share else {}
+        graph = FloatGraph(editor)
+        for site, shift in self.shifts.items():
+            _add_to_bias(graph, graph.producers[site], shift)
+        return changed
+
+
+PLAIN = Mending()
+
+
+def _add_to_bias(graph: FloatGraph, step: Step, shift: np.ndarray) -> None:
+    subgraph, inputs = graph.subgraphs[step.graph], list(step.inputs)
+    inputs += [-1] * (_BIAS + 1 - len(inputs))
+    name = f"{graph.name(Site(step.graph, step.outputs[0]))}_bias"
+    value = np.zeros(len(shift), np.float32)
+    if inputs[_BIAS] >= 0:
+        old = Site(step.graph, inputs[_BIAS])
+        name, value = graph.name(old), graph.constant(old)
+    mended = (value.reshape(-1) + shift).astype(np.float32)
+    inputs[_BIAS] = graph.editor.add_constant(subgraph, name, TensorType.FLOAT32, mended)
+    step.operator.inputs = inputs
