@@ -14,6 +14,7 @@ from .kernels.compiled.driver.library import Library
 from .kernels.register import BuiltinOpResolver as OpResolver
 from .lite import metrics
 from .lite.context import Numerics
+from .lite.environment import kept_bytes
 from .lite.errors import StateError
 from .lite.interpreter import NO_COPY
 from .lite.interpreter import Interpreter as CoreInterpreter
@@ -27,7 +28,7 @@ from .lite.interpreter_arguments import (
 )
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
-from .lite.settings import Settings
+from .lite.settings import Settings, no_place
 from .lite.signature_runner import SignatureRunner, only_signature
 from .lite.tensor_access import typed_view
 from .lite.tensor_details import all_tensor_details, operator_details, tensor_details
@@ -113,6 +114,7 @@ class Interpreter:
         experimental_force_delegate_node_profiling: bool = False,
         *,
         trust_compiled_code: bool = False,
+        prepared_model: str | os.PathLike[str] | None = None,
     ) -> None:
         """Open a model by path (the file is mapped) or by content (kept, not copied, if it is bytes).
 
@@ -131,6 +133,9 @@ class Interpreter:
         A compiled model (numlite compile) carries a delegate's programs, machine code perhaps. They run
         when that delegate is among experimental_delegates; trust_compiled_code also lets the model
         choose among the installed ones, and its options. Without either, preparing it raises RuntimeError.
+        prepared_model is a file of `numlite prepare`, made for this model with these settings by the same
+        numlite on the same kind of processor; it holds addresses that kernels write to, so that it has to be
+        trusted as a program is. allocate_tensors raises ValueError where it is for anything else.
         experimental_op_resolver_type may also be an OpResolver, OpResolver.from_selection(path) say.
         Raises ValueError when the model cannot be read or an argument is wrong, RuntimeError when
         a delegate cannot be applied.
@@ -162,6 +167,8 @@ class Interpreter:
             force_delegate_node_profiling=bool(experimental_force_delegate_node_profiling),
             offered_delegates=tuple(map(_unwrapped, delegates)),
             trust_compiled_code=bool(trust_compiled_code),
+            prepared_model=None if prepared_model is None else os.fspath(prepared_model),
+            code_place=Library.place if kept_bytes() or prepared_model is not None else no_place,
             find_delegate=_installed_delegate,
         )
         self._core = CoreInterpreter(model, resolver, self._library, settings)

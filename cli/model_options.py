@@ -48,9 +48,14 @@ trust_option = click.option(
 )
 
 
+def prepare_options(command: Command) -> Command:
+    """Adds --threads and --resolver to a command."""
+    return _threads(_resolver(command))
+
+
 def run_options(command: Command) -> Command:
     """Adds --threads, --resolver, --delegate, --option and --trust-compiled-code to a command."""
-    return _threads(_resolver(_delegate(delegate_option(trust_option(command)))))
+    return prepare_options(_delegate(delegate_option(trust_option(command))))
 
 
 def open_interpreter(

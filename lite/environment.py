@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from .errors import UnsupportedError
+
 # All of them, and what they are for; each is read where it counts.
 VARIABLES = {
     "NUMLITE_CACHE_DIR": "the folder that keeps compiled kernels",
@@ -12,6 +14,7 @@ VARIABLES = {
     "NUMLITE_JIT": "memory: kernels are compiled in this process and kept nowhere",
     "NUMLITE_PLUGINS": "off: no plugin optimizes a graph; tensorflow: those installed for it do, too",
     "NUMLITE_PLUGIN_PATH": "folders of plugins that optimize graphs",
+    "NUMLITE_PREPARED": "off: prepared models are not kept; a number: how many MiB of them are",
     "NUMLITE_MAX_DECODED_BYTES": "what a file in a tensor may decode to",
     # Of numlite's own tests.
     "NUMLITE_SHARED": "the folder of models that tests read",
@@ -20,6 +23,22 @@ VARIABLES = {
     "NUMLITE_ONNX": "a Python with the onnx package, for tests/onnx_nodes.py",
     "NUMLITE_TENSORFLOW": "a Python with TensorFlow, for tests/random_graphs.py",
 }
+
+
+_KEPT_MIB = 1024
+
+
+def kept_bytes() -> int:
+    """How much of prepared models the cache holds: NUMLITE_PREPARED's MiB, or 1 GiB; 0 where it says off.
+
+    UnsupportedError where it says anything else.
+    """
+    text = os.environ.get("NUMLITE_PREPARED", "")
+    if text == "off":
+        return 0
+    if text and not (text.isascii() and text.isdigit()):
+        raise UnsupportedError(f"NUMLITE_PREPARED: must be 'off' or a number of MiB, got {text!r}")
+    return int(text or _KEPT_MIB) << 20
 
 
 def unknown_variables() -> list[str]:

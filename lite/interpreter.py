@@ -13,6 +13,7 @@ from .errors import DelegateError, PrepareError, StateError, UnsupportedError
 from .interpreter_builder import build_subgraphs
 from .overwritten import check_kept
 from .runtime import Runtime
+from .settings import no_place
 from .shape_check import with_input_shapes
 from .stage import State
 from .tensor import NUMPY_DTYPES
@@ -67,6 +68,10 @@ class Interpreter:
     ) -> None:
         self.model = model
         self.runtime = Runtime(library, settings, model.metadata)
+        if settings.code_place is not no_place:
+            from .prepared_models import prepared_models
+
+            self.runtime.prepared_models = prepared_models(model, settings)
         self.subgraphs = build_subgraphs(model, resolver, self.runtime)
         self.signatures: dict[str, Signature] = model.signatures()
         self._tensors = self.subgraphs[0].tensors
@@ -137,6 +142,7 @@ class Interpreter:
         """Prepare a subgraph; where it fails, inputs of shapes that it does not declare are named."""
         with self._exclusive():
             subgraph = self.subgraph(subgraph_index)
+            first_time = not subgraph.was_allocated
             try:
                 subgraph.allocate_tensors()
             except (DelegateError, PrepareError, UnsupportedError) as error:
@@ -144,6 +150,10 @@ class Interpreter:
                 if message == str(error):
                     raise
                 raise type(error)(message) from error
+            if first_time:
+                for tensor in subgraph.unread_constants():
+                    if tensor.data is not None:
+                        self.model.put_away(tensor.data)
 
     def observe(self, observer: Observer | None) -> None:
         """Have a function see every value of every subgraph as the model runs, or (None) no longer.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -65,6 +65,13 @@ class KernelCall:
         self.messages = messages
         self.address = address
         self.resize = resize
+
+
+class CodePlace(NamedTuple):
+    """The cache's folder, and what all code of the process depends on."""
+
+    folder: str
+    state: str
 
 
 class KernelLibrary(Protocol):

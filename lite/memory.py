@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from .string_tensor import OBJECT_BYTES
 from .tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .node import Node
     from .prepared_graph import PreparedGraph
 
@@ -77,10 +79,31 @@ class StageMemory:
         self.lifetimes: list[Lifetime] = liveness.lifetimes
         self.owners: dict[int, int] = liveness.owners
         self.offsets, self.arena_bytes = plan_offsets(self.lifetimes)
+        self._place_persistent(subgraph, first, last)
+
+    def _place_persistent(self, subgraph: PreparedGraph, first: int, last: int) -> None:
         wanted = list(subgraph.variables)
-        for node in nodes[first : last + 1]:
+        for node in subgraph.schedule[first : last + 1]:
             wanted += (*node.temporaries, *(t for t in node.outputs if t >= 0))
-        _place_persistent(subgraph, [tensors[t] for t in dict.fromkeys(wanted)])
+        _place_persistent(subgraph, [self._tensors[t] for t in dict.fromkeys(wanted)])
+
+    @classmethod
+    def of(
+        cls,
+        subgraph: PreparedGraph,
+        last: int,
+        lifetimes: Iterable[tuple[int, int, int, int]],
+        offsets: list[int],
+        arena_bytes: int,
+        owners: dict[int, int],
+    ) -> Self:
+        """As an earlier one has planned it for the nodes up to the one at position last."""
+        memory = cls.__new__(cls)
+        memory._arena, memory._tensors = None, subgraph.tensors
+        memory.lifetimes = [Lifetime(*fields) for fields in lifetimes]
+        memory.owners, memory.offsets, memory.arena_bytes = owners, offsets, arena_bytes
+        memory._place_persistent(subgraph, 0, last)
+        return memory
 
     @property
     def held(self) -> bool:

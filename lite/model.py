@@ -51,18 +51,23 @@ class Model:
         self.root = tflite.read(view)
         self._buffers = self.root.buffers
         self._copies: dict[int, np.ndarray] = {}
+        self.file: os.stat_result | None = None  # what the system says of the file, where it is mapped
+        self._mapped: mmap.mmap | None = None
 
     @classmethod
     def from_path(cls, path: str | bytes | os.PathLike[str]) -> Model:
         """Map a file; ModelError when it cannot be opened."""
         try:
             with open(os.fspath(path), "rb") as file:
-                if os.fstat(file.fileno()).st_size == 0:
+                info = os.fstat(file.fileno())
+                if info.st_size == 0:
                     raise ModelError(f"Could not open {os.fspath(path)!r}: the file is empty")
                 content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as error:
             raise ModelError(f"Could not open {os.fspath(path)!r}: {error.strerror or error}") from error
-        return cls(content)
+        model = cls(content)
+        model.file, model._mapped = info, content
+        return model
 
     @property
     def nbytes(self) -> int:
@@ -93,6 +98,17 @@ class Model:
         address = data.__array_interface__["data"][0]
         ends_early = address + data.size - self.address + OVERREAD_BYTES <= self.nbytes
         return data if ends_early and address % alignment == 0 else self._copy(index, data)
+
+    def put_away(self, data: np.ndarray) -> None:
+        """Take bytes of a mapped file out of memory: who reads them all the same has them read again."""
+        advise = getattr(mmap, "MADV_DONTNEED", None)
+        if self._mapped is None or advise is None:
+            return
+        start = data.__array_interface__["data"][0] - self.address
+        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+        last = (start + data.size) // mmap.PAGESIZE * mmap.PAGESIZE
+        if 0 <= first < last <= self.nbytes:
+            self._mapped.madvise(advise, first, last - first)
 
     def metadata(self) -> dict[str, bytes]:
         """The model's metadata by name."""
@@ -133,6 +149,7 @@ class Model:
             memory[: data.size] = data
             memory.flags.writeable = False
             copy = self._copies[index] = memory[: data.size]
+            self.put_away(data)
         return copy
 
 

@@ -43,9 +43,8 @@ class ArgumentBlocks:
         words: list[int] = []
         for call, start in zip(calls, starts, strict=True):
             block = call.args
-            place = memory[start : start + block.nbytes].view(block.dtype)
-            place[:] = block
-            call.args = place
+            memory[start : start + block.nbytes] = block.view(np.uint8)
+            place = call.args = memory[start : start + block.nbytes].view(block.dtype)
             if "cancellation" in (block.dtype.names or ()):
                 place["cancellation"] = cancellation.address
             for name, tensor in call.tensors.items():

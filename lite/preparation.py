@@ -126,7 +126,7 @@ class EarlierShapes:
         latest, self._latest = self._latest, None
         if latest is not None:
             latest.put_away()
-        elif _is_whole(graph) and _may_be_kept(graph, graph.schedule):
+        elif is_whole(graph) and may_be_kept(graph, graph.schedule):
             latest = Preparation(graph.stages[0], graph.schedule, graph.tensors)
         else:
             return
@@ -147,7 +147,7 @@ class EarlierShapes:
         """Take away the stages from this number on, before others that the run calls for."""
         for stage in graph.stages[number:]:
             nodes = graph.schedule[stage.first : stage.last + 1]
-            if stage.memory.held and _may_be_kept(graph, nodes):
+            if stage.memory.held and may_be_kept(graph, nodes):
                 written = [t for node in nodes for t in (*node.outputs, *node.temporaries) if t >= 0]
                 kept = Preparation(stage, nodes, (graph.tensors[t] for t in written))
                 self._stages.put(stage.found, kept)
@@ -190,14 +190,15 @@ def _inputs(graph: PreparedGraph) -> Key:
     return tuple((x.shape, x.type) for x in inputs)
 
 
-def _is_whole(graph: PreparedGraph) -> bool:
+def is_whole(graph: PreparedGraph) -> bool:
     """Whether the graph has one stage, all of whose tensors a preparation knows."""
     if len(graph.stages) != 1 or not graph.has_memory or not graph.is_planned:
         return False
     return all(tensor.allocation_type in _KINDS or tensor.is_variable for tensor in graph.tensors)
 
 
-def _may_be_kept(graph: PreparedGraph, nodes: Sequence[Node]) -> bool:
+def may_be_kept(graph: PreparedGraph, nodes: Sequence[Node]) -> bool:
+    """Whether preparing these nodes had no effects but on them and their tensors."""
     if graph.delegation is not None:
         return False
     return all(node.registration.is_own and not node.registration.side_effects for node in nodes)

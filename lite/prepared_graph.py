@@ -34,6 +34,7 @@ _ARENA = AllocationType.ARENA_RW
 _DYNAMIC = AllocationType.DYNAMIC
 _CONSTANT = AllocationType.MMAP_RO
 _KNOWN = AllocationType.PERSISTENT_RO
+_LARGE = 64 << 10  # bytes of a constant that is worth a call of the system
 
 
 class PreparedGraph(NodeContext):
@@ -97,11 +98,12 @@ class PreparedGraph(NodeContext):
         if self.state is State.INVOKABLE and self._generation == self.resources.generation:
             self._restore_memory()
             return
-        if self.earlier.restore(self):
+        if self.earlier.restore(self) or self._restore_kept():
             self.state = State.INVOKABLE
             self._choose_entry()
             self.reset_variables()
             return
+        first_time = not self.was_allocated
         self._preparing = self.was_allocated = True
         self.state = State.UNINVOKABLE
         try:
@@ -122,7 +124,28 @@ class PreparedGraph(NodeContext):
             raise
         finally:
             self._preparing = False
+        if first_time and self.runtime.prepared_models is not None:
+            self.runtime.prepared_models.keep(self)
         self.reset_variables()
+
+    def _restore_kept(self) -> bool:
+        """Have the graph as another process has prepared it, if that was kept."""
+        kept = self.runtime.prepared_models
+        if kept is None or self.was_allocated or self.owned or self.delegation is not None:
+            return False
+        self._generation = self.resources.generation
+        self.stages.clear()
+        self.schedule = self._scheduled()
+        self.was_allocated = kept.restore(self)
+        return self.was_allocated
+
+    def unread_constants(self) -> list[Tensor]:
+        """The large constants of an allocated graph that no call reads where they are: they were packed."""
+        large = [t for t in self.tensors if t.allocation_type is _CONSTANT and t.nbytes >= _LARGE]
+        calls = [call for node in self.schedule for call in node.calls or ()] if large else []
+        read = {tensor.address for call in calls for tensor in call.tensors.values()}
+        python = {t for node in self.schedule if node.calls is None for t in node.inputs}
+        return [t for t in large if t.address not in read and t.index not in python]
 
     def match_input(self, i: int, x: Tensor) -> None:
         """Give the i-th input the type and shape of a caller's tensor; allocate_tensors must follow.
@@ -211,6 +234,10 @@ class PreparedGraph(NodeContext):
             for subgraph in self.runtime.subgraphs:
                 subgraph._entry = None
         memory = StageMemory(self, first, last, self.runtime.settings.preserve_all_tensors)
+        self.put_stage(first, last, memory)
+
+    def put_stage(self, first: int, last: int, memory: StageMemory) -> None:
+        """Append a stage of prepared nodes, ready to run."""
         memory.acquire(self)
         plan = self._plan(first, last)
         plan.blocks.bind()

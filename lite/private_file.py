@@ -7,6 +7,11 @@ import os
 import stat
 from contextlib import suppress
 
+try:
+    from _blake2 import blake2b as blake2b  # of caches' keys; hashlib loads OpenSSL first, which takes 2 ms
+except ImportError:
+    from hashlib import blake2b as blake2b
+
 # Windows keeps a user's caches in the user's profile, which others cannot write.
 _OWNED = hasattr(os, "geteuid")
 _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH

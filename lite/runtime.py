@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from .delegate import Delegate
     from .kernel_call import KernelLibrary
+    from .prepared_models import PreparedModels
     from .settings import Settings
     from .stage import Observer
     from .subgraph import Subgraph
@@ -45,6 +46,7 @@ class Runtime:
         self.offered_delegates = list(settings.offered_delegates)
         self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
+        self.prepared_models: PreparedModels | None = None  # where what is prepared is kept
         self.observer: Observer | None = None  # sees each value before another one overwrites it
         self._claimed = {0}
 

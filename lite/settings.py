@@ -10,10 +10,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .delegate import Delegate
+    from .kernel_call import CodePlace
 
 
 def no_delegates(name: str, options: Mapping[str, str]) -> Delegate | None:
     """Finds no delegate by name."""
+    return None
+
+
+def no_place() -> CodePlace | None:
+    """Nothing is kept."""
     return None
 
 
@@ -25,7 +31,8 @@ class Settings(NamedTuple):
     are equal. Without delegate_clustering nodes keep their order for delegates, without delegate_node_fusion
     they get one node at a time; with force_delegate_node_profiling nodes of delegates have rows of their own.
     offered_delegates may run what a compiled model carries; with trust_compiled_code the model may have the
-    delegate found that it names, by find_delegate.
+    delegate found that it names, by find_delegate. code_place tells where what is prepared may
+    be kept; prepared_model is a file of it that the caller trusts.
     """
 
     numerics: Numerics = Numerics.DEFAULT
@@ -37,4 +44,6 @@ class Settings(NamedTuple):
     force_delegate_node_profiling: bool = False
     offered_delegates: tuple[Delegate, ...] = ()
     trust_compiled_code: bool = False
+    prepared_model: str | None = None
+    code_place: Callable[[], CodePlace | None] = no_place
     find_delegate: Callable[[str, Mapping[str, str]], Delegate | None] = no_delegates

@@ -59,14 +59,15 @@ def write_whole(path: str | PathLike[str], pieces: Iterable[bytes | bytearray | 
         return sum(file.write(piece) for piece in pieces)
 
 
-def publish(path: str | PathLike[str], content: bytes) -> None:
-    """Write a cache's file, in a folder that only its owner uses, for read_private.
+def publish(path: str | PathLike[str], *pieces: bytes | memoryview) -> None:
+    """Write the pieces to a cache's file, in a folder that only its owner uses, for read_private.
 
     OSError where it cannot be written, or where the folder is not this user's alone.
     """
     make_private_folder(os.path.dirname(os.path.abspath(path)))
     with whole_file(path, private=True) as file:
-        file.write(content)
+        for piece in pieces:
+            file.write(piece)
 
 
 def _remove_leftovers(folder: str, name: str, private: bool) -> None:

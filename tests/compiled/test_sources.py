@@ -1,6 +1,8 @@
 """A family's digest changes with all that its code is made from, and with nothing else."""
 
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,16 +25,27 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     forget()
 
 
+_CACHED = (
+    *(module.family_digest, module.code_state, module._digests, module._package_state),
+    *(module._source, module._content, module._environment),
+)
+
+
 def forget() -> None:
-    """What a process keeps; the cache's file of imports stays."""
-    for cached in (module.family_digest, module._source, module._content, module._environment):
+    """What a process keeps; the cache's files of imports and digests stay."""
+    for cached in _CACHED:
         cached.cache_clear()
     module._known = None
 
 
 def digest(family: str = "executor") -> str:
     forget()
-    return module.family_digest(family)
+    return module._computed_digest(family)
+
+
+def kept_digest() -> str:
+    forget()
+    return module.family_digest("executor")
 
 
 def test_a_digest_is_stable(sources: Path) -> None:
@@ -167,3 +180,38 @@ def test_different_values_have_different_texts(one: object, other: object) -> No
 def test_other_values_are_refused() -> None:
     with pytest.raises(TypeError, match="plain constants"):
         module._text(object())
+
+
+def age(folder: Path) -> None:
+    """Have the sources be an hour old, as those of an installed package are."""
+    for file in folder.rglob("*.py"):
+        os.utime(file, (time.time() - 3600,) * 2)
+
+
+def test_a_second_start_reads_no_source(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    age(sources)
+    before = kept_digest()
+    assert before == digest()
+    forget()
+    monkeypatch.setattr(module, "_computed_digest", None)
+    assert module.family_digest("executor") == before
+
+
+@pytest.mark.parametrize("change", ["content", "time"])
+def test_an_edited_source_is_seen_at_the_next_start(sources: Path, change: str) -> None:
+    age(sources)
+    file = sources / "driver" / "executor.py"
+    before, state = kept_digest(), module.code_state()
+    if change == "content":
+        file.write_text(file.read_text() + "#")
+    os.utime(file, (time.time() - 1800,) * 2)
+    after = kept_digest()
+    assert module.code_state() not in (None, state)
+    assert (after == before) == (change == "time")
+
+
+def test_what_has_changed_just_now_has_no_state(sources: Path) -> None:
+    age(sources)
+    assert kept_digest() and module.code_state() is not None
+    (sources / "driver" / "executor.py").touch()
+    assert kept_digest() and module.code_state() is None

@@ -49,6 +49,18 @@ def found():
     cubin = CubinStore(90, folder)._found(kernel)
     return cubin and cubin.pack()
 """,
+    "prepared models": """
+from numlite.lite import prepared_models as module
+from numlite.lite.whole_file import publish
+path = str(folder / "prepared-0.bin")
+write = lambda n: publish(path, contents[n % 2][:1 << 20], contents[n % 2][1 << 20:])
+def found():
+    handle = module.open_private(path)
+    if handle is None:
+        return None
+    with open(handle, "rb") as file:
+        return file.read()
+""",
     "npz": """
 from numlite.cli.output_file import write_npz
 path = folder / "out.npz"

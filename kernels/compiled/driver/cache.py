@@ -11,12 +11,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 
-from ....lite.private_file import open_private
-
-try:
-    from _blake2 import blake2b  # hashlib loads OpenSSL first, which takes 2 ms
-except ImportError:
-    from hashlib import blake2b
+from ....lite.private_file import blake2b, open_private
 
 _CHECKSUM_BYTES = 32
 _FILES_KEPT_PER_FAMILY = 16

@@ -7,10 +7,11 @@ from _thread import RLock  # a third of a millisecond less than threading's
 from collections.abc import Mapping
 
 from ....lite.errors import UnsupportedError
+from ....lite.kernel_call import CodePlace
 from ..families import FAMILIES
 from .cache import cache_directory, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
-from .sources import family_digest
+from .sources import code_state, family_digest
 
 
 def _in_memory() -> bool:
@@ -30,6 +31,12 @@ class Library:
 
     _families: dict[str, Kernels] = {}  # noqa: RUF012 (one per process, whoever asks)
     _lock = RLock()
+
+    @staticmethod
+    def place() -> CodePlace | None:
+        """Where the cache is, and what its kernels depend on; None where none is kept, or nothing tells."""
+        state = None if _in_memory() else code_state()
+        return None if state is None else CodePlace(cache_directory(), state)
 
     def load(self, wanted: Mapping[str, set[str]]) -> None:
         """Make the kernels of each family callable, compiling what no cache holds."""

@@ -1,7 +1,8 @@
 """Sources: what a family's code is made from, and the digest that changes with any of it.
 
 A module's imports, those inside functions too, are found in its syntax tree, which takes a millisecond a
-file. What was found is kept in the cache by the file's content, so that a warm start parses nothing.
+file. What was found is kept in the cache by the file's content, so that a second start parses nothing; the
+digests are kept by the package's state, so that it reads no source either.
 An import whose module's name is put together at run time is not seen: kernels have none.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from functools import cache
@@ -18,18 +20,26 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ....lite.private_file import blake2b
 from ..families import FAMILIES
 from ..language.target import host_description, target
-from .cache import blake2b, read, write
+from .cache import read, write
 
 _PACKAGE = __package__.rpartition(".")[0]
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
+_ROOT = os.path.dirname(os.path.dirname(_FOLDER))
 # Always part of the digest: they make the code, though no kernel imports them.
 _COMPILER = (f"{_PACKAGE}.driver.compile", f"{_PACKAGE}.driver.linker")
 
 # The file of imports: its family and digest in the cache, and how many sources it tells of.
 _IMPORTS = ("imports", "0" * 32)
 _MOST_SOURCES = 500
+# Where all is that kernels are made of or prepared by, besides kernels/compiled itself. TensorFlow's ops
+# (kernels/fallback) are run by Python: nothing of theirs is kept.
+_FOLDERS = ("schema", "lite", "kernels", "kernels/contraction")
+_JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its size and time
+# The file of digests: the state that they were computed in, then each family with its own.
+_DIGESTS = ("digests", "0" * 32)
 
 
 @cache
@@ -40,6 +50,62 @@ def family_digest(family: str) -> str:
     (dtypes, constants) that they import from other folders, the compiler's source, the versions of Python,
     NumPy, Numba and llvmlite, and the processor.
     """
+    state = code_state()
+    if state is None:
+        return _computed_digest(family)
+    known = _digests(state)
+    if family not in known:
+        known[family] = _computed_digest(family)
+        lines = [state, *(f"{name} {digest}" for name, digest in known.items())]
+        with suppress(OSError):
+            write(*_DIGESTS, "\n".join(lines).encode())
+    return known[family]
+
+
+@cache
+def code_state() -> str | None:
+    """What all code of this process depends on: the package's state, the versions and the processor.
+
+    None where the state cannot be told.
+    """
+    state = _package_state()
+    return None if state is None else blake2b(state + _environment(), digest_size=16).hexdigest()
+
+
+@cache
+def _package_state() -> bytes | None:
+    """A digest of the names, sizes and times of all sources; None where one has changed just now."""
+    youngest = time.time_ns() - _JUST_NOW_NS
+    lines = list[str]()
+    folders = [os.path.join(_ROOT, *folder.split("/")) for folder in _FOLDERS]
+    for folder in (*folders, _FOLDER, *_folders_in(_FOLDER)):
+        for name, info in sorted(_files_of(folder)):
+            if info.st_mtime_ns > youngest:
+                return None
+            lines.append(f"{name} {info.st_size} {info.st_mtime_ns}")
+    return blake2b("\n".join([_FOLDER, *lines]).encode(), digest_size=16).digest()
+
+
+def _folders_in(folder: str) -> list[str]:
+    with os.scandir(folder) as entries:
+        return sorted(entry.path for entry in entries if entry.is_dir() and entry.name[0] != "_")
+
+
+def _files_of(folder: str) -> Iterator[tuple[str, os.stat_result]]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry.name, entry.stat()
+
+
+@cache
+def _digests(state: str) -> dict[str, str]:
+    """The families' digests that the cache knows for a state."""
+    found, *lines = (read(*_DIGESTS) or b"").decode().splitlines() or [""]
+    return dict(line.split() for line in lines) if found == state else {}
+
+
+def _computed_digest(family: str) -> str:
     digest = blake2b(_environment(), digest_size=16)
     digest.update(FAMILIES[family].kernels.encode())
     for module in _needed(_module(family), *_COMPILER):

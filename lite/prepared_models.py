@@ -1,0 +1,187 @@
+"""PreparedModels: what preparing a model has found, in the cache, once it is loaded for the second time."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from .environment import kept_bytes
+from .errors import ModelError, UnsupportedError
+from .prepared_model import KEY_BYTES, Mapped, NotKept, contents, restore
+from .private_file import blake2b, open_private, read_private
+
+if TYPE_CHECKING:
+    from .kernel_call import CodePlace
+    from .model import Model
+    from .prepared_graph import PreparedGraph
+    from .settings import Settings
+
+_FEW_NODES = 8  # are prepared as fast as a file is found
+_MOST_MARKS = 4096
+_JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its times
+
+
+class PreparedModels:
+    """The prepared graphs of one model with its settings, in a cache's folder.
+
+    A model that is loaded for the first time leaves a mark, a file of a few bytes; of one that has a mark
+    graphs are kept. The folder holds kept_bytes() at most: what was not used for longest goes.
+    """
+
+    def __init__(self, model: Model, settings: Settings, place: CodePlace) -> None:
+        self._model = model
+        self._settings = settings
+        self._place = place
+        self._content: bytes | None = None
+        self._wanted: set[int] = set()  # graphs that are to be kept when they are prepared
+
+    def restore(self, graph: PreparedGraph) -> bool:
+        """Give a graph that was never allocated what is kept for it; False where there is nothing.
+
+        ModelError where settings name a file for it that is another model's, or damaged.
+        """
+        if self._settings.prepared_model is not None:
+            return self._restore_from(self._settings.prepared_model, graph)
+        if len(graph.nodes) < _FEW_NODES or not self._was_seen():
+            return False
+        path = self._path(graph)
+        handle = open_private(path)
+        if handle is None:
+            self._wanted.add(graph.index)
+            return False
+        try:
+            restore(graph, Mapped(handle, self.key(graph)))
+        except ModelError:
+            self._wanted.add(graph.index)  # damaged: it is written anew
+            return False
+        finally:
+            os.close(handle)
+        with suppress(OSError):
+            os.utime(path)
+        return True
+
+    def _restore_from(self, path: str, graph: PreparedGraph) -> bool:
+        """From a file that the caller trusts: it is for the first graph in the shapes that it had."""
+        if graph.index != 0:
+            return False
+        try:
+            with open(path, "rb") as file:
+                mapped = Mapped(file.fileno(), self.key(graph))
+        except OSError as error:
+            raise ModelError(f"prepared model {path!r}: {error.strerror or error}") from error
+        except ModelError as error:
+            raise ModelError(f"{path!r}: {error}") from error
+        restore(graph, mapped)
+        return True
+
+    def keep_now(self, graph: PreparedGraph) -> None:
+        """Keep an allocated graph for all who load the model from now on; NotKept, or OSError."""
+        _publish(self._path(graph), *self.contents(graph))
+        self.content_digest()
+        _forget_oldest(self._place.folder)
+
+    def contents(self, graph: PreparedGraph) -> list[bytes | memoryview]:
+        """The file of an allocated graph, for who ships it; NotKept where there is none."""
+        return contents(graph, self.key(graph))
+
+    def keep(self, graph: PreparedGraph) -> None:
+        """Keep a graph that has just been prepared, if it is worth it."""
+        if graph.index not in self._wanted:
+            return
+        self._wanted.remove(graph.index)
+        with suppress(NotKept, OSError):
+            self.keep_now(graph)
+
+    def key(self, graph: PreparedGraph) -> bytes:
+        """What the graph's preparation depends on."""
+        settings = self._settings
+        inputs = [(x.shape, int(x.type), x.first_shape) for x in map(graph.tensor, graph.inputs)]
+        operators = [(n.registration.name, n.version) for n in graph.nodes]
+        choices = (
+            settings.numerics.value,
+            settings.num_threads,
+            settings.preserve_all_tensors,
+            settings.compress_zero_points,
+        )
+        text = repr((self._place.state, graph.index, choices, inputs, operators))
+        return blake2b(self.content_digest() + text.encode(), digest_size=KEY_BYTES).digest()
+
+    def _path(self, graph: PreparedGraph) -> str:
+        return os.path.join(self._place.folder, f"prepared-{self.key(graph).hex()}.bin")
+
+    def content_digest(self) -> bytes:
+        """Of the model's bytes. A mapped file's is kept in its mark, by what the system says of the file."""
+        if self._content is None:
+            mark = self._mark()
+            known = b"" if mark is None else read_private(mark) or b""
+            if len(known) == KEY_BYTES:
+                self._content = known
+            else:
+                self._content = blake2b(self._model.content, digest_size=KEY_BYTES).digest()
+                if mark is not None:
+                    with suppress(OSError):
+                        _publish(mark, self._content)
+        return self._content
+
+    def _was_seen(self) -> bool:
+        """Whether the model has a mark; it has one from now on."""
+        mark = self._mark()
+        if mark is None:
+            return False
+        known = read_private(mark)
+        if known is None:
+            with suppress(OSError):
+                _publish(mark)
+        return known is not None
+
+    def _mark(self) -> str | None:
+        """The file of the model's mark; None for a file that has changed just now, and may again."""
+        info = self._model.file
+        if info is None:
+            self._content = self._content or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
+            return os.path.join(self._place.folder, f"model-{self._content.hex()}.bin")
+        if max(info.st_mtime_ns, info.st_ctime_ns) > time.time_ns() - _JUST_NOW_NS:
+            return None
+        told = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
+        return os.path.join(
+            self._place.folder, f"model-{blake2b(repr(told).encode(), digest_size=16).hexdigest()}.bin"
+        )
+
+
+def prepared_models(model: Model, settings: Settings) -> PreparedModels | None:
+    """Where a model's prepared graphs are kept, None for nowhere."""
+    place = settings.code_place()
+    if place is None and settings.prepared_model is not None:
+        raise UnsupportedError(
+            "prepared model: kernels of the cache are needed, got NUMLITE_JIT=memory, or sources that have "
+            "changed just now"
+        )
+    return None if place is None else PreparedModels(model, settings, place)
+
+
+def _publish(path: str, *pieces: bytes | memoryview) -> None:
+    from .whole_file import publish  # what it imports takes 5 ms of a start
+
+    publish(path, *pieces)
+
+
+def _forget_oldest(folder: str) -> None:
+    """Remove what was used longest ago: models beyond kept_bytes(), marks beyond their number."""
+    prepared, marks = list[tuple[float, int, str]](), list[tuple[float, int, str]]()
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            kind = entry.name.partition("-")[0]
+            if kind in ("prepared", "model"):
+                info = entry.stat(follow_symlinks=False)
+                (prepared if kind == "prepared" else marks).append((info.st_mtime, info.st_size, entry.path))
+    room = kept_bytes()
+    for _, size, path in sorted(prepared, reverse=True):
+        room -= size
+        if room < 0:
+            with suppress(OSError):  # another process may be doing the same
+                os.unlink(path)
+    for _, _, path in sorted(marks, reverse=True)[_MOST_MARKS:]:
+        with suppress(OSError):
+            os.unlink(path)
