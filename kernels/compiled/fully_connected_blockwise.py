@@ -14,7 +14,7 @@ from ..contraction.blocks import (
 from .driver.kernel_source import KernelSources
 from .language.memory import float32_pointer, int8_pointer, record_pointer, uint8_pointer
 from .language.target import target
-from .tile_int4 import int4_panels
+from .tile_int4 import int4_channels, int4_panels
 
 kernels = KernelSources()
 _quantization_at = record_pointer(ROW_QUANTIZATION)
@@ -93,3 +93,20 @@ def add_one_row(name, scale_bytes):
 
 add_one_row("fully_connected_int4_row", 2)
 add_one_row("fully_connected_int4_row_reference", 4)
+
+_channels, _last_channels = int4_channels(INT4_GROUP), int4_channels(INT4_PAIR)
+
+
+@kernels.add(INT4_PANELS)
+def fully_connected_int4_channels(a, chunk, chunks):
+    """A single row; weights have a scale for each column."""
+    groups = (a.columns + GROUP_COLUMNS - 1) // GROUP_COLUMNS
+    for group in range(groups * chunk // chunks, groups * (chunk + 1) // chunks):
+        column = group * GROUP_COLUMNS
+        left = a.columns - column
+        w, bias, y = a.w + column * a.column_bytes, a.bias + column * 4, a.y + column * 4
+        if left > PAIR_COLUMNS:
+            _channels(a.x, w, y, a.steps, left, a.quantization, bias, a.low, a.high)
+        else:
+            _last_channels(a.x, w, y, a.steps, left, a.quantization, bias, a.low, a.high)
+    return 0

@@ -97,6 +97,47 @@ def int4_panels(panels: int, heights: tuple[int, ...], scale_bytes: int) -> Any:
     return microkernel(f"int4_{panels}_{heights[0]}_{scale_bytes}", [int64] * 11 + [float32] * 2, emit)
 
 
+def int4_channels(panels: int) -> Any:
+    """(x, w, y, steps, columns, quantization, bias, low, high): one row times panels that lie side by side.
+
+    A panel has a row of sums of weights (int32), one of scales, and `steps` groups of eight bytes. Roundings
+    are those of hybrid products of bytes (dot_q8.py).
+    """
+    row_bytes = panels * INT4_ROW_BYTES
+
+    def emit(e: Emitter, *arguments: Value) -> None:
+        b = e.builder
+        x, w, y, steps, columns, quantization, bias, low, high = arguments
+        x, w, y, quantization, bias = (e.pointer(v) for v in (x, w, y, quantization, bias))
+        low, high = e.splat(low, INT4_COLUMNS), e.splat(high, INT4_COLUMNS)
+        partial = PartialStore(e, _FLOATS)
+
+        def step(s: Value, acc: list[Value]) -> list[Value]:
+            place = e.offset(w, b.mul(b.add(s, e.const(2)), e.const(row_bytes)))
+            if target().vnni:
+                for p in range(panels):
+                    prefetch(e, place, _AHEAD_BYTES + p * INT4_ROW_BYTES)
+            weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
+            return add_products(e, acc, [e.offset(x, b.shl(s, e.const(3)))], weights, panels)
+
+        acc = e.loop(steps, [e.const(0, _SUMS)] * (2 * panels), step)
+        zero_point, scale = (
+            e.load_splat(quantization, i32, INT4_COLUMNS),
+            e.load_splat(quantization, f32, INT4_COLUMNS, 4),
+        )
+        for p in range(panels):
+            at, left = p * INT4_ROW_BYTES, e.smax(b.sub(columns, e.const(p * INT4_COLUMNS)), e.const(0))
+            sums = b.ashr(b.add(acc[p], acc[panels + p]), e.const(4, _SUMS))
+            centred = b.sub(sums, b.mul(e.load(w, _SUMS, at), zero_point))
+            scaled = b.fmul(b.sitofp(centred, _FLOATS), scale)
+            mask = e.first_lanes(INT4_COLUMNS, left)
+            biases = e.masked_load(e.offset(bias, at), _FLOATS, mask)
+            value = e.multiply_add(scaled, e.load(w, _FLOATS, row_bytes + at), biases)
+            partial.store([e.clamp(value, low, high)], [e.offset(y, at)], left)
+
+    return microkernel(f"int4_channels_{panels}", [int64] * 7 + [float32] * 2, emit)
+
+
 def read_scales(e: Emitter, at: Value, panel: int, scale_bytes: int) -> Value:
     """A panel's scales, float32 or, in 2 bytes, bfloat16."""
     place = e.offset(at, panel * scale_bytes * INT4_COLUMNS)

@@ -14,6 +14,7 @@ from .blocks import BLOCKWISE, INT4_COLUMNS, INT4_GROUP, INT4_PAIR, INT4_PANELS
 from .cutting import address, aligned
 from .node import FilterNode
 from .packed_q8 import QuantizedRows, quantized_rows
+from .sums import HybridSums
 
 _INT4_DEPTH = 8
 _MOST_IN_BLOCK = 1 << 16  # so that sums of 255 * 16 * -8 stay within int32
@@ -37,6 +38,18 @@ def calls(n: FilterNode) -> list[KernelCall]:
     rows = quantized_rows(n, n.geometry.batch, kernel)
     product = _int4_call if fits_int4(blocks.weights) else _plain_call
     return [rows.call, product(n, blocks, rows)]
+
+
+def channel_calls(n: FilterNode, f: HybridSums) -> list[KernelCall] | None:
+    """Those of one row, as XNNPACK rounds, by 4-bit weights with a scale a column; None for other sizes."""
+    weights = f.w.array().reshape(n.geometry.out_depth, 1, -1)
+    if n.geometry.batch != 1 or not fits_int4(weights):
+        return None
+    rows = quantized_rows(n, 1, "quantize_rows")
+    sums = weights.sum(axis=(1, 2), dtype=np.int32).view(np.float32)
+    blocks = _Blocks(weights, f.scales.reshape(-1, 1), sums)
+    name = "fully_connected_int4_channels"
+    return [rows.call, _panels_call(n, blocks, rows, name, blocks.scales, INT4_GROUP, no_bias=0.0)]
 
 
 def fits_int4(weights: np.ndarray) -> bool:
@@ -78,25 +91,38 @@ def _plain_call(n: FilterNode, blocks: _Blocks, rows: QuantizedRows) -> KernelCa
 
 
 def _int4_call(n: FilterNode, blocks: _Blocks, rows: QuantizedRows) -> KernelCall:
+    if n.geometry.batch > 1:
+        return _panels_call(n, blocks, rows, "fully_connected_int4", blocks.scales, INT4_PAIR)
+    if n.numerics is not Numerics.DEFAULT:
+        return _panels_call(n, blocks, rows, "fully_connected_int4_row_reference", blocks.scales, INT4_GROUP)
+    rounded = (blocks.scales.view(np.uint32) >> 16).astype(np.uint16)
+    return _panels_call(n, blocks, rows, "fully_connected_int4_row", rounded, INT4_GROUP)
+
+
+def _panels_call(
+    n: FilterNode,
+    blocks: _Blocks,
+    rows: QuantizedRows,
+    name: str,
+    scales: np.ndarray,
+    group: int,
+    no_bias: float = -0.0,
+) -> KernelCall:
+    """The call of a kernel that reads so many panels side by side, with scales as it wants them."""
     g, args = n.geometry, np.zeros(1, INT4_PANELS)
     tensors = _operands(n, args, rows)
     del tensors["w"]
-    name, group, scales = "fully_connected_int4", INT4_PAIR, blocks.scales
-    if g.batch == 1:
-        name, group = "fully_connected_int4_row_reference", INT4_GROUP
-        if n.numerics is Numerics.DEFAULT:
-            name, scales = "fully_connected_int4_row", (scales.view(np.uint32) >> 16).astype(np.uint16)
-    panels, no_bias = _int4_panels(blocks, scales, group), np.full(g.out_depth, -0.0, np.float32)
+    panels, biases = _int4_panels(blocks, scales, group), np.full(g.out_depth, no_bias, np.float32)
     columns = _panel_count(g.out_depth) * INT4_COLUMNS
     args["w"], args["column_bytes"] = address(panels), panels.nbytes // columns
     if "bias" not in tensors:
-        args["bias"] = address(no_bias)
+        args["bias"] = address(biases)
     args["rows"], args["columns"], args["blocks"] = g.batch, g.out_depth, blocks.weights.shape[1]
     args["steps"] = blocks.weights.shape[2] // _INT4_DEPTH
     args["block_rows"] = max(1, _BLOCK_BYTES // rows.stride)
     pieces = -(-columns // (group * INT4_COLUMNS))
     chunks = n.chunks(g.multiplies * _NS_PER_INT4_MULTIPLY, pieces)
-    return KernelCall("fully_connected_blockwise", name, args, tensors, chunks, keep=(panels, no_bias))
+    return KernelCall("fully_connected_blockwise", name, args, tensors, chunks, keep=(panels, biases))
 
 
 def _int4_panels(blocks: _Blocks, scales: np.ndarray, group: int) -> np.ndarray:

@@ -117,8 +117,19 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     """float32 by constant int8; each row is quantized for itself."""
     packed = n.may_use_xnnpack and not is_blockwise(n)
-    products = packed_q8.hybrid_product_calls(n, hybrid_sums(n)) if packed else _plain_hybrid_products(n)
+    products = _packed_hybrid_products(n) if packed else _plain_hybrid_products(n)
     return [*products, *_activation(n)]
+
+
+def _packed_hybrid_products(n: FilterNode) -> list[KernelCall]:
+    f = hybrid_sums(n)
+    if n.context.input(n.node, 1).type == TensorType.INT4:
+        from . import blockwise
+
+        calls = blockwise.channel_calls(n, f)
+        if calls is not None:
+            return calls
+    return packed_q8.hybrid_product_calls(n, f)
 
 
 def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:

@@ -1,0 +1,169 @@
+"""A decoder's step of one token: how fast weights and cache are read, beside a plain sum of as many bytes.
+
+    python benchmarks/decoder.py                       # 120 million parameters, 1 024 past tokens
+    python benchmarks/decoder.py --million 20 --seconds 2
+
+Products are a chain of FULLY_CONNECTED of one row. Attention is DYNAMIC_UPDATE_SLICE of both caches, two
+BATCH_MATMUL and SOFTMAX. All take turns in one process on one CPU; `of sum` is the median over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import ai_edge_litert.interpreter as litert
+import numpy as np
+from compare import machine, pin
+from numlite import interpreter as numlite
+from numlite.cli.comparison import litert_version
+from numlite.cli.timing import Spread, in_words, time_in_turns
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+
+from tests.cases.packed_weights import packed
+from tests.model_builder import ModelBuilder
+
+WIDTH, HIDDEN = 768, 3072
+HEADS, DEPTH = 12, 64
+BLOCK = 32
+RANDOM = np.random.default_rng(5)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--million", type=float, default=120, help="parameters of the products")
+    parser.add_argument("--tokens", type=int, default=1024, help="past tokens of the attention")
+    parser.add_argument("--seconds", type=float, default=5.0, help="measuring time for each model")
+    parser.add_argument("--cpu", type=int, help="CPU to run on (default: the last one allowed)")
+    arguments = parser.parse_args()
+    print(f"{machine()}, CPU {pin(arguments.cpu)}, ai-edge-litert {litert_version()}\n")
+    print("| step | bytes | LiteRT | numlite | LiteRT / numlite | numlite | plain sum | of sum |")
+    print("|---|---|---|---|---|---|---|---|")
+    for name, content, nbytes in models(arguments):
+        report(name, content, nbytes, arguments.seconds)
+    return 0
+
+
+def models(arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, int]]:
+    layers = max(2, round(arguments.million * 1e6 / (WIDTH * HIDDEN)) // 2 * 2)
+    count = layers * WIDTH * HIDDEN
+    for name, add, bits in (
+        ("float32", float_weights, 32.0),
+        ("int8", byte_weights, 8.0),
+        ("int4", packed_weights, 4.0),
+        (f"int4 blocks of {BLOCK}", blockwise_weights, 4 + 16 / BLOCK),
+    ):
+        yield f"products, {name}", products(layers, add), int(count * bits / 8)
+    for dtype in (np.float32, np.int8):
+        nbytes = 2 * HEADS * DEPTH * arguments.tokens * np.dtype(dtype).itemsize
+        yield f"attention, {np.dtype(dtype).name}", attention(dtype, arguments.tokens), nbytes
+
+
+def report(name: str, content: bytes, nbytes: int, seconds: float) -> None:
+    plain = RANDOM.integers(0, 1 << 40, nbytes // 8)
+    calls: list[Callable[[], Any]] = [opened(api, content).invoke for api in (litert, numlite)]
+    times = time_in_turns([*calls, plain.sum], seconds)
+    theirs, ours, sums = (Spread.of(times[:, k]).median for k in range(3))
+    ratio, share = (Spread.of(times[:, k] / times[:, 1]).median for k in (0, 2))
+    cells = [name, f"{nbytes / 1e6:.0f} MB", in_words(theirs), in_words(ours), f"{ratio:.2f}"]
+    cells += [f"{nbytes / ours:.1f} GB/s", f"{nbytes / sums:.1f} GB/s", f"{share:.0%}"]
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+def opened(api: Any, content: bytes) -> Any:
+    interpreter = api.Interpreter(model_content=content, num_threads=1)
+    interpreter.allocate_tensors()
+    for detail in interpreter.get_input_details():
+        values = RANDOM.uniform(-1, 1, detail["shape"]) * (50 if detail["dtype"] == np.int8 else 1)
+        interpreter.set_tensor(detail["index"], values.astype(detail["dtype"]))
+    interpreter.invoke()
+    return interpreter
+
+
+# --- Weights [units, depth] of float32 rows
+
+
+def float_weights(model: ModelBuilder, units: int, depth: int) -> int:
+    return model.constant(RANDOM.standard_normal((units, depth), np.float32) * np.float32(depth**-0.5))
+
+
+def small(low: int, high: int, units: int, depth: int) -> np.ndarray:
+    return RANDOM.integers(low, high, (units, depth), np.int8, endpoint=True)
+
+
+def byte_weights(model: ModelBuilder, units: int, depth: int) -> int:
+    values = small(-127, 127, units, depth)
+    return model.tensor(values.shape, np.int8, values, scale=[0.014 * depth**-0.5] * units, zero_point=0)
+
+
+def packed_weights(model: ModelBuilder, units: int, depth: int) -> int:
+    kind, values = tflite.TensorType.INT4, small(-7, 7, units, depth)
+    scales = [0.23 * depth**-0.5] * units
+    return model.tensor(values.shape, kind, packed(values, kind), scale=scales, zero_point=0)
+
+
+def blockwise_weights(model: ModelBuilder, units: int, depth: int) -> int:
+    kind = tflite.TensorType.INT4
+    index = model.tensor((units, depth), kind, packed(small(-7, 7, units, depth), kind))
+    scales = np.full((units, depth // BLOCK), 0.23 * depth**-0.5, np.float16)
+    details = tflite.BlockwiseQuantizationT(scales=model.constant(scales), zero_points=-1, block_size=BLOCK)
+    quantization = tflite.QuantizationParametersT(details=details)
+    model.model.subgraphs[0].tensors[index].quantization = quantization
+    return index
+
+
+# --- Models
+
+
+def products(layers: int, add: Callable[[ModelBuilder, int, int], int]) -> bytes:
+    model = ModelBuilder()
+    first = x = model.tensor((1, WIDTH))
+    for layer in range(layers):
+        depth, units = (WIDTH, HIDDEN) if layer % 2 == 0 else (HIDDEN, WIDTH)
+        y = model.tensor((1, units))
+        bias = model.constant(np.zeros(units, np.float32))
+        inputs = [x, add(model, units, depth), bias]
+        model.op(BuiltinOperator.FULLY_CONNECTED, inputs, [y], tflite.FullyConnectedOptionsT(), 12)
+        x = y
+    return model.build([first], [x])
+
+
+def attention(dtype: type, tokens: int) -> bytes:
+    """The caches [1, heads, tokens, depth] are computed, here copied, so that they are set in place."""
+    model = ModelBuilder()
+    bytes_ = dtype is np.int8
+
+    def tensor(*shape: int, scale: float = 0.05, zero_point: int = 3) -> int:
+        quantization = {"scale": scale, "zero_point": zero_point} if bytes_ else {}
+        return model.tensor(shape, dtype, **quantization)
+
+    q, new = tensor(1, HEADS, 1, DEPTH), tensor(1, HEADS, 1, DEPTH)
+    at = model.constant([0, 0, tokens // 2, 0])
+    caches = [tensor(1, HEADS, tokens, DEPTH) for _ in range(2)]
+    updated = [tensor(1, HEADS, tokens, DEPTH) for _ in range(2)]
+    for cache, result in zip(caches, updated, strict=True):
+        options = tflite.DynamicUpdateSliceOptionsT()
+        model.op(BuiltinOperator.DYNAMIC_UPDATE_SLICE, [cache, new, at], [result], options, 1)
+    scores, shares = (
+        tensor(1, HEADS, 1, tokens, scale=s, zero_point=z) for s, z in ((0.2, 3), (1 / 256, -128))
+    )
+    mixed = tensor(1, HEADS, 1, DEPTH)
+    version = 4 if bytes_ else 1
+    product = tflite.BatchMatMulOptionsT(adj_y=True)
+    model.op(BuiltinOperator.BATCH_MATMUL, [q, updated[0]], [scores], product, version)
+    softmax = tflite.SoftmaxOptionsT(beta=1.0)
+    model.op(BuiltinOperator.SOFTMAX, [scores], [shares], softmax, 2 if bytes_ else 1)
+    model.op(
+        BuiltinOperator.BATCH_MATMUL, [shares, updated[1]], [mixed], tflite.BatchMatMulOptionsT(), version
+    )
+    return model.build([q, new, *caches], [mixed])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
