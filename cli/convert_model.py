@@ -60,6 +60,11 @@ _NAMED = 3
     metavar="SHAPES",
     help="A shape for each input, with colons between them: 1,224,224,3:1,10. ? is a size not known yet.",
 )
+@click.option(
+    "--channels-last",
+    metavar="NAMES",
+    help="Inputs and outputs of an ONNX model that shall be [n, ..., c], with commas between them.",
+)
 @click.option("--select-tf-ops", is_flag=True, help="Ops without a builtin operator become flex operators.")
 @click.option("--no-builtins", is_flag=True, help="With --select-tf-ops: all ops become flex operators.")
 @click.option(
@@ -92,6 +97,7 @@ def command(
     input_arrays: str | None,
     output_arrays: str | None,
     input_shapes: str | None,
+    channels_last: str | None,
     select_tf_ops: bool,
     no_builtins: bool,
     allow_custom_ops: bool,
@@ -115,6 +121,8 @@ def command(
     check_output(output, graph=path)
     if page is not None:
         check_output(page, option="--report", graph=path, file_of_output=output)
+    if channels_last and kind != FileKind.ONNX:
+        raise click.UsageError("--channels-last: only for an ONNX model")
     if no_builtins and not select_tf_ops:
         raise click.UsageError("--no-builtins: only with --select-tf-ops")
     if path.is_dir():
@@ -127,7 +135,7 @@ def command(
         if kind == FileKind.ONNX and (input_arrays or output_arrays):
             raise click.UsageError("--input-arrays, --output-arrays: an ONNX model says what they are")
         if kind == FileKind.ONNX:
-            converter = _of_onnx(path, input_shapes)
+            converter = _of_onnx(path, input_shapes, _names(channels_last) or [])
         else:
             converter = _of_graph(path, _names(input_arrays), _names(output_arrays), input_shapes)
     sets = [
@@ -201,13 +209,13 @@ def _of_graph(
     return Converter.from_graph_def(path, inputs, outputs, _shapes(input_shapes, names))
 
 
-def _of_onnx(path: Path, input_shapes: str | None) -> Converter:
+def _of_onnx(path: Path, input_shapes: str | None, channels_last: Sequence[str]) -> Converter:
     from ..converter.converter import Converter
 
     if input_shapes is None:
-        return Converter.from_onnx(path)
+        return Converter.from_onnx(path, channels_last=channels_last)
     names = list(Converter.from_onnx(path).entries[0].inputs)
-    return Converter.from_onnx(path, _shapes(input_shapes, names))
+    return Converter.from_onnx(path, _shapes(input_shapes, names), channels_last=channels_last)
 
 
 def _names(text: str | None) -> list[str] | None:

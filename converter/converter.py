@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -112,15 +112,17 @@ class Converter(KnownSettings):
         onnx_model: Message | bytes | str | PathLike[str],
         input_shapes: Shapes | None = None,
         input_values: Mapping[str, object] | None = None,
+        channels_last: Collection[str] = (),
     ) -> Converter:
         """Of an ONNX model: a file, its content, or a ModelProto. Neither onnx nor onnxruntime is needed.
 
-        input_shapes replace those of inputs, by name; input_values are inputs that become constants. Data
-        outside the file are read from its folder alone.
+        input_shapes replace those of inputs, by name; input_values are inputs that become constants;
+        channels_last names inputs and outputs that shall be [n, ..., c] where the model has [n, c, ...].
+        Data outside the file are read from its folder alone.
         """
         from .onnx.model_import import onnx_entry
 
-        return cls([onnx_entry(onnx_model, input_shapes, input_values)])
+        return cls([onnx_entry(onnx_model, input_shapes, input_values, channels_last)])
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:

@@ -136,9 +136,9 @@ def _is_of_gelu(c: Call) -> bool:
 
 
 def _adds_one(c: Call, names: list[str], output: str) -> bool:
+    """Whether the other operand is a constant 1, which may be given only after this node."""
     others = [name for name in names if name != output]
-    held = c.importer.values.get(others[0]) if len(others) == 1 else None
-    data = held.data if isinstance(held, Tensor) else None
+    data = c.importer.constant_named(others[0]) if len(others) == 1 else None
     return data is not None and data.size == 1 and math.isclose(float(data.reshape(-1)[0]), 1)
 
 

@@ -77,6 +77,7 @@ class Importer:
         self.opsets = shared.opsets if opsets is None else opsets
         self.values: dict[str, Held] = {}
         self.users: dict[str, list[NodeProto]] = {}
+        self.makers: dict[str, NodeProto] = {}
 
     def find(self, name: str) -> Held:
         """The value; FailedError where its node was refused, ModelError when there is none of the name."""
@@ -92,6 +93,19 @@ class Importer:
                 return found
             scope = scope.outer
         raise ModelError(f"value {shown(name)} is used before any node gives it")
+
+    def constant_named(self, name: str) -> np.ndarray | None:
+        """The elements of a constant, also of one whose node is still to come; None for what is none."""
+        held = self.values.get(name)
+        if isinstance(held, Tensor):
+            return held.data
+        maker = self.makers.get(name)
+        tensors = (
+            []
+            if maker is None or maker.op_type != "Constant"
+            else [a for a in maker.attribute if a.HasField("t")]
+        )
+        return self.data.array(tensors[0].t) if tensors else None
 
     def initializers(self, graph: GraphProto) -> None:
         """The graph's constants become values."""
@@ -115,6 +129,8 @@ class Importer:
         for node in nodes:
             for name in node.input:
                 self.users.setdefault(name, []).append(node)
+            for name in node.output:
+                self.makers.setdefault(name, node)
         for node in nodes:
             self._import(node)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from os import PathLike
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from ..shapes.dimensions import Symbol
 from .body import Body, plain_shape
+from .channels import channels_first, channels_last
 from .element_types import NUMPY, inner_type, outside_type
 from .graph_import import FailedError, Importer, Refusal, Shared, declared_shape
 from .model_file import model_of
@@ -32,14 +33,18 @@ def onnx_entry(
     source: Message | bytes | str | PathLike[str],
     input_shapes: Shapes | None = None,
     input_values: Mapping[str, object] | None = None,
+    with_channels_last: Collection[str] = (),
 ) -> Entry:
     """An ONNX model's graph as a module, with its inputs and outputs by their names.
 
     source is a file, its content, or a ModelProto (ours or the onnx package's). input_shapes replace those of
     inputs by name; None or -1 in a shape is a size known only when the model runs. input_values are inputs
-    that become constants (sizes or axes, say, which operators want to be so). External data are read from
-    the file's folder alone. Raises ModelError for a model that is wrong, UnsupportedError that lists the
-    nodes for which there are no operators, each with the reason.
+    that become constants (sizes or axes, say, which operators want to be so). with_channels_last are inputs
+    and outputs that the result has as [n, ..., c] where the model has them as [n, c, ...]. External data are
+    read from the file's folder alone.
+
+    Raises ModelError for a model that is wrong, UnsupportedError that lists the nodes for which there are no
+    operators, each with the reason.
     """
     model, folder = model_of(source)
     shared = Shared(model, folder)
@@ -48,12 +53,15 @@ def onnx_entry(
     importer = Importer(shared, Body(graph.body, shared.names))
     importer.initializers(model.graph)
     _bind(importer, model.graph, input_values or {})
-    inputs = _inputs(importer, model.graph, dict(input_shapes or {}))
+    inputs = _inputs(importer, model.graph, dict(input_shapes or {}), with_channels_last)
     importer.run(model.graph.node)
-    outputs = _outputs(importer, model.graph)
+    outputs = _outputs(importer, model.graph, with_channels_last)
+    unknown = [name for name in with_channels_last if name not in inputs and name not in outputs]
+    if unknown and not shared.refusals:
+        raise ModelError(f"channels_last: {', '.join(map(shown, unknown))} is neither input nor output")
     if shared.refusals:
         raise _error(shared.refusals)
-    return Entry(shared.module, inputs, outputs)
+    return Entry(shared.module, inputs, outputs, channels_first=True)
 
 
 def _bind(importer: Importer, graph: GraphProto, values: Mapping[str, object]) -> None:
@@ -69,7 +77,10 @@ def _bind(importer: Importer, graph: GraphProto, values: Mapping[str, object]) -
 
 
 def _inputs(
-    importer: Importer, graph: GraphProto, shapes: dict[str, Sequence[int | None] | None]
+    importer: Importer,
+    graph: GraphProto,
+    shapes: dict[str, Sequence[int | None] | None],
+    last: Collection[str],
 ) -> dict[str, str]:
     """A placeholder for each input that is no constant; their nodes by the inputs' names."""
     found = {}
@@ -83,13 +94,22 @@ def _inputs(
         if info.name in shapes:
             given = shapes.pop(info.name)
             shape = None if given is None else tuple(-1 if size is None else int(size) for size in given)
-        tensor = _placeholder(importer.body, info, shape)
+        swaps = info.name in last
+        tensor = _placeholder(importer.body, info, _swapped(shape, info.name) if swaps else shape)
         found[info.name] = tensor.name
-        importer.values[info.name] = importer.body.cast(tensor, inner_type(info.type.tensor_type.elem_type))
+        value = importer.body.cast(tensor, inner_type(info.type.tensor_type.elem_type))
+        importer.values[info.name] = channels_first(value) if swaps else value
     if shapes:
         known = ", ".join(found) or "none"
         raise ModelError(f"input_shapes: {', '.join(shapes)} is no input, the inputs are {known}")
     return found
+
+
+def _swapped(shape: tuple[int, ...] | None, name: str) -> tuple[int, ...]:
+    """The shape [n, c, ...] as [n, ..., c]."""
+    if shape is None or len(shape) < 3:
+        raise ModelError(f"channels_last: {shown(name)} must have 3 axes or more")
+    return (shape[0], *shape[2:], shape[1])
 
 
 def _placeholder(body: Body, info: ValueInfoProto, shape: tuple[int, ...] | None) -> Tensor:
@@ -101,7 +121,7 @@ def _placeholder(body: Body, info: ValueInfoProto, shape: tuple[int, ...] | None
     return Tensor(body, dtype.number, shape, node.results[0], name=node.name)
 
 
-def _outputs(importer: Importer, graph: GraphProto) -> dict[str, str]:
+def _outputs(importer: Importer, graph: GraphProto, last: Collection[str]) -> dict[str, str]:
     """Each output's node by its name."""
     if not graph.output:
         raise ModelError("graph: it must have outputs, this has none")
@@ -116,6 +136,9 @@ def _outputs(importer: Importer, graph: GraphProto) -> dict[str, str]:
             raise UnsupportedError(f"output {shown(info.name)}: only tensors are built")
         declared = info.type.tensor_type.elem_type
         body.prefix = info.name
+        if info.name in last:
+            _swapped(value.shape, info.name)
+            value = channels_last(value)
         tensor = body.cast(value, outside_type(declared)) if declared else value
         found[info.name] = _named(tensor, info.name)
     return found

@@ -45,6 +45,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "TopK"),
     ),
     "resize": ("Resize", "Upsample"),
+    "rnn": ("GRU", "LSTM", "RNN"),
     "shape": (
         *("Constant", "ConstantOfShape", "Expand", "EyeLike", "Flatten", "Identity", "Range", "Reshape"),
         *("Shape", "Size", "Squeeze", "Trilu", "Unsqueeze"),

@@ -13,6 +13,7 @@ from . import (
     convolution,
     equal_operators,
     inverses,
+    layout,
     reshape,
     transpose,
     weights,
@@ -82,8 +83,14 @@ LAST_RULES: tuple[Rule[OperatorRewriter], ...] = (
 )
 
 
-def optimize(graph: LiteGraph) -> Trace:
-    """Apply the rules, one after the other over the whole graph, until none changes anything."""
+def optimize(graph: LiteGraph, channels_first: bool = False) -> Trace:
+    """Apply the rules, one after the other over the whole graph, until none changes anything.
+
+    In a graph whose images have their channels first, transposes between those and the operators' own order
+    are moved out of each other's way before.
+    """
+    if channels_first:
+        OperatorRewriter(graph, [[rule] for rule in layout.RULES]).run()
     trace = OperatorRewriter(graph, [[rule] for rule in RULES]).run()
     last = OperatorRewriter(graph, [[rule] for rule in LAST_RULES]).run()
     if debug.level >= debug.PLAN:

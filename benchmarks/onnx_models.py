@@ -1,0 +1,104 @@
+"""ONNX models converted: operators, transposes left, error and time beside onnxruntime's.
+
+    python benchmarks/onnx_models.py FOLDER --onnxruntime PYTHON [--channels-last]
+
+FOLDER has .onnx files of one input x [1, 3, h, w] and one output y (benchmarks/onnx_export.py makes some).
+PYTHON has onnxruntime, which runs on one thread, as numlite does. The error is the largest difference by the
+largest output. With --channels-last inputs are [1, h, w, 3], and no transpose need be left.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from numlite import Interpreter
+from numlite.converter import Converter
+from numlite.schema import tflite
+
+_RUNS = 7
+_REFERENCE = """
+import sys, time
+import numpy as np
+import onnxruntime
+options = onnxruntime.SessionOptions()
+options.intra_op_num_threads = 1
+session = onnxruntime.InferenceSession(sys.argv[1], options)
+shape = [size if isinstance(size, int) else 1 for size in session.get_inputs()[0].shape]
+x = np.random.default_rng(3).normal(size=shape).astype(np.float32)
+times = []
+for _ in range({runs}):
+    start = time.perf_counter()
+    [y] = session.run(None, {{"x": x}})
+    times.append(time.perf_counter() - start)
+np.savez(sys.argv[2], x=x, y=y, seconds=min(times))
+"""
+
+
+def reference(python: str, path: Path) -> dict[str, np.ndarray]:
+    """Input, output and seconds of onnxruntime."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = Path(folder) / "found.npz"
+        code = _REFERENCE.format(runs=_RUNS)
+        subprocess.run([python, "-c", code, str(path), str(found)], check=True, timeout=600)
+        with np.load(found) as held:
+            return dict(held)
+
+
+def operators(content: bytes) -> Counter[str]:
+    """How many operators there are of each kind."""
+    file = tflite.read(content)
+    names = [tflite.BuiltinOperator(code.builtin_code).name for code in file.operator_codes]
+    return Counter(names[each.opcode_index] for graph in file.subgraphs for each in graph.operators)
+
+
+def fastest(run: Callable[[], object]) -> float:
+    times = []
+    for _ in range(_RUNS):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--onnxruntime", metavar="PYTHON", required=True)
+    parser.add_argument("--channels-last", action="store_true")
+    given = parser.parse_args()
+    heads = ("operators", "transposes", "error", "ms", "onnxruntime", "converted s")
+    print(f"{'net':22}" + "".join(f"{head:>13}" for head in heads))
+    for path in sorted(given.folder.glob("*.onnx")):
+        known = reference(given.onnxruntime, path)
+        start = time.perf_counter()
+        content = Converter.from_onnx(path, channels_last=["x"] if given.channels_last else []).convert()
+        seconds = time.perf_counter() - start
+        runner = Interpreter(model_content=content).get_signature_runner()
+        x = np.moveaxis(known["x"], 1, -1) if given.channels_last else known["x"]
+        error = np.abs(runner(x=x)["y"] - known["y"]).max() / max(np.abs(known["y"]).max(), 1e-30)
+        ms, other = 1e3 * fastest(lambda run=runner, x=x: run(x=x)), 1e3 * float(known["seconds"])
+        counts = operators(content)
+        row = (
+            counts.total(),
+            counts["TRANSPOSE"],
+            f"{error:.1e}",
+            f"{ms:.1f}",
+            f"{other:.1f}",
+            f"{seconds:.1f}",
+        )
+        print(f"{path.stem:22}" + "".join(f"{each:>13}" for each in row), flush=True)
+
+
+if __name__ == "__main__":
+    main()

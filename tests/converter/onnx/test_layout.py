@@ -1,0 +1,158 @@
+"""Channels first become channels last: which transposes are left, and that nothing else changes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numlite import Interpreter
+from numlite.converter import Converter, run_graph
+from numlite.lite.errors import ModelError
+from numlite.schema import tflite
+from numlite.schema.onnx import ModelProto, NodeProto
+
+from ...onnx_builder import model, node, value
+from ..graphs import checked, run_litert
+
+RANDOM = np.random.default_rng(3)
+
+
+def random(*shape: int) -> np.ndarray:
+    return RANDOM.uniform(-1, 1, shape).astype(np.float32)
+
+
+def net(nodes: Sequence[NodeProto], **constants: np.ndarray) -> ModelProto:
+    """x and z [1, 4, 6, 8] through convolutions to a and b, the nodes from those to y, and a convolution."""
+    ends = [
+        node("Conv", ["x", "wa"], "a"),
+        node("Conv", ["z", "wb"], "b"),
+        *nodes,
+        node("Conv", ["y", "wy"], "out"),
+    ]
+    held = {"wa": random(4, 4, 1, 1), "wb": random(4, 4, 1, 1), **constants}
+    return model(ends, [value("x", [1, 4, 6, 8]), value("z", [1, 4, 6, 8])], [value("out", None)], held)
+
+
+def counted(content: bytes) -> Counter[str]:
+    file = tflite.read(content)
+    codes = [tflite.BuiltinOperator(code.builtin_code).name for code in file.operator_codes]
+    return Counter(codes[operator.opcode_index] for operator in file.subgraphs[0].operators)
+
+
+I64 = np.int64
+NEAREST = {"mode": "nearest", "coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+MOVED: dict[str, tuple[list[NodeProto], dict[str, np.ndarray], int]] = {
+    "functions": ([node("Sigmoid", ["a"], "s"), node("Mul", ["a", "s"], "y")], {}, 4),
+    "stretched constants": (
+        [node("Mul", ["a", "k"], "m"), node("Max", ["m", "c"], "y")],
+        {"k": random(4, 1, 1), "c": random(1, 1, 6, 8)},
+        4,
+    ),
+    "comparisons": ([node("Greater", ["a", "b"], "g"), node("Where", ["g", "a", "b"], "y")], {}, 4),
+    "concatenation": ([node("Concat", ["a", "b"], "y", axis=1)], {}, 8),
+    "split": (
+        [node("Split", ["a"], ["p", "q"], axis=1, num_outputs=2), node("Concat", ["q", "p"], "y", axis=1)],
+        {},
+        4,
+    ),
+    "padding": ([node("Pad", ["a", "p"], "y")], {"p": np.array([0, 0, 1, 2, 0, 0, 0, 1], I64)}, 4),
+    "slice": (
+        [node("Slice", ["a", "s", "e", "axes", "steps"], "y")],
+        {
+            "s": np.array([1, -1], I64),
+            "e": np.array([4, -9], I64),
+            "axes": np.array([1, 3], I64),
+            "steps": np.array([1, -2], I64),
+        },
+        3,
+    ),
+    "gather": ([node("Gather", ["a", "i"], "y", axis=1)], {"i": np.array([3, 0, 1], I64)}, 3),
+    "squeeze and excite": (
+        [
+            node("GlobalAveragePool", ["a"], "m"),
+            node("Conv", ["m", "k"], "g"),
+            node("HardSigmoid", ["g"], "h"),
+            node("Mul", ["h", "a"], "y"),
+        ],
+        {"k": random(4, 4, 1, 1)},
+        4,
+    ),
+    "pooling and resizing": (
+        [
+            node("MaxPool", ["a"], "m", kernel_shape=[2, 2], strides=[2, 2]),
+            node("Resize", ["m", "", "s"], "r", **NEAREST),
+            node("Add", ["r", "a"], "y"),
+        ],
+        {"s": np.array([1, 1, 2, 2], np.float32)},
+        4,
+    ),
+    "normalization of groups": (
+        [node("GroupNormalization", ["a", "s", "t"], "y", num_groups=2)],
+        {"s": random(4), "t": random(4)},
+        4,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_transposes_are_left_at_the_ends_alone(name: str) -> None:
+    nodes, constants, depth = MOVED[name]
+    made = net(nodes, wy=random(5, depth, 1, 1), **constants)
+    content = checked(Converter.from_onnx(made).convert())
+    ends = 3 if "b" in {name for each in nodes for name in each.input} else 2
+    assert counted(content)["TRANSPOSE"] <= ends, counted(content)
+    given = {name: random(1, 4, 6, 8) for name in ("x", "z")}
+    found = Interpreter(model_content=content).get_signature_runner()(**given)["out"]
+    # The graph as it is, by NumPy.
+    entry = Converter.from_onnx(made).entries[0]
+    [wanted] = run_graph(entry.module, given, [entry.outputs["out"]])
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(run_litert(content, given["x"], given["z"])[0], wanted, rtol=1e-5, atol=1e-5)
+
+
+def test_a_shuffle_of_channels_moves_them_alone() -> None:
+    nodes = [
+        node("Reshape", ["a", "five"], "r"),
+        node("Transpose", ["r"], "t", perm=[0, 2, 1, 3, 4]),
+        node("Reshape", ["t", "four"], "y"),
+    ]
+    held = {"five": np.array([1, 2, 2, 6, 8], I64), "four": np.array([1, 4, 6, 8], I64)}
+    content = Converter.from_onnx(net(nodes, wy=random(5, 4, 1, 1), **held)).convert()
+    orders = [
+        np.frombuffer(file.buffers[subgraph.tensors[operator.inputs[1]].buffer].data, np.int32).tolist()
+        for file in [tflite.read(content)]
+        for subgraph in file.subgraphs
+        for operator in subgraph.operators
+        if tflite.BuiltinOperator(file.operator_codes[operator.opcode_index].builtin_code).name == "TRANSPOSE"
+    ]
+    assert sorted(orders) == sorted([[0, 2, 3, 1], [0, 1, 2, 4, 3], [0, 3, 1, 2]])
+
+
+def test_inputs_and_outputs_may_have_their_channels_last() -> None:
+    made = net([node("Add", ["a", "b"], "y")], wy=random(5, 4, 1, 1))
+    plain, last = (
+        Converter.from_onnx(made, channels_last=names).convert() for names in ((), ("x", "z", "out"))
+    )
+    assert counted(last)["TRANSPOSE"] == 0
+    given = {name: random(1, 4, 6, 8) for name in ("x", "z")}
+    wanted = Interpreter(model_content=plain).get_signature_runner()(**given)["out"]
+    moved = {name: x.transpose(0, 2, 3, 1) for name, x in given.items()}
+    found = Interpreter(model_content=last).get_signature_runner()(**moved)["out"]
+    np.testing.assert_allclose(found.transpose(0, 3, 1, 2), wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(ModelError, match="w is neither input nor output"):
+        Converter.from_onnx(made, channels_last=["w"])
+
+
+def test_patches_of_a_vision_transformer_need_no_transpose() -> None:
+    """Convolution, [n, c, h * w], [n, h * w, c]."""
+    nodes = [
+        node("Conv", ["x", "w"], "a"),
+        node("Reshape", ["a", "s"], "r"),
+        node("Transpose", ["r"], "t", perm=[0, 2, 1]),
+        node("MatMul", ["t", "k"], "y"),
+    ]
+    held = {"w": random(4, 3, 2, 2), "s": np.array([0, 4, -1], I64), "k": random(4, 2)}
+    made = model(nodes, [value("x", [1, 3, 6, 6])], [value("y", None)], held)
+    assert counted(Converter.from_onnx(made).convert())["TRANSPOSE"] == 1
