@@ -179,7 +179,7 @@ OPERATORS: dict[str, Operator] = {
     "MAX_POOL_2D": Operator("pool", 3, built="f32 i8 u8 i16", halves=_BOTH, activates=True, gpu="pool",
         converts="f32", versions="1.5, 1.14 i8, 2.3 i16"),
     "MEAN": Operator("reduce", 3, built="f32 i32 i64 i8 u8 i16", halves=_BOTH, gpu="reduce",
-        converts="f32 i32 i64 u8", versions="1.6, 1.14 i8, 2.4 i16"),
+        converts="f32 i32 i64", versions="1.6, 1.14 i8, 2.4 i16"),
     "MINIMUM": Operator("binary", 4, built="f32 f16 i8 u8 i16 i32 i64", in_place=_EITHER, halves=_BFLOAT16,
         commutes=True, results="#0", gpu="binary", converts="f32 i32 i64",
         versions="1.14, 1.14 i8, 2.3 stretches, 2.3 i16 ->i16"),

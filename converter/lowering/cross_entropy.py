@@ -15,6 +15,7 @@ from .elementwise import unary
 from .lowering import Lowering, Rule, check_type
 from .reduce import reduced
 from .select import selected
+from .spread_operands import spread_to_one
 
 
 def _cross_entropy(
@@ -36,10 +37,12 @@ def _cross_entropy(
 
 
 def softmax_cross_entropy(lowering: Lowering, node: Node) -> list[LiteTensor]:
-    """Labels are distributions."""
+    """Labels are distributions; logits and labels are broadcast where they may differ in shape."""
     logits, labels = lowering.inputs(node)
-    if logits.shape != labels.shape or logits.shape is None:
-        raise UnsupportedError("logits and labels must have one known shape")
+    if logits.shape is None or labels.shape is None:
+        raise UnsupportedError("the ranks of logits and labels must be known")
+    if logits.shape != labels.shape:
+        logits, labels = spread_to_one(lowering, node, logits, labels)
     return _cross_entropy(lowering, node, logits, labels)
 
 

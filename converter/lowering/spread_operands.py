@@ -1,4 +1,4 @@
-"""Atan2: operands that are made one shape before the operator, which does not broadcast in LiteRT."""
+"""Operands that are made one shape before an operator that does not broadcast, as Atan2."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from .lowering import Lowering, Rule
 from .shape import shape_of
 
 
-def _spread(lowering: Lowering, node: Node, a: LiteTensor, b: LiteTensor) -> tuple[LiteTensor, LiteTensor]:
+def spread_to_one(
+    lowering: Lowering, node: Node, a: LiteTensor, b: LiteTensor
+) -> tuple[LiteTensor, LiteTensor]:
     """Two tensors as they broadcast against each other; only a run may tell to which shape."""
     if a.shape == b.shape and a.shape is not None and is_known(a.shape):
         return a, b
@@ -35,7 +37,7 @@ def _spread(lowering: Lowering, node: Node, a: LiteTensor, b: LiteTensor) -> tup
 
 def atan2(lowering: Lowering, node: Node) -> LiteTensor:
     """ATAN2."""
-    a, b = _spread(lowering, node, lowering.input(node, 0), lowering.input(node, 1))
+    a, b = spread_to_one(lowering, node, lowering.input(node, 0), lowering.input(node, 1))
     return binary(lowering, node, BuiltinOperator.ATAN2, a, b)
 
 

@@ -40,7 +40,7 @@ def dynamic_stitch(indices: list[np.ndarray], data: list[np.ndarray]) -> np.ndar
     made = zeros((count, *rest), data[0].dtype)
     for places, rows in zip(indices, data, strict=True):
         check_indices(places, count)
-        made[places.reshape(-1)] = rows.reshape(-1, *rest)
+        made[places.reshape(-1)] = rows.reshape(places.size, *rest)
     return made
 
 

@@ -92,6 +92,7 @@ def matrix_determinant(x: np.ndarray) -> np.ndarray:
 def log_matrix_determinant(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Signs of the determinants and logarithms of their sizes."""
     sign, logarithm = np.linalg.slogdet(_matrices(x))
+    sign = np.where(np.isnan(logarithm), np.nan, sign)
     return np.asarray(sign).astype(x.dtype), np.asarray(logarithm).astype(x.dtype)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,16 +18,50 @@ from .status import InvalidArgumentError
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _union(a: SparseTensor, b: SparseTensor) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Flat places of both, in order and once each, and both tensors' elements there (zero for none)."""
+class _Union(NamedTuple):
+    """Flat places of two tensors, both tensors' elements there (zero for none), and where both have one."""
+
+    places: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    in_both: np.ndarray
+
+
+def _union(a: SparseTensor, b: SparseTensor) -> _Union:
+    """As a merge of the two meets them, whose places should ascend."""
     if a.shape != b.shape:
         raise InvalidArgumentError(f"a and b must have one shape, got {list(a.shape)} and {list(b.shape)}")
     left, right = a.flat(), b.flat()
-    places = np.union1d(left, right)
+    ascend = all(np.all(np.diff(flat) > 0) for flat in (left, right))
+    places, of_left, of_right = (_joined if ascend else _merged)(left, right)
+    in_left, in_right = of_left >= 0, of_right >= 0
     values = [np.zeros(len(places), a.values.dtype) for _ in range(2)]
-    values[0][np.searchsorted(places, left)] = a.values
-    values[1][np.searchsorted(places, right)] = b.values
-    return places, values[0], values[1]
+    values[0][in_left] = a.values[of_left[in_left]]
+    values[1][in_right] = b.values[of_right[in_right]]
+    return _Union(places, values[0], values[1], in_left & in_right)
+
+
+def _joined(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """All places, each once, and which of either's they are, -1 for none; both ascend."""
+    places = np.union1d(left, right)
+    found = [np.full(len(places), -1) for _ in range(2)]
+    for which, own in zip(found, (left, right), strict=True):
+        which[np.searchsorted(places, own)] = np.arange(len(own))
+    return places, found[0], found[1]
+
+
+def _merged(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """_joined() of any order: the smaller one of what comes next in either is next."""
+    met: list[tuple[int, int, int]] = []
+    one, other, i, j = left.tolist(), right.tolist(), 0, 0
+    while i < len(one) or j < len(other):
+        takes_left = j == len(other) or (i < len(one) and one[i] <= other[j])
+        takes_right = i == len(one) or (j < len(other) and other[j] <= one[i])
+        place = one[i] if takes_left else other[j]
+        met.append((place, i if takes_left else -1, j if takes_right else -1))
+        i, j = i + takes_left, j + takes_right
+    places, of_left, of_right = np.array(met, np.int64).reshape(-1, 3).T
+    return places, of_left, of_right
 
 
 def sparse_add(
@@ -40,11 +75,10 @@ def sparse_add(
 ) -> Parts:
     """a + b; sums of two elements that are smaller than thresh are left out, single ones never."""
     a, b = SparseTensor.of(a_indices, a_values, a_shape), SparseTensor.of(b_indices, b_values, b_shape)
-    places, left, right = _union(a, b)
+    places, left, right, in_both = _union(a, b)
     total = left + right
     if thresh.ndim:
         raise InvalidArgumentError(f"SparseAdd: thresh must be a scalar, got {list(thresh.shape)}")
-    in_both = np.isin(places, a.flat()) & np.isin(places, b.flat())
     kept = (np.abs(total) >= thresh[()]) | ~in_both
     return SparseTensor.of_flat(places[kept], total[kept], a.shape).parts()
 
@@ -52,18 +86,31 @@ def sparse_add(
 def sparse_add_grad(
     backprop_val_grad: np.ndarray, a_indices: np.ndarray, b_indices: np.ndarray, sum_indices: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Gradients by the values of a and of b: the sum's at the same places, zero where it has none."""
+    """Gradients by the values of a and of b: the sum's at the same places, zero where it has none.
+
+    All three should ascend; they are gone through once.
+    Source: TensorFlow tensorflow/core/kernels/sparse_add_grad_op.cc.
+    """
     for rows in (a_indices, b_indices, sum_indices):
         matrix(rows, "indices")
     if backprop_val_grad.shape != (len(sum_indices),):
         message = f"must be one for each of {len(sum_indices)} sums, got {list(backprop_val_grad.shape)}"
         raise InvalidArgumentError(f"SparseAddGrad: gradients {message}")
-    grads = dict(zip(map(tuple, sum_indices.tolist()), backprop_val_grad, strict=True))
-    zero = backprop_val_grad.dtype.type(0)
-    found = [
-        np.array([grads.get(tuple(row), zero) for row in rows.tolist()], backprop_val_grad.dtype)
-        for rows in (a_indices, b_indices)
-    ]
+    sums = sum_indices.tolist()
+    parts = [rows.tolist() for rows in (a_indices, b_indices)]
+    found = [np.zeros(len(rows), backprop_val_grad.dtype) for rows in parts]
+    at, k = [0, 0], 0
+    while k < len(sums) and any(i < len(rows) for i, rows in zip(at, parts, strict=True)):
+        passed = True
+        for part, rows in enumerate(parts):
+            if at[part] == len(rows) or rows[at[part]] > sums[k]:
+                continue
+            if rows[at[part]] == sums[k]:
+                found[part][at[part]] = backprop_val_grad[k]
+            else:
+                passed = False
+            at[part] += 1
+        k += passed
     return found[0], found[1]
 
 
@@ -77,7 +124,7 @@ def _extreme(ufunc: np.ufunc) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
         b_shape: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
         a, b = SparseTensor.of(a_indices, a_values, a_shape), SparseTensor.of(b_indices, b_values, b_shape)
-        places, left, right = _union(a, b)
+        places, left, right, _ = _union(a, b)
         return SparseTensor.of_flat(places, ufunc(left, right), a.shape).parts()[:2]
 
     combined.__doc__ = f"The {ufunc.__name__} of both at every place where one has an element."

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import AttrValue
 
 from ..graphs import checked, operators, run_litert, run_numlite
@@ -128,3 +129,33 @@ def test_thresholds_of_boxes_may_be_halves() -> None:
     g.node("NonMaxSuppressionV3", "y", *names, T=FLOAT, T_threshold=AttrValue(type=19))
     model = checked(convert_graph(g.graph_def, ["boxes:0", "scores:0"], ["y:0"]))
     check(model, np.int32([1, 2]), boxes, scores)
+
+
+@pytest.mark.parametrize(
+    ("logits_shape", "labels_shape"), [([-1, 3], [2, -1]), ([1, 3], [2, 3]), ([2, 1], [2, 3])]
+)
+def test_logits_and_labels_of_other_shapes(logits_shape: list, labels_shape: list) -> None:
+    logits = RANDOM.uniform(-2, 2, [2 if n == -1 else n for n in logits_shape]).astype(np.float32)
+    labels = RANDOM.uniform(0, 1, [{0: 2, 1: 3}[i] if n == -1 else n for i, n in enumerate(labels_shape)])
+    labels = labels.astype(np.float32)
+    wide = np.broadcast_to(logits, (2, 3)).astype(np.float64)
+    logs = wide - np.log(np.exp(wide).sum(-1, keepdims=True))
+    model = model_of("SoftmaxCrossEntropyWithLogits", logits, labels, shapes=[logits_shape, labels_shape])
+    check(model, -(np.broadcast_to(labels, (2, 3)) * logs).sum(-1), logits, labels)
+
+
+def test_places_of_the_largest_are_of_the_type_that_is_wanted() -> None:
+    x = RANDOM.permutation(12).astype(np.float32).reshape(2, 6)
+    g = GraphBuilder()
+    names = [g.placeholder("x", [2, 6]), g.constant("k", np.int32(2))]
+    g.node("TopKV2", "y", *names, index_type=AttrValue(type=9))
+    model = checked(convert_graph(g.graph_def, ["x:0"], ["y:1"]))
+    found = run_numlite(model, x)[0]
+    assert found.dtype == np.int64 and found.tolist() == np.argsort(-x)[:, :2].tolist()
+
+
+def test_a_mean_of_bytes_is_no_mean_of_quantized_numbers() -> None:
+    g = GraphBuilder()
+    g.node("Mean", "y", g.placeholder("x", [2, 3], 4), g.constant("axes", np.int32([1])))
+    with pytest.raises(UnsupportedError, match="MEAN does not take uint8"):
+        convert_graph(g.graph_def, ["x:0"], ["y:0"])
