@@ -102,6 +102,11 @@ DATA: dict[str, tuple[str, ...]] = {
         *("SparseReduceSum", "SparseReduceMax", "SparseReduceSumSparse", "SparseReduceMaxSparse"),
     ),
     "sparse_cross": ("SparseCross", "SparseCrossHashed", "SparseCrossV2"),
+    "sparse_matrix": (
+        *("SparseTensorToCSRSparseMatrix", "DenseToCSRSparseMatrix", "CSRSparseMatrixToSparseTensor"),
+        *("CSRSparseMatrixToDense", "CSRSparseMatrixComponents", "SparseMatrixNNZ", "SparseMatrixTranspose"),
+        *("SparseMatrixMatMul", "SparseMatrixSparseMatMul"),
+    ),
     "sparse_segment": (
         *("SparseSegmentSum", "SparseSegmentSumWithNumSegments", "SparseSegmentSumGrad"),
         *("SparseSegmentSumGradV2", "SparseSegmentMean", "SparseSegmentMeanWithNumSegments"),
