@@ -78,25 +78,36 @@ OPTIMIZERS = (
     Optimizer("constfold", "constant_folding", "constant_folding", "constant_folding:fold"),
     Optimizer("shape", "shape_optimizer", "shape_optimization", "shape:simplify_shapes"),
     Optimizer(
-        "auto_mixed_precision", "auto_mixed_precision", "auto_mixed_precision", "", is_on_by_default=False
+        "auto_mixed_precision",
+        "auto_mixed_precision",
+        "auto_mixed_precision",
+        "mixed_precision.register:narrow_for_cuda",
+        is_on_by_default=False,
+        runs_once=True,
     ),
     Optimizer(
         "auto_mixed_precision_onednn_bfloat16",
         "auto_mixed_precision_onednn_bfloat16",
         "auto_mixed_precision_onednn_bfloat16",
+        "mixed_precision.register:narrow_for_onednn",
         is_on_by_default=False,
+        runs_once=True,
     ),
     Optimizer(
         "auto_mixed_precision_mkl",
         "auto_mixed_precision_mkl",
         "auto_mixed_precision_mkl",
+        "mixed_precision.register:narrow_for_onednn",
         is_on_by_default=False,
+        runs_once=True,
     ),
     Optimizer(
         "auto_mixed_precision_cpu",
         "auto_mixed_precision_cpu",
         "auto_mixed_precision_cpu",
+        "mixed_precision.register:emulate_half",
         is_on_by_default=False,
+        runs_once=True,
     ),
     Optimizer("pin_to_host", "pin_to_host_optimizer", "pin_to_host_optimization", is_on_by_default=False),
     Optimizer(

@@ -99,7 +99,6 @@ def test_an_unknown_optimizer_is_passed_over_with_a_warning() -> None:
     "options",
     [
         {"optimizers": ["memory"]},
-        {"auto_mixed_precision": True},
         {"memory_optimization": "MANUAL"},
         {"auto_parallel": {"enable": True}},
         {"experimental_conditional_code_motion": True},

@@ -84,11 +84,13 @@ def test_results_stay() -> None:
         with np.load(FOLDER / f"{case['key']}.npz") as held:
             feeds = {name: held[f"in{i}"] for i, name in enumerate(case["feeds"]) if f"in{i}" in held.files}
             wanted = [held.get(f"out{i}") for i in range(len(case["fetches"]))]
+        is_narrow = "mixed_precision" in case["optimizer"][0]
         for aggressive in (False, True):
             after = optimized(graph, case, aggressive)
             found = GraphRunner(after).run(feeds, case["fetches"])
             for a, b in zip(found, wanted, strict=True):
                 if b is not None:
-                    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5, err_msg=case["key"])
+                    rtol, atol = (0.05, 0.1) if is_narrow else (1e-4, 1e-5)
+                    np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=case["key"])
                     checked += 1
     assert checked > 300
