@@ -21,6 +21,7 @@ from .launch import Argument, Constant, Pointer
 from .tiles import Product
 
 if TYPE_CHECKING:
+    from ...lite.kernel_call import KernelCall
     from ...lite.tensor import Tensor
     from .fusion import Step
     from .lowering import Lowering
@@ -44,7 +45,7 @@ def lower(b: Lowering, step: Step) -> None:
         rounding = None
     elif x.type == w.type == TensorType.INT8:
         calls = b.calls(node)
-        rounding = _ROUNDINGS.get(calls[-1].family) if calls else None
+        rounding = _rounding(calls[-1]) if calls else None
     elif x.type == y.type == TensorType.FLOAT32 and w.type == TensorType.INT8 and not adj_x:
         b.calls(node)
         rounding = None
@@ -56,6 +57,12 @@ def lower(b: Lowering, step: Step) -> None:
         raise UnsupportedError("BATCH_MATMUL: matrices that are summed over nothing are not built")
     if y.size:
         _launch(b, g, (x, w, y), (adj_x, adj_y), rounding, quantized)
+
+
+def _rounding(call: KernelCall) -> int | None:
+    """The CPU's, None where the call does not round."""
+    names = call.args.dtype.names or ()
+    return int(call.args["rounding"][0]) if "rounding" in names else _ROUNDINGS.get(call.family)
 
 
 def _launch(

@@ -117,7 +117,7 @@ def _sum_rows(
             return [_plus_quads(e, v, x) for v, x in zip(acc, rest, strict=True)]
 
         acc = e.loop(taps, [e.const(0, _SUMS)] * _ROWS, tap)
-        totals = b.mul(_lane_sums(e, acc), factors)
+        totals = b.mul(lane_sums(e, acc), factors)
         place = e.offset(sums, b.mul(m, e.const(4)))
         left = b.sub(count, m)
         e.branch(
@@ -142,7 +142,7 @@ def _plus_quads(e: Emitter, acc: Value, x: Value) -> Value:
     return acc
 
 
-def _lane_sums(e: Emitter, vectors: list[Value]) -> Value:
+def lane_sums(e: Emitter, vectors: list[Value]) -> Value:
     """Lane i is the sum of vector i's lanes."""
     while len(vectors) > 1:
         halved = []

@@ -9,6 +9,7 @@ from typing import Any
 
 from numba import int64
 
+from .language.lane_order import interleaved, lanes_transposed
 from .language.simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
 from .lookup import lookup_in_registers
 
@@ -17,39 +18,17 @@ _COLUMNS, _QUAD = 64, 4  # of a vector of bytes, and of a word
 _BYTES, _WORDS, _SUMS = vector(i8, 64), vector(i32, ROWS), vector(f32, ROWS)
 
 
-def _in_lanes(e: Emitter, a: Value, b: Value, part: int) -> Value:
-    """The low or high (part 0 or 1) halves of each 128 bits of two vectors, element by element in turns."""
-    count = a.type.count
-    lane = count // 4
-    order = [
-        start + part * lane // 2 + i // 2 + i % 2 * count
-        for start in range(0, count, lane)
-        for i in range(lane)
-    ]
-    return e.shuffle(a, b, order)
-
-
-def _quarters(e: Emitter, a: Value, b: Value, lanes: tuple[int, int]) -> Value:
-    """Two of the four 128-bit lanes of a, then the same of b."""
-    order = [side + lane * 4 + i for side in (0, 16) for lane in lanes for i in range(4)]
-    return e.shuffle(a, b, order)
-
-
 def _transposed(e: Emitter, rows: list[Value]) -> list[Value]:
     """Word j of each of 16 vectors of 16 words, as vector j."""
     groups = []
     for g in range(0, ROWS, 4):
-        words = [_in_lanes(e, rows[g + i], rows[g + i + 1], part) for i in (0, 2) for part in (0, 1)]
+        words = [interleaved(e, rows[g + i], rows[g + i + 1], part) for i in (0, 2) for part in (0, 1)]
         pairs = [e.builder.bitcast(v, vector(i64, 8)) for v in words]
-        fours = [_in_lanes(e, pairs[k], pairs[k + 2], part) for k in (0, 1) for part in (0, 1)]
+        fours = [interleaved(e, pairs[k], pairs[k + 2], part) for k in (0, 1) for part in (0, 1)]
         groups.append([e.builder.bitcast(v, _WORDS) for v in fours])
     out: list[Value] = [None] * ROWS
     for k in range(4):
-        sides = [(groups[0][k], groups[1][k]), (groups[2][k], groups[3][k])]
-        for half in (0, 1):
-            a, c = (_quarters(e, *side, (2 * half, 2 * half + 1)) for side in sides)
-            for odd in (0, 1):
-                out[(2 * half + odd) * 4 + k] = _quarters(e, a, c, (odd, odd + 2))
+        out[k::4] = lanes_transposed(e, [group[k] for group in groups])
     return out
 
 
@@ -61,11 +40,11 @@ def _looked_up(e: Emitter, planes: list[list[Value]], index: Value) -> list[Valu
     index = e.shuffle(index, index, order)
     parts = [lookup_in_registers(e, plane, index) for plane in planes]
     halves = [
-        [b.bitcast(_in_lanes(e, parts[i], parts[i + 1], part), vector(i16, 32)) for part in (0, 1)]
+        [b.bitcast(interleaved(e, parts[i], parts[i + 1], part), vector(i16, 32)) for part in (0, 1)]
         for i in (0, 2)
     ]
     return [
-        b.bitcast(_in_lanes(e, halves[0][column // 2], halves[1][column // 2], column % 2), _SUMS)
+        b.bitcast(interleaved(e, halves[0][column // 2], halves[1][column // 2], column % 2), _SUMS)
         for column in range(_QUAD)
     ]
 

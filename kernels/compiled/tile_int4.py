@@ -171,11 +171,11 @@ def add_products(
         for m, row in enumerate(rows):
             x = b.bitcast(e.load_splat(row, i32, INT4_COLUMNS, 4 * half), _BYTES)
             for i, panel in enumerate(weights, half * apart + m * len(weights)):
-                out[i] = _dot(e, out[i], x, panel[half])
+                out[i] = dot_bytes(e, out[i], x, panel[half])
     return out
 
 
-def _dot(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+def dot_bytes(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     """acc plus the sums of four products of unsigned x and signed w."""
     if target().vnni:
         return e.call("llvm.x86.avx512.vpdpbusd.512", _SUMS, acc, x, w)

@@ -27,6 +27,7 @@ from .blocks import (
     BATCH_MATMUL_PLAIN,
     BATCH_MATMUL_PLAIN_HYBRID,
     BATCH_MATMUL_Q8,
+    BATCH_MATMUL_ROWS_Q8,
     GEMM_Q8,
     PACK_MATRICES_F32,
     PACK_MATRICES_Q8,
@@ -48,6 +49,7 @@ from .sums import HybridSums, QuantizedSums
 
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
 _PACKED_PER_NS = 2
+_MOST_UNPACKED = 3  # rows by matrices that are no constants
 _FLOAT_NS, _BYTES_NS, _PLAIN_NS = 1 / 50, 1 / 200, 0.1  # for a multiplication
 
 Calls = Callable[[FilterNode, BatchMatmulGeometry], list[KernelCall]]
@@ -106,6 +108,8 @@ def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     if f is None:
         return plain_calls(n, g)
     rows, found = rounding_rows(f.rounding, f.requantization), operands(n)
+    if not n.w.is_constant and g.rows <= _MOST_UNPACKED:
+        return [*found.calls, _rows_call(found.n, g, f, found.w_by_columns)]
     packing: list[KernelCall] = []
     packed: Tensor | np.ndarray
     if n.w.is_constant:
@@ -118,6 +122,20 @@ def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
         packing = _packing(found.n, g, packed, name, name, PACK_MATRICES_Q8, **fields)
         packing[0].keep = (header,)
     return [*found.calls, *packing, _byte_call(found.n, g, f, packed)]
+
+
+def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_columns: bool) -> KernelCall:
+    """The call of few rows, for which packing w would not pay."""
+    args, chunks = g.block(BATCH_MATMUL_ROWS_Q8), n.chunks(g.multiplies * _BYTES_NS, g.batches * g.rows)
+    args["by_columns"], args["rounding"] = by_columns, f.rounding
+    args["x_offset"], args["w_zero_point"], args["y_zero_point"] = f.x_offset, f.w_zero_point, f.y_zero_point
+    scaling = {name: np.ascontiguousarray(value) for name, value in f.requantization._asdict().items()}
+    for name in ("multipliers", "shifts", "float_scales"):
+        args[name] = address(scaling[name])
+    args["scratch_bytes"] = nbytes = 2 * (-(-g.depth // 64) * 64) + -(-g.columns // 64) * 256
+    tensors = {"x": n.x, "w": n.w, "y": n.y, "scratch": n.scratch(nbytes * chunks)}
+    keep = (g.x_index, g.w_index, *scaling.values())
+    return KernelCall("rows_by_matrices_q8", "batch_matmul_rows_q8", args, tensors, chunks, keep=keep)
 
 
 def _packed(matrices: np.ndarray, f: QuantizedSums, rows: list[np.ndarray]) -> np.ndarray:

@@ -87,6 +87,20 @@ CASES = [
     ),
     batch_matmul_case("batch-matmul-i8-zero-point", _i8(2, 5, 7), _i8(2, 7, 9, zero_point=4), _Y8),
     batch_matmul_case("batch-matmul-i8-threads", _i8(3, 90, 64), _i8(3, 64, 70), _Y8, num_threads=4),
+    *(
+        batch_matmul_case(
+            f"batch-matmul-i8-rows-{rows}-{depth}x{columns}-{zero}-{adj_y}",
+            _i8(3, rows, depth, zero_point=-128 if zero else 7),
+            _i8(3, *((columns, depth) if adj_y else (depth, columns)), zero_point=zero),
+            _Y8,
+            adj_y=adj_y,
+        )
+        for rows, depth, columns in ((1, 64, 200), (1, 197, 64), (2, 1, 3), (3, 7, 67), (1, 130, 1))
+        for zero, adj_y in ((0, False), (0, True), (-9, False), (127, True))
+    ),
+    batch_matmul_case(
+        "batch-matmul-i8-row-threads", _i8(9, 1, 300), _i8(9, 300, 900, zero_point=3), _Y8, num_threads=3
+    ),
     batch_matmul_case("batch-matmul-i8-i32", Kind((2, 5, 7), np.int8), Kind((2, 7, 9), np.int8), _Y32),
     batch_matmul_case("batch-matmul-i16", _i16(2, 5, 7), _i16(2, 7, 9), _Y16),
     batch_matmul_case("batch-matmul-i16-i8", _i16(2, 5, 7), _i8(2, 9, 7), _Y16, adj_y=True),
