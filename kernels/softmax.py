@@ -12,7 +12,6 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
-from .fixed_point import divide_by_power, exp_of_negative, high_multiply
 from .index_vector import check_counts, check_same_type
 from .lookup import BYTE_TYPES, interpolation_samples
 from .operators import check_type, registration
@@ -109,6 +108,8 @@ def _largest_difference(scale: float, beta: float) -> int:
 
 def _fixed_differences(scale: float, beta: float) -> np.ndarray:
     """By how far stored values lie below the largest, 0 to 255: int32 in that fixed point, those that fit."""
+    from .fixed_point import divide_by_power, high_multiply  # for the reference alone
+
     multiplier, shift = _difference_multiplier(scale, beta)
     fit = range(min(_largest_difference(scale, beta), 255) + 1)
     differences = np.zeros(256, np.int32)
@@ -124,6 +125,8 @@ def fixed_exponentials(scale: float, beta: float) -> tuple[np.ndarray, np.ndarra
     Source: LiteRT tflite/kernels/internal/reference/softmax.h and quantization_util.cc,
     PreprocessSoftmaxScaling and CalculateInputRadius.
     """
+    from .fixed_point import divide_by_power, exp_of_negative  # for the reference alone
+
     exponentials, terms = np.zeros(256, np.int32), np.zeros(256, np.int32)
     differences = _fixed_differences(scale, beta)
     for i in range(min(_largest_difference(scale, beta), 255) + 1):
