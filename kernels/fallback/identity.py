@@ -40,7 +40,10 @@ def deep_copy(x: np.ndarray) -> np.ndarray:
 REGISTRATIONS = (
     *(
         kernel(op, identity, T=ANY)
-        for op in ("Identity", "StopGradient", "PreventGradient", "Snapshot", "DebugGradientIdentity")
+        for op in (
+            *("Identity", "StopGradient", "PreventGradient", "Snapshot", "DebugGradientIdentity"),
+            "GuaranteeConst",
+        )
     ),
     kernel("IdentityN", identity_n, T=ANY),
     kernel("NoOp", no_op),

@@ -130,6 +130,6 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "unary_ops_composition": ("_UnaryOpsComposition",),
     "uniform_quantize": (
         *("UniformQuantize", "UniformDequantize", "UniformRequantize", "UniformQuantizedAdd"),
-        *("UniformQuantizedClipByValue", "UniformQuantizedDot"),
+        *("UniformQuantizedClipByValue", "UniformQuantizedDot", "UniformQuantizedDotHybrid"),
     ),
 }

@@ -25,7 +25,7 @@ STATE: dict[str, tuple[str, ...]] = {
     "file": ("ReadFile", "WriteFile", "SaveV2", "RestoreV2"),
     "identity": (
         *("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp", "Empty"),
-        *("DeepCopy", "DebugGradientIdentity"),
+        *("DeepCopy", "DebugGradientIdentity", "GuaranteeConst"),
     ),
     "iterator": (
         *("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIteratorV3", "MakeIterator"),

@@ -68,7 +68,9 @@ def ragged_gather(
     made: list[np.ndarray] = []
     sizes = _sizes_below(params_nested_splits, params_dense_values)
     for splits, below in zip(params_nested_splits, sizes, strict=True):
-        held = checked_splits(splits, below)
+        held = checked_splits(splits, None)
+        if held[-1] > below:
+            raise InvalidArgumentError(f"RaggedGather: splits must not pass {below} values, got {held[-1]}")
         # Every row at this level, and where its own rows lie in the next.
         spans = [(held[i], held[i + 1]) for start, end in rows for i in range(start, end)]
         made.append(np.cumsum([0, *(end - start for start, end in spans)]))

@@ -170,9 +170,7 @@ def uniform_quantized_dot(
 ) -> np.ndarray:
     """x y of matrices, y quantized as a whole or by column, in the output's scale and zero point."""
     op = "UniformQuantizedDot"
-    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
-        message = "lhs and rhs must be matrices that can be multiplied"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(y.shape)}")
+    _check_product(op, x, y)
     shape = (x.shape[0], y.shape[1])
     left, left_zero = _parameters(op, x.shape, x_scales, x_zero_points, -1)
     right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
@@ -182,6 +180,53 @@ def uniform_quantized_dot(
     return _clamped(_multiplied(sums, factor) + zero, output, numpy_dtype(Tout))
 
 
+def _of_rows(x: np.ndarray, lowest: int, highest: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of floats as integers less their zero points, int64, and the rows' scales, float32.
+
+    Each row's range holds 0.
+    Source: TensorFlow tensorflow/core/kernels/uniform_quant_ops/math_utils.h, AsymmetricQuantize.
+    """
+    low = np.minimum(x.min(-1, initial=0), 0).astype(np.float64)
+    high = np.maximum(x.max(-1, initial=0), 0).astype(np.float64)
+    steps = float(highest - lowest)
+    scales = ((high - low) / steps).astype(np.float32)
+    inverse = np.where(high > low, steps / np.where(high > low, high - low, 1), np.inf).astype(np.float32)
+    empty = (scales == 0) | ~np.isfinite(inverse)
+    scales[empty], inverse[empty] = 1, 0
+    from_low, from_high = lowest - low / scales, highest - high / scales
+    nearer = abs(lowest) + np.abs(low / scales) < abs(highest) + np.abs(high / scales)
+    zeros = np.clip(rounded(np.where(nearer, from_low, from_high)), lowest, highest)
+    zeros[empty] = 0
+    made = np.clip(
+        rounded(x * inverse[:, None] + zeros[:, None].astype(np.float32)).astype(np.float64), lowest, highest
+    )
+    return (made - zeros[:, None]).astype(np.int64), scales
+
+
+def uniform_quantized_dot_hybrid(
+    x: np.ndarray,
+    y: np.ndarray,
+    y_scales: np.ndarray,
+    y_zero_points: np.ndarray,
+    *,
+    rhs_quantization_axis: int,
+) -> np.ndarray:
+    """x y of matrices: x of floats, quantized row by row, and y as a whole or by column. float32."""
+    op = "UniformQuantizedDotHybrid"
+    _check_product(op, x, y)
+    right, right_zero = _parameters(op, y.shape, y_scales, y_zero_points, rhs_quantization_axis)
+    info = np.iinfo(y.dtype)
+    rows, scales = _of_rows(x, int(info.min), int(info.max))
+    sums = (rows @ (y.astype(np.int64) - right_zero)).astype(np.float32)
+    return np.asarray(sums * scales[:, None] * right)
+
+
+def _check_product(op: str, x: np.ndarray, y: np.ndarray) -> None:
+    if x.ndim != 2 or y.ndim != 2 or x.shape[1] != y.shape[0]:
+        message = "lhs and rhs must be matrices that can be multiplied"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(y.shape)}")
+
+
 REGISTRATIONS = (
     kernel("UniformQuantize", uniform_quantize, Tin=_FLOAT, Tout=_BYTES | _WIDE),
     kernel("UniformDequantize", uniform_dequantize, Tin=_BYTES | _WIDE, Tout=_FLOAT),
@@ -189,4 +234,5 @@ REGISTRATIONS = (
     kernel("UniformQuantizedAdd", uniform_quantized_add, T=_WIDE),
     kernel("UniformQuantizedClipByValue", uniform_quantized_clip, T=_WIDE),
     kernel("UniformQuantizedDot", uniform_quantized_dot, Tin=_BYTES, Tout=_WIDE),
+    kernel("UniformQuantizedDotHybrid", uniform_quantized_dot_hybrid, Tlhs=_FLOAT, Trhs=_BYTES, Tout=_FLOAT),
 )
