@@ -25,6 +25,8 @@ _GROWTH = 2
 # Ops whose results are as large as the values of their operands say.
 _SIZED_BY_VALUES = frozenset(("Fill", "Tile", "BroadcastTo", "Range", "LinSpace", "OneHot", "Empty", "Pad"))
 
+# Integers of ONNX models that floats are made of: operators on integers may take those.
+_RULES_FOLD = frozenset(("UniformDequantize",))
 # What stands for something that a model cannot hold as a constant.
 _HANDLES = (TensorType.RESOURCE, TensorType.VARIANT)
 
@@ -37,6 +39,8 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     tensors = lowering.inputs(node)
     values = [tensor.data for tensor in tensors if tensor.data is not None]
     if not values or len(values) != len(tensors) or not _is_pure(node):
+        return None
+    if lowering.program.from_onnx and node.op in _RULES_FOLD:
         return None
     if any(lowering.result_type(node, i) in _HANDLES for i in range(len(node.results))):
         return None

@@ -31,8 +31,8 @@ class Program:
         # What remains of tensors behind their leading elements: led_list.
         self.whole_lists: dict[LiteTensor, LiteTensor] = {}
         self.limits = Limits()
-        # Whether images have their channels first, as in ONNX models.
-        self.channels_first = False
+        # Whether the graphs are those of ONNX models.
+        self.from_onnx = False
 
     def use(self, module: Module) -> None:
         """Go on with another module's functions."""

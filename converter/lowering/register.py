@@ -107,6 +107,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("TensorListStack",),
     ),
     "transpose_conv": ("Conv2DBackpropInput",),
+    "uniform_quantize": ("UniformDequantize", "UniformQuantize"),
 }
 # Families of ops that make up the graph itself: never flex or custom operators, never folded.
 _STRUCTURE: dict[str, tuple[str, ...]] = {

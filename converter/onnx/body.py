@@ -12,7 +12,16 @@ from ...kernels.fallback.node_runner import run_node
 from ...kernels.fallback.register import fallback_kernels
 from ...kernels.fallback.status import OpError
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import DT_INT32, DT_INT64, DT_STRING, DT_VARIANT, NodeDef
+from ...schema.graph_def import (
+    DT_FLOAT,
+    DT_INT8,
+    DT_INT32,
+    DT_INT64,
+    DT_QINT8,
+    DT_STRING,
+    DT_VARIANT,
+    NodeDef,
+)
 from ..ir.attribute_export import write_attributes
 from ..ir.attributes import Attribute, Attributes, FuncAttr
 from ..ir.dense import dense_attr
@@ -23,7 +32,7 @@ from ..shapes.context import MOST_ELEMENTS, unknown_places
 from ..shapes.dimensions import PartialShape
 from ..shapes.infer import infer
 from .narrow_types import wider
-from .tensor import Tensor
+from .tensor import Integers, Tensor
 
 # A constant result may be so large, or twice what it is made from.
 _SMALL_BYTES = 1 << 20
@@ -32,6 +41,8 @@ _GROWTH = 2
 _SIZED_BY_VALUES = frozenset(("Fill", "Tile", "BroadcastTo", "Range", "OneHot", "PadV2", "MirrorPad"))
 
 
+# Weights stay integers.
+_NOT_FOLDED = frozenset(("UniformDequantize",))
 _VARIANT = element_type(DT_VARIANT)
 
 
@@ -81,7 +92,7 @@ class Body:
         given = [TensorType(element_type(x.type), x.shape) for x in inputs]
         inferred = infer(op, held, given, types, [known_numbers(x) for x in inputs])
         has_lists = any(str(type.element) == str(_VARIANT) for type in types)
-        constant = None if has_lists else self._folded(op, held, inputs, inferred.types)
+        constant = None if has_lists or op in _NOT_FOLDED else self._folded(op, held, inputs, inferred.types)
         if constant is not None:
             return constant
         node: Node | None = None
@@ -162,7 +173,8 @@ class Body:
 
     def constant_value(self, tensor: Tensor) -> Value:
         """The value of a Const node of the tensor's data."""
-        data, dtype = tensor.data, element_type(tensor.type)
+        # The IR has no constants of quantized types.
+        data, dtype = tensor.data, element_type(DT_INT8 if tensor.type == DT_QINT8 else tensor.type)
         assert data is not None
         type = TensorType(dtype, data.shape)
         elements: bytes | tuple[bytes, ...]
@@ -228,7 +240,23 @@ class Body:
             return x
         if x.data is not None:
             return self.constant(np.ascontiguousarray(x.data.transpose(order)), x.name)
+        if x.integers is not None:
+            return self.dequantized(x.integers.transposed(order))
         return self.op("Transpose", x, self.integers(order))
+
+    def dequantized(self, integers: Integers) -> Tensor:
+        """The floats that integers stand for; of constants they are not folded, but stay integers."""
+        scales, zeros = self.constant(integers.scales), self.constant(integers.zeros)
+        limits = {"quantization_min_val": -128, "quantization_max_val": 127}
+        y = self.op(
+            "UniformDequantize",
+            *(integers.tensor, scales, zeros),
+            Tout=element_type(DT_FLOAT),
+            quantization_axis=integers.axis,
+            **limits,
+        )
+        y.integers = integers if integers.tensor.data is not None else None
+        return y
 
     def sizes_of(self, x: Tensor) -> list[int | Tensor]:
         """Each size as a number, or as a scalar that is computed when the model runs."""

@@ -78,6 +78,8 @@ class Importer:
         self.values: dict[str, Held] = {}
         self.users: dict[str, list[NodeProto]] = {}
         self.makers: dict[str, NodeProto] = {}
+        # Names that are looked at from outside.
+        self.outputs: set[str] = set()
 
     def find(self, name: str) -> Held:
         """The value; FailedError where its node was refused, ModelError when there is none of the name."""

@@ -54,6 +54,7 @@ def onnx_entry(
     importer.initializers(model.graph)
     _bind(importer, model.graph, input_values or {})
     inputs = _inputs(importer, model.graph, dict(input_shapes or {}), with_channels_last)
+    importer.outputs = {info.name for info in model.graph.output}
     importer.run(model.graph.node)
     outputs = _outputs(importer, model.graph, with_channels_last)
     unknown = [name for name in with_channels_last if name not in inputs and name not in outputs]
@@ -61,7 +62,7 @@ def onnx_entry(
         raise ModelError(f"channels_last: {', '.join(map(shown, unknown))} is neither input nor output")
     if shared.refusals:
         raise _error(shared.refusals)
-    return Entry(shared.module, inputs, outputs, channels_first=True)
+    return Entry(shared.module, inputs, outputs, from_onnx=True)
 
 
 def _bind(importer: Importer, graph: GraphProto, values: Mapping[str, object]) -> None:

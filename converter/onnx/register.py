@@ -40,6 +40,10 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization", "RMSNormalization"),
     ),
     "pool": ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool"),
+    "quantized": (
+        *("ConvInteger", "DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger", "QLinearConv"),
+        *("QLinearMatMul", "QuantizeLinear"),
+    ),
     "reduce": (
         *("ArgMax", "ArgMin", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax"),
         *("ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare", "TopK"),

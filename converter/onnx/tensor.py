@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -13,6 +14,25 @@ if TYPE_CHECKING:
     from .body import Body
 
 
+class Integers(NamedTuple):
+    """Constant integers with their scales and zero points: scalars, or vectors along an axis (else -1)."""
+
+    tensor: Tensor
+    scales: np.ndarray
+    zeros: np.ndarray
+    axis: int
+
+    def transposed(self, order: Sequence[int]) -> Integers:
+        """The same with the axes in another order."""
+        axis = self.axis if self.axis == -1 else list(order).index(self.axis)
+        old = self.tensor
+        assert old.data is not None
+        data = np.ascontiguousarray(old.data.transpose(order))
+        return self._replace(
+            tensor=Tensor(old.body, old.type, data.shape, data=data, name=old.name), axis=axis
+        )
+
+
 class Tensor:
     """A value, or a constant that may become one.
 
@@ -20,7 +40,7 @@ class Tensor:
     integers (see ShapeContext.values). Arithmetic adds nodes to the body; numbers become constants.
     """
 
-    __slots__ = ("_value", "body", "data", "name", "numbers", "shape", "type")
+    __slots__ = ("_value", "body", "data", "integers", "name", "numbers", "shape", "type")
 
     def __init__(
         self,
@@ -39,6 +59,8 @@ class Tensor:
         self.data = data
         self.numbers = numbers
         self.name = name
+        # What constant floats were before they were made of integers.
+        self.integers: Integers | None = None
 
     @property
     def value(self) -> Value:

@@ -14,6 +14,7 @@ from . import (
     equal_operators,
     inverses,
     layout,
+    quantized,
     reshape,
     transpose,
     weights,
@@ -76,6 +77,24 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     weights.fuse_activation,
 )
 
+# Before all others, for graphs of ONNX models. What operators on integers take in is taken in before.
+FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
+    equal_operators.drop_unused,
+    *layout.RULES,
+    activations.use_rectifiers,
+    activations.fuse_hard_swish,
+    quantized.dequantize_later,
+    quantized.move_constant_dequantize,
+    quantized.use_fully_connected,
+    convolution.fuse_padding,
+    weights.fuse_bias,
+    weights.fuse_activation,
+    quantized.requantize_parts,
+    quantized.skip_quantize,
+    quantized.quantize_operator,
+    quantized.requantize,
+)
+
 # When nothing else changes any more.
 LAST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     constants.store_numbers_once,
@@ -83,14 +102,15 @@ LAST_RULES: tuple[Rule[OperatorRewriter], ...] = (
 )
 
 
-def optimize(graph: LiteGraph, channels_first: bool = False) -> Trace:
+def optimize(graph: LiteGraph, from_onnx: bool = False) -> Trace:
     """Apply the rules, one after the other over the whole graph, until none changes anything.
 
-    In a graph whose images have their channels first, transposes between those and the operators' own order
-    are moved out of each other's way before.
+    In a graph of an ONNX model transposes between channels first and last are moved out of each other's way
+    before, and operators between integers made such on integers.
     """
-    if channels_first:
-        OperatorRewriter(graph, [[rule] for rule in layout.RULES]).run()
+    if from_onnx:
+        OperatorRewriter(graph, [[rule] for rule in FIRST_RULES]).run()
+        OperatorRewriter(graph, [[quantized.fold_dequantize]]).run()
     trace = OperatorRewriter(graph, [[rule] for rule in RULES]).run()
     last = OperatorRewriter(graph, [[rule] for rule in LAST_RULES]).run()
     if debug.level >= debug.PLAN:
