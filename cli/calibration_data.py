@@ -38,6 +38,17 @@ def read_samples(model: Path, source: Path) -> Iterator[dict[str, np.ndarray]]:
     return _rows(arrays, details)
 
 
+def read_labels(source: Path) -> np.ndarray:
+    """The whole numbers of an .npy file, flat; ClickException for anything else."""
+    try:
+        found = np.load(source, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{source}: it must be an .npy file: {error}") from error
+    if not isinstance(found, np.ndarray) or found.dtype.kind not in "iu":
+        raise click.ClickException(f"{source}: labels must be whole numbers")
+    return found.reshape(-1)
+
+
 def _rows(arrays: dict[str, np.ndarray], details: dict[str, Detail]) -> Iterator[dict[str, np.ndarray]]:
     for number in range(len(next(iter(arrays.values()), ()))):
         yield {name: _sample(array, number, len(details[name]["shape"])) for name, array in arrays.items()}

@@ -9,16 +9,12 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from ..converter.flatbuffer import name_in_file
-from ..schema.shown import shown
+from ..schema.page import head, table
 
 if TYPE_CHECKING:
     from ..converter.conversion import Conversion
     from ..converter.lite_graph import LiteGraph, LiteTensor
 
-_STYLE = (
-    "body{font:14px/1.4 sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
-    "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}td.n{text-align:right}"
-)
 _LEGEND = (
     "The nodes of the graph, after calls were inlined; those of branches and loops are the operators of "
     "their subgraphs. <i>folded</i>: known when the model was made, or the same tensor in another place; "
@@ -33,18 +29,17 @@ def report(title: str, conversion: Conversion, size: int) -> str:
     """The page. size is the file's, in bytes."""
     graphs = conversion.lite.graphs()
     parts = [
-        f"<!doctype html><meta charset=utf-8><title>{_text(title)}</title><style>{_STYLE}</style>",
-        f"<h1>{_text(title)}</h1><p>{size:,} bytes, {_count(sum(len(g) for g in graphs), 'operator')} in ",
+        f"{head(title)}<p>{size:,} bytes, {_count(sum(len(g) for g in graphs), 'operator')} in ",
         f"{_count(len(graphs), 'subgraph')}, from {_count(len(conversion.outcomes), 'node')}; "
         f"numlite {escape(__version__)}</p>",
         "<h2>Signatures</h2>",
-        _table(("signature", "inputs", "outputs"), _signatures(conversion)),
+        table(("signature", "inputs", "outputs"), _signatures(conversion)),
         "<h2>Operators</h2>",
-        _table(("subgraph", "operator", "count"), _operators(graphs)),
+        table(("subgraph", "operator", "count"), _operators(graphs)),
         "<h2>Largest constants</h2>",
-        _table(("constant", "type", "shape", "bytes"), _constants(graphs)),
+        table(("constant", "type", "shape", "bytes"), _constants(graphs)),
         f"<h2>Nodes</h2><p>{_LEGEND}</p>",
-        _table(("node", "op", "became"), ((f.node, f.op, f.became) for f in conversion.outcomes)),
+        table(("node", "op", "became"), ((f.node, f.op, f.became) for f in conversion.outcomes)),
     ]
     return "\n".join(parts) + "\n"
 
@@ -92,15 +87,3 @@ def _constants(graphs: Sequence[LiteGraph]) -> list[tuple[str, str, str, int]]:
         if tensor.data is not None
     }
     return sorted(found, key=lambda row: (-row[3], row[0]))[:_LARGEST]
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    lines = ["<table><tr>" + "".join(f"<th>{_text(cell)}" for cell in head)]
-    for row in rows:
-        cells = (f"<td class=n>{cell:,}" if isinstance(cell, int) else f"<td>{_text(cell)}" for cell in row)
-        lines.append("<tr>" + "".join(cells))
-    return "\n".join([*lines, "</table>"])
-
-
-def _text(text: object) -> str:
-    return escape(shown(text))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..schema.shown import shown
+from .calibration_data import read_labels
 from .console import echo, make_console, make_table
 from .output_file import check_output
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from ..converter.quantization.recipe import Recipe
     from ..converter.quantization.scheme import Scheme
 
+# The exit status where --require does not hold.
+_BELOW = 3
 SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4")
 
 
@@ -102,6 +106,27 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
     metavar="N",
     help="Smaller weights stay float; 1024 for dynamic, else 0, unless told.",
 )
+@click.option(
+    "--report",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a page (.json: its numbers) of what each operator became and costs, by --calibrate.",
+)
+@click.option(
+    "--validate",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="DATA",
+    help="Samples to compare the float model and the quantized one on.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="With --validate: an .npy of what the samples are, for the accuracy of both.",
+)
+@click.option(
+    "--require",
+    metavar="GOAL",
+    help='With --validate: below it the exit status is 3; "sqnr>=30", or cosine, agree or accuracy.',
+)
 @click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
 def command(
     model: Path,
@@ -115,18 +140,29 @@ def command(
     recipe: Path | None,
     skip: tuple[str, ...],
     keep_float: tuple[str, ...],
+    report: Path | None,
+    validate: Path | None,
+    labels: Path | None,
+    require: str | None,
     debug: bool,
     **changes: Any,
 ) -> None:
     """Quantizes MODEL, a float .tflite file, and shows what became of its operators."""
     from ..converter.quantization.quantizer import Quantizer
     from ..converter.quantization.recipe import Rule, load_recipe
+    from ..converter.quantization.validation import parsed_goal
 
     check_output(output, model=model)
+    if report is not None:
+        check_output(report, model=model)
+    if require is not None:
+        parsed_goal(require)
     if calibrate is not None and ranges is not None:
         raise click.UsageError("--calibrate, --ranges: only one of them can be given")
     if improve not in (None, "none") and calibrate is None:
         raise click.UsageError("--improve: --calibrate must name the data")
+    if validate is None and (labels or require):
+        raise click.UsageError("--labels, --require: --validate must name the data")
     if only_calibrate and calibrate is None:
         raise click.UsageError("--only-calibrate: --calibrate must name the data")
     if (calibrate or ranges) and recipe is None and changes["scheme"] is None:
@@ -153,6 +189,34 @@ def command(
     _show(made)
     before = model.stat().st_size
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
+    if report is not None:
+        made.report.save(report)
+        echo(f"{report}: {len(made.report.layers)} operators")
+    if validate is not None and not _validated(made, model, validate, labels, require):
+        raise click.exceptions.Exit(_BELOW)
+
+
+def _validated(
+    made: QuantizedModel, model: Path, data: Path, labels: Path | None, require: str | None
+) -> bool:
+    """Compare on data and show it; whether what is required holds."""
+    from .calibration_data import read_samples
+
+    known = None if labels is None else read_labels(labels)
+    found = made.validate(read_samples(model, data), known)
+    table = make_table("output", "SQNR dB", "cosine", "largest error", "top-1", "top-5")
+    for each in found.outputs:
+        shares = ["" if share is None else f"{share:.1%}" for share in (each.top1, each.top5)]
+        table.add_row(
+            shown(each.name), f"{each.sqnr_db:.1f}", f"{each.cosine:.6f}", f"{each.max_error:.4g}", *shares
+        )
+    make_console().print(table)
+    if found.accuracy is not None:
+        echo(f"accuracy: {found.accuracy[1]:.1%}, of the float model {found.accuracy[0]:.1%}")
+    if require is None or found.reaches(require):
+        return True
+    echo(f"required: {require}, which does not hold", err=True)
+    return False
 
 
 def _calibration(

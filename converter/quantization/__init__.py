@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .quantizer import QuantizedModel, Quantizer
     from .recipe import Recipe, Rule, load_recipe
     from .scheme import Scheme
+    from .validation import Validation, validate
 
 # Name: module that has it. Nothing is imported before it is asked for.
 _HOMES = {
@@ -22,9 +23,21 @@ _HOMES = {
     "Recipe": ".recipe",
     "Rule": ".recipe",
     "Scheme": ".scheme",
+    "Validation": ".validation",
+    "validate": ".validation",
     "load_recipe": ".recipe",
 }
-__all__ = ["QuantizedModel", "Quantizer", "Recipe", "Rule", "Scheme", "load_recipe", "recipes"]
+__all__ = [
+    "QuantizedModel",
+    "Quantizer",
+    "Recipe",
+    "Rule",
+    "Scheme",
+    "Validation",
+    "load_recipe",
+    "recipes",
+    "validate",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -42,7 +42,7 @@ def calibrate(
     try:
         for number, sample in enumerate(samples):
             watch.sample = number
-            _run(interpreter, sample, f"sample {number}")
+            run_sample(interpreter, sample, f"sample {number}")
             kept.add(sample)
     finally:
         interpreter.observe(None)
@@ -94,7 +94,11 @@ def _check(values: np.ndarray, where: str) -> None:
         raise ModelError(f"{where}: values must be finite, got {wrong[0]} ({wrong.size} of {values.size})")
 
 
-def _run(interpreter: Interpreter, sample: Sample, where: str) -> None:
+def run_sample(interpreter: Interpreter, sample: Sample, where: str) -> int:
+    """Run the model on a sample; the number of the subgraph that it is for.
+
+    where says in errors which sample it is. Raises ModelError for one that does not fit.
+    """
     graph, inputs = _inputs(interpreter, sample, where)
     arrays: dict[int, np.ndarray] = {}
     for t, value in inputs.items():
@@ -112,6 +116,7 @@ def _run(interpreter: Interpreter, sample: Sample, where: str) -> None:
     for t, array in arrays.items():
         interpreter.set_tensor(t, array, graph)
     interpreter.invoke(graph)
+    return graph
 
 
 def _check_shape(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...lite.tensor import TensorType
@@ -26,11 +28,15 @@ from .selection import CALLS, Refusal, select
 
 
 class Integered(NamedTuple):
-    """The editor of the integer model, why operators stayed float, and whose weights got a larger scale."""
+    """The editor of the integer model, why operators stayed float, and whose weights got a larger scale.
+
+    weights_db is that of IntegerConstants, by the names of the operators' results.
+    """
 
     editor: ModelEditor
     reasons: dict[str, str]
     widened: list[str]
+    weights_db: dict[str, np.ndarray]
 
 
 def sites_to_observe(model: Model) -> set[Site]:
@@ -84,7 +90,8 @@ def quantize_activations(
         if (key := (step.graph, step.place)) in selection.reasons
     }
     rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, ends))
-    return Integered(graph.editor, reasons, constants.widened)
+    weights_db = {graph.name(site): found for site, found in constants.weights_db.items()}
+    return Integered(graph.editor, reasons, constants.widened, weights_db)
 
 
 def _chosen_ends(graph: FloatGraph, ends: Ends) -> list[Site]:

@@ -38,7 +38,8 @@ class IntegerConstants:
     """Makes constants of floats; the same one for the same use of the same constant.
 
     activations are the integers of the operands; dense layers (FULLY_CONNECTED) may have one scale where
-    others have one a channel. widened names the operators whose weights have a larger scale for their bias.
+    others have one a channel. widened names the operators whose weights have a larger scale for their bias,
+    weights_db has the SQNR of each channel of filters, by the operators' results.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class IntegerConstants:
         self._made: dict[tuple[object, ...], int] = {}
         self._knowledge = knowledge
         self.widened: list[str] = []
+        self.weights_db: dict[Site, np.ndarray] = {}
 
     def operand(
         self, step: Step, place: int, wanted: Parameters | None, others: Callable[[Site], Parameters]
@@ -119,11 +121,13 @@ class IntegerConstants:
         integers = BIASES[self._activations.bits]
         rounded = self._knowledge.rounding((site.graph, self._graph.name(site)), values, parameters)
         kept = self._keep(site, parameters, rounded)
+        error = values - parameters.real(rounded)
+        self.weights_db[Site(step.graph, step.outputs[0])] = _channels_db(values, error, weights.dimension)
         if bias is None and not weights.needs_bias:
             return Weighed(kept, -1, integers.type)
         means = self._knowledge.means.get(Site(step.graph, step.outputs[0]))
         if means is not None and bias is not None and bias.any():  # files keep those of zeros once
-            added = correction(step, means, values - parameters.real(rounded))
+            added = correction(step, means, error)
             bias = bias + added
         scales = bias_scales(float(operand.scale), scales)
         return Weighed(kept, self._bias(step, bias_at, bias, channels, scales, integers), integers.type)
@@ -159,3 +163,11 @@ class IntegerConstants:
         name = self._graph.name(like) + suffix
         subgraph = self._graph.subgraphs[like.graph]
         return self._graph.editor.add_constant(subgraph, name, type_, stored, parameters.table())
+
+
+def _channels_db(values: np.ndarray, error: np.ndarray, dimension: int) -> np.ndarray:
+    """The SQNR of each channel that has values, in dB; at most 300."""
+    axes = tuple(axis for axis in range(values.ndim) if axis != dimension)
+    signal, noise = (np.square(each.astype(np.float64)).sum(axis=axes) for each in (values, error))
+    signal, noise = signal[signal > 0], noise[signal > 0]
+    return np.asarray(10 * np.log10(signal / np.maximum(noise, signal * 1e-30)))

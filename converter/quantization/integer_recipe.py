@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+
 from ...lite.errors import UnsupportedError
 from ...lite.model import Model
 from .calibration import Calibration
@@ -69,10 +71,17 @@ class IntegerPlan(NamedTuple):
     improvements: frozenset[str] = frozenset()
 
 
-def quantize_by(
-    recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibration
-) -> tuple[ModelEditor, list[Outcome]]:
-    """The model with integer activations wherever the recipe has them, and what became of those operators.
+class IntegerModel(NamedTuple):
+    """The editor of a model, what became of its operators, the SQNR of their filters, and what mended it."""
+
+    editor: ModelEditor
+    outcomes: list[Outcome]
+    weights_db: dict[str, np.ndarray]
+    mending: Mending
+
+
+def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibration) -> IntegerModel:
+    """The model with integer activations wherever the recipe has them.
 
     Raises ModelError for ranges of another model, and for tensors that have none.
     """
@@ -108,7 +117,7 @@ def quantize_by(
         if asked_of[step.graph, step.outputs]:
             reason = made.reasons.get(graph.where(step), "")
             outcomes.append(Outcome(step.name, _scope(graph, step), None if reason else scheme, reason))
-    return made.editor, outcomes
+    return IntegerModel(made.editor, outcomes, made.weights_db, mending)
 
 
 def _scope(graph: FloatGraph, step: Step) -> str:

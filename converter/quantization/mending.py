@@ -58,6 +58,12 @@ class Mending:
     knowledge: Knowledge = NOTHING_KNOWN
     shifts: Mapping[Site, np.ndarray] = field(default_factory=dict)
 
+    def __str__(self) -> str:
+        done = [f"channels equalized by {self.share:g}"] if self.share else []
+        done += ["weights rounded by their inputs"] if self.knowledge.hessians else []
+        done += ["biases corrected"] if self.knowledge.means or self.shifts else []
+        return ", ".join(done) or "not improved"
+
     def is_same(self, other: Mending) -> bool:
         """Whether both do the same, as far as can be told without comparing arrays."""
         return (

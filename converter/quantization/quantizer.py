@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
@@ -23,10 +25,13 @@ from .float_runner import float_interpreter
 from .full_integer import sites_to_observe
 from .hessians import Hessians, Watcher, hessian_watchers
 from .improve import chosen_improvements
-from .integer_recipe import IntegerPlan, activation_scheme, chosen_ends, quantize_by
+from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by
+from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule, load_recipe
+from .report import Report, made_report
 from .scheme import Scheme
+from .validation import Labels, Validation, validate
 from .weight_rewrite import Outcome, rewrite_weights, scope_of
 
 # Of update_quantization_recipe: bits by the names of weights' types.
@@ -37,16 +42,33 @@ RecipeSource = str | Path | Iterable[Mapping[str, Any]] | Recipe
 
 @dataclass(frozen=True)
 class QuantizedModel:
-    """A quantized model: its file, the recipe, and what became of each operator that it speaks of."""
+    """A quantized model: its file, the recipe, and what became of each operator that it speaks of.
+
+    source is the float model, samples some of those it was calibrated with, weights_db the SQNR of the
+    channels of filters beside integer activations, mending what improved it.
+    """
 
     file: ModelFile
     recipe: list[dict[str, Any]]
     outcomes: list[Outcome]
+    source: Model
+    samples: Sequence[Sample] = ()
+    weights_db: Mapping[str, np.ndarray] = field(default_factory=dict)
+    mending: Mending = PLAIN
 
     @cached_property
     def quantized_model(self) -> bytes:
         """The whole file."""
         return self.file.content()
+
+    @cached_property
+    def report(self) -> Report:
+        """What each operator became and what it costs, measured on the samples where there are some."""
+        return made_report(self)
+
+    def validate(self, samples: Iterable[Sample], labels: Labels | None = None) -> Validation:
+        """How near it comes to the float model on samples that it was not calibrated with."""
+        return validate(self.source, Model(self.quantized_model), samples, labels)
 
     def export_model(self, path: str | PathLike[str], overwrite: bool = True) -> int:
         """Write the file, or with an OSError none; its size in bytes."""
@@ -166,6 +188,7 @@ class Quantizer:
             for operator, _ in editor.operators(subgraph)
         )
         outcomes: list[Outcome] = []
+        integer: IntegerModel | None = None
         scheme = activation_scheme(self._recipe)
         if scheme is not None:
             if calibration_result is None:
@@ -175,7 +198,8 @@ class Quantizer:
                 )
             ends = chosen_ends(input_type, output_type, scheme)
             plan = IntegerPlan(scheme, ends, chosen_improvements(improve, calibration_result))
-            editor, outcomes = quantize_by(self._recipe, plan, self._widened_model, calibration_result)
+            integer = quantize_by(self._recipe, plan, self._widened_model, calibration_result)
+            editor, outcomes = integer.editor, integer.outcomes
         elif (input_type, output_type) != ("float32", "float32"):
             raise UnsupportedError(
                 f"inputs and outputs: must be float32 as the activations, got {input_type}, {output_type}"
@@ -187,7 +211,13 @@ class Quantizer:
                 "calibrate(data) returns"
             )
         outcomes += rewrite_weights(editor, self._recipe, hessians)
-        return QuantizedModel(editor.finish(), self._recipe.to_list(), outcomes)
+        made = QuantizedModel(
+            *(editor.finish(), self._recipe.to_list(), outcomes, self._widened_model),
+            () if calibration_result is None else list(calibration_result.samples),
+        )
+        return (
+            made if integer is None else replace(made, weights_db=integer.weights_db, mending=integer.mending)
+        )
 
     @property
     def _widens(self) -> bool:

@@ -19,6 +19,8 @@ from .propagate import Sets
 from .scheme import UINT8, Integers
 from .selection import CALLS, Selection
 
+# Behind the name of a float tensor: the integers that stand for it.
+QUANTIZED = "_quantized"
 # How far the zero point of uint8 lies from that of int8.
 _UNSIGNED = 128
 
@@ -164,7 +166,7 @@ class _SubgraphRewrite:
             return self._integer(t)
         key = (t, float(wanted.scale), wanted.zero_point)
         if key not in self._requantized:
-            self._requantized[key] = self._added(t, wanted, "requantized")
+            self._requantized[key] = self._added(t, wanted, "_requantized")
             # Of floats at once, with no second rounding.
             from_floats = t in self._quantized or t not in self._integers
             source = self._floats.get(t, t) if from_floats else self._integers[t]
@@ -197,7 +199,7 @@ class _SubgraphRewrite:
             self._retype(t, parameters)
         if _same(computed, parameters):
             return _Given(self._integers[t], tuple(after))
-        inner = self._added(t, computed, "computed")
+        inner = self._added(t, computed, "_computed")
         return _Given(inner, (("QUANTIZE", inner, self._integers[t]), *after))
 
     def _give_float(self, t: int) -> _Given:
@@ -205,7 +207,7 @@ class _SubgraphRewrite:
         wanted = self._ends.outputs
         if wanted is None or not self._leaves(t) or not self._sets.is_integer(self._site(t)):
             return _Given(t)
-        self._floats[t] = inner = self._added(t, None, "float")
+        self._floats[t] = inner = self._added(t, None, "_float")
         parameters = self._parameters(t)
         if wanted is UINT8:
             self._set_type(t, _unsigned(parameters))
@@ -250,7 +252,7 @@ class _SubgraphRewrite:
     def _float(self, t: int) -> int:
         """The tensor with the value as floats; another type's is itself."""
         if t in self._integers and t not in self._floats and self._holds_integers(t):
-            self._floats[t] = self._added(t, None, "float")
+            self._floats[t] = self._added(t, None, "_float")
             self._insert("DEQUANTIZE", self._integers[t], self._floats[t])
         return self._floats.get(t, t)
 
@@ -267,12 +269,12 @@ class _SubgraphRewrite:
         tensor = self._plan.graph.tensor(self._site(t))
         tensor.type, tensor.quantization = parameters.integers.type, parameters.table()
 
-    def _added(self, t: int, parameters: Parameters | None, suffix: str = "quantized") -> int:
+    def _added(self, t: int, parameters: Parameters | None, suffix: str = QUANTIZED) -> int:
         """A new tensor of another one's shape; float32 where there are no parameters."""
         like = self._plan.graph.tensor(self._site(t))
         type_ = TensorType.FLOAT32 if parameters is None else parameters.integers.type
         table = None if parameters is None else parameters.table()
-        return self._editor.add_tensor(self._subgraph, f"{like.name}_{suffix}", type_, like, table)
+        return self._editor.add_tensor(self._subgraph, f"{like.name}{suffix}", type_, like, table)
 
     def _insert(self, name: str, operand: int, result: int) -> None:
         operators = self._subgraph.operators or []

@@ -165,3 +165,45 @@ def test_errors_are_one_line(
 def test_a_model_is_not_written_over(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(command, [str(model), "-o", str(model)]) == 2
     assert "--output: it is the model itself" in capsys.readouterr().err
+
+
+def data_file(model: Path, name: str = "data.npy", count: int = 12) -> Path:
+    path = model.with_name(name)
+    np.save(path, np.random.default_rng(3).normal(size=(count, 3, 64)).astype(np.float32))
+    return path
+
+
+def test_a_report_and_validation(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, output, page = data_file(model), model.with_name("small.tflite"), model.with_name("r.html")
+    labels = model.with_name("labels.npy")
+    np.save(labels, np.zeros(36, np.int64))
+    arguments = [str(model), "-o", str(output), "--calibrate", str(data), "--validate", str(data)]
+    assert run_command(command, [*arguments, "--report", str(page), "--labels", str(labels)]) == 0
+    text = capsys.readouterr().out
+    assert "accuracy:" in text and "top-1" in text and f"{page}: 1 operators" in text
+    assert "FULLY_CONNECTED" in page.read_text()
+    assert run_command(command, [*arguments, "--require", "sqnr>=20"]) == 0
+    assert run_command(command, [*arguments, "--require", "sqnr>=90"]) == 3
+    assert "required: sqnr>=90, which does not hold" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--require", "sqnr>=30"], "--validate must name the data"),
+        (["--labels", "data.npy"], "--validate must name the data"),
+        (["--validate", "data.npy", "--require", "quality>=3"], "goal: must be like sqnr>=30"),
+        (["--validate", "data.npy", "--labels", "data.npy"], "labels must be whole numbers"),
+    ],
+)
+def test_validation_that_cannot_be(
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    text: str,
+) -> None:
+    data_file(model)
+    monkeypatch.chdir(model.parent)
+    assert run_command(command, [str(model), "-o", "small.tflite", *arguments]) != 0
+    assert text in capsys.readouterr().err

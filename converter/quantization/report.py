@@ -1,0 +1,223 @@
+"""Report: what became of each operator, what that costs in accuracy, and which operators to look at first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...lite.model import Model
+from ...schema.page import head, table, text
+from .calibrate import Sample
+from .float_graph import FloatGraph, Site
+from .layer_statistics import LayerStatistics, Place, layer_statistics
+from .mending import Mending
+from .model_editor import ModelEditor
+from .weight_rewrite import Outcome, scope_of
+
+_SUSPECTS = 10
+_LEGEND = (
+    "SQNR (dB) is that of the operator's result in the quantized model against the float one's; "
+    "what lies before has its share. <i>lost</i>: by how much it is below the worst operand's. "
+    "<i>RMSE / scale</i>: rounding alone makes 0.289. <i>saturated</i>: the share of values at the ends of "
+    "the integers' range. <i>weights</i>: the SQNR of the worst channel."
+)
+
+
+@dataclass(frozen=True)
+class LayerReport:
+    """One operator. What was not measured, or does not apply, is None."""
+
+    operation: str
+    scope: str
+    scheme: str
+    reason: str
+    type: str | None = None
+    scale: float | None = None
+    zero_point: int | None = None
+    low: float | None = None
+    high: float | None = None
+    saturated: float | None = None
+    rmse_per_scale: float | None = None
+    weights_db: float | None = None
+    sqnr_db: float | None = None
+    lost_db: float | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """sizes are the bytes of the float model and of the quantized one, outputs the SQNR of each output."""
+
+    layers: list[LayerReport]
+    outputs: dict[str, float]
+    sizes: tuple[int, int]
+    conversions: int
+    improved: str
+
+    def suspects(self) -> list[LayerReport]:
+        """The operators that lose most, the worst one first."""
+        known = [layer for layer in self.layers if layer.lost_db is not None and layer.lost_db > 0]
+        return sorted(known, key=lambda layer: -(layer.lost_db or 0))[:_SUSPECTS]
+
+    def to_json(self) -> str:
+        return json.dumps(_plain(asdict(self)), indent=1) + "\n"
+
+    def to_html(self, title: str = "quantized model") -> str:
+        """A page of one file."""
+        before, after = self.sizes
+        return "\n".join(
+            [
+                f"{head(title)}<p>{after:,} bytes, {after / max(before, 1):.0%} of {before:,}; "
+                f"{self.conversions:,} operators change types; {text(self.improved)}</p>",
+                "<h2>Outputs</h2>",
+                table(("output", "SQNR dB"), self.outputs.items()),
+                "<h2>Look at these first</h2>",
+                table(
+                    ("operator", "result", "lost dB", "SQNR dB", "rule that leaves it as it is"),
+                    [(s.operation, s.scope, s.lost_db, s.sqnr_db, _option(s)) for s in self.suspects()],
+                ),
+                f"<h2>Operators</h2><p>{_LEGEND}</p>",
+                table(
+                    (
+                        *(
+                            "operator",
+                            "result",
+                            "becomes",
+                            "type",
+                            "scale",
+                            "zero point",
+                            "lowest",
+                            "highest",
+                        ),
+                        *("saturated", "RMSE / scale", "weights dB", "SQNR dB", "lost dB"),
+                    ),
+                    [_row(layer) for layer in self.layers],
+                ),
+            ]
+        )
+
+    def save(self, path: str | Path) -> None:
+        """A page, or for a name that ends in .json what it is made of."""
+        path = Path(path)
+        path.write_text(self.to_json() if path.suffix == ".json" else self.to_html(path.stem))
+
+
+class _Tensors(NamedTuple):
+    """The names of an operator's first result and of its operands."""
+
+    result: str
+    operands: list[str]
+
+
+class Quantized(Protocol):
+    """What a report is made of: a QuantizedModel."""
+
+    @property
+    def outcomes(self) -> list[Outcome]: ...
+    @property
+    def source(self) -> Model: ...
+    @property
+    def samples(self) -> Sequence[Sample]: ...
+    @property
+    def weights_db(self) -> Mapping[str, np.ndarray]: ...
+    @property
+    def mending(self) -> Mending: ...
+    @property
+    def quantized_model(self) -> bytes: ...
+
+
+def made_report(quantized: Quantized) -> Report:
+    """The report of a quantized model; without samples nothing of activations is in it."""
+    model, graph = Model(quantized.quantized_model), FloatGraph(ModelEditor(quantized.source))
+    statistics = _statistics(quantized, model) if quantized.samples else {}
+    by_name = {name: found for (_, name), found in statistics.items()}
+    tensors = {
+        scope_of(graph.subgraphs[step.graph], step.operator): _Tensors(
+            graph.name(Site(step.graph, step.outputs[0])),
+            [graph.name(Site(step.graph, t)) for t in step.inputs if t >= 0],
+        )
+        for step in graph.steps
+        if step.outputs
+    }
+    outputs = [graph.name(site) for site in sorted(graph.outputs) if site.graph in graph.entries]
+    changes = [
+        step for step in FloatGraph(ModelEditor(model)).steps if step.name in ("QUANTIZE", "DEQUANTIZE")
+    ]
+    return Report(
+        [
+            _layer(outcome, tensors[outcome.scope], by_name, quantized.weights_db)
+            for outcome in quantized.outcomes
+        ],
+        {name: by_name[name].sqnr_db for name in outputs if name in by_name},
+        (quantized.source.nbytes, len(quantized.quantized_model)),
+        len(changes),
+        str(quantized.mending),
+    )
+
+
+def _statistics(quantized: Quantized, model: Model) -> dict[Place, LayerStatistics]:
+    """Beside the float model whose channels are scaled as the quantized one's are."""
+    editor = ModelEditor(quantized.source)
+    replace(quantized.mending, shifts={}).edit(editor, {})
+    return layer_statistics(Model(editor.finish().content()), model, quantized.samples)
+
+
+def _layer(
+    outcome: Outcome,
+    tensors: _Tensors,
+    found: dict[str, LayerStatistics],
+    weights: Mapping[str, np.ndarray],
+) -> LayerReport:
+    scheme = "" if outcome.scheme is None else _words(outcome)
+    base = LayerReport(outcome.operation, outcome.scope, scheme, outcome.reason)
+    seen, noise = found.get(tensors.result), weights.get(tensors.result)
+    worst = None if noise is None or not len(noise) else float(noise.min())
+    if seen is None or not seen.count:
+        return LayerReport(**{**asdict(base), "weights_db": worst})
+    before = [found[other].sqnr_db for other in tensors.operands if other in found]
+    lost = min(before) - seen.sqnr_db if before and np.isfinite(min(before)) else None
+    return LayerReport(
+        **{
+            **asdict(base),
+            **{"type": seen.type, "scale": seen.scale, "low": seen.low, "high": seen.high},
+            "zero_point": None if seen.scale is None else seen.zero_point,
+            "saturated": None if seen.scale is None else seen.saturated_share,
+            **{"rmse_per_scale": seen.rmse_per_scale, "weights_db": worst},
+            **{"sqnr_db": seen.sqnr_db, "lost_db": lost},
+        }
+    )
+
+
+def _words(outcome: Outcome) -> str:
+    scheme = outcome.scheme
+    assert scheme is not None
+    if scheme.is_float16:
+        return "float16 weights"
+    inputs = f"int{scheme.activation_bits}" if scheme.activation_bits else "float32"
+    return f"int{scheme.weight_bits} weights, {inputs} activations"
+
+
+def _option(layer: LayerReport) -> str:
+    return f"--skip '^{re.escape(layer.scope)}$'"
+
+
+def _row(layer: LayerReport) -> tuple[object, ...]:
+    becomes = layer.scheme or f"float: {layer.reason}"
+    return (
+        *(layer.operation, layer.scope, becomes, layer.type, layer.scale, layer.zero_point, layer.low),
+        *(layer.high, layer.saturated, layer.rmse_per_scale, layer.weights_db, layer.sqnr_db, layer.lost_db),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """With None for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value

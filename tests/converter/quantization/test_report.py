@@ -1,0 +1,93 @@
+"""The report: a row for each operator, with what was measured; a page that shows it, and JSON."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.converter.quantization import Quantizer, recipes
+from numlite.converter.quantization.model_editor import ModelEditor
+from numlite.converter.quantization.quantizer import QuantizedModel
+from numlite.converter.quantization.weight_rewrite import NO_WEIGHTS
+from numlite.lite.model import Model
+
+from .float_models import samples
+from .uneven_models import depthwise, gated, one, uneven
+from .weighted_models import conv
+
+
+def quantized(content: bytes, **options: str) -> QuantizedModel:
+    quantizer = Quantizer(content, recipes.static_int8())
+    return quantizer.quantize(quantizer.calibrate(samples(content, 16)), **options)
+
+
+@pytest.mark.parametrize("improve", ["none", "equalize", "all"])
+def test_every_operator_has_its_row(improve: str) -> None:
+    content = uneven(depthwise)
+    made = quantized(content, improve=improve)
+    layers = made.report.layers
+    assert [layer.operation for layer in layers] == ["CONV_2D", "DEPTHWISE_CONV_2D", "CONV_2D"]
+    assert made.report.sizes == (len(content), len(made.quantized_model))
+    assert made.report.conversions == 2
+    for layer in layers:
+        assert layer.scheme == "int8 weights, int8 activations"
+        # Also beside channels that were scaled: each is compared with its own float values.
+        assert layer.sqnr_db is not None and 15 < layer.sqnr_db < 80
+        assert layer.rmse_per_scale is not None and 0.1 < layer.rmse_per_scale < 40
+        assert layer.weights_db is not None and layer.weights_db > 30
+        assert layer.low is not None and layer.high is not None and layer.low < layer.high
+        assert layer.saturated is not None and 0 <= layer.saturated < 0.9
+    assert list(made.report.outputs) == [layers[-1].scope]
+
+
+def test_saturation_and_ranges_are_those_of_the_values() -> None:
+    """A float model's result, all of it at the end of its range."""
+    content = uneven(one("RELU6"))
+    made = quantized(content, improve="none")
+    [relu] = [layer for layer in made.report.layers if layer.operation == "RELU6"]
+    assert (relu.low, relu.high) == (0.0, 6.0)
+    assert relu.saturated is not None and relu.saturated > 0.3
+    assert relu.zero_point == -128
+
+
+def test_what_stays_float_says_why() -> None:
+    made = quantized(uneven(one("SIN")), improve="none")
+    [sine] = [layer for layer in made.report.layers if layer.operation == "SIN"]
+    assert (sine.scheme, sine.reason) == ("", "it has no integer kernel")
+    assert "float: it has no integer kernel" in made.report.to_html()
+
+
+def test_names_of_fused_operators() -> None:
+    """They hold what separates the names of results."""
+    editor = ModelEditor(Model(uneven(one("RELU"))))
+    for tensor in editor.subgraphs[0].tensors or []:
+        tensor.name = f"{tensor.name};{tensor.name}/fused"
+    layers = quantized(editor.finish().content(), improve="none").report.layers
+    assert [layer.sqnr_db is None for layer in layers] == [False] * 3
+
+
+def test_suspects_lose_most() -> None:
+    suspects = quantized(uneven(gated), improve="none").report.suspects()
+    assert suspects
+    lost = [layer.lost_db for layer in suspects]
+    assert lost == sorted(lost, reverse=True)
+
+
+def test_files(tmp_path: Path) -> None:
+    report = quantized(conv()).report
+    report.save(tmp_path / "r.html")
+    report.save(tmp_path / "r.json")
+    page = (tmp_path / "r.html").read_text()
+    assert page.startswith("<!doctype html>") and "CONV_2D" in page and "http" not in page
+    found = json.loads((tmp_path / "r.json").read_text())
+    assert [layer["operation"] for layer in found["layers"]] == ["CONV_2D"]
+    np.testing.assert_allclose(found["layers"][0]["sqnr_db"], report.layers[0].sqnr_db)
+
+
+def test_without_samples_there_is_what_is_known() -> None:
+    made = Quantizer(conv(), recipes.dynamic_int8()).quantize()
+    [layer] = made.report.layers
+    assert (layer.sqnr_db, layer.scale) == (None, None)
+    assert layer.scheme == "int8 weights, float32 activations"
+    assert made.report.outputs == {}
+    assert NO_WEIGHTS not in made.report.to_html()
