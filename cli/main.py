@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": ("compare", "Show where two models, two numerics, or numlite and LiteRT differ."),
     "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
     "optimize": ("optimize", "Optimize a TensorFlow graph as TensorFlow would."),
+    "map": ("map", "Run a model on every row of a parquet file or every file of a folder."),
     "metadata": ("metadata", "Show or change what a model says of itself: names, labels, normalization."),
     "plugins": ("plugins", "Show the plugins that optimize graphs, and why others cannot be had."),
     "select-ops": ("select_ops", "List the operators and kernels that models need."),
