@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +44,15 @@ if TYPE_CHECKING:
 @click.option("--iterations", type=click.IntRange(1, 2), help="How often the list is gone through.")
 @click.option("--timeout-ms", type=click.IntRange(1), help="Stop after this long.")
 @click.option("--min-graph-nodes", type=int, help="Leave smaller graphs; -1 leaves none.")
+@click.option(
+    "--verify", type=click.IntRange(1), metavar="N", help="Run it on N random inputs around each pass."
+)
+@click.option(
+    "--report",
+    "page",
+    type=click.Path(dir_okay=False, path_type=Path, allow_dash=True),
+    help="Write a page (HTML) of what was done; - is the standard output.",
+)
 @click.option("--explain", metavar="NODE", help="Which rules removed, replaced or changed this node.")
 @click.option("--list", "shows_list", is_flag=True, help="List optimizers and rules.")
 @click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
@@ -54,6 +65,8 @@ def command(
     device: str | None,
     plugins: tuple[str, ...],
     without: tuple[str, ...],
+    verify: int | None,
+    page: Path | None,
     explain: str | None,
     shows_list: bool,
     debug: bool,
@@ -72,13 +85,22 @@ def command(
         check_output(output, graph=graph)
         if output.suffix not in (".pb", ".pbtxt", ".tfg"):
             raise click.UsageError(f"--output: must end in .pb, .pbtxt or .tfg, got {output.name}")
+    to_console = page == Path("-")
+    if page is not None and not to_console:
+        others = {} if output is None else {"file_of_output": output}
+        check_output(page, option="--report", graph=graph, **others)
     item = _item(graph, _names(feeds), _names(fetches), signature, device)
-    result = _optimized(item, _config(options), plugins, without)
-    _show(result)
+    result = _optimized(item, _config(options), plugins, without, verify)
+    if page is not None:
+        _write_report(graph.name, page, item, result)
+    if not to_console:
+        _show(result)
     if explain is not None:
         _explain(result, explain)
     if output is not None:
         _write(output, result.module)
+    if verify is not None:
+        _show_verdict(result, verify)
 
 
 def _names(text: str | None) -> list[str]:
@@ -125,16 +147,22 @@ def _value(text: str) -> object:
 
 
 def _optimized(
-    item: GrapplerItem, config: OptimizerConfig, plugins: tuple[str, ...], without: tuple[str, ...]
+    item: GrapplerItem,
+    config: OptimizerConfig,
+    plugins: tuple[str, ...],
+    without: tuple[str, ...],
+    verify: int | None,
 ) -> OptimizationResult:
     from ..converter.optimizers.meta_optimizer import MetaOptimizer
+    from ..converter.optimizers.verification import Verification
     from ..converter.plugins.choice import custom_factory, plugin_choice
     from ..converter.plugins.discovery import add_plugin
     from ..converter.plugins.registry import default_registry
 
     for plugin in plugins:
         add_plugin(default_registry(), plugin)
-    result = MetaOptimizer(config, plugin_choice(without=without), custom_factory()).optimize(item)
+    check = None if verify is None else partial(Verification, count=verify)
+    result = MetaOptimizer(config, plugin_choice(without=without), custom_factory(), check).optimize(item)
     unknown = [name for name in config.optimizers if f"there is no optimizer {name!r}" in result.warnings]
     if unknown:
         raise click.UsageError(f"--optimizers: there is no {unknown[0]!r}; --list names them")
@@ -182,6 +210,28 @@ def _show(result: OptimizationResult) -> None:
             echo("    " + ", ".join(f"{rule} {fired.count}" for rule, fired in each.rules.items()))
     for warning in result.warnings:
         echo(f"warning: {shown(warning)}")
+
+
+def _write_report(title: str, page: Path, before: GrapplerItem, result: OptimizationResult) -> None:
+    from ..lite.whole_file import write_whole
+    from .optimize_report import report
+
+    text = report(title, before, result, replace(before, module=result.module))
+    if page == Path("-"):
+        echo(text)
+    else:
+        write_whole(page, [text.encode()])
+
+
+def _show_verdict(result: OptimizationResult, count: int) -> None:
+    """How many passes were looked at. ClickException when one changed what the graph gives."""
+    wrong = [each for each in result.passes if each.reason.startswith("DifferenceError")]
+    if wrong:
+        raise click.ClickException(f"--verify: {shown(wrong[0].reason)}; the pass was undone")
+    checked = sum(each.status == "changed" for each in result.passes)
+    if any(warning.startswith("verify: ") for warning in result.warnings):
+        raise click.ClickException("--verify: nothing was compared (see the warning)")
+    echo(f"verify: {checked} passes that changed something give the same on {count} random inputs")
 
 
 def _explain(result: OptimizationResult, name: str) -> None:

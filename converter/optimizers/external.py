@@ -13,6 +13,7 @@ from ..ir.import_options import ImportOptions
 from ..ir.module import Module
 from .config import OptimizerConfig
 from .item import GrapplerItem
+from .result import PassRecord
 
 
 class ExternalOptimizer(Protocol):
@@ -44,6 +45,19 @@ class Chosen:
     warnings: Sequence[str] = field(default_factory=tuple)
 
 
+class GraphCheck(Protocol):
+    """Looks at an item's graph after each pass that changed it."""
+
+    @property
+    def reason(self) -> str:
+        """Why it looks at nothing, "" when it does."""
+
+    def check(self, record: PassRecord) -> None:
+        """An Exception means that the pass of this record made something wrong: it is undone."""
+
+
+# What checks an item's graph.
+CheckFactory = Callable[[GrapplerItem], GraphCheck]
 # For an item (its device_types()) and the user's config, which plugins run.
 PluginChoice = Callable[[GrapplerItem, OptimizerConfig], Chosen]
 # A custom optimizer by name, made with its parameter_map; KeyError when there is none.

@@ -58,16 +58,30 @@ def finish(item: GrapplerItem) -> None:
 
 
 def reachable_functions(item: GrapplerItem) -> list[str]:
-    """Names of the functions that the graph can reach, those that it names itself first."""
+    """Names of the functions that the graph can reach, those that it names itself first.
+
+    Those that implement the same for another device count, too.
+    """
     functions = item.module.functions
+    twins: dict[str, list[str]] = {}
+    for name, function in functions.items():
+        twins.setdefault(implemented(function) or f"={name}", []).append(name)
     found: dict[str, None] = {}
     waiting = [item.body]
     while waiting:
-        for name in references(waiting.pop(0)):
-            if name in functions and name not in found:
-                found[name] = None
-                waiting.append(functions[name])
+        for named in references(waiting.pop(0)):
+            held = functions.get(named)
+            for name in () if held is None else twins[implemented(held) or f"={named}"]:
+                if name not in found:
+                    found[name] = None
+                    waiting.append(functions[name])
     return list(found)
+
+
+def implemented(function: Function) -> str:
+    """Which interface a function is one of several implementations of (api_implements), "" for none."""
+    held = function.attributes.get("tf.api_implements", function.attributes.get("api_implements"))
+    return held.decode(errors="replace") if isinstance(held, bytes) else ""
 
 
 def drop_unreachable(item: GrapplerItem) -> None:

@@ -9,7 +9,7 @@ from ...lite.errors import UnsupportedError
 from ..ir.module import Function
 from ..ir.verifier import verify
 from .config import OptimizerConfig
-from .external import Chosen, CustomFactory, ExternalOptimizer, PluginChoice
+from .external import CheckFactory, Chosen, CustomFactory, ExternalOptimizer, PluginChoice
 from .finish import drop_unreachable, finish, reachable_functions
 from .item import GrapplerItem
 from .passes import Pass, PassRunner
@@ -28,6 +28,7 @@ class MetaOptimizer:
 
     plugins chooses, for an item and the config, which plugins run behind all others and how they change the
     config; None for no plugins. custom makes an optimizer that the config names and the list does not have.
+    check makes what looks at the graph after each pass (Verification); what it refuses counts as failed.
     Raises UnsupportedError for an optimizer or setting that is not built.
     """
 
@@ -36,10 +37,12 @@ class MetaOptimizer:
         config: OptimizerConfig | None = None,
         plugins: PluginChoice | None = None,
         custom: CustomFactory | None = None,
+        check: CheckFactory | None = None,
     ) -> None:
         self.config = config or OptimizerConfig()
         self._plugins = plugins
         self._custom = custom
+        self._check = check
         _check_settings(self.config)
 
     def optimize(self, item: GrapplerItem) -> OptimizationResult:
@@ -58,7 +61,10 @@ class MetaOptimizer:
         external = list(chosen.optimizers)
         try:
             drop_unreachable(item)
-            runner = PassRunner(chosen.config, result, self._deadline())
+            check = None if self._check is None else self._check(item)
+            if check is not None and check.reason:
+                result.warnings.append(f"verify: {check.reason}")
+            runner = PassRunner(chosen.config, result, self._deadline(), check)
             passes = self._passes(chosen.config, external, result)
             self._run(runner, item, passes)
             if item.options.optimize_function_library and not item.function:

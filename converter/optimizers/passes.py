@@ -13,7 +13,7 @@ from ..tfg.register import transform
 from ..transforms.bodies import Body
 from ..transforms.clone import clone_function, clone_nodes
 from .config import OptimizerConfig
-from .external import ExternalOptimizer, checked_module
+from .external import ExternalOptimizer, GraphCheck, checked_module
 from .finish import settle_names
 from .item import GrapplerItem
 from .register import Optimizer
@@ -67,7 +67,14 @@ class State:
 class PassRunner:
     """Runs passes and keeps their records."""
 
-    def __init__(self, config: OptimizerConfig, result: OptimizationResult, deadline: float | None) -> None:
+    def __init__(
+        self,
+        config: OptimizerConfig,
+        result: OptimizationResult,
+        deadline: float | None,
+        check: GraphCheck | None = None,
+    ) -> None:
+        self.check = check
         self.config = config
         self.result = result
         self.deadline = deadline
@@ -93,6 +100,8 @@ class PassRunner:
             settle_names(item)
             if self.config.inter_optimizer_verifier_config.structure_verifier == Toggle.ON:
                 verify(item.module)
+            if self.check is not None and record.status == CHANGED:
+                self.check.check(record)
         except Exception as error:
             state.undo()
             record.status, record.reason = FAILED, f"{type(error).__name__}: {error}"

@@ -64,7 +64,12 @@ class Optimizer:
 # Source: TensorFlow core/grappler/optimizers/meta_optimizer.cc, InitializeOptimizers.
 OPTIMIZERS = (
     Optimizer("pruning", "model_pruner", "disable_model_pruning", "pruning:prune"),
-    Optimizer("implementation_selector", "implementation_selector", "implementation_selector"),
+    Optimizer(
+        "implementation_selector",
+        "implementation_selector",
+        "implementation_selector",
+        "implementation_selector:select_implementations",
+    ),
     Optimizer("function", "function_optimizer", "function_optimization", "function:inline"),
     Optimizer(
         "common_subgraph_elimination",
@@ -109,7 +114,13 @@ OPTIMIZERS = (
         is_on_by_default=False,
         runs_once=True,
     ),
-    Optimizer("pin_to_host", "pin_to_host_optimizer", "pin_to_host_optimization", is_on_by_default=False),
+    Optimizer(
+        "pin_to_host",
+        "pin_to_host_optimizer",
+        "pin_to_host_optimization",
+        "pin_to_host:pin_to_host",
+        is_on_by_default=False,
+    ),
     Optimizer(
         "arithmetic", "arithmetic_optimizer", "arithmetic_optimization", "arithmetic.register:run_stages"
     ),

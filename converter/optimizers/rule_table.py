@@ -11,6 +11,7 @@ from .constant_controls import drop_needless_controls, drop_unused_constant
 from .constant_folding import FOLDING
 from .debug_stripper import strip_check, strip_effect, strip_v2
 from .dependency import become_no_op, bypass, drop_unused_no_op
+from .implementation_selector import index_of_device, preferred_function
 from .loop import remove_dead_branches, remove_unread_pushes
 from .pruning import drop_idle, skip_pass_on, split_identity_n
 from .register import OPTIMIZERS, Optimizer
@@ -19,6 +20,7 @@ from .shape import prod_of_shape, quotient_of_sizes
 
 _RULES: dict[str, Sequence[Rule[Any]]] = {
     "pruning": (skip_pass_on, split_identity_n, drop_idle),
+    "implementation_selector": (index_of_device, preferred_function),
     "debug_stripper": (strip_effect, strip_check, strip_v2),
     "constfold": (*FOLDING, drop_needless_controls, drop_unused_constant),
     "shape": (prod_of_shape, quotient_of_sizes),

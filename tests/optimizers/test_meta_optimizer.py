@@ -67,8 +67,9 @@ def test_the_default_list_leaves_what_is_needed() -> None:
     assert names(result) == {"x", "three", "y"}
     assert len(list(before.nodes())) == 8, "the item's own module stays"
     assert result.rewrites()["constfold.evaluate"] == 1
-    assert [each.optimizer for each in result.passes if each.iteration == 0][:3] == [
+    assert [each.optimizer for each in result.passes if each.iteration == 0][:4] == [
         "pruning",
+        "implementation_selector",
         "function",
         "common_subgraph_elimination",
     ]
