@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from compare import machine, pin
-from numlite.cli.comparison import litert_interpreter, litert_version, outputs_agree
+from numlite.cli.comparison import litert_interpreter, litert_version, outputs_agree, run
 from numlite.cli.model_options import open_interpreter
 from numlite.cli.timing import Spread, in_words, time_in_turns
 
@@ -54,18 +54,13 @@ def main() -> int:
 
 def agreement(interpreters: list[Any], inputs: list[np.ndarray]) -> tuple[str, bool]:
     """How near the outputs of all inputs are, the farthest, in words."""
-    found = [outputs_agree(*(run(interpreter, x) for interpreter in interpreters)) for x in inputs]
+    found = [
+        outputs_agree(
+            *(run(interpreter, interpreter.get_input_details(), [x]) for interpreter in interpreters)
+        )
+        for x in inputs
+    ]
     return next((entry for entry in found if not entry[1]), max(found, key=lambda entry: entry[0] != "equal"))
-
-
-def run(interpreter: Any, x: np.ndarray) -> list[np.ndarray]:
-    (detail,) = interpreter.get_input_details()
-    if tuple(detail["shape"]) != x.shape:
-        interpreter.resize_tensor_input(detail["index"], x.shape)
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(detail["index"], x)
-    interpreter.invoke()
-    return [interpreter.get_tensor(output["index"]) for output in interpreter.get_output_details()]
 
 
 def run_all(interpreter: Any, inputs: list[np.ndarray]) -> None:

@@ -58,7 +58,7 @@ def compare(
     names = {detail["name"] for detail in settable(numlite)}
     details = [detail for detail in litert.get_input_details() if detail["name"] in names]
     inputs = list(fill_inputs(named(details), given or {}, seed).values())
-    outputs, agrees = outputs_agree(_run(litert, details, inputs), _run(numlite, settable(numlite), inputs))
+    outputs, agrees = outputs_agree(run(litert, details, inputs), run(numlite, settable(numlite), inputs))
     times = time_in_turns([litert.invoke, numlite.invoke], seconds, on_progress)
     return Comparison(
         Spread.of(times[:, 0]),
@@ -71,9 +71,10 @@ def compare(
     )
 
 
-def _run(
+def run(
     interpreter: Any, details: Sequence[Mapping[str, Any]], inputs: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
+    """The outputs for inputs (each by its detail), whose shapes the interpreter is given."""
     for detail, array in zip(details, inputs, strict=True):
         if tuple(detail["shape"]) != array.shape:
             interpreter.resize_tensor_input(detail["index"], array.shape)

@@ -12,10 +12,17 @@ import numpy as np
 from ..lite.context import Context
 from ..lite.errors import PrepareError
 from ..lite.node import Node
-from ..lite.tensor import NUMPY_DTYPES, OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
+from ..lite.tensor import (
+    MOST_KNOWN_BYTES,
+    NUMPY_DTYPES,
+    OVERREAD_BYTES,
+    AllocationType,
+    Shape,
+    Tensor,
+    TensorType,
+)
 
 INDEX_TYPES = (TensorType.INT32, TensorType.INT64)
-_MOST_BYTES = 4096  # of a result that is computed in prepare: more than that is no arithmetic on shapes
 MAX_SIZE = 2**31 - 1  # the format keeps sizes as int32
 
 
@@ -105,6 +112,6 @@ def is_small_constant(inputs: Iterable[Tensor], y: Tensor, shape: Shape) -> bool
     Such are the shapes that models put together from parts of other shapes.
     """
     dtype = NUMPY_DTYPES.get(y.type)
-    if dtype is None or int(np.prod(shape, dtype=np.float64)) * dtype.itemsize > _MOST_BYTES:
+    if dtype is None or int(np.prod(shape, dtype=np.float64)) * dtype.itemsize > MOST_KNOWN_BYTES:
         return False
     return all(x.is_constant for x in inputs)

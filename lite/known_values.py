@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING
 
 from .errors import InvokeError
 from .memory import allocate
-from .tensor import AllocationType, TensorType
+from .tensor import MOST_KNOWN_BYTES, AllocationType, TensorType
 
 if TYPE_CHECKING:
     from .node import Node
     from .node_context import NodeContext
 
 _TYPES = (TensorType.INT32, TensorType.INT64, TensorType.BOOL)
-_MOST_BYTES = 4096  # more than that is no arithmetic on shapes
 
 
 def compute_known(context: NodeContext, node: Node) -> None:
@@ -46,6 +45,6 @@ def _is_known(context: NodeContext, node: Node) -> bool:
     tensors = context.tensors
     results = [tensors[t] for t in node.outputs if t >= 0]
     return all(
-        y.type in _TYPES and y.allocation_type is AllocationType.ARENA_RW and y.nbytes <= _MOST_BYTES
+        y.type in _TYPES and y.allocation_type is AllocationType.ARENA_RW and y.nbytes <= MOST_KNOWN_BYTES
         for y in results
     ) and all(tensors[t].is_constant for t in node.inputs if t >= 0)

@@ -1,4 +1,7 @@
-"""An interpreter for the float model that is calibrated."""
+"""An interpreter for the float model that is calibrated.
+
+It stands alone, because nothing else here runs models: it reaches for kernels, their compiler and a delegate.
+"""
 
 from __future__ import annotations
 

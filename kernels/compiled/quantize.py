@@ -10,8 +10,9 @@ from ..quantize import AFFINE, CONVERT, QUANTIZED_AT_ONCE
 from .driver.kernel_source import KernelSources
 from .element_loops import parameters, unary_kernel
 from .language.elements import read_f32, read_i32, read_u16, write_f32, write_i8, write_i16, write_u8
+from .language.half_bits import from_half
 from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, vector
-from .language.vector_math import clamp_f32, half_to_f32
+from .language.vector_math import clamp_f32
 from .vector_map import map_row
 
 kernels = KernelSources()
@@ -107,7 +108,7 @@ def _quantize_words_kernel(row: Any) -> Callable:
 
 @njit(error_model="numpy")
 def _dequantize_f16(bits, p):
-    return half_to_f32(np.int32(bits))
+    return from_half(np.int32(bits))
 
 
 for _suffix, _type, _limits in (

@@ -46,14 +46,11 @@ def _row_copy(pointer, item_bytes):
 _SHORT = 8
 
 
-def element_copy(pointer, item_bytes):
-    """A kernel that copies single elements, each from its own place to its own place."""
-    copy_row = _row_copy(pointer, item_bytes)
+def rows_kernel(copy):
+    """A kernel that has copy(a, target, source, rows) copy rows that follow each other on their axis."""
 
-    def copy_elements(a, chunk, chunks):
-        rows, count = a.sizes[LAST - 1], a.sizes[LAST]
-        source_step, source_row = a.source_strides[LAST], a.source_strides[LAST - 1]
-        target_step, target_row = a.target_strides[LAST], a.target_strides[LAST - 1]
+    def copy_all(a, chunk, chunks):
+        rows = a.sizes[LAST - 1]
         total = rows
         for axis in range(LAST - 1):
             total *= a.sizes[axis]
@@ -61,60 +58,52 @@ def element_copy(pointer, item_bytes):
         end = total * (chunk + 1) // chunks
         while row < end:
             outer, first = row // rows, row % rows
-            last = min(rows, first + end - row)
+            count = min(rows - first, end - row)
             source = a.source + a.source_offset + outer_offset(outer, a.sizes, a.source_strides, LAST - 1)
             target = a.target + a.target_offset + outer_offset(outer, a.sizes, a.target_strides, LAST - 1)
-            source += first * source_row
-            target += first * target_row
-            if count < _SHORT and count < last - first:
-                for k in range(count):
-                    copy_row(
-                        target + k * target_step,
-                        target_row,
-                        source + k * source_step,
-                        source_row,
-                        last - first,
-                    )
-            else:
-                for i in range(last - first):
-                    copy_row(
-                        target + i * target_row,
-                        target_step,
-                        source + i * source_row,
-                        source_step,
-                        count,
-                    )
-            row += last - first
+            source += first * a.source_strides[LAST - 1]
+            target += first * a.target_strides[LAST - 1]
+            copy(a, target, source, count)
+            row += count
         return 0
 
-    return copy_elements
+    return copy_all
+
+
+def element_copy(pointer, item_bytes):
+    """A kernel that copies single elements, each from its own place to its own place."""
+    copy_row = _row_copy(pointer, item_bytes)
+
+    @njit(error_model="numpy")
+    def copy_elements(a, target, source, rows):
+        count = a.sizes[LAST]
+        source_step, source_row = a.source_strides[LAST], a.source_strides[LAST - 1]
+        target_step, target_row = a.target_strides[LAST], a.target_strides[LAST - 1]
+        if count < _SHORT and count < rows:
+            for k in range(count):
+                copy_row(target + k * target_step, target_row, source + k * source_step, source_row, rows)
+        else:
+            for i in range(rows):
+                copy_row(target + i * target_row, target_step, source + i * source_row, source_step, count)
+
+    return rows_kernel(copy_elements)
+
+
+@njit(error_model="numpy")
+def run_rows(a, target, source, rows):
+    for i in range(rows):
+        from_row = source + i * a.source_strides[LAST - 1]
+        to_row = target + i * a.target_strides[LAST - 1]
+        copy_rows(
+            to_row, a.target_strides[LAST], from_row, a.source_strides[LAST], a.sizes[LAST], a.run_bytes
+        )
 
 
 for _bytes, _pointer in ((1, uint8_pointer), (2, uint16_pointer), (4, uint32_pointer), (8, uint64_pointer)):
     kernels.add(STRIDED_COPY, f"copy_{_bytes}")(element_copy(_pointer, _bytes))
 
 
-@kernels.add(STRIDED_COPY)
-def copy_runs(a, chunk, chunks):
-    rows = a.sizes[LAST - 1]
-    total = rows
-    for axis in range(LAST - 1):
-        total *= a.sizes[axis]
-    row = total * chunk // chunks
-    end = total * (chunk + 1) // chunks
-    while row < end:
-        outer, first = row // rows, row % rows
-        last = min(rows, first + end - row)
-        source = a.source + a.source_offset + outer_offset(outer, a.sizes, a.source_strides, LAST - 1)
-        target = a.target + a.target_offset + outer_offset(outer, a.sizes, a.target_strides, LAST - 1)
-        for i in range(first, last):
-            from_row = source + i * a.source_strides[LAST - 1]
-            to_row = target + i * a.target_strides[LAST - 1]
-            copy_rows(
-                to_row, a.target_strides[LAST], from_row, a.source_strides[LAST], a.sizes[LAST], a.run_bytes
-            )
-        row += last - first
-    return 0
+kernels.add(STRIDED_COPY, "copy_runs")(rows_kernel(run_rows))
 
 
 @kernels.add(FLAT_COPY)

@@ -130,18 +130,3 @@ def log_f32(x):
     result = result if x < _INFINITY else x
     result = result if x > _ZERO else -_INFINITY
     return result if x >= _ZERO else _NAN
-
-
-@_scalar
-def half_to_f32(bits):
-    """The float32 value of a float16, given as its 16 bits in an int32."""
-    sign = np.int32(np.int32(bits & np.int32(0x8000)) << np.int32(16))
-    magnitude = np.int32(bits & np.int32(0x7FFF))
-    shifted = np.int32(magnitude << np.int32(13))
-    normal = np.int32(shifted + np.int32(0x38000000))
-    special = np.int32(shifted + np.int32(0x70000000))
-    # 2^-14 plus the fraction, minus 2^-14: exact for subnormals.
-    tiny = float_from_bits(np.int32(shifted + np.int32(0x38800000))) - float_from_bits(np.int32(0x38800000))
-    result = special if magnitude >= np.int32(0x7C00) else normal
-    result = float_bits(tiny) if magnitude < np.int32(0x0400) else result
-    return float_from_bits(np.int32(result | sign))

@@ -16,49 +16,15 @@ from numlite.delegates.cuda.partition_kernel import CudaKernel
 
 from ...cases.case import Case
 from .machine_code import SHARED_BYTES, compile_together, machine_code
+from .replays import STEMS as ALL_STEMS
 from .replays import cases_of
 from .simulation import interpreter_of, needs_triton
 
 pytestmark = needs_triton
 
-STEMS = (
-    "activations",
-    "arg_min_max",
-    "batch_matmul",
-    "binary",
-    "binary_math",
-    "cast",
-    "comparison",
-    "concatenation",
-    "cumsum",
-    "dynamic_update_slice",
-    "elementwise",
-    "embedding",
-    "fill",
-    "gather",
-    "gather_nd",
-    "half_precision",
-    "logical",
-    "normalization",
-    "pad",
-    "pool",
-    "prelu",
-    "quantize",
-    "reduce",
-    "resize",
-    "reverse",
-    "select",
-    "slice",
-    "softmax",
-    "space_batch",
-    "space_depth",
-    "split",
-    "tile",
-    "top_k",
-    "transpose",
-    "transpose_conv",
-    "unary_math",
-)
+# Of these, matrix products, whose variants are looked at elsewhere, and what has no kernel of its own.
+_APART = ("conv", "conv_q8", "depthwise_conv", "depthwise_conv_q8", "fully_connected", "fully_connected_q8")
+STEMS = tuple(stem for stem in ALL_STEMS if stem not in (*_APART, "hybrid", "reshape"))
 # Where in device_code/ their kernels are.
 SOURCES = (
     "batch_matmul",
