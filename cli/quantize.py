@@ -107,6 +107,11 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
     help="Smaller weights stay float; 1024 for dynamic, else 0, unless told.",
 )
 @click.option(
+    "--auto",
+    metavar="GOAL",
+    help="Leave the fewest operators float that reach sqnr>=35, agree>=0.99 or cosine>=0.99 on the data.",
+)
+@click.option(
     "--report",
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write a page (.json: its numbers) of what each operator became and costs, by --calibrate.",
@@ -140,6 +145,7 @@ def command(
     recipe: Path | None,
     skip: tuple[str, ...],
     keep_float: tuple[str, ...],
+    auto: str | None,
     report: Path | None,
     validate: Path | None,
     labels: Path | None,
@@ -155,12 +161,15 @@ def command(
     check_output(output, model=model)
     if report is not None:
         check_output(report, model=model)
-    if require is not None:
-        parsed_goal(require)
+    for goal in (auto, require):
+        if goal is not None:
+            parsed_goal(goal)
     if calibrate is not None and ranges is not None:
         raise click.UsageError("--calibrate, --ranges: only one of them can be given")
     if improve not in (None, "none") and calibrate is None:
         raise click.UsageError("--improve: --calibrate must name the data")
+    if auto is not None and calibrate is None:
+        raise click.UsageError("--auto: --calibrate must name the data")
     if validate is None and (labels or require):
         raise click.UsageError("--labels, --require: --validate must name the data")
     if only_calibrate and calibrate is None:
@@ -183,6 +192,12 @@ def command(
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
         return
+    if auto is not None and found is not None:
+        chosen = quantizer.reach(auto, found, improve=improve)
+        for step in chosen.steps:
+            worst = min((output.sqnr_db for output in step.validation.outputs), default=float("inf"))
+            echo(f"{step.floats} operators float: {worst:.1f} dB")
+        echo(f"{auto} holds with {len(chosen.floats)} operators float")
     ends = "float32" if io == "float" else io
     made = quantizer.quantize(found, input_type=ends, output_type=ends, improve=improve)
     size = made.export_model(output)

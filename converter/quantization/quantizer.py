@@ -19,6 +19,7 @@ from .calibrate import Sample, calibrate
 from .calibration import Calibration
 from .channel_sets import ChannelSets
 from .equalize import ChannelObserver
+from .fewest_floats import Chosen, fewest_floats
 from .float16_weights import widen_float16
 from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
@@ -31,7 +32,7 @@ from .model_editor import ModelEditor
 from .recipe import Recipe, Rule, load_recipe
 from .report import Report, made_report
 from .scheme import Scheme
-from .validation import Labels, Validation, validate
+from .validation import Labels, Validation, parsed_goal, validate
 from .weight_rewrite import Outcome, rewrite_weights, scope_of
 
 # Of update_quantization_recipe: bits by the names of weights' types.
@@ -218,6 +219,30 @@ class Quantizer:
         return (
             made if integer is None else replace(made, weights_db=integer.weights_db, mending=integer.mending)
         )
+
+    def reach(self, goal: str, calibration_result: Calibration, *, improve: str | None = None) -> Chosen:
+        """Take the recipe that leaves the fewest operators float and reaches a goal; what was chosen.
+
+        goal is Validation.reaches's: sqnr>=35, cosine>=0.99 or agree>=0.99, measured on the samples that the
+        result has kept. Raises ModelError for a recipe without integer activations, a result without samples,
+        and a goal that the float model does not reach.
+        """
+        parsed_goal(goal)
+        if activation_scheme(self._recipe) is None:
+            raise ModelError("auto: the recipe must have integer activations, got one without")
+        samples = list(calibration_result.samples)
+        if not samples:
+            raise ModelError("auto: the ranges must have samples, as calibrate(data) keeps; got some without")
+
+        def make(recipe: Recipe, improves: bool) -> tuple[Model, list[Outcome]]:
+            made = Quantizer(self._widened_model, recipe).quantize(
+                calibration_result, improve=improve if improves else "none"
+            )
+            return Model(made.quantized_model), made.outcomes
+
+        found = fewest_floats(self._widened_model, self._recipe, make, samples, goal)
+        self._recipe = found.recipe
+        return found
 
     @property
     def _widens(self) -> bool:

@@ -1,0 +1,114 @@
+"""fewest_floats: the recipe that leaves so many operators float, and no more, that a goal is reached.
+
+Given    a recipe with integer activations that comes to 27 dB, and the goal sqnr>=35
+Result   the recipe, and rules that leave the 3 operators float which err most
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ...lite.errors import ModelError
+from ...lite.model import Model
+from .calibrate import Sample
+from .recipe import Recipe, Rule
+from .validation import Validation, validate
+from .weight_rewrite import Outcome
+
+# The model that a recipe makes, improved or not, and what became of its operators.
+Maker = Callable[[Recipe, bool], tuple[Model, list[Outcome]]]
+# More are not tried one by one, whether they could be integers after all.
+_MOST_PRUNED = 16
+
+
+class Step(NamedTuple):
+    """A recipe that was tried: how many operators it leaves float, and what it reaches."""
+
+    floats: int
+    validation: Validation
+    reaches: bool
+
+
+class Chosen(NamedTuple):
+    """The recipe, the scopes that it leaves float, and all that was tried on the way."""
+
+    recipe: Recipe
+    floats: list[str]
+    steps: list[Step]
+
+
+def fewest_floats(source: Model, recipe: Recipe, make: Maker, samples: Sequence[Sample], goal: str) -> Chosen:
+    """A recipe whose model reaches the goal (see Validation.reaches) on samples of the float model.
+
+    Operators are ranked by the error that each one makes alone; the fewest of the worst ones stay float. Of
+    these, those that turn out not to be needed become integers again. Raises ModelError where even the float
+    model does not reach the goal, or there is no sample.
+    """
+    search = _Search(source, recipe, make, samples, goal)
+    if search.reaches([]):
+        return search.chosen([])
+    worst = search.ranked()
+    if not search.reaches(worst):
+        raise ModelError(f"auto: {goal} must be within reach, got less with all {len(worst)} operators float")
+    few, many = 0, len(worst)
+    while many - few > 1:
+        middle = (few + many) // 2
+        if search.reaches(worst[:middle]):
+            many = middle
+        else:
+            few = middle
+    return search.chosen(search.pruned(worst[:many]))
+
+
+class _Search:
+    """Recipes that leave some operators float, each tried once."""
+
+    def __init__(
+        self, source: Model, recipe: Recipe, make: Maker, samples: Sequence[Sample], goal: str
+    ) -> None:
+        self._source, self._recipe, self._make = source, recipe, make
+        self._samples, self._goal = samples, goal
+        self._tried: dict[frozenset[str], Step] = {}
+        _, outcomes = make(recipe, False)
+        self._scopes = [o.scope for o in outcomes if o.scheme is not None and o.scheme.activation_bits]
+
+    def reaches(self, floats: Sequence[str]) -> bool:
+        key = frozenset(floats)
+        if key not in self._tried:
+            found = self._validated(self._with(floats), True)
+            self._tried[key] = Step(len(key), found, found.reaches(self._goal))
+        return self._tried[key].reaches
+
+    def ranked(self) -> list[str]:
+        """The operators by the error that the outputs have when one alone is of integers, the worst first."""
+        errors = {}
+        for scope in self._scopes:
+            others = [other for other in self._scopes if other != scope]
+            found = self._validated(self._with(others), False)
+            errors[scope] = min((output.sqnr_db for output in found.outputs), default=float("inf"))
+        return sorted(self._scopes, key=lambda scope: errors[scope])
+
+    def pruned(self, floats: list[str]) -> list[str]:
+        """Without those that are not needed, tried from the least of them; all where they are many."""
+        kept = list(floats)
+        if len(kept) > _MOST_PRUNED:
+            return kept
+        for scope in reversed(floats[:-1]):
+            fewer = [other for other in kept if other != scope]
+            if self.reaches(fewer):
+                kept = fewer
+        return kept
+
+    def chosen(self, floats: list[str]) -> Chosen:
+        steps = sorted(self._tried.values(), key=lambda step: step.floats)
+        return Chosen(self._with(floats), floats, steps)
+
+    def _with(self, floats: Sequence[str]) -> Recipe:
+        """The recipe, with rules behind it."""
+        rules = [Rule(f"^{re.escape(scope)}$", scheme=None) for scope in floats]
+        return Recipe([*self._recipe.rules, *rules])
+
+    def _validated(self, recipe: Recipe, improves: bool) -> Validation:
+        return validate(self._source, self._make(recipe, improves)[0], self._samples)

@@ -1,0 +1,78 @@
+"""fewest_floats: no operator is float that need not be, and the goal holds."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.cli.main import run_command
+from numlite.cli.quantize import command
+from numlite.converter.quantization import Quantizer, Recipe, recipes
+from numlite.converter.quantization.calibration import Calibration
+from numlite.lite.errors import ModelError
+from numlite.lite.model import Model
+
+from .float_models import samples
+from .uneven_models import depthwise, shortcut, two, uneven
+
+# Channels of very different sizes, which one scale suits badly.
+CONTENT = uneven(two(shortcut, depthwise))
+
+
+def closeness(quantizer: Quantizer, data: list[list[np.ndarray]]) -> float:
+    made = quantizer.quantize(quantizer.calibrate(data), improve="none")
+    return made.validate(data).outputs[0].sqnr_db
+
+
+def test_the_goal_is_reached_with_few_floats() -> None:
+    data = samples(CONTENT, 12)
+    quantizer = Quantizer(CONTENT, recipes.static_int8())
+    before = closeness(quantizer, data)
+    found = quantizer.reach(f"sqnr>={before + 2}", quantizer.calibrate(data), improve="none")
+    assert 0 < len(found.floats) < 5
+    assert closeness(quantizer, data) >= before + 2
+    for scope in found.floats:  # each of them is needed
+        rules = [rule for rule in found.recipe.rules if not rule.is_for("*", scope) or rule.scheme]
+        assert closeness(Quantizer(CONTENT, Recipe(rules)), data) < before + 2
+    assert [step.floats for step in found.steps] == sorted(step.floats for step in found.steps)
+
+
+def test_what_is_reached_already_stays() -> None:
+    data = samples(CONTENT, 6)
+    quantizer = Quantizer(CONTENT, recipes.static_int8())
+    found = quantizer.reach("sqnr>=5", quantizer.calibrate(data))
+    assert found.floats == []
+    assert len(found.recipe.rules) == 1
+
+
+@pytest.mark.parametrize("goal", ["agree>=0.9", "cosine>=0.99"])
+def test_other_goals(goal: str) -> None:
+    data = samples(CONTENT, 6)
+    quantizer = Quantizer(CONTENT, recipes.static_int8())
+    ranges = quantizer.calibrate(data)
+    quantizer.reach(goal, ranges)
+    assert quantizer.quantize(ranges).validate(data).reaches(goal)
+
+
+def test_what_cannot_be_reached_is_said() -> None:
+    quantizer = Quantizer(CONTENT, recipes.static_int8())
+    with pytest.raises(ModelError, match="goal: must be like"):
+        quantizer.reach("quality>=2", quantizer.calibrate(samples(CONTENT)))
+    ranges = quantizer.calibrate(samples(CONTENT))
+    with pytest.raises(ModelError, match="auto: the ranges must have samples"):
+        quantizer.reach("sqnr>=30", Calibration.from_json(ranges.to_json()))
+    quantizer.load_quantization_recipe(recipes.dynamic_int8())
+    with pytest.raises(ModelError, match="auto: the recipe must have integer activations"):
+        quantizer.reach("sqnr>=30", ranges)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, data = tmp_path / "float.tflite", tmp_path / "data.npy"
+    model.write_bytes(CONTENT)
+    np.save(data, np.concatenate([sample[0] for sample in samples(CONTENT, 12)]))
+    arguments = [str(model), "-o", str(tmp_path / "q.tflite"), "--calibrate", str(data)]
+    assert run_command(command, [*arguments, "--auto", "sqnr>=60", "--improve", "none"]) == 0
+    assert "sqnr>=60 holds with" in capsys.readouterr().out
+    quantized = Model.from_path(tmp_path / "q.tflite")
+    assert quantized.nbytes
+    assert run_command(command, [str(model), "-o", str(tmp_path / "r.tflite"), "--auto", "sqnr>=60"]) == 2
+    assert "--auto: --calibrate must name the data" in capsys.readouterr().err
