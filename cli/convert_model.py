@@ -73,6 +73,13 @@ _NAMED = 3
     help="Other ops become custom operators; of unknown ones attribute _output_types must tell the results.",
 )
 @click.option(
+    "--optimize",
+    "optimizations",
+    type=click.Choice(("off", "default", "aggressive")),
+    default="off",
+    help="Optimize the graph before, where that makes no larger model; off by default.",
+)
+@click.option(
     "--verify",
     type=click.IntRange(1),
     metavar="N",
@@ -101,6 +108,7 @@ def command(
     select_tf_ops: bool,
     no_builtins: bool,
     allow_custom_ops: bool,
+    optimizations: str,
     verify: int | None,
     page: Path | None,
     as_json: bool,
@@ -144,6 +152,7 @@ def command(
     ]
     converter.target_spec = TargetSpec(supported_ops=sets)
     converter.allow_custom_ops = allow_custom_ops
+    converter.graph_optimizations = optimizations
     conversion = converter.conversion()
     size = conversion.file.write(output)
     if page is not None:

@@ -33,12 +33,14 @@ class Converter(KnownSettings):
     Made by one of the from_ methods. target_spec and allow_custom_ops may be changed before convert().
     entries are the parts that become signatures. With optimizations the model is quantized: its weights
     alone, or to float16 (target_spec.supported_types), or with a representative_dataset, which gives samples,
-    all of it; then its float inputs and outputs may be integers. Setting anything else is an error: settings
-    of TensorFlow's converter that are not built raise UnsupportedError.
+    all of it; then its float inputs and outputs may be integers. graph_optimizations ("off", "default",
+    "aggressive") optimizes the graph before, where that makes no larger model. Setting anything else is an
+    error: settings of TensorFlow's converter that are not built raise UnsupportedError.
     """
 
     target_spec: TargetSpec
     allow_custom_ops: bool
+    graph_optimizations: str
     entries: list[Entry]
     optimizations: Sequence[Any]
     representative_dataset: Any
@@ -49,6 +51,7 @@ class Converter(KnownSettings):
     def __init__(self, entries: Sequence[Entry]) -> None:
         self.target_spec = TargetSpec()
         self.allow_custom_ops = False
+        self.graph_optimizations = "off"
         self.optimizations = ()
         self.representative_dataset = None
         self.inference_input_type = self.inference_output_type = np.float32
@@ -151,7 +154,7 @@ class Converter(KnownSettings):
 
     def conversion(self) -> Conversion:
         """The model and what became of each node; quantizing changes the model alone."""
-        made = convert_entries(self.entries, self._settings())
+        made = self._made()
         if not self._quantizes:
             return made
         from .quantization.converter_settings import Quantization
@@ -167,6 +170,13 @@ class Converter(KnownSettings):
             not self._experimental_disable_per_channel,
         )
         return replace(made, file=wanted.quantize(made.file))
+
+    def _made(self) -> Conversion:
+        if self.graph_optimizations == "off":
+            return convert_entries(self.entries, self._settings())
+        from .graph_optimization import smaller_conversion
+
+        return smaller_conversion(self.entries, self.graph_optimizations, self._settings())
 
     @property
     def _quantizes(self) -> bool:
