@@ -1,8 +1,9 @@
-"""Images as inputs: decoded, resized and normalized as a model's metadata say. Needs Pillow."""
+"""Pictures and sound as inputs: decoded, resized and normalized as a model's metadata say."""
 
 from __future__ import annotations
 
 import io
+import wave
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from .metadata import Normalization
 
 IMAGE_SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".tif", ".tiff", ".webp"))
+AUDIO_SUFFIXES = frozenset((".wav", ".wave"))
 _MODES = {1: "L", 3: "RGB", 4: "RGBA"}
 
 
@@ -45,13 +47,20 @@ def image_input(
             "`numlite metadata --set-normalization` writes it"
         )
     real = (pixels.astype(np.float32) - normalization.mean) / normalization.std
+    return _as_input(real, detail)[None]
+
+
+def _as_input(real: np.ndarray, detail: Mapping[str, Any]) -> np.ndarray:
+    """Real numbers in the input's type, quantized as it is."""
+    dtype = np.dtype(detail["dtype"])
     if dtype.kind == "f":
-        return real.astype(dtype)[None]
+        return real.astype(dtype)
     scale, zero_point = detail["quantization"]
-    if not scale:
-        raise UnsupportedError(f"input {detail['name']!r}: {dtype} without a scale takes no picture")
+    if dtype.kind not in "iu" or not scale:
+        raise UnsupportedError(f"input {detail['name']!r}: {dtype} without a scale takes no such file")
     limits = np.iinfo(dtype)
-    return np.clip(np.rint(real / scale) + zero_point, limits.min, limits.max).astype(dtype)[None]
+    found: np.ndarray = np.clip(np.rint(real / scale) + zero_point, limits.min, limits.max).astype(dtype)
+    return found
 
 
 def _decoded(source: bytes | Path, mode: str, height: int, width: int) -> np.ndarray:
@@ -70,3 +79,64 @@ def _decoded(source: bytes | Path, mode: str, height: int, width: int) -> np.nda
         raise ModelError(f"not a picture that Pillow reads: {error}") from error
     pixels = np.asarray(turned)
     return pixels.reshape(*pixels.shape[:2], -1)
+
+
+def audio_input(
+    source: Path, detail: Mapping[str, Any], normalization: Normalization | None, rate: int = 0
+) -> np.ndarray:
+    """The sound of a WAV file (PCM) as an input's value: [1, samples] or [samples], or with channels last.
+
+    rate is the metadata's, in Hz, 0 for none. Samples are from -1 to 1, then (x - mean) / std where there is
+    a normalization, and quantized as the input is; int16 inputs without a scale take 16-bit samples as they
+    are. The mean of the channels serves an input that has one. A sound that is shorter than the input ends
+    with silence.
+    Raises ValueError for what is no such file, UnsupportedError where the input takes no sound, or one of
+    another rate, of other channels or shorter.
+    """
+    samples, width, found_rate = _samples(source)
+    where = f"input {detail['name']!r}"
+    if rate and found_rate != rate:
+        raise UnsupportedError(f"{where}: sound must be of {rate} Hz, got {found_rate}: resample the file")
+    shape = [int(n) for n in detail["shape_signature"]]
+    inner = shape[1:] if len(shape) > 1 and shape[0] in (1, -1) else shape
+    if len(inner) not in (1, 2) or (len(inner) == 2 and not 1 <= inner[1] <= 16):
+        raise UnsupportedError(
+            f"{where}: sound needs a shape of [1, samples] or [1, samples, channels], got {shape}"
+        )
+    channels = inner[1] if len(inner) == 2 else 1
+    if channels == 1:
+        samples = samples.mean(axis=1, keepdims=True)
+    if samples.shape[1] != channels:
+        raise UnsupportedError(f"{where}: must have {channels} channels, got {samples.shape[1]}")
+    if inner[0] > 0:
+        if len(samples) > inner[0]:
+            raise UnsupportedError(f"{where}: takes {inner[0]} samples, got {len(samples)}: cut the file")
+        samples = np.concatenate([samples, np.zeros((inner[0] - len(samples), channels))])
+    if np.dtype(detail["dtype"]) == np.int16 and not detail["quantization"][0]:
+        limit = 1 << (8 * width - 1)
+        value = np.rint(samples * limit).clip(-limit, limit - 1).astype(np.int16) if width == 2 else None
+        if value is None:
+            raise UnsupportedError(f"{where}: must be samples of 16 bits, got {8 * width}")
+    else:
+        normalized = samples if normalization is None else (samples - normalization.mean) / normalization.std
+        value = _as_input(normalized, detail)
+    value = value if len(inner) == 2 else value[:, 0]
+    return value if inner is shape else value[None]
+
+
+def _samples(source: Path) -> tuple[np.ndarray, int, int]:
+    """Samples from -1 to 1, float64 [n, channels]; the bytes of each in the file; their rate in Hz."""
+    try:
+        with wave.open(str(source), "rb") as file:
+            width, rate, channels = file.getsampwidth(), file.getframerate(), file.getnchannels()
+            data = np.frombuffer(file.readframes(file.getnframes()), np.uint8)
+    except (wave.Error, EOFError, OSError) as error:
+        raise ModelError(f"{source}: not a WAV file of plain samples: {error}") from error
+    data = data[: len(data) // (width * channels) * width * channels].reshape(-1, width)
+    if width == 1:
+        numbers = data[:, 0].astype(np.int64) - 128  # alone without a sign
+    else:
+        padded = np.zeros((len(data), 4), np.uint8)
+        padded[:, 4 - width :] = data
+        numbers = padded.view("<i4")[:, 0].astype(np.int64) >> 8 * (4 - width)
+    return numbers.reshape(-1, channels) / (1 << (8 * width - 1)), width, rate

@@ -31,6 +31,7 @@ from .schema import model_metadata, tflite
 from .schema.model_metadata import (
     AssociatedFileT,
     AssociatedFileType,
+    AudioPropertiesT,
     ModelMetadataT,
     NormalizationOptionsT,
     ProcessUnitT,
@@ -136,6 +137,12 @@ class Metadata:
                 mean, std = (np.asarray(v, np.float32) for v in (unit.options.mean, unit.options.std))
                 return Normalization(mean, std) if mean.ndim and std.ndim else None
         return None
+
+    def sample_rate(self, input: int = 0) -> int:
+        """The rate of the sound that an input takes, in Hz, 0 where nothing says so."""
+        content = self.inputs[input].content if input < len(self.inputs) else None
+        properties = None if content is None else content.content_properties
+        return properties.sample_rate if isinstance(properties, AudioPropertiesT) else 0
 
     def score_threshold(self, output: int = 0) -> float | None:
         """What an output's scores should pass, None where nothing says so."""

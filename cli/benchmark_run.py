@@ -71,7 +71,7 @@ def _prepared(
 ) -> tuple[int, dict[str, np.ndarray]]:
     """The number of the subgraph that is to run, allocated and with its inputs set; the inputs."""
     if signature is None:
-        from .run import set_inputs
+        from .model_runs import set_inputs
 
         return 0, set_inputs(interpreter, sources, seed)
     from .model_inputs import signature_inputs

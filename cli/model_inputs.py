@@ -14,6 +14,7 @@ import click
 import numpy as np
 
 from ..lite import available_memory
+from .media_inputs import MediaReader, is_media
 
 if TYPE_CHECKING:
     from ..interpreter import Interpreter, SignatureRunner
@@ -27,8 +28,12 @@ _DAMAGED = (
 )
 
 
-def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.ndarray]:
+def read_inputs(
+    sources: Sequence[str], names: Sequence[str], media: MediaReader | None = None
+) -> dict[str, np.ndarray]:
     """Arrays by input name, from `file.npz`, `file.npy` or `name=file.npy`.
+
+    With media also from `[name=]picture.jpg` and `[name=]sound.wav`.
 
     names are the model's inputs in order. Keys of an .npz are these names, or in_0, in_1 ... for the
     place of an input, or arr_0, arr_1 ... as NumPy calls arrays that nobody named. A bare .npy belongs
@@ -37,6 +42,10 @@ def read_inputs(sources: Sequence[str], names: Sequence[str]) -> dict[str, np.nd
     found: dict[str, np.ndarray] = {}
     for source in sources:
         name, path = source.rpartition("=")[0], file_of(source)
+        if media is not None and is_media(path):
+            place = _known(name, names) if name else _first_free(names, found, path)
+            found[place] = media.read(place, path)
+            continue
         loaded = _load(path)
         if isinstance(loaded, np.ndarray):
             found[_known(name, names) if name else _first_free(names, found, path)] = loaded
@@ -63,7 +72,9 @@ def signature_inputs(
         raise click.ClickException(f"signature {key!r}: the model's signatures are {names}")
     runner = interpreter.get_signature_runner(key)
     details = runner.get_input_details()
-    return runner, fill_inputs(details, read_inputs(sources, list(details)), seed)
+    index = interpreter.core.signatures[key].subgraph_index
+    media = MediaReader(interpreter, details, index)
+    return runner, fill_inputs(details, read_inputs(sources, list(details), media), seed)
 
 
 def file_of(source: str) -> str:
@@ -94,6 +105,14 @@ def fill_inputs(
         drawn = _random_array(name, detail, random)
         arrays[name] = _checked(name, detail, given[name]) if name in given else drawn
     return arrays
+
+
+def folder_of(sources: Sequence[str]) -> Path | None:
+    """The folder, where that is what is given; UsageError for one beside others."""
+    folders = [source for source in sources if Path(file_of(source)).is_dir()]
+    if folders and len(sources) > 1:
+        raise click.UsageError(f"--input {folders[0]}: a folder must be the only --input")
+    return Path(file_of(folders[0])) if folders else None
 
 
 def _load(path: str) -> np.ndarray | dict[str, np.ndarray]:

@@ -10,7 +10,7 @@ import click
 from ..schema.shown import shown_name
 from .console import echo, make_table
 from .json_output import json_option, print_json
-from .model_inputs import file_of, named
+from .model_inputs import file_of, folder_of, named
 from .model_options import model_argument, open_interpreter, run_options, timeout_option
 from .output_file import check_output
 from .run_results import Output, Score, json_fields, labels_of, outputs_of, values_text
@@ -34,7 +34,8 @@ Arrays = dict[str, "np.ndarray"]
     "sources",
     multiple=True,
     metavar="[NAME=]FILE",
-    help=".npz by input name (or in_0, in_1 ...), or .npy; inputs not given get random values.",
+    help=".npz by input name (or in_0, in_1 ...), .npy, a picture, a .wav, or a folder of such files, each "
+    "of which is run; inputs not given get random values.",
 )
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help=".npz for the outputs.")
 @click.option(
@@ -74,9 +75,19 @@ def command(
         check_output(output, model=model)
         for source in sources:
             check_output(output, input=file_of(source))
+    folder = folder_of(sources)
+    if folder is not None and (output is not None or signature is not None):
+        raise click.UsageError("a folder goes without -o and --signature; numlite map writes its outputs")
     interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
+    if folder is not None:
+        from .run_folder import run_folder
+
+        run_folder(interpreter, model, folder, seed, timeout, top, labels, as_json)
+        return
     with interpreter.core.limited(timeout):
         if signature is None:
+            from .model_runs import run_model
+
             inputs, arrays = run_model(interpreter, sources, seed)
             details: Mapping[str, Mapping[str, Any]] = named(interpreter.get_output_details())
         else:
@@ -93,29 +104,6 @@ def command(
 
         write_npz(output, arrays)
         echo(f"wrote {output}", err=as_json)
-
-
-def run_model(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> tuple[Arrays, Arrays]:
-    """Set the inputs (from sources, else random), invoke, and return inputs and outputs by name."""
-    inputs = set_inputs(interpreter, sources, seed)
-    interpreter.invoke()
-    details = named(interpreter.get_output_details())
-    return inputs, {name: interpreter.get_tensor(detail["index"]) for name, detail in details.items()}
-
-
-def set_inputs(interpreter: Interpreter, sources: tuple[str, ...], seed: int) -> Arrays:
-    """Resize to the given inputs, allocate, and set every input but constants; returns the arrays by name."""
-    from .model_inputs import fill_inputs, read_inputs, settable
-
-    details = named(settable(interpreter))
-    arrays = fill_inputs(details, read_inputs(sources, list(details)), seed)
-    for name, array in arrays.items():
-        if tuple(details[name]["shape"]) != array.shape:
-            interpreter.resize_tensor_input(details[name]["index"], array.shape)
-    interpreter.allocate_tensors()
-    for name, array in arrays.items():
-        interpreter.set_tensor(details[name]["index"], array)
-    return arrays
 
 
 def _run_signature(

@@ -97,8 +97,12 @@ def json_fields(
     return {
         "model": model,
         "inputs": [_described(name, array) for name, array in inputs.items()],
-        "outputs": [_output_json(output, top) for output in outputs],
+        "outputs": json_outputs(outputs, top),
     }
+
+
+def json_outputs(outputs: Sequence[Output], top: int | None) -> list[dict[str, Any]]:
+    return [_output_json(output, top) for output in outputs]
 
 
 def _described(name: str, array: np.ndarray) -> dict[str, Any]:
