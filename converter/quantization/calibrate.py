@@ -11,6 +11,7 @@ import numpy as np
 from ...lite.errors import ModelError
 from ...lite.interpreter import Interpreter
 from .calibration import Calibration
+from .channel_ranges import ChannelObserver
 from .float_graph import Site
 from .kept_samples import KeptSamples
 from .observers import Observer, observer
@@ -28,15 +29,19 @@ def calibrate(
     sites: Iterable[Site],
     kind: str = "minmax",
     watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]] | None = None,
+    channels: ChannelObserver | None = None,
 ) -> Calibration:
     """What the tensors hold over all samples, of which a few are kept.
 
     The interpreter is that of the float model, and is left without memory. Every value counts that a tensor
     has had in the course of a run, also inside of IF and WHILE, and before an operator overwrote it in place.
-    kind is an observer's; watchers get their tensors' values, too. Raises ModelError where there is no
+    kind is an observer's; watchers get their tensors' values, channels sees what is
+    observed, too. Raises ModelError where there is no
     sample, one does not fit, or a value is NaN or infinite, and what running the model raises.
     """
-    watch = _Watch(interpreter, {site: observer(kind) for site in sites}, watchers or {})
+    watch = _Watch(
+        interpreter, {site: observer(kind) for site in sites}, watchers or {}, channels or ChannelObserver()
+    )
     kept = KeptSamples()
     interpreter.observe(watch)
     try:
@@ -60,9 +65,10 @@ class _Watch:
         interpreter: Interpreter,
         observers: dict[Site, Observer],
         watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]],
+        channels: ChannelObserver,
     ) -> None:
         self._interpreter = interpreter
-        self._watchers = watchers
+        self._watchers, self._channels = watchers, channels
         self.observers = observers
         self.seen: set[Site] = set()
         self.sample = -1
@@ -78,7 +84,7 @@ class _Watch:
             values = subgraph.tensors[t].array()
             if not values.size:
                 continue
-            low, high = float(values.min()), float(values.max())
+            low, high = self._channels.extremes(site, values)
             if not (math.isfinite(low) and math.isfinite(high)):
                 _check(values, f"sample {self.sample}: tensor {self.name(site)!r}")
             for watcher in self._watchers.get(site, ()):

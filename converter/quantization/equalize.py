@@ -9,42 +9,22 @@ Source: Nagel et al., Data-Free Quantization (2019), section 4.1; over all sets 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Mapping
 
 import numpy as np
 
 from ...lite.tensor import TensorType
 from .channel_sets import ChannelSets
 from .float_graph import FloatGraph, Site, Step
-from .hessians import Watcher
 from .model_editor import ModelEditor
 
 Range = tuple[float, float]
-# Lowest and highest value of each channel: float64 [2, channels].
+# Lowest and highest value of each channel: float32 [2, channels].
 ChannelRanges = Mapping[Site, np.ndarray]
 
 # Channels that hardly have values are scaled no more.
 LEAST_FACTOR = 1 / 64
 _BIAS = 2  # of filters' operands
-
-
-class ChannelObserver:
-    """Sees the values of tensors; ranges are those of their channels."""
-
-    def __init__(self, sites: Iterable[Site]) -> None:
-        self._sites = sorted(sites)
-        self.ranges: dict[Site, np.ndarray] = {}
-
-    def watchers(self) -> dict[Site, list[Watcher]]:
-        """Who has to see which tensors."""
-        return {site: [partial(self._see, site)] for site in self._sites}
-
-    def _see(self, site: Site, values: np.ndarray) -> None:
-        rows = values.reshape(-1, values.shape[-1])
-        seen = np.stack([rows.min(axis=0), rows.max(axis=0)]).astype(np.float64)
-        old = self.ranges.get(site, seen)
-        self.ranges[site] = np.stack([np.minimum(old[0], seen[0]), np.maximum(old[1], seen[1])])
 
 
 def factors(sets: ChannelSets, channels: ChannelRanges, share: float) -> np.ndarray:

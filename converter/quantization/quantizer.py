@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,14 +16,14 @@ from ...lite.model import Model
 from ..flatbuffer import ModelFile
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
+from .channel_ranges import ChannelObserver
 from .channel_sets import ChannelSets
-from .equalize import ChannelObserver
 from .fewest_floats import Chosen, fewest_floats
 from .float16_weights import widen_float16
-from .float_graph import FloatGraph, Site
+from .float_graph import FloatGraph
 from .float_runner import float_interpreter
 from .full_integer import sites_to_observe
-from .hessians import Hessians, Watcher, hessian_watchers
+from .hessians import Hessians, hessian_watchers
 from .improve import chosen_improvements
 from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by
 from .mending import PLAIN, Mending
@@ -148,16 +147,13 @@ class Quantizer:
         integers = activation_scheme(self._recipe) is not None
         graph = FloatGraph(ModelEditor(model))
         channels = ChannelObserver(ChannelSets(graph).free if integers and observer == "minmax" else ())
-        watchers: dict[Site, list[Watcher]] = defaultdict(list, channels.watchers())
-        if self._recipe.uses_hessians:
-            for site, found_watchers in hessian_watchers(graph, hessians).items():
-                watchers[site] += found_watchers
         found = calibrate(
             float_interpreter(model),
             _samples(calibration_data),
             sites_to_observe(model) if integers else (),
             observer,
-            watchers,
+            hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None,
+            channels,
         )
         found.hessians, found.channels = hessians, channels.ranges
         if previous_calibration_result is not None:
