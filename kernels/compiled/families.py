@@ -59,6 +59,7 @@ _WHOLE = (
     "reverse",
     "rfft2d",
     "rnn",
+    "rows_by_matrices_f32",
     "rows_by_matrices_q8",
     "scatter",
     "segment",

@@ -9,27 +9,13 @@ from typing import Any
 
 from numba import int64
 
-from .language.lane_order import interleaved, lanes_transposed
-from .language.simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
+from .language.lane_order import interleaved, words_transposed
+from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
 from .lookup import lookup_in_registers
 
 ROWS = 16
 _COLUMNS, _QUAD = 64, 4  # of a vector of bytes, and of a word
 _BYTES, _WORDS, _SUMS = vector(i8, 64), vector(i32, ROWS), vector(f32, ROWS)
-
-
-def _transposed(e: Emitter, rows: list[Value]) -> list[Value]:
-    """Word j of each of 16 vectors of 16 words, as vector j."""
-    groups = []
-    for g in range(0, ROWS, 4):
-        words = [interleaved(e, rows[g + i], rows[g + i + 1], part) for i in (0, 2) for part in (0, 1)]
-        pairs = [e.builder.bitcast(v, vector(i64, 8)) for v in words]
-        fours = [interleaved(e, pairs[k], pairs[k + 2], part) for k in (0, 1) for part in (0, 1)]
-        groups.append([e.builder.bitcast(v, _WORDS) for v in fours])
-    out: list[Value] = [None] * ROWS
-    for k in range(4):
-        out[k::4] = lanes_transposed(e, [group[k] for group in groups])
-    return out
 
 
 def _looked_up(e: Emitter, planes: list[list[Value]], index: Value) -> list[Value]:
@@ -64,7 +50,7 @@ def _emit(
         for k, row in enumerate(rows):
             index = b.add(e.load(row, _BYTES, column), e.load_splat(offsets, i8, 64, k))
             words.append(b.bitcast(index, _WORDS))
-        for k, word in enumerate(_transposed(e, words)):
+        for k, word in enumerate(words_transposed(e, words)):
             e.store(word, kept, k * 64)
         left = e.smin(b.sub(depth, column), e.const(_COLUMNS))
 

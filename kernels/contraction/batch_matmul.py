@@ -27,6 +27,7 @@ from .blocks import (
     BATCH_MATMUL_PLAIN,
     BATCH_MATMUL_PLAIN_HYBRID,
     BATCH_MATMUL_Q8,
+    BATCH_MATMUL_ROWS_F32,
     BATCH_MATMUL_ROWS_Q8,
     GEMM_Q8,
     PACK_MATRICES_F32,
@@ -59,6 +60,8 @@ Calls = Callable[[FilterNode, BatchMatmulGeometry], list[KernelCall]]
 
 
 def float_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
+    if not n.w.is_constant and g.rows <= _MOST_UNPACKED:
+        return _float_row_calls(n, g)
     found = operands(n, None if n.w.is_constant else False)
     matrix_size = (g.depth + 1) * packed_columns(g.columns)
     packing: list[KernelCall] = []
@@ -73,6 +76,15 @@ def float_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     tensors, keep = {"x": found.n.x, "y": n.y}, (g.x_index, g.w_index)
     chunks, name = n.chunks(g.multiplies * _FLOAT_NS), "batch_matmul_f32"
     return [*found.calls, *packing, with_weights(name, name, args, tensors, packed, chunks, keep)]
+
+
+def _float_row_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
+    """The calls of few rows, for which packing w would not pay."""
+    found, args = operands(n), g.block(BATCH_MATMUL_ROWS_F32)
+    args["by_columns"] = found.w_by_columns
+    chunks = n.chunks(g.multiplies * _FLOAT_NS, g.batches * g.rows)
+    name, tensors, keep = "rows_by_matrices_f32", dict(found.n.tensors), (g.x_index, g.w_index)
+    return [*found.calls, KernelCall(name, "batch_matmul_rows_f32", args, tensors, chunks, keep=keep)]
 
 
 def _by_columns(w: Tensor, by_columns: bool, g: BatchMatmulGeometry) -> np.ndarray:

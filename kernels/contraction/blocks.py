@@ -83,9 +83,10 @@ BATCH_MATMUL_F32 = _block(_PAIRS + " rows columns depth w_bytes block_rows")
 # One GEMM_Q8 for each pair. blocks is room for one for each chunk, filled but for the addresses of x, w,
 # y and sums, which are those of the first matrix plus the pair's indices times these bytes.
 BATCH_MATMUL_Q8 = _block(_PAIRS + " sums blocks x_bytes w_bytes y_bytes sums_bytes")
-# The same of a few rows of bytes, with w as it lies: [matrices, columns, depth] if by_columns, else
-# [matrices, depth, columns]. Scratch for each chunk: two rows of bytes, in whole vectors, then a sum (int32)
-# for each column.
+# The same of a few rows, with w as it lies: [matrices, columns, depth] if by_columns, else [matrices, depth,
+# columns] ...
+BATCH_MATMUL_ROWS_F32 = _block(_PAIRS + " rows columns depth by_columns")
+# ... and of bytes. Scratch for each chunk: two rows, in whole vectors, then a sum (int32) for each column.
 BATCH_MATMUL_ROWS_Q8 = _block(
     _PAIRS + " rows columns depth by_columns x_offset w_zero_point y_zero_point rounding multipliers shifts "
     "float_scales scratch scratch_bytes"

@@ -77,6 +77,16 @@ CASES = [
         Kind((2, 0, 3)),
         litert_default=NO_EMPTY,
     ),
+    *(
+        batch_matmul_case(
+            f"batch-matmul-rows-{rows}-{depth}x{columns}-{adj_y}",
+            Kind((3, rows, depth)),
+            Kind((3, *((columns, depth) if adj_y else (depth, columns)))),
+            adj_y=adj_y,
+        )
+        for rows, depth, columns in ((1, 64, 200), (1, 197, 64), (2, 1, 3), (3, 7, 67), (1, 130, 1))
+        for adj_y in (False, True)
+    ),
     batch_matmul_case("batch-matmul-threads", Kind((4, 60, 64)), Kind((4, 64, 70)), num_threads=4),
     batch_matmul_case("batch-matmul-i8", _i8(2, 5, 7, zero_point=3), _i8(2, 7, 9), _Y8),
     batch_matmul_case("batch-matmul-i8-wide", _i8(2, 17, 10, zero_point=-5), _i8(2, 10, 70), _Y8),
