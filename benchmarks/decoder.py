@@ -135,7 +135,7 @@ def products(layers: int, add: Callable[[ModelBuilder, int, int], int]) -> bytes
 
 
 def attention(dtype: type, tokens: int) -> bytes:
-    """The caches [1, heads, tokens, depth] are computed, here copied, so that they are set in place."""
+    """Both caches [1, heads, tokens, depth] are inputs, so that they are copied before a token is set."""
     model = ModelBuilder()
     bytes_ = dtype is np.int8
 

@@ -3,8 +3,7 @@
     python benchmarks/transformer_models.py FOLDER    # in a Python with tensorflow (2.21)
     python benchmarks/compare.py FOLDER/*
 
-Writes FOLDER/<name>/{float,dynamic,int8}.tflite with random weights, and for ViT-tiny
-int16x8.tflite (TensorFlow's calibration does not take words).
+Writes FOLDER/<name>/{float,dynamic,int8}.tflite with random weights.
 """
 
 from __future__ import annotations
@@ -95,15 +94,10 @@ def converted(model: Any, kind: str, sample: Callable[[np.random.Generator], np.
     converter = tf.lite.TFLiteConverter.from_concrete_functions([function.get_concrete_function()])
     if kind != "float":
         converter.optimizations = [tf.lite.Optimize.DEFAULT]
-    if kind.startswith("int"):
+    if kind == "int8":
         rng = np.random.default_rng(1)
         converter.representative_dataset = lambda: ([sample(rng)] for _ in range(4))
-    if kind == "int8":
         converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
-    if kind == "int16x8":
-        ops = tf.lite.OpsSet
-        only = ops.EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8
-        converter.target_spec.supported_ops = [only, ops.TFLITE_BUILTINS]
     content: bytes = converter.convert()
     return content
 
@@ -116,7 +110,7 @@ def main() -> int:
     for name, build, sample in (("vit_tiny", vit, image), ("bert_mini", bert, words)):
         folder, model = Path(sys.argv[1]) / name, build()
         folder.mkdir(parents=True, exist_ok=True)
-        for kind in ("float", "dynamic", "int8", *(["int16x8"] if build is vit else [])):
+        for kind in ("float", "dynamic", "int8"):
             (folder / f"{kind}.tflite").write_bytes(converted(model, kind, sample))
             print(name, kind, flush=True)
     return 0
