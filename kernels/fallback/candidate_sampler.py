@@ -13,38 +13,14 @@ import numpy as np
 from .file_access import files_of, path_of
 from .kernel import KernelConstruction, KernelContext, checked_shape
 from .random import RandomKernel
-from .random_bits import PhiloxGenerator
 from .registry import kernel_class
+from .simple_philox import below, double, single
 from .status import InvalidArgumentError
 
 # Blocks of words that are reserved for each class that is drawn.
 _BLOCKS = 512
 # Who wants so many different classes of a range waits for ever for the rare ones.
 _MOST_TRIES = 1 << 24
-
-
-class _Words:
-    """Numbers made of a generator's words, one after another."""
-
-    def __init__(self, generator: PhiloxGenerator) -> None:
-        self._words: Iterator[int] = generator.words()
-
-    def real(self) -> float:
-        """In [0, 1), of 52 bits."""
-        high, low = next(self._words), next(self._words)
-        return ((high & 0xFFFFF) << 32 | low) / 2**52
-
-    def single(self) -> float:
-        """In [0, 1), of 23 bits."""
-        return (next(self._words) & 0x7FFFFF) / 2**23
-
-    def below(self, count: int, words: int) -> int:
-        """In [0, count), of so many words; those that would favour small numbers are drawn again."""
-        least = 0 if not count & (count - 1) else ((1 << 32 * words) - 1) % count + 1
-        while True:
-            value = sum(next(self._words) << 32 * i for i in range(words))
-            if value >= least:
-                return value % count
 
 
 class _Sampler(RandomKernel):
@@ -75,13 +51,13 @@ class _Sampler(RandomKernel):
             raise InvalidArgumentError(f"{op}: true_classes must be in [0, {self.range})")
         checked_shape((self.count,), np.dtype(np.int64))
         self.prepare(context)
-        classes, tries = self.draw(_Words(self.reserved(self.count * _BLOCKS)))
+        classes, tries = self.draw(self.reserved(self.count * _BLOCKS).words())
         context.set_output(0, classes)
         context.set_output(1, self._expected(wanted, tries))
         context.set_output(2, self._expected(classes, tries))
         self.seen(wanted)
 
-    def draw(self, words: _Words) -> tuple[np.ndarray, int]:
+    def draw(self, words: Iterator[int]) -> tuple[np.ndarray, int]:
         """The classes, int64, and how many were drawn to have so many different ones."""
         found: dict[int, None] | list[int] = {} if self.unique else []
         tries = 0
@@ -107,7 +83,7 @@ class _Sampler(RandomKernel):
     def prepare(self, context: KernelContext) -> None:
         """Done before classes are drawn."""
 
-    def one(self, words: _Words) -> int:
+    def one(self, words: Iterator[int]) -> int:
         """A class."""
         raise NotImplementedError
 
@@ -122,8 +98,8 @@ class _Sampler(RandomKernel):
 class UniformCandidateSampler(_Sampler):
     """Each class is as probable."""
 
-    def one(self, words: _Words) -> int:
-        return words.below(self.range, 2)
+    def one(self, words: Iterator[int]) -> int:
+        return below(words, self.range, 2)
 
     def chance(self, classes: np.ndarray) -> np.ndarray:
         return np.full(classes.shape, 1 / self.range)
@@ -132,8 +108,8 @@ class UniformCandidateSampler(_Sampler):
 class LogUniformCandidateSampler(_Sampler):
     """Class k is as probable as log((k + 2) / (k + 1)): of classes in the order of their frequency."""
 
-    def one(self, words: _Words) -> int:
-        return (int(math.exp(words.real() * math.log1p(self.range))) - 1) % self.range
+    def one(self, words: Iterator[int]) -> int:
+        return (int(math.exp(double(words) * math.log1p(self.range))) - 1) % self.range
 
     def chance(self, classes: np.ndarray) -> np.ndarray:
         return np.asarray(np.log((classes + 2.0) / (classes + 1.0)) / math.log1p(self.range))
@@ -145,7 +121,7 @@ class AllCandidateSampler(_Sampler):
     def range_of(self, construction: KernelConstruction) -> int:
         return construction.get_attr("num_sampled", int)
 
-    def draw(self, words: _Words) -> tuple[np.ndarray, int]:
+    def draw(self, words: Iterator[int]) -> tuple[np.ndarray, int]:
         return np.arange(self.count, dtype=np.int64), self.count
 
     def chance(self, classes: np.ndarray) -> np.ndarray:
@@ -161,8 +137,8 @@ class LearnedUnigramCandidateSampler(_Sampler):
         self._weights = np.ones(self.range, np.int64)
         self._ends = np.cumsum(self._weights)
 
-    def one(self, words: _Words) -> int:
-        return int(np.searchsorted(self._ends, words.below(int(self._ends[-1]), 1), "right"))
+    def one(self, words: Iterator[int]) -> int:
+        return int(np.searchsorted(self._ends, below(words, int(self._ends[-1])), "right"))
 
     def chance(self, classes: np.ndarray) -> np.ndarray:
         return np.asarray(self._weights[classes].astype(np.float32) / np.float32(self._ends[-1]))
@@ -203,8 +179,8 @@ class FixedUnigramCandidateSampler(_Sampler):
         self._total = np.add.accumulate(self._weights, dtype=np.float32)[-1]
         self._shares, self._aliases = _aliases(self._weights)
 
-    def one(self, words: _Words) -> int:
-        share, place = words.single(), words.below(len(self._shares), 1)
+    def one(self, words: Iterator[int]) -> int:
+        share, place = single(words), below(words, len(self._shares))
         return place if share < self._shares[place] else self._aliases[place]
 
     def chance(self, classes: np.ndarray) -> np.ndarray:

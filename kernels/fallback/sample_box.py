@@ -12,11 +12,11 @@ from .kernel import KernelConstruction, KernelContext
 from .random import RandomKernel
 from .random_bits import PhiloxGenerator
 from .registry import kernel, kernel_class
+from .simple_philox import below, single
 from .stateless_random import key_and_counter
 from .status import InvalidArgumentError
 
 _ALMOST_HALF = 0.5 - 0.0000001
-_WORD = (1 << 32) - 1
 # What is smaller is not counted as an object.
 _LEAST_AREA = 1.0
 _MOST_ATTEMPTS = 1 << 20
@@ -36,25 +36,6 @@ class _Box:
     def common(self, other: _Box) -> _Box:
         low = max(self.left, other.left), max(self.top, other.top)
         return _Box(*low, min(self.right, other.right), min(self.bottom, other.bottom))
-
-
-def _below(words: Iterator[int], limit: int) -> int:
-    """A number from 0 to limit - 1, each as likely as any other.
-
-    Source: TensorFlow tensorflow/core/lib/random/simple_philox.cc, Uniform.
-    """
-    word = next(words)
-    if limit & (limit - 1) == 0:
-        return word & (limit - 1)
-    least = _WORD % limit + 1
-    while word < least:
-        word = next(words)
-    return word % limit
-
-
-def _fraction(words: Iterator[int]) -> np.float32:
-    """A number from 0 to 1, of 23 bits."""
-    return np.float32((next(words) & 0x7FFFFF) / (1 << 23))
 
 
 def _width(height: int, ratio: np.float32) -> int:
@@ -78,7 +59,7 @@ def _crop(
     high = min(high, height)
     tall = min(low, high)
     if tall < high:
-        tall += _below(words, high - tall + 1)
+        tall += below(words, high - tall + 1)
     wide = _width(tall, ratio)
     # Rounding alone must not make it too small or too large.
     if tall * wide < least:
@@ -89,8 +70,8 @@ def _crop(
         wide = _width(tall, ratio)
     if not (least <= tall * wide <= most and 0 < wide <= width and 0 < tall <= height):
         return None
-    top = _below(words, height - tall) if tall < height else 0
-    left = _below(words, width - wide) if wide < width else 0
+    top = below(words, height - tall) if tall < height else 0
+    left = below(words, width - wide) if wide < width else 0
     return _Box(left, top, left + wide, top + tall)
 
 
@@ -105,8 +86,8 @@ def _objects(op: str, boxes: np.ndarray, size: tuple[int, int], whole_if_none: b
     if boxes.ndim != 3 or boxes.shape[2] != 4:
         raise InvalidArgumentError(f"{op}: bounding_boxes must be [batch, n, 4], got {list(boxes.shape)}")
     flat = boxes.reshape(-1, 4)
-    if np.any(~((flat >= 0) & (flat <= 1))) or np.any(flat[:, :2] >= flat[:, 2:]):
-        raise InvalidArgumentError(f"{op}: boxes must ascend from 0 to 1, got {flat.tolist()[:4]}")
+    if np.any(~((flat >= 0) & (flat <= 1))):
+        raise InvalidArgumentError(f"{op}: boxes must be from 0 to 1, got {flat.tolist()[:4]}")
     scaled = flat.astype(np.float32) * np.array([height, width] * 2, np.float32)
     found = [_Box(left, top, right, bottom) for top, left, bottom, right in scaled.astype(np.int64).tolist()]
     if not found and not whole_if_none:
@@ -145,14 +126,14 @@ def _sampled(
     is taken, the whole image when none of max_attempts does.
     """
     ratios, areas = limits.checked()
-    if image_size.shape != (3,) or min(int(n) for n in image_size[:2]) < 1 or not 0 <= least <= 1:
-        message = "image_size must be 3 positive sizes and min_object_covered from 0 to 1"
+    if image_size.shape != (3,) or min(int(n) for n in image_size[:2]) < 1 or not least >= 0:
+        message = "image_size must be 3 positive sizes and min_object_covered 0 or more"
         raise InvalidArgumentError(f"{limits.op}: {message}, got {image_size.tolist()} and {least}")
     size = int(image_size[0]), int(image_size[1])
     objects = _objects(limits.op, boxes, size, limits.whole_if_none)
     chosen = _Box(0, 0, size[1], size[0])
     for _ in range(limits.max_attempts):
-        ratio = _fraction(words) * (ratios[1] - ratios[0]) + ratios[0]
+        ratio = np.float32(single(words)) * (ratios[1] - ratios[0]) + ratios[0]
         crop = _crop(words, size, (areas[0], areas[1]), ratio)
         if crop is not None and _shows(crop, objects, least):
             chosen = crop

@@ -48,6 +48,26 @@ KNOWN = (
         r"^differs: run_graph: [^#]*must (be|have|ascend)",
         "TensorFlow does not look whether these sizes go together, and reads what lies there",
     ),
+    Known(
+        ("CholeskyGrad", "BatchCholeskyGrad"),
+        r"np\.float(32|64)\(nan\), not np\.float(32|64)\(-?inf\)",
+        "a triangle that cannot be inverted leaves no number, which one hangs on the order of terms",
+    ),
+    Known(
+        ("DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput"),
+        r"\| .*dilations=",
+        "TensorFlow's CPU kernels leave out the dilations",
+    ),
+    Known(
+        ("MaxPoolWithArgmax", "QuantizedMaxPool"),
+        r"strides must be 1 at batch and channels",
+        "TensorFlow does not look at the stride of channels, and takes it for 1",
+    ),
+    Known(
+        (),
+        r"^differs: run_graph: [^#]*key must be \[1\] and counter \[2\], got \[1\] and \[1\]",
+        "TensorFlow reads a counter's second half where there is none",
+    ),
     Known(("BroadcastArgs",), r"^differs: LiteRT, run \d: died \|", "LiteRT dies of empty shapes"),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )

@@ -55,7 +55,7 @@ def test_a_generator_goes_on() -> None:
     assert crops[0] == crops[1] and crops[0][0] != crops[0][1]
 
 
-@pytest.mark.parametrize("boxes", [np.zeros((1, 0, 4)), np.array([[[0.5, 0, 0.25, 1]]]), np.ones((2, 4))])
+@pytest.mark.parametrize("boxes", [np.zeros((1, 0, 4)), np.array([[[0.5, 0, 0.25, 1.5]]]), np.ones((2, 4))])
 def test_boxes_that_cannot_be_are_refused(boxes: np.ndarray) -> None:
     with pytest.raises(InvalidArgumentError):
         sample(1, boxes.astype(np.float32))
