@@ -36,10 +36,12 @@ def _prod(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
 
 def _mean(x: np.ndarray, axes: tuple[int, ...], keep: bool) -> np.ndarray:
     """The mean: of integers rounded towards zero, of no elements NaN (integers and complex numbers: 0)."""
-    total = _sum(x, axes, keep)
+    # Integers add up in 64 bits, so that a mean of bytes is one.
+    wide = x.astype(f"{x.dtype.kind}8") if x.dtype.kind in "iu" else x
+    total = _sum(wide, axes, keep)
     count = int(np.prod([x.shape[axis] for axis in axes], dtype=np.int64))
     if count == 0 and x.dtype.kind in "iuc":
-        return total
+        return total.astype(x.dtype)
     if x.dtype.kind not in "iu":
         return np.asarray(total / x.dtype.type(count))
     quotient = np.abs(total.astype(object)) // count
