@@ -20,7 +20,7 @@ import ai_edge_litert.interpreter as litert
 import numpy as np
 from compare import machine, pin
 from numlite import interpreter as numlite
-from numlite.cli.comparison import litert_version, outputs_agree
+from numlite.cli.comparison import litert_version, outputs_agree, run
 from numlite.cli.timing import Spread, in_words, time_in_turns
 from operators_data import movement, reductions
 from operators_elementwise import binary, conversions, stablehlo, unary
@@ -102,31 +102,13 @@ def from_cases() -> Iterator[Work]:
 def measure(work: Work, seconds: float) -> Measured:
     """Outputs are compared before anything is timed. Raises what either interpreter refuses."""
     content, inputs = work.content(), work.inputs()
-    both = [opened(api, content, inputs) for api in (litert, numlite)]
-    theirs, ours = (outputs_of(interpreter) for interpreter in both)
+    both = [api.Interpreter(model_content=content, num_threads=1) for api in (litert, numlite)]
+    theirs, ours = (run(interpreter, interpreter.get_input_details(), inputs) for interpreter in both)
     outputs, _ = outputs_agree(theirs, ours)
     times = time_in_turns([interpreter.invoke for interpreter in both], seconds)
     spreads = [Spread.of(times[:, 0]), Spread.of(times[:, 1]), Spread.of(times[:, 0] / times[:, 1])]
     quietest = float(times[:, 0].min() / times[:, 1].min())
     return Measured(work.name, *spreads, quietest, outputs)
-
-
-def opened(api: object, content: bytes, inputs: list[np.ndarray]) -> litert.Interpreter:
-    """An interpreter of one thread that has run once."""
-    interpreter = api.Interpreter(model_content=content, num_threads=1)
-    details = interpreter.get_input_details()
-    for detail, value in zip(details, inputs, strict=True):
-        if tuple(detail["shape"]) != value.shape:
-            interpreter.resize_tensor_input(detail["index"], value.shape)
-    interpreter.allocate_tensors()
-    for detail, value in zip(details, inputs, strict=True):
-        interpreter.set_tensor(detail["index"], value)
-    interpreter.invoke()
-    return interpreter
-
-
-def outputs_of(interpreter: litert.Interpreter) -> list[np.ndarray]:
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
 
 
 def report(results: list[Measured], below: float) -> None:

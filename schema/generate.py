@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -290,22 +291,25 @@ def outputs() -> dict[Path, str]:
 
 def stale() -> list[Path]:
     """The generated files that no longer follow from their .fbs."""
-    return [
-        path
-        for path, text in outputs().items()
-        if not path.exists() or path.read_text(encoding="utf-8") != text
-    ]
+    return differing(outputs())
 
 
-def main() -> int:
+def differing(texts: Mapping[Path, str]) -> list[Path]:
+    """The files that have another text."""
+    return [p for p, text in texts.items() if not p.exists() or p.read_text(encoding="utf-8") != text]
+
+
+def write_or_check(texts: Mapping[Path, str], command: str) -> int:
+    """Write files, or with --check name those that differ and the command for them: an exit status."""
     if "--check" in sys.argv[1:]:
-        for path in stale():
-            print(f"{path.name} is stale: run python -m numlite.schema.generate", file=sys.stderr)
-        return 1 if stale() else 0
-    for path, text in outputs().items():
+        found = differing(texts)
+        for path in found:
+            print(f"{path.name} is stale: run {command}", file=sys.stderr)
+        return 1 if found else 0
+    for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(outputs(), "python -m numlite.schema.generate"))

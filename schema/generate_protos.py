@@ -10,6 +10,8 @@ from pathlib import Path
 from google.protobuf.descriptor_pb2 import DescriptorProto, EnumDescriptorProto, FileDescriptorProto
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto as FieldProto
 
+from .generate import differing, write_or_check
+
 FOLDER = Path(__file__).parent
 
 SCALARS = {
@@ -322,18 +324,8 @@ def outputs() -> dict[Path, str]:
 
 def stale() -> list[Path]:
     """The generated files that no longer follow from their .proto file."""
-    return [p for p, text in outputs().items() if not p.exists() or p.read_text(encoding="utf-8") != text]
-
-
-def main() -> int:
-    if "--check" in sys.argv[1:]:
-        for path in stale():
-            print(f"{path.name} is stale: run python -m numlite.schema.generate_protos", file=sys.stderr)
-        return 1 if stale() else 0
-    for path, text in outputs().items():
-        path.write_text(text, encoding="utf-8")
-    return 0
+    return differing(outputs())
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write_or_check(outputs(), "python -m numlite.schema.generate_protos"))

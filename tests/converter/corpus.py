@@ -14,6 +14,8 @@ import numpy as np
 from numlite.converter import Conversion, convert, read_graph
 from numlite.converter.target_spec import Settings
 
+from ..running import run
+
 FOLDER = Path(__file__).resolve().parents[3] / "shared/convert/graphs"
 
 
@@ -100,12 +102,4 @@ def run_model(model: bytes, inputs: Sequence[np.ndarray], runtime: str) -> list[
     """The outputs by numlite's interpreter or LiteRT's ("litert")."""
     module = "numlite.interpreter" if runtime == "numlite" else "ai_edge_litert.interpreter"
     interpreter = import_module(module).Interpreter(model_content=model)
-    details = interpreter.get_input_details()
-    for detail, value in zip(details, inputs, strict=True):
-        if tuple(detail["shape"]) != value.shape:
-            interpreter.resize_tensor_input(detail["index"], value.shape)
-    interpreter.allocate_tensors()
-    for detail, value in zip(details, inputs, strict=True):
-        interpreter.set_tensor(detail["index"], value)
-    interpreter.invoke()
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
+    return run(interpreter, *inputs)

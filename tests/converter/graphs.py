@@ -11,6 +11,8 @@ from numlite.schema import tflite
 from numlite.schema.operator_code import builtin_code
 from numlite.schema.verifier import verify
 
+from ..running import run
+
 
 def sine_graph() -> GraphBuilder:
     """f(x) = sin(x) + x + sin(2x)."""
@@ -44,19 +46,6 @@ def run_numlite(model: bytes, *inputs: np.ndarray) -> list[np.ndarray]:
     from numlite.interpreter import Interpreter
 
     return run(Interpreter(model_content=model), *inputs)
-
-
-def run(interpreter: object, *inputs: np.ndarray) -> list[np.ndarray]:
-    """The outputs by an interpreter of LiteRT's interface."""
-    details = interpreter.get_input_details()
-    for detail, value in zip(details, inputs, strict=True):
-        if tuple(detail["shape"]) != value.shape:
-            interpreter.resize_tensor_input(detail["index"], value.shape)
-    interpreter.allocate_tensors()
-    for detail, value in zip(details, inputs, strict=True):
-        interpreter.set_tensor(detail["index"], value)
-    interpreter.invoke()
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
 
 
 def checked(model: bytes) -> bytes:

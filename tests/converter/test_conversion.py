@@ -15,7 +15,8 @@ from numlite.lite.tensor import TensorType
 from numlite.schema import tflite
 from numlite.schema.graph_def import AttrValue, GraphDef, TensorShapeProto
 
-from .graphs import checked, histogram, operators, run, run_litert, sine_graph
+from ..running import run
+from .graphs import checked, histogram, operators, run_litert, sine_graph
 
 RANDOM = np.random.default_rng(5)
 

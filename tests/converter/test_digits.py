@@ -9,7 +9,8 @@ import numpy as np
 from numlite.converter import convert_graph, read_graph
 from numlite.interpreter import Interpreter
 
-from .graphs import checked, histogram, run
+from ..running import run
+from .graphs import checked, histogram
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

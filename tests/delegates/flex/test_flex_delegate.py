@@ -29,23 +29,12 @@ from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
 from ...model_builder import ModelBuilder
+from ...running import run
 from ..graphs import add, unary
 from ..numpy_delegate import NumpyDelegate
 from .flex_models import add_flex, flex_options
 
 Op = tflite.BuiltinOperator
-
-
-def run(interpreter: Interpreter, *inputs: np.ndarray) -> list[np.ndarray]:
-    details = interpreter.get_input_details()
-    for detail, value in zip(details, inputs, strict=True):
-        if tuple(detail["shape"]) != value.shape:
-            interpreter.resize_tensor_input(detail["index"], value.shape)
-    interpreter.allocate_tensors()
-    for detail, value in zip(details, inputs, strict=True):
-        interpreter.set_tensor(detail["index"], value)
-    interpreter.invoke()
-    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()]
 
 
 def names(interpreter: Interpreter) -> list[str]:
