@@ -279,7 +279,8 @@ def known_numbers(x: Tensor) -> np.ndarray | None:
     if x.data.size > MOST_ELEMENTS:
         return None
     wide = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}.get(x.data.dtype.kind)
-    return None if wide is None else x.data.astype(wide)
+    with np.errstate(invalid="ignore"):
+        return None if wide is None else x.data.astype(wide)
 
 
 def _attribute(value: Attribute | str | Sequence[int]) -> Attribute:

@@ -13,6 +13,7 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("Celu", "Elu", "Gelu", "HardSigmoid", "HardSwish", "Hardmax", "LeakyRelu", "LogSoftmax", "Mish"),
         *("PRelu", "Relu", "Selu", "Shrink", "Softmax", "Softplus", "SwiGLU", "Swish", "ThresholdedRelu"),
     ),
+    "attention": ("Attention", "RotaryEmbedding"),
     "binary": (
         *("Add", "And", "BitShift", "BitwiseAnd", "BitwiseOr", "BitwiseXor", "Clip", "Div", "Equal"),
         *("Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max", "Mean", "Min", "Mod", "Mul", "Or"),
@@ -30,6 +31,12 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
         *("Compress", "Gather", "GatherElements", "GatherND", "NonZero", "OneHot", "Scatter"),
         *("ScatterElements", "ScatterND", "Unique", "ai.onnx.ml.ArrayFeatureExtractor"),
     ),
+    "labels": (
+        *("ai.onnx.ml.Binarizer", "ai.onnx.ml.FeatureVectorizer", "ai.onnx.ml.Imputer"),
+        *("ai.onnx.ml.LabelEncoder", "ai.onnx.ml.LinearClassifier", "ai.onnx.ml.LinearRegressor"),
+        *("ai.onnx.ml.Normalizer", "ai.onnx.ml.OneHotEncoder", "ai.onnx.ml.Scaler", "ai.onnx.ml.ZipMap"),
+    ),
+    "loss": ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"),
     "matmul": ("Det", "Einsum", "Gemm", "MatMul"),
     "movement": (
         *("CenterCropPad", "Concat", "DepthToSpace", "Pad", "ReverseSequence", "Slice", "SpaceToDepth"),
@@ -50,9 +57,21 @@ _OPERATORS: dict[str, tuple[str, ...]] = {
     ),
     "resize": ("Resize", "Upsample"),
     "rnn": ("GRU", "LSTM", "RNN"),
+    "sampling": (
+        *("BlackmanWindow", "CumProd", "GridSample", "HammingWindow", "HannWindow", "NonMaxSuppression"),
+    ),
+    "sequence": (
+        *("ConcatFromSequence", "Optional", "OptionalGetElement", "OptionalHasElement", "SequenceAt"),
+        *("SequenceConstruct", "SequenceEmpty", "SequenceErase", "SequenceInsert", "SequenceLength"),
+        *("SequenceMap", "SplitToSequence"),
+    ),
     "shape": (
         *("Constant", "ConstantOfShape", "Expand", "EyeLike", "Flatten", "Identity", "Range", "Reshape"),
         *("Shape", "Size", "Squeeze", "Trilu", "Unsqueeze"),
+    ),
+    "trees": (
+        *("ai.onnx.ml.TreeEnsemble", "ai.onnx.ml.TreeEnsembleClassifier"),
+        *("ai.onnx.ml.TreeEnsembleRegressor",),
     ),
 }
 

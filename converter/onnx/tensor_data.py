@@ -14,6 +14,7 @@ from ...schema.onnx import SparseTensorProto, TensorProto
 from .element_types import NUMPY, type_name
 
 _MOST_ELEMENTS = 1 << 40
+_MOST_AXES = 32
 _PACKED = (TensorProto.INT4, TensorProto.UINT4)
 # Where the elements are that stand in a field of their own.
 _FIELDS = {
@@ -40,7 +41,7 @@ class TensorData:
         what = f"tensor {proto.name!r}"
         shape = tuple(proto.dims)
         count = math.prod(shape)
-        if any(size < 0 for size in shape) or count > _MOST_ELEMENTS:
+        if any(size < 0 for size in shape) or count > _MOST_ELEMENTS or len(shape) > _MOST_AXES:
             raise ModelError(f"{what}: sizes must not be negative nor too many, got {list(shape)}")
         if proto.data_type == TensorProto.STRING:
             return _strings(proto, shape, count, what)

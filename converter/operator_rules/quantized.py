@@ -16,6 +16,7 @@ from ...schema.tflite import BuiltinOperator as Op
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from .integer_grid import Grid, grid_of, int8_tensor, integers_before
+from .layout import is_to_first
 from .pattern import bias_of, order_of
 from .rewriter import OperatorRewriter
 
@@ -109,7 +110,8 @@ def dequantize_later(rewriter: OperatorRewriter, operator: LiteOperator) -> bool
     Result: y = DEQUANTIZE(MAX_POOL_2D(q))
     """
     found, y = integers_before(operator.producer(0)), operator.result
-    if found is None or found[0].data is not None or not found[1].is_one:
+    if found is None or found[0].data is not None or not found[1].is_one or is_to_first(order_of(operator)):
+        # A transpose to channels first goes behind DEQUANTIZE, too.
         return False
     q, grid = found
     operands: list[LiteTensor | None] = [q, *operator.operands[1:]]

@@ -152,6 +152,15 @@ def test_an_operator_without_its_own_integers_stays_one_of_floats() -> None:
     assert counted(content)["SIN"] == 1
 
 
+def test_a_network_may_end_in_integers_with_channels_first() -> None:
+    """The transpose and what makes floats of integers may change places; one of the two stays last."""
+    net = Net()
+    x = net.paired("x", 2 / 255)
+    y = net.paired(net.add("Conv", [x, net.weights("w", (4, 3, 1, 1), 0)], "y"), 6 / 255)
+    content = compare(net.model([1, 3, 4, 4], y), uniform(1, 3, 4, 4), y, {"CONV_2D"}, 0.1)
+    assert counted(content) == {"QUANTIZE": 1, "TRANSPOSE": 2, "CONV_2D": 1, "DEQUANTIZE": 1}
+
+
 def test_weights_alone_become_floats() -> None:
     """Without pairs around, nothing is quantized."""
     net = Net()

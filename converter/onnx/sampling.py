@@ -1,0 +1,180 @@
+"""Boxes and grids: non-maximum suppression, values between pixels; running products and windows."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64
+from ...schema.onnx import TensorProto
+from .call import Call, Rule, axis_of
+from .channels import channels_first, channels_last
+from .element_types import NUMPY, inner_array
+from .movement import padded, sliced
+from .tensor import Tensor
+
+_MOST_CLASSES = 256
+
+
+def non_max_suppression(c: Call) -> Tensor:
+    """Batch, class and box of each box that is kept; one operator for each batch and class."""
+    boxes, scores = c.input(0), c.input(1)
+    batches, classes = scores.sizes[:2]
+    if -1 in (batches, classes, boxes.sizes[1]) or batches * classes > _MOST_CLASSES:
+        raise UnsupportedError(
+            f"batches, classes and boxes must be known, and at most {_MOST_CLASSES} classes in all"
+        )
+    most = c.constants(2, "the number of boxes")[0] if c.optional(2) is not None else 0
+    most = min(most, boxes.sizes[1])
+    if c.flag("center_point_box"):
+        boxes = _corners(c, boxes)
+    overlap, least = (_number(c, place, default) for place, default in ((3, 0.0), (4, -math.inf)))
+    if overlap.data is not None:
+        # ONNX keeps boxes that overlap by just the limit, the operator does not.
+        overlap = c.body.constant(np.nextafter(overlap.data, np.float32(math.inf)))
+    pairs = itertools.product(range(batches), range(classes))
+    rows = [_kept(c, boxes, scores, batch, kind, most, overlap, least) for batch, kind in pairs]
+    if most == 0 or not rows:
+        return c.body.constant(np.zeros((0, 3), np.int64))
+    found = rows[0] if len(rows) == 1 else c.make("ConcatV2", *rows, c.body.scalar(0, DT_INT32))
+    return c.body.cast(found, DT_INT64)
+
+
+def _number(c: Call, place: int, default: float) -> Tensor:
+    given = c.optional(place)
+    return (
+        c.body.scalar(default, DT_FLOAT) if given is None else c.make("Reshape", given, c.body.integers([]))
+    )
+
+
+def _corners(c: Call, boxes: Tensor) -> Tensor:
+    """[x, y, width, height] of the center as [y1, x1, y2, x2]."""
+    x, y, width, height = c.body.ops("Split", c.body.scalar(2, DT_INT32), boxes, num_split=4)
+    width, height = width * 0.5, height * 0.5
+    return c.make("ConcatV2", y - height, x - width, y + height, x + width, c.body.scalar(2, DT_INT32))
+
+
+def _kept(
+    c: Call, boxes: Tensor, scores: Tensor, batch: int, kind: int, most: int, overlap: Tensor, least: Tensor
+) -> Tensor:
+    """Rows [batch, class, box] of one class."""
+    zero = c.body.scalar(0, DT_INT32)
+    own = c.make("GatherV2", boxes, c.body.scalar(batch, DT_INT32), zero)
+    of_class = c.make("GatherNd", scores, c.body.integers([batch, kind]))
+    limit = c.body.scalar(most, DT_INT32)
+    places, count = c.body.ops(
+        "NonMaxSuppressionV4", own, of_class, limit, overlap, least, pad_to_max_output_size=True
+    )
+    kept = c.make("Slice", places, c.body.integers([0]), c.make("Reshape", count, c.body.integers([1])))
+    column = c.make("ExpandDims", kept, c.body.scalar(1, DT_INT32))
+    ends = [c.make("ZerosLike", column) + number for number in (batch, kind)]
+    return c.make("ConcatV2", *ends, column, c.body.scalar(1, DT_INT32))
+
+
+def grid_sample(c: Call) -> Tensor:
+    """Pixels at places of [-1, 1], the nearest or between four."""
+    x, grid = c.inputs()
+    if x.rank != 4 or not x.is_known or -1 in grid.sizes:
+        raise UnsupportedError("images of two dimensions, whose sizes are known, are built")
+    mode, around = c.text("mode", "linear"), c.text("padding_mode", "zeros")
+    aligned = c.flag("align_corners")
+    height, width = x.sizes[2:]
+    across, down = c.body.ops("Unpack", grid, num=2, axis=3)
+    xs, ys = (_place(v, size, aligned, around) for v, size in ((across, width), (down, height)))
+    last = channels_last(x)
+    if mode == "nearest":
+        return channels_first(_pixels(c, last, ys.apply("Round"), xs.apply("Round"), around))
+    if mode not in ("linear", "bilinear"):
+        raise UnsupportedError(f"mode {mode}: nearest and linear are built")
+    left, top = xs.apply("Floor"), ys.apply("Floor")
+    right_share, bottom_share = xs - left, ys - top
+    total: Tensor | None = None
+    for dy, row_share in ((0, 1 - bottom_share), (1, bottom_share)):
+        for dx, share in ((0, 1 - right_share), (1, right_share)):
+            weight = c.make("ExpandDims", row_share * share, c.body.scalar(3, DT_INT32))
+            part = _pixels(c, last, top + dy, left + dx, around) * weight
+            total = part if total is None else total + part
+    assert total is not None
+    return channels_first(total)
+
+
+def _place(v: Tensor, size: int, aligned: bool, around: str) -> Tensor:
+    """Where between 0 and size - 1 a number of [-1, 1] is; mirrored at the ends where told."""
+    at = (v + 1) * ((size - 1) / 2) if aligned else ((v + 1) * size - 1) * 0.5
+    if around == "reflection":
+        low, long = (0.0, size - 1.0) if aligned else (-0.5, float(size))
+        if not long:
+            return at * 0
+        away = (at - low).apply("Abs")
+        turn = away.body.op("FloorMod", away, away.body.scalar(2 * long, DT_FLOAT))
+        at = turn.minimum(2 * long - turn) + low
+    if around in ("border", "reflection"):
+        return at.maximum(0).minimum(size - 1)
+    if around != "zeros":
+        raise ModelError(f"padding_mode must be zeros, border or reflection, got {around!r}")
+    return at
+
+
+def _pixels(c: Call, image: Tensor, ys: Tensor, xs: Tensor, around: str) -> Tensor:
+    """Pixels of [n, h, w, c] at rows and columns [n, oh, ow], zeros outside."""
+    n, height, width, _ = image.sizes
+    rows, columns = (v.maximum(0).minimum(size - 1) for v, size in ((ys, height), (xs, width)))
+    batch = np.broadcast_to(np.arange(n, dtype=np.int32).reshape(n, 1, 1), ys.sizes)
+    places = [
+        c.body.constant(np.ascontiguousarray(batch)),
+        *(c.body.cast(v, DT_INT32) for v in (rows, columns)),
+    ]
+    found = c.make("GatherNd", image, c.make("Pack", *places, axis=3))
+    if around != "zeros":
+        return found
+    inside = c.make("LogicalAnd", rows.equals(ys), columns.equals(xs))
+    return found * c.make("ExpandDims", c.body.cast(inside, DT_FLOAT), c.body.scalar(3, DT_INT32))
+
+
+def cum_prod(c: Call) -> Tensor:
+    """Products from the start on, twice as many factors at each step."""
+    x, axis = c.input(0), axis_of(c.constants(1, "the axis")[0], c.input(0).rank)
+    size, one = x.sizes[axis], c.body.scalar(1, c.input(0).type)
+    if size == -1:
+        raise UnsupportedError("the size of the axis must be known")
+    backwards = c.flag("reverse")
+    axes = c.body.integers([axis])
+    y = c.make("ReverseV2", x, axes) if backwards else x
+
+    def moved(tensor: Tensor, by: int) -> Tensor:
+        pairs = [(by, 0) if each == axis else (0, 0) for each in range(x.rank)]
+        return sliced(padded(tensor, pairs, one), [axis], [0], [size], [1])
+
+    if c.flag("exclusive"):
+        y = moved(y, 1)
+    step = 1
+    while step < size:
+        y, step = y * moved(y, step), 2 * step
+    return c.make("ReverseV2", y, axes) if backwards else y
+
+
+def _window(weights: tuple[float, ...]) -> Rule:
+    """A sum of cosines over a constant number of places."""
+
+    def rule(c: Call) -> Tensor:
+        size = c.constants(0, "the size")[0]
+        steps = size if c.flag("periodic", True) else size - 1
+        at = 2 * np.pi * np.arange(size) / max(steps, 1)
+        data = sum((-1) ** k * weight * np.cos(k * at) for k, weight in enumerate(weights))
+        dtype = NUMPY[c.integer("output_datatype", TensorProto.FLOAT)]
+        return c.body.constant(inner_array(np.asarray(data).astype(dtype)))
+
+    return rule
+
+
+REGISTRATIONS: dict[str, Rule] = {
+    "BlackmanWindow": _window((0.42, 0.5, 0.08)),
+    "CumProd": cum_prod,
+    "GridSample": grid_sample,
+    "HammingWindow": _window((25 / 46, 21 / 46)),
+    "HannWindow": _window((0.5, 0.5)),
+    "NonMaxSuppression": non_max_suppression,
+}

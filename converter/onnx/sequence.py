@@ -1,0 +1,138 @@
+"""Sequences and optional values: lists whose length is known while the graph is read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import DT_INT32
+from .call import Call, Held, Rule, axis_of
+from .movement import equal_parts, split_of
+from .tensor import Tensor
+
+# A sequence that is mapped is written out item by item.
+_MOST_ITEMS = 256
+
+
+def construct(c: Call) -> list[Held]:
+    return [c.inputs()]
+
+
+def empty(c: Call) -> list[Held]:
+    return [[]]
+
+
+def _place(c: Call, at: int, length: int) -> int:
+    """A position that must be constant, from the front; the end where it is left out."""
+    if c.optional(at) is None:
+        return length
+    return int(c.constant(at, "the position").reshape(-1)[0])
+
+
+def at(c: Call) -> Tensor:
+    """One item."""
+    items = c.sequence(0)
+    return items[axis_of(_place(c, 1, 0), len(items))]
+
+
+def insert(c: Call) -> list[Held]:
+    items = list(c.sequence(0))
+    place = _place(c, 2, len(items))
+    if not -len(items) <= place <= len(items):
+        raise ModelError(f"position must be in [{-len(items)}, {len(items)}], got {place}")
+    items.insert(place, c.input(1))
+    return [items]
+
+
+def erase(c: Call) -> list[Held]:
+    items = list(c.sequence(0))
+    del items[axis_of(_place(c, 1, len(items) - 1), len(items))]
+    return [items]
+
+
+def length(c: Call) -> Tensor:
+    return c.body.constant(np.array(len(c.sequence(0)), np.int64))
+
+
+def concat_from(c: Call) -> Tensor:
+    """All items as one tensor, along an axis or a new one."""
+    items = c.sequence(0)
+    if not items:
+        raise ModelError("a sequence must have items to be joined")
+    axis, rank = c.integer("axis"), items[0].rank
+    if c.flag("new_axis"):
+        return c.make("Pack", *items, axis=axis_of(axis, rank + 1))
+    if len(items) == 1:
+        return items[0]
+    return c.make("ConcatV2", *items, c.body.scalar(axis_of(axis, rank), DT_INT32))
+
+
+def split_to(c: Call) -> list[Held]:
+    """Parts along an axis: of the sizes that are told, of one size, or of 1."""
+    x = c.input(0)
+    axis = axis_of(c.integer("axis", 0), x.rank)
+    whole = x.sizes[axis]
+    if whole == -1:
+        raise UnsupportedError("the size of the axis must be known")
+    told = c.optional(1)
+    if told is None:
+        parts = split_of(x, [1] * whole, axis)
+        return [
+            parts if c.flag("keepdims", True) else [c.make("Squeeze", y, squeeze_dims=[axis]) for y in parts]
+        ]
+    sizes = c.constants(1, "the sizes")
+    if told.rank == 0:
+        count = -(-whole // max(sizes[0], 1))
+        sizes = [min(sizes[0], whole - sizes[0] * place) for place in range(count)]
+    return [split_of(x, sizes or equal_parts(whole, 1), axis)]
+
+
+def mapped(c: Call) -> list[Held]:
+    """The subgraph on each item, and on those of other sequences beside it."""
+    graph, items = c.graph("body"), c.sequence(0)
+    if len(items) > _MOST_ITEMS:
+        raise UnsupportedError(f"a sequence of at most {_MOST_ITEMS} items is mapped, got {len(items)}")
+    results: list[list[Tensor]] = [[] for _ in graph.output]
+    for place in range(len(items)):
+        inner = c.importer.inner(c.body)
+        for info, held in zip(graph.input, c.operands, strict=True):
+            inner.values[info.name] = held[place] if isinstance(held, list) else held
+        inner.initializers(graph)
+        inner.run(graph.node)
+        for found, info in zip(results, graph.output, strict=True):
+            value = inner.find(info.name)
+            if not isinstance(value, Tensor):
+                raise UnsupportedError("sequences of sequences")
+            found.append(value)
+    return list(results)
+
+
+def optional(c: Call) -> list[Held]:
+    """The value, or nothing."""
+    return [c.operands[0] if c.operands else None]
+
+
+def has_element(c: Call) -> Tensor:
+    return c.body.constant(np.array(bool(c.operands) and c.operands[0] is not None))
+
+
+def get_element(c: Call) -> list[Held]:
+    if not c.operands or c.operands[0] is None:
+        raise ModelError("there must be a value to be got")
+    return [c.operands[0]]
+
+
+REGISTRATIONS: dict[str, Rule] = {
+    "ConcatFromSequence": concat_from,
+    "Optional": optional,
+    "OptionalGetElement": get_element,
+    "OptionalHasElement": has_element,
+    "SequenceAt": at,
+    "SequenceConstruct": construct,
+    "SequenceEmpty": empty,
+    "SequenceErase": erase,
+    "SequenceInsert": insert,
+    "SequenceLength": length,
+    "SequenceMap": mapped,
+    "SplitToSequence": split_to,
+}
