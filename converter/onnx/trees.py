@@ -39,11 +39,14 @@ class Forest:
 
     def depth(self) -> int:
         """How many steps lead from a root to the farthest leaf; ModelError for nodes in a circle."""
-        here, steps = self.roots, 0
+        here, steps, seen = self.roots, 0, set(self.roots.tolist())
         while np.any((self.yes[here] != here) | (self.no[here] != here)):
             here, steps = np.unique(np.concatenate([self.yes[here], self.no[here]])), steps + 1
+            seen.update(here.tolist())
             if steps > len(self.yes):
-                raise ModelError("trees must have no circles")
+                break
+        if steps > len(self.yes) or len(seen) < len(self.yes):
+            raise ModelError("trees must have one root each and no circles")
         return steps
 
 
