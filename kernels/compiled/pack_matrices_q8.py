@@ -87,7 +87,6 @@ def pack_matrices_q8(a, chunk, chunks):
         row_step, column_step = 1, a.depth
     header = a.header_rows
     rows = header + steps
-    rounding = carray(int32_pointer(a.rounding_rows), (header - 1, a.columns))
     x_offset, zero_points = np.int32(a.x_offset), np.int32(a.w_zero_point * a.depth)
     total = a.matrices * panels
     for i in range(total * chunk // chunks, total * (chunk + 1) // chunks):
@@ -97,6 +96,7 @@ def pack_matrices_q8(a, chunk, chunks):
         width = PANEL_COLUMNS if left > NARROW_COLUMNS else NARROW_COLUMNS
         address = a.packed + rows * (matrix * row_columns + column) * 4
         panel = carray(int32_pointer(address), (rows, width))
+        rounding = int32_pointer(a.rounding_rows + (header - 1) * column * 4)
         source = a.w + matrix * a.depth * a.columns + column * column_step
         w = int8_pointer(source)
         done = 0
@@ -124,6 +124,7 @@ def pack_matrices_q8(a, chunk, chunks):
                 panel[header + whole, to] = value
                 sum_ += part
             panel[0, to] = np.int32(-x_offset * np.int32(sum_ - zero_points))
-            for row in range(1, header):
-                panel[row, to] = rounding[row - 1, column + j]
+        for row in range(1, header):
+            for place in range(width):
+                panel[row, place] = rounding[(row - 1) * width + place]
     return 0

@@ -127,7 +127,8 @@ def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     if n.w.is_constant:
         packed = _packed(_by_columns(found.n.w, found.w_by_columns, g), f, rows)
     else:
-        steps, name, header = -(-g.depth // 4), "pack_matrices_q8", np.stack(rows)
+        steps, name = -(-g.depth // 4), "pack_matrices_q8"
+        header = panels(np.zeros((g.columns, 1, 0), np.int8), np.stack(rows))
         packed = n.scratch(g.w_matrices * (1 + len(rows) + steps) * packed_columns(g.columns) * 4)
         fields = {"by_columns": found.w_by_columns, "x_offset": f.x_offset, "w_zero_point": f.w_zero_point}
         fields |= {"rounding_rows": address(header), "header_rows": 1 + len(rows)}

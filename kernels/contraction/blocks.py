@@ -109,8 +109,8 @@ PACK_PANELS_F32 = _block("w bias packed groups columns depth")
 # ... and of w [matrices, depth, columns], with zeros in the biases' place.
 PACK_MATRICES_F32 = _block("w packed matrices columns depth")
 # w is [matrices, columns, depth] if by_columns, else [matrices, depth, columns]. A column's header is
-# -x_offset times the sum of what its weights are above their zero point, and the rows at rounding_rows,
-# 32-bit [header_rows - 1, columns].
+# -x_offset times the sum of what its weights are above their zero point, and below it what lies at
+# rounding_rows: header_rows - 1 rows of 32 bits, in panels.
 PACK_MATRICES_Q8 = _block(
     "w packed rounding_rows header_rows matrices columns depth by_columns x_offset w_zero_point"
 )
