@@ -86,6 +86,15 @@ def test_without_processes_this_one_compiles(tmp_path: Path, monkeypatch: pytest
     assert len(kept(tmp_path)) == 1
 
 
+def test_without_a_terminal_the_log_has_a_line(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(build, "build", lambda families, done: None)
+    with caplog.at_level("INFO", "numlite"):
+        Library()._compile(["reshape", "fill"])
+    assert caplog.messages == ["Compiling kernels: 2 families, once per machine"]
+
+
 def test_an_unknown_kernel() -> None:
     with pytest.raises(KeyError, match="no_such_kernel"):
         Library().address("executor", "no_such_kernel")

@@ -84,7 +84,7 @@ class Library:
         from .build import build
         from .progress import Progress
 
-        with Progress("Compiling kernels", len(families)) as progress:
+        with Progress("Compiling kernels", len(families), "families, once per machine") as progress:
 
             def done(family: str, image: bytes) -> None:
                 _keep(family, image)

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, where that is a terminal."""
+"""A progress bar on standard error, where that is a terminal, else a line of the log."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 
 
 class Progress:
-    """A context manager that counts steps from 0 to total."""
+    """A context manager that counts steps from 0 to total.
 
-    def __init__(self, title: str, total: int) -> None:
-        self.title, self.total, self.count = title, total, 0
+    Without a terminal the log has one line that says what begins: title, how many, and note.
+    """
+
+    def __init__(self, title: str, total: int, note: str) -> None:
+        self.title, self.total, self.note, self.count = title, total, note, 0
         self._bar: Any = None
         self._task: Any = None
         self._shown = sys.stderr is not None and sys.stderr.isatty()
@@ -26,6 +29,10 @@ class Progress:
                 self._task = self._bar.add_task(self.title, total=self.total)
             except ImportError:
                 self._print()
+        else:
+            import logging
+
+            logging.getLogger("numlite").info("%s: %d %s", self.title, self.total, self.note)
         return self
 
     def step(self) -> None:
