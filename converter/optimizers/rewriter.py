@@ -61,6 +61,8 @@ class OptimizingRewriter(FusingRewriter):
         is_written = any("Assign" in node.op or "Inplace" in node.op for node in block)
         self.copy_op = "Snapshot" if is_written else "Identity"
 
+    adds_by_add = True
+
     @property
     def is_aggressive(self) -> bool:
         return self.level == Toggle.AGGRESSIVE

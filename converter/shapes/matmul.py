@@ -82,6 +82,7 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     "MatMul": matmul,
     "SparseMatMul": matmul,
     **dict.fromkeys(("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), batch_matmul),
+    "_MklFusedBatchMatMulV2": batch_matmul,
     "Einsum": einsum,
     "SparseTensorDenseMatMul": sparse_matmul,
     "TridiagonalMatMul": tridiagonal_product,

@@ -26,6 +26,8 @@ class NodeRewriter(Rewriter[Node]):
 
     copy_op = "Snapshot"
     infers = False
+    # Whether a sum of a difference's parts is an Add, as Grappler spells it, and not an AddV2.
+    adds_by_add = False
     # Whether a NaN or infinity times 0 must stay one.
     keeps_nan = False
 

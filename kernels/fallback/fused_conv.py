@@ -18,8 +18,10 @@ from .depthwise_conv import depthwise_conv_2d
 from .dtypes import FLOATS
 from .half_precision import widened
 from .kernel import checked_shape
+from .onednn import swish
 from .registry import kernel
 from .resize import resize_bilinear
+from .special import erf
 from .status import InvalidArgumentError
 
 _FLOAT_16_32_64 = frozenset((graph_def.DT_HALF, graph_def.DT_FLOAT, graph_def.DT_DOUBLE))
@@ -29,6 +31,8 @@ _ACTIVATIONS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "Elu": elu,
     "Tanh": lambda x: np.tanh(widened(x)).astype(x.dtype),
     "Sigmoid": lambda x: (1 / (1 + np.exp(-widened(x)))).astype(x.dtype),
+    "_MklSwish": swish,
+    "GeluExact": lambda x: _gelu_exact(widened(x)).astype(x.dtype),
     "GeluApproximate": lambda x: _gelu_approximate(widened(x)).astype(x.dtype),
 }
 
@@ -40,6 +44,11 @@ class FusedOps:
     fused_ops: list[str]
     epsilon: float
     leakyrelu_alpha: float
+
+
+def _gelu_exact(x: np.ndarray) -> np.ndarray:
+    half, root = x.dtype.type(0.5), x.dtype.type(np.sqrt(0.5))
+    return np.asarray(half * x * (1 + erf(x * root)))
 
 
 def _gelu_approximate(x: np.ndarray) -> np.ndarray:

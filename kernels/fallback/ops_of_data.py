@@ -124,6 +124,7 @@ DATA: dict[str, tuple[str, ...]] = {
     "string_format": ("AsString", "StringFormat"),
     "string_hash": (
         *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "Fingerprint"),
+        "_TensorToHashBucketFast",
     ),
     "top_k": ("TopK", "TopKV2", "ApproxTopK", "NthElement", "InTopK", "InTopKV2"),
     "unicode": (

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from ..fingerprint import fingerprint64
-from .dtypes import PLAIN
+from .dtypes import INTEGERS, PLAIN
 from .each_string import each_string
 from .registry import kernel
 from .status import InvalidArgumentError
@@ -83,6 +83,11 @@ def string_to_hash_bucket_fast(x: np.ndarray, *, num_buckets: int) -> np.ndarray
     return _bucketed(x, each_string(fingerprint64, x), num_buckets)
 
 
+def tensor_to_hash_bucket_fast(x: np.ndarray, *, num_buckets: int) -> np.ndarray:
+    """FarmHash's Fingerprint64 of each whole number as it is written, modulo num_buckets: int64."""
+    return _bucketed(x, [fingerprint64(str(value).encode()) for value in x.reshape(-1).tolist()], num_buckets)
+
+
 def string_to_hash_bucket_strong(x: np.ndarray, *, num_buckets: int, key: list[int]) -> np.ndarray:
     """SipHash of each string under a key of two numbers, modulo num_buckets: int64."""
     if len(key) != 2:
@@ -115,6 +120,7 @@ def _row_hash(row: np.ndarray) -> int:
 REGISTRATIONS = (
     kernel("StringToHashBucket", string_to_hash_bucket),
     kernel("StringToHashBucketFast", string_to_hash_bucket_fast),
+    kernel("_TensorToHashBucketFast", tensor_to_hash_bucket_fast, T=INTEGERS),
     kernel("StringToHashBucketStrong", string_to_hash_bucket_strong),
     kernel("Fingerprint", fingerprint, T=PLAIN),
 )

@@ -10,6 +10,17 @@ from ..constant_controls import drop_needless_controls
 from ..turn import Turn
 from .activation import fuse_gpu_activation, leaky_relu_of_max
 from .normalization import fuse_contraction_norm, fuse_norm_without_device, split_batch_norm
+from .onednn import (
+    fuse_added_vector,
+    fuse_bias_behind_squeeze,
+    fuse_gelu,
+    fuse_hash_of_numbers,
+    fuse_instance_norm,
+    fuse_mish,
+    fuse_norm_in_training,
+    fuse_scaled_product,
+    fuse_swish,
+)
 
 # Ops that start with "_" are TensorFlow's own: graphs of target "portable" have none.
 PRIVATE = (
@@ -19,6 +30,16 @@ PRIVATE = (
     fuse_activation,
     fuse_batch_norm,
     fuse_norm_without_device,
+    fuse_norm_in_training,
+    fuse_bias_behind_squeeze,
+    fuse_added_vector,
+    # Behind those that make the convolutions and products with bias that they look for.
+    fuse_swish,
+    fuse_mish,
+    fuse_gelu,
+    fuse_scaled_product,
+    fuse_instance_norm,
+    fuse_hash_of_numbers,
 )
 PUBLIC = (leaky_relu_of_max, split_batch_norm)
 

@@ -13,6 +13,8 @@ from ..node_rewriter import NodeRewriter, data_type, rank_of, shape_of
 from .evaluate import run
 from .tensors import constant_of, known_array
 
+# Types that Add has, too, and not AddV2 alone.
+_ADDED = frozenset(("f16", "bf16", "f32", "f64", "i32", "i64"))
 _ADD, _SUB = ("Add", "AddV2", "BiasAdd"), ("Sub",)
 _MUL, _DIV = ("Mul",), ("Div", "RealDiv")
 _SUMS, _PRODUCTS = (*_ADD, *_SUB), (*_MUL, *_DIV)
@@ -167,6 +169,9 @@ def _rebuild(
         op, operands = parent.op, operands if place == 0 else operands[::-1]
     else:
         op = _plus(parent, child)
+        mixed = parent.op in _SUB or child.op in _SUB
+        if mixed and rewriter.adds_by_add and data_type(parent.results[0].type).name in _ADDED:
+            op = "Add"
     attributes: Attributes = (
         dict(parent.attributes) if op == parent.op else {"T": data_type(operands[0].type)}
     )
