@@ -92,3 +92,24 @@ def test_a_contraction_that_is_fetched_stays() -> None:
     net = biased("Relu")
     net.fetches.append(next(node.name for node in net.graph_def.node if node.op == "Conv2D"))
     check(placed(net, CPU), "Conv2D BiasAdd Relu Const Const", "remap")
+
+
+def test_a_vector_added_to_channels_is_a_bias() -> None:
+    for shape in ((4,), (1, 1, 1, 4)):
+        net = Net()
+        conv = net.op(
+            "Conv2D", net.x(1, 4, 4, 2), net.c(np.ones((3, 3, 2, 4))), strides=[1, 1, 1, 1], padding="SAME"
+        )
+        total = net.op("AddV2", conv, net.c(np.arange(4).reshape(shape)))
+        net.out(net.op("Relu", total)).on("/device:CPU:0")
+        check(net, "_FusedConv2D Const Const", "remap", "pruning")
+        check(net, "Conv2D AddV2 Relu Const Const", "remap", "pruning", onednn=False)
+
+
+def test_a_vector_along_another_axis_is_no_bias() -> None:
+    net = Net()
+    conv = net.op(
+        "Conv2D", net.x(1, 4, 4, 2), net.c(np.ones((3, 3, 2, 4))), strides=[1, 1, 1, 1], padding="SAME"
+    )
+    net.out(net.op("AddV2", conv, net.c(np.arange(4).reshape(1, 1, 4, 1)))).on("/device:CPU:0")
+    check(net, "Conv2D AddV2 Const Const", "remap", "pruning")

@@ -11,14 +11,19 @@ from ...transforms.folding.tensors import known_array, known_integers
 from ...transforms.node_rewriter import data_type, rank_of
 from ...transforms.remapping.batch_norm import with_relu
 from ...transforms.remapping.fused_node import device_of, element, known_attributes, only_use, source
-from ..arithmetic.nodes import INTEGERS, become, inner, shape
+from ..arithmetic.nodes import INTEGERS, become, inner, number, shape
 from ..rewriter import OptimizingRewriter
 
 _SOURCE = "TensorFlow core/grappler/optimizers/remapper.cc"
 _ONEDNN = ("devices", "onednn")
 _ADDS = ("Add", "AddV2")
 _FLOATS = ("f32", "bf16")
-_ACTIVATIONS = ("Relu", "Relu6", "Elu", "LeakyRelu")
+_CONTRACTIONS = {
+    "Conv2D": "_FusedConv2D",
+    "Conv3D": "_FusedConv3D",
+    "DepthwiseConv2dNative": "_FusedDepthwiseConv2dNative",
+    "MatMul": "_FusedMatMul",
+}
 _SQUEEZED_LAST = (3, -1)
 
 
@@ -92,47 +97,59 @@ def fuse_gelu(rewriter: OptimizingRewriter, node: Node) -> bool:
     return False
 
 
-def _beside(node: Node, number: float, ops: tuple[str, ...]) -> Node | None:
-    """The node of one of the ops that a node takes beside a constant of about the number."""
+def _beside(node: Node, wanted: float, ops: tuple[str, ...]) -> Node | None:
+    """The node of one of the ops that a node takes beside a constant of about what is wanted."""
     for value, other in (node.operands, node.operands[::-1]):
         held = known_array(other)
-        if held is not None and held.size == 1 and abs(float(held.reshape(-1)[0]) - number) < 1e-3:
+        if held is not None and held.size == 1 and abs(float(held.reshape(-1)[0]) - wanted) < 1e-3:
             return source(value, ops)
     return None
 
 
-@rule(*_ACTIVATIONS, needs=_ONEDNN, source=_SOURCE)
+@rule(*_ADDS, needs=_ONEDNN, source=_SOURCE)
 def fuse_added_vector(rewriter: OptimizingRewriter, node: Node) -> bool:
-    """A convolution, a number added to each channel, and an activation.
+    """A contraction and a number added to each of its channels.
 
-    Given:  c = Conv2D(x, w); a = AddV2(c, b); y = Relu(a), b a vector of c's channels
-    Result: y = _FusedConv2D(x, w, b) {fused_ops = ["BiasAdd", "Relu"]}
+    Given:  c = Conv2D(x, w); y = AddV2(c, b), b a vector of c's channels, or a constant [1, 1, 1, channels]
+    Result: y = _FusedConv2D(x, w, b) {fused_ops = ["BiasAdd"]}
     """
-    add = inner(rewriter, node, node.operands[0], *_ADDS)
-    for value, bias in () if add is None else (add.operands, add.operands[::-1]):
-        conv = inner(rewriter, node, value, "Conv2D")
-        if add is None or conv is None or not _is_on_cpu(node, value) or not _is_bias(conv, bias):
+    for value, bias in (node.operands, node.operands[::-1]):
+        found = inner(rewriter, node, value, *_CONTRACTIONS)
+        if found is None or not _is_on_cpu(node, value) or not _is_bias(found, bias):
             continue
-        fused_ops = (b"BiasAdd", node.op.encode())
-        held = _with_bias(conv, fused_ops)
-        if node.op == "LeakyRelu":
-            held["leakyrelu_alpha"] = node.attributes.get("alpha", 0.2)
-        attributes = known_attributes("_FusedConv2D", conv.attributes, held)
-        return rewriter.put_in_place(node, "_FusedConv2D", (*conv.operands, bias), attributes, add, conv)
+        if rank_of(bias) != 1:
+            flat = number(rewriter, node, "Bias", _flat(bias), element(bias))
+            if flat is None:
+                continue
+            bias = flat
+        op = _CONTRACTIONS[found.op]
+        attributes = known_attributes(op, found.attributes, _with_bias(found, (b"BiasAdd",)))
+        return rewriter.put_in_place(node, op, (*found.operands, bias), attributes, found)
     return False
 
 
-def _is_bias(conv: Node, bias: Value) -> bool:
-    """Whether a value is a vector of as many numbers as a convolution with channels last has channels."""
-    vector, filters = shape(bias), shape(conv.operands[1])
-    known = vector is not None and filters is not None and len(vector) == 1 and vector[0] >= 0
-    is_last = conv.attributes.get("data_format", b"NHWC") == b"NHWC"
-    return known and is_last and (vector or ())[0] == (filters or (-1,))[-1]
+def _is_bias(node: Node, bias: Value) -> bool:
+    """Whether a value is a vector of as many numbers as a contraction with channels last has channels."""
+    vector, whole = shape(bias), shape(node.results[0])
+    if not vector or whole is None or len(vector) > len(whole) or len(whole) < 2 or vector[-1] < 0:
+        return False
+    if len(vector) > 1 and (any(size != 1 for size in vector[:-1]) or known_array(bias) is None):
+        return False
+    is_last = node.attributes.get("data_format", b"NHWC") in (b"NHWC", b"NDHWC")
+    return is_last and vector[-1] == whole[-1]
 
 
-def _with_bias(conv: Node, fused_ops: tuple[bytes, ...]) -> Attributes:
-    kind = data_type(conv.results[0].type)
-    return {"fused_ops": fused_ops, "num_args": 1, "TArgs": (kind,)}
+def _flat(value: Value) -> np.ndarray:
+    """The elements of a constant as a vector."""
+    held = known_array(value)
+    assert held is not None
+    return held.reshape(-1)
+
+
+def _with_bias(node: Node, fused_ops: tuple[bytes, ...]) -> Attributes:
+    kind = data_type(node.results[0].type)
+    held: Attributes = {"fused_ops": fused_ops, "num_args": 1}
+    return held | {"TArgs": (kind,)} if node.op == "Conv2D" else held
 
 
 @rule("BiasAdd", needs=("devices",), source=_SOURCE)
