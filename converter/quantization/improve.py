@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...lite.model import Model
 from .bias_correction import filter_inputs
 from .calibrate import Sample, calibrate
@@ -61,9 +61,16 @@ def chosen_improvements(improve: str | None, ranges: Calibration) -> frozenset[s
 
 
 def improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[str]) -> Mending:
-    """The mending of a float model; PLAIN where nothing is gained."""
+    """The mending of a float model; PLAIN where nothing is gained, or an integer model fails on samples."""
     if not what:
         return PLAIN
+    try:
+        return _improved(model, make, ranges, what)
+    except InvokeError:
+        return PLAIN
+
+
+def _improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[str]) -> Mending:
     trials = _Trials(model, make, list(ranges.samples))
     if not trials.ends:
         return PLAIN
@@ -141,7 +148,8 @@ class _Trials:
         places = [i for i in self._learnt if i < len(real)]
         if not places or any(real[i].shape[-1:] != real[places[0]].shape[-1:] for i in places):
             return None
-        return shift([real[i] for i in places], [integer[i] for i in places])
+        found = shift([real[i] for i in places], [integer[i] for i in places])
+        return found if np.isfinite(found).all() else None
 
     def _values(self, mending: Mending) -> Values:
         """What the mending's integer model gives at the ends, for all samples."""

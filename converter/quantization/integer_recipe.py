@@ -86,7 +86,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     Raises ModelError for ranges of another model, and for tensors that have none.
     """
     graph, scheme = FloatGraph(ModelEditor(model)), plan.scheme
-    ranges.check_model({site: graph.name(site) for site in ranges.names})
+    ranges.check_model({site: graph.tensor(site).name or "" for site in ranges.names})
     asked_of = {
         (step.graph, step.outputs): _asks(recipe, scheme, step.name, _scope(graph, step))
         for step in graph.steps

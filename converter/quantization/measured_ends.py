@@ -6,16 +6,19 @@ before it. So its operand is measured, and what the float operator makes of that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ...lite.interpreter import Interpreter
 from ...lite.model import Model
-from .calibrate import Sample, calibrate
+from .calibrate import Sample, run_sample
 from .float_graph import FloatGraph, Site, Step
 from .float_runner import float_interpreter
+
+if TYPE_CHECKING:
+    from ...lite.subgraph import Subgraph
 
 Function = Callable[[np.ndarray], np.ndarray]
 _AS_THEY_ARE = ("RESHAPE", "SQUEEZE", "EXPAND_DIMS")
@@ -49,8 +52,16 @@ def measured_ends(graph: FloatGraph) -> list[End]:
     for site in sorted(graph.outputs):
         if site.graph in graph.entries and graph.is_float(site) and site in graph.producers:
             end = _end(graph, site)
-            found.setdefault(end.site, end)
+            if _has_name_of_its_own(graph, end.site):
+                found.setdefault(end.site, end)
     return list(found.values())
+
+
+def _has_name_of_its_own(graph: FloatGraph, site: Site) -> bool:
+    """Whether the tensor can be found again in the integer model."""
+    name = graph.tensor(site).name
+    tensors = graph.subgraphs[site.graph].tensors or []
+    return bool(name) and sum(tensor.name == name for tensor in tensors) == 1
 
 
 def _end(graph: FloatGraph, site: Site) -> End:
@@ -86,7 +97,15 @@ def end_values(model: Model, ends: Iterable[tuple[int, str]], samples: Iterable[
         found.append(values)
         site = _named(interpreter, graph, name)
         watchers.setdefault(site, []).append(_reader(interpreter, site, values))
-    calibrate(interpreter, samples, (), watchers=watchers)
+
+    def see(subgraph: Subgraph, tensors: Sequence[int]) -> None:
+        for t in tensors:
+            for read in watchers.get(Site(subgraph.index, t), ()):
+                read(subgraph.tensors[t].array())
+
+    interpreter.observe(see)
+    for number, sample in enumerate(samples):
+        run_sample(interpreter, sample, f"sample {number}")
     return found
 
 

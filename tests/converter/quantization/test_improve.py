@@ -6,6 +6,8 @@ import numlite
 import numpy as np
 import pytest
 from numlite.converter.quantization import Quantizer, Recipe, recipes
+from numlite.converter.quantization.model_editor import ModelEditor
+from numlite.lite.model import Model
 from numlite.model_comparison import sqnr_db
 from numlite.schema import tflite
 
@@ -61,6 +63,28 @@ def test_nothing_is_made_worse(improve: str, recipe: Recipe) -> None:
 def test_what_has_no_filters_is_as_without() -> None:
     content = build(Case("ADD", [(2, 6), (2, 6)], [(2, 6)]))
     assert quantized(content, "all") == quantized(content, "none")
+
+
+@pytest.mark.parametrize("name", ["", "same"])
+def test_tensors_without_names_of_their_own(name: str) -> None:
+    """Results cannot be found again by their names: nothing is improved, and nothing fails."""
+    editor = ModelEditor(Model(uneven(depthwise)))
+    for tensor in editor.subgraphs[0].tensors or []:
+        tensor.name = name
+    content = editor.finish().content()
+    assert quantized(content, None) == quantized(content, "none")
+
+
+def test_integers_that_fail_on_samples() -> None:
+    """The float model divides by what the integers round to 0."""
+    model = ModelBuilder()
+    x, one = model.tensor((1, 6, 6, 4), name="x"), model.constant(np.array(1, np.float32))
+    a = filtered(model, x, 4, 8, (1, 6, 6), np.geomspace(1e-4, 10, 8))
+    b, y = model.tensor((1, 6, 6, 8), name="b"), model.tensor((1, 6, 6, 8), name="y")
+    model.op(Op.SIN, [a], [b])
+    model.op(Op.FLOOR_DIV, [model.constant(np.ones((1, 6, 6, 8), np.float32)), b], [y], None)
+    content = model.build([x], [y])
+    assert one and len(quantized(content, "all"))
 
 
 def test_shifts_need_no_bias() -> None:
