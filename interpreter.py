@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from sys import getrefcount
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -13,7 +12,6 @@ import numpy as np
 from .kernels.compiled.driver.library import Library
 from .kernels.register import BuiltinOpResolver as OpResolver
 from .lite import metrics
-from .lite.context import Numerics
 from .lite.environment import kept_bytes
 from .lite.errors import StateError
 from .lite.interpreter import NO_COPY
@@ -25,6 +23,7 @@ from .lite.interpreter_arguments import (
     listed_operators,
     numerics_of,
     opened_model,
+    warn_of_kept_tensors,
 )
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
@@ -55,11 +54,6 @@ _VIEW_ALIVE = """There is at least 1 reference to internal data
       in the interpreter in the form of a numpy array or slice. Be sure to
       only hold the function returned from tensor() if you are using raw
       data access."""
-
-_PRESERVE_ALL_WARNING = (
-    "Warning: Enabling `experimental_preserve_all_tensors` with the BUILTIN or AUTO op resolver is "
-    "intended for debugging purposes only: every intermediate tensor keeps memory of its own."
-)
 
 # The wrapper is held by the interpreter; getrefcount's own argument counts as well.
 _NO_VIEWS = 2
@@ -143,8 +137,8 @@ class Interpreter:
         compresses = bool(experimental_compress_quantization_zero_points)
         self._experimental_compress_quantization_zero_points = compresses
         numerics = numerics_of(experimental_op_resolver_type)
-        if experimental_preserve_all_tensors and numerics is Numerics.DEFAULT:
-            warnings.warn(_PRESERVE_ALL_WARNING, stacklevel=2)
+        if experimental_preserve_all_tensors:
+            warn_of_kept_tensors(numerics)
         check_num_threads(num_threads)
         delegates = listed_delegates(experimental_delegates)
         model = opened_model(model_path, model_content)

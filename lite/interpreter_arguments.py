@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import os
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,6 +42,16 @@ def numerics_of(resolver_type: object) -> Numerics:
     if not isinstance(resolver_type, OpResolverType):
         raise ValueError(f"Unrecognized passed in op resolver type: {resolver_type}")
     return _NUMERICS[resolver_type]
+
+
+def warn_of_kept_tensors(numerics: Numerics) -> None:
+    """Warn who makes an interpreter of the default numerics that every tensor is kept, as LiteRT does."""
+    if numerics is Numerics.DEFAULT:
+        warnings.warn(
+            "Warning: Enabling `experimental_preserve_all_tensors` with the BUILTIN or AUTO op resolver is "
+            "intended for debugging purposes only: every intermediate tensor keeps memory of its own.",
+            stacklevel=3,
+        )
 
 
 def opened_model(

@@ -341,7 +341,7 @@ def sink_behind_reshape(rewriter: OperatorRewriter, operator: LiteOperator) -> b
     return _sink(rewriter, operator, [x, sizes], last)
 
 
-RULES = (
+REGISTRATIONS = (
     merge_transposes,
     reduce_transposed,
     sink_behind_functions,

@@ -80,7 +80,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
 # Before all others, for graphs of ONNX models. What operators on integers take in is taken in before.
 FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.drop_unused,
-    *layout.RULES,
+    *layout.REGISTRATIONS,
     activations.use_rectifiers,
     activations.fuse_hard_swish,
     quantized.dequantize_later,
