@@ -58,7 +58,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "DEPTHWISE_CONV_2D",
-        r"^int8[^\]]*\] (int8|const int4)|^int8.*(TANH|SIGN_BIT|undeclared)",
+        r"^int8[^\]]*\] (int8|const int4)|^int8.*(\] int32\(|TANH|SIGN_BIT|undeclared)",
         "rounding of the channels behind the last 8",
         "AUTO",
     ),
@@ -91,6 +91,11 @@ KNOWN: tuple[Known, ...] = (
         r"^float32\[[^]]*\] int8.*asymmetric_quantize_inputs=True.*run [12]",
         "LiteRT keeps the sums of the first run's rows",
         "BUILTIN_REF",
+    ),
+    Known(
+        ".*CONV.*|FULLY_CONNECTED",
+        r"int16.* np.int16\((-?)(\d+)\), LiteRT np.int16\((?!\1\d)-?(\2|32768|32767)\)",
+        "LiteRT's results beyond int32 wrap around",
     ),
     Known("RFFT2D", r"complex64\[(\d+, )*1\] differ", "width 1: LiteRT transforms no columns"),
     Known(

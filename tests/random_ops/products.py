@@ -83,13 +83,19 @@ def _padding(draw: Draw) -> tflite.Padding:
 
 def _image(draw: Draw, channels: int) -> Shape:
     n = draw.pick(1, 1, 2, 3, 0 if draw.chance(0.1) else 1)
-    return (n, draw.number(1, 11), draw.number(1, 11), channels)
+    most = 24 if draw.chance(0.1) else 11
+    return (n, draw.number(1, most), draw.number(1, most), channels)
+
+
+def _depth(draw: Draw, *often: int) -> int:
+    """One of those mostly; seldom as many as whole tiles and blocks of the kernels, and some more."""
+    return draw.pick(31, 32, 48, 64, 65, 100, 128) if draw.chance(0.06) else draw.pick(*often)
 
 
 def _conv(draw: Draw, op: OneOp) -> None:
     product = Product(draw, op, ("int4",))
     groups = draw.pick(1, 1, 1, 2, 3)
-    each, out = draw.number(1, 9), draw.pick(1, 2, 3, 5, 8, 16, 17) * groups
+    each, out = _depth(draw, *range(1, 10)), _depth(draw, 1, 2, 3, 5, 8, 16, 17) * groups
     x = op.input(_image(draw, each * groups), product.kind, constant=0.02)
     w = product.weights((out, draw.number(1, 4), draw.number(1, 4), each), 0)
     b = product.bias(out)
@@ -107,7 +113,7 @@ def _conv(draw: Draw, op: OneOp) -> None:
 
 def _depthwise(draw: Draw, op: OneOp) -> None:
     product = Product(draw, op, ("int4",))
-    channels, times = draw.pick(1, 2, 3, 4, 8, 9, 16, 17), draw.pick(1, 1, 1, 2, 3, 8)
+    channels, times = _depth(draw, 1, 2, 3, 4, 8, 9, 16, 17), draw.pick(1, 1, 1, 2, 3, 8)
     op.fixed_axes.add(-1)  # LiteRT keeps the first run's multiplier
     x = op.input(_image(draw, channels), product.kind, constant=0.02)
     w = product.weights((1, draw.number(1, 5), draw.number(1, 5), channels * times), 3)
@@ -126,7 +132,7 @@ def _depthwise(draw: Draw, op: OneOp) -> None:
 
 def _transpose_conv(draw: Draw, op: OneOp) -> None:
     product = Product(draw, op, ("int4",))
-    out, channels = draw.pick(1, 2, 3, 5, 8), draw.number(1, 9)
+    out, channels = _depth(draw, 1, 2, 3, 5, 8), _depth(draw, *range(1, 10))
     image = _image(draw, channels)
     kernel = (draw.number(1, 4), draw.number(1, 4))
     strides = (draw.number(1, 3), draw.number(1, 3))
@@ -150,7 +156,8 @@ def _transpose_conv(draw: Draw, op: OneOp) -> None:
 
 def _fully_connected(draw: Draw, op: OneOp) -> None:
     product = Product(draw, op, ("int4", "int2"))
-    depth, units = draw.pick(1, 2, 3, 4, 7, 8, 9, 16, 32, 33), draw.pick(1, 2, 3, 4, 5, 8, 16, 17)
+    depth = _depth(draw, 1, 2, 3, 4, 7, 8, 9, 16, 32, 33, 300)
+    units = _depth(draw, 1, 2, 3, 4, 5, 8, 16, 17)
     shape = (*draw.shape(0, 3, 200), depth)
     if draw.chance(0.1):
         shape = (draw.number(1, 3), 2, depth) if depth % 2 else (draw.number(1, 3), 2, depth // 2)
@@ -214,11 +221,11 @@ def _conv_3d(draw: Draw, op: OneOp) -> None:
 
 
 ENTRIES = {
-    "CONV_2D": Entry(_conv, atol=1e-5, nan=True),
-    "DEPTHWISE_CONV_2D": Entry(_depthwise, atol=1e-5, nan=True),
-    "TRANSPOSE_CONV": Entry(_transpose_conv, atol=1e-5, nan=True),
-    "FULLY_CONNECTED": Entry(_fully_connected, atol=1e-5, nan=True),
-    "BATCH_MATMUL": Entry(_batch_matmul, atol=1e-5, nan=True),
-    "CONV_3D": Entry(_conv_3d, atol=1e-5, nan=True),
-    "CONV_3D_TRANSPOSE": Entry(_conv_3d, atol=1e-5, nan=True),
+    "CONV_2D": Entry(_conv, atol=1e-5, nan=True, hybrid=1e-3),
+    "DEPTHWISE_CONV_2D": Entry(_depthwise, atol=1e-5, nan=True, hybrid=1e-3),
+    "TRANSPOSE_CONV": Entry(_transpose_conv, atol=1e-5, nan=True, hybrid=1e-3),
+    "FULLY_CONNECTED": Entry(_fully_connected, atol=1e-5, nan=True, hybrid=1e-3),
+    "BATCH_MATMUL": Entry(_batch_matmul, atol=1e-5, nan=True, hybrid=1e-3),
+    "CONV_3D": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3),
+    "CONV_3D_TRANSPOSE": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3),
 }
