@@ -77,6 +77,9 @@ DIFFERENCES = """
   numlite computes the default path's values in both numerics.
 - ADD, SUB and MUL of int8 and uint8 that XNNPACK does not take (scales too far apart, TANH): LiteRT's vector
   code wraps around at 16 bits, so that results far outside come out at the wrong end; numlite's are kept.
+  Where the second operand is one constant element of more dimensions than the first, and the activation is a
+  clamp, LiteRT's result has the first one's shape.
+- int16 convolutions and products whose results lie beyond int32 steps wrap around in LiteRT.
 - MUL of uint32 with RELU_N1_TO_1: LiteRT takes -1 for the largest number, and gives 1 throughout.
 - Float operands by int8 weights that hold -128, where XNNPACK does not take the node: LiteRT's vector code
   loses the sign of their products. BATCH_MATMUL of floats by int8 that is no constant: LiteRT's default gives

@@ -97,6 +97,12 @@ KNOWN: tuple[Known, ...] = (
         r"int16.* np.int16\((-?)(\d+)\), LiteRT np.int16\((?!\1\d)-?(\2|32768|32767)\)",
         "LiteRT's results beyond int32 wrap around",
     ),
+    Known(
+        "ADD|SUB|MUL",
+        r"const u?int8\([^)]*\)\[1(, 1)*\]=.*RELU.*int8\[[\d, ]*\], LiteRT u?int8\[",
+        "XNNPACK drops the leading ones of one constant element under a clamp",
+        "AUTO",
+    ),
     Known("RFFT2D", r"complex64\[(\d+, )*1\] differ", "width 1: LiteRT transforms no columns"),
     Known(
         "BIDIRECTIONAL_SEQUENCE_LSTM",
