@@ -135,7 +135,7 @@ KNOWN: tuple[Known, ...] = (
     Known(
         "RESIZE_.*", "heights and widths must be at least 1", "an error where LiteRT gives nothing of nothing"
     ),
-    Known("TRANSPOSE", r"\[\](=\S+)? const int32\[0\]", "LiteRT leaves scalars unwritten"),
+    Known("TRANSPOSE", r"\[\](=\S+)? (const )?int32\[0\]", "LiteRT leaves scalars unwritten"),
     Known("MUL|DIV|REDUCE_M.*|CEIL|cases .*", "with extremes", "infinities and NaN in another order"),
     Known("cases packed_movement", "RESHAPE-int4-given", "LiteRT keeps the first run's shape"),
     Known("cases packed_weights", "with extremes", "floats of which each row is quantized"),
