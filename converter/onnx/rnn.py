@@ -180,21 +180,37 @@ def _over_time(
         return (body.op("Pack", *outputs, axis=0) if c.wants(0) else None), states
     outer = {"x": shares, **held, **({} if mask is None else {"mask": mask})}
 
+    # A list cannot have elements whose batch is not known: then all rows are there from the start.
+    is_open = c.wants(0) and -1 in states[0].sizes
+    carried = [*states, _rows(c, shares, states[0])] if is_open else states
+    lists = c.wants(0) and not is_open
+
     def turn(region: Region, time: Tensor, state: Sequence[Tensor], seen: dict[str, Tensor]) -> list[Tensor]:
         inner = region.body
         here = {
             name: seen[name] if name in seen else inner.constant(np.asarray(tensor.data))
             for name, tensor in outer.items()
         }
+        old = state[: len(states)]
         row = inner.op("GatherV2", here["x"], time, inner.scalar(0, DT_INT32))
-        new = cell.step(row, state, here)
-        kept, y = _masked(state, new, here["mask"] > time if "mask" in here else None)
-        return [inner.scalar(True, DT_BOOL), *kept, *([y] if c.wants(0) else [])]
+        new = cell.step(row, old, here)
+        kept, y = _masked(old, new, here["mask"] > time if "mask" in here else None)
+        if is_open:
+            place = inner.reshaped(time, [1, 1])
+            item = inner.op("ExpandDims", y, inner.scalar(0, DT_INT32))
+            kept = [*kept, inner.op("TensorScatterUpdate", state[-1], place, item)]
+        return [inner.scalar(True, DT_BOOL), *kept, *([y] if lists else [])]
 
     passed = {name: tensor for name, tensor in outer.items() if tensor.data is None}
     turns = body.scalar(count, DT_INT32) if count != -1 else body.size(shares, 0)
-    found = while_loop(c, passed, states, int(c.wants(0)), turn, turns, body.scalar(True, DT_BOOL))
+    found = while_loop(c, passed, carried, int(lists), turn, turns, body.scalar(True, DT_BOOL))
     return (found[-1] if c.wants(0) else None), found[: len(states)]
+
+
+def _rows(c: Call, shares: Tensor, state: Tensor) -> Tensor:
+    """Zeros [time, batch, hidden]."""
+    sizes = [c.body.sizes_of(shares)[0], *c.body.sizes_of(state)]
+    return c.make("Fill", c.body.vector(sizes), c.body.scalar(0.0, state.type))
 
 
 def _masked(old: Sequence[Tensor], new: list[Tensor], runs: Tensor | None) -> tuple[list[Tensor], Tensor]:

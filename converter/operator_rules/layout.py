@@ -167,13 +167,13 @@ def _back(
     made = LiteTensor(f"{x.name}/last", x.type, shape)
     made.quantization = x.quantization
     long = [axis for axis in back if x.shape[axis] != 1]
-    if long == sorted(long) and x.shape.count(-1) <= 1:
-        sizes = integer_constant(f"{x.name}/sizes", np.array(shape, np.int32))
-        change = LiteOperator(Op.RESHAPE, [x, sizes], [made], ReshapeOptionsT(), operator.sources)
-    elif x.producer is not None and not is_to_first(back):
-        # What would go down itself must not be made on the way.
+    if x.producer is not None and not is_to_first(back):
+        # It may meet one to channels first. What would go down itself must not be made on the way.
         axes = integer_constant(f"{x.name}/axes", np.array(back, np.int32))
         change = LiteOperator(Op.TRANSPOSE, [x, axes], [made], TransposeOptionsT(), operator.sources)
+    elif long == sorted(long) and x.shape.count(-1) <= 1:
+        sizes = integer_constant(f"{x.name}/sizes", np.array(shape, np.int32))
+        change = LiteOperator(Op.RESHAPE, [x, sizes], [made], ReshapeOptionsT(), operator.sources)
     else:
         return None
     rewriter.insert_before(operator, change)

@@ -112,6 +112,15 @@ def test_transposes_are_left_at_the_ends_alone(name: str) -> None:
     np.testing.assert_allclose(run_litert(content, given["x"], given["z"])[0], wanted, rtol=1e-5, atol=1e-5)
 
 
+def test_a_batch_that_is_not_known_leaves_no_more() -> None:
+    nodes, constants, depth = MOVED["squeeze and excite"]
+    made = net(nodes, wy=random(5, depth, 1, 1), **constants)
+    for info in made.graph.input:
+        info.type.tensor_type.shape.dim[0].dim_param = "n"
+    content = Converter.from_onnx(made).convert()
+    assert counted(content)["TRANSPOSE"] == 2, counted(content)
+
+
 def test_a_shuffle_of_channels_moves_them_alone() -> None:
     nodes = [
         node("Reshape", ["a", "five"], "r"),

@@ -57,9 +57,9 @@ def run(
     return [ys, *last]
 
 
-@pytest.mark.parametrize("time", [3, 20, None])
+@pytest.mark.parametrize(("time", "batch"), [(3, BATCH), (20, BATCH), (None, BATCH), (None, None)])
 @pytest.mark.parametrize("op", GATES)
-def test_both_directions_and_lengths(op: str, time: int | None) -> None:
+def test_both_directions_and_lengths(op: str, time: int | None, batch: int | None) -> None:
     """Three steps are written out, twenty a loop; None is as many as there are."""
     sides, gates = [False, True], GATES[op] * HIDDEN
     w, r, b = random(2, gates, INPUTS), random(2, gates, HIDDEN), random(2, 2 * gates)
@@ -76,7 +76,7 @@ def test_both_directions_and_lengths(op: str, time: int | None) -> None:
                 **more,
             )
         ],
-        [value("x", [time, BATCH, INPUTS]), value("lengths", [BATCH], np.int32)],
+        [value("x", [time, batch, INPUTS]), value("lengths", [batch], np.int32)],
         [value(name, None) for name in outputs],
         {"w": w, "r": r, "b": b},
     )
