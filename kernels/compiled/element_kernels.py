@@ -13,7 +13,15 @@ from numba import njit
 from ..element_functions import DIVISION_BY_ZERO, Form, block_of, item_bytes, types_of
 from ..element_functions import kernels as described
 from .driver.kernel_source import KernelSources
-from .element_loops import broadcast_kernel, checked, mapped_kernel, parameters, row_kernel, unary_kernel
+from .element_loops import (
+    broadcast_kernel,
+    checked,
+    looked_up_kernel,
+    mapped_kernel,
+    parameters,
+    row_kernel,
+    unary_kernel,
+)
 from .element_quantized import QUANTIZED, requantize, sum_i16, sum_kernel
 from .element_vectors import MAPS, REPEATED, complex_abs
 from .language.element_types import F32, F64, I8, I16, I32, I64, U8, ElementType
@@ -30,6 +38,7 @@ _INFINITY = np.float32(np.inf)
 _TYPES = {type_.name: type_ for type_ in (I8, U8, I16, I32, I64, F32, F64)}
 _READ: dict[str, Any] = {name: type_.read for name, type_ in _TYPES.items()}
 _WRITE: dict[str, Any] = {name: type_.write for name, type_ in _TYPES.items()}
+_BYTES, _PRODUCTS = ("i8", "u8"), ("product", "product_reference")
 # Bools are bytes; halves are computed with as float32.
 _TYPES |= {"bool": U8, "f16": F32, "bf16": F32}
 
@@ -210,13 +219,11 @@ def _kernel(function: str, suffix: str, form: Form) -> Callable:
     block = block_of(function, suffix)
     if "x" in (block.names or ()):
         return unary_kernel(read, write, values, _combine(compute, result, 1, form.clamps))
-    kernel = broadcast_kernel(
-        read,
-        write,
-        (item_bytes(source), item_bytes(target)),
-        values,
-        _combine(compute, result, 2, form.clamps),
-    )
+    combine = _combine(compute, result, 2, form.clamps)
+    if function in _PRODUCTS and source in _BYTES:
+        kernel = looked_up_kernel(result, read, write, values, combine)
+    else:
+        kernel = broadcast_kernel(read, write, (item_bytes(source), item_bytes(target)), values, combine)
     if name in REPEATED:
         return repeated_row_kernel(kernel, REPEATED[name], _limits if form.clamps else _no_limits)
     return _check(kernel, read, block, form.refuses) if form.refuses else kernel

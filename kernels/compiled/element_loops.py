@@ -6,9 +6,13 @@ from typing import Any
 from numba import njit
 
 from ..element_functions import BROADCAST_RANK
+from .language.memory import stack_bytes
+from .lookup import lookup_row
 
 _MIDDLE = BROADCAST_RANK - 2
 _INNER = BROADCAST_RANK - 1
+_LONG_ROW = 512  # elements, for which a table of 256 results pays
+_table = stack_bytes(256)
 
 
 def parameters(names: str) -> Callable:
@@ -116,6 +120,38 @@ def broadcast_kernel(
         a, b, out = block.a + a_at * operand, block.b + b_at * operand, block.out + out_at * result
         p = values(block)
         if a_step == 0:
+            x = read(a, 0)
+            for i in range(count):
+                write(out, i, combine(x, read(b, i), p))
+        elif b_step == 0:
+            y = read(b, 0)
+            for i in range(count):
+                write(out, i, combine(read(a, i), y, p))
+        else:
+            for i in range(count):
+                write(out, i, combine(read(a, i), read(b, i), p))
+
+    return row_kernel(inner)
+
+
+def looked_up_kernel(width: Any, read: Any, write: Any, values: Callable, combine: Callable) -> Callable:
+    """The same of bytes, where long rows meet one element by a table of what comes of each byte."""
+
+    @njit(error_model="numpy")
+    def inner(block, a_at, a_step, b_at, b_step, out_at, count):
+        a, b, out = block.a + a_at, block.b + b_at, block.out + out_at
+        p = values(block)
+        if count >= _LONG_ROW and a_step == 0:
+            x, table = read(a, 0), _table()
+            for i in range(256):
+                write(table, i, combine(x, width(i), p))
+            lookup_row(b, out, table, count)
+        elif count >= _LONG_ROW and b_step == 0:
+            y, table = read(b, 0), _table()
+            for i in range(256):
+                write(table, i, combine(width(i), y, p))
+            lookup_row(a, out, table, count)
+        elif a_step == 0:
             x = read(a, 0)
             for i in range(count):
                 write(out, i, combine(x, read(b, i), p))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import from_dtype, types
 from numba.extending import intrinsic
 
@@ -28,6 +29,22 @@ def pointer(target: types.Type) -> Callable[[int], Any]:
 def record_pointer(block: np.dtype) -> Callable[[int], Any]:
     """An intrinsic that turns an int64 address into a pointer to a record of dtype block."""
     return pointer(from_dtype(block))
+
+
+def stack_bytes(size: int) -> Callable[[], Any]:
+    """An intrinsic that gives the address of so many bytes, a multiple of 64: the function's own."""
+
+    @intrinsic
+    def on_stack(typing_context):
+        def codegen(context, builder, signature, args):
+            with builder.goto_entry_block():
+                place = builder.alloca(ir.ArrayType(ir.VectorType(ir.IntType(8), 64), size // 64))
+            return builder.ptrtoint(place, ir.IntType(64))
+
+        return types.int64(), codegen
+
+    made: Any = on_stack
+    return made
 
 
 int8_pointer = pointer(types.int8)
