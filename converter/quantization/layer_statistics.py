@@ -126,8 +126,8 @@ def _counterparts(place: Place) -> tuple[Place, Place]:
 def _collector(into: dict[Place, list[np.ndarray]]) -> Callable[[Subgraph, Sequence[int]], None]:
     def see(subgraph: Subgraph, tensors: Sequence[int]) -> None:
         for t in tensors:
-            if t >= 0:
-                tensor = subgraph.tensors[t]
+            tensor = subgraph.tensors[t] if t >= 0 else None
+            if tensor is not None and tensor.type in (TensorType.FLOAT32, *_INTEGERS):
                 into.setdefault(_place(subgraph, tensor), []).append(tensor.array().copy())
 
     return see

@@ -10,10 +10,14 @@ from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.quantizer import QuantizedModel
 from numlite.converter.quantization.weight_rewrite import NO_WEIGHTS
 from numlite.lite.model import Model
+from numlite.schema import tflite
 
+from ...model_builder import ModelBuilder
 from .float_models import samples
 from .uneven_models import depthwise, gated, one, uneven
 from .weighted_models import conv
+
+Op, INT4, ROW = tflite.BuiltinOperator, tflite.TensorType.INT4, (2, 6)
 
 
 def quantized(content: bytes, **options: str) -> QuantizedModel:
@@ -64,6 +68,22 @@ def test_names_of_fused_operators() -> None:
         tensor.name = f"{tensor.name};{tensor.name}/fused"
     layers = quantized(editor.finish().content(), improve="none").report.layers
     assert [layer.sqnr_db is None for layer in layers] == [False] * 3
+
+
+def test_tensors_of_types_that_have_no_numbers_here() -> None:
+    """Those of packed integers have no row, and stop no other."""
+    model = ModelBuilder()
+    x, y, z = (
+        model.tensor(ROW, name="x"),
+        model.tensor(ROW, INT4, scale=0.5, name="y"),
+        model.tensor(ROW, name="z"),
+    )
+    model.op(Op.QUANTIZE, [x], [y])
+    model.op(Op.DEQUANTIZE, [y], [z])
+    a = model.tensor(ROW, name="a")
+    model.op(Op.ADD, [z, z], [a], tflite.AddOptionsT())
+    layers = quantized(model.build([x], [a]), improve="none").report.layers
+    assert [layer.sqnr_db is None for layer in layers if layer.operation == "ADD"] == [False]
 
 
 def test_suspects_lose_most() -> None:
