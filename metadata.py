@@ -249,17 +249,22 @@ def with_metadata(model: bytes | bytearray | memoryview | Model, metadata: Metad
     """
     opened = _opened(model)
     _check_counts(opened, metadata)
+    return with_files(with_entry(opened, NAME, metadata.packed()), metadata.files)
+
+
+def with_entry(opened: Model, name: str, content: bytes) -> bytes:
+    """The model's bytes with content as its metadata of that name, in the place of what it had."""
     root = tflite.unpack(opened.root)
     buffers, entries = root.buffers or [], list(root.metadata or [])
-    content = tflite.BufferT(data=metadata.packed())
-    known = next((entry for entry in entries if entry.name == NAME), None)
+    buffer = tflite.BufferT(data=content)
+    known = next((entry for entry in entries if entry.name == name), None)
     if known is not None:
-        buffers[known.buffer] = content
+        buffers[known.buffer] = buffer
     else:
-        buffers = [*(buffers or [tflite.BufferT()]), content]
-        entries.append(tflite.MetadataT(name=NAME, buffer=len(buffers) - 1))
+        buffers = [*(buffers or [tflite.BufferT()]), buffer]
+        entries.append(tflite.MetadataT(name=name, buffer=len(buffers) - 1))
     root.buffers, root.metadata = buffers, entries
-    return with_files(_packed(root, opened), metadata.files)
+    return _packed(root, opened)
 
 
 def write(

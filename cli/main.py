@@ -18,6 +18,7 @@ COMMANDS = {
     "run": ("run", "Run a model once on given or random inputs."),
     "inspect": ("inspect", "Show a model's signatures, operators, tensors and memory."),
     "compile": ("compile", "Compile what a delegate can run of a model ahead of time."),
+    "plan": ("plan", "Show how much memory a model's tensors take, and look for the smallest arena."),
     "prepare": ("prepare", "Prepare a model ahead of time, so that it loads at once."),
     "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
     "quantize": ("quantize", "Make a float model smaller: weights of 8, 4 or 2 bits, or float16."),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from .lifetimes import Lifetime
 
 ALIGNMENT = 64
+OFFLINE_PLAN = "OfflineMemoryAllocation"  # the metadata that offline_plan.py reads
 
 # How much work the search may do once the plain orders have missed the lower bound, counted
 # in neighbours looked at (roughly 100 ns each). A count, not a clock: plans must not depend

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from .arena_planner import lower_bound, plan_offsets
+from .arena_planner import OFFLINE_PLAN, lower_bound, plan_offsets
 from .available_memory import SMALL_BYTES, check_room
 from .errors import PrepareError
 from .lifetimes import NOT_IN_ARENA, Lifetime, compute_lifetimes
@@ -78,8 +78,16 @@ class StageMemory:
             raise PrepareError(f"tensor {tensor.index} {tensor!r}: a node reads it before anything writes it")
         self.lifetimes: list[Lifetime] = liveness.lifetimes
         self.owners: dict[int, int] = liveness.owners
-        self.offsets, self.arena_bytes = plan_offsets(self.lifetimes)
+        self.offsets, self.arena_bytes = self._offsets(subgraph, first)
         self._place_persistent(subgraph, first, last)
+
+    def _offsets(self, subgraph: PreparedGraph, first: int) -> tuple[list[int], int]:
+        given = subgraph.runtime.metadata().get(OFFLINE_PLAN) if first == 0 else None
+        if given is None:
+            return plan_offsets(self.lifetimes)
+        from .offline_plan import offsets_with  # few models carry a plan
+
+        return offsets_with(self.lifetimes, given, subgraph.index)
 
     def _place_persistent(self, subgraph: PreparedGraph, first: int, last: int) -> None:
         wanted = list(subgraph.variables)

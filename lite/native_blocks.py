@@ -103,3 +103,15 @@ POOL = np.dtype(
         "itemsize": _LINE_BYTES * 8,
     }
 )
+
+# A search for offsets (arena_search.py): numbers, and the addresses of int64 arrays that it works with.
+ARENA_SEARCH = np.dtype(
+    [
+        (name, np.int64)
+        for name in (
+            *("count", "sections", "capacity", "steps"),
+            *("order", "first", "last", "size", "height", "live", "crossing", "offsets", "trail", "heights"),
+            *("candidates", "lowest", "floors", "frames", "used"),
+        )
+    ]
+)

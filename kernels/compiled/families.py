@@ -30,6 +30,7 @@ class Family(NamedTuple):
 
 # Modules that are one family, of the module's name.
 _WHOLE = (
+    "arena_search",
     "arg_min_max",
     "batch_matmul_f32",
     "bucketize",
