@@ -65,5 +65,8 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
     if kind == FileKind.ONNX:
         from .onnx.model_import import onnx_entry
 
-        return onnx_entry(path).module
+        try:
+            return onnx_entry(path).module
+        except ModelError as error:
+            raise ModelError(f"{path.name}: {error}") from error
     return import_graph_def(read_graph(path))

@@ -140,6 +140,13 @@ class KilledAlways(Job):
         os.kill(os.getpid(), signal.SIGKILL)
 
 
+@pytest.fixture
+def importable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers find the classes of this file."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2]))
+
+
+@pytest.mark.usefixtures("importable")
 def test_a_worker_that_dies_loses_nothing(model: Path, rows: Path, tmp_path: Path) -> None:
     parts = cut(rows, 10)
     begun = Job.begun(Predictor(model), tmp_path / "done", parts, {})
@@ -150,6 +157,7 @@ def test_a_worker_that_dies_loses_nothing(model: Path, rows: Path, tmp_path: Pat
     check(results(begun.folder))
 
 
+@pytest.mark.usefixtures("importable")
 def test_workers_that_always_die_end_it(model: Path, rows: Path, tmp_path: Path) -> None:
     parts = cut(rows, 50)
     begun = Job.begun(Predictor(model), tmp_path / "done", parts, {})

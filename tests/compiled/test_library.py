@@ -30,8 +30,8 @@ def start(cache: Path, *families: str, **environment: str) -> subprocess.Popen[s
 
 
 def kept(cache: Path) -> list[Path]:
-    """The cache's files of families; it keeps what sources import, too."""
-    return [path for path in cache.iterdir() if not path.name.startswith("imports-")]
+    """The cache's files of families; it keeps what is known of sources, too."""
+    return [path for path in cache.iterdir() if not path.name.startswith(("imports-", "digests-"))]
 
 
 def test_cold_and_warm_starts(tmp_path: Path) -> None:

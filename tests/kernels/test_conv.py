@@ -98,11 +98,12 @@ def test_fully_connected_geometry() -> None:
     assert fully_connected_geometry(False, (2, 3, 4, 5), (7, 20))[1] == (6, 7)
     assert fully_connected_geometry(True, (2, 3, 20), (7, 20))[1] == (2, 3, 7)
     assert fully_connected_geometry(False, (0, 20), (7, 20))[1] == (0, 7)
+    assert fully_connected_geometry(False, (3, 0), (5, 0))[1] == (3, 5)
 
 
 @pytest.mark.parametrize(
     ("keep_num_dims", "x", "w"),
-    [(False, (3, 7), (5, 4)), (True, (2, 10), (7, 20)), (True, (), (7, 20)), (False, (3, 0), (5, 0))],
+    [(False, (3, 7), (5, 4)), (True, (2, 10), (7, 20)), (True, (), (7, 20)), (False, (3, 4), (5, 0))],
 )
 def test_fully_connected_refuses(keep_num_dims: bool, x: tuple[int, ...], w: tuple[int, ...]) -> None:
     with pytest.raises(PrepareError, match="FULLY_CONNECTED"):

@@ -110,8 +110,8 @@ ROWS = {
         lambda _: set_on(converter(), "colour"),
         AttributeError,
         "Converter has no setting 'colour': it has _experimental_disable_per_channel, allow_custom_ops, "
-        "entries, inference_input_type, inference_output_type, optimizations, representative_dataset, "
-        "target_spec",
+        "entries, graph_optimizations, inference_input_type, inference_output_type, optimizations, "
+        "representative_dataset, target_spec",
     ),
     "an empty file": Row(
         lambda folder: read(folder, b""), ModelError, "graph.pb: not a GraphDef (it is empty)"
@@ -121,13 +121,15 @@ ROWS = {
         ModelError,
         "graph.pbtxt: not a GraphDef in text form (it is empty)",
     ),
-    "an ONNX model": Row(
-        lambda folder: read(folder, ONNX), ModelError, "graph.pb: not a GraphDef (it is an ONNX model)"
+    "a damaged ONNX model": Row(
+        lambda folder: read(folder, ONNX),
+        ModelError,
+        "graph.pb: node y (): value x is used before any node gives it",
     ),
-    "an ONNX model without a producer": Row(
+    "a damaged ONNX model without a producer": Row(
         lambda folder: read(folder, ONNX[:2] + ONNX[11:]),
         ModelError,
-        "graph.pb: not a GraphDef (it is an ONNX model)",
+        "graph.pb: node y (): value x is used before any node gives it",
     ),
     "the bytes of an ONNX model": Row(
         lambda _: convert_graph(ONNX), ModelError, "graph: not a GraphDef (it is an ONNX model)"

@@ -38,8 +38,6 @@ _MOST_SOURCES = 500
 # (kernels/fallback) are run by Python: nothing of theirs is kept.
 _FOLDERS = ("schema", "lite", "kernels", "kernels/contraction")
 _JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its size and time
-# The file of digests: the state that they were computed in, then each family with its own.
-_DIGESTS = ("digests", "0" * 32)
 
 
 @cache
@@ -56,9 +54,9 @@ def family_digest(family: str) -> str:
     known = _digests(state)
     if family not in known:
         known[family] = _computed_digest(family)
-        lines = [state, *(f"{name} {digest}" for name, digest in known.items())]
+        lines = [f"{name} {digest}" for name, digest in known.items()]
         with suppress(OSError):
-            write(*_DIGESTS, "\n".join(lines).encode())
+            write("digests", state, "\n".join(lines).encode())
     return known[family]
 
 
@@ -101,8 +99,7 @@ def _files_of(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 @cache
 def _digests(state: str) -> dict[str, str]:
     """The families' digests that the cache knows for a state."""
-    found, *lines = (read(*_DIGESTS) or b"").decode().splitlines() or [""]
-    return dict(line.split() for line in lines) if found == state else {}
+    return dict(line.split() for line in (read("digests", state) or b"").decode().splitlines())
 
 
 def _computed_digest(family: str) -> str:
