@@ -32,6 +32,9 @@ _ROUNDINGS = {
     "batch_matmul_plain_q8": DOUBLE_ROUNDING,
 }
 
+# With deeper steps 16-bit floats take more registers than a thread has, for sm_90.
+_MOST_FLOAT_DEPTH = 64
+
 
 def lower(b: Lowering, step: Step) -> None:
     """One launch: floats, or int8 to int8 or int32; and one that quantizes floats for an int8 right side."""
@@ -105,7 +108,7 @@ def _launch(
         "WIDEN": b.simulated and element == "bf16",
         "BM": tile.rows,
         "BN": tile.columns,
-        "BK": tile.depth,
+        "BK": min(tile.depth, _MOST_FLOAT_DEPTH) if is_float else tile.depth,
     }
     programs = -(-rows // tile.rows) * -(-g.columns // tile.columns) * len(x_index)
     multiples = ("x_matrix", "x_row", "x_step", "w_matrix", "w_column", "w_step", "depth", "columns")

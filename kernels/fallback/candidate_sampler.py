@@ -177,6 +177,9 @@ class FixedUnigramCandidateSampler(_Sampler):
             message = f"there must be a weight for each of {self.range} classes, got {len(self._weights)}"
             raise InvalidArgumentError(f"{self.construction.op}: {message}")
         self._total = np.add.accumulate(self._weights, dtype=np.float32)[-1]
+        if not (np.all(self._weights >= 0) and 0 < self._total < np.inf):
+            message = f"weights must be 0 or more and their sum positive and finite, got {self._weights[:4]}"
+            raise InvalidArgumentError(f"{self.construction.op}: {message}")
         self._shares, self._aliases = _aliases(self._weights)
 
     def one(self, words: Iterator[int]) -> int:
