@@ -26,7 +26,6 @@ from .tensor import OVERREAD_BYTES, AllocationType, Tensor
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .memory_map import MappedRanges
     from .prepared_graph import PreparedGraph
 
     Reference: TypeAlias = (
@@ -157,8 +156,6 @@ class _Writer:
 
     def relocations(self) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int]]]:
         """Of blocks and of arrays: which words are addresses, and what of; NotKept for any other address."""
-        from .memory_map import MappedRanges
-
         mapped = MappedRanges()
         known = [(address, nbytes, _OF_ARRAYS, place) for (address, nbytes), place in self._places.items()]
         known += [(t.address, len(t.data), t.index, 0) for t in self._constants if t.data is not None]
@@ -178,6 +175,26 @@ def _field(call: KernelCall, name: str) -> int:
     """Where the call's block has a field, -1 for nowhere."""
     fields = call.args.dtype.fields
     return fields[name][1] if fields is not None and name in fields else -1
+
+
+class MappedRanges:
+    """The ranges of addresses that are in use when it is made; `address in ranges` asks for one.
+
+    OSError where the system does not tell. Source: Linux, proc(5), /proc/pid/maps.
+    """
+
+    def __init__(self) -> None:
+        with open("/proc/self/maps") as file:
+            ends = [line.partition(" ")[0].split("-") for line in file]
+        ranges = sorted((int(start, 16), int(end, 16)) for start, end in ends)
+        ranges = [(start, end) for start, end in ranges if start < 1 << 63]  # the kernel's own page
+        self._starts = [start for start, _ in ranges]
+        self._ends = [end for _, end in ranges]
+        self.lowest, self.highest = self._starts[0], self._ends[-1]
+
+    def __contains__(self, address: int) -> bool:
+        before = bisect_right(self._starts, address) - 1
+        return before >= 0 and address < self._ends[before]
 
 
 Known: TypeAlias = "tuple[int, int, int, int]"  # address and bytes, whose they are, and the place in that

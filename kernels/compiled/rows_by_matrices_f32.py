@@ -56,21 +56,28 @@ def _emit_by_rows(e: Emitter, x: Value, w: Value, y: Value, columns: Value, dept
     x, y = e.pointer(x), e.pointer(y)
     partial, row_bytes = PartialStore(e, _FLOATS), b.mul(columns, e.const(4))
 
-    def some(n: Value, _: list[Value]) -> list[Value]:
-        first = e.pointer(b.add(w, b.mul(n, e.const(4))))
+    def blocks(begin: Value, end: Value, vectors: int) -> None:
+        def some(n: Value, _: list[Value]) -> list[Value]:
+            first = e.pointer(b.add(w, b.mul(n, e.const(4))))
 
-        def step(k: Value, acc: list[Value]) -> list[Value]:
-            row = e.offset(first, b.mul(k, row_bytes))
-            factor = e.load_splat(e.offset(x, b.mul(k, e.const(4))), f32, _LANES)
-            return [e.multiply_add(factor, e.load(row, _FLOATS, 64 * j), v) for j, v in enumerate(acc)]
+            def step(k: Value, acc: list[Value]) -> list[Value]:
+                row = e.offset(first, b.mul(k, row_bytes))
+                factor = e.load_splat(e.offset(x, b.mul(k, e.const(4))), f32, _LANES)
+                return [e.multiply_add(factor, e.load(row, _FLOATS, 64 * j), v) for j, v in enumerate(acc)]
 
-        acc = e.loop(depth, [e.const(0.0, _FLOATS)] * _VECTORS, step)
-        for j, total in enumerate(acc):
-            left = e.smax(b.sub(b.sub(columns, n), e.const(j * _LANES)), e.const(0))
-            partial.store([total], [e.offset(y, b.add(b.mul(n, e.const(4)), e.const(64 * j)))], left)
-        return []
+            acc = e.loop(depth, [e.const(0.0, _FLOATS)] * vectors, step)
+            for j, total in enumerate(acc):
+                left = e.smax(b.sub(b.sub(columns, n), e.const(j * _LANES)), e.const(0))
+                partial.store([total], [e.offset(y, b.add(b.mul(n, e.const(4)), e.const(64 * j)))], left)
+            return []
 
-    e.loop(columns, [], some, step=_VECTORS * _LANES)
+        e.loop(end, [], some, step=vectors * _LANES, start=begin)
+
+    # What is left for half a block of columns is read as such: more would lie too far behind the last row.
+    width = _VECTORS * _LANES
+    whole = b.mul(b.sdiv(b.add(columns, e.const(width // 2 - 1)), e.const(width)), e.const(width))
+    blocks(e.const(0), whole, _VECTORS)
+    blocks(whole, columns, _VECTORS // 2)
 
 
 _by_columns = microkernel("row_by_columns_f32", [int64] * 5, _emit_by_columns)

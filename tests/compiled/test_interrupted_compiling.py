@@ -67,7 +67,7 @@ def start(model: Path, cache: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def kept(cache: Path) -> list[str]:
-    """The families of the cache's files (but those of imports and digests), and the names of what is no whole file."""
+    """The families of the cache's files, without those of sources, and names of what is no whole file."""
     names = sorted(os.listdir(cache)) if cache.exists() else []
     names = [name for name in names if not name.startswith(("imports-", "digests-"))]
     return [name.rpartition("-")[0] if name.endswith(".bin") else name for name in names]

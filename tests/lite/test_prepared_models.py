@@ -18,8 +18,7 @@ from numlite.kernels.compiled.driver.library import Library
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
-from numlite.lite.memory_map import MappedRanges
-from numlite.lite.prepared_model import HEADER, NotKept, _relocated
+from numlite.lite.prepared_model import HEADER, MappedRanges, NotKept, _relocated
 
 from ..model_builder import ModelBuilder
 from ..small_models import Op, chain, custom
