@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
+from .preparation import may_be_kept
 from .prepared_model import KEY_BYTES, Mapped, NotKept, contents, restore
 from .private_file import blake2b, open_private, read_private
 
@@ -42,9 +43,12 @@ class PreparedModels:
 
         ModelError where settings name a file for it that is another model's, or damaged.
         """
+        own = may_be_kept(graph, graph.schedule)
         if self._settings.prepared_model is not None:
+            if not own:
+                raise ModelError("prepared model: it is for numlite's operators, got a model with others")
             return self._restore_from(self._settings.prepared_model, graph)
-        if len(graph.nodes) < _FEW_NODES or not self._was_seen():
+        if not own or len(graph.nodes) < _FEW_NODES or not self._was_seen():
             return False
         path = self._path(graph)
         handle = open_private(path)

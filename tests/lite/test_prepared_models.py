@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numlite import Interpreter, OpResolverType
+from numlite import Interpreter, OpResolver, OpResolverType
 from numlite.cli.main import cli, run_command
 from numlite.kernels.compiled.driver.library import Library
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
 from numlite.lite.prepared_model import HEADER, MappedRanges, NotKept, _relocated
+from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder
 from ..small_models import Op, chain, custom
@@ -293,6 +294,30 @@ def test_what_gains_nothing_or_cannot_is_not_kept(folder: Path, tmp_path: Path, 
         interpreter = InterpreterWithCustomOps([("Twice", Twice())], model_content=content)
         interpreter.allocate_tensors()
     assert not kept(folder)
+
+
+def test_an_operator_of_the_callers_own_is_never_replaced(
+    folder: Path, tmp_path: Path, restored: list[int]
+) -> None:
+    path = tmp_path / "chain.tflite"
+    path.write_bytes(chain((Op.ABS,) * 9))
+    assert prepare(path) == 0 and prepare(path, "-o", tmp_path / "prepared") == 0
+
+    def resized(context: Any, node: Any) -> None:
+        context.resize_tensor(context.output(node, 0), context.input(node, 0).shape)
+
+    def negated(context: Any, node: Any) -> None:
+        context.output(node, 0).array()[...] = -context.input(node, 0).array()
+
+    resolver = OpResolver()
+    resolver.add_builtin(Registration("ABS", resized, negated, builtin_code=int(Op.ABS), max_version=5))
+    ours = {"experimental_op_resolver_type": resolver}
+    plain = np.frombuffer(result(str(path)), np.float32)
+    mine = np.frombuffer(result(str(path), **ours), np.float32)
+    np.testing.assert_array_equal(np.abs(mine), plain)
+    assert (mine != plain).any()
+    with pytest.raises(ModelError, match="it is for numlite's operators"):
+        result(str(path), prepared_model=tmp_path / "prepared", **ours)
 
 
 def test_an_address_of_something_else_is_found() -> None:
