@@ -105,7 +105,7 @@ class PreparedModels:
         operators = [(n.registration.name, n.version) for n in graph.nodes]
         choices = (
             settings.numerics.value,
-            settings.num_threads,
+            graph.num_threads,
             settings.preserve_all_tensors,
             settings.compress_zero_points,
         )
