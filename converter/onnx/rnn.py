@@ -134,7 +134,8 @@ def _side(
     order = _backwards(body, lengths) if backwards else (lambda tensor: tensor)
     shares = product(order(x), body.transposed(weights, (1, 0)))
     shares = shares if added is None else shares + added
-    assert shares.sizes[-1] == -1 or shares.sizes[-1] == gates * hidden
+    if shares.sizes[-1] not in (-1, gates * hidden):
+        raise ModelError(f"weights must be of {gates} gates of size {hidden}, got {shares.sizes[-1]} in all")
     states = [_initial(c, x, 5, place, hidden, batch_first)]
     if c.op == "LSTM":
         states.append(_initial(c, x, 6, place, hidden, batch_first))

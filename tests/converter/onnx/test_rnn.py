@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numlite import Interpreter
 from numlite.converter import Converter
+from numlite.lite.errors import ModelError
 
 from ...onnx_builder import model, node, value
 
@@ -89,3 +90,12 @@ def test_both_directions_and_lengths(op: str, time: int | None, batch: int | Non
         np.testing.assert_allclose(found["h"], np.stack([p[1] for p in parts]), rtol=1e-5, atol=1e-5)
         if op == "LSTM":
             np.testing.assert_allclose(found["c"], np.stack([p[2] for p in parts]), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("op", GATES)
+def test_weights_of_another_number_of_gates(op: str) -> None:
+    w, r = random(1, (GATES[op] + 1) * HIDDEN, INPUTS), random(1, GATES[op] * HIDDEN, HIDDEN)
+    nodes = [node(op, ["x", "w", "r"], ["y"], hidden_size=HIDDEN)]
+    made = model(nodes, [value("x", [3, BATCH, INPUTS])], [value("y", None)], {"w": w, "r": r})
+    with pytest.raises(ModelError, match=f"weights must be of {GATES[op]} gates of size {HIDDEN}"):
+        Converter.from_onnx(made)
