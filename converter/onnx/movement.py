@@ -51,6 +51,8 @@ def equal_parts(whole: int, count: int) -> list[int]:
     """Sizes of so many parts, of which the last may be smaller."""
     if whole == -1:
         raise UnsupportedError("the size of the axis must be known, or the parts' sizes given")
+    if count < 1:
+        raise ModelError(f"parts must be 1 or more, got {count}")
     part = -(-whole // count)
     return [min(part, max(whole - part * place, 0)) for place in range(count)]
 

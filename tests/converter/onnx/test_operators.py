@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numlite import Interpreter
 from numlite.converter import Converter
-from numlite.lite.errors import UnsupportedError
+from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema.onnx import ModelProto, NodeProto
 
 from ...onnx_builder import graph, model, node, value
@@ -431,3 +431,9 @@ def test_scan_goes_over_rows_backwards() -> None:
 def test_what_has_no_form_says_why(made: NodeProto, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         Converter.from_onnx(model([made], [value("x", [4], np.int64)], [value("y", None, np.int64)]))
+
+
+def test_no_parts_are_refused() -> None:
+    made = node("Split", ["x"], ["a", "b"], num_outputs=0)
+    with pytest.raises(ModelError, match="parts must be 1 or more, got 0"):
+        Converter.from_onnx(model([made], [value("x", [4])], [value("a", None), value("b", None)]))
