@@ -146,7 +146,7 @@ class Importer:
         except UnsupportedError as error:
             self.shared.refusals.append(Refusal(node.name or base, _op_name(node), str(error)))
             results = [_MISSING] * len(node.output)
-        except (ModelError, PrepareError, ValueError, OverflowError, IndexError) as error:
+        except (ModelError, PrepareError, ValueError, OverflowError, IndexError, MemoryError) as error:
             what = f"node {shown(node.name or base)} ({shown(_op_name(node))})"
             raise ModelError(f"{what}: {error}") from error
         finally:

@@ -99,3 +99,11 @@ def test_weights_of_another_number_of_gates(op: str) -> None:
     made = model(nodes, [value("x", [3, BATCH, INPUTS])], [value("y", None)], {"w": w, "r": r})
     with pytest.raises(ModelError, match=f"weights must be of {GATES[op]} gates of size {HIDDEN}"):
         Converter.from_onnx(made)
+
+
+def test_states_beyond_all_memory_name_their_node() -> None:
+    w, r = random(1, HIDDEN, INPUTS), random(1, HIDDEN, HIDDEN)
+    nodes = [node("RNN", ["x", "w", "r"], ["y"], hidden_size=HIDDEN)]
+    made = model(nodes, [value("x", [3, 1 << 40, INPUTS])], [value("y", None)], {"w": w, "r": r})
+    with pytest.raises(ModelError, match=r"node \S+ \(RNN\): Unable to allocate"):
+        Converter.from_onnx(made)
