@@ -19,19 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compare import find_models
+from startup import FIRST_INFERENCE
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "models"
-PROGRAM = """
-import sys
-import numpy as np
-from {module} import Interpreter
-interpreter = Interpreter(sys.argv[1])
-interpreter.allocate_tensors()
-for given in interpreter.get_input_details():
-    interpreter.set_tensor(given["index"], np.zeros(given["shape"], given["dtype"]))
-interpreter.invoke()
-for made in interpreter.get_output_details():
-    interpreter.get_tensor(made["index"])
+RESIDENT = """
 lines = dict(line.split(":", 1) for line in open("/proc/self/status") if ":" in line)
 print(int(lines["VmRSS"].split()[0]) / 1024)
 """
@@ -52,7 +43,7 @@ def load(kind: str, model: Path) -> Load:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["NUMLITE_PREPARED"] = "1024" if kind == "prepared" else "off"
     process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(module=KINDS[kind]), str(model)],
+        [sys.executable, "-c", FIRST_INFERENCE.format(module=KINDS[kind]) + RESIDENT, str(model)],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
