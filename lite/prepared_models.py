@@ -11,7 +11,7 @@ from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
 from .preparation import may_be_kept
 from .prepared_model import KEY_BYTES, Mapped, NotKept, contents, restore
-from .private_file import blake2b, open_private, read_private
+from .private_file import JUST_NOW_NS, blake2b, open_private, read_private
 
 if TYPE_CHECKING:
     from .kernel_call import CodePlace
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _FEW_NODES = 8  # are prepared as fast as a file is found
 _MOST_MARKS = 4096
-_JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its times
 
 
 class PreparedModels:
@@ -146,7 +145,7 @@ class PreparedModels:
         if info is None:
             self._content = self._content or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
             return os.path.join(self._place.folder, f"model-{self._content.hex()}.bin")
-        if max(info.st_mtime_ns, info.st_ctime_ns) > time.time_ns() - _JUST_NOW_NS:
+        if max(info.st_mtime_ns, info.st_ctime_ns) > time.time_ns() - JUST_NOW_NS:
             return None
         told = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
         return os.path.join(

@@ -49,7 +49,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "cache"
     place.mkdir(0o700)
     monkeypatch.delenv("NUMLITE_PREPARED")
-    monkeypatch.setattr(module, "_JUST_NOW_NS", 0)
+    monkeypatch.setattr(module, "JUST_NOW_NS", 0)
     monkeypatch.setattr(Library, "place", staticmethod(lambda: CodePlace(str(place), "state")))
     return place
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ....lite.private_file import blake2b
+from ....lite.private_file import JUST_NOW_NS, blake2b
 from ..families import FAMILIES
 from ..language.target import host_description, target
 from .cache import read, write
@@ -37,7 +37,6 @@ _MOST_SOURCES = 500
 # Where all is that kernels are made of or prepared by, besides kernels/compiled itself. TensorFlow's ops
 # (kernels/fallback) are run by Python: nothing of theirs is kept.
 _FOLDERS = ("schema", "lite", "kernels", "kernels/contraction")
-_JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its size and time
 
 
 @cache
@@ -73,7 +72,7 @@ def code_state() -> str | None:
 @cache
 def _package_state() -> bytes | None:
     """A digest of the names, sizes and times of all sources; None where one has changed just now."""
-    youngest = time.time_ns() - _JUST_NOW_NS
+    youngest = time.time_ns() - JUST_NOW_NS
     lines = list[str]()
     folders = [os.path.join(_ROOT, *folder.split("/")) for folder in _FOLDERS]
     for folder in (*folders, _FOLDER, *_folders_in(_FOLDER)):
