@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .op_resolver import OpResolver
     from .profiler import OpProfile
     from .settings import Settings
-    from .stage import Observer
+    from .stage import Observer, Probe
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
@@ -155,13 +155,14 @@ class Interpreter:
                     if tensor.data is not None:
                         self.model.put_away(tensor.data)
 
-    def observe(self, observer: Observer | None) -> None:
+    def observe(self, observer: Observer | None, probe: Probe | None = None) -> None:
         """Have a function see every value of every subgraph as the model runs, or (None) no longer.
 
-        allocate_tensors must follow.
+        What the calls of a probe look at, results of native nodes, it does not see. allocate_tensors must
+        follow.
         """
         with self._exclusive():
-            self.runtime.observer = observer
+            self.runtime.observer, self.runtime.probe = observer, probe
             for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.discard_stages()
 
