@@ -198,7 +198,10 @@ class Interpreter:
         self._core.resize_input(input_index, np.array(tensor_size, np.int32), strict)
 
     def reset_all_variables(self) -> None:
-        """Set the model's state (variable tensors) to zero."""
+        """Set the model's state to its beginning: variables to zero, operators and delegates by their hook.
+
+        InvokeError when a custom operator's or a delegate's reset_variables fails.
+        """
         self._core.reset_all_variables()
 
     def release_nonpersistent_memory(self) -> None:

@@ -19,6 +19,7 @@ from .stage import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
 from .unresolved import UnresolvedOperator
+from .variables import reset_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -323,9 +324,14 @@ class Interpreter:
             bound.bind(wanted)
 
     def reset_all_variables(self) -> None:
+        """Set all variables to their beginning, and have custom operators and delegates do so with theirs.
+
+        InvokeError when one of those fails.
+        """
         with self._exclusive():
-            for subgraph in self.subgraphs:
+            for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.reset_variables()
+                reset_operators(subgraph)
 
     def release_nonpersistent_memory(self) -> None:
         """Give the arenas back until the next allocate_tensors."""
