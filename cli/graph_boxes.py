@@ -10,6 +10,7 @@ from ..converter.ir.module import Function, Graph
 from ..converter.ir.node import RETURN, Node, Value
 from ..converter.transforms.purity import CONTROL_FLOW, is_stateless
 from ..schema.shown import shown
+from .graph_constants import folded_values, source_text
 
 _LONGEST_NAME = 32
 _LONGEST_DETAIL = 100
@@ -24,6 +25,8 @@ class Box:
     # One of input, output, constant, state, control, call, op.
     kind: str
     details: tuple[str, ...] = ()
+    # Names and types of constants and variables that it uses and that have no box.
+    constants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -44,32 +47,48 @@ class Drawing:
     lines: list[Line] = field(default_factory=list)
 
 
-def drawing_of(body: Graph | Function) -> Drawing:
-    """The drawing of a graph or function; nodes of regions are part of the node around them."""
+def drawing_of(body: Graph | Function, fold: bool = False) -> Drawing:
+    """The drawing of a graph or function; nodes of regions are part of the node around them.
+
+    With fold, constants and variables that are only read are part of the boxes that use them.
+    """
     drawing = Drawing()
+    folded = folded_values(body) if fold else {}
     places: dict[object, int] = {}
     if isinstance(body, Function):
         for value in body.arguments:
+            if value in folded:
+                continue
             places[value] = len(drawing.boxes)
             places[body.control_of(value)] = len(drawing.boxes)
             drawing.boxes.append(
                 Box("argument", shown(body.argument_name(value)), "input", (shown(value.type),))
             )
     for node in body.body:
+        if len(node.results) == 1 and node.results[0] in folded:
+            continue
         places[node] = len(drawing.boxes)
-        drawing.boxes.append(_box(node))
+        sources = dict.fromkeys(folded[value] for value in used_values(node) if value in folded)
+        drawing.boxes.append(_box(node, tuple(source_text(source, body) for source in sources)))
+    drawing.lines = _lines(body, places)
+    return drawing
+
+
+def _lines(body: Graph | Function, places: dict[object, int]) -> list[Line]:
     lines: dict[tuple[int, int, bool], str] = {}
     for node in body.body:
-        for value in _used(node):
+        if node not in places:
+            continue
+        for value in used_values(node):
             start = places.get(value.owner if isinstance(value.owner, Node) else value)
             if start is not None:
                 label = f":{value.index}" if value.index and not value.is_control else ""
                 lines.setdefault((start, places[node], value.is_control), label)
-    drawing.lines = [Line(*key, label) for key, label in lines.items()]
-    return drawing
+    return [Line(*key, label) for key, label in lines.items()]
 
 
-def _used(node: Node) -> list[Value]:
+def used_values(node: Node) -> list[Value]:
+    """The operands and control tokens of a node, with those of its regions that come from outside."""
     found = [*node.operands, *node.controls]
     for region in node.regions:
         for inner in region.walk():
@@ -77,7 +96,7 @@ def _used(node: Node) -> list[Value]:
     return [value for value in found if value.owner not in node.regions]
 
 
-def _box(node: Node) -> Box:
+def _box(node: Node, constants: tuple[str, ...]) -> Box:
     details = []
     for name, attribute in sorted(node.attributes.items()):
         if isinstance(attribute, DenseAttr | TensorProtoAttr):
@@ -86,10 +105,11 @@ def _box(node: Node) -> Box:
             text = attribute_text(attribute)
         details.append(shortened(f"{name} = {text}", _LONGEST_DETAIL))
     details += [f"-> {value.type}" for value in node.results[:8]]
-    return Box(shown(node.op), shown(node.name), _kind(node), tuple(map(shown, details)))
+    return Box(shown(node.op), shown(node.name), kind_of(node), tuple(map(shown, details)), constants)
 
 
-def _kind(node: Node) -> str:
+def kind_of(node: Node) -> str:
+    """Of a node: one of the kinds of boxes."""
     if node.op.startswith("Placeholder") or node.op == "_Arg":
         return "input"
     if node.op in (RETURN, "_Retval"):

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from itertools import pairwise
+from collections.abc import Callable, Iterable
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
 from google.protobuf import text_format
 from numlite.cli.graph_layout import layout
 from numlite.cli.main import cli, run_command
-from numlite.converter.ir import export_graph_def, import_graph_def, parse_module
+from numlite.converter.ir import export_graph_def, parse_module
 from numlite.converter.source_file import FileKind, file_kind, load_graph
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.schema.graph_def import GraphDef
+
+from ..conftest import SHARED_MODELS
 
 TEXT = """
 module {
@@ -86,8 +89,10 @@ def test_pictures(graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "bytes" in shown(capsys, graph, "--svg", "-o", path)
     root = ET.fromstring(path.read_text(encoding="utf-8"))
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"Placeholder", "x", "Mul", "a<b>", "PartitionedCall"} <= set(texts)
-    assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == 5
+    assert {"Placeholder", "x", "Mul", "a<b>", "PartitionedCall", "f32"} <= set(texts)
+    # The constant stands inside the box that uses it, and that another waits for it says nothing.
+    assert "Const" not in texts and "two f32" in "".join(root.itertext())
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}path"))) == 3
     assert "argument" in shown(capsys, graph, "--svg", "--function", "half")
 
 
@@ -153,7 +158,7 @@ def test_boxes_of_a_layer_are_apart_and_lines_go_from_layer_to_layer(cycle: bool
     if cycle:
         lines += [(count - 1, 0), (5, 5), (40, 4)]
     widths = [30.0 + 7 * (i % 5) for i in range(count)]
-    found = layout(widths, lines, [False] * count, 10.0)
+    found = layout(widths, lines, 10.0)
     for layer in range(found.layers):
         row = sorted((found.x[i], widths[i]) for i in range(count) if found.layer[i] == layer)
         assert all(b[0] - b[1] / 2 - a[0] - a[1] / 2 > 9.99 for a, b in pairwise(row))
@@ -168,19 +173,54 @@ def test_boxes_of_a_layer_are_apart_and_lines_go_from_layer_to_layer(cycle: bool
     assert downward == len(lines) - (3 if cycle else 0)
 
 
-def test_a_picture_has_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_picture_has_bounds() -> None:
     with pytest.raises(UnsupportedError, match="20000 boxes and bends"):
-        layout([1.0] * 20_001, [], [False] * 20_001, 1.0)
+        layout([1.0] * 20_001, [], 1.0)
+
+
+def chain(count: int, uses: Callable[[int], Iterable[int]], tmp_path: Path) -> Path:
+    """A graph in which each node uses the ones that uses tells."""
     graph = GraphDef()
-    for i in range(400):
-        # Every node uses the first one and the one before.
-        graph.node.add(name=f"n{i}", op="Add", input=[f"n{j}" for j in (0, i - 1)] if i else [])
-    del graph.node[0].input[:]
-    graph.node[0].op = "Placeholder"
+    for i in range(count):
+        graph.node.add(name=f"n{i}", op="Add" if i else "Placeholder", input=[f"n{j}" for j in uses(i)])
     for node in graph.node:
         node.attr["T" if node.op == "Add" else "dtype"].type = 1
     path = tmp_path / "chain.pb"
     path.write_bytes(graph.SerializeToString())
-    import_graph_def(graph)
-    assert run_command(cli, ["graph", str(path), "--svg", "-o", str(tmp_path / "x.svg")]) == 1
-    assert "use --dot" in capsys.readouterr().err
+    return path
+
+
+def test_long_graphs_stand_in_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A value that all nodes use is named where it goes in, so that no line passes the layers between."""
+    path = chain(400, lambda i: (0, i - 1) if i else (), tmp_path)
+    out = tmp_path / "x.svg"
+    assert "bytes" in shown(capsys, path, "--svg", "-o", out)
+    root = ET.fromstring(out.read_text())
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    assert 0.5 < width / height < 3 and height < 4000
+    names = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert names.count("n0") > 380
+    boxes = [
+        tuple(float(element.attrib[key]) for key in ("x", "y", "width", "height"))
+        for element in root.iter("{http://www.w3.org/2000/svg}rect")
+        if "x" in element.attrib
+    ]
+    assert len(boxes) == 400
+    inside = [x >= 0 and x + w <= width and y >= 0 and y + h <= height for x, y, w, h in boxes]
+    assert all(inside)
+    for (x, y, w, h), (other_x, other_y, other_w, other_h) in combinations(boxes, 2):
+        apart = x + w <= other_x or other_x + other_w <= x or y + h <= other_y or other_y + other_h <= y
+        assert apart
+
+
+@pytest.mark.parametrize(
+    "name", ["EfficientNetB0", "InceptionV3", "MobileNetV3Large", "DenseNet121", "NASNetMobile"]
+)
+def test_networks_of_today(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = SHARED_MODELS.parent / f"convert/graphs/keras_{name}_0.pb"
+    if not graph.exists():
+        pytest.skip("no ../shared/convert beside the repository")
+    out = tmp_path / "x.svg"
+    assert "bytes" in shown(capsys, graph, "--svg", "-o", out)
+    root = ET.fromstring(out.read_text())
+    assert float(root.attrib["width"]) < 6000 and float(root.attrib["height"]) < 15_000
