@@ -31,7 +31,8 @@ class TensorComparison(NamedTuple):
 
     node is the number of the operator that computes it in the first model, -1 for inputs. sqnr_db is
     10 log10(sum of squares / sum of squared differences), inf where all values are equal (equal NaNs
-    too), -inf or NaN where the values are not finite. at is the index of the largest difference.
+    too), -inf or NaN where the values are not finite. at is the index of the largest difference. tensor is
+    the first model's tensor, other_node and other_tensor are the second's.
     """
 
     name: str
@@ -45,6 +46,9 @@ class TensorComparison(NamedTuple):
     largest_difference: float
     largest_value: float
     at: tuple[int, ...]
+    tensor: int
+    other_node: int
+    other_tensor: int
 
     @property
     def equal(self) -> bool:
@@ -251,10 +255,12 @@ def _compared(mine: _Results, theirs: _Results, t: int, other: int) -> TensorCom
         shapes = [None if value is None else value.shape for value in (a, b)]
         raise ValueError(f"outputs: both must have one shape, got {shapes[0]} and {shapes[1]}")
     node, operator, _ = mine.operators.get(t, (-1, "", 0))
+    other_node = theirs.operators.get(other, (-1, "", 0))[0]
     names = mine.details[t]["name"], theirs.details[other]["name"]
     types = a.dtype.name, b.dtype.name
     sqnr, largest, of, at = _distance(_real(mine.details[t], a), _real(theirs.details[other], b))
-    return TensorComparison(*names, node, operator, a.shape, *types, sqnr, largest, of, at)
+    places = (t, other_node, other)
+    return TensorComparison(*names, node, operator, a.shape, *types, sqnr, largest, of, at, *places)
 
 
 def sqnr_db(expected: np.ndarray, found: np.ndarray) -> float:

@@ -23,6 +23,7 @@ COMMANDS = {
     "benchmark": ("benchmark", "Measure a model's latency, also against LiteRT."),
     "quantize": ("quantize", "Make a float model smaller: weights of 8, 4 or 2 bits, or float16."),
     "compare": ("compare", "Show where two models, two numerics, or numlite and LiteRT differ."),
+    "explore": ("explore", "Draw a model, or two beside each other, as a page: graph, memory, time, values."),
     "graph": ("graph", "Show a TensorFlow graph: summary, text, differences, pictures."),
     "optimize": ("optimize", "Optimize a TensorFlow graph as TensorFlow would."),
     "map": ("map", "Run a model on every row of a parquet file or every file of a folder."),

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from ..lite.node import Node
     from ..lite.registration import Registration
 
-# True, False, or the reason for a no.
-IsNodeSupported = Callable[["DelegateContext", "Node", "Registration"], bool | str]
+IsNodeSupported = Callable[["DelegateContext", "Node", "Registration"], bool]
 
 UNLIMITED = 0
 
@@ -70,8 +69,7 @@ class GraphPartitionHelper:
         self.partitions = self._context.preview_delegate_partitioning(self.supported_nodes, self._mode)
 
     def _supports(self, node: Node, registration: Registration) -> bool:
-        answer = self._is_node_supported(self._context, node, registration)
-        return bool(answer) and not isinstance(answer, str)
+        return self._is_node_supported(self._context, node, registration)
 
     @property
     def num_total_nodes(self) -> int:

@@ -1,0 +1,213 @@
+"""`numlite explore`: a page that shows a model, or two of them beside each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..schema.shown import shown
+from .console import echo
+from .model_inputs import file_of
+from .model_options import RESOLVERS, open_interpreter, run_options
+from .output_file import check_output
+
+if TYPE_CHECKING:
+    from ..interpreter import Interpreter
+    from ..lite.delegate import Delegate
+    from .page.document import Comparison, Side
+    from .page.sides import Runs
+
+_FILE = click.Path(exists=True, path_type=Path)
+
+
+@click.command("explore")
+@click.argument("model", type=_FILE)
+@click.argument("other", type=_FILE, required=False)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The page."
+)
+@click.option(
+    "-i",
+    "--input",
+    "sources",
+    multiple=True,
+    metavar="[NAME=]FILE",
+    help="As for `numlite run`.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
+)
+@click.option("--runs", type=click.IntRange(min=1), help="Time operators in that many runs, else for 0.3 s.")
+@click.option("--no-run", is_flag=True, help="Show only what the files say.")
+@click.option("--other-resolver", type=click.Choice(list(RESOLVERS)), help="Compare with these numerics.")
+@click.option("--against", type=click.Choice(["litert"]), help="Compare with LiteRT's results.")
+@click.option(
+    "--limit", type=float, default=30.0, show_default=True, metavar="DB", help="Below it results diverge."
+)
+@click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, with commas between the tags.")
+@click.option("--signature", metavar="NAME", help="Which signature of a SavedModel; else its default one.")
+@run_options
+def command(
+    model: Path,
+    other: Path | None,
+    output: Path,
+    sources: tuple[str, ...],
+    seed: int,
+    runs: int | None,
+    no_run: bool,
+    other_resolver: str | None,
+    against: str | None,
+    limit: float,
+    tags: str | None,
+    signature: str | None,
+    threads: int,
+    resolver: str,
+    delegate: str | None,
+    options: tuple[str, ...],
+    trust_compiled_code: bool,
+) -> None:
+    """Write a page that shows MODEL: its graph, memory, times, ranges and weights.
+
+    MODEL is a .tflite file, a GraphDef, a text of the graph IR or the folder of a SavedModel. With OTHER both
+    are drawn beside each other. Two .tflite files, and two numerics of one, are compared result by result.
+    The page is one file that needs no network.
+    """
+    check_output(output, model=model)
+    if other is not None:
+        check_output(output, other_model=other)
+    for source in sources:
+        check_output(output, input=file_of(source))
+    files = [model] if other is None else [model, other]
+    compares = other_resolver is not None or against is not None
+    if compares and (no_run or not all(map(_is_tflite, files))):
+        raise click.UsageError("--other-resolver and --against run .tflite models: no graphs, no --no-run")
+    if (tags is not None or signature is not None) and all(map(_is_tflite, files)):
+        raise click.UsageError("--tags and --signature are for SavedModels")
+    from .page.assemble import assembled
+    from .page.document import Document
+    from .page.sides import Runs
+
+    libraries = _libraries()
+
+    def open_model(path: str, keep_all: bool) -> tuple[Interpreter, Delegate | None]:
+        return _opened(path, keep_all, threads, resolver, delegate, options, trust_compiled_code)
+
+    how = None if no_run else Runs(sources, seed, runs, open_model)
+    sides = [_side(path, tags, signature, how) for path in files]
+    comparison = None
+    if not no_run and all(map(_is_tflite, files)) and (other is not None or compares):
+        comparison = _compared(files, sources, seed, resolver, other_resolver, against, limit, sides)
+    from .. import __version__
+
+    if other is not None and sides[0].label == sides[1].label:
+        for side, path in zip(sides, files, strict=True):
+            side.label = shown(f"{path.resolve().parent.name}/{side.label}")
+    title = " | ".join(side.label for side in sides)
+    page = assembled(Document(title, f"numlite {__version__}", sides, comparison), libraries)
+    from ..lite.whole_file import write_whole
+
+    content = page.encode("utf-8", "backslashreplace")
+    write_whole(output, [content])
+    for side in sides:
+        for note in side.notes:
+            echo(f"{side.label}: {note}")
+    echo(f"{output}: {len(content):,} bytes")
+
+
+def _is_tflite(path: Path) -> bool:
+    """By what is in the file: models begin with an offset and the format's name."""
+    if path.is_dir():
+        return False
+    with path.open("rb") as file:
+        return file.read(8)[4:] == b"TFL3" or path.suffix == ".tflite"
+
+
+def _libraries() -> Any:
+    from ..kernels.compiled.driver.cache import cache_directory
+    from ..lite.errors import UnsupportedError
+    from .page.libraries import LibraryError, texts
+
+    try:
+        return texts(Path(cache_directory()) / "page")
+    except LibraryError as error:
+        raise UnsupportedError(f"explore: the page's libraries must be at hand: {error}") from error
+
+
+def _opened(
+    path: str,
+    keep_all: bool,
+    threads: int,
+    resolver: str,
+    delegate: str | None,
+    options: tuple[str, ...],
+    trust_compiled_code: bool,
+) -> tuple[Interpreter, Delegate | None]:
+    """An interpreter as these options say; one that keeps all tensors runs them itself."""
+    from ..interpreter import Interpreter, OpResolverType
+
+    if keep_all or delegate is None:
+        kind = OpResolverType[RESOLVERS[resolver]]
+        opened = Interpreter(
+            path,
+            num_threads=threads,
+            experimental_op_resolver_type=kind,
+            experimental_preserve_all_tensors=keep_all,
+            trust_compiled_code=trust_compiled_code,
+        )
+        return opened, None
+    opened = open_interpreter(path, threads, resolver, delegate, options, trust_compiled_code)
+    return opened, opened.core.runtime.offered_delegates[0]
+
+
+def _side(path: Path, tags: str | None, signature: str | None, runs: Runs | None) -> Side:
+    from ..lite.errors import ModelError
+    from .page.sides import graph_side, tflite_side
+
+    try:
+        if _is_tflite(path):
+            return tflite_side(str(path), runs)
+        split = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
+        return graph_side(path, split, signature)
+    except ModelError as error:
+        raise click.ClickException(f"{path}: {error}") from error
+
+
+def _compared(
+    files: list[Path],
+    sources: tuple[str, ...],
+    seed: int,
+    resolver: str,
+    other_resolver: str | None,
+    against: str | None,
+    limit: float,
+    sides: list[Side],
+) -> Comparison | None:
+    """Of the first file and the last, or None with a note where they cannot be compared."""
+    from ..interpreter import Interpreter, OpResolverType
+    from ..model_comparison import compare_models
+    from .model_inputs import named, read_inputs, settable
+    from .page.comparing import comparison_of
+
+    other = other_resolver or resolver
+    try:
+        details = named(settable(Interpreter(str(files[0]))))
+        second: Any = str(files[-1])
+        if against is not None:
+            from .comparison import litert_interpreter
+
+            second = litert_interpreter(second, 1, other == "ref", preserve_all=True)
+        found = compare_models(
+            str(files[0]),
+            second,
+            read_inputs(sources, list(details)),
+            resolver_type=OpResolverType[RESOLVERS[resolver]],
+            other_resolver_type=OpResolverType[RESOLVERS[other]],
+            seed=seed,
+        )
+    except (ValueError, RuntimeError) as error:
+        sides[-1].notes.append(f"not compared: {shown(' '.join(str(error).split()))}")
+        return None
+    how = f" on {against}" if against else f" ({other})" if other_resolver else ""
+    return comparison_of(found, sides[0].label, sides[-1].label + how, limit)

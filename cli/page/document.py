@@ -1,0 +1,246 @@
+"""What a page shows, as plain data: models, their graphs, what was measured, and where two of them differ.
+
+All text that comes from files is already as people may see it (`schema/shown.py`); numbers of boxes, nodes
+and tensors are places in their lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..graph_layers import layered
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """How often values lie in equal parts of low to high, of all that are finite."""
+
+    low: float
+    high: float
+    counts: list[int]
+    mean: float
+    deviation: float
+    zeros: float  # the share that is 0
+    others: int = 0  # infinities and NaNs
+
+
+@dataclass(frozen=True)
+class Scales:
+    """A quantized tensor: how many scales along which axis, and the reals that its type can stand for."""
+
+    count: int
+    axis: int
+    scale: list[float]  # the smallest and the largest
+    zero_point: list[int]
+    range: list[float]
+
+
+@dataclass
+class Tensor:
+    name: str
+    type: str
+    shape: str
+    bytes: int | None = None
+    constant: bool = False
+    value: str = ""  # of few elements
+    scales: Scales | None = None
+    histogram: Histogram | None = None
+
+
+@dataclass
+class Node:
+    """An operator; inputs and outputs are tensors (-1: none), calls the graphs that it runs, by role."""
+
+    op: str
+    name: str
+    inputs: list[int]
+    outputs: list[int]
+    details: list[tuple[str, str]] = field(default_factory=list)
+    calls: list[tuple[str, int]] = field(default_factory=list)
+    kind: str = "op"
+    # Of TensorFlow's nodes: numbers of the nodes that it waits for.
+    waits: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Box:
+    """What is drawn: a node, or a tensor that goes in or comes out. lines stand under the title."""
+
+    title: str
+    lines: list[str]
+    kind: str
+    node: int = -1
+    tensor: int = -1
+
+
+@dataclass(frozen=True)
+class Line:
+    """A tensor on its way between boxes (-1: only order). One that is far is named at its end, not drawn."""
+
+    start: int
+    end: int
+    tensor: int
+    far: bool
+
+
+@dataclass
+class Graph:
+    """blocks are boxes that are laid out for themselves, each with the last of the one before."""
+
+    name: str
+    nodes: list[Node]
+    tensors: list[Tensor]
+    inputs: list[int]
+    outputs: list[int]
+    boxes: list[Box] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    blocks: list[list[int]] = field(default_factory=list)
+
+
+def draw(graph: Graph) -> None:
+    """Fill in the boxes of the graph, with constants in those that use them, its lines and its blocks."""
+    produced: dict[int, int] = {}
+    for t in dict.fromkeys(graph.inputs):
+        if not graph.tensors[t].constant:
+            produced[t] = len(graph.boxes)
+            graph.boxes.append(Box("input", _tensor_lines(graph, t), "input", tensor=t))
+    first = len(graph.boxes)
+    for number, node in enumerate(graph.nodes):
+        produced.update({t: first + number for t in node.outputs if t >= 0})
+        graph.boxes.append(Box(node.op, _node_lines(graph, node), node.kind, node=number))
+    found: dict[tuple[int, int], int] = {}
+    for number, node in enumerate(graph.nodes):
+        for t in node.inputs:
+            if t in produced:
+                found.setdefault((produced[t], first + number), t)
+        for other in node.waits:
+            found.setdefault((first + other, first + number), -1)
+    for t in dict.fromkeys(graph.outputs):
+        if t in produced:
+            found[produced[t], len(graph.boxes)] = t
+            graph.boxes.append(Box("output", _tensor_lines(graph, t), "output", tensor=t))
+    _connect(graph, found)
+
+
+def _connect(graph: Graph, found: dict[tuple[int, int], int]) -> None:
+    layers = layered(len(graph.boxes), list(found))
+    graph.lines = [Line(start, end, t, i in layers.far) for i, ((start, end), t) in enumerate(found.items())]
+    graph.blocks = layers.blocks()
+
+
+def _tensor_lines(graph: Graph, t: int) -> list[str]:
+    tensor = graph.tensors[t]
+    return [shortened(tensor.name), f"{tensor.type} {tensor.shape}".strip()]
+
+
+def _node_lines(graph: Graph, node: Node) -> list[str]:
+    """Its results' shapes (or else its name), and those of the constants inside."""
+    shapes = [graph.tensors[t].shape for t in node.outputs if t >= 0]
+    lines = [shortened(", ".join(filter(None, shapes))) or shortened(node.name)]
+    constants = [graph.tensors[t] for t in node.inputs if t >= 0 and graph.tensors[t].constant]
+    if constants:
+        lines.append(shortened(_constants(constants)))
+    return lines
+
+
+def _constants(constants: Sequence[Tensor]) -> str:
+    if len(constants) > 3:
+        return f"{len(constants)} constants"
+    return " · ".join(tensor.value or tensor.shape or tensor.name for tensor in constants)
+
+
+def shortened(text: str, most: int = 34) -> str:
+    """The text; of a long one the start and the end."""
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-most // 2 + 1 :]}"
+
+
+@dataclass
+class OperatorTime:
+    """graph, node: whose time it is; median of several runs. Rates are None where the work is not known."""
+
+    node: int
+    op: str
+    median_ns: float
+    macs: int | None
+    bytes: int
+    gflops: float | None
+
+
+@dataclass
+class Place:
+    """Bytes of a tensor in the arena, between two steps (both included)."""
+
+    tensor: int
+    offset: int
+    bytes: int
+    first: int
+    last: int
+
+
+@dataclass
+class Arena:
+    """steps are the operators in the order in which they run: a node, or -1 for one of a delegate's."""
+
+    bytes: int
+    lower_bound: int
+    places: list[Place]
+    steps: list[int]
+    used: list[int]  # bytes in use at each step
+
+
+@dataclass
+class Measured:
+    """What runs of a model's main graph told. partitions are nodes that a delegate took, seen by tensor."""
+
+    graph: int
+    times: list[OperatorTime]
+    latency_ns: float
+    arena: Arena | None
+    summary: list[tuple[str, str]]
+    delegate: str = ""
+    partitions: list[list[int]] = field(default_factory=list)
+    left_out: list[tuple[int, str]] = field(default_factory=list)
+    seen: list[tuple[int, float, float]] = field(default_factory=list)
+
+
+@dataclass
+class Side:
+    """A file. notes say what could not be shown, and why."""
+
+    label: str
+    kind: str
+    facts: list[tuple[str, str]]
+    graphs: list[Graph]
+    measured: Measured | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How a result of a node of the first model differs from its counterpart's. db is None for equal ones."""
+
+    node: int
+    tensor: int
+    other_node: int
+    other_tensor: int
+    db: float | None
+    largest: float
+    of: float
+
+
+@dataclass
+class Comparison:
+    first: str
+    second: str
+    limit_db: float
+    differences: list[Difference]
+    unmatched: int
+
+
+@dataclass
+class Document:
+    title: str
+    made_by: str
+    sides: list[Side]
+    comparison: Comparison | None = None

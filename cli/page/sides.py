@@ -1,0 +1,136 @@
+"""The files of a page: what each holds, and what its runs told."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter_ns
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...lite.errors import ModelError
+from ...lite.model import Model
+from ...schema.shown import shown
+from ..model_runs import set_inputs
+from .document import Side
+from .measuring import measured, seen_ranges
+from .tflite_graphs import graphs_of
+
+if TYPE_CHECKING:
+    from ...converter.ir.module import Module
+    from ...interpreter import Interpreter
+    from ...lite.delegate import Delegate
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How a model is run for its page.
+
+    open_model gives an interpreter, and the delegate that it has; one that keeps all tensors has none.
+    """
+
+    sources: tuple[str, ...]
+    seed: int
+    count: int | None  # of timed runs; None for as many as take a third of a second
+    open_model: Callable[[str, bool], tuple[Interpreter, Delegate | None]]
+
+
+def tflite_side(path: str, runs: Runs | None) -> Side:
+    """A .tflite file, measured unless runs is None; a model that cannot run has a note that says why."""
+    model = Model.from_path(path)
+    side = Side(label_of(Path(path)), "tflite", _facts(path, model), [])
+    side.graphs = graphs_of(model, _values_of(path, side))
+    if runs is not None:
+        try:
+            _measure(path, side, runs)
+        except (ValueError, RuntimeError) as error:
+            side.notes.append(f"not run: {shown(' '.join(str(error).split()))}")
+    return side
+
+
+def label_of(path: Path) -> str:
+    """The file's name; that of a folder with what it lies in, for many are called model, or 1."""
+    full = path.resolve()
+    return shown(f"{full.parent.name}/{full.name}" if path.is_dir() else full.name)
+
+
+def _facts(path: str, model: Model) -> list[tuple[str, str]]:
+    found = [("file", shown(path)), ("bytes", f"{model.nbytes:,}"), ("schema", str(model.root.version))]
+    if model.description:
+        found.append(("description", shown(model.description)))
+    for key, signature in model.signatures().items():
+        ends = (", ".join(map(shown, names)) for names in (signature.inputs, signature.outputs))
+        found.append((f"signature {shown(key)}", " → ".join(ends)))
+    if names := list(model.metadata()):
+        found.append(("metadata", ", ".join(map(shown, names))))
+    return found
+
+
+def _values_of(path: str, side: Side) -> Callable[[int, int], np.ndarray | None]:
+    """Values of constants as an interpreter gives them, which it need not be able to run."""
+    from ...interpreter import Interpreter
+
+    try:
+        core = Interpreter(path).core
+    except (ValueError, RuntimeError) as error:
+        side.notes.append(f"values are not shown: {shown(' '.join(str(error).split()))}")
+        return lambda graph, index: None
+
+    def value(graph: int, index: int) -> np.ndarray | None:
+        try:
+            return np.asarray(core.get_tensor(index, graph))
+        except (ValueError, RuntimeError):  # damaged, sparse, or of a type that NumPy has not
+            return None
+
+    return value
+
+
+def _measure(path: str, side: Side, runs: Runs) -> None:
+    interpreter, delegate = runs.open_model(path, False)
+    set_inputs(interpreter, runs.sources, runs.seed)
+    interpreter.invoke()
+    times = []
+    for _ in range(3):
+        begun = perf_counter_ns()
+        interpreter.invoke()
+        times.append(perf_counter_ns() - begun)
+    count = len(side.graphs[0].nodes)
+    side.measured = measured(interpreter, count, float(np.median(times)), runs.count, delegate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # keeping all tensors is for looking at them, as this is
+        keeping, _ = runs.open_model(path, True)
+    set_inputs(keeping, runs.sources, runs.seed)
+    keeping.invoke()
+    tensors = {t for node in side.graphs[0].nodes for t in node.outputs if t >= 0}
+    side.measured.seen = seen_ranges(keeping, sorted(tensors.union(side.graphs[0].inputs)))
+
+
+def graph_side(path: Path, tags: list[str] | None, signature: str | None) -> Side:
+    """A GraphDef, a graph's text or a SavedModel, of which a signature is frozen where one can be chosen."""
+    from ...converter.source_file import FileKind, file_kind
+    from ..graph_source import load
+    from .tensorflow_graphs import graphs_of as tensorflow_graphs
+
+    kind = file_kind(path)
+    facts = [("file", shown(path)), ("kind", kind.value)]
+    if kind == FileKind.SAVED_MODEL and signature is None:
+        signature = _default_signature(path, tags, facts)
+    module: Module = load(path, tags, signature)
+    if signature is not None:
+        facts.append(("signature", f"{shown(signature)}, frozen"))
+    side = Side(label_of(path), kind.value, facts, tensorflow_graphs(module))
+    if not side.graphs:
+        raise ModelError(f"{path}: a page must have a graph to show, got none")
+    return side
+
+
+def _default_signature(path: Path, tags: list[str] | None, facts: list[tuple[str, str]]) -> str | None:
+    """serving_default, or the only one that there is."""
+    from ...converter.saved_model.loader import load_saved_model
+
+    names = list(load_saved_model(path if path.is_dir() else path.parent, tags).signatures)
+    facts.append(("signatures", ", ".join(map(shown, names)) or "none"))
+    return "serving_default" if "serving_default" in names else names[0] if len(names) == 1 else None

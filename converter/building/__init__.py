@@ -1,1 +1,0 @@
-"""TensorFlow graphs from what is no TensorFlow graph: the ground on which front ends stand."""

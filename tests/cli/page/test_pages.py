@@ -1,0 +1,208 @@
+"""The pages of `numlite explore` in a real browser: every view opened, clicked, searched."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from numlite.cli.demo import GRAPH
+from numlite.cli.main import cli, run_command
+from numlite.cli.page.libraries import PACKAGES, SHIPPED, kept, shipped
+from numlite.converter import Converter
+from numlite.kernels.compiled.driver.cache import cache_directory
+from numlite.schema.graph_def import GraphDef
+
+from ...browser import NAMES, Browser, browser, installed
+from ..test_explore import DELEGATE
+from ..test_graph import TEXT
+
+NO_BROWSER = "no chromium in PATH"
+NO_LIBRARIES = (
+    "`numlite explore` has not run here where npm can be reached, which fetches the libraries of pages"
+)
+
+
+def missing() -> str | None:
+    """Why no page can be opened here."""
+    if installed() is None:
+        return NO_BROWSER
+    return None if shipped() or kept(Path(cache_directory()) / "page") else NO_LIBRARIES
+
+
+def test_why_pages_are_not_opened() -> None:
+    """What the tests below are skipped for is so."""
+    reason = missing()
+    assert (reason == NO_BROWSER) == (not any(map(shutil.which, NAMES)))
+    if reason == NO_LIBRARIES:
+        names = {path.name for path in (Path(cache_directory()) / "page").glob("*.tgz")}
+        assert not SHIPPED.exists() and len(names) < len(PACKAGES)
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Browser]:
+    if reason := missing():
+        pytest.skip(reason)
+    program = installed()
+    assert program is not None
+    with browser(program) as found:
+        yield found
+
+
+@pytest.fixture
+def tab(opened: Browser) -> Iterator[Browser]:
+    """The browser, which must have had nothing to complain of."""
+    opened.errors.clear()
+    opened.requests.clear()
+    yield opened
+    assert opened.errors == []
+    assert all(url.startswith("file:") for url in opened.requests) and len(opened.requests) == 1
+
+
+def explored(tab: Browser, tmp_path: Path, *arguments: object) -> None:
+    out = tmp_path / "page.html"
+    assert run_command(cli, ["explore", *map(str, arguments), "-o", str(out)]) == 0
+    tab.open(out)
+    assert int(tab.run("document.documentElement.dataset.ready")) >= 0
+
+
+def texts(tab: Browser, selector: str) -> list[str]:
+    script = f"[...document.querySelectorAll({json.dumps(selector)})].map((each) => each.textContent)"
+    return list(tab.run(script))
+
+
+@pytest.fixture
+def digits(tmp_path: Path) -> Path:
+    path = tmp_path / "digits.tflite"
+    path.write_bytes(Converter.from_graph_def(str(GRAPH)).convert())
+    return path
+
+
+def test_every_view_of_a_model(tab: Browser, digits: Path, tmp_path: Path) -> None:
+    explored(tab, tmp_path, digits)
+    titles = texts(tab, "#view-graph .box text.title")
+    assert titles[0] == "input" and titles[-1] == "output" and len(titles) >= 6
+    assert texts(tab, "#tabs button") == ["Graph", "Time", "Memory", "Ranges", "Weights"]
+    for name, selector in (
+        ("times", ".bars-chart .row"),
+        ("arena", ".place"),
+        ("ranges", ".row .seen"),
+        ("weights", ".card .bars"),
+    ):
+        tab.click(f"#tab-{name}")
+        assert tab.run(f"document.querySelectorAll('#view-{name} {selector}').length") > 1
+        assert tab.run(f"document.querySelector('#view-{name}').getBoundingClientRect().height") > 300
+    assert "peak: step" in "".join(texts(tab, "#view-arena text.peak"))
+    assert any("least" in text for text in texts(tab, "#view-arena text.bound"))
+    # A bar leads to its operator in the graph.
+    tab.click("#tab-times")
+    slowest = texts(tab, "#view-times .columns > div:nth-child(2) .row text")[0].split()[-1]
+    tab.click("#view-times .row.acts")
+    tab.settle()
+    assert tab.run("document.querySelector('#view-graph').hidden") is False
+    assert texts(tab, ".box.chosen text.title") == [slowest]
+    assert texts(tab, "#details h2")[0].startswith(slowest)
+
+
+def test_choosing_searching_and_zooming(tab: Browser, digits: Path, tmp_path: Path) -> None:
+    explored(tab, tmp_path, digits)
+    tab.click(".box:nth-child(2) > rect")
+    assert len(texts(tab, ".box.chosen")) == 1 and len(texts(tab, ".lines path.near")) >= 2
+    assert "multiply-adds" in texts(tab, "#details th")
+    assert len(texts(tab, "#details .histogram")) >= 1
+    tab.key("Escape", 27)
+    assert texts(tab, ".box.chosen") == []
+    tab.click("#search")
+    tab.type("softmax")
+    hits = texts(tab, "#hits li")
+    assert len(hits) == 1 and hits[0].startswith("SOFTMAX")
+    assert texts(tab, ".box.hit text.title") == ["SOFTMAX"]
+    tab.click("#hits li")
+    tab.settle()
+    assert texts(tab, ".box.chosen text.title") == ["SOFTMAX"]
+    x, y = tab.place("svg.canvas")
+    before = tab.run("d3.zoomTransform(document.querySelector('svg.canvas')).k")
+    tab.wheel(x, y, -400)
+    assert tab.run("d3.zoomTransform(document.querySelector('svg.canvas')).k") > before
+    tab.run("page.colour('time')")
+    assert len(texts(tab, ".box .badge text")) >= 4
+    assert all(text.endswith(("ns", "µs", "ms", " s")) for text in texts(tab, ".box .badge text"))
+
+
+def test_graphs_unfold_inside_their_node(tab: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "g.mlir"
+    path.write_text(TEXT)
+    explored(tab, tmp_path, path)
+    assert "Neg" not in texts(tab, ".box text.title")
+    tab.click(".fold")
+    assert {"Neg", "return", "PartitionedCall"} <= set(texts(tab, ".box text.title"))
+    outer, inner = (
+        tab.run(
+            "(() => { const r = [...document.querySelectorAll('.box')].filter((e) => "
+            f"e.querySelector('text.title').textContent === '{title}')[0].firstChild.getBoundingClientRect();"
+            " return [r.left, r.top, r.right, r.bottom]; })()"
+        )
+        for title in ("PartitionedCall", "Neg")
+    )
+    assert outer[0] < inner[0] and outer[1] < inner[1] and outer[2] > inner[2] and outer[3] > inner[3]
+    tab.click(".fold")
+    assert "Neg" not in texts(tab, ".box text.title")
+
+
+def test_two_models_beside_each_other(tab: Browser, digits: Path, tmp_path: Path) -> None:
+    other = tmp_path / "small.tflite"
+    assert run_command(cli, ["quantize", str(digits), "-o", str(other)]) == 0
+    explored(tab, tmp_path, digits, other)
+    assert texts(tab, ".pane .bar strong") == ["digits.tflite", "small.tflite"]
+    assert any(text.endswith(" dB") for text in texts(tab, ".badge text"))
+    tab.click(".pane:nth-child(1) .box:nth-child(3) > rect")
+    tab.settle()
+    left, right = (texts(tab, f".pane:nth-child({n}) .box.chosen text.title") for n in (1, 2))
+    assert left == right and len(left) == 1
+    tab.click("#tab-differences")
+    assert len(texts(tab, "#view-differences circle")) >= 4
+    assert "begin to differ at node" in texts(tab, "#view-differences .about")[0]
+    tab.click("#view-differences tr.acts")
+    tab.settle()
+    assert len(texts(tab, ".box.chosen")) == 2
+
+
+def test_partitions_are_coloured(
+    tab: Browser, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "abs_of_pages.py").write_text(DELEGATE)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    explored(tab, tmp_path, model, "--delegate", "abs_of_pages")
+    fill = (
+        "[...document.querySelectorAll('.box > rect:first-child')].map((each) => each.getAttribute('fill'))"
+    )
+    _, add, absolute, _ = tab.run(fill)
+    assert add != absolute and texts(tab, ".box .badge text") == ["#1"]
+    assert "Abs #1: 1 nodes" in texts(tab, ".legend span")
+
+
+@pytest.mark.parametrize("shape", ["parts", "tangle"])
+def test_a_thousand_nodes(shape: str, tab: Browser, tmp_path: Path) -> None:
+    """Boxes do not overlap. (How long it takes: docs/explore.md.)"""
+    graph = GraphDef()
+    for i in range(1000):
+        before = [i - 1, i - 3 if i % 4 == 3 else i - 1]
+        if shape == "tangle":
+            before = [i - 1, i - 1 - i * 7919 % 31]
+        uses = [f"n{max(0, j)}" for j in before] if i else []
+        graph.node.add(name=f"n{i}", op="AddV2" if i else "Placeholder", input=uses)
+        graph.node[i].attr["T" if i else "dtype"].type = 1
+    path = tmp_path / "g.pb"
+    path.write_bytes(graph.SerializeToString())
+    explored(tab, tmp_path, path)
+    assert len(texts(tab, ".box")) == 1000
+    overlaps = (
+        "(() => { const b = page.panes[0].placed.boxes; let n = 0; for (let i = 0; i < b.length; i++)"
+        " for (let j = 0; j < i; j++) n += b[i].x < b[j].x + b[j].width && b[j].x < b[i].x + b[i].width"
+        " && b[i].y < b[j].y + b[j].height && b[j].y < b[i].y + b[i].height; return n; })()"
+    )
+    assert tab.run(overlaps) == 0
+    assert tab.run("page.panes[0].placed.width / page.panes[0].placed.height") < 5
+    assert tab.run("page.panes[0].placed.boxes.every((b) => Number.isFinite(b.x) && Number.isFinite(b.y))")
