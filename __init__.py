@@ -23,33 +23,66 @@ if TYPE_CHECKING:
         SignatureRunner,
         load_delegate,
     )
+    from .lite.context import Context
+    from .lite.errors import (
+        DelegateError,
+        InvokeError,
+        ModelError,
+        PrepareError,
+        StateError,
+        UnsupportedError,
+    )
+    from .lite.kernel_call import KernelCall
+    from .lite.node import Node
+    from .lite.registration import Registration
+    from .lite.tensor import Tensor, TensorType
     from .model_comparison import compare_models
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CompiledModel",
+    "Context",
     "Delegate",
+    "DelegateError",
     "HardwareAccelerator",
     "Interpreter",
     "InterpreterBuilder",
     "InterpreterWithCustomOps",
+    "InvokeError",
+    "KernelCall",
     "Model",
+    "ModelError",
+    "Node",
     "OpResolver",
     "OpResolverType",
+    "PrepareError",
+    "Registration",
     "SignatureRunner",
+    "StateError",
+    "Tensor",
     "TensorBuffer",
+    "TensorType",
+    "UnsupportedError",
     "authoring",
     "compare_models",
     "load_delegate",
     "metadata",
 ]
 
+_ERRORS = ("DelegateError", "InvokeError", "ModelError", "PrepareError", "StateError", "UnsupportedError")
 _HOMES = {
     "CompiledModel": ".compiled_model",
     "HardwareAccelerator": ".compiled_model",
     "TensorBuffer": ".compiled_model",
     "compare_models": ".model_comparison",
+    "Context": ".lite.context",
+    "KernelCall": ".lite.kernel_call",
+    "Node": ".lite.node",
+    "Registration": ".lite.registration",
+    "Tensor": ".lite.tensor",
+    "TensorType": ".lite.tensor",
+    **dict.fromkeys(_ERRORS, ".lite.errors"),
 }
 
 

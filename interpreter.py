@@ -141,12 +141,11 @@ class Interpreter:
             warn_of_kept_tensors(numerics)
         check_num_threads(num_threads)
         delegates = listed_delegates(experimental_delegates)
-        model = opened_model(model_path, model_content)
-        resolver = (
-            experimental_op_resolver_type.copy()  # the custom operators below are this interpreter's alone
-            if isinstance(experimental_op_resolver_type, OpResolver)
-            else OpResolver()
-        )
+        keeps = kept_bytes() or prepared_model is not None
+        model = opened_model(model_path, model_content, Library.place if keeps else no_place)
+        resolver = OpResolver()
+        if isinstance(experimental_op_resolver_type, OpResolver):
+            resolver = experimental_op_resolver_type.copy()  # custom operators below are this one's alone
         for registerer in self._custom_op_registerers:
             from .lite.custom_op import register_custom_op
 
@@ -162,7 +161,7 @@ class Interpreter:
             offered_delegates=tuple(map(_unwrapped, delegates)),
             trust_compiled_code=bool(trust_compiled_code),
             prepared_model=None if prepared_model is None else os.fspath(prepared_model),
-            code_place=Library.place if kept_bytes() or prepared_model is not None else no_place,
+            code_place=Library.place if keeps else no_place,
             find_delegate=_installed_delegate,
         )
         self._core = CoreInterpreter(model, resolver, self._library, settings)
@@ -198,7 +197,10 @@ class Interpreter:
         self._core.resize_input(input_index, np.array(tensor_size, np.int32), strict)
 
     def reset_all_variables(self) -> None:
-        """Set the model's state (variable tensors) to zero."""
+        """Set the model's state to its beginning: variables to zero, operators and delegates by their hook.
+
+        InvokeError when a custom operator's or a delegate's reset_variables fails.
+        """
         self._core.reset_all_variables()
 
     def release_nonpersistent_memory(self) -> None:

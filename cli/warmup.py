@@ -17,7 +17,7 @@ def command(selection: str | None) -> None:
     """Compile the kernels of all operators into the cache, so that no model has to wait for them.
 
     What the cache already holds is not compiled again. NUMLITE_CACHE_DIR says where it lies,
-    NUMLITE_CPU compiles for another processor than this machine's.
+    NUMLITE_CPU compiles for another target than this machine's own.
     """
     from ..kernels.compiled.families import all_families
 

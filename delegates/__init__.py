@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ..lite.context import Context, Numerics
     from ..lite.delegate import (
         Delegate,
         DelegateContext,
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
         SerializedPartition,
         delegate_registration,
     )
+    from ..lite.errors import DelegateError, ModelError, PrepareError, StateError, UnsupportedError
+    from ..lite.kernel_call import KernelCall
+    from ..lite.node import Node
     from ..lite.operator_profiler import profile_operator
     from ..lite.partition import PartitionMode
+    from ..lite.registration import InplaceOperator, Registration
+    from ..lite.tensor import Tensor, TensorType
     from .compile import CompiledModel, compile_model
     from .graph_partition import FP16GraphPartitionHelper, GraphPartitionHelper, replace_groups
     from .loading import load_delegate
@@ -27,14 +33,23 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CompiledModel",
+    "Context",
     "Delegate",
     "DelegateContext",
+    "DelegateError",
     "DelegateFlags",
     "DelegateParams",
     "FP16GraphPartitionHelper",
     "GraphPartitionHelper",
+    "InplaceOperator",
+    "KernelCall",
+    "ModelError",
+    "Node",
+    "Numerics",
     "PartitionKernel",
     "PartitionMode",
+    "PrepareError",
+    "Registration",
     "Serialization",
     "SerializationEntry",
     "SerializationParams",
@@ -42,6 +57,10 @@ __all__ = [
     "SimpleDelegate",
     "SimpleDelegateKernel",
     "SimpleDelegateOptions",
+    "StateError",
+    "Tensor",
+    "TensorType",
+    "UnsupportedError",
     "compile_model",
     "delegate_registration",
     "load_delegate",
@@ -52,6 +71,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "..lite.context": ("Context", "Numerics"),
     "..lite.delegate": (
         "Delegate",
         "DelegateContext",
@@ -61,8 +81,13 @@ _HOMES = {
         "SerializedPartition",
         "delegate_registration",
     ),
+    "..lite.errors": ("DelegateError", "ModelError", "PrepareError", "StateError", "UnsupportedError"),
+    "..lite.kernel_call": ("KernelCall",),
+    "..lite.node": ("Node",),
     "..lite.operator_profiler": ("profile_operator",),
     "..lite.partition": ("PartitionMode",),
+    "..lite.registration": ("InplaceOperator", "Registration"),
+    "..lite.tensor": ("Tensor", "TensorType"),
     ".compile": (
         "CompiledModel",
         "compile_model",

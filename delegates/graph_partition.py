@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from ..lite.node import Node
     from ..lite.registration import Registration
 
-IsNodeSupported = Callable[["DelegateContext", "Node", "Registration"], bool]
+# True, False, or the reason for a no.
+IsNodeSupported = Callable[["DelegateContext", "Node", "Registration"], bool | str]
 
 UNLIMITED = 0
 
@@ -69,7 +70,8 @@ class GraphPartitionHelper:
         self.partitions = self._context.preview_delegate_partitioning(self.supported_nodes, self._mode)
 
     def _supports(self, node: Node, registration: Registration) -> bool:
-        return self._is_node_supported(self._context, node, registration)
+        answer = self._is_node_supported(self._context, node, registration)
+        return bool(answer) and not isinstance(answer, str)
 
     @property
     def num_total_nodes(self) -> int:

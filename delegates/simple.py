@@ -53,8 +53,15 @@ class SimpleDelegateKernel:
     def free(self) -> None:
         """Let go of what the kernel holds."""
 
-    def serialize(self, context: DelegateContext, params: DelegateParams) -> bytes:
-        """The partition as a program that names tensors by their place in the node's inputs and outputs."""
+    def reset_variables(self, context: Context, node: Node) -> None:
+        """Set what the kernel keeps between runs to its beginning, for Interpreter.reset_all_variables."""
+
+    def serialize(self, context: DelegateContext, params: DelegateParams) -> bytes | SerializedPartition:
+        """The partition as a program that names tensors by their place in the node's inputs and outputs.
+
+        Its inputs are params.input_tensors, constants too. One that holds constants itself returns a
+        SerializedPartition with the inputs that are left; the file then drops the data that nobody reads.
+        """
         raise UnsupportedError(
             f"{type(self).__name__}: it cannot compile ahead of time; a kernel with serialize and load can"
         )
@@ -71,11 +78,14 @@ class SimpleDelegate(Delegate):
         self.options = options or SimpleDelegateOptions()
         self._reasons: dict[tuple[int, int], str] = {}
 
-    def is_node_supported(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
+    def is_node_supported(
+        self, context: DelegateContext, node: Node, registration: Registration
+    ) -> bool | str:
+        """Whether the delegate takes the node: True, or False, or why not, as reports then say it."""
         raise NotImplementedError(f"{self.name}: a simple delegate must have is_node_supported")
 
     def why_not_supported(self, context: DelegateContext, node: Node, registration: Registration) -> str:
-        """The reason to show for a node that is_node_supported refuses."""
+        """The reason to show where is_node_supported only says False."""
         return f"{shown(registration.name)} is not supported"
 
     def initialize(self, context: DelegateContext) -> None:
@@ -95,7 +105,10 @@ class SimpleDelegate(Delegate):
         self, context: DelegateContext, params: DelegateParams, user_data: object
     ) -> SerializedPartition:
         assert isinstance(user_data, SimpleDelegateKernel)
-        return SerializedPartition(user_data.serialize(context, params), params.input_tensors)
+        made = user_data.serialize(context, params)
+        if isinstance(made, SerializedPartition):
+            return made
+        return SerializedPartition(made, params.input_tensors)
 
     def load_partition(self, context: Context, node: Node, program: bytes) -> SimpleDelegateKernel:
         kernel = self._new_kernel()
@@ -130,8 +143,12 @@ class SimpleDelegate(Delegate):
     def takes_node(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
         """Whether the node is supported and the options let it be taken."""
         reason = self._listed_out(context, node, registration)
-        if reason is None and not self.is_node_supported(context, node, registration):
-            reason = self.why_not_supported(context, node, registration)
+        if reason is None:
+            answer = self.is_node_supported(context, node, registration)
+            if isinstance(answer, str):
+                reason = answer
+            elif not answer:
+                reason = self.why_not_supported(context, node, registration)
         if reason is None:
             self._reasons.pop((context.index, node.index), None)
         else:
@@ -156,6 +173,7 @@ class SimpleDelegate(Delegate):
             lambda context, node: _kernel(node).prepare(context, node),
             lambda context, node: _kernel(node).invoke(context, node),
             _free,
+            lambda context, node: _kernel(node).reset_variables(context, node),
         )
 
 

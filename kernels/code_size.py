@@ -12,7 +12,7 @@ from .compiled.driver import elf
 from .compiled.driver.cache import read
 from .compiled.driver.image import SYMBOL_PREFIX, uses_shared_objects
 from .compiled.driver.library import Library
-from .compiled.driver.sources import family_digest
+from .compiled.driver.sources import cache_key
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class FamilySize:
 def family_size(family: str) -> FamilySize:
     """The sizes of a family, which is compiled if need be; zeros where nothing can be cached."""
     Library().load({family: set()})
-    image = read(family, family_digest(family))
+    image = read(*cache_key(family))
     if image is None:
         return FamilySize(0, 0, {})
     if not uses_shared_objects():

@@ -7,7 +7,7 @@ it. What an operator means stands in the family's module, what the columns mean 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from ..lite.errors import UnsupportedError
 from ..lite.registration import InplaceOperator, Registration
@@ -20,6 +20,15 @@ if TYPE_CHECKING:
     from ..lite.node import Node
     from ..lite.registration import Fuse
     from ..lite.tensor import Tensor
+
+
+class _Promises(TypedDict):
+    builtin_code: int
+    max_version: int
+    inplace_operator: InplaceOperator
+    side_effects: bool
+    is_own: bool
+
 
 _FIRST = InplaceOperator.INPUT0_SHARED
 _EITHER = InplaceOperator.INPUT0_SHARED | InplaceOperator.INPUT1_SHARED
@@ -69,7 +78,7 @@ OPERATORS: dict[str, Operator] = {
     "CEIL": Operator("elementwise", 1, built="f32", in_place=_FIRST, halves=_BOTH, results="#0",
         gpu="elementwise", converts="f32", versions="1.14"),
     "COMPLEX_ABS": Operator("complex_parts", 1, converts="c64 c128", versions="2.5"),
-    "CONCATENATION": Operator("concatenation", 7, packed=True, gpu="movement",
+    "CONCATENATION": Operator("concatenation", 7, packed=True, fuses="SLICE", gpu="movement",
         converts="f32 i64 i32 i16 i8 u8 u32 bool",
         versions="1.5, 1.14 i8, 2.3 i16, 2.14 u32, 2.21 i4, 2.23 f16, 2.23"),
     "CONV_2D": Operator("contraction.table", 8, halves=_BOTH, activates=True, gpu="conv", converts="f32",
@@ -381,15 +390,17 @@ def registration(
     fuse: Fuse | None = None,
 ) -> Registration:
     """What a family registers for a builtin operator: its hooks, with the facts of the table."""
+    assert (fuse is None) == (not OPERATORS[name].fuses), name
+    return Registration(name, prepare, invoke, fuse=fuse, **promises(name))
+
+
+def promises(name: str) -> _Promises:
+    """What the table says of a builtin operator, as a Registration takes it."""
     facts = OPERATORS[name]
-    return Registration(
-        name,
-        prepare,
-        invoke,
-        builtin_code=CODES[name],
-        max_version=facts.version,
-        inplace_operator=facts.in_place,
-        side_effects=facts.effects is not Effects.NONE,
-        fuse=fuse,
-        is_own=True,
-    )
+    return {
+        "builtin_code": CODES[name],
+        "max_version": facts.version,
+        "inplace_operator": facts.in_place,
+        "side_effects": facts.effects is not Effects.NONE,
+        "is_own": True,
+    }

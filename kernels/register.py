@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from functools import cache, partial
 from typing import TYPE_CHECKING, Self
 
 from ..lite.errors import UnsupportedError
 from ..lite.families import Families
 from ..lite.op_resolver import OpResolver
 from ..lite.registration import Registration
-from .operators import OPERATORS
-from .typed_operator import with_types
+from .operators import OPERATORS, promises
 
 if TYPE_CHECKING:
+    from ..lite.context import Context
+    from ..lite.fusion import Fusion, Uses
+    from ..lite.node import Node
     from .fallback.registry import KernelRegistry
     from .selection import Selection
 
@@ -53,17 +56,58 @@ CUSTOM_FAMILIES: Families[tuple[Registration, ...]] = Families(
 )
 
 
+@cache
 def registrations(family: str) -> tuple[Registration, ...]:
     """What a family module registers, with what the table says of its types."""
+    from .typed_operator import with_types  # as the modules: what is prepared already needs neither
+
     return tuple(with_types(entry, OPERATORS[entry.name]) for entry in FAMILIES.registrations(family))
 
 
+class _Announced(Registration):
+    """A builtin operator as the table tells of it: its module is imported when a hook is first asked for."""
+
+    __slots__ = ()
+
+    def __init__(self, name: str) -> None:
+        fuse = partial(_fused, name) if OPERATORS[name].fuses else None
+        super().__init__(name, _no_hook, fuse=fuse, **promises(name))
+        del self.prepare, self.invoke
+
+    def __getattr__(self, attribute: str) -> object:
+        if attribute not in ("prepare", "invoke"):
+            raise AttributeError(attribute)
+        known = _registered(self.name)
+        self.prepare, self.invoke = known.prepare, known.invoke
+        return getattr(known, attribute)
+
+
+def _no_hook(context: Context, node: Node) -> None:
+    raise AssertionError
+
+
+def _fused(name: str, node: Node, uses: Uses) -> Fusion | None:
+    """What the operator's module says; it is asked behind operators that it may know how to fuse."""
+    before = (uses.writer(t) for t in node.inputs)
+    if not any(node is not None and node.registration.name == OPERATORS[name].fuses for node in before):
+        return None
+    fuse = _registered(name).fuse
+    assert fuse is not None
+    return fuse(node, uses)
+
+
+def _registered(name: str) -> Registration:
+    return next(entry for entry in registrations(OPERATORS[name].family) if entry.name == name)
+
+
+_announced = cache(_Announced)
+
+
 class BuiltinOpResolver(OpResolver):
-    """Knows every operator of the table; families are imported when they are first asked for."""
+    """Knows every operator of the table; families are imported when one of their operators is prepared."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._imported: set[str] = set()
         self.selection: Selection | None = None  # the only operators to offer, besides a user's own
         self._own: set[int | str] = set()
 
@@ -94,7 +138,6 @@ class BuiltinOpResolver(OpResolver):
 
     def copy(self) -> Self:
         made = super().copy()
-        made._imported = set(self._imported)
         made._own = set(self._own)
         return made
 
@@ -106,12 +149,10 @@ class BuiltinOpResolver(OpResolver):
                     f"Didn't find op for builtin opcode {name!r} version '{version}' in the selection; "
                     "numlite select-ops with this model makes one that has it"
                 )
-        for family in FAMILIES.modules_of(name):
-            if family not in self._imported:
-                self._imported.add(family)
-                for registration in registrations(family):
-                    # Behind what a user has added, which wins.
-                    self._builtins.setdefault(registration.builtin_code, []).append(registration)
+        if name in OPERATORS:
+            known = self._builtins.setdefault(code, [])
+            if _announced(name) not in known:
+                known.append(_announced(name))  # behind what a user has added, which wins
         return super().find_builtin(code, version, name)
 
     def find_custom(self, name: str) -> Registration | None:

@@ -42,6 +42,7 @@ def compiled_registration(custom_code: str) -> Registration:
         _invoke,
         init=_init,
         free=_free,
+        reset_variables=_reset_variables,
     )
 
 
@@ -212,6 +213,13 @@ def _invoke(context: Context, node: Node) -> None:
     kernel = _partition(node).kernel
     assert kernel is not None
     kernel.invoke(context, node)
+
+
+def _reset_variables(context: Context, node: Node) -> None:
+    # A kernel without state need not have the hook.
+    reset = getattr(_partition(node).kernel, "reset_variables", None)
+    if reset is not None:
+        reset(context, node)
 
 
 def _free(context: Context, node: Node) -> None:

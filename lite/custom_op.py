@@ -21,7 +21,8 @@ def register_custom_op(resolver: OpResolver, registerer: object) -> None:
 
     registerer is a pair (name, operator), or a function of the resolver. The operator is a
     Registration, or an object with invoke(context, node) and, unless the shapes in the file
-    are right as they are, prepare(context, node).
+    are right as they are, prepare(context, node); init, free and reset_variables are taken where it has
+    them, as Registration describes.
     """
     if isinstance(registerer, str):
         raise ValueError(
@@ -58,6 +59,7 @@ def custom_registration(name: str, operator: Any) -> Registration:
         invoke,
         init=getattr(operator, "init", None),
         free=getattr(operator, "free", None),
+        reset_variables=getattr(operator, "reset_variables", None),
     )
 
 

@@ -211,10 +211,12 @@ def delegate_registration(
     prepare: Callable[[Context, Node], Sequence[KernelCall] | None] | None = None,
     invoke: Callable[[Context, Node], None] | None = None,
     free: Callable[[Context, Node], None] | None = None,
+    reset_variables: Callable[[Context, Node], None] | None = None,
 ) -> Registration:
     """The registration of a delegate's nodes.
 
-    What init returns becomes node.user_data. Without prepare the outputs keep their shapes.
+    What init returns becomes node.user_data. Without prepare the outputs keep their shapes. The hooks are
+    Registration's.
     """
     return Registration(
         name,
@@ -223,6 +225,7 @@ def delegate_registration(
         builtin_code=DELEGATE,
         init=init,  # type: ignore[arg-type]  # the runtime gives nodes of delegates their own arguments
         free=free,
+        reset_variables=reset_variables,
     )
 
 

@@ -9,7 +9,7 @@ from .errors import UnsupportedError
 # All of them, and what they are for; each is read where it counts.
 VARIABLES = {
     "NUMLITE_CACHE_DIR": "the folder that keeps compiled kernels",
-    "NUMLITE_CPU": "the processor to compile for, if not the machine's own",
+    "NUMLITE_CPU": "the target to compile for, if not the machine's own: docs/machines.md",
     "NUMLITE_DEBUG": "what is shown on stderr, from 0 (nothing) to 4 (values)",
     "NUMLITE_JIT": "memory: kernels are compiled in this process and kept nowhere",
     "NUMLITE_PLUGINS": "off: no plugin optimizes a graph; tensorflow: those installed for it do, too",

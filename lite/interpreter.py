@@ -19,6 +19,7 @@ from .stage import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
 from .unresolved import UnresolvedOperator
+from .variables import reset_operators
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from .op_resolver import OpResolver
     from .profiler import OpProfile
     from .settings import Settings
-    from .stage import Observer
+    from .stage import Observer, Probe
     from .subgraph import Subgraph
     from .tensor import Shape, Tensor
 
@@ -155,13 +156,14 @@ class Interpreter:
                     if tensor.data is not None:
                         self.model.put_away(tensor.data)
 
-    def observe(self, observer: Observer | None) -> None:
+    def observe(self, observer: Observer | None, probe: Probe | None = None) -> None:
         """Have a function see every value of every subgraph as the model runs, or (None) no longer.
 
-        allocate_tensors must follow.
+        What the calls of a probe look at, results of native nodes, it does not see. allocate_tensors must
+        follow.
         """
         with self._exclusive():
-            self.runtime.observer = observer
+            self.runtime.observer, self.runtime.probe = observer, probe
             for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.discard_stages()
 
@@ -322,9 +324,14 @@ class Interpreter:
             bound.bind(wanted)
 
     def reset_all_variables(self) -> None:
+        """Set all variables to their beginning, and have custom operators and delegates do so with theirs.
+
+        InvokeError when one of those fails.
+        """
         with self._exclusive():
-            for subgraph in self.subgraphs:
+            for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.reset_variables()
+                reset_operators(subgraph)
 
     def release_nonpersistent_memory(self) -> None:
         """Give the arenas back until the next allocate_tensors."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 import enum
 import os
 import warnings
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from .context import Numerics
 from .model import Model
 from .op_resolver import OpResolver
+from .settings import no_place
+
+if TYPE_CHECKING:
+    from .kernel_call import CodePlace
 
 
 @enum.unique
@@ -55,13 +59,16 @@ def warn_of_kept_tensors(numerics: Numerics) -> None:
 
 
 def opened_model(
-    path: str | os.PathLike[str] | None, content: bytes | bytearray | memoryview | Model | None
+    path: str | os.PathLike[str] | None,
+    content: bytes | bytearray | memoryview | Model | None,
+    code_place: Callable[[], CodePlace | None] = no_place,
 ) -> Model:
+    """The model at a path, which the cache at code_place may know, or of this content."""
     if path and content:
         raise ValueError("Can't both provide `model_path` and `model_content`")
     if path:
         _check_path(path)
-        return Model.from_path(path)
+        return Model.from_path(path, code_place())
     if isinstance(content, Model):
         return content
     if content:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..schema import tflite
-from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name, options_of
+from ..schema.operator_code import CUSTOM, CUSTOM_CODE_PREFIX, builtin_code, operator_name
 from ..schema.shown import shown_name
-from .errors import ModelError, PrepareError, StateError, UnsupportedError
+from .errors import ModelError, UnsupportedError
 from .graph import GraphParts
-from .graph_check import graph_faults, index_faults, outside
+from .graph_check import graph_faults, index_faults
+from .graph_tables import Resolved, make_value, named, read_nodes, read_tensors
 from .memory import allocate
-from .node import Node
-from .quantization import Quantization, quantization_fault
-from .shape_check import checked_shape
 from .subgraph import Subgraph
 from .tensor import AllocationType, Tensor
 from .unresolved import UnresolvedOperator
@@ -22,9 +20,8 @@ from .unresolved import UnresolvedOperator
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-
     from .model import Model
+    from .node import Node
     from .op_resolver import OpResolver
     from .registration import Registration
     from .runtime import Runtime
@@ -53,24 +50,16 @@ def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> lis
     return runtime.subgraphs
 
 
-class _Resolved(NamedTuple):
-    """What an operator code of the model stands for."""
-
-    registration: Registration
-    version: int
-    name: str
-
-
-def _resolve(index: int, code: tflite.OperatorCode, resolver: OpResolver, model: Model) -> _Resolved:
+def _resolve(index: int, code: tflite.OperatorCode, resolver: OpResolver, model: Model) -> Resolved:
     builtin, version = builtin_code(code), code.version
     name = operator_name(builtin)
     if builtin != CUSTOM:
         try:
-            return _Resolved(resolver.find_builtin(builtin, version, name), version, name)
+            return Resolved(resolver.find_builtin(builtin, version, name), version, name)
         except UnsupportedError as error:
             raise UnsupportedError(f"{_first_use(index, model)}: {error}") from error
     custom = code.custom_code or ""
-    return _Resolved(resolver.find_custom(custom) or _without_resolver(custom), version, name)
+    return Resolved(resolver.find_custom(custom) or _without_resolver(custom), version, name)
 
 
 def _first_use(code: int, model: Model) -> str:
@@ -97,11 +86,11 @@ def _build(
     index: int,
     table: tflite.SubGraph,
     model: Model,
-    registrations: Sequence[_Resolved],
+    registrations: Sequence[Resolved],
     runtime: Runtime,
 ) -> Subgraph:
     tensors, nodes, inputs = _graph(table, model, registrations, runtime.settings.compress_zero_points)
-    outputs = _named(table.outputs.tolist(), len(tensors))
+    outputs = named(tuple(table.outputs.tolist()), len(tensors))
     _settle_written_constants(tensors, nodes)
     _settle_empty_constants(tensors, nodes, inputs)
     parts = GraphParts(index, table.name or "", tensors, nodes, inputs, outputs)
@@ -120,96 +109,24 @@ def read_graph(table: tflite.SubGraph, model: Model) -> Graph:
     return _graph(table, model, [_unresolved(code) for code in codes])
 
 
-def _unresolved(code: tflite.OperatorCode) -> _Resolved:
+def _unresolved(code: tflite.OperatorCode) -> Resolved:
     builtin = builtin_code(code)
     name = operator_name(builtin)
     operator = UnresolvedOperator(code.custom_code or "" if builtin == CUSTOM else name)
-    return _Resolved(operator, code.version, name)
+    return Resolved(operator, code.version, name)
 
 
 def _graph(
     table: tflite.SubGraph,
     model: Model,
-    registrations: Sequence[_Resolved],
+    registrations: Sequence[Resolved],
     compress_zero_points: bool = False,
 ) -> Graph:
     count = len(table.tensors)
-    nodes = [_node(n, entry, registrations, model, count) for n, entry in enumerate(table.operators)]
+    nodes = read_nodes(table, model, registrations, count)
     written = {t for node in nodes for t in node.outputs}
-    tensors = [
-        _tensor(t, entry, model, t in written, compress_zero_points, count)
-        for t, entry in enumerate(table.tensors)
-    ]
-    return tensors, nodes, _named(table.inputs.tolist(), count)
-
-
-def _named(indices: list[int], count: int) -> tuple[int, ...]:
-    """Those that name one of that many tensors."""
-    wrong = outside(indices, count)
-    return tuple(t for t in indices if t not in wrong) if wrong else tuple(indices)
-
-
-def _tensor(
-    index: int,
-    table: tflite.Tensor,
-    model: Model,
-    is_written: bool,
-    compress_zero_points: bool,
-    tensor_count: int,
-) -> Tensor:
-    signature = table.shape_signature
-    tensor = Tensor(
-        index,
-        table.name or "",
-        table.type,
-        tuple(table.shape.tolist()),
-        _quantization(table.quantization, compress_zero_points, tensor_count),
-        table.is_variable,
-        tuple(signature.tolist()) if len(signature) else None,
-    )
-    try:
-        checked_shape(tensor, tensor.shape)
-    except PrepareError as error:
-        raise ModelError(f"tensor {index} {error}") from error
-    if tensor.quantization is not None and (fault := quantization_fault(tensor.type, tensor.quantization)):
-        raise ModelError(f"tensor {index} {tensor!r}: {fault}")
-    if table.external_buffer:
-        raise UnsupportedError(
-            f"tensor {index} {tensor!r}: its values are in another file; a model that holds them would run"
-        )
-    data = model.buffer(table.buffer, tensor.alignment)
-    if data is not None:
-        tensor.sparsity = table.sparsity  # of others it says nothing
-        _make_constant(tensor, data, is_written)
-    elif tensor.is_variable and tensor.has_fixed_size:
-        tensor.allocation_type = AllocationType.ARENA_RW_PERSISTENT
-    else:
-        _make_value(tensor)
-    return tensor
-
-
-def _make_value(tensor: Tensor) -> None:
-    tensor.allocation_type = AllocationType.ARENA_RW if tensor.has_fixed_size else AllocationType.DYNAMIC
-    tensor.bind(None)
-
-
-def _make_constant(tensor: Tensor, data: np.ndarray, is_written: bool) -> None:
-    if tensor.is_variable:
-        raise ModelError(f"tensor {tensor.index} {tensor!r}: a variable must not have a buffer")
-    tensor.allocation_type = AllocationType.MMAP_RO
-    if is_written and not tensor.has_fixed_size:
-        return  # its bytes mean nothing: _settle_written_constants
-    if tensor.sparsity is not None or not tensor.has_fixed_size:
-        try:
-            tensor.bind(data)
-        except StateError as error:
-            raise ModelError(str(error)) from error
-        return
-    if data.size < tensor.nbytes:
-        raise ModelError(
-            f"tensor {tensor.index} {tensor!r}: its buffer must hold {tensor.nbytes} bytes, got {data.size}"
-        )
-    tensor.bind(data[: tensor.nbytes])
+    tensors = read_tensors(table, model, written, compress_zero_points)
+    return tensors, nodes, named(tuple(table.inputs.tolist()), count)
 
 
 def _settle_written_constants(tensors: list[Tensor], nodes: list[Node]) -> None:
@@ -217,7 +134,7 @@ def _settle_written_constants(tensors: list[Tensor], nodes: list[Node]) -> None:
     for t in {t for node in nodes for t in node.outputs}:
         if tensors[t].is_constant:
             tensors[t].sparsity = None
-            _make_value(tensors[t])
+            make_value(tensors[t])
 
 
 def _settle_empty_constants(tensors: list[Tensor], nodes: list[Node], inputs: tuple[int, ...]) -> None:
@@ -230,49 +147,3 @@ def _settle_empty_constants(tensors: list[Tensor], nodes: list[Node], inputs: tu
         if tensors[t].allocation_type is AllocationType.ARENA_RW:
             tensors[t].allocation_type = AllocationType.MMAP_RO
             tensors[t].bind(allocate(0))
-
-
-def _quantization(
-    table: tflite.QuantizationParameters | None, compress: bool, tensor_count: int
-) -> Quantization | None:
-    if table is None:
-        return None
-    scales = table.scale
-    if not scales.size:
-        blocks = table.details
-        if not isinstance(blocks, tflite.BlockwiseQuantization):
-            return None
-        if not (0 <= blocks.scales < tensor_count and -1 <= blocks.zero_points < tensor_count):
-            return None  # kernels that need its scales say so
-        return Quantization(
-            scales,
-            table.zero_point,
-            table.quantized_dimension,
-            blocks.block_size,
-            blocks.scales,
-            blocks.zero_points,
-        )
-    zero_points = table.zero_point
-    if compress and zero_points.size and (zero_points == zero_points[0]).all():
-        zero_points = zero_points[:1]  # which stands for all scales
-    return Quantization(scales, zero_points, table.quantized_dimension)
-
-
-def _node(
-    index: int,
-    operator: tflite.Operator,
-    registrations: Sequence[_Resolved],
-    model: Model,
-    tensor_count: int,
-) -> Node:
-    registration, version, name = registrations[operator.opcode_index]
-    return Node(
-        index,
-        registration,
-        tuple(t if -1 <= t < tensor_count else -1 for t in operator.inputs.tolist()),
-        _named(operator.outputs.tolist(), tensor_count),
-        options_of(operator, name),
-        model.custom_options(operator),
-        tuple(t if t < tensor_count else -1 for t in operator.intermediates.tolist()),
-        version,
-    )

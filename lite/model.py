@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import mmap
 import os
+import struct
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..schema import tflite
-from ..schema.verifier import verify
+from ..schema.fields import Fields
 from .errors import ModelError
 from .tensor import OVERREAD_BYTES
+
+if TYPE_CHECKING:
+    from .kernel_call import CodePlace
+
+_U32 = struct.Struct("<I").unpack_from
+_U64 = struct.Struct("<Q").unpack_from
 
 _LOOKED_AT = 1 << 12  # bytes that tell what kind of file it is
 
@@ -30,33 +37,35 @@ class Model:
     """A verified model. root is the schema's reader of the file.
 
     content holds the file's bytes: a mapped file or any bytes-like object, which is kept. One that
-    can be written to is copied.
+    can be written to is copied. is_verified says that these very bytes were a model's before.
     Raises ModelError when the content is no model or is damaged.
     """
 
-    def __init__(self, content: bytes | bytearray | memoryview | mmap.mmap) -> None:
+    def __init__(
+        self, content: bytes | bytearray | memoryview | mmap.mmap, is_verified: bool = False
+    ) -> None:
         view = memoryview(content).cast("B")
         if not view.readonly:
             # What has been verified must not change afterwards.
             view = memoryview(bytes(view))
         if not len(view):
             raise ModelError("The model is not a valid Flatbuffer buffer: it is empty")
+        self.content = view  # the file's bytes
         self._data = np.frombuffer(view, np.uint8)
         self._data.flags.writeable = False
         self.address: int = self._data.__array_interface__["data"][0]
-        try:
-            verify(view, tolerant=True)
-        except ModelError as error:
-            raise _named_kind(view, error) from error
+        if not is_verified:
+            _verify(view)
         self.root = tflite.read(view)
         self._buffers = self.root.buffers
+        self._of_buffer = Fields(view, "Buffer", "data", "offset", "size")
         self._copies: dict[int, np.ndarray] = {}
         self.file: os.stat_result | None = None  # what the system says of the file, where it is mapped
         self._mapped: mmap.mmap | None = None
 
     @classmethod
-    def from_path(cls, path: str | bytes | os.PathLike[str]) -> Model:
-        """Map a file; ModelError when it cannot be opened."""
+    def from_path(cls, path: str | bytes | os.PathLike[str], place: CodePlace | None = None) -> Model:
+        """Map a file; ModelError when it cannot be opened. What a cache knows is not verified again."""
         try:
             with open(os.fspath(path), "rb") as file:
                 info = os.fstat(file.fileno())
@@ -65,18 +74,13 @@ class Model:
                 content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as error:
             raise ModelError(f"Could not open {os.fspath(path)!r}: {error.strerror or error}") from error
-        model = cls(content)
+        model = cls(content, place is not None and _is_known(info, place))
         model.file, model._mapped = info, content
         return model
 
     @property
     def nbytes(self) -> int:
         return len(self._data)
-
-    @property
-    def content(self) -> memoryview:
-        """The file's bytes."""
-        return self._data.data
 
     @property
     def description(self) -> str:
@@ -88,16 +92,27 @@ class Model:
         OVERREAD_BYTES after its end may be read: a buffer that ends too near to the end of
         the file is copied, and one that does not lie at a multiple of the alignment.
         """
-        if index == 0:
+        start, nbytes = self._place(index) if index else (0, 0)
+        if not nbytes:
             return None
-        buffer = self._buffers[index]
-        offset = buffer.offset
-        data = self._bytes(f"buffer {index}", offset, buffer.size) if offset > 1 else buffer.data
-        if not data.size:
-            return None
-        address = data.__array_interface__["data"][0]
-        ends_early = address + data.size - self.address + OVERREAD_BYTES <= self.nbytes
-        return data if ends_early and address % alignment == 0 else self._copy(index, data)
+        data = self._data[start : start + nbytes]
+        ends_early = start + nbytes + OVERREAD_BYTES <= self.nbytes
+        return data if ends_early and (self.address + start) % alignment == 0 else self._copy(index, data)
+
+    def _place(self, index: int) -> tuple[int, int]:
+        """Where a buffer's bytes begin, and how many there are."""
+        content, at = self.content, self._buffers.position(index)
+        inside, offset_at, size_at = self._of_buffer.of(at)
+        offset = _U64(content, at + offset_at)[0] if offset_at else 0
+        if offset > 1:
+            size = _U64(content, at + size_at)[0] if size_at else 0
+            self._check(f"buffer {index}", offset, size)
+            return offset, size
+        if not inside:
+            return 0, 0
+        at += inside
+        at += _U32(content, at)[0]
+        return at + 4, _U32(content, at)[0]
 
     def put_away(self, data: np.ndarray) -> None:
         """Take bytes of a mapped file out of memory: who reads them all the same has them read again."""
@@ -138,9 +153,12 @@ class Model:
         return operator.custom_options.tobytes()
 
     def _bytes(self, what: str, offset: int, size: int) -> np.ndarray:
+        self._check(what, offset, size)
+        return self._data[offset : offset + size]
+
+    def _check(self, what: str, offset: int, size: int) -> None:
         if offset + size > self.nbytes:
             raise ModelError(f"{what}: bytes {offset} to {offset + size} lie past the file's end")
-        return self._data[offset : offset + size]
 
     def _copy(self, index: int, data: np.ndarray) -> np.ndarray:
         copy = self._copies.get(index)
@@ -151,6 +169,22 @@ class Model:
             copy = self._copies[index] = memory[: data.size]
             self.put_away(data)
         return copy
+
+
+def _is_known(info: os.stat_result, place: CodePlace) -> bool:
+    from .model_mark import ModelMark
+
+    mark = ModelMark.of_file(info, place)
+    return mark is not None and mark.is_verified
+
+
+def _verify(content: memoryview) -> None:
+    from ..schema.verifier import verify  # not needed for what a cache knows
+
+    try:
+        verify(content, tolerant=True)
+    except ModelError as error:
+        raise _named_kind(content, error) from error
 
 
 def _named_kind(content: memoryview, error: ModelError) -> ModelError:

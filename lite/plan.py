@@ -133,12 +133,16 @@ class Plan:
         library: KernelLibrary,
         pool: ThreadPool | None,
         cancellation: Cancellation,
+        looks: Callable[[Node], Sequence[KernelCall]] = lambda node: (),
     ) -> None:
+        """looks gives calls that follow those of a node, and are run with them."""
         self.nodes = nodes
         self._library = library
         self._pool = pool
         self._cancellation = cancellation
-        owners = [(call, node) for node in nodes for call in node.calls or ()]
+        by_node = [(node, (*(node.calls or ()), *looks(node))) for node in nodes]
+        self._counts = [len(calls) for _, calls in by_node]
+        owners = [(call, node) for node, calls in by_node for call in calls]
         self._calls = [call for call, _ in owners]
         self._owners = [node for _, node in owners]
         _load(self._calls, library)
@@ -146,13 +150,13 @@ class Plan:
         self._rows = _rows(self._calls, self.blocks, library)
         self.steps: list[NativeSegment | Node] = []
         begin = end = 0
-        for node in nodes:
+        for node, count in zip(nodes, self._counts, strict=True):
             if node.calls is None:
                 self._close(begin, end)
                 begin = end
                 self.steps.append(node)
             else:
-                end += len(node.calls)
+                end += count
         self._close(begin, end)
 
     @property
@@ -173,8 +177,8 @@ class Plan:
         """
         steps: list[tuple[Node, NativeSegment | None]] = []
         end = 0
-        for node in self.nodes:
-            begin, end = end, end + len(node.calls or ())
+        for node, count in zip(self.nodes, self._counts, strict=True):
+            begin, end = end, end + count
             if node.calls is None:
                 steps.append((node, None))
             elif node.calls and by_call(node):

@@ -16,15 +16,16 @@ from .node_errors import free_node, invoke_error, prepare_error
 from .plan import NativeSegment, Plan
 from .preparation import EarlierShapes, found
 from .shape_check import check_strict, checked_shape
-from .stage import Stage, State
+from .stage import Stage, State, probed_results
 from .tensor import AllocationType
 from .variables import reset_variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .delegation import Delegation
     from .graph import GraphParts
+    from .kernel_call import KernelCall
     from .native_plan import NativePlan
     from .node import Node
     from .runtime import Runtime
@@ -250,7 +251,11 @@ class PreparedGraph(NodeContext):
         if self.delegation is not None:
             nodes = self.delegation.steps(self, nodes, ends_plan=last == len(self.schedule) - 1)
         runtime = self.runtime
-        return Plan(nodes, runtime.library, runtime.pool(), runtime.cancellation)
+        return Plan(nodes, runtime.library, runtime.pool(), runtime.cancellation, self._looks)
+
+    def _looks(self, node: Node) -> Sequence[KernelCall]:
+        probe = self.runtime.probe
+        return () if probe is None else probe(self, probed_results(self, node))
 
     def _scheduled(self) -> list[Node]:
         nodes = [self.nodes[n] for n in self.execution_plan]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
+from .model_mark import ModelMark
 from .preparation import may_be_kept
 from .prepared_model import KEY_BYTES, Mapped, NotKept, contents, restore
-from .private_file import JUST_NOW_NS, blake2b, open_private, read_private
+from .private_file import blake2b, open_private
 
 if TYPE_CHECKING:
     from .kernel_call import CodePlace
@@ -115,42 +115,26 @@ class PreparedModels:
         return os.path.join(self._place.folder, f"prepared-{self.key(graph).hex()}.bin")
 
     def content_digest(self) -> bytes:
-        """Of the model's bytes. A mapped file's is kept in its mark, by what the system says of the file."""
+        """Of the model's bytes. A mapped file's is kept in its mark."""
         if self._content is None:
             mark = self._mark()
-            known = b"" if mark is None else read_private(mark) or b""
-            if len(known) == KEY_BYTES:
-                self._content = known
-            else:
-                self._content = blake2b(self._model.content, digest_size=KEY_BYTES).digest()
-                if mark is not None:
-                    with suppress(OSError):
-                        _publish(mark, self._content)
+            known = None if mark is None else mark.digest
+            self._content = known or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
+            if mark is not None and not mark.is_verified:
+                mark.put(self._content)
         return self._content
 
     def _was_seen(self) -> bool:
         """Whether the model has a mark; it has one from now on."""
         mark = self._mark()
-        if mark is None:
-            return False
-        known = read_private(mark)
-        if known is None:
-            with suppress(OSError):
-                _publish(mark)
-        return known is not None
+        return mark is not None and mark.was_seen()
 
-    def _mark(self) -> str | None:
-        """The file of the model's mark; None for a file that has changed just now, and may again."""
+    def _mark(self) -> ModelMark | None:
         info = self._model.file
-        if info is None:
-            self._content = self._content or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
-            return os.path.join(self._place.folder, f"model-{self._content.hex()}.bin")
-        if max(info.st_mtime_ns, info.st_ctime_ns) > time.time_ns() - JUST_NOW_NS:
-            return None
-        told = (info.st_dev, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)
-        return os.path.join(
-            self._place.folder, f"model-{blake2b(repr(told).encode(), digest_size=16).hexdigest()}.bin"
-        )
+        if info is not None:
+            return ModelMark.of_file(info, self._place)
+        self._content = self._content or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
+        return ModelMark(self._content.hex(), self._place)
 
 
 def prepared_models(model: Model, settings: Settings) -> PreparedModels | None:

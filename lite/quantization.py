@@ -1,5 +1,7 @@
 """Affine quantization parameters of a tensor: real = scale * (stored - zero_point)."""
 
+import math
+
 import numpy as np
 
 from .errors import UnsupportedError
@@ -77,7 +79,8 @@ def quantization_fault(type: int, quantization: Quantization) -> str | None:
     """
     zero_points = quantization.zero_points
     most = _MOST_ZERO_POINT if type in _SMALL_TYPES else (1 << 31) - 1
-    if len(zero_points) and not (zero_points.min() >= -most - 1 and zero_points.max() <= most):
+    least, greatest = _ends(zero_points)
+    if not (least >= -most - 1 and greatest <= most):
         return f"zero points must be in [{-most - 1}, {most}], got {_some(zero_points)}"
     return None
 
@@ -87,9 +90,18 @@ def endless_scales(type: int, quantization: Quantization | None) -> str | None:
     if quantization is None or type not in _SMALL_TYPES or not len(quantization.scales):
         return None
     scales = quantization.scales
-    if scales.min() > -np.inf and scales.max() < np.inf:
+    least, greatest = _ends(scales)
+    if least > -math.inf and greatest < math.inf:
         return None
     return f"scales must be finite, got {_some(scales)}"
+
+
+def _ends(values: np.ndarray) -> tuple[float, float]:
+    """The smallest and the largest of the values, 0 where there are none."""
+    if len(values) <= 1:
+        only = values.item() if len(values) else 0
+        return only, only
+    return values.min().item(), values.max().item()
 
 
 def _some(values: np.ndarray) -> str:

@@ -38,7 +38,8 @@ class Registration:
     fuse(node, uses) says whether the node and others before it run as one node; is_own says that the
     operator is numlite's, so that a fusion may rely on what it means.
     init(context, node) makes node.user_data when the graph is built; free(context, node)
-    lets go of it.
+    lets go of it. reset_variables(context, node) sets what the operator keeps between runs to its beginning,
+    as Interpreter.reset_all_variables does with the model's variables.
     """
 
     __slots__ = (
@@ -53,6 +54,7 @@ class Registration:
         "min_version",
         "name",
         "prepare",
+        "reset_variables",
         "side_effects",
     )
 
@@ -69,6 +71,7 @@ class Registration:
         side_effects: bool = False,
         init: Callable[[Context, Node], object] | None = None,
         free: Callable[[Context, Node], None] | None = None,
+        reset_variables: Callable[[Context, Node], None] | None = None,
         fuse: Fuse | None = None,
         is_own: bool = False,
     ) -> None:
@@ -82,6 +85,7 @@ class Registration:
         self.side_effects = side_effects
         self.init = init
         self.free = free
+        self.reset_variables = reset_variables
         self.fuse = fuse
         self.is_own = is_own
 
@@ -102,6 +106,7 @@ class Registration:
             side_effects=self.side_effects,
             init=self.init,
             free=self.free,
+            reset_variables=self.reset_variables,
             fuse=self.fuse,
             is_own=self.is_own,
         )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .kernel_call import KernelLibrary
     from .prepared_models import PreparedModels
     from .settings import Settings
-    from .stage import Observer
+    from .stage import Observer, Probe
     from .subgraph import Subgraph
     from .thread_pool import ThreadPool
 
@@ -48,6 +48,7 @@ class Runtime:
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
         self.prepared_models: PreparedModels | None = None  # where what is prepared is kept
         self.observer: Observer | None = None  # sees each value before another one overwrites it
+        self.probe: Probe | None = None  # gives the calls that do so natively, where they can
         self._claimed = {0}
 
     def claim(self, index: int) -> Subgraph:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -19,11 +20,9 @@ _MOST_BYTES = (1 << 63) - 1
 def checked_shape(tensor: Tensor, shape: Iterable[int]) -> Shape:
     """The shape as a tuple of ints; PrepareError when it is negative or needs 2**63 bytes or more."""
     shape = tuple([int(n) for n in shape])
-    count = 1
-    for n in shape:
-        if n < 0:
-            raise PrepareError(f"tensor {tensor!r}: dimensions must not be negative, got {shape}")
-        count *= max(n, 1)
+    if min(shape, default=0) < 0:
+        raise PrepareError(f"tensor {tensor!r}: dimensions must not be negative, got {shape}")
+    count = math.prod(shape) if 0 not in shape else math.prod(max(n, 1) for n in shape)
     if count * 16 > _MOST_BYTES:
         raise PrepareError(f"tensor {tensor!r}: number of elements overflowed, got shape {shape}")
     return shape

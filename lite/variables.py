@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .node_errors import invoke_error
 from .tensor import Tensor, TensorType
 
 if TYPE_CHECKING:
@@ -24,6 +25,21 @@ def reset_variables(subgraph: PreparedGraph) -> None:
         elif tensor.data is not None:
             tensor.data[:] = _zero(tensor) & 0xFF
             _tell_delegate(subgraph, tensor)
+
+
+def reset_operators(subgraph: PreparedGraph) -> None:
+    """Have operators that keep something of their own between runs forget it.
+
+    InvokeError names the node whose hook fails.
+    """
+    for node in subgraph.nodes if subgraph.fault is None else ():
+        registration = node.registration
+        if registration.reset_variables is None:
+            continue
+        try:
+            registration.reset_variables(subgraph, node)
+        except Exception as error:
+            raise invoke_error(f"{subgraph.where(node)}:", registration.name, error) from error
 
 
 def _zero(tensor: Tensor) -> int | np.ndarray:

@@ -6,10 +6,12 @@ Making all of them takes longer than a small model's first inference.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .flatbuffer import Field, Table, reader_class
-from .objects import TableT, object_class, unpack
+
+if TYPE_CHECKING:
+    from .objects import TableT
 
 RawField = tuple[str, int, str, str, int | float | bool | None, int]
 
@@ -64,12 +66,16 @@ class Schema:
 
     def unpack(self, table: Table) -> TableT:
         """The table and all that it holds as an object; vectors of scalars stay views."""
+        from .objects import unpack
+
         return unpack(table, self.object)
 
     def _make(self, name: str) -> Any:
         if name in self.tables:
             return reader_class(name, self._fields(name), self._resolve)
         if name.endswith("T") and name[:-1] in self.tables:
+            from .objects import object_class  # who only reads models needs none
+
             return object_class(name, self._fields(name[:-1]))
         if name in self.enums:
             return IntEnum(name, self.enums[name])

@@ -93,6 +93,18 @@ class TableVector(Sequence[TableType], Generic[TableType]):
         for at in range(self._start, self._start + 4 * self._length, 4):
             yield make(data, at + _U32(data, at)[0])
 
+    def position(self, index: int) -> int:
+        """Where a table lies in the buffer; index is one of the vector's."""
+        at = self._start + 4 * index
+        position: int = at + _U32(self._data, at)[0]
+        return position
+
+    def positions(self) -> list[int]:
+        """Where each table lies in the buffer."""
+        at = self._start
+        offsets = struct.unpack_from(f"<{self._length}I", self._data, at)
+        return [at + 4 * n + offset for n, offset in enumerate(offsets)]
+
     def __repr__(self) -> str:
         return f"<{self._length} x {self._type.__name__}>"
 
@@ -139,12 +151,13 @@ def _string(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], st
 
     def read(table: Table) -> str | None:
         at = _find(table, slot)
-        return _string_at(table._data, at) if at else None
+        return string_at(table._data, at) if at else None
 
     return read
 
 
-def _string_at(data: memoryview, place: int) -> str:
+def string_at(data: memoryview, place: int) -> str:
+    """The string that the field at this place points to."""
     at = place + _U32(data, place)[0]
     # Names are UTF-8 by the format, but a stray byte in one must not stop a model.
     return str(data[at + 4 : at + 4 + _U32(data, at)[0]], "utf-8", "replace")
@@ -158,7 +171,7 @@ def _strings(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], t
         if not at:
             return ()
         at += _U32(table._data, at)[0]
-        return tuple(_string_at(table._data, at + 4 + 4 * i) for i in range(_U32(table._data, at)[0]))
+        return tuple(string_at(table._data, at + 4 + 4 * i) for i in range(_U32(table._data, at)[0]))
 
     return read
 
@@ -173,21 +186,23 @@ def _vector(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], np
         at = _find(table, slot)
         if not at:
             return empty
-        at += _U32(table._data, at)[0]
-        length = _U32(table._data, at)[0]
-        if not length:
-            return empty
-        values = np.frombuffer(table._data, dtype, length, at + 4)
-        return values if values.flags.aligned else _aligned(values)
+        values = array_at(table._data, at, dtype)
+        return empty if values is None else values
 
     return read
 
 
-def _aligned(values: np.ndarray) -> np.ndarray:
-    """A copy that kernels may read: not every writer aligns vectors of wide items."""
-    copy = values.copy()
-    copy.flags.writeable = False
-    return copy
+def array_at(data: memoryview, place: int, dtype: np.dtype) -> np.ndarray | None:
+    """The vector of scalars that the field at this place points to, None where it is empty."""
+    at = place + _U32(data, place)[0]
+    length = _U32(data, at)[0]
+    if not length:
+        return None
+    values = np.frombuffer(data, dtype, length, at + 4)
+    if not values.flags.aligned:  # not every writer aligns vectors of wide items, and kernels read them
+        values = values.copy()
+        values.flags.writeable = False
+    return values
 
 
 def _tables(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], TableVector[Any]]:

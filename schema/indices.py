@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from . import tflite
 from .calls import Call, check_calls
 from .fault import Findings
+from .fields import Fields
 
 _I32 = struct.Struct("<i").unpack_from
 _I8 = struct.Struct("<b").unpack_from
@@ -34,26 +35,6 @@ def check_indices(data: memoryview, root: int, findings: Findings) -> None:
     _Model(data, root, findings).check()
 
 
-class _Fields:
-    """Where wanted fields of tables of one type lie; tables that share a vtable share the answer."""
-
-    def __init__(self, data: memoryview, table: str, *names: str) -> None:
-        slots = {field[0]: field[1] for field in tflite.TABLES[table]}
-        self.data = data
-        self.slots = [slots[name] for name in names]
-        self.known: dict[int, tuple[int, ...]] = {}
-
-    def of(self, at: int) -> tuple[int, ...]:
-        """Offset of each wanted field from the table at that position, 0 where absent."""
-        vtable = at - _I32(self.data, at)[0]
-        offsets = self.known.get(vtable)
-        if offsets is None:
-            nbytes = _U16(self.data, vtable)[0]
-            offsets = tuple(_U16(self.data, vtable + slot)[0] if slot < nbytes else 0 for slot in self.slots)
-            self.known[vtable] = offsets
-        return offsets
-
-
 class _Model:
     """The counts that indices are held against, and the checks."""
 
@@ -61,7 +42,7 @@ class _Model:
         self.data = data
         self.root = root
         self.findings = findings
-        self.tensor_fields = _Fields(
+        self.tensor_fields = Fields(
             data,
             "Tensor",
             "shape",
@@ -70,7 +51,7 @@ class _Model:
             "quantization",
             "sparsity",
         )
-        self.quantization_fields = _Fields(
+        self.quantization_fields = Fields(
             data,
             "QuantizationParameters",
             "scale",
@@ -79,7 +60,7 @@ class _Model:
             "details",
             "details_type",
         )
-        self.operator_fields = _Fields(
+        self.operator_fields = Fields(
             data,
             "Operator",
             "opcode_index",
@@ -98,7 +79,7 @@ class _Model:
 
     def check(self) -> None:
         """Every check, outermost things first."""
-        version, codes, subgraphs, buffers, metadata, signatures = _Fields(
+        version, codes, subgraphs, buffers, metadata, signatures = Fields(
             self.data,
             "Model",
             "version",
@@ -117,7 +98,7 @@ class _Model:
             raise self.findings.fault("a model must have at least one subgraph")
         self.subgraph_count = len(places)
         self.buffer_bytes = self._buffers(buffers)
-        fields = _Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
+        fields = Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
         self.tensor_counts: list[int] = []
         self.calls: list[Counter[Call]] = []
         self.findings.each("subgraph", places, lambda at: self._subgraph(at, fields.of(at)))
@@ -144,7 +125,7 @@ class _Model:
 
     def _buffers(self, offset: int) -> list[int]:
         """Bytes of each buffer."""
-        fields = _Fields(self.data, "Buffer", "data", "offset", "size")
+        fields = Fields(self.data, "Buffer", "data", "offset", "size")
         sizes: list[int] = []
 
         def add(at: int) -> None:
@@ -269,7 +250,7 @@ class _Model:
             return
         name = names[kind - 1]
         at += _U32(self.data, at)[0]
-        for lowest, offset in enumerate(_Fields(self.data, name, "zero_points", "scales").of(at), -1):
+        for lowest, offset in enumerate(Fields(self.data, name, "zero_points", "scales").of(at), -1):
             index = _I32(self.data, at + offset)[0] if offset else 0
             if not lowest <= index < tensor_count:
                 self.findings.deviation(f"{name} names tensor {index}, the subgraph has {tensor_count}")
@@ -299,7 +280,7 @@ class _Model:
         name = tflite.UNIONS[union][options_type - 1]
         fields = _CALLING[union][options_type]
         callees = []
-        for field, offset in zip(fields, _Fields(self.data, name, *fields).of(at), strict=True):
+        for field, offset in zip(fields, Fields(self.data, name, *fields).of(at), strict=True):
             for index in self._numbers(at, offset) if field.endswith("indices") else self._number(at, offset):
                 if 0 <= index < self.subgraph_count:
                     callees.append(index)
@@ -326,7 +307,7 @@ class _Model:
         return struct.unpack_from(f"<{length}i", self.data, at + 4)
 
     def _metadata(self, offset: int) -> None:
-        fields = _Fields(self.data, "Metadata", "buffer")
+        fields = Fields(self.data, "Metadata", "buffer")
 
         def check(at: int) -> None:
             [buffer_at] = fields.of(at)
@@ -337,8 +318,8 @@ class _Model:
         self.findings.each("metadata", self._tables(self.root, offset), check)
 
     def _signatures(self, offset: int) -> None:
-        fields = _Fields(self.data, "SignatureDef", "subgraph_index", "inputs", "outputs")
-        names = _Fields(self.data, "TensorMap", "tensor_index")
+        fields = Fields(self.data, "SignatureDef", "subgraph_index", "inputs", "outputs")
+        names = Fields(self.data, "TensorMap", "tensor_index")
 
         def check(at: int) -> None:
             subgraph_at, *maps = fields.of(at)

@@ -9,10 +9,10 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .call import Call, Rule, axis_of
 from .elementwise import erf_for_gelu
-from .tensor import Tensor
 
 
 def relu(c: Call) -> Tensor:

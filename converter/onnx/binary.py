@@ -21,8 +21,8 @@ from ...schema.graph_def import (
     DT_UINT16,
     DT_UINT32,
 )
+from ..building.tensor import Tensor
 from .call import Call, Rule
-from .tensor import Tensor
 
 _SHORT = (DT_INT8, DT_UINT8, DT_INT16, DT_UINT16)
 

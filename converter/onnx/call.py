@@ -9,9 +9,9 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.onnx import AttributeProto, GraphProto, NodeProto
+from ..building.body import Body
+from ..building.tensor import Tensor
 from ..ir.attributes import Attribute
-from .body import Body
-from .tensor import Tensor
 
 if TYPE_CHECKING:
     from .graph_import import Importer

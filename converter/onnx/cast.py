@@ -8,9 +8,9 @@ from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BFLOAT16, DT_FLOAT, DT_HALF, DT_STRING
 from ...schema.onnx import TensorProto
+from ..building.tensor import Tensor
 from .call import Call, Rule
 from .element_types import inner_type
-from .tensor import Tensor
 
 # Floats that values are rounded to, though they are computed in 32 bits.
 _ROUNDED = {TensorProto.FLOAT16: DT_HALF, TensorProto.BFLOAT16: DT_BFLOAT16}

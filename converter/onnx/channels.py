@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...lite.errors import ModelError, UnsupportedError
+from ..building.tensor import Tensor
 from .call import Call
-from .tensor import Tensor
 
 
 def channels_last(x: Tensor) -> Tensor:

@@ -9,15 +9,15 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32, DT_INT64
 from ...schema.onnx import AttributeProto, GraphProto, ValueInfoProto
+from ..building.body import Body, plain_shape
+from ..building.tensor import Tensor
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function
 from ..ir.node import RETURN, Node
 from ..ir.types import TensorType, element_type
-from .body import Body, plain_shape
 from .call import Call, Held, Rule, axis_of
 from .element_types import inner_type
 from .graph_import import Importer, declared_shape
-from .tensor import Tensor
 
 
 def outer_names(graph: GraphProto) -> Iterator[str]:

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
+from ..building.tensor import Tensor
 from .call import Call, Rule
 from .channels import Window, channels_first, channels_last, is_same, window_of, with_height, without_height
 from .movement import padded, sliced, split_of
-from .tensor import Tensor
 
 Steps = dict[str, str | Sequence[int]]
 

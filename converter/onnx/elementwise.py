@@ -6,8 +6,8 @@ import math
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT32
+from ..building.tensor import Tensor
 from .call import Call, Rule
-from .tensor import Tensor
 
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; exact to 1.5e-7.
 _ERF_AT = 0.3275911

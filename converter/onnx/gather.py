@@ -6,9 +6,9 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .call import Call, Rule, axis_of
-from .tensor import Tensor
 
 
 def _from_front(places: Tensor, size: int | Tensor) -> Tensor:

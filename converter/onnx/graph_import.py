@@ -11,14 +11,14 @@ import numpy as np
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 from ...schema.shown import shown
+from ..building.body import Body, Names
+from ..building.tensor import Tensor
 from ..ir.module import Function, Module
 from ..shapes.dimensions import Symbol
-from .body import Body, Names
 from .call import Call, Held
 from .element_types import inner_array
 from .model_file import ONNX_DOMAINS
 from .register import domain_of, rule_of
-from .tensor import Tensor
 from .tensor_data import TensorData
 
 # Functions within functions.

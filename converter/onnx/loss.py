@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.tensor import Tensor
 from .activations import over_axis
 from .call import Call, Rule
-from .tensor import Tensor
 
 
 def negative_log_likelihood(c: Call) -> Tensor:

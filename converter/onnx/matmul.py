@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.tensor import Tensor
 from .call import Call, Rule
-from .tensor import Tensor
 
 
 def matmul(c: Call) -> Tensor:

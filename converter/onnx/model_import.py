@@ -11,6 +11,8 @@ from google.protobuf.message import Message
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.onnx import GraphProto, ValueInfoProto
 from ...schema.shown import shown
+from ..building.body import Body, plain_shape
+from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
 from ..ir.module import Graph
@@ -18,12 +20,10 @@ from ..ir.node import Node
 from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from ..shapes.dimensions import Symbol
-from .body import Body, plain_shape
 from .channels import channels_first, channels_last
 from .element_types import NUMPY, inner_type, outside_type
 from .graph_import import FailedError, Importer, Refusal, Shared, declared_shape
 from .model_file import model_of
-from .tensor import Tensor
 
 # So many refused nodes are named for each reason.
 _NAMED = 3

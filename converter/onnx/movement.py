@@ -8,8 +8,8 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32, DT_INT64
+from ..building.tensor import Tensor
 from .call import Call, Rule, axis_of
-from .tensor import Tensor
 
 _INT32_MAX = 2**31 - 1
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT64
+from ..building.tensor import Tensor
 from .call import Call, Rule
 from .channels import Window, channels_first, channels_last, is_same, window_of, with_height, without_height
 from .movement import padded, sliced
-from .tensor import Tensor
 
 
 def max_pool(c: Call) -> list[Tensor]:

@@ -18,12 +18,12 @@ from ...schema.graph_def import (
     DT_UINT16,
 )
 from ...schema.onnx import NodeProto
+from ..building.tensor import Integers, Tensor
 from ..ir.types import element_type
 from .call import Call, Rule, axis_of
 from .conv import convolution
 from .element_types import inner_type
 from .matmul import product
-from .tensor import Integers, Tensor
 
 # Where the quantized tensors are among the inputs; scale and zero point follow each.
 _TAKES = {"DequantizeLinear": (0,), "QLinearConv": (0,), "QLinearMatMul": (0, 3)}

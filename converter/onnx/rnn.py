@@ -9,13 +9,13 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building.body import Body
+from ..building.tensor import Tensor
 from .activations import hard_sigmoid_of, softplus_of
-from .body import Body
 from .call import Call, Rule
 from .control_flow import Region, while_loop
 from .matmul import product
 from .movement import split_of
-from .tensor import Tensor
 
 # Shorter sequences are written out: a loop costs more than so many turns.
 _MOST_TURNS = 8

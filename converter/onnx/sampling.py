@@ -10,11 +10,11 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64
 from ...schema.onnx import TensorProto
+from ..building.tensor import Tensor
 from .call import Call, Rule, axis_of
 from .channels import channels_first, channels_last
 from .element_types import NUMPY, inner_array
 from .movement import padded, sliced
-from .tensor import Tensor
 
 _MOST_CLASSES = 256
 

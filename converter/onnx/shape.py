@@ -8,11 +8,11 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .activations import flattened
 from .call import Call, Rule, axis_of
 from .element_types import NUMPY, inner_array, inner_type
-from .tensor import Tensor
 
 
 def constant(c: Call) -> Tensor:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.tensor import Tensor
 from .call import Call, Rule
 from .labels import classified, transformed
-from .tensor import Tensor
 
 _COMPARISONS = {
     "BRANCH_LEQ": "LessEqual",

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ...lite.errors import ModelError
+from ...lite.errors import InvokeError, ModelError
 from ...lite.interpreter import Interpreter
 from .calibration import Calibration
-from .channel_ranges import ChannelObserver
+from .channel_ranges import ChannelObserver, SeenTensor
 from .float_graph import Site
+from .hessians import Watcher
 from .kept_samples import KeptSamples
-from .observers import Observer, observer
+from .observers import MinMax, Observer, observer
 
 if TYPE_CHECKING:
+    from ...lite.kernel_call import KernelCall
+    from ...lite.node_context import NodeContext
     from ...lite.subgraph import Subgraph
+    from ...lite.tensor import Tensor
 
 # Arrays in the order of the inputs, or by name; or a signature's key and arrays by name.
 Sample = Sequence[Any] | Mapping[str, Any] | tuple[str, Mapping[str, Any]]
+Watchers = Mapping[Site, Sequence[Watcher]]
 
 
 def calibrate(
@@ -28,75 +32,121 @@ def calibrate(
     samples: Iterable[Sample],
     sites: Iterable[Site],
     kind: str = "minmax",
-    watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]] | None = None,
+    watchers: Watchers | None = None,
     channels: ChannelObserver | None = None,
 ) -> Calibration:
     """What the tensors hold over all samples, of which a few are kept.
 
     The interpreter is that of the float model, and is left without memory. Every value counts that a tensor
     has had in the course of a run, also inside of IF and WHILE, and before an operator overwrote it in place.
-    kind is an observer's; watchers get their tensors' values, channels sees what is
-    observed, too. Raises ModelError where there is no
-    sample, one does not fit, or a value is NaN or infinite, and what running the model raises.
+    kind is an observer's; watchers get their tensors' values, channels sees what is observed, too. Raises
+    ModelError where there is no sample, one does not fit, or a value is NaN or infinite, and what running
+    the model raises.
     """
-    watch = _Watch(
-        interpreter, {site: observer(kind) for site in sites}, watchers or {}, channels or ChannelObserver()
-    )
+    watch = _Watch(interpreter, kind, sites, watchers or {}, channels or ChannelObserver())
     kept = KeptSamples()
-    interpreter.observe(watch)
+    watch.begin()
     try:
-        for number, sample in enumerate(samples):
-            watch.sample = number
-            run_sample(interpreter, sample, f"sample {number}")
+        for sample in samples:
+            watch.run(sample)
             kept.add(sample)
     finally:
         interpreter.observe(None)
     if watch.sample < 0:
         raise ModelError("calibration: there must be samples, got none")
-    seen = {site: each for site, each in watch.observers.items() if site in watch.seen}
-    return Calibration(kind, seen, {site: watch.name(site) for site in seen}, kept)
+    found = watch.found()
+    names = {site: interpreter.tensor(site.tensor, site.graph).name for site in found}
+    return Calibration(kind, found, names, kept)
 
 
 class _Watch:
-    """Hands values to the observers of their tensors."""
+    """Has the values of tensors seen: by calls among those of the model where only their ends count."""
 
     def __init__(
         self,
         interpreter: Interpreter,
-        observers: dict[Site, Observer],
-        watchers: Mapping[Site, Sequence[Callable[[np.ndarray], None]]],
+        kind: str,
+        sites: Iterable[Site],
+        watchers: Watchers,
         channels: ChannelObserver,
     ) -> None:
         self._interpreter = interpreter
-        self._watchers, self._channels = watchers, channels
-        self.observers = observers
-        self.seen: set[Site] = set()
+        only_ends = kind == "minmax"
+        self._calls_suffice = only_ends and not watchers
+        self._entries: dict[tuple[int, int], _Entry] = {}
+        wanted = frozenset(sites)
+        for site in sorted(wanted.union(watchers)):
+            seen = channels.watch(site, apart=not only_ends)
+            own = observer(kind) if site in wanted else None
+            self._entries[site] = _Entry(seen, own, watchers.get(site, ()), only_ends)
         self.sample = -1
 
-    def name(self, site: Site) -> str:
-        return self._interpreter.tensor(site.tensor, site.graph).name
+    def begin(self) -> None:
+        self._interpreter.observe(self, self._calls if self._calls_suffice else None)
+
+    def run(self, sample: Sample) -> None:
+        """Run the model on the next sample."""
+        self.sample += 1
+        try:
+            run_sample(self._interpreter, sample, f"sample {self.sample}")
+        except InvokeError:
+            for (graph, t), entry in self._entries.items():
+                if entry.seen.found_wrong:
+                    self._check(self._interpreter.tensor(t, graph))
+            raise
+
+    def found(self) -> dict[Site, Observer]:
+        """The observers of the tensors that had values."""
+        return {Site(*site): own for site, entry in self._entries.items() if (own := entry.found())}
 
     def __call__(self, subgraph: Subgraph, tensors: Sequence[int]) -> None:
         for t in tensors:
-            site = Site(subgraph.index, t)
-            if t < 0 or not (site in self.observers or site in self._watchers):
-                continue
-            values = subgraph.tensors[t].array()
-            if not values.size:
-                continue
-            low, high = self._channels.extremes(site, values)
-            if not (math.isfinite(low) and math.isfinite(high)):
-                _check(values, f"sample {self.sample}: tensor {self.name(site)!r}")
-            for watcher in self._watchers.get(site, ()):
-                watcher(values)
-            if site in self.observers:
-                self.seen.add(site)
-                self.observers[site].update(values, low, high)
+            entry = self._entries.get((subgraph.index, t))
+            if entry is not None and not entry.look(subgraph.tensors[t]):
+                self._check(subgraph.tensors[t])
+
+    def _calls(self, subgraph: NodeContext, tensors: Sequence[int]) -> list[KernelCall]:
+        found = ((self._entries.get((subgraph.index, t)), subgraph.tensors[t]) for t in tensors)
+        return [entry.seen.of(tensor.shape).call(tensor) for entry, tensor in found if entry and tensor.size]
+
+    def _check(self, tensor: Tensor) -> None:
+        _check(tensor.array(), f"sample {self.sample}: tensor {tensor.name!r}")
+
+
+class _Entry(NamedTuple):
+    """Who sees the values of a tensor."""
+
+    seen: SeenTensor
+    observer: Observer | None
+    watchers: Sequence[Watcher]
+    only_ends: bool  # of all values count
+
+    def look(self, tensor: Tensor) -> bool:
+        """See the values that the tensor has now, if any; False where one is not finite."""
+        values = tensor.array()
+        if not values.size:
+            return True
+        extremes = self.seen.of(values.shape)
+        if not extremes.look(values):
+            return False
+        for watcher in self.watchers:
+            watcher(values)
+        if self.observer is not None and not self.only_ends:
+            self.observer.update(values, *extremes.ends)
+        return True
+
+    def found(self) -> Observer | None:
+        """The observer, with what was seen; None without values."""
+        ends = self.seen.ends
+        if ends is not None and self.only_ends and isinstance(self.observer, MinMax):
+            self.observer.extend(*ends)
+        return None if ends is None else self.observer
 
 
 def _check(values: np.ndarray, where: str) -> None:
-    wrong = values[~np.isfinite(values)]
-    if wrong.size:
+    is_finite = np.isfinite(values)
+    if not is_finite.all():
+        wrong = values[~is_finite]
         raise ModelError(f"{where}: values must be finite, got {wrong[0]} ({wrong.size} of {values.size})")
 
 
@@ -111,7 +161,7 @@ def run_sample(interpreter: Interpreter, sample: Sample, where: str) -> int:
         tensor = interpreter.tensor(t, graph)
         array = np.asarray(value)
         if array.dtype.kind in "fiu" and tensor.dtype.kind == "f":
-            array = array.astype(tensor.dtype)
+            array = array.astype(tensor.dtype, copy=False)
             _check(array, f"{where}: input {tensor.name!r}")
         if array.shape != tensor.shape:
             _check_shape(tensor.shape, tensor.shape_signature, array.shape, f"{where}: input {tensor.name!r}")

@@ -1,43 +1,64 @@
-"""ChannelObserver: the lowest and the highest value of each channel of tensors, seen in few steps."""
+"""ChannelObserver: the lowest and the highest value of each channel of tensors, seen in one pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from .float_graph import Site
+from .value_statistics import Extremes
 
-# Rows are joined until they are about as long: NumPy takes a step of its own for each row.
-_WIDTH = 4096
+
+class SeenTensor:
+    """Sees the values of a tensor, by channels where it may: as long as their number does not change.
+
+    apart tells that the ends of each look are wanted, instead of those of all.
+    """
+
+    def __init__(self, by_channels: bool, apart: bool) -> None:
+        self._by_channels, self._apart = by_channels, apart
+        self._extremes: dict[int, Extremes] = {}
+
+    @property
+    def ranges(self) -> np.ndarray | None:
+        """float32 [2, channels]; None where channels are not seen, or are not always as many."""
+        own = list(self._extremes.values())
+        return own[0].ranges if self._by_channels and len(own) == 1 else None
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The lowest and the highest of all values, None without any."""
+        found = [extremes.ranges for extremes in self._extremes.values()]
+        low = min((float(ranges[0].min()) for ranges in found), default=np.inf)
+        high = max((float(ranges[1].max()) for ranges in found), default=-np.inf)
+        return (low, high) if low <= high else None
+
+    @property
+    def found_wrong(self) -> bool:
+        """Whether a value was NaN or infinite."""
+        return any(extremes.found_wrong for extremes in self._extremes.values())
+
+    def of(self, shape: Sequence[int]) -> Extremes:
+        """Who sees values of that shape."""
+        depth = shape[-1] if self._by_channels and len(shape) and shape[-1] else 1
+        if depth not in self._extremes:
+            self._extremes[depth] = Extremes(depth, self._apart)
+        return self._extremes[depth]
 
 
 class ChannelObserver:
-    """Sees the values of some tensors; ranges are those of their channels, float32 [2, channels]."""
+    """Says of which tensors channels are seen; ranges are what was seen of them, float32 [2, channels]."""
 
     def __init__(self, sites: Iterable[Site] = ()) -> None:
         self._sites = frozenset(sites)
-        self.ranges: dict[Site, np.ndarray] = {}
+        self._seen: dict[Site, SeenTensor] = {}
 
-    def extremes(self, site: Site, values: np.ndarray) -> tuple[float, float]:
-        """The lowest and the highest of a tensor's values, none of which may be none; NaN where one is."""
-        if site not in self._sites or not values.ndim:
-            return float(values.min()), float(values.max())
-        seen = channel_extremes(values)
-        own = self.ranges.setdefault(site, seen)
-        if own is not seen and own.shape == seen.shape:
-            np.minimum(own[0], seen[0], out=own[0])
-            np.maximum(own[1], seen[1], out=own[1])
-        return float(seen[0].min()), float(seen[1].max())
+    def watch(self, site: Site, apart: bool = False) -> SeenTensor:
+        """What is to see a tensor's values."""
+        return self._seen.setdefault(site, SeenTensor(site in self._sites, apart))
 
-
-def channel_extremes(values: np.ndarray) -> np.ndarray:
-    """The lowest and the highest value of each index of the last axis: [2, channels]."""
-    depth = values.shape[-1]
-    count, together = values.size // depth, 1
-    while count % (2 * together) == 0 and 2 * together * depth <= _WIDTH:
-        together *= 2
-    wide = values.reshape(-1, together * depth)
-    return np.stack(
-        [reduce(reduce(wide, axis=0).reshape(together, depth), axis=0) for reduce in (np.min, np.max)]
-    )
+    @property
+    def ranges(self) -> dict[Site, np.ndarray]:
+        found = ((site, seen.ranges) for site, seen in self._seen.items())
+        return {site: ranges for site, ranges in found if ranges is not None}

@@ -39,16 +39,15 @@ class Integered(NamedTuple):
     weights_db: dict[str, np.ndarray]
 
 
-def sites_to_observe(model: Model) -> set[Site]:
-    """The tensors whose ranges any scheme may ask for."""
+def sites_to_observe(graph: FloatGraph, refuse: Refusal = lambda step: None) -> set[Site]:
+    """The tensors whose ranges integer activations may ask for, where operators stay float as refused."""
     found: set[Site] = set()
-    graph = FloatGraph(ModelEditor(model))
     rewritten = ("NEG", "SQUARE")
     for step in graph.steps:
         if step.name in rewritten:
             found.update(Site(step.graph, t) for t in (*step.inputs, *step.outputs))
     for type_ in (INT8_TYPE, INT16):
-        for step in select(graph, type_).chosen.values():
+        for step in select(graph, type_, refuse).chosen.values():
             found.update(step.operand_sites(), step.result_sites())
     ends = {site for site in (*graph.inputs, *graph.outputs) if graph.is_float(site)}
     for step in graph.steps:

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from .value_statistics import add_to_histogram
+
 MOST_BINS = 2048
 # float32's smallest step.
 _LEAST_EXPONENT = -149
@@ -39,11 +41,9 @@ class Histogram:
         return np.clip(self.edges()[:-1] + self.width / 2, self.low, self.high)
 
     def update(self, values: np.ndarray, low: float, high: float) -> None:
-        """Count finite values, of which low is the lowest and high the highest."""
+        """Count finite float32 values, of which low is the lowest and high the highest."""
         self._extend(low, high)
-        # float32 times a power of two is exact but for underflow, and float64 has room for all.
-        bins = np.floor(np.ldexp(values.astype(np.float64).reshape(-1), -self.exponent)).astype(np.int64)
-        self.counts += np.bincount(bins - self.first, minlength=len(self.counts))
+        add_to_histogram(values, self.counts, self.first, self.exponent)
 
     def merge(self, other: Histogram) -> None:
         """Take in the counts of another one."""

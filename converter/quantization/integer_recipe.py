@@ -17,6 +17,7 @@ from .model_editor import ModelEditor
 from .recipe import Recipe
 from .rewrite import FLOAT_ENDS, Ends
 from .scheme import INT8, INT16, UINT8, Integers, Scheme
+from .selection import Refusal
 from .weight_rewrite import Outcome, scope_of
 
 _NOT_ASKED = "the recipe leaves its activations as they are"
@@ -87,14 +88,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     """
     graph, scheme = FloatGraph(ModelEditor(model)), plan.scheme
     ranges.check_model({site: graph.tensor(site).name or "" for site in ranges.names})
-    asked_of = {
-        (step.graph, step.outputs): _asks(recipe, scheme, step.name, _scope(graph, step))
-        for step in graph.steps
-    }
-
-    def refuse(step: Step) -> str | None:
-        # Operators that take another's place give its result; what they have between them is nobody's.
-        return None if asked_of.get((step.graph, step.outputs), True) else _NOT_ASKED
+    refuse = refusal_of(recipe, graph)
 
     def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
         return quantize_activations(
@@ -114,17 +108,27 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     made = make(mending, plan.ends)
     outcomes = []
     for step in graph.steps:
-        if asked_of[step.graph, step.outputs]:
+        if refuse(step) is None:
             reason = made.reasons.get(graph.where(step), "")
             outcomes.append(Outcome(step.name, _scope(graph, step), None if reason else scheme, reason))
     return IntegerModel(made.editor, outcomes, made.weights_db, mending)
 
 
+def refusal_of(recipe: Recipe, graph: FloatGraph) -> Refusal:
+    """Which operators the recipe leaves as they are, also where some have taken the place of the graph's."""
+    scheme = activation_scheme(recipe)
+    kept = {
+        (step.graph, step.outputs)
+        for step in graph.steps
+        if (rule := next(recipe.of(step.name, _scope(graph, step)), None)) is None or rule.scheme != scheme
+    }
+
+    def refuse(step: Step) -> str | None:
+        # Operators that take another's place give its result; what they have between them is nobody's.
+        return _NOT_ASKED if (step.graph, step.outputs) in kept else None
+
+    return refuse
+
+
 def _scope(graph: FloatGraph, step: Step) -> str:
     return scope_of(graph.subgraphs[step.graph], step.operator)
-
-
-def _asks(recipe: Recipe, scheme: Scheme, operation: str, scope: str) -> bool:
-    """Whether the rule that counts has the scheme."""
-    rule = next(recipe.of(operation, scope), None)
-    return rule is not None and rule.scheme == scheme

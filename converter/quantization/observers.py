@@ -43,6 +43,10 @@ class MinMax:
         self.low, self.high = np.inf, -np.inf
 
     def update(self, values: np.ndarray, low: float, high: float) -> None:
+        self.extend(low, high)
+
+    def extend(self, low: float, high: float) -> None:
+        """The ends of other values count, too."""
         self.low, self.high = min(self.low, low), max(self.high, high)
 
     def merge(self, other: MinMax) -> None:

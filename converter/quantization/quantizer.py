@@ -25,7 +25,7 @@ from .float_runner import float_interpreter
 from .full_integer import sites_to_observe
 from .hessians import Hessians, hessian_watchers
 from .improve import chosen_improvements
-from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by
+from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by, refusal_of
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule, load_recipe
@@ -150,7 +150,7 @@ class Quantizer:
         found = calibrate(
             float_interpreter(model),
             _samples(calibration_data),
-            sites_to_observe(model) if integers else (),
+            sites_to_observe(graph, refusal_of(self._recipe, graph)) if integers else (),
             observer,
             hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None,
             channels,

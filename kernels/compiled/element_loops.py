@@ -112,10 +112,17 @@ def broadcast_kernel(
     The block has the fields a, b, out (addresses) and those of the loops; item_bytes are those of an
     operand's and of the result's element.
     """
+    return row_kernel(_row_of_pairs(read, write, item_bytes, values, combine))
+
+
+def _row_of_pairs(
+    read: Any, write: Any, item_bytes: tuple[int, int], values: Callable, combine: Callable
+) -> Callable:
+    """What combines one row, where either operand may be one element."""
     operand, result = item_bytes
 
     @njit(error_model="numpy")
-    def inner(block, a_at, a_step, b_at, b_step, out_at, count):
+    def row(block, a_at, a_step, b_at, b_step, out_at, count):
         # One index serves all three, which leaves registers for what halves need.
         a, b, out = block.a + a_at * operand, block.b + b_at * operand, block.out + out_at * result
         p = values(block)
@@ -131,14 +138,15 @@ def broadcast_kernel(
             for i in range(count):
                 write(out, i, combine(read(a, i), read(b, i), p))
 
-    return row_kernel(inner)
+    return row
 
 
 def looked_up_kernel(width: Any, read: Any, write: Any, values: Callable, combine: Callable) -> Callable:
     """The same of bytes, where long rows meet one element by a table of what comes of each byte."""
+    plain = _row_of_pairs(read, write, (1, 1), values, combine)
 
     @njit(error_model="numpy")
-    def inner(block, a_at, a_step, b_at, b_step, out_at, count):
+    def row(block, a_at, a_step, b_at, b_step, out_at, count):
         a, b, out = block.a + a_at, block.b + b_at, block.out + out_at
         p = values(block)
         if count >= _LONG_ROW and a_step == 0:
@@ -151,19 +159,10 @@ def looked_up_kernel(width: Any, read: Any, write: Any, values: Callable, combin
             for i in range(256):
                 write(table, i, combine(width(i), y, p))
             lookup_row(a, out, table, count)
-        elif a_step == 0:
-            x = read(a, 0)
-            for i in range(count):
-                write(out, i, combine(x, read(b, i), p))
-        elif b_step == 0:
-            y = read(b, 0)
-            for i in range(count):
-                write(out, i, combine(read(a, i), y, p))
         else:
-            for i in range(count):
-                write(out, i, combine(read(a, i), read(b, i), p))
+            plain(block, a_at, a_step, b_at, b_step, out_at, count)
 
-    return row_kernel(inner)
+    return row_kernel(row)
 
 
 def checked(kernel: Callable, read: Any, allowed: Callable, status: int) -> Callable:

@@ -51,6 +51,7 @@ _WHOLE = (
     "machine_peak",
     "non_max_suppression",
     "normalization",
+    "observation",
     "pack_matrices_q8",
     "quantize_rows",
     "quantize_rows_reference",

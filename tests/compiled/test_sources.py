@@ -11,6 +11,8 @@ import pytest
 from numlite.kernels.compiled.driver import cache
 from numlite.kernels.compiled.driver import sources as module
 from numlite.kernels.compiled.families import FAMILIES, Family
+from numlite.kernels.compiled.language.target import target
+from numlite.kernels.compiled.language.targets import TARGETS
 
 
 @pytest.fixture
@@ -138,12 +140,21 @@ def test_a_digest_leaves_out_errors(sources: Path, monkeypatch: pytest.MonkeyPat
     assert digest() == before
 
 
-def test_a_digest_covers_versions_and_processor(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_digest_covers_versions_and_target(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = digest()
     monkeypatch.setattr(module, "_distribution", lambda package: b"another version")
     other_version = digest()
-    monkeypatch.setattr(module, "host_description", lambda: "another processor")
+    other = TARGETS["x86-64-v2" if module.target().name != "x86-64-v2" else "x86-64"]
+    monkeypatch.setattr(module, "target", lambda: other)
     assert len({before, other_version, digest()}) == 3
+    assert module.cache_key("executor")[0] == f"executor-{other.name}"
+
+
+def test_a_digest_leaves_out_all_else_of_the_machine(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = digest()
+    other = target()._replace(needs=frozenset(["microcode"]))
+    monkeypatch.setattr(module, "target", lambda: other)
+    assert digest() == before
 
 
 def test_versions_are_those_of_the_packages() -> None:

@@ -13,6 +13,7 @@ from numlite.cli.main import cli, run_command
 from numlite.delegates import (
     Delegate,
     DelegateFlags,
+    SerializedPartition,
     SimpleDelegateOptions,
 )
 from numlite.delegates import loading as loading_module
@@ -32,7 +33,7 @@ from ..conftest import SHARED_MODELS
 from ..model_builder import ModelBuilder
 from .flex.flex_models import add_flex
 from .graphs import Op, add, sine, sine_model, unary, while_model, while_result
-from .numpy_delegate import NumpyDelegate
+from .numpy_delegate import NumpyDelegate, NumpyKernel
 from .test_application import X, ran, run
 from .test_buffer_handles import Device
 
@@ -142,6 +143,41 @@ def test_constants_in_the_program_leave_the_file() -> None:
     small = compiled(content, Packing())
     assert len(small.content) < 4096
     assert Model(small.content).root.subgraphs[0].operators[0].inputs.tolist() == [x]
+
+
+class TimesKernel(NumpyKernel):
+    """MUL of one input by constants, which its program holds."""
+
+    def init(self, context: Any, params: Any) -> None:
+        (n,) = params.nodes_to_replace
+        x, factors = context.node_and_registration(n)[0].inputs
+        self.factors = context.tensor(factors).array().copy()
+        self.varying = (x,)
+
+    def invoke(self, context: Any, node: Any) -> None:
+        np.multiply(context.input(node, 0).array(), self.factors, out=context.tensor(node.outputs[0]).array())
+
+    def serialize(self, context: Any, params: Any) -> SerializedPartition:
+        return SerializedPartition(self.factors.astype(np.float16).tobytes(), self.varying)
+
+    def load(self, context: Any, node: Any, program: bytes) -> None:
+        self.factors = np.frombuffer(program, np.float16).astype(np.float32)
+
+
+class TimesDelegate(NumpyDelegate):
+    def create_kernel(self) -> TimesKernel:
+        return TimesKernel()
+
+
+def test_a_simple_delegates_program_may_hold_the_constants() -> None:
+    graph = ModelBuilder()
+    factors = np.arange(4096, dtype=np.float32) % 64
+    x, y = graph.tensor((4096,)), graph.tensor((4096,))
+    graph.op(tflite.BuiltinOperator.MUL, [x, graph.constant(factors)], [y], tflite.MulOptionsT())
+    small = compiled(graph.build([x], [y]), TimesDelegate())
+    assert 2 * 4096 < len(small.content) < 3 * 4096
+    interpreter = Interpreter(model_content=small.content, experimental_delegates=[TimesDelegate("NONE")])
+    assert np.array_equal(run(interpreter, np.full(4096, 2, np.float32)), 2 * factors)
 
 
 def test_programs_must_read_what_varies() -> None:

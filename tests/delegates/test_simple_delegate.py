@@ -86,6 +86,66 @@ def test_report() -> None:
     ]
 
 
+class Explaining(NumpyDelegate):
+    """Takes SIN, and says in its answer why nothing else."""
+
+    def is_node_supported(self, context: DelegateContext, node: Any, registration: Any) -> bool | str:
+        return registration.name == "SIN" or f"{registration.name} is no sine"
+
+
+def test_the_reason_may_be_the_answer() -> None:
+    delegate = Explaining()
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[delegate])
+    report = delegation_report(interpreter.core.subgraph(), delegate)
+    assert [(entry.node, entry.reason) for entry in report.left_out] == [
+        (1, "ADD is no sine"),
+        (2, "MUL is no sine"),
+        (4, "ADD is no sine"),
+    ]
+    assert np.array_equal(run(interpreter, X), sine(X))
+
+
+class Asked(Explaining):
+    def prepare(self, context: DelegateContext) -> None:
+        self.helper = GraphPartitionHelper(context, self.is_node_supported)
+        self.helper.partition()
+
+
+def test_a_reason_is_a_no_to_the_helper() -> None:
+    delegate = Asked()
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[delegate])
+    assert interpreter and delegate.helper.supported_nodes == [0, 3]
+
+
+class Counting(NumpyKernel):
+    """Counts its runs."""
+
+    runs = 0
+
+    def invoke(self, context: Any, node: Any) -> None:
+        self.runs += 1
+        super().invoke(context, node)
+
+    def reset_variables(self, context: Any, node: Any) -> None:
+        self.runs = 0
+
+
+def test_kernels_forget_when_variables_are_reset() -> None:
+    made: list[Counting] = []
+
+    class CountingDelegate(NumpyDelegate):
+        def create_kernel(self) -> Counting:
+            made.append(Counting())
+            return made[-1]
+
+    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[CountingDelegate("SIN")])
+    run(interpreter, X)
+    run(interpreter, X)
+    assert [kernel.runs for kernel in made] == [2, 2]
+    interpreter.reset_all_variables()
+    assert [kernel.runs for kernel in made] == [0, 0]
+
+
 MODULE = """
 from numlite.delegates import Delegate
 

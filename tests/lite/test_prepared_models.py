@@ -15,6 +15,7 @@ import pytest
 from numlite import Interpreter, OpResolver, OpResolverType
 from numlite.cli.main import cli, run_command
 from numlite.kernels.compiled.driver.library import Library
+from numlite.lite import model, model_mark
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
@@ -49,7 +50,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "cache"
     place.mkdir(0o700)
     monkeypatch.delenv("NUMLITE_PREPARED")
-    monkeypatch.setattr(module, "JUST_NOW_NS", 0)
+    monkeypatch.setattr(model_mark, "JUST_NOW_NS", 0)
     monkeypatch.setattr(Library, "place", staticmethod(lambda: CodePlace(str(place), "state")))
     return place
 
@@ -132,6 +133,29 @@ def test_a_file_that_changes_is_another_model(folder: Path, path: str, restored:
         before = result(path)
     Path(path).write_bytes(layers(2.0))
     assert result(path) != before and not restored
+
+
+def test_a_file_is_verified_until_the_cache_knows_it(
+    folder: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified = list[str]()
+    verify = model._verify
+
+    def counted(content: memoryview) -> None:
+        verify(content)
+        verified.append("verified")
+
+    monkeypatch.setattr(model, "_verify", counted)
+    wanted = [result(path) for _ in range(4)]
+    assert len(verified) == 2 and len(set(wanted)) == 1
+    monkeypatch.setattr(Library, "place", staticmethod(lambda: CodePlace(str(folder), "other code")))
+    assert [result(path) for _ in range(2)] == wanted[:2]
+    assert len(verified) == 3
+    damaged = bytearray(layers())
+    damaged[4:8] = b"none"
+    Path(path).write_bytes(damaged)
+    with pytest.raises(ValueError, match="identifier"):
+        result(path)
 
 
 SETTINGS: list[dict[str, Any]] = [

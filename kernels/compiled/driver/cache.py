@@ -1,6 +1,6 @@
 """The compiled families on disk.
 
-A file is `<family>-<digest>.bin`: the image, then a checksum over digest and image. One that is
+A file is `<family>-<target>-<digest>.bin`: the image, then a checksum over digest and image. One that is
 damaged, cut short or has another file's content is not read, and so gets compiled again.
 """
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba import from_dtype, types
-from numba.core import codegen, compiler, config, cpu
+from numba.core import codegen, compiler, cpu
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.llvm_bindings import create_pass_builder
 from numba.core.registry import cpu_target
@@ -34,11 +34,6 @@ define i64 @{symbol}(i64 %args, i64 %chunk, i64 %chunks) {{
   ret i64 %out
 }}
 """
-
-
-if target().override:
-    _settings: Any = config
-    _settings.CPU_NAME, _settings.CPU_FEATURES = target().override, ""
 
 
 class _IRLibrary(codegen.JITCodeLibrary):
@@ -144,25 +139,16 @@ def _hide(module: Any, exports: set[str]) -> None:
 
 @cache
 def target_machine() -> Any:
-    """LLVM's target machine for the processor that kernels are compiled for."""
+    """LLVM's target machine for the target that kernels are compiled for."""
     return _new_target_machine()
 
 
 def _new_target_machine() -> Any:
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
-    name, features = llvm_processor()
     return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
-        cpu=name, features=features, opt=3, reloc="pic", codemodel="small"
+        cpu=target().cpu, features=target().features, opt=3, reloc="pic", codemodel="small"
     )
-
-
-def llvm_processor() -> tuple[str, str]:
-    """LLVM's name and features of the processor that kernels are compiled for."""
-    override = target().override
-    if override:
-        return override, ""
-    return llvm.get_host_cpu_name(), codegen.get_host_cpu_features()
 
 
 def _optimise(module: Any) -> None:

@@ -11,7 +11,7 @@ from ....lite.kernel_call import CodePlace
 from ..families import FAMILIES
 from .cache import cache_directory, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
-from .sources import code_state, family_digest
+from .sources import cache_key, code_state
 
 
 def _in_memory() -> bool:
@@ -25,7 +25,7 @@ def _in_memory() -> bool:
 class Library:
     """The process's compiled kernels.
 
-    A family is compiled as a whole, once per machine, and kept in the cache directory. With
+    A family is compiled as a whole, once per target, and kept in the cache directory. With
     `NUMLITE_JIT=memory` each kernel is compiled by itself, in this process, and never kept.
     """
 
@@ -60,7 +60,7 @@ class Library:
         return found.address(kernel)
 
     def _load_cached(self, family: str) -> bool:
-        found = open_image(family, family_digest(family))
+        found = open_image(*cache_key(family))
         if found is None:
             return False
         self._install(family, *found)
@@ -120,7 +120,7 @@ class _InMemory:
 def _keep(family: str, image: bytes) -> None:
     """Write an image to the cache, or say that nothing can be written."""
     try:
-        write(family, family_digest(family), image)
+        write(*cache_key(family), image)
     except OSError as error:
         _warn(
             "compiled kernels are not kept: cannot write %s (%s); NUMLITE_CACHE_DIR names another place",

@@ -22,7 +22,7 @@ import numpy as np
 
 from ....lite.private_file import JUST_NOW_NS, blake2b
 from ..families import FAMILIES
-from ..language.target import host_description, target
+from ..language.target import target
 from .cache import read, write
 
 _PACKAGE = __package__.rpartition(".")[0]
@@ -45,7 +45,7 @@ def family_digest(family: str) -> str:
 
     Which kernels of its module it has, the module's source and those of all that it imports, the values
     (dtypes, constants) that they import from other folders, the compiler's source, the versions of Python,
-    NumPy, Numba and llvmlite, and the processor.
+    NumPy, Numba and llvmlite, and the target; nothing else of the machine.
     """
     state = code_state()
     if state is None:
@@ -59,9 +59,14 @@ def family_digest(family: str) -> str:
     return known[family]
 
 
+def cache_key(family: str) -> tuple[str, str]:
+    """What the cache calls a family's file for this process's target, and its digest."""
+    return f"{family}-{target().name}", family_digest(family)
+
+
 @cache
 def code_state() -> str | None:
-    """What all code of this process depends on: the package's state, the versions and the processor.
+    """What all code of this process depends on: the package's state, the versions and the target.
 
     None where the state cannot be told.
     """
@@ -133,7 +138,9 @@ def _needed(*modules: str) -> list[str]:
 @cache
 def _environment() -> bytes:
     versions = (sys.version, np.__version__, _distribution("numba"), _distribution("llvmlite"))
-    return repr((versions, sys.platform, host_description(), target().override)).encode()
+    compiled_for = target()
+    processor = (compiled_for.name, compiled_for.cpu, compiled_for.features, compiled_for.traits)
+    return repr((versions, sys.platform, processor)).encode()
 
 
 def _distribution(package: str) -> bytes:

@@ -1,6 +1,5 @@
 """What the executor needs of the machine: indirect calls, atomic words, a pause."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -8,12 +7,12 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from .target import target
+
 _I64 = ir.IntType(64)
-_MACHINE = os.uname().machine if hasattr(os, "uname") else "x86_64"
 _PAUSE = {
     "x86_64": ("llvm.x86.sse2.pause", []),
     "aarch64": ("llvm.aarch64.hint", [1]),
-    "arm64": ("llvm.aarch64.hint", [1]),
 }
 
 
@@ -86,12 +85,11 @@ def pause(typing_context):
     """Tell the processor that this thread is spinning."""
 
     def codegen(context, builder, signature, args):
-        if _MACHINE in _PAUSE:
-            name, operands = _PAUSE[_MACHINE]
-            values = [ir.Constant(ir.IntType(32), value) for value in operands]
-            kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-            function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-            builder.call(function, values)
+        name, operands = _PAUSE[target().arch]
+        values = [ir.Constant(ir.IntType(32), value) for value in operands]
+        kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
+        builder.call(function, values)
         return context.get_dummy_value()
 
     return types.void(), codegen

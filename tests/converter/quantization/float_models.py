@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numlite.converter.quantization.calibrate import calibrate
+from numlite.converter.quantization.float_graph import FloatGraph
 from numlite.converter.quantization.full_integer import quantize_activations, sites_to_observe
+from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.interpreter import Interpreter
 from numlite.lite.model import Model
 from numlite.schema import tflite
@@ -75,7 +77,9 @@ def samples(content: bytes, count: int = 8, low: float = -3.0, high: float = 5.0
 
 def ranges(content: bytes, data: Sequence[Sequence[np.ndarray]], kind: str = "minmax") -> Any:
     model = Model(content)
-    return calibrate(Interpreter(model_content=model).core, data, sites_to_observe(model), kind)
+    return calibrate(
+        Interpreter(model_content=model).core, data, sites_to_observe(FloatGraph(ModelEditor(model))), kind
+    )
 
 
 def quantized(content: bytes, data: Sequence[Sequence[np.ndarray]], bits: int = 8, **options: Any) -> bytes:

@@ -60,7 +60,7 @@ def test_channels_keep_their_means(name: str, per_channel: bool) -> None:
     data = [[random.uniform(0.5, 4, shape).astype(np.float32)] for _ in range(30)]
     [entry] = filter_inputs(FloatGraph(ModelEditor(model)))
     found = calibrate(
-        *(Interpreter(model_content=model).core, data, sites_to_observe(model)),
+        *(Interpreter(model_content=model).core, data, sites_to_observe(FloatGraph(ModelEditor(model)))),
         watchers={entry.site: [entry.update]},
     )
     means = entry.means()

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numlite.converter.quantization.calibrate import calibrate
 from numlite.converter.quantization.calibration import Calibration
-from numlite.converter.quantization.float_graph import Site
+from numlite.converter.quantization.float_graph import FloatGraph, Site
 from numlite.converter.quantization.full_integer import quantize_activations, sites_to_observe
+from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.interpreter import Interpreter
 from numlite.lite.errors import ModelError
 from numlite.lite.model import Model
@@ -75,7 +76,10 @@ def branched() -> bytes:
 
 
 def observed(content: bytes, samples: list[object], kind: str = "minmax") -> Calibration:
-    sites = {*sites_to_observe(Model(content)), *(Site(0, t) for t in range(9 if content == chain() else 0))}
+    sites = {
+        *sites_to_observe(FloatGraph(ModelEditor(Model(content)))),
+        *(Site(0, t) for t in range(9 if content == chain() else 0)),
+    }
     return calibrate(Interpreter(model_content=content).core, samples, sites, kind)
 
 
