@@ -58,6 +58,14 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
     help="What is taken for a range: minmax, moving-average, percentile:99.99, mse or entropy.",
 )
 @click.option(
+    "--jobs",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Processes that share the samples, for the same result; 0: one a processor.",
+)
+@click.option(
     "--improve",
     type=click.Choice(["none", "bias", "equalize", "all"]),
     help="What may bring integers nearer to the float model, measured on samples; all with --calibrate.",
@@ -140,6 +148,7 @@ def command(
     ranges: Path | None,
     only_calibrate: bool,
     observer: str,
+    jobs: int,
     improve: str | None,
     io: str,
     recipe: Path | None,
@@ -187,7 +196,7 @@ def command(
     for name in keep_float:
         rules.add(Rule(operation=name, scheme=None))
     quantizer = Quantizer(model, rules)
-    found = _calibration(quantizer, model, calibrate, ranges, observer)
+    found = _calibration(quantizer, model, calibrate, ranges, observer, jobs)
     if only_calibrate and found is not None:
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
@@ -235,7 +244,7 @@ def _validated(
 
 
 def _calibration(
-    quantizer: Quantizer, model: Path, data: Path | None, ranges: Path | None, observer: str
+    quantizer: Quantizer, model: Path, data: Path | None, ranges: Path | None, observer: str, jobs: int
 ) -> Calibration | None:
     """The ranges of activations; ClickException where they are asked for and nothing gives them, or not."""
     from ..converter.quantization.calibration import Calibration
@@ -253,7 +262,7 @@ def _calibration(
             "integer activations and gptq need data: --calibrate must name samples of the inputs (an .npz, "
             "say), or --ranges what --only-calibrate wrote"
         )
-    return quantizer.calibrate(read_samples(model, data), observer=observer)
+    return quantizer.calibrate(read_samples(model, data), observer=observer, jobs=jobs)
 
 
 def _recipe(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -43,20 +43,41 @@ def calibrate(
     ModelError where there is no sample, one does not fit, or a value is NaN or infinite, and what running
     the model raises.
     """
-    watch = _Watch(interpreter, kind, sites, watchers or {}, channels or ChannelObserver())
     kept = KeptSamples()
+    number = -1
+
+    def numbered() -> Iterator[tuple[int, Sample]]:
+        nonlocal number
+        for number, sample in enumerate(samples):
+            yield number, sample
+            kept.add(sample)
+
+    found = calibrate_numbered(interpreter, numbered(), sites, kind, watchers, channels)
+    if number < 0:
+        raise ModelError("calibration: there must be samples, got none")
+    found.samples = kept
+    return found
+
+
+def calibrate_numbered(
+    interpreter: Interpreter,
+    samples: Iterable[tuple[int, Sample]],
+    sites: Iterable[Site],
+    kind: str,
+    watchers: Watchers | None = None,
+    channels: ChannelObserver | None = None,
+) -> Calibration:
+    """As calibrate, of samples with the numbers that errors name; there may be none, and none is kept."""
+    watch = _Watch(interpreter, kind, sites, watchers or {}, channels or ChannelObserver())
     watch.begin()
     try:
-        for sample in samples:
-            watch.run(sample)
-            kept.add(sample)
+        for number, sample in samples:
+            watch.run(number, sample)
     finally:
         interpreter.observe(None)
-    if watch.sample < 0:
-        raise ModelError("calibration: there must be samples, got none")
     found = watch.found()
     names = {site: interpreter.tensor(site.tensor, site.graph).name for site in found}
-    return Calibration(kind, found, names, kept)
+    return Calibration(kind, found, names)
 
 
 class _Watch:
@@ -84,9 +105,9 @@ class _Watch:
     def begin(self) -> None:
         self._interpreter.observe(self, self._calls if self._calls_suffice else None)
 
-    def run(self, sample: Sample) -> None:
-        """Run the model on the next sample."""
-        self.sample += 1
+    def run(self, number: int, sample: Sample) -> None:
+        """Run the model on a sample."""
+        self.sample = number
         try:
             run_sample(self._interpreter, sample, f"sample {self.sample}")
         except InvokeError:

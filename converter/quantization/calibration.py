@@ -57,6 +57,7 @@ class Calibration(Mapping[Site, Range]):
         """Take in the ranges that were observed elsewhere of the same model; ModelError for another one."""
         if self.kind != other.kind:
             raise ModelError(f"calibrations: observers must be the same, got {self.kind} and {other.kind}")
+        channels = self._merged_channels(other)
         for site, found in other._observers.items():
             name = self.names.setdefault(site, other.names[site])
             if name != other.names[site]:
@@ -67,16 +68,29 @@ class Calibration(Mapping[Site, Range]):
                 self._observers[site].merge(found)
             else:
                 self._observers[site] = found
-        self.channels = {
-            site: np.stack([np.minimum(own[0], seen[0]), np.maximum(own[1], seen[1])])
-            for site, own in self.channels.items()
-            if (seen := other.channels.get(site)) is not None and seen.shape == own.shape
-        }
+        self.channels = channels
         for sample in other.samples:
             self.samples.add(sample)
         for key, hessian in other.hessians.items():
             self.hessians[key] = self.hessians[key] + hessian if key in self.hessians else hessian
         self._ranges.clear()
+
+    def merged(self, other: Calibration) -> Calibration:
+        """Itself, after merge."""
+        self.merge(other)
+        return self
+
+    def _merged_channels(self, other: Calibration) -> dict[Site, np.ndarray]:
+        """Of tensors whose channels were as many, and known, wherever there were values."""
+        found = {}
+        for site in self.channels.keys() | other.channels.keys():
+            seen = [each.channels.get(site) for each in (self, other) if site in each._observers]
+            known = [ranges for ranges in seen if ranges is not None]
+            if len(known) == len(seen) and len({ranges.shape for ranges in known}) == 1:
+                found[site] = np.stack(
+                    [np.min([r[0] for r in known], axis=0), np.max([r[1] for r in known], axis=0)]
+                )
+        return found
 
     def to_json(self) -> str:
         """UnsupportedError where there are Hessians, which are too large for it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from .channel_ranges import ChannelObserver
 from .channel_sets import ChannelSets
 from .fewest_floats import Chosen, fewest_floats
 from .float16_weights import widen_float16
-from .float_graph import FloatGraph
+from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
 from .full_integer import sites_to_observe
 from .hessians import Hessians, hessian_watchers
@@ -28,6 +29,7 @@ from .improve import chosen_improvements
 from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by, refusal_of
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
+from .observers import depends_on_order
 from .recipe import Recipe, Rule, load_recipe
 from .report import Report, made_report
 from .scheme import Scheme
@@ -135,29 +137,48 @@ class Quantizer:
         previous_calibration_result: Calibration | None = None,
         *,
         observer: str = "minmax",
+        jobs: int = 1,
     ) -> Calibration:
         """The ranges that the float model's tensors have over samples, which are not kept.
 
         A sample is a list of arrays in the order of the inputs, or arrays by name; a mapping gives samples by
         the keys of signatures. observer is minmax, moving-average, percentile:99.99, mse or entropy. A
-        previous result is taken in. Raises ModelError where there is no sample, one does not fit, or a value
-        is no finite number.
+        previous result is taken in. So many jobs are processes that share the samples (0: one a processor),
+        for the same result; a moving average and gptq, whose sums depend on the order, take one whatever is
+        asked. Raises ModelError where there is no sample, one does not fit, or a value is no finite number.
         """
-        model, hessians = self._widened_model, Hessians()
-        integers = activation_scheme(self._recipe) is not None
+        if jobs < 0:
+            raise ValueError(f"jobs: must be 0 (as many as processors) or more, got {jobs}")
+        model = self._widened_model
         graph = FloatGraph(ModelEditor(model))
-        channels = ChannelObserver(ChannelSets(graph).free if integers and observer == "minmax" else ())
-        found = calibrate(
-            float_interpreter(model),
-            _samples(calibration_data),
-            sites_to_observe(graph, refusal_of(self._recipe, graph)) if integers else (),
-            observer,
-            hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None,
-            channels,
-        )
-        found.hessians, found.channels = hessians, channels.ranges
+        integers = activation_scheme(self._recipe) is not None
+        sites = sites_to_observe(graph, refusal_of(self._recipe, graph)) if integers else set()
+        free = ChannelSets(graph).free if integers and observer == "minmax" else set()
+        samples = _samples(calibration_data)
+        if self._recipe.uses_hessians or depends_on_order(observer) or jobs == 1:
+            found = self._calibrate_here(graph, samples, sites, observer, ChannelObserver(free))
+        else:
+            from .calibration_processes import calibrate_in_processes
+
+            count = jobs or os.cpu_count() or 1
+            found = calibrate_in_processes(model, samples, sites, observer, free, count)
         if previous_calibration_result is not None:
             found.merge(previous_calibration_result)
+        return found
+
+    def _calibrate_here(
+        self,
+        graph: FloatGraph,
+        samples: Iterator[Sample],
+        sites: set[Site],
+        observer: str,
+        channels: ChannelObserver,
+    ) -> Calibration:
+        hessians = Hessians()
+        watchers = hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None
+        interpreter = float_interpreter(self._widened_model)
+        found = calibrate(interpreter, samples, sites, observer, watchers, channels)
+        found.hessians, found.channels = hessians, channels.ranges
         return found
 
     def quantize(
