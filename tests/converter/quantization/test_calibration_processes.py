@@ -1,13 +1,14 @@
 """Calibration in several processes: the same result as in one, and its errors."""
 
 import os
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NoReturn
 
 import numpy as np
 import pytest
-from numlite.converter.quantization import calibration_processes, recipes
+from numlite.converter.quantization import recipes
 from numlite.converter.quantization.calibration import Calibration
+from numlite.converter.quantization.calibration_processes import calibrate_in_processes
 from numlite.converter.quantization.quantizer import Quantizer
 from numlite.lite.errors import ModelError, StateError
 from numlite.lite.model import Model
@@ -72,13 +73,17 @@ def test_what_the_samples_raise_ends_the_processes() -> None:
         raise KeyError("no file")
 
     with pytest.raises(KeyError, match="no file"):
-        calibration_processes.calibrate_in_processes(Model(uneven(shortcut)), broken(), [], "minmax", [], 2)
+        calibrate_in_processes(Model(uneven(shortcut)), broken(), [], "minmax", [], 2)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only a fork takes over what the test has replaced")
-def test_a_process_that_dies_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration_processes, "calibrate_numbered", lambda *a, **k: os._exit(3))
+class Deadly:
+    """Ends the process that reads it."""
+
+    def __reduce__(self) -> tuple[Callable[[int], NoReturn], tuple[int]]:
+        return os._exit, (3,)
+
+
+def test_a_process_that_dies_is_an_error() -> None:
+    data = [[Deadly()], *samples(20)]
     with pytest.raises(StateError, match="one that ended with 3"):
-        calibration_processes.calibrate_in_processes(
-            Model(uneven(shortcut)), samples(1000), [], "minmax", [], 2
-        )
+        calibrate_in_processes(Model(uneven(shortcut)), data, [], "minmax", [], 2)  # type: ignore[arg-type]
