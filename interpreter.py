@@ -83,11 +83,14 @@ def load_delegate(library: str, options: dict[Any, Any] | None = None) -> Delega
 class Interpreter:
     """Runs a .tflite model.
 
-    interpreter = Interpreter("model.tflite")
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image)
-    interpreter.invoke()
-    result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+        interpreter = Interpreter("model.tflite")
+        interpreter.allocate_tensors()
+        interpreter.set_tensor(interpreter.get_input_details()[0]["index"], image)
+        interpreter.invoke()
+        result = interpreter.get_tensor(interpreter.get_output_details()[0]["index"])
+
+    The model is a file or its content; delegates are numlite.Delegates or what load_delegate gave. Raises
+    ModelError for a file that is wrong, UnsupportedError for one that is right and cannot be run here.
     """
 
     _custom_op_registerers: Sequence[Any] = ()
