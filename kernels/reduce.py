@@ -73,6 +73,7 @@ _WINDOW_KERNELS = ("mean", "sum", "sum_away", "sum_reference", "max", "min")
 
 _NUMBERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 _SUMS = ("MEAN", "SUM")
+_EXTREMA = ("REDUCE_MAX", "REDUCE_MIN")
 
 
 class Loops(NamedTuple):
@@ -161,7 +162,7 @@ def _quantized_kernel(context: Context, name: str, x: Tensor, y: Tensor, count: 
     return kernel
 
 
-def _kernel(name: str, x: Tensor, count: int) -> _Kernel:
+def _kernel(context: Context, name: str, x: Tensor, axes: Sequence[int], count: int) -> _Kernel:
     """Of a reduction without quantized parameters."""
     args = np.zeros(1, REDUCE)
     args["count"] = count
@@ -169,6 +170,8 @@ def _kernel(name: str, x: Tensor, count: int) -> _Kernel:
     if x.type == TensorType.BOOL:
         name = _OF_BOOLS[name]
     kernel = name.removeprefix("REDUCE_").lower()
+    if _begins_finite(context, name, x, axes):
+        return _Kernel("reduce_f32_reference", f"reference_{kernel}", args)
     families = {
         TensorType.FLOAT32: "reduce_f32",
         TensorType.INT32: "reduce_int",
@@ -183,7 +186,7 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     y = output_of(context, node, name, x)
     check_index_type(name, "axes", axis_tensor, (TensorType.INT32,))
     check_type(name, x)
-    if name in ("REDUCE_MAX", "REDUCE_MIN") and x.type in TABLE_TYPES:
+    if name in _EXTREMA and x.type in TABLE_TYPES:
         _check_extremum(context, name, x, axis_tensor, y)
     if not axis_tensor.is_constant:
         context.set_dynamic(y)
@@ -200,7 +203,7 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     count = x.size // prod(shape)
     of_sums = x.type in TABLE_TYPES and name in _SUMS
     family, kernel, args = (
-        _quantized_kernel(context, name, x, y, count) if of_sums else _kernel(name, x, count)
+        _quantized_kernel(context, name, x, y, count) if of_sums else _kernel(context, name, x, axes, count)
     )
     _fill_loops(args, loops)
     kept = prod(n for n, _ in loops.kept)
@@ -235,6 +238,22 @@ def _check_extremum(context: Context, name: str, x: Tensor, axes: Tensor, y: Ten
         check_same_quantization(name, x, y)
 
 
+def _begins_finite(context: Context, name: str, x: Tensor, axes: Sequence[int]) -> bool:
+    """Whether an extremum begins with the least finite number and passes over NaN: LiteRT's reference.
+
+    What reduces all axes begins with the first element, where there is one.
+    Source: LiteRT tflite/kernels/reduce.cc, EvalType.
+    """
+    if name not in _EXTREMA or x.type != TensorType.FLOAT32 or context.numerics is Numerics.DEFAULT:
+        return False
+    return not x.size or len(_axes_of(x.shape, axes)) < len(x.shape)
+
+
+def _axes_of(shape: Shape, axes: Sequence[int]) -> tuple[int, ...]:
+    """The axes counted from the front, each once."""
+    return tuple({axis % len(shape) for axis in axes}) if shape else ()
+
+
 def _keep_dims(node: Node) -> bool:
     return node.options is not None and bool(node.options.keep_dims)
 
@@ -248,15 +267,18 @@ _NUMPY: dict[str, np.ufunc] = {
     "REDUCE_ANY": np.logical_or,
     "REDUCE_ALL": np.logical_and,
 }
+_PASSING_NAN = {"REDUCE_MAX": np.fmax, "REDUCE_MIN": np.fmin}
 
 
-def _of_nothing(name: str, dtype: np.dtype) -> float | None:
-    """The result over no elements, None where NumPy knows it."""
-    if name not in ("REDUCE_MAX", "REDUCE_MIN"):
+def _of_nothing(name: str, dtype: np.dtype, finite: bool) -> float | None:
+    """The result over no elements, None where NumPy knows it; a finite number where float32 asks for one."""
+    if name not in _EXTREMA:
         return None
     least: float
     most: float
-    if dtype.kind == "f":
+    if dtype == np.float32 and finite:
+        least, most = float(np.finfo(dtype).min), float(np.finfo(dtype).max)
+    elif dtype.kind == "f":
         least, most = -np.inf, np.inf
     elif dtype.kind == "b":
         least, most = False, True
@@ -270,7 +292,7 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     x, axis_tensor, y = context.input(node, 0), context.input(node, 1), context.output(node, 0)
     axes = integers(axis_tensor)
     context.resize_tensor(y, output_shape(name, x.shape, axes, _keep_dims(node)))
-    reduced = tuple({axis % len(x.shape) for axis in axes}) if x.shape else ()
+    reduced = _axes_of(x.shape, axes)
     if name == "REDUCE_PROD" and x.type in TABLE_TYPES:
         from .quantized_prod import quantized_prod
 
@@ -283,8 +305,10 @@ def _invoke(name: str, context: Context, node: Node) -> None:
     if x.type == TensorType.BOOL:
         name = _OF_BOOLS[name]
     wide = np.int64 if sums and x.type != TensorType.FLOAT32 else x.dtype
-    initial = _of_nothing(name, x.dtype)
-    reduce = partial(_NUMPY[name].reduce, x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node))
+    finite = _begins_finite(context, name, x, axes)
+    initial = _of_nothing(name, x.dtype, finite or not x.size)
+    combine = _PASSING_NAN[name] if finite else _NUMPY[name]
+    reduce = partial(combine.reduce, x.array(), axis=reduced, dtype=wide, keepdims=_keep_dims(node))
     result = reduce() if initial is None else reduce(initial=initial)
     count = x.size // max(1, y.size)
     if name == "MEAN":

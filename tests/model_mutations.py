@@ -136,7 +136,10 @@ def _odd_shape(shape: list[int], draw: random.Random) -> list[int]:
 
 
 def _wrong_index(content: bytes, draw: random.Random, kind: str) -> Mutant:
-    """One index points outside of what it indexes: no interpreter may accept that."""
+    """One index points outside of what it indexes: no interpreter may accept that.
+
+    It may where a subgraph that nothing runs names tensors that it lacks.
+    """
     model = tflite.unpack(tflite.read(content))
     subgraph = draw.choice(model.subgraphs)
     operator = draw.choice(subgraph.operators) if subgraph.operators else None
@@ -154,7 +157,16 @@ def _wrong_index(content: bytes, draw: random.Random, kind: str) -> Mutant:
             lambda: _set_element(operator, "outputs", draw.choice((tensors, -2 - beyond)), draw),
         ]
     draw.choice(targets)()
-    return _packed(model, content, kind, must_fail=True)
+    runs = subgraph is model.subgraphs[0]
+    return _packed(model, content, kind, must_fail=runs or not _names_missing_tensors(subgraph))
+
+
+def _names_missing_tensors(subgraph: Any) -> bool:
+    count = len(subgraph.tensors or ())
+    lists = [
+        names for user in (subgraph, *(subgraph.operators or ())) for names in (user.inputs, user.outputs)
+    ]
+    return any(not -1 <= index < count for names in lists if names is not None for index in names)
 
 
 def _set_element(table: Any, name: str, value: int, draw: random.Random) -> None:

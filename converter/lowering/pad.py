@@ -1,4 +1,4 @@
-"""Pad and PadV2: zeros or a value around a tensor."""
+"""Pad and PadV2: zeros or a value around a tensor; x itself where that is nothing."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ def pad(lowering: Lowering, node: Node, x: LiteTensor, paddings: np.ndarray, suf
 def pad_rule(lowering: Lowering, node: Node) -> LiteTensor:
     """PAD."""
     x, paddings = lowering.inputs(node)
+    if _is_nothing(paddings, x):
+        return x
     if paddings.data is not None:
         return pad(lowering, node, x, paddings.data)
     inputs = [x, paddings]
@@ -36,10 +38,17 @@ def pad_rule(lowering: Lowering, node: Node) -> LiteTensor:
 def pad_v2(lowering: Lowering, node: Node) -> LiteTensor:
     """PADV2 with a value."""
     x, paddings, value = lowering.inputs(node)
+    if _is_nothing(paddings, x):
+        return x
     if paddings.data is not None:
         paddings = as_int32(lowering, node, paddings)
     inputs = [x, paddings, value]
     return lowering.operator(node, BuiltinOperator.PADV2, inputs, lowering.result_shape(node))
+
+
+def _is_nothing(paddings: LiteTensor, x: LiteTensor) -> bool:
+    data = paddings.data
+    return data is not None and x.shape is not None and data.shape == (len(x.shape), 2) and not data.any()
 
 
 REGISTRATIONS: dict[str, Rule] = {"Pad": pad_rule, "PadV2": pad_v2}

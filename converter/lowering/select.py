@@ -26,16 +26,28 @@ def selected(
 def select_v2(lowering: Lowering, node: Node) -> LiteTensor:
     """Broadcasts all three."""
     condition, x, y = lowering.inputs(node)
+    if (chosen := _chosen(condition, x, y)) is not None:
+        return chosen
     return selected(lowering, node, condition, x, y)
 
 
 def select(lowering: Lowering, node: Node) -> LiteTensor:
     """SELECT: the condition has the operands' shape, is a scalar, or a vector that chooses rows."""
     condition, x, y = lowering.inputs(node)
+    if (chosen := _chosen(condition, x, y)) is not None:
+        return chosen
     shape = x.shape if x.shape is not None else y.shape
     return lowering.operator(
         node, BuiltinOperator.SELECT, [condition, x, y], shape, SelectOptionsT(), type=x.type
     )
+
+
+def _chosen(condition: LiteTensor, x: LiteTensor, y: LiteTensor) -> LiteTensor | None:
+    """The operand that a constant condition takes whole, where all three are of one known shape."""
+    data = condition.data
+    if data is None or not data.size or not condition.shape == x.shape == y.shape or not is_known(x.shape):
+        return None
+    return x if data.all() else y if not data.any() else None
 
 
 REGISTRATIONS: dict[str, Rule] = {"Select": select, "SelectV2": select_v2}

@@ -116,7 +116,8 @@ _PARTS: dict[str, dict[str, str]] = {
         "quantize_reference": "quantize_reference_*",
     },
     "reduce": {
-        "reduce_f32": "*_f32",
+        "reduce_f32": "m*_f32 sum_*_f32 prod_*_f32",
+        "reduce_f32_reference": "reference_*_f32",
         "reduce_int": "*_i32 *_i64",
         "reduce_q8": "sum_along_?8 sum_across_?8 sum_window_?8",
         "reduce_q16": "sum_away_*",

@@ -41,6 +41,16 @@ def _minimum(x, y):
 
 
 @_function
+def _greater(total, x):
+    return x if x > total else total
+
+
+@_function
+def _less(total, x):
+    return x if x < total else total
+
+
+@_function
 def _itself(total, p):
     return total
 
@@ -116,6 +126,10 @@ for _name, _zero, _combine, _finish, _row in (
     ("min", np.inf, _minimum, _itself, EXTREMUM_ROWS["min_f32"]),
 ):
     _add_loops(REDUCE, _name, F32, _accumulator(F32, _zero, _combine), _scale, _finish, _row)
+# LiteRT's reference begins with the least finite number, and passes over NaN.
+_MOST = np.finfo(np.float32).max
+for _name, _zero, _combine in (("max", -_MOST, _greater), ("min", _MOST, _less)):
+    _add_loops(REDUCE, f"reference_{_name}", F32, _accumulator(F32, _zero, _combine), _scale, _itself)
 # SUM is a mean whose scale is 1.
 for _name in ("mean", "sum"):
     kernels.add(REDUCE, f"{_name}_window_f32")(window_kernel(4, _window_mean))

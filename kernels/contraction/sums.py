@@ -100,8 +100,8 @@ def quantized_sums(n: FilterNode) -> QuantizedSums:
         *_RANGES[TensorType(n.y.type)],
         half_even=rounding == FLOAT_ROUNDING,
     )
-    if name == "TRANSPOSE_CONV":
-        # The reference does not look at an int8 filter's zero point.
+    if name in ("TRANSPOSE_CONV", "DEPTHWISE_CONV_2D"):
+        # LiteRT does not look at an int8 filter's zero point.
         has_zero_point = n.w.type == TensorType.UINT8
     else:
         has_zero_point = not w.per_channel and (n.x.type != TensorType.INT16 or fully_connected)

@@ -155,16 +155,21 @@ def _substituted(triangle: np.ndarray, rhs: np.ndarray, lower: bool) -> np.ndarr
 
 
 def banded_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool, adjoint: bool) -> np.ndarray:
-    """y with T y = rhs; row i of matrix is a diagonal of T: the main one first (last when upper)."""
+    """y with T y = rhs; row i of matrix is a diagonal of T: the main one first (last when upper).
+
+    Diagonals that lie outside of T count for nothing.
+    """
     if matrix.ndim < 2:
         raise InvalidArgumentError(f"matrix must have two axes, got {list(matrix.shape)}")
     _check_rows(matrix, rhs, -1)
     bands, size = matrix.shape[-2:]
-    if not 0 < bands <= size:
-        raise InvalidArgumentError(f"there must be 1 to {size} bands, got {bands}")
+    if bands < 1:
+        raise InvalidArgumentError("there must be a band, got none")
     whole = np.zeros((*matrix.shape[:-2], size, size), _wide(matrix).dtype)
     for band in range(bands):
         offset = -band if lower else bands - 1 - band
+        if abs(offset) >= size:
+            continue
         places = np.arange(size - abs(offset))
         values = matrix[..., band, abs(offset) :] if lower else matrix[..., band, : size - offset]
         whole[..., places + max(-offset, 0), places + max(offset, 0)] = values

@@ -146,15 +146,18 @@ def ragged_tensor_to_tensor(
     wanted = [int(size) for size in shape] if shape.ndim else [-1] * rank
     if len(wanted) != rank:
         raise InvalidArgumentError(f"shape must have {rank} sizes, got {wanted}")
-    outer, places = _places(partitions, wanted, rows)
-    if len(places) != len(values):
-        raise InvalidArgumentError(f"partitions must be of {len(values)} values, got {len(places)}")
+    outer = _outer_sizes(partitions, wanted, rows)
     if any(size >= 0 and size != n for size, n in zip(wanted[len(outer) :], inner, strict=True)):
         raise InvalidArgumentError(f"shape must end in {list(inner)}, got {wanted}")
-    checked_shape([*outer, *inner], values.dtype)
+    if not prod(checked_shape([*outer, *inner], values.dtype)):
+        return np.empty((*outer, *inner), values.dtype)  # of partitions that no one looks at
     made = np.empty((prod(outer), *inner), values.dtype)
     made[...] = default_value
-    made[places[places >= 0]] = values[places >= 0]
+    places = _places(partitions, outer, rows)
+    kept = np.flatnonzero(places >= 0)
+    if len(kept) and kept[-1] >= len(values):
+        raise InvalidArgumentError(f"partitions must be of {len(values)} values, got {len(places)}")
+    made[places[kept]] = values[kept]
     return made.reshape(*outer, *inner)
 
 
@@ -168,20 +171,25 @@ def _first_size(partitions: list[tuple[str, np.ndarray]], values: int) -> int:
     return rows_of(tensor, kind) - 1 if kind == "ROW_SPLITS" else 0
 
 
-def _places(
-    partitions: list[tuple[str, np.ndarray]], wanted: list[int], rows: int
-) -> tuple[list[int], np.ndarray]:
-    """The sizes of the partitioned axes, and where in them each value goes: -1 for what is cut off."""
-    found = [wanted[0] if wanted[0] >= 0 else rows]
+def _outer_sizes(partitions: list[tuple[str, np.ndarray]], wanted: list[int], rows: int) -> list[int]:
+    """The sizes of the partitioned axes: what is wanted, else what holds the longest row."""
+    found = [rows]
+    for kind, tensor in partitions:
+        held = vector(tensor, kind)
+        runs = held if kind == "ROW_SPLITS" else np.flatnonzero(np.diff(held, prepend=-1, append=-1))
+        found.append(int(np.diff(runs).max(initial=0)))
+    return [size if size >= 0 else own for size, own in zip(wanted, found, strict=False)]
+
+
+def _places(partitions: list[tuple[str, np.ndarray]], sizes: list[int], rows: int) -> np.ndarray:
+    """Where in axes of these sizes each value goes: -1 for what is cut off."""
     places = np.arange(rows)
-    places = np.where(places < found[0], places, -1)
-    for (kind, tensor), size in zip(partitions, wanted[1:], strict=False):
+    places = np.where(places < sizes[0], places, -1)
+    for (kind, tensor), size in zip(partitions, sizes[1:], strict=True):
         parents, steps = _rows(kind, tensor, len(places))
-        longest = int(steps.max(initial=-1)) + 1
-        found.append(size if size >= 0 else longest)
-        kept = (places[parents] >= 0) & (steps < found[-1])
-        places = np.where(kept, places[parents] * found[-1] + steps, -1)
-    return found, places
+        kept = (places[parents] >= 0) & (steps < size)
+        places = np.where(kept, places[parents] * size + steps, -1)
+    return places
 
 
 def _rows(kind: str, tensor: np.ndarray, parents: int) -> tuple[np.ndarray, np.ndarray]:

@@ -25,16 +25,24 @@ _PLACES = 31
 
 
 def _parameters(
-    op: str, shape: tuple[int, ...], scales: np.ndarray, zero_points: np.ndarray, axis: int
+    op: str,
+    shape: tuple[int, ...],
+    scales: np.ndarray,
+    zero_points: np.ndarray,
+    axis: int,
+    any_scale: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scales, float32, and zero points, int64, made to go with a tensor of the shape."""
+    """Scales, float32, and zero points, int64, made to go with a tensor of the shape.
+
+    any_scale is for ops where TensorFlow does not ask for positive ones.
+    """
     if not -1 <= axis < len(shape):
         raise InvalidArgumentError(f"{op}: quantization axis must be -1 or one of {len(shape)}, got {axis}")
     wanted = () if axis == -1 else (shape[axis],)
     if scales.shape != wanted or zero_points.shape != wanted:
         found = f"{list(scales.shape)} and {list(zero_points.shape)}"
         raise InvalidArgumentError(f"{op}: scales and zero points must be {list(wanted)}, got {found}")
-    if not np.all((scales > 0) & np.isfinite(scales)):
+    if not any_scale and not np.all((scales > 0) & np.isfinite(scales)):
         raise InvalidArgumentError(f"{op}: scales must be positive and finite, got {scales.tolist()}")
     spread = () if axis == -1 else (-1, *(1,) * (len(shape) - 1 - axis))
     return scales.reshape(spread), zero_points.astype(np.int64).reshape(spread)
@@ -75,7 +83,9 @@ def uniform_quantize(
     quantization_max_val: int,
 ) -> np.ndarray:
     """x / scale + zero_point, rounded to the nearest integer and kept within the limits."""
-    scale, zero = _parameters("UniformQuantize", x.shape, scales, zero_points, quantization_axis)
+    scale, zero = _parameters("UniformQuantize", x.shape, scales, zero_points, quantization_axis, True)
+    if np.any((scale == 0) | np.isnan(scale)):
+        raise InvalidArgumentError(f"UniformQuantize: scales must be other than 0, got {scales.tolist()}")
     steps = rounded(x * (1 / scale).astype(np.float32) + zero.astype(np.float32)).astype(np.float64)
     return np.clip(steps, quantization_min_val, quantization_max_val).astype(numpy_dtype(Tout))
 
@@ -146,7 +156,7 @@ def uniform_quantized_clip(
 ) -> np.ndarray:
     """x kept from low to high, which are quantized as x is."""
     op = "UniformQuantizedClipByValue"
-    _parameters(op, x.shape, scales, zero_points, quantization_axis)
+    _parameters(op, x.shape, scales, zero_points, quantization_axis, any_scale=True)
     if low.shape != scales.shape or high.shape != scales.shape:
         message = f"min and max must be {list(scales.shape)}"
         raise InvalidArgumentError(f"{op}: {message}, got {list(low.shape)} and {list(high.shape)}")

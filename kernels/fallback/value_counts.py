@@ -37,7 +37,8 @@ def _dense_counts(
     """Counts [count, bins] of values that belong to rows; values from bins on are left out."""
     if bins < 0 or np.any(values < 0):
         raise InvalidArgumentError("size and values must not be negative")
-    _check_weights(values, weights)
+    if not binary:
+        _check_weights(values, weights)
     made = np.zeros(checked_shape([count, bins], weights.dtype), weights.dtype)
     kept = values < bins
     places = (rows[kept], values[kept])

@@ -133,6 +133,8 @@ _FAR_ENDS = [
     np.array([1, 1, 3e38, 3e38, 0, 0, 1, -3, 4], np.float32),
 ]
 
+_LAST_AXIS = np.array([1], np.int32)
+
 CASES = [
     _case(
         *("MEAN", [Kind((0, 2)), _AXES], Kind((2,)), [np.zeros((0, 2), np.float32)]),
@@ -338,5 +340,42 @@ CASES = [
     ),
     _case(
         "FAKE_QUANT", [Kind((50,))], Kind((50,)), options=tflite.FakeQuantOptionsT(min=-6, max=5, num_bits=1)
+    ),
+    # LiteRT's own kernels begin with the least finite number; its reference passes over NaN.
+    *(
+        _case(
+            *(name, [Kind(shape), _AXES], Kind(shape[:1]), [values] if known else [values, _LAST_AXIS]),
+            options=tflite.ReducerOptionsT(),
+            constants={1: _LAST_AXIS} if known else None,
+            id=f"-of-nothing-{known}",
+        )
+        for name, end in (("REDUCE_MAX", -np.inf), ("REDUCE_MIN", np.inf))
+        for shape in ((3, 0), (2, 40))
+        for values in (np.full(shape, end, np.float32),)
+        for known in (False, True)
+    ),
+    *(
+        _case(
+            *(
+                name,
+                [Kind((2, 3)), _AXES],
+                Kind((2,)),
+                [np.array([[np.nan, 5, 1], [3, np.nan, 4]], np.float32)],
+            ),
+            options=tflite.ReducerOptionsT(),
+            constants={1: _LAST_AXIS},
+            id="-beside-nan",
+            numerics=("reference",),
+        )
+        for name in ("REDUCE_MAX", "REDUCE_MIN")
+    ),
+    # No one looks at the zero point of these weights.
+    _case(
+        *("DEPTHWISE_CONV_2D", [Kind((1, 5, 4, 8), np.int8, 0.02, 3), Kind((1, 2, 1, 8), np.int8, 0.01, -7)]),
+        Kind((1, 4, 4, 8), np.int8, 0.2, 3),
+        options=tflite.DepthwiseConv2DOptionsT(
+            padding=tflite.Padding.VALID, stride_w=1, stride_h=1, depth_multiplier=1
+        ),
+        version=3,
     ),
 ]

@@ -59,7 +59,7 @@ KNOWN = (
         "TensorFlow's CPU kernels leave out the dilations",
     ),
     Known(
-        ("MaxPoolWithArgmax", "QuantizedMaxPool"),
+        ("AvgPool", "MaxPoolWithArgmax", "QuantizedMaxPool"),
         r"strides must be 1 at batch and channels",
         "TensorFlow does not look at the stride of channels, and takes it for 1",
     ),
@@ -72,6 +72,11 @@ KNOWN = (
         ("BroadcastArgs", "ReverseSequence"),
         r"^differs: LiteRT, run \d: died \|",
         "LiteRT dies of empty tensors",
+    ),
+    Known(
+        ("Conv2D", "Conv3D"),
+        r"n:0: \d+ of \d+ differ[^#]*(##.*)?\|.*T=type: DT_BFLOAT16",
+        "TensorFlow rounds sums of bfloat16 on the way",
     ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )

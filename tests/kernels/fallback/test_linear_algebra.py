@@ -82,6 +82,15 @@ def test_what_is_not_finite_has_no_parts(op: str, bad: float) -> None:
     np.testing.assert_allclose(parts[0][1], [1, 1, 1])
 
 
+@pytest.mark.parametrize("lower", [True, False])
+def test_bands_outside_of_the_matrix_count_for_nothing(lower: bool) -> None:
+    bands = np.array([[3.0] * 3, [1] * 3, [0.5] * 3])
+    more = np.concatenate([bands, [[8.0] * 3]] if lower else [[[8.0] * 3], bands])
+    kinds = {"T": "f64", "lower": f"bool${str(lower).lower()}", "adjoint": "bool$false"}
+    solved = [run("BandedTriangularSolve", [each, np.ones((3, 1))], **kinds)[0] for each in (bands, more)]
+    np.testing.assert_array_equal(*solved)
+
+
 @pytest.mark.parametrize("op", ["MatrixInverse", "Lu"])
 def test_singular_matrices_are_refused(op: str) -> None:
     with pytest.raises(InvalidArgumentError, match="not invertible"):

@@ -76,6 +76,24 @@ def test_uniform_quantization_by_axis() -> None:
     np.testing.assert_allclose(back, X, atol=0.1001)
 
 
+def test_negative_scales_quantize_but_do_not_dequantize() -> None:
+    x, scale, zero = np.float32([1, -0.5, 0.25, 100]), np.float32(-0.1), np.int32(3)
+    ends = {
+        "quantization_min_val": "i64$-128",
+        "quantization_max_val": "i64$127",
+        "quantization_axis": "i64$-1",
+    }
+    (q,) = run("UniformQuantize", [x, scale, zero], Tin="f32", Tout="qint8", **ends)
+    assert q.tolist() == [-7, 8, 1, -128]
+    with pytest.raises(InvalidArgumentError, match="positive"):
+        run("UniformDequantize", [q, scale, zero], Tin="qint8", Tout="f32", **ends)
+    with pytest.raises(InvalidArgumentError, match="other than 0"):
+        run("UniformQuantize", [x, np.float32(0), zero], Tin="f32", Tout="qint8", **ends)
+    limits = np.int32([2, 3])
+    held = run("UniformQuantizedClipByValue", [np.int32([1, 2, 9]), *limits, scale, zero], T="qint32", **ends)
+    assert held[0].tolist() == [2, 2, 3]
+
+
 @pytest.mark.parametrize(("low", "high"), [(1, -1), (np.nan, 1), (-np.inf, 1)])
 def test_ranges_that_cannot_be_are_refused(low: float, high: float) -> None:
     with pytest.raises(InvalidArgumentError):

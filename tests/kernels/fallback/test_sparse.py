@@ -112,6 +112,42 @@ def test_ragged_tensors_as_dense(shape: list[int]) -> None:
         assert made.tolist() == wanted
 
 
+def as_dense(shape: list[int], values: list[int], splits: list[int]) -> list:
+    (made,) = run(
+        "RaggedTensorToTensor",
+        [np.array(shape), np.int32(values), np.int32(9), np.array(splits)],
+        **{"T": "i32", "Tindex": "i64", "Tshape": "i64", "row_partition_types": "list(string)$ROW_SPLITS"},
+        num_row_partition_tensors="i64$1",
+    )
+    found: list = made.tolist()
+    return found
+
+
+def test_ragged_values_that_are_cut_off_need_not_be_there() -> None:
+    assert as_dense([-1, 2], [1, 2, 3, 4], [0, 2, 2, 5]) == [[1, 2], [9, 9], [3, 4]]
+    assert as_dense([-1, 2], [1, 2, 3, 4, 5, 6], [0, 2, 2, 5]) == [[1, 2], [9, 9], [3, 4]]
+    with pytest.raises(InvalidArgumentError, match="must be of 4 values"):
+        as_dense([-1, 3], [1, 2, 3, 4], [0, 2, 2, 5])
+
+
+def test_no_one_looks_at_the_splits_of_nothing() -> None:
+    assert as_dense([-1, -1], [1, 2, 3], [5, 5]) == [[]]
+    assert as_dense([-1, -1], [1, 2, 3], [2, 1, 1]) == [[], []]
+    with pytest.raises(InvalidArgumentError, match="must rise from 0"):
+        as_dense([1, 2], [1, 2, 3], [5, 5])
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_whether_values_come_hangs_on_no_weights(binary: bool) -> None:
+    given = [np.array([0, 3, 5]), np.int32([0, 1, 1, 2, 2]), np.int32(3), np.float32([1, 2])]
+    kinds = {"Tidx": "i32", "T": "f32", "binary_output": f"bool${str(binary).lower()}"}
+    if binary:
+        assert run("RaggedBincount", given, **kinds)[0].tolist() == [[1, 1, 0], [0, 0, 1]]
+        return
+    with pytest.raises(InvalidArgumentError, match="weights must be"):
+        run("RaggedBincount", given, **kinds)
+
+
 def test_rows_of_ragged_tensors() -> None:
     splits, values = run(
         "RaggedGather",
