@@ -67,7 +67,10 @@ def invoke(context: Context, node: Node) -> None:
     raw = items.dense_bytes()
     rows = [row.tobytes() for row in raw.reshape(items.shape[0], -1)]
     factors = [1.0] * len(rows) if weights is None else weights.array().tolist()
-    bits = [_sign_bit(seed.tobytes(), rows, factors) for seed in seeds.array().reshape(-1)]
+    bits = []
+    for seed in seeds.array().reshape(-1):
+        context.cancellation.check()
+        bits.append(_sign_bit(seed.tobytes(), rows, factors))
     if kind == _DENSE:
         y.array()[...] = bits
         return

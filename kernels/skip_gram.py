@@ -66,8 +66,9 @@ def invoke(context: Context, node: Node) -> None:
     size, skip = int(getattr(options, "ngram_size", 0)), int(getattr(options, "max_skip_size", 0))
     chosen: list[bytes] = []
     if len(words) >= size > 0:
-        runs = grams(len(words), size, skip, bool(getattr(options, "include_all_ngrams", False)))
-        chosen.extend(b" ".join(words[i] for i in gram) for gram in runs)
+        for gram in grams(len(words), size, skip, bool(getattr(options, "include_all_ngrams", False))):
+            context.cancellation.check()
+            chosen.append(b" ".join(words[i] for i in gram))
     context.resize_tensor(y, (len(chosen),))
     y.bind(pack_strings(chosen))
 

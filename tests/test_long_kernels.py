@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numlite.interpreter import Interpreter
 from numlite.lite.errors import TimedOutError
+from numlite.lite.string_tensor import pack_strings
 from numlite.schema import tflite
 from numlite.schema.tflite import BuiltinOperator
 
@@ -142,6 +143,25 @@ def single_elements(code: BuiltinOperator) -> bytes:
     return model.build([x, ids], [y])
 
 
+def hashes() -> bytes:
+    model = ModelBuilder()
+    seeds, items = model.tensor((10**6, 8)), model.constant(np.zeros((1, 4), np.float32))
+    y = model.tensor((10**6,), np.int32)
+    options = tflite.LSHProjectionOptionsT(type=tflite.LSHProjectionType.SPARSE)
+    model.op(BuiltinOperator.LSH_PROJECTION, [seeds, items], [y], options)
+    return model.build([seeds], [y])
+
+
+def runs_of_words() -> bytes:
+    """Each choice of six words of sixty."""
+    model = ModelBuilder()
+    sentence = model.tensor((1,), tflite.TensorType.STRING, pack_strings([b"w " * 60]).tobytes())
+    y = model.tensor((1,), tflite.TensorType.STRING)
+    options = tflite.SkipGramOptionsT(ngram_size=6, max_skip_size=60, include_all_ngrams=True)
+    model.op(BuiltinOperator.SKIP_GRAM, [sentence], [y], options)
+    return model.build([], [y])
+
+
 _ONE_BY_ONE = (BuiltinOperator.SCATTER_ND, BuiltinOperator.UNIQUE, BuiltinOperator.UNSORTED_SEGMENT_SUM)
 MODELS: dict[str, Callable[[], bytes]] = {
     "MULTINOMIAL": multinomial,
@@ -153,6 +173,8 @@ MODELS: dict[str, Callable[[], bytes]] = {
     "UNIDIRECTIONAL_SEQUENCE_RNN": recurrent,
     "UNIDIRECTIONAL_SEQUENCE_LSTM": lstm,
     "TOPK_V2": top_k,
+    "LSH_PROJECTION": hashes,
+    "SKIP_GRAM": runs_of_words,
     "NON_MAX_SUPPRESSION_V4": suppression,
     _DETECTION: detection,
     **{code.name: partial(single_elements, code) for code in _ONE_BY_ONE},

@@ -10,6 +10,7 @@ from ...kernels.contraction.depthwise_conv import checked
 from ...kernels.contraction.geometry import ConvGeometry
 from ...kernels.contraction.node import FilterNode
 from ...kernels.contraction.sums import QuantizedSums, hybrid_sums, quantized_sums
+from ...kernels.requantize import UPWARD_ROUNDING
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import Tensor, TensorType
 from .byte_sums import Border, is_wide, scale_pointers, zero_offset
@@ -106,7 +107,10 @@ def lower(b: Lowering, step: Step) -> None:
     elif x.type == TensorType.FLOAT32:
         _launch_float(b, step, n, _float_operands(b, step, n.geometry, w, n.bias), *places)
     else:
-        _Bytes(b, step, quantized_sums(n), n.geometry).launch(*places)
+        sums = quantized_sums(n)
+        if sums.rounding == UPWARD_ROUNDING and sums.upward_channels < n.geometry.out_depth:
+            raise UnsupportedError("DEPTHWISE_CONV_2D: channels of two roundings are not built")
+        _Bytes(b, step, sums, n.geometry).launch(*places)
 
 
 class _Operands(NamedTuple):

@@ -7,7 +7,7 @@ import numpy as np
 from numba import carray, njit
 
 from ..contraction.blocks import PLAIN_HYBRID, PLAIN_Q8, ROW_QUANTIZATION, TRANSPOSE_CONV_PLAIN
-from ..requantize import FLOAT_ROUNDING, UPWARD_ROUNDING
+from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, UPWARD_ROUNDING
 from .driver.kernel_source import KernelSources
 from .language.memory import (
     float32_pointer,
@@ -123,10 +123,11 @@ def bias_i32(a, o):
 
 @njit(error_model="numpy")
 def finish_q8(a, i, image, o, total):
+    late = a.rounding == UPWARD_ROUNDING and o >= a.upward_channels
     uint8_pointer(a.y)[i] = np.uint8(
         requantize(
             total,
-            a.rounding,
+            DOUBLE_ROUNDING if late else a.rounding,
             int32_pointer(a.multipliers)[o],
             int32_pointer(a.shifts)[o],
             float32_pointer(a.float_scales)[o],

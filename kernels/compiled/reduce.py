@@ -127,9 +127,12 @@ for _name, _zero, _combine, _finish, _row in (
 ):
     _add_loops(REDUCE, _name, F32, _accumulator(F32, _zero, _combine), _scale, _finish, _row)
 # LiteRT's reference begins with the least finite number, and passes over NaN.
-_MOST = np.finfo(np.float32).max
-for _name, _zero, _combine in (("max", -_MOST, _greater), ("min", _MOST, _less)):
-    _add_loops(REDUCE, f"reference_{_name}", F32, _accumulator(F32, _zero, _combine), _scale, _itself)
+_MOST = float(np.finfo(np.float32).max)
+for _name, _finite in (
+    ("max", _accumulator(F32, -_MOST, _greater)),
+    ("min", _accumulator(F32, _MOST, _less)),
+):
+    _add_loops(REDUCE, f"reference_{_name}", F32, _finite, _scale, _itself)
 # SUM is a mean whose scale is 1.
 for _name in ("mean", "sum"):
     kernels.add(REDUCE, f"{_name}_window_f32")(window_kernel(4, _window_mean))

@@ -141,7 +141,7 @@ _GEOMETRY = " ".join(ConvGeometry._fields)
 # int8 and uint8 are both read as bytes: byte ^ flip, less the offset, is the value less its zero point
 # (flip is 128 for int8, 0 for uint8).
 PLAIN_Q8 = _block(
-    "x w bias y multipliers shifts float_scales real_scales rounding flip x_offset w_offset "
+    "x w bias y multipliers shifts float_scales real_scales rounding upward_channels flip x_offset w_offset "
     "y_zero_point lowest highest " + _GEOMETRY
 )
 # x is quantized by images. channel_first: a sum is multiplied with its channel's scale and then with

@@ -31,7 +31,7 @@ _NS_PER_MULTIPLY, _NS_PER_COPIED = 1 / 25, 1 / 8
 
 def checked(context: Context, node: Node) -> FilterNode:
     """The node, resolved and checked; the output gets its shape."""
-    n = with_decoded_weights(resolve(context, node), by_reference=True)
+    n = with_decoded_weights(resolve(context, node))
     if node.options is None:
         raise PrepareError("DEPTHWISE_CONV_2D: strides must be at least 1, got a node without options")
     check_types(n)

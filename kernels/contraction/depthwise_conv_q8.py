@@ -27,6 +27,7 @@ from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
 # Which channel of a block is at each place: the order that interleaving bytes gives.
 CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
 
+_MOST_SETS = 3  # of int8, which sum up to weights of 255 less a zero point of 0
 _DENSE_DEPTH = 3  # of channels, with others; more are slower where a dot product is not one instruction
 _NS_PER_MULTIPLY, _NS_PER_HYBRID_MULTIPLY = 1 / 60, 1 / 30
 
@@ -107,7 +108,7 @@ def _split(f: QuantizedSums, g: ConvGeometry) -> _Split | None:
         sets.append(np.clip(rest, -128, 127))
         rest = rest - sets[-1]
     folded = (bias - f.x_offset * v.sum(axis=(0, 1))).astype(np.int32)
-    header = [folded, *rounding_rows(f.rounding, f.requantization)]
+    header = [folded, *rounding_rows(f.rounding, f.requantization, f.upward_channels)]
     return _Split(np.stack(sets).astype(np.int8), np.stack(header))
 
 
@@ -263,7 +264,7 @@ def fill_layout(args: np.ndarray, g: ConvGeometry, together: int, value: int) ->
     args["stride_h"], args["dilation_h"], args["pad_top"] = g.stride_h, g.dilation_h, g.pad_top
     slots = (g.filter_height - 1) * g.dilation_h + together
     slot_bytes = _rounded_up(phases(g) * phase_columns * g.out_depth + BLOCK)
-    addresses = max(g.filter_height + together, 2 * (g.taps + 4))
+    addresses = max(g.filter_height + together, _MOST_SETS * g.taps + 4)
     args["slots"], args["slot_bytes"] = slots, slot_bytes
     args["spare_at"] = _rounded_up(addresses * 8)
     args["ring_at"] = args["spare_at"] + _rounded_up(g.out_width * g.out_depth)

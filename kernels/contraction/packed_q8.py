@@ -104,7 +104,10 @@ def _pack_group(
         sizes = np.abs(weights.astype(np.int64) - f.w_zero_point).sum(axis=(1, 2))
         if not sums_fit(f.rounding, largest + 255 * sizes, channels):
             return None
-    header = [(biases - f.x_offset * totals).astype(np.int32), *rounding_rows(f.rounding, channels)]
+    header = [
+        (biases - f.x_offset * totals).astype(np.int32),
+        *rounding_rows(f.rounding, channels, f.upward_channels),
+    ]
     return panels(values, np.stack(header)), sum_factor
 
 
@@ -131,13 +134,16 @@ def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> boo
     return bool(np.all(shifted < 2**31) and np.all(rounded < 2**31))
 
 
-def rounding_rows(rounding: int, channels: Requantization) -> list[np.ndarray]:
-    """A header's rows after the bias, as int32."""
+def rounding_rows(
+    rounding: int, channels: Requantization, upward_channels: int | None = None
+) -> list[np.ndarray]:
+    """A header's rows after the bias, as int32; upward_channels as in QuantizedSums (all where None)."""
     if rounding == FLOAT_ROUNDING:
         return [np.ascontiguousarray(channels.float_scales, np.float32).view(np.int32)]
     right = np.maximum(-channels.shifts, 0).astype(np.int64)
     half = (1 << right) >> 1
-    away = (right > 0) & (rounding == DOUBLE_ROUNDING)
+    late = np.arange(len(right)) >= (len(right) if upward_channels is None else upward_channels)
+    away = (right > 0) & ((rounding == DOUBLE_ROUNDING) | late)
     rows = [channels.multipliers, np.maximum(channels.shifts, 0), half, right, np.where(away, -1, 0)]
     return [np.asarray(row).astype(np.int32) for row in rows]
 

@@ -21,6 +21,7 @@ _OF_SUMS = [
     "lowest",
     "highest",
     "rounding",
+    "upward_channels",
     "flip",
     "x_offset",
 ]

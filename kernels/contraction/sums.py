@@ -32,7 +32,8 @@ class QuantizedSums(NamedTuple):
     """A filter operator of integers, checked.
 
     y = clamp(y_zero_point + requantize(bias + sum of (x - x_zero_point) * (w - w_zero_point))),
-    between lowest and highest, rounded as `rounding` says.
+    between lowest and highest, rounded as `rounding` says; under UPWARD_ROUNDING the channels from
+    upward_channels on round as under DOUBLE_ROUNDING.
     """
 
     x: Tensor
@@ -46,6 +47,7 @@ class QuantizedSums(NamedTuple):
     highest: int
     rounding: int
     requantization: Requantization
+    upward_channels: int = 2**31 - 1
 
     @property
     def flip(self) -> int:
@@ -106,7 +108,9 @@ def quantized_sums(n: FilterNode) -> QuantizedSums:
     else:
         has_zero_point = not w.per_channel and (n.x.type != TensorType.INT16 or fully_connected)
     zero_points = (x.zero_point, w.zero_point if has_zero_point else 0, y.zero_point)
-    return QuantizedSums(n.x, n.w, n.bias, n.y, *zero_points, lowest, highest, rounding, requantization)
+    sums = QuantizedSums(n.x, n.w, n.bias, n.y, *zero_points, lowest, highest, rounding, requantization)
+    # LiteRT rounds vectors of 8 channels, and one by one what is left.
+    return sums._replace(upward_channels=channels // 8 * 8) if name == "DEPTHWISE_CONV_2D" else sums
 
 
 def hybrid_sums(n: FilterNode) -> HybridSums:

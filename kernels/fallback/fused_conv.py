@@ -20,7 +20,7 @@ from .half_precision import widened
 from .kernel import checked_shape
 from .onednn import swish
 from .registry import kernel
-from .resize import resize_bilinear
+from .resize import wide_bilinear
 from .special import erf
 from .status import InvalidArgumentError
 
@@ -195,8 +195,8 @@ def fused_resize_and_pad_conv_2d(
     attributes: ConvAttributes,
 ) -> np.ndarray:
     """Conv2D of MirrorPad of ResizeBilinear."""
-    resized = resize_bilinear(x, size, align_corners=resize_align_corners, half_pixel_centers=False)
-    whole = _mirrored("FusedResizeAndPadConv2D", resized.astype(x.dtype), paddings, mode)
+    op = "FusedResizeAndPadConv2D"
+    whole = _mirrored(op, wide_bilinear(op, x, size, resize_align_corners).astype(x.dtype), paddings, mode)
     return conv_2d(whole, w, attributes=attributes)
 
 

@@ -77,6 +77,17 @@ def bilinear(
     return _interpolated(op, x, size, align_corners, half_pixel_centers, linear_taps)
 
 
+def wide_bilinear(op: str, x: np.ndarray, size: np.ndarray, align_corners: bool) -> np.ndarray:
+    """x [N, H, W, C] resized by straight lines between pixels, float64; places are float32 even so."""
+    wanted, sizes = wanted_size(op, x, size), (x.shape[1], x.shape[2])
+    taps = _axis_taps(op, sizes, wanted, align_corners, False, linear_taps)
+    behind = [each.weights[:, 1].astype(np.float64) for each in taps]
+    rows, columns = (
+        Taps(each.indices, np.stack([1 - part, part], 1)) for each, part in zip(taps, behind, strict=True)
+    )
+    return rows.apply(columns.apply(x.astype(np.float64), 2), 1)
+
+
 def resize_bilinear(
     x: np.ndarray, size: np.ndarray, *, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray:

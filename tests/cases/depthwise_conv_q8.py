@@ -118,6 +118,10 @@ CASES = [
     depthwise_case("one-scale", INT8_ONE_SCALE, (1, 8, 8, 32), _3X3),
     depthwise_case("centred", UINT8_CENTRED, (1, 8, 8, 32), _3X3),
     depthwise_case("weight-zero-0", _WIDE, (1, 8, 8, 32), _3X3),
+    # Weights that are sums of three sets of int8.
+    depthwise_case("weight-zero-0-7x7", _WIDE, (1, 9, 11, 3), (7, 7)),
+    depthwise_case("weight-zero-0-5x4", _WIDE, (2, 9, 5, 3), (5, 4), multiplier=2),
+    depthwise_case("weight-zero-0-wide", _WIDE, (1, 9, 5, 40), (9, 11)),
     depthwise_case("weight-zero-255", _WIDE_BELOW, (1, 8, 8, 32), _3X3, stride=(2, 2)),
     depthwise_case("scales-above-half", FilterKind(y_scale=0.0005), (1, 8, 8, 64), _3X3, bias_range=2000),
 ]

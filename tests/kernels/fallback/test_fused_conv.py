@@ -75,3 +75,12 @@ def test_padded_convolution_is_the_convolution_of_the_padded() -> None:
     np.testing.assert_array_equal(y, wanted)
     with pytest.raises(InvalidArgumentError, match="paddings"):
         run("FusedPadConv2D", [X, paddings * 3, W], T="f32", mode="string$REFLECT", **STRIDES)
+
+
+def test_doubles_are_resized_as_doubles() -> None:
+    """A pixel between two: float32 would lose half of its digits."""
+    x = RANDOM.normal(size=(1, 2, 2, 1))
+    inputs = [x, np.int32([3, 3]), np.zeros((4, 2), np.int32), np.ones((1, 1, 1, 1))]
+    kinds = {"T": "f64", "mode": "string$REFLECT", "resize_align_corners": "bool$true", **STRIDES}
+    (found,) = run("FusedResizeAndPadConv2D", inputs, **kinds)
+    np.testing.assert_allclose(found[0, 1, 1, 0], x.mean(), rtol=1e-14)
