@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from ..lite.called_subgraph import CalledSubgraph
 from ..lite.context import Context
 from ..lite.errors import PrepareError
@@ -13,7 +11,8 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
-from .native_call import NativeCall, native_plans, reads
+from .kept_turns import KeptTurns
+from .native_call import BRANCHES, LOOP, NativeCall, native_plans, reads
 from .operators import registration
 from .subgraph_call import (
     Value,
@@ -31,28 +30,6 @@ from .subgraph_call import (
     size_outputs,
     value_of,
 )
-
-# A block is one of these, then what NativeCall lists behind it.
-BRANCHES = np.dtype(
-    [("runner", np.int64), ("selector", np.int64), ("selector_bytes", np.int64), ("branches", np.int64)],
-    align=True,
-)
-LOOP = np.dtype(
-    [
-        ("runner", np.int64),
-        ("condition_plan", np.int64),
-        ("body_plan", np.int64),
-        ("condition", np.int64),
-        ("begin_copies", np.int64),
-        ("turn_copies", np.int64),
-        ("end_copies", np.int64),
-        ("cancellation", np.int64),
-        ("cost", np.int64),  # of a turn besides its rows, as ROW counts it
-    ],
-    align=True,
-)
-COPY_WORDS = 3  # source, target, nbytes
-BRANCH_WORDS = 3  # plan, copies into its inputs, copies out of its outputs
 
 CONDITION_FAILED = 1  # of LOOP
 BODY_FAILED = 2
@@ -206,23 +183,33 @@ def _while_operator(operator: str) -> Registration:
         prepare_called(body, inputs)
         if not body.outputs_known or _changes_shape(body):
             leave_open(context, node)
+            node.user_data = KeptTurns()
             return None
         size_outputs(context, node, operator, body)
         plans = native_plans([condition, body])
         if plans is None or not condition.outputs_known or not _all_sized(inputs):
+            node.user_data = KeptTurns()
             return None
         return _loop_calls(context, node, [x for x in inputs if x is not None], condition, body)
 
     def invoke(context: Context, node: Node) -> None:
         condition, body = condition_of(context, node), body_of(context, node)
-        values: list[Value | None] = [
-            None if x is None else value_of(x) for x in node_inputs(context, node, 0)
-        ]
+        inputs = node_inputs(context, node, 0)
+        assert isinstance(node.user_data, KeptTurns)
+        loop = node.user_data.loop(inputs)
+        values, ended = loop.replay(context, node, inputs)
+        if values is None:
+            values = [None if x is None else value_of(x) for x in inputs]
         is_read = [reads(condition, condition.tensor(t)) for t in condition.inputs]
-        while _holds(operator, condition, [x if r else None for x, r in zip(values, is_read, strict=True)]):
-            context.cancellation.check()
-            run(body, values)
-            values = list(outputs_of(body))
+        while not ended:
+            tested = [x if r else None for x, r in zip(values, is_read, strict=True)]
+            ended = not _holds(operator, condition, tested)
+            loop.saw_condition(condition)
+            if not ended:
+                context.cancellation.check()
+                run(body, values)
+                loop.saw_body(body)
+                values = outputs_of(body)
         give_outputs(context, node, operator, values)
 
     return registration(operator, prepare, invoke)

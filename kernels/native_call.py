@@ -10,6 +10,39 @@ from ..lite.called_subgraph import CallablePlan, CalledSubgraph
 from ..lite.kernel_call import KernelCall
 from ..lite.tensor import Tensor
 
+# A block is one of these, then what NativeCall lists behind it.
+BRANCHES = np.dtype(
+    [("runner", np.int64), ("selector", np.int64), ("selector_bytes", np.int64), ("branches", np.int64)],
+    align=True,
+)
+LOOP = np.dtype(
+    [
+        ("runner", np.int64),
+        ("condition_plan", np.int64),
+        ("body_plan", np.int64),
+        ("condition", np.int64),
+        ("begin_copies", np.int64),
+        ("turn_copies", np.int64),
+        ("end_copies", np.int64),
+        ("cancellation", np.int64),
+        ("cost", np.int64),  # of a turn besides its rows, as ROW counts it
+    ],
+    align=True,
+)
+TURN = np.dtype(
+    [
+        ("runner", np.int64),
+        ("condition_plan", np.int64),
+        ("body_plan", np.int64),
+        ("condition", np.int64),
+        ("condition_copies", np.int64),
+        ("body_copies", np.int64),
+    ],
+    align=True,
+)
+COPY_WORDS = 3  # source, target, nbytes
+BRANCH_WORDS = 3  # plan, copies into its inputs, copies out of its outputs
+
 Copies = Sequence[tuple[Tensor | None, Tensor]]
 
 

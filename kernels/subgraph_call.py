@@ -95,7 +95,7 @@ def run(subgraph: CalledSubgraph, values: Sequence[Value | None]) -> None:
     subgraph.allocate_tensors()
     for i, value in enumerate(values):
         if value is not None:
-            _fill(subgraph.tensor(subgraph.inputs[i]), value)
+            fill(subgraph.tensor(subgraph.inputs[i]), value)
     subgraph.invoke()
 
 
@@ -114,7 +114,7 @@ def give_outputs(context: Context, node: Node, operator: str, values: Sequence[V
                 f"{operator}: output {i} must have the type of {y!r}, got {_like(value).type_name}"
             )
         context.resize_tensor(y, value.shape)
-        _fill(y, value)
+        fill(y, value)
 
 
 def size_outputs(context: Context, node: Node, operator: str, subgraph: CalledSubgraph) -> None:
@@ -146,10 +146,11 @@ def _like(value: Value) -> Tensor:
     return Tensor(-1, "", value.type, value.shape)
 
 
-def _fill(target: Tensor, value: Value) -> None:
+def fill(target: Tensor, value: Value) -> None:
+    """Give a tensor the value, whose type and shape it has."""
     if not target.has_fixed_size:
         target.bind(value.data)
-    elif target.nbytes:
+    elif nbytes := target.nbytes:
         if value.data is None or target.data is None:
             raise InvokeError(f"tensor {target!r}: it is read, but nothing gives it a value")
-        target.data[: target.nbytes] = value.data
+        target.data[:nbytes] = value.data[:nbytes]

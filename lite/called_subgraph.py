@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from .node import Node
     from .tensor import Tensor
@@ -19,6 +19,35 @@ class CallablePlan(Protocol):
 
     @property
     def runner(self) -> int: ...
+
+
+class LastingPlan(Protocol):
+    """How a subgraph was prepared for some shapes, ready to run while it is prepared for others."""
+
+    @property
+    def plan(self) -> CallablePlan: ...
+
+    @property
+    def nbytes(self) -> int:
+        """Of the memory that it works in."""
+
+    @property
+    def is_current(self) -> bool:
+        """Whether it may run now."""
+
+    def shares_memory(self, other: LastingPlan) -> bool:
+        """Whether one writes where the other one does: they were made for the same shapes."""
+
+
+class BoundCalls(Protocol):
+    """Compiled calls to run again and again; run() gives 0, or the status of the first that fails."""
+
+    @property
+    def run(self) -> Callable[[], int]: ...
+
+    @property
+    def failed_row(self) -> int:
+        """The number of the call that gave the last status."""
 
 
 class CalledSubgraph(Protocol):
@@ -52,6 +81,9 @@ class CalledSubgraph(Protocol):
     @property
     def native_plan(self) -> CallablePlan | None:
         """The plan of an allocated subgraph that runs without Python."""
+
+    def lasting_plan(self) -> LastingPlan | None:
+        """The plan of an allocated subgraph for when it has other shapes; None where that cannot be."""
 
     @property
     def native_failure(self) -> str:

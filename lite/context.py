@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from .called_subgraph import CalledSubgraph
+    from .called_subgraph import BoundCalls, CalledSubgraph
     from .cancellation import Cancellation
     from .graph import Graph
     from .kernel_call import KernelCall, KernelLibrary
@@ -88,6 +88,9 @@ class Context(Protocol):
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
         """Run compiled calls now: for invoke, when only the run tells the shapes."""
+
+    def bound_calls(self, node: Node, calls: Sequence[KernelCall]) -> BoundCalls:
+        """Compiled calls to run again and again, on memory that the caller keeps where it is."""
 
     def set_dynamic(self, tensor: Tensor) -> None:
         """Say in prepare that the tensor's shape is known only when the node has run."""

@@ -117,6 +117,11 @@ class StageMemory:
     def held(self) -> bool:
         return self._arena is not None
 
+    @property
+    def arena(self) -> np.ndarray | None:
+        """The memory of what does not stay, None while it is given back."""
+        return self._arena
+
     def acquire(self, subgraph: PreparedGraph) -> None:
         """Give the tensors their places in the arena, which is allocated if it is not held.
 

@@ -8,7 +8,7 @@ from .callees import Callees
 from .errors import PrepareError
 from .graph import Graph, GraphParts
 from .memory import allocate, check_room_for
-from .plan import run_calls
+from .plan import BoundCalls, run_calls
 from .shape_check import checked_shape
 from .tensor import AllocationType, Tensor, TensorType
 
@@ -82,6 +82,9 @@ class NodeContext(Graph):
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
         runtime = self.runtime
         run_calls(self, node, calls, runtime.library, runtime.pool(), runtime.cancellation)
+
+    def bound_calls(self, node: Node, calls: Sequence[KernelCall]) -> BoundCalls:
+        return BoundCalls(node, calls, self.runtime.library, self.runtime.cancellation)
 
     def resize_tensor(self, tensor: Tensor, shape: Shape) -> None:
         shape = checked_shape(tensor, shape)

@@ -198,6 +198,38 @@ class Plan:
             self.steps.append(self._segment(begin, end))
 
 
+class BoundCalls:
+    """Calls of a node with the addresses that their tensors have now; run() gives 0 or a status."""
+
+    __slots__ = ("_kept", "run")
+
+    def __init__(
+        self, node: Node, calls: Sequence[KernelCall], library: KernelLibrary, cancellation: Cancellation
+    ) -> None:
+        self._kept = _bound(node, calls, library, None, cancellation)
+        self.run: Callable[[], int] = self._kept[0].plan.invoke
+
+    @property
+    def failed_row(self) -> int:
+        """The number of the call that gave the last status."""
+        return self._kept[0].plan.failed_row
+
+
+def _bound(
+    node: Node,
+    calls: Sequence[KernelCall],
+    library: KernelLibrary,
+    pool: ThreadPool | None,
+    cancellation: Cancellation,
+) -> tuple[NativeSegment, ArgumentBlocks]:
+    """Calls that are ready to run, and what has to live as long as they do."""
+    _load(calls, library)
+    blocks = ArgumentBlocks(calls, cancellation)
+    blocks.bind()
+    rows = _rows(calls, blocks, library)
+    return NativeSegment(calls, [node] * len(calls), rows, library, pool, cancellation), blocks
+
+
 def run_calls(
     context: Context,
     node: Node,
@@ -209,11 +241,7 @@ def run_calls(
     """Run calls of a node once, now; InvokeError when one fails, and what stops the run."""
     if not calls:
         return
-    _load(calls, library)
-    blocks = ArgumentBlocks(calls, cancellation)
-    blocks.bind()
-    rows = _rows(calls, blocks, library)
-    segment = NativeSegment(calls, [node] * len(calls), rows, library, pool, cancellation)
+    segment, _blocks = _bound(node, calls, library, pool, cancellation)
     status = segment.plan.invoke()
     if status:
         status = segment.resume(context, status)

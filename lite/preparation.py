@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakSet
 
 from .tensor import AllocationType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from .lasting_plan import LastingPlan
     from .node import Node
     from .prepared_graph import PreparedGraph
     from .stage import Stage
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 
 _MOST = 64
 _MOST_BYTES = 64 << 20  # of packed weights, tables and arenas, besides those of one preparation
-_SMALL_ARENA = 1 << 20
+SMALL_ARENA = 1 << 20
 
 # Tensors of other kinds have values or memory that the preparation of a graph does not know.
 _KINDS = (
@@ -38,7 +40,7 @@ class Preparation:
         self.held = arrays_of(nodes)
         self.put_away()
         if stage.memory.held:
-            self.held[id(self)] = stage.memory.arena_bytes
+            self.held[id(stage)] = stage.memory.arena_bytes
         self._nodes = [(node, node.calls, tuple(node.temporaries), node.user_data) for node in nodes]
         self._tensors = [
             (t, t.shape, t.type, t.allocation_type, t.data, t.address)
@@ -50,7 +52,7 @@ class Preparation:
                 self.held[id(t.data)] = t.data.nbytes
 
     def put_away(self) -> None:
-        if self.stage.memory.arena_bytes > _SMALL_ARENA:
+        if self.stage.memory.arena_bytes > SMALL_ARENA:
             self.stage.memory.release()
 
     def restore(self, graph: PreparedGraph) -> None:
@@ -119,6 +121,11 @@ class EarlierShapes:
         self._whole = Preparations()
         self._latest: Preparation | None = None  # the whole graph's, which it has now
         self._stages = Preparations()
+        self._lasting = WeakSet["LastingPlan"]()
+
+    def add_lasting(self, plan: LastingPlan) -> None:
+        """Have a plan last until all is cleared."""
+        self._lasting.add(plan)
 
     def keep(self, graph: PreparedGraph) -> None:
         """Keep the preparation of an allocated graph whose inputs are about to change."""
@@ -166,11 +173,15 @@ class EarlierShapes:
         self._whole.clear()
         self._stages.clear()
         self._latest = None
+        for plan in self._lasting:
+            plan.drop()
+        self._lasting.clear()
 
     @property
     def held(self) -> dict[int, int]:
         """What is held besides the present preparation, by identity: the bytes."""
-        return self._whole.held | self._stages.held
+        lasting = {plan.identity: plan.nbytes for plan in self._lasting}
+        return self._whole.held | self._stages.held | lasting
 
 
 def arrays_of(nodes: Iterable[Node]) -> dict[int, int]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .delegation import Delegation
     from .graph import GraphParts
     from .kernel_call import KernelCall
+    from .lasting_plan import LastingPlan
     from .native_plan import NativePlan
     from .node import Node
     from .runtime import Runtime
@@ -331,8 +332,21 @@ class PreparedGraph(NodeContext):
     def native_plan(self) -> NativePlan | None:
         """The plan of an allocated subgraph that runs without Python: a row of another plan may run it."""
         segment = self._native_segment
-        watched = self.runtime.observer is not None
-        return None if segment is None or segment.resizes or watched else segment.plan
+        return None if segment is None or segment.resizes or self.is_watched else segment.plan
+
+    def lasting_plan(self) -> LastingPlan | None:
+        """The plan of an allocated subgraph for when it has other shapes; None where that cannot be."""
+        from .lasting_plan import lasting_plan  # for loops only
+
+        made = lasting_plan(self)
+        if made is not None:
+            self.earlier.add_lasting(made)
+        return made
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether each node is run by itself, for someone who looks at its results."""
+        return self.runtime.observer is not None
 
     @property
     def _native_segment(self) -> NativeSegment | None:

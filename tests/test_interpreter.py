@@ -366,7 +366,7 @@ def test_memory_goes_with_the_interpreter() -> None:
 
 def test_memory_goes_with_a_resize(monkeypatch: pytest.MonkeyPatch) -> None:
     """All but small arenas, which wait for their shapes to come again."""
-    monkeypatch.setattr(preparation, "_SMALL_ARENA", 0)
+    monkeypatch.setattr(preparation, "SMALL_ARENA", 0)
     interpreter = ready()
     interpreter.set_tensor(0, X)
     interpreter.get_tensor(2)

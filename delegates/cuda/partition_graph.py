@@ -11,7 +11,7 @@ from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.tensor import Shape, Tensor
 
 if TYPE_CHECKING:
-    from ...lite.called_subgraph import CalledSubgraph
+    from ...lite.called_subgraph import BoundCalls, CalledSubgraph
     from ...lite.graph import Graph
     from ...lite.kernel_call import KernelCall, KernelLibrary
     from ...lite.node import Node
@@ -103,6 +103,9 @@ class PartitionGraph:
 
     def run_calls(self, node: Node, calls: Sequence[KernelCall]) -> None:
         raise UnsupportedError(f"{node.registration.name}: it needs values to be prepared")
+
+    def bound_calls(self, node: Node, calls: Sequence[KernelCall]) -> BoundCalls:
+        raise UnsupportedError(f"{node.registration.name}: it runs calls of its own")
 
 
 def _copy(tensor: Tensor) -> Tensor:

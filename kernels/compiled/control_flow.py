@@ -6,15 +6,9 @@ from numba import carray, njit, types
 from numba.extending import intrinsic
 
 from ...lite.native_blocks import STOPPED
-from ..control_flow import (
-    BODY_FAILED,
-    BRANCH_FAILED,
-    BRANCH_WORDS,
-    BRANCHES,
-    CONDITION_FAILED,
-    COPY_WORDS,
-    LOOP,
-)
+from ..control_flow import BODY_FAILED, BRANCH_FAILED, CONDITION_FAILED
+from ..kept_turns import BODY_UNKNOWN, LOOP_ENDED, TURN_FAILED
+from ..native_call import BRANCH_WORDS, BRANCHES, COPY_WORDS, LOOP, TURN
 from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources
 from .language.memory import int32_pointer, int64_pointer, uint8_pointer
@@ -25,6 +19,7 @@ kernels = KernelSources()
 
 BRANCHES_BYTES = BRANCHES.itemsize
 LOOP_BYTES = LOOP.itemsize
+TURN_BYTES = TURN.itemsize
 
 
 @intrinsic
@@ -92,3 +87,16 @@ def run_loop(a, chunk, chunks):
         copy_all(turn, a.turn_copies)
     copy_all(turn + 8 * COPY_WORDS * a.turn_copies, a.end_copies)
     return 0
+
+
+@kernels.add(TURN)
+def run_turn(a, chunk, chunks):
+    at = copy_all(address_of(a) + TURN_BYTES, a.condition_copies)
+    if run_plan_at(a.runner, a.condition_plan) != 0:
+        return TURN_FAILED
+    if uint8_pointer(a.condition)[0] == 0:
+        return LOOP_ENDED
+    if a.body_plan == 0:
+        return BODY_UNKNOWN
+    copy_all(at, a.body_copies)
+    return TURN_FAILED if run_plan_at(a.runner, a.body_plan) != 0 else 0

@@ -100,7 +100,7 @@ def test_weights_are_packed_once_for_all_shapes() -> None:
 
 
 def test_large_arenas_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "_SMALL_ARENA", 0)
+    monkeypatch.setattr(preparation, "SMALL_ARENA", 0)
     interpreter = ready()
     expected = run(interpreter, 3)
     for n in (4, 5, 4):
@@ -283,7 +283,7 @@ def test_a_stage_that_cannot_be_prepared_leaves_the_others(monkeypatch: pytest.M
 
 
 def test_large_arenas_of_stages_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparation, "_SMALL_ARENA", 0)
+    monkeypatch.setattr(preparation, "SMALL_ARENA", 0)
     interpreter = ready(chosen_model())
     for seed in range(12):
         check_chosen(interpreter, rows(seed, seed % 5))
