@@ -57,6 +57,7 @@ def command(
     delegate: str | None,
     options: tuple[str, ...],
     trust_compiled_code: bool,
+    custom_ops: tuple[str, ...],
 ) -> None:
     """Measure MODEL: its start, its latency, its memory, and what each operator does and takes.
 
@@ -68,7 +69,9 @@ def command(
     if other is not None and (runs is not None or warmup is not None or signature is not None):
         raise click.UsageError("--compare goes without --runs, --warmup and --signature")
     begun = start(
-        lambda: open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code),
+        lambda: open_interpreter(
+            model, threads, resolver, delegate, options, trust_compiled_code, custom_ops
+        ),
         sources,
         seed,
         signature,

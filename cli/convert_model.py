@@ -11,7 +11,7 @@ import click
 
 from .console import echo, make_table
 from .json_output import json_option, print_json
-from .main import run_command
+from .main import run_command, show_log
 from .output_file import check_output
 
 if TYPE_CHECKING:
@@ -267,4 +267,5 @@ def _show(outcomes: Sequence[NodeOutcome]) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and ends the process: status 0, 1 for an error, 2 for wrong usage."""
+    show_log()
     sys.exit(run_command(command, sys.argv[1:] if arguments is None else arguments))

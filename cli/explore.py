@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from .output_file import check_output
 
 if TYPE_CHECKING:
     from ..interpreter import Interpreter
-    from ..lite.delegate import Delegate
     from .page.document import Comparison, Side
     from .page.sides import Runs
 
@@ -67,6 +67,7 @@ def command(
     delegate: str | None,
     options: tuple[str, ...],
     trust_compiled_code: bool,
+    custom_ops: tuple[str, ...],
 ) -> None:
     """Write a page that shows MODEL: its graph, memory, times, ranges and weights.
 
@@ -91,14 +92,22 @@ def command(
 
     libraries = _libraries()
 
-    def open_model(path: str, keep_all: bool) -> tuple[Interpreter, Delegate | None]:
-        return _opened(path, keep_all, threads, resolver, delegate, options, trust_compiled_code)
+    def opened(path: str, keep_all: bool, numerics: str = resolver) -> Interpreter:
+        """One that keeps all tensors runs every operator itself."""
+        taken = (None, ()) if keep_all else (delegate, options)
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore", UserWarning
+            )  # that keeping all tensors is for debugging, as this is
+            return open_interpreter(
+                path, threads, numerics, *taken, trust_compiled_code, custom_ops, keep_all
+            )
 
-    how = None if no_run else Runs(sources, seed, runs, open_model)
+    how = None if no_run else Runs(sources, seed, runs, opened)
     sides = [_side(path, tags, signature, how) for path in files]
     comparison = None
-    if not no_run and all(map(_is_tflite, files)) and (other is not None or compares):
-        comparison = _compared(files, sources, seed, resolver, other_resolver, against, limit, sides)
+    if how is not None and all(map(_is_tflite, files)) and (other is not None or compares):
+        comparison = _compared(files, how, other_resolver, against, limit, sides)
     from .. import __version__
 
     if other is not None and sides[0].label == sides[1].label:
@@ -135,32 +144,6 @@ def _libraries() -> Any:
         raise UnsupportedError(f"explore: the page's libraries must be at hand: {error}") from error
 
 
-def _opened(
-    path: str,
-    keep_all: bool,
-    threads: int,
-    resolver: str,
-    delegate: str | None,
-    options: tuple[str, ...],
-    trust_compiled_code: bool,
-) -> tuple[Interpreter, Delegate | None]:
-    """An interpreter as these options say; one that keeps all tensors runs them itself."""
-    from ..interpreter import Interpreter, OpResolverType
-
-    if keep_all or delegate is None:
-        kind = OpResolverType[RESOLVERS[resolver]]
-        opened = Interpreter(
-            path,
-            num_threads=threads,
-            experimental_op_resolver_type=kind,
-            experimental_preserve_all_tensors=keep_all,
-            trust_compiled_code=trust_compiled_code,
-        )
-        return opened, None
-    opened = open_interpreter(path, threads, resolver, delegate, options, trust_compiled_code)
-    return opened, opened.core.runtime.offered_delegates[0]
-
-
 def _side(path: Path, tags: str | None, signature: str | None, runs: Runs | None) -> Side:
     from ..lite.errors import ModelError
     from .page.sides import graph_side, tflite_side
@@ -176,38 +159,32 @@ def _side(path: Path, tags: str | None, signature: str | None, runs: Runs | None
 
 def _compared(
     files: list[Path],
-    sources: tuple[str, ...],
-    seed: int,
-    resolver: str,
+    runs: Runs,
     other_resolver: str | None,
     against: str | None,
     limit: float,
     sides: list[Side],
 ) -> Comparison | None:
     """Of the first file and the last, or None with a note where they cannot be compared."""
-    from ..interpreter import Interpreter, OpResolverType
     from ..model_comparison import compare_models
     from .model_inputs import named, read_inputs, settable
     from .page.comparing import comparison_of
 
-    other = other_resolver or resolver
     try:
-        details = named(settable(Interpreter(str(files[0]))))
-        second: Any = str(files[-1])
+        first = runs.open_model(str(files[0]), True)
+        second: Any
         if against is not None:
             from .comparison import litert_interpreter
 
-            second = litert_interpreter(second, 1, other == "ref", preserve_all=True)
-        found = compare_models(
-            str(files[0]),
-            second,
-            read_inputs(sources, list(details)),
-            resolver_type=OpResolverType[RESOLVERS[resolver]],
-            other_resolver_type=OpResolverType[RESOLVERS[other]],
-            seed=seed,
-        )
-    except (ValueError, RuntimeError) as error:
+            second = litert_interpreter(str(files[-1]), 1, other_resolver == "ref", preserve_all=True)
+        elif other_resolver is not None:
+            second = runs.open_model(str(files[-1]), True, other_resolver)
+        else:
+            second = runs.open_model(str(files[-1]), True)
+        given = read_inputs(runs.sources, list(named(settable(first))))
+        found = compare_models(first, second, given, seed=runs.seed)
+    except (ValueError, RuntimeError, click.ClickException) as error:
         sides[-1].notes.append(f"not compared: {shown(' '.join(str(error).split()))}")
         return None
-    how = f" on {against}" if against else f" ({other})" if other_resolver else ""
+    how = f" on {against}" if against else f" ({other_resolver})" if other_resolver else ""
     return comparison_of(found, sides[0].label, sides[-1].label + how, limit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -66,7 +67,18 @@ def cli(ctx: click.Context, debug: bool) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Runs the command and ends the process: status 0, 1 for an error, 2 for wrong usage."""
+    show_log()
     sys.exit(run_command(cli, sys.argv[1:] if arguments is None else arguments))
+
+
+def show_log() -> None:
+    """What numlite logs goes to stderr in plain lines: that kernels are being compiled, say."""
+    log = logging.getLogger("numlite")
+    if not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
+        log.addHandler(handler)
+        log.setLevel(logging.INFO)
 
 
 def run_command(command: click.Command, arguments: Sequence[str]) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from .custom_operators import custom_op_option, custom_operators
 from .delegate_options import delegate_option, parse_options
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def prepare_options(command: Command) -> Command:
 
 
 def run_options(command: Command) -> Command:
-    """Adds --threads, --resolver, --delegate, --option and --trust-compiled-code to a command."""
-    return prepare_options(_delegate(delegate_option(trust_option(command))))
+    """Adds --threads, --resolver, --delegate, --option, --trust-compiled-code, --custom-op to a command."""
+    return prepare_options(_delegate(delegate_option(trust_option(custom_op_option(command)))))
 
 
 def open_interpreter(
@@ -65,22 +66,27 @@ def open_interpreter(
     delegate: str | None = None,
     options: Sequence[str] = (),
     trust_compiled_code: bool = False,
+    custom_ops: Sequence[str] = (),
+    keep_all: bool = False,
 ) -> Interpreter:
     """The interpreter that these options describe, not allocated yet."""
     from ..delegates.loading import load_delegate
-    from ..interpreter import Interpreter, OpResolverType
+    from ..interpreter import InterpreterWithCustomOps, OpResolverType
 
     if options and delegate is None:
         raise click.UsageError("--option is for a delegate, which --delegate names")
     chosen = parse_options(options)
     kind = OpResolverType[RESOLVERS[resolver]]
+    operators = custom_operators(custom_ops)
     try:
         delegates = None if delegate is None else [load_delegate(delegate, chosen)]
-        return Interpreter(
-            model,
+        return InterpreterWithCustomOps(
+            operators,
+            model_path=model,
             num_threads=threads,
             experimental_op_resolver_type=kind,
             experimental_delegates=delegates,
+            experimental_preserve_all_tensors=keep_all,
             trust_compiled_code=trust_compiled_code,
         )
     except (ValueError, RuntimeError) as error:

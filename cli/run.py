@@ -66,6 +66,7 @@ def command(
     delegate: str | None,
     options: tuple[str, ...],
     trust_compiled_code: bool,
+    custom_ops: tuple[str, ...],
 ) -> None:
     """Run MODEL once and show what goes in and what comes out.
 
@@ -78,7 +79,9 @@ def command(
     folder = folder_of(sources)
     if folder is not None and (output is not None or signature is not None):
         raise click.UsageError("a folder goes without -o and --signature; numlite map writes its outputs")
-    interpreter = open_interpreter(model, threads, resolver, delegate, options, trust_compiled_code)
+    interpreter = open_interpreter(
+        model, threads, resolver, delegate, options, trust_compiled_code, custom_ops
+    )
     if folder is not None:
         from .run_folder import run_folder
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,20 +21,19 @@ from .tflite_graphs import graphs_of
 if TYPE_CHECKING:
     from ...converter.ir.module import Module
     from ...interpreter import Interpreter
-    from ...lite.delegate import Delegate
 
 
 @dataclass(frozen=True)
 class Runs:
     """How a model is run for its page.
 
-    open_model gives an interpreter, and the delegate that it has; one that keeps all tensors has none.
+    open_model opens a file; with True all tensors are kept and no delegate runs, and numerics may be named.
     """
 
     sources: tuple[str, ...]
     seed: int
     count: int | None  # of timed runs; None for as many as take a third of a second
-    open_model: Callable[[str, bool], tuple[Interpreter, Delegate | None]]
+    open_model: Callable[..., Interpreter]
 
 
 def tflite_side(path: str, runs: Runs | None) -> Side:
@@ -89,7 +87,7 @@ def _values_of(path: str, side: Side) -> Callable[[int, int], np.ndarray | None]
 
 
 def _measure(path: str, side: Side, runs: Runs) -> None:
-    interpreter, delegate = runs.open_model(path, False)
+    interpreter = runs.open_model(path, False)
     set_inputs(interpreter, runs.sources, runs.seed)
     interpreter.invoke()
     times = []
@@ -97,11 +95,11 @@ def _measure(path: str, side: Side, runs: Runs) -> None:
         begun = perf_counter_ns()
         interpreter.invoke()
         times.append(perf_counter_ns() - begun)
-    count = len(side.graphs[0].nodes)
-    side.measured = measured(interpreter, count, float(np.median(times)), runs.count, delegate)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # keeping all tensors is for looking at them, as this is
-        keeping, _ = runs.open_model(path, True)
+    count, offered = len(side.graphs[0].nodes), interpreter.core.runtime.offered_delegates
+    side.measured = measured(
+        interpreter, count, float(np.median(times)), runs.count, next(iter(offered), None)
+    )
+    keeping = runs.open_model(path, True)
     set_inputs(keeping, runs.sources, runs.seed)
     keeping.invoke()
     tensors = {t for node in side.graphs[0].nodes for t in node.outputs if t >= 0}

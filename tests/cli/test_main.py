@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -93,3 +95,15 @@ def test_a_reader_that_goes_away_ends_it_quietly(model: Path) -> None:
 def test_long_messages_keep_their_first_and_last_line() -> None:
     assert one_line("what failed:\n" + "  detail\n" * 20 + "the reason") == "what failed: ... the reason"
     assert one_line("two\nlines") == "two lines"
+
+
+def test_a_first_run_without_a_terminal_says_in_one_line_what_takes_so_long(
+    model: Path, tmp_path: Path
+) -> None:
+    words = [sys.executable, "-m", "numlite", "run", str(model)]
+    env = {**os.environ, "NUMLITE_CACHE_DIR": str(tmp_path / "cache")}
+    first, second = (
+        subprocess.run(words, env=env, capture_output=True, text=True, check=True) for _ in range(2)
+    )
+    assert re.fullmatch(r"numlite: Compiling kernels: \d+ families, once per machine\n", first.stderr)
+    assert second.stderr == "" and "Compiling" not in first.stdout
