@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from google.protobuf.message import Message
@@ -25,6 +25,9 @@ from .ir.graph_def_file import read_graph
 from .known_settings import KnownSettings
 from .lite_graph import Failure
 from .target_spec import Settings, TargetSpec
+
+if TYPE_CHECKING:
+    from .quantization.converter_settings import Quantization
 
 
 class Converter(KnownSettings):
@@ -154,13 +157,15 @@ class Converter(KnownSettings):
 
     def conversion(self) -> Conversion:
         """The model and what became of each node; quantizing changes the model alone."""
-        made = self._made()
-        if not self._quantizes:
-            return made
+        made = self.unquantized()
+        return replace(made, file=self.quantization().quantize(made.file)) if self._quantizes else made
+
+    def quantization(self) -> Quantization:
+        """The settings that speak of integers and smaller types."""
         from .quantization.converter_settings import Quantization
 
         names = frozenset(str(getattr(each, "value", each)) for each in self.target_spec.supported_ops)
-        wanted = Quantization(
+        return Quantization(
             tuple(self.optimizations or ()),
             names,
             tuple(self.target_spec.supported_types or ()),
@@ -169,9 +174,9 @@ class Converter(KnownSettings):
             self.inference_output_type,
             not self._experimental_disable_per_channel,
         )
-        return replace(made, file=wanted.quantize(made.file))
 
-    def _made(self) -> Conversion:
+    def unquantized(self) -> Conversion:
+        """As conversion(), without quantizing."""
         if self.graph_optimizations == "off":
             return convert_entries(self.entries, self._settings())
         from .graph_optimization import smaller_conversion

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import recipes
+    from .debugger import QuantizationDebugger, QuantizationDebugOptions
     from .quantizer import QuantizedModel, Quantizer
     from .recipe import Recipe, Rule, load_recipe
     from .scheme import Scheme
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # Name: module that has it. Nothing is imported before it is asked for.
 _HOMES = {
+    "QuantizationDebugger": ".debugger",
+    "QuantizationDebugOptions": ".debugger",
     "QuantizedModel": ".quantizer",
     "Quantizer": ".quantizer",
     "Recipe": ".recipe",
@@ -28,6 +31,8 @@ _HOMES = {
     "load_recipe": ".recipe",
 }
 __all__ = [
+    "QuantizationDebugOptions",
+    "QuantizationDebugger",
     "QuantizedModel",
     "Quantizer",
     "Recipe",

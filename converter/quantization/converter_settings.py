@@ -74,13 +74,23 @@ class Quantization:
         quantizer = Quantizer(Model(model.content()), self._recipe(scheme))
         if scheme not in ("int8", "int16x8"):
             return quantizer.quantize().file
-        found = quantizer.calibrate(self._samples())
+        found = quantizer.calibrate(self.samples())
         made = quantizer.quantize(found, input_type=ends[0], output_type=ends[1])
         if self._is_whole:
             left = [outcome for outcome in made.outcomes if outcome.reason]
             if left:
                 raise UnsupportedError(_not_whole(left, scheme))
         return made.file
+
+    def integer_recipe(self) -> Recipe:
+        """That of a model with integer activations. ValueError for settings that ask for no such one."""
+        scheme = self._scheme()
+        if scheme not in ("int8", "int16x8"):
+            raise ValueError(
+                "converter: must ask for integer activations, by optimizations = [Optimize.DEFAULT] and a "
+                f"representative_dataset; got {scheme or 'no optimizations'}"
+            )
+        return self._recipe(scheme)
 
     def _recipe(self, scheme: str) -> Recipe:
         return scheme_recipe(scheme, per_channel=self.per_channel)
@@ -117,7 +127,8 @@ class Quantization:
         types = {_type_name(each) for each in self.types}
         return types == {"int8"} or (bool(self.sets) and self.sets <= {_INT8, _INT16})
 
-    def _samples(self) -> Iterable[Any]:
+    def samples(self) -> Iterable[Any]:
+        """Those of the representative_dataset. ValueError where it is no function that gives them."""
         given = self.representative_dataset
         function = getattr(given, "input_gen", given)
         if not callable(function):

@@ -13,13 +13,13 @@ from ...lite.model import Model
 from ...lite.settings import Settings
 
 
-def float_interpreter(model: Model) -> Interpreter:
+def float_interpreter(model: Model, preserve_all_tensors: bool = False) -> Interpreter:
     """Runs a model with numlite's kernels, TensorFlow ops among them.
 
     Raises UnsupportedError or ModelError for one that numlite cannot run.
     """
     resolver = BuiltinOpResolver()
-    interpreter = Interpreter(model, resolver, Library(), Settings())
+    interpreter = Interpreter(model, resolver, Library(), Settings(preserve_all_tensors=preserve_all_tensors))
     if interpreter.has_flex_operators:
         interpreter.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
     return interpreter

@@ -23,12 +23,14 @@ from .fewest_floats import Chosen, fewest_floats
 from .float16_weights import widen_float16
 from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
+from .folded_factors import fold_factors
 from .full_integer import sites_to_observe
 from .hessians import Hessians, hessian_watchers
 from .improve import chosen_improvements
 from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by, refusal_of
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
+from .normalizations import simplify_normalizations
 from .observers import depends_on_order
 from .recipe import Recipe, Rule, load_recipe
 from .report import Report, made_report
@@ -46,7 +48,8 @@ RecipeSource = str | Path | Iterable[Mapping[str, Any]] | Recipe
 class QuantizedModel:
     """A quantized model: its file, the recipe, and what became of each operator that it speaks of.
 
-    source is the float model, samples some of those it was calibrated with, weights_db the SQNR of the
+    source is the float model (of float_bytes), where activations are integers with normalizations simplified;
+    samples some of those it was calibrated with, weights_db the SQNR of the
     channels of filters beside integer activations, mending what improved it.
     """
 
@@ -57,6 +60,7 @@ class QuantizedModel:
     samples: Sequence[Sample] = ()
     weights_db: Mapping[str, np.ndarray] = field(default_factory=dict)
     mending: Mending = PLAIN
+    float_bytes: int = 0
 
     @cached_property
     def quantized_model(self) -> bytes:
@@ -149,7 +153,7 @@ class Quantizer:
         """
         if jobs < 0:
             raise ValueError(f"jobs: must be 0 (as many as processors) or more, got {jobs}")
-        model = self._widened_model
+        model = self._source_model
         graph = FloatGraph(ModelEditor(model))
         integers = activation_scheme(self._recipe) is not None
         sites = sites_to_observe(graph, refusal_of(self._recipe, graph)) if integers else set()
@@ -176,7 +180,7 @@ class Quantizer:
     ) -> Calibration:
         hessians = Hessians()
         watchers = hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None
-        interpreter = float_interpreter(self._widened_model)
+        interpreter = float_interpreter(self._source_model)
         found = calibrate(interpreter, samples, sites, observer, watchers, channels)
         found.hessians, found.channels = hessians, channels.ranges
         return found
@@ -216,7 +220,7 @@ class Quantizer:
                 )
             ends = chosen_ends(input_type, output_type, scheme)
             plan = IntegerPlan(scheme, ends, chosen_improvements(improve, calibration_result))
-            integer = quantize_by(self._recipe, plan, self._widened_model, calibration_result)
+            integer = quantize_by(self._recipe, plan, self._source_model, calibration_result)
             editor, outcomes = integer.editor, integer.outcomes
         elif (input_type, output_type) != ("float32", "float32"):
             raise UnsupportedError(
@@ -230,8 +234,9 @@ class Quantizer:
             )
         outcomes += rewrite_weights(editor, self._recipe, hessians)
         made = QuantizedModel(
-            *(editor.finish(), self._recipe.to_list(), outcomes, self._widened_model),
+            *(editor.finish(), self._recipe.to_list(), outcomes, self._source_model),
             () if calibration_result is None else list(calibration_result.samples),
+            float_bytes=self.float_model.nbytes,
         )
         return (
             made if integer is None else replace(made, weights_db=integer.weights_db, mending=integer.mending)
@@ -257,7 +262,7 @@ class Quantizer:
             )
             return Model(made.quantized_model), made.outcomes
 
-        found = fewest_floats(self._widened_model, self._recipe, make, samples, goal)
+        found = fewest_floats(self._source_model, self._recipe, make, samples, goal)
         self._recipe = found.recipe
         return found
 
@@ -265,6 +270,18 @@ class Quantizer:
     def _widens(self) -> bool:
         """Whether a rule wants the float32 weights that float16 ones stand for."""
         return any(rule.scheme is not None and not rule.scheme.is_float16 for rule in self._recipe.rules)
+
+    @property
+    def _source_model(self) -> Model:
+        """The float model that is calibrated and quantized."""
+        return self._widened_model if activation_scheme(self._recipe) is None else self._simplified_model
+
+    @cached_property
+    def _simplified_model(self) -> Model:
+        """The widened model with normalizations that suit integers, itself where it has none."""
+        editor = ModelEditor(self._widened_model)
+        simplified, folded = simplify_normalizations(editor), fold_factors(editor)
+        return Model(editor.finish().content()) if simplified or folded else self._widened_model
 
     @cached_property
     def _widened_model(self) -> Model:

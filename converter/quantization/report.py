@@ -122,6 +122,8 @@ class Quantized(Protocol):
     @property
     def source(self) -> Model: ...
     @property
+    def float_bytes(self) -> int: ...
+    @property
     def samples(self) -> Sequence[Sample]: ...
     @property
     def weights_db(self) -> Mapping[str, np.ndarray]: ...
@@ -154,7 +156,7 @@ def made_report(quantized: Quantized) -> Report:
             for outcome in quantized.outcomes
         ],
         {name: by_name[name].sqnr_db for name in outputs if name in by_name},
-        (quantized.source.nbytes, len(quantized.quantized_model)),
+        (quantized.float_bytes, len(quantized.quantized_model)),
         len(changes),
         str(quantized.mending),
     )

@@ -1,0 +1,132 @@
+"""fold_factors: what scales and shifts the channels of a normalization goes into the filters behind it.
+
+Given    y = FULLY_CONNECTED(ADD(MUL(n, gamma), beta), w, b)
+Result   y = FULLY_CONNECTED(n, w gamma, b + w beta)
+
+The same values but for the last bits. What is normalized has channels of about one size, which integers suit;
+the filter's channels take what they differ in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...lite.tensor import TensorType
+from ...schema.tflite import Padding
+from .float_graph import FloatGraph, Site, Step
+from .model_editor import ModelEditor
+
+_BIAS = 2  # of filters' operands
+_NORMALIZERS = {"MUL": "RSQRT", "DIV": "SQRT"}
+
+
+def fold_factors(editor: ModelEditor) -> bool:
+    """Fold all that can be, in place; whether something could.
+
+    That is where only filters read the result, and nothing else reads the filters.
+    """
+    changed = False
+    while True:
+        graph = FloatGraph(editor)
+        if not any([_folded(graph, step) for step in graph.steps]):
+            return changed
+        changed = True
+
+
+def _folded(graph: FloatGraph, step: Step) -> bool:
+    """Fold one MUL or ADD, if it can be."""
+    constant = _channel_constant(graph, step)
+    if constant is None:
+        return False
+    x, values = constant
+    result = Site(step.graph, step.outputs[0])
+    users = graph.users.get(result, [])
+    if result in graph.outputs or not users or not _is_normalized(graph, x):
+        return False
+    if not all(_takes(graph, user, result, step.name) for user in users):
+        return False
+    for user in users:
+        inputs = list(user.inputs)
+        inputs[0] = x.tensor
+        user.operator.inputs = inputs
+        (_scale if step.name == "MUL" else _shift)(graph, user, values)
+    operators = graph.subgraphs[step.graph].operators
+    assert operators is not None
+    operators.remove(step.operator)
+    return True
+
+
+def _channel_constant(graph: FloatGraph, step: Step) -> tuple[Site, np.ndarray] | None:
+    """The operand and the constant, one value a channel of the last axis (float64), of a MUL or an ADD."""
+    options: Any = step.operator.builtin_options
+    if step.name not in ("MUL", "ADD") or (options is not None and options.fused_activation_function):
+        return None
+    sites = [Site(step.graph, t) for t in step.inputs]
+    constants = [site for site in sites if graph.is_constant(site)]
+    if len(constants) != 1:
+        return None
+    [x] = [site for site in sites if site not in constants]
+    shape, values = _shape(graph, x), graph.constant(constants[0])
+    is_of_channels = values.size == 1 or (values.ndim > 0 and values.shape[-1] == values.size)
+    if not shape or shape != _shape(graph, Site(step.graph, step.outputs[0])) or not is_of_channels:
+        return None
+    return x, np.broadcast_to(values.reshape(-1).astype(np.float64), (shape[-1],))
+
+
+def _shape(graph: FloatGraph, site: Site) -> list[int]:
+    shape = graph.tensor(site).shape
+    return [] if shape is None else [int(size) for size in shape]
+
+
+def _is_normalized(graph: FloatGraph, site: Site) -> bool:
+    """Whether the tensor is a normalization's, perhaps scaled by channels already."""
+    step = graph.producers.get(site)
+    if step is not None and (constant := _channel_constant(graph, step)) is not None:
+        return _is_normalized(graph, constant[0])
+    if step is None or step.name not in _NORMALIZERS:
+        return False
+    makers = [graph.producers.get(Site(step.graph, t)) for t in step.inputs]
+    return any(maker is not None and maker.name == _NORMALIZERS[step.name] for maker in makers)
+
+
+def _takes(graph: FloatGraph, user: Step, site: Site, name: str) -> bool:
+    """Whether a filter can scale its inputs (name MUL) or shift them (ADD) itself."""
+    if user.name not in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D") or user.inputs[0] != site.tensor:
+        return False
+    constants = [Site(user.graph, t) for t in user.inputs[1:] if t >= 0]
+    if not all(graph.is_constant(c) and graph.is_float(c) and len(graph.users[c]) == 1 for c in constants):
+        return False
+    shape, depth = graph.constant(constants[0]).shape, _shape(graph, site)[-1]
+    if user.inputs.count(site.tensor) != 1 or shape[-1] != depth:
+        return False
+    if name == "MUL" or user.name == "FULLY_CONNECTED":
+        return True
+    # Zeros beyond an image's edges are not shifted.
+    options: Any = user.operator.builtin_options
+    return user.name == "CONV_2D" and (shape[1:3] == (1, 1) or options.padding == Padding.VALID)
+
+
+def _scale(graph: FloatGraph, user: Step, values: np.ndarray) -> None:
+    _replace(graph, user, 1, graph.constant(Site(user.graph, user.inputs[1])) * values)
+
+
+def _shift(graph: FloatGraph, user: Step, values: np.ndarray) -> None:
+    filters = graph.constant(Site(user.graph, user.inputs[1])).astype(np.float64)
+    shift = (filters * values).reshape(len(filters), -1).sum(axis=1)
+    t = user.inputs[_BIAS] if len(user.inputs) > _BIAS else -1
+    before = graph.constant(Site(user.graph, t)).reshape(-1) if t >= 0 else 0.0
+    _replace(graph, user, _BIAS, before + shift)
+
+
+def _replace(graph: FloatGraph, user: Step, place: int, values: np.ndarray) -> None:
+    inputs = list(user.operator.inputs or ())
+    inputs += [-1] * (place + 1 - len(inputs))
+    old = inputs[place]
+    name = graph.name(Site(user.graph, old if old >= 0 else user.outputs[0])) + ("" if old >= 0 else "_bias")
+    subgraph = graph.subgraphs[user.graph]
+    inputs[place] = graph.editor.add_constant(
+        subgraph, name, TensorType.FLOAT32, np.asarray(values, np.float32)
+    )
+    user.operator.inputs = inputs
