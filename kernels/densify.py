@@ -29,16 +29,25 @@ def _integers(table: object) -> np.ndarray:
     return np.zeros(0, np.int64) if values is None else np.asarray(values).astype(np.int64)
 
 
+def _most_entries(below: Sequence[tflite.DimensionMetadata], room: int) -> int:
+    """How many entries a level may have: each has a segment in the next sparse level, or an element."""
+    for metadata in below:
+        if metadata.format != _DENSE:
+            return len(_integers(metadata.array_segments))
+    return room
+
+
 def _levels(x: Tensor) -> tuple[list[np.ndarray], list[int]]:
     """(coordinates of each stored element, level by level; sizes of the levels, 0 for sparse ones)."""
     coordinates: list[np.ndarray] = []
     sizes = []
     parent = np.zeros(1, np.int64)
     room = element_room(x)
-    for metadata in cast("tflite.SparsityParameters", x.sparsity).dim_metadata:
+    levels = cast("tflite.SparsityParameters", x.sparsity).dim_metadata
+    for level, metadata in enumerate(levels):
         if metadata.format == _DENSE:
             size = int(metadata.dense_size)
-            if size < 0 or len(parent) * size > room:
+            if size < 0 or len(parent) * size > _most_entries(levels[level + 1 :], room):
                 raise PrepareError(
                     f"DENSIFY: the buffer must hold what the levels say, got {room} elements ({x!r})"
                 )

@@ -68,6 +68,11 @@ def densify_case(name: str, shape: tuple[int, int], block: tuple[int, int] | Non
 
 CASES = [
     densify_case(name, shape, block, dtype)
-    for name, shape, block in (("rows", (5, 7), None), ("blocks", (8, 8), (2, 4)))
+    for name, shape, block in (
+        ("rows", (5, 7), None),
+        ("blocks", (8, 8), (2, 4)),
+        ("rows-without-elements", (8, 2), None),
+        ("blocks-without-elements", (8, 4), (2, 4)),
+    )
     for dtype in (np.float32, np.int8)
 ]

@@ -82,6 +82,11 @@ KNOWN: tuple[Known, ...] = (
         "LOCAL_RESPONSE_NORMALIZATION", ".*", "LiteRT's reference leaves out the last element", "BUILTIN_REF"
     ),
     Known("SUM", "int8|int16", "LiteRT's reference returns one constant for all", "BUILTIN_REF"),
+    Known(
+        "FULLY_CONNECTED",
+        r"^float32\[[^]]*\] int8.*asymmetric_quantize_inputs=True.*run [12]",
+        "LiteRT keeps the sums of the first run's rows",
+    ),
     Known("EMBEDDING_LOOKUP", r"must be in \[0, 0\)", "LiteRT reads behind a table of no rows"),
     Known("GATHER|EMBEDDING_LOOKUP", "int[24]", "packed rows that are no whole bytes"),
     Known(
@@ -136,7 +141,7 @@ KNOWN: tuple[Known, ...] = (
     Known("TRANSPOSE", r"\[\](=\S+)? (const )?int32\[0\]", "LiteRT leaves scalars unwritten"),
     Known("MUL|DIV|REDUCE_M.*|CEIL|cases .*", "with extremes", "infinities and NaN in another order"),
     Known("cases packed_movement", "RESHAPE-int4-given", "LiteRT keeps the first run's shape"),
-    Known("cases packed_weights", "with extremes", "floats of which each row is quantized"),
+    Known("cases packed_weights|blockwise", "with extremes", "floats of which each row is quantized"),
     Known(
         "STRIDED_SLICE",
         "ellipsis_mask=",
@@ -148,6 +153,7 @@ KNOWN: tuple[Known, ...] = (
         "XNNPACK sums halves, of which large ones cancel; the clamp hides how large",
         "AUTO",
     ),
+    Known("blockwise", "", "LiteRT's reference reads one scale", "BUILTIN_REF"),
     Known("FAKE_QUANT", "min must be under max", "LiteRT divides by 0"),
     Known("Mfcc", "coefficients must be at least 1", "LiteRT looks at these only when there is a frame"),
 )

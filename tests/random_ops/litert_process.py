@@ -36,7 +36,7 @@ def run(api: Any, trial: Trial, resolver: str) -> Outcome:
         interpreter = api.Interpreter(
             model_content=trial.content,
             experimental_op_resolver_type=api.OpResolverType[resolver],
-            num_threads=1,
+            num_threads=trial.threads,
         )
         for number, arrays in enumerate(trial.runs):
             outcome.outputs.append(_one_run(interpreter, arrays, first=number == 0))
@@ -73,16 +73,18 @@ class LiteRT:
         self.process = Process([sys.executable, "-m", "tests.random_ops.litert_process"], TIMEOUT_S)
 
     def run(self, trial: Trial, resolver: str) -> Outcome:
-        answer = self.process.ask((trial.content, trial.runs, resolver))
+        answer = self.process.ask((trial.content, trial.runs, resolver, trial.threads))
         return Outcome(died=True) if answer is None else Outcome(*answer)
 
     def stop(self) -> None:
         self.process.stop()
 
 
-def answer(content: bytes, runs: Any, resolver: str) -> tuple[list[list[np.ndarray]], str | None]:
+def answer(
+    content: bytes, runs: Any, resolver: str, threads: int
+) -> tuple[list[list[np.ndarray]], str | None]:
     """The child's answer: outputs and refusal."""
-    outcome = run(import_module("ai_edge_litert.interpreter"), Trial(content, runs, ""), resolver)
+    outcome = run(import_module("ai_edge_litert.interpreter"), Trial(content, runs, "", threads), resolver)
     return outcome.outputs, outcome.refusal
 
 

@@ -27,6 +27,7 @@ class Trial:
     content: bytes
     runs: tuple[tuple[np.ndarray, ...], ...]
     told: str
+    threads: int = 1
 
 
 @dataclass(frozen=True)

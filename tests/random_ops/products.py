@@ -17,13 +17,18 @@ MODES = (FLOAT, FLOAT, HYBRID, FULL, FULL, WIDE, "uint8", HALF)
 class Product:
     """The tensors of one product: operand, weights, bias and result, of types that go together."""
 
-    def __init__(self, draw: Draw, op: OneOp, packed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, draw: Draw, op: OneOp, packed: tuple[str, ...] = (), wide: tuple[str, ...] = ("int8",)
+    ) -> None:
+        """wide: the weights that int16 is multiplied with."""
         self.draw, self.op = draw, op
         self.mode = draw.pick(*MODES)
         of_mode = {FLOAT: "float32", HYBRID: "float32", FULL: "int8", WIDE: "int16", HALF: "float16"}
         self.kind = draw.kind(of_mode.get(self.mode, "uint8"))
         if self.mode == "uint8" or self.mode in (FLOAT, HALF):
             self.weights_type = self.kind.type
+        elif self.mode == WIDE and len(wide) > 1:
+            self.weights_type = draw.pick(*wide)
         else:
             self.weights_type = draw.pick("int8", "int8", *packed) if packed else "int8"
         self.weights_kind = Kind(self.weights_type)
@@ -155,7 +160,7 @@ def _transpose_conv(draw: Draw, op: OneOp) -> None:
 
 
 def _fully_connected(draw: Draw, op: OneOp) -> None:
-    product = Product(draw, op, ("int4", "int2"))
+    product = Product(draw, op, ("int4", "int2"), ("int8", "int16"))
     depth = _depth(draw, 1, 2, 3, 4, 7, 8, 9, 16, 32, 33, 300)
     units = _depth(draw, 1, 2, 3, 4, 5, 8, 16, 17)
     shape = (*draw.shape(0, 3, 200), depth)
@@ -174,7 +179,7 @@ def _fully_connected(draw: Draw, op: OneOp) -> None:
 
 
 def _batch_matmul(draw: Draw, op: OneOp) -> None:
-    product = Product(draw, op)
+    product = Product(draw, op, wide=("int8", "int16"))
     m, k, n = draw.size(), draw.size(), draw.size()
     first, second = draw.broadcast(draw.shape(0, 3, 12))
     adj_x, adj_y = draw.chance(0.3), draw.chance(0.4)
@@ -221,11 +226,11 @@ def _conv_3d(draw: Draw, op: OneOp) -> None:
 
 
 ENTRIES = {
-    "CONV_2D": Entry(_conv, atol=1e-5, nan=True, hybrid=1e-3),
-    "DEPTHWISE_CONV_2D": Entry(_depthwise, atol=1e-5, nan=True, hybrid=1e-3),
-    "TRANSPOSE_CONV": Entry(_transpose_conv, atol=1e-5, nan=True, hybrid=1e-3),
-    "FULLY_CONNECTED": Entry(_fully_connected, atol=1e-5, nan=True, hybrid=1e-3),
-    "BATCH_MATMUL": Entry(_batch_matmul, atol=1e-5, nan=True, hybrid=1e-3),
-    "CONV_3D": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3),
-    "CONV_3D_TRANSPOSE": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3),
+    "CONV_2D": Entry(_conv, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
+    "DEPTHWISE_CONV_2D": Entry(_depthwise, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
+    "TRANSPOSE_CONV": Entry(_transpose_conv, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
+    "FULLY_CONNECTED": Entry(_fully_connected, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
+    "BATCH_MATMUL": Entry(_batch_matmul, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
+    "CONV_3D": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
+    "CONV_3D_TRANSPOSE": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3, clamped=5e-5),
 }

@@ -199,11 +199,11 @@ def _svdf(draw: Draw, op: OneOp) -> None:
 
 
 ENTRIES = {
-    "RNN": Entry(_rnn, rtol=1e-4, atol=1e-5, hybrid=0.03),
-    "UNIDIRECTIONAL_SEQUENCE_RNN": Entry(_rnn, rtol=1e-4, atol=1e-5, hybrid=0.03),
-    "BIDIRECTIONAL_SEQUENCE_RNN": Entry(_bidirectional_rnn, rtol=1e-4, atol=1e-5, hybrid=0.03),
-    "LSTM": Entry(_lstm, rtol=1e-4, atol=1e-5, hybrid=0.03),
-    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(_lstm, rtol=1e-4, atol=1e-5, hybrid=0.03),
-    "BIDIRECTIONAL_SEQUENCE_LSTM": Entry(_bidirectional_lstm, rtol=1e-4, atol=1e-5, hybrid=0.03),
-    "SVDF": Entry(_svdf, rtol=1e-4, atol=1e-5, hybrid=0.03),
+    "RNN": Entry(_rnn, rtol=1e-4, atol=1e-5, nudges=True),
+    "UNIDIRECTIONAL_SEQUENCE_RNN": Entry(_rnn, rtol=1e-4, atol=1e-5, nudges=True),
+    "BIDIRECTIONAL_SEQUENCE_RNN": Entry(_bidirectional_rnn, rtol=1e-4, atol=1e-5, nudges=True),
+    "LSTM": Entry(_lstm, rtol=1e-4, atol=1e-5, nudges=True),
+    "UNIDIRECTIONAL_SEQUENCE_LSTM": Entry(_lstm, rtol=1e-4, atol=1e-5, nudges=True),
+    "BIDIRECTIONAL_SEQUENCE_LSTM": Entry(_bidirectional_lstm, rtol=1e-4, atol=1e-5, nudges=True),
+    "SVDF": Entry(_svdf, rtol=1e-4, atol=1e-5, nudges=True),
 }

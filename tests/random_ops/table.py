@@ -14,11 +14,12 @@ from . import (
     reductions,
     reused,
     stablehlo,
+    tables,
 )
 from .entry import Entry
 
 FAMILIES = (
     *(elementwise, movement, reductions, products, indexing, recurrent, recurrent_q8, stablehlo),
-    *(custom, reused, control),
+    *(custom, reused, control, tables),
 )
 ENTRIES: dict[str, Entry] = {name: entry for family in FAMILIES for name, entry in family.ENTRIES.items()}
