@@ -136,6 +136,8 @@ def _tensor_lines(graph: Graph, t: int) -> list[str]:
 
 def _node_lines(graph: Graph, node: Node) -> list[str]:
     """Its results' shapes (or else its name), and those of the constants inside."""
+    if node.kind == "input" and node.outputs:
+        return _tensor_lines(graph, node.outputs[0])
     shapes = [graph.tensors[t].shape for t in node.outputs if t >= 0]
     lines = [shortened(", ".join(filter(None, shapes))) or shortened(node.name)]
     constants = [graph.tensors[t] for t in node.inputs if t >= 0 and graph.tensors[t].constant]

@@ -109,6 +109,7 @@ def _measure(path: str, side: Side, runs: Runs) -> None:
 def graph_side(path: Path, tags: list[str] | None, signature: str | None) -> Side:
     """A GraphDef, a graph's text or a SavedModel, of which a signature is frozen where one can be chosen."""
     from ...converter.source_file import FileKind, file_kind
+    from ...converter.tfg.shape_inference import infer_shapes
     from ..graph_source import load
     from .tensorflow_graphs import graphs_of as tensorflow_graphs
 
@@ -119,7 +120,12 @@ def graph_side(path: Path, tags: list[str] | None, signature: str | None) -> Sid
     module: Module = load(path, tags, signature)
     if signature is not None:
         facts.append(("signature", f"{shown(signature)}, frozen"))
-    side = Side(label_of(path), kind.value, facts, tensorflow_graphs(module))
+    notes = []
+    try:
+        infer_shapes(module)
+    except (ValueError, RuntimeError) as error:
+        notes.append(f"shapes are as the file has them: {shown(' '.join(str(error).split()))}")
+    side = Side(label_of(path), kind.value, facts, tensorflow_graphs(module), notes=notes)
     if not side.graphs:
         raise ModelError(f"{path}: a page must have a graph to show, got none")
     return side

@@ -143,7 +143,8 @@ def test_graphs_and_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert [graph["name"] for graph in side["graphs"]] == ["graph", "half"]
     main, half = side["graphs"]
     assert [node["op"] for node in main["nodes"]] == ["Placeholder", "Mul", "PartitionedCall"]
-    assert main["nodes"][2]["calls"] == [["f", 1]] and main["boxes"][1]["lines"] == ["a<b>", "2"]
+    assert main["nodes"][2]["calls"] == [["f", 1]] and main["boxes"][1]["lines"] == ["?x4", "2"]
+    assert main["boxes"][0]["lines"] == ["x", "f32 ?x4"]
     assert [box["title"] for box in half["boxes"]] == ["input", "Neg", "return"]
     assert side["measured"] is None
 
