@@ -10,10 +10,10 @@ import base64
 import hashlib
 import io
 import os
+import subprocess
 import tarfile
-import urllib.request
-from http.client import HTTPException
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 
@@ -25,11 +25,6 @@ class Package(NamedTuple):
     integrity: str  # of the tarball: sha512, in base64
     script: str
     license: str
-
-    @property
-    def url(self) -> str:
-        registry = os.environ.get("NPM_CONFIG_REGISTRY") or "https://registry.npmjs.org/"
-        return f"{registry.rstrip('/')}/{self.name}/-/{self.name.rpartition('/')[2]}-{self.version}.tgz"
 
     @property
     def file(self) -> str:
@@ -56,7 +51,6 @@ PACKAGES = (
 )
 SHIPPED = Path(__file__).parent / "libraries"
 _SECONDS = 60
-_MOST_BYTES = 32 << 20
 
 
 class LibraryError(RuntimeError):
@@ -106,7 +100,7 @@ def _here_or_fetched(package: Package) -> tuple[bytes, bytes]:
 
 
 def _kept(package: Package, cache: Path) -> bytes:
-    """The tarball from the cache, where it is fetched into; LibraryError where that fails."""
+    """The tarball from the cache, where it is brought; LibraryError where that fails."""
     known = _whole(package, cache)
     if known is not None:
         return known
@@ -131,15 +125,19 @@ def _whole(package: Package, cache: Path) -> bytes | None:
 
 
 def fetched(package: Package) -> bytes:
-    """The package's tarball from npm's registry, checked."""
-    try:
-        with urllib.request.urlopen(package.url, timeout=_SECONDS) as answer:
-            tarball: bytes = answer.read(_MOST_BYTES)
-    except (OSError, ValueError, HTTPException) as error:
-        raise LibraryError(
-            f"{package.name} {package.version}: {package.url} must be reachable once, got {error}; "
-            "a wheel that was built where it is has the libraries, NPM_CONFIG_REGISTRY names another registry"
-        ) from error
+    """The package's tarball, as the user's npm brings it, checked."""
+    with TemporaryDirectory() as folder:
+        wanted = f"{package.name}@{package.version}"
+        command = ["npm", "pack", wanted, "--silent", "--pack-destination", folder]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=_SECONDS)
+            [path] = Path(folder).iterdir()
+            tarball = path.read_bytes()
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            raise LibraryError(
+                f"{package.name} {package.version}: npm must bring it once, got {error}; "
+                "a wheel that was built where npm does has the libraries"
+            ) from error
     if _digest(tarball) != package.integrity:
         raise LibraryError(
             f"{package.name} {package.version}: the tarball's sha512 must be {package.integrity}, "

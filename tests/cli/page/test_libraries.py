@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -25,16 +26,19 @@ def tarball(script: str) -> bytes:
 
 @pytest.fixture
 def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A registry that is a folder, with one package; numlite has no other, and none is shipped."""
+    """What npm brings of the one package that there is; numlite has no other, and none is shipped."""
     content = tarball("let lib = 1;")
-    path = tmp_path / "registry" / "@some" / "lib" / "-" / "lib-1.2.tgz"
-    path.parent.mkdir(parents=True)
+    path = tmp_path / "some-lib-1.2.tgz"
     path.write_bytes(content)
+    npm = tmp_path / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text(f'#!/bin/sh\n[ "$1 $2 $4" = "pack @some/lib@1.2 --pack-destination" ] && cp {path} "$5"\n')
+    npm.chmod(0o755)
+    monkeypatch.setenv("PATH", str(npm.parent), prepend=os.pathsep)
     digest = base64.b64encode(hashlib.sha512(content).digest()).decode()
     package = Package("@some/lib", "1.2", digest, "package/lib.js", "package/LICENSE")
     monkeypatch.setattr(libraries, "PACKAGES", (package,))
     monkeypatch.setattr(libraries, "SHIPPED", tmp_path / "shipped")
-    monkeypatch.setenv("NPM_CONFIG_REGISTRY", (tmp_path / "registry").as_uri())
     return path
 
 
@@ -59,9 +63,12 @@ def test_another_tarball_is_refused(registry: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-def test_no_registry(registry: Path, tmp_path: Path) -> None:
+def test_npm_that_fails_and_no_npm(registry: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     registry.unlink()
-    with pytest.raises(LibraryError, match=r"must be reachable once, got .*NPM_CONFIG_REGISTRY"):
+    with pytest.raises(LibraryError, match=r"@some/lib 1\.2: npm must bring it once, got .*exit status 1"):
+        texts(tmp_path / "cache")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(LibraryError, match=r"npm must bring it once, got .*No such file"):
         texts(tmp_path / "cache")
 
 
@@ -80,4 +87,3 @@ def test_the_pinned_packages() -> None:
     assert [package.name for package in libraries.PACKAGES] == ["d3", "@dagrejs/dagre"]
     for package in libraries.PACKAGES:
         assert len(base64.b64decode(package.integrity)) == 64
-        assert package.url.startswith("https://") and package.url.endswith(f"-{package.version}.tgz")
