@@ -1,4 +1,4 @@
-"""convert-model: a TensorFlow graph, a SavedModel or an ONNX model becomes a .tflite file."""
+"""convert-model: a TensorFlow graph, a SavedModel, an ONNX or a Keras model becomes a .tflite file."""
 
 from __future__ import annotations
 
@@ -65,6 +65,11 @@ _NAMED = 3
     metavar="NAMES",
     help="Inputs and outputs of an ONNX model that shall be [n, ..., c], with commas between them.",
 )
+@click.option(
+    "--keras-config",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="For a Keras file that holds weights alone: the file with what model.to_json() gave.",
+)
 @click.option("--select-tf-ops", is_flag=True, help="Ops without a builtin operator become flex operators.")
 @click.option("--no-builtins", is_flag=True, help="With --select-tf-ops: all ops become flex operators.")
 @click.option(
@@ -105,6 +110,7 @@ def command(
     output_arrays: str | None,
     input_shapes: str | None,
     channels_last: str | None,
+    keras_config: Path | None,
     select_tf_ops: bool,
     no_builtins: bool,
     allow_custom_ops: bool,
@@ -114,7 +120,7 @@ def command(
     as_json: bool,
     debug: bool,
 ) -> None:
-    """Converts SOURCE, a GraphDef file, a SavedModel's folder or an ONNX model, and shows what became of it.
+    """Converts SOURCE (a GraphDef file, SavedModel's folder, ONNX or Keras model); shows what became of it.
 
     By default a graph's inputs are its placeholders, its outputs the results that no node uses, and all of
     a SavedModel's signatures are converted.
@@ -131,6 +137,8 @@ def command(
         check_output(page, option="--report", graph=path, file_of_output=output)
     if channels_last and kind != FileKind.ONNX:
         raise click.UsageError("--channels-last: only for an ONNX model")
+    if keras_config and kind != FileKind.KERAS:
+        raise click.UsageError("--keras-config: only for a Keras model")
     if no_builtins and not select_tf_ops:
         raise click.UsageError("--no-builtins: only with --select-tf-ops")
     if path.is_dir():
@@ -140,10 +148,14 @@ def command(
     else:
         if signatures or tags or allow_files:
             raise click.UsageError("--signature, --tags, --allow-files: only a SavedModel has them")
-        if kind == FileKind.ONNX and (input_arrays or output_arrays):
-            raise click.UsageError("--input-arrays, --output-arrays: an ONNX model says what they are")
+        if kind in (FileKind.ONNX, FileKind.KERAS) and (input_arrays or output_arrays):
+            raise click.UsageError(
+                "--input-arrays, --output-arrays: an ONNX or Keras model says what they are"
+            )
         if kind == FileKind.ONNX:
             converter = _of_onnx(path, input_shapes, _names(channels_last) or [])
+        elif kind == FileKind.KERAS:
+            converter = _of_keras(path, keras_config, input_shapes)
         else:
             converter = _of_graph(path, _names(input_arrays), _names(output_arrays), input_shapes)
     sets = [
@@ -225,6 +237,15 @@ def _of_onnx(path: Path, input_shapes: str | None, channels_last: Sequence[str])
         return Converter.from_onnx(path, channels_last=channels_last)
     names = list(Converter.from_onnx(path).entries[0].inputs)
     return Converter.from_onnx(path, _shapes(input_shapes, names), channels_last=channels_last)
+
+
+def _of_keras(path: Path, config: Path | None, input_shapes: str | None) -> Converter:
+    from ..converter.converter import Converter
+
+    if input_shapes is None:
+        return Converter.from_keras_file(path, config)
+    names = list(Converter.from_keras_file(path, config).entries[0].inputs)
+    return Converter.from_keras_file(path, config, _shapes(input_shapes, names))
 
 
 def _names(text: str | None) -> list[str] | None:

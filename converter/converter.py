@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -129,6 +129,24 @@ class Converter(KnownSettings):
         from .onnx.model_import import onnx_entry
 
         return cls([onnx_entry(onnx_model, input_shapes, input_values, channels_last)])
+
+    @classmethod
+    def from_keras_file(
+        cls,
+        keras_file: str | PathLike[str] | bytes,
+        config: str | PathLike[str] | Mapping[str, object] | None = None,
+        input_shapes: Shapes | None = None,
+        custom_layers: Mapping[str, Callable[[Any], Any]] | None = None,
+    ) -> Converter:
+        """Of a Keras model, 2 or 3: a .keras or .h5 file, or its content. Keras is not needed; h5py is.
+
+        A file of weights alone needs config: what model.to_json() gives, or a file of it. input_shapes
+        replace those of inputs, by name; custom_layers are functions that make layers of classes that are
+        not Keras's, by the names of classes or layers (see docs/keras.md). No code of the file is run.
+        """
+        from .keras.model_import import keras_entry
+
+        return cls([keras_entry(keras_file, config, input_shapes, custom_layers)])
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:

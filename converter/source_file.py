@@ -11,6 +11,7 @@ from ..lite.errors import ModelError
 from .ir.graph_def_file import is_text, read_graph
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
+from .keras.model_file import is_keras
 from .onnx.model_file import is_onnx
 from .saved_model.loader import load_saved_model
 from .tfg.text_parser import parse_module
@@ -24,6 +25,7 @@ class FileKind(Enum):
     GRAPH_TEXT = "text of the graph IR"
     SAVED_MODEL = "SavedModel"
     ONNX = "ONNX model"
+    KERAS = "Keras model"
 
 
 # What the first line of the graph IR's text starts with, behind comments.
@@ -38,6 +40,8 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
         return FileKind.SAVED_MODEL
     with open(path, "rb") as file:
         start = file.read(1 << 16)
+    if is_keras(path, start):
+        return FileKind.KERAS
     if not is_text(start):
         return FileKind.ONNX if is_onnx(start) else FileKind.GRAPH_DEF
     for line in start.decode(errors="replace").split("\n"):
@@ -49,7 +53,7 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
 
 
 def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> Module:
-    """The graph in a GraphDef (.pb or .pbtxt), a text of the graph IR, a SavedModel, as it is there, or ONNX.
+    """The graph in a GraphDef (.pb, .pbtxt), text of the graph IR, SavedModel as it is, ONNX or Keras model.
 
     tags choose among the graphs of a SavedModel. ModelError when the file is damaged or holds no graph.
     """
@@ -62,6 +66,10 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
             return parse_module(path.read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise ModelError(f"{path.name}: not a text ({error})") from error
+    if kind == FileKind.KERAS:
+        from .keras.model_import import keras_entry
+
+        return keras_entry(path).module
     if kind == FileKind.ONNX:
         from .onnx.model_import import onnx_entry
 

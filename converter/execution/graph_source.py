@@ -6,18 +6,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import GraphDef
 from ..ir.graph_def_file import graph_def_of_bytes, read_graph
 from ..ir.module import Module
+from ..keras.model_file import is_keras
 from ..onnx.model_file import is_onnx
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
 from ..saved_model.model_folder import ModelFolder
 
+if TYPE_CHECKING:
+    from ..conversion import Entry
+
 # A GraphDef, its serialized form or file (.pb or .pbtxt), a module of the graph IR; a SavedModel, its
-# folder, or one of its signatures frozen; an ONNX model's file.
+# folder, or one of its signatures frozen; the file of an ONNX or Keras model.
 GraphSource = GraphDef | bytes | str | PathLike[str] | Module | SavedModel | FrozenGraph
 
 
@@ -41,10 +46,8 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
     """
     if isinstance(graph, str | PathLike):
         path = Path(graph)
-        if not path.is_dir() and _is_onnx(path):
-            from ..onnx.model_import import onnx_entry
-
-            entry = onnx_entry(path)
+        entry = None if path.is_dir() else _entry(path)
+        if entry is not None:
             return RunnableGraph(_graph_def(entry.module), entry.inputs, entry.outputs)
         graph = load_saved_model(path, allow_files=allow_files) if path.is_dir() else read_graph(path)
     if isinstance(graph, SavedModel):
@@ -56,9 +59,19 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
     return RunnableGraph(_graph_def(graph))
 
 
-def _is_onnx(path: Path) -> bool:
+def _entry(path: Path) -> Entry | None:
+    """The graph of an ONNX or Keras model, None of another file."""
     with open(path, "rb") as file:
-        return is_onnx(file.read(1 << 16))
+        start = file.read(1 << 16)
+    if is_keras(path, start):
+        from ..keras.model_import import keras_entry
+
+        return keras_entry(path)
+    if is_onnx(start):
+        from ..onnx.model_import import onnx_entry
+
+        return onnx_entry(path)
+    return None
 
 
 def _frozen(graph: FrozenGraph) -> RunnableGraph:

@@ -1,0 +1,1 @@
+"""Keras models as TensorFlow graphs of the IR, read without Keras."""
