@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ..onnx.tensor import Tensor
+from ...schema.graph_def import DT_BOOL, DT_FLOAT
+from ..building.tensor import Tensor
 from . import activations
 from .call import Call
 from .config import integers_of
@@ -48,12 +47,12 @@ def softmax(c: Call) -> Tensor:
     """Along an axis or several; where the mask is false the share is 0."""
     x, mask = c.x, c.optional(1, "mask")
     if mask is not None:
-        x = x + (1 - c.floats(mask)) * float(np.float32(-1e9) if c.importer.shared.is_keras_2 else _LOWEST)
-    return activations.softmax_over(x, integers_of(c.config.get("axis") or -1, "axis"))
+        mask = c.body.cast(mask, DT_BOOL) if mask.type != DT_FLOAT else mask > 0.5
+        x = mask.choose(x, -1e9)
+    axis = c.config.get("axis")
+    y = activations.softmax_over(x, integers_of(-1 if axis is None else axis, "axis"))
+    return y if mask is None or c.importer.shared.is_keras_2 else mask.choose(y, 0.0)
 
-
-# What Keras 3 adds where a float mask is false.
-_LOWEST = np.finfo(np.float32).min / 2
 
 REGISTRATIONS: dict[str, Kind] = {
     "Activation": Kind(activation, keeps_mask=True),

@@ -10,9 +10,9 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
 from ...schema.shown import shown
+from ..building.tensor import Tensor
 from ..onnx.activations import hard_sigmoid_of, softplus_of
 from ..onnx.movement import split_of
-from ..onnx.tensor import Tensor
 from .call import Call, Value, axis_of
 from .config import Config, cut
 
@@ -149,7 +149,7 @@ def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
     last = body.scalar(x.rank - 1, DT_INT32)
     sums = body.op("Cumsum", largest, last)
     ranks = body.constant(np.arange(1, size + 1, dtype=np.float32))
-    inside = body.cast(largest * ranks + 1 > sums, DT_FLOAT)
+    inside = body.cast(largest - (sums - 1) / ranks > 0, DT_FLOAT)
     places = body.integers([x.rank - 1])
     count = body.op("Sum", inside, places, keep_dims=True)
     total = body.op("Sum", largest * inside, places, keep_dims=True)

@@ -10,11 +10,11 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
+from ..building.body import Body
+from ..building.tensor import Tensor
 from ..ir.attributes import Attribute
-from ..onnx.body import Body
 from ..onnx.channels import channels_first, channels_last
 from ..onnx.element_types import inner_array
-from ..onnx.tensor import Tensor
 from .config import Config
 from .layer import Layer
 
@@ -51,7 +51,8 @@ def flat(given: Given) -> Iterator[Value]:
 class Call:
     """A layer with what it is called with. body takes the ops of the result.
 
-    config are the layer's settings, inputs the tensors of its first argument.
+    config are the layer's settings, inputs the tensors of its first argument. Functions of custom_layers are
+    given one: they make TensorFlow's ops with make, or by arithmetic on tensors.
     """
 
     def __init__(
@@ -145,6 +146,16 @@ class Call:
     def optional_weight(self, name: str, shape: Sequence[int | None] | None = None) -> Tensor | None:
         """A weight, None where the layer has none of the name."""
         return self.weight(name, shape) if name in (*self.layer.own, *self.layer.still) else None
+
+    def stored(self, name: str) -> Tensor:
+        """For a layer of an unknown class: a weight by its name in the file, as a constant.
+
+        Of .keras files names are "0", "1" ... and "part/0" of layers within, of .h5 files Keras's own.
+        """
+        if name not in self.layer.stored:
+            known = ", ".join(self.layer.stored) or "none"
+            raise ModelError(f"weight {name!r} is not in the file, it has {known}")
+        return self.body.constant(inner_array(self.layer.stored[name]), f"{self.layer.name}/{name}")
 
     def part(self, name: str, *arguments: Given, **named: Given) -> Result:
         """The result of a layer within this one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .activations import activation_of
 from .call import Call, Rule
 from .kind import Kind

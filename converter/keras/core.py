@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32, DT_INT64
+from ..building.tensor import Tensor
 from ..onnx.matmul import product
-from ..onnx.tensor import Tensor
 from .activations import activation_of
 from .call import Call, Result, Value
 from .config import Config
@@ -20,10 +20,10 @@ def dense(c: Call) -> Tensor:
     x = c.floats(c.x)
     kernel = c.weight("kernel", [x.sizes[-1], c.config.positive("units")])
     bias = c.optional_weight("bias", [kernel.sizes[1]])
-    return activation_of(c)(biased(_rows_by(x, kernel), bias))
+    return activation_of(c)(biased(rows_by(x, kernel), bias))
 
 
-def _rows_by(x: Tensor, kernel: Tensor) -> Tensor:
+def rows_by(x: Tensor, kernel: Tensor) -> Tensor:
     """x @ kernel; tensors of more than two axes as one matrix, where at most one of their sizes is open."""
     if x.rank <= 2:
         return product(x, kernel)
@@ -65,7 +65,7 @@ def reversible_embedding(c: Call) -> Value | Tensor:
     x = c.floats(c.x)
     tied = c.config.flag("tie_weights", True)
     table = c.weight("embeddings") if tied else c.weight("reverse_embeddings")
-    y = _rows_by(x, c.body.transposed(table, (1, 0)) if tied else table)
+    y = rows_by(x, c.body.transposed(table, (1, 0)) if tied else table)
     if not c.config.has("logit_soft_cap"):
         return y
     cap = c.config.real("logit_soft_cap")

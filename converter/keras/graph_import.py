@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.shown import shown
+from ..building.body import Body, Names
+from ..building.tensor import Tensor
 from ..ir.module import Function, Module
-from ..onnx.body import Body, Names
-from ..onnx.tensor import Tensor
 from .call import Call, Given, Result, Value, flat
 from .config import cut
 from .inbound import Node, Reference, nodes_of, references, tensors_at
@@ -91,7 +91,7 @@ class Importer:
         kind = kind_of(layer.kind)
         if kind is None:
             raise UnsupportedError(
-                f"the class is not known; custom_layers={{{layer.class_name!r}: function}} tells what it gives"
+                f"the class is not known; custom_layers={{{layer.class_name!r}: function}} makes it"
             )
         return _valued(kind.rule(call), _kept_mask(kind, call))
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
+from ..building.tensor import Tensor
 from ..onnx.matmul import product
-from ..onnx.tensor import Tensor
 
+_TABLE = 1024
 _REACH = {"bilinear": 1.0, "bicubic": 2.0, "lanczos3": 3.0, "lanczos5": 5.0}
 
 
@@ -74,7 +75,10 @@ def _cubic(distance: np.ndarray, a: float) -> np.ndarray:
 
 def _old_cubic(old: int, at: np.ndarray) -> np.ndarray:
     """Of TensorFlow's ResizeBicubic: places outside have no share, and the others are scaled up."""
-    places = np.floor(at)[:, None].astype(np.int64) + np.arange(-1, 3)
+    first = np.floor(at)
+    # Its weights come from a table.
+    at = first + np.round((at - first) * _TABLE) / _TABLE
+    places = first[:, None].astype(np.int64) + np.arange(-1, 3)
     share = _cubic(np.abs(places - at[:, None]), -0.5)
     share = np.where((places >= 0) & (places < old), share, 0)
     share = share / share.sum(1, keepdims=True)

@@ -9,6 +9,9 @@ import numpy as np
 
 from .config import Config
 
+# Classes whose names in a file are not those that they have in Python.
+_PYTHON_CLASSES = {"GroupQueryAttention": "GroupedQueryAttention"}
+
 
 @dataclass
 class Layer:
@@ -38,6 +41,11 @@ class Layer:
     def class_name(self) -> str:
         """The name of its class."""
         return self.kind.removeprefix("ops.")
+
+    @property
+    def group_name(self) -> str:
+        """The name that its groups of weights have in a file."""
+        return _PYTHON_CLASSES.get(self.class_name, self.class_name)
 
     def all(self) -> Iterator[Layer]:
         """This layer and all within it."""

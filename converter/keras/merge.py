@@ -7,8 +7,8 @@ from functools import reduce
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building.tensor import Tensor
 from ..onnx.matmul import product
-from ..onnx.tensor import Tensor
 from .call import Call, Rule, Value, axis_of
 from .kind import Kind
 from .normalization import unit

@@ -6,32 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import (
-    DT_BFLOAT16,
-    DT_BOOL,
-    DT_DOUBLE,
-    DT_FLOAT,
-    DT_HALF,
-    DT_INT8,
-    DT_INT16,
-    DT_INT32,
-    DT_INT64,
-    DT_STRING,
-    DT_UINT8,
-    DT_UINT16,
-    DT_UINT32,
-)
+from ...schema.graph_def import DT_FLOAT
 from ...schema.shown import shown
+from ..building.body import Body
+from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
 from ..ir.module import Graph
 from ..ir.node import Node
 from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
-from ..onnx.body import Body
-from ..onnx.tensor import Tensor
 from .call import Call, Given, Result, Value, flat
 from .config import Config, cut, integers_of
+from .dtypes import FLOATS, outside_type
 from .graph_import import FailedError, Importer, Refusal, Shared
 from .inbound import references
 from .layer import Layer, Model
@@ -39,22 +26,6 @@ from .model_file import ModelConfig, Source, read_model
 
 # So many refused layers are named for each reason.
 _NAMED = 3
-TYPES = {
-    "float32": DT_FLOAT,
-    "float16": DT_HALF,
-    "bfloat16": DT_BFLOAT16,
-    "float64": DT_DOUBLE,
-    "int8": DT_INT8,
-    "int16": DT_INT16,
-    "int32": DT_INT32,
-    "int64": DT_INT64,
-    "uint8": DT_UINT8,
-    "uint16": DT_UINT16,
-    "uint32": DT_UINT32,
-    "bool": DT_BOOL,
-    "string": DT_STRING,
-}
-_FLOATS = (DT_HALF, DT_BFLOAT16, DT_DOUBLE)
 CustomLayers = Mapping[str, Callable[[Call], Result]]
 
 
@@ -102,7 +73,7 @@ def _inputs(importer: Importer, model: Model, shapes: dict[str, Any], found: dic
             shape = None if given is None else [-1 if size is None else int(size) for size in given]
         tensor = _placeholder(importer.body, layer, shape, type)
         found[layer] = tensor.name
-        made.append(Value(importer.body.cast(tensor, DT_FLOAT) if type in _FLOATS else tensor))
+        made.append(Value(importer.body.cast(tensor, DT_FLOAT) if type in FLOATS else tensor))
     return made[0] if len(made) == 1 else made
 
 
@@ -150,9 +121,7 @@ def _input(layer: Layer, around: Config | None = None) -> tuple[str, list[int] |
 def _type(layer: Layer) -> int:
     dtype = layer.config.get("dtype")
     if layer.class_name == "InputLayer" and isinstance(dtype, str):
-        if dtype not in TYPES:
-            raise ModelError(f"layer {shown(layer.name)}: dtype must be one of Keras's, got {cut(dtype)}")
-        return TYPES[dtype]
+        return outside_type(dtype)
     return DT_FLOAT
 
 
@@ -177,25 +146,30 @@ def _outputs(model: Model, result: Result, body: Body) -> dict[str, str]:
     if len(names) != len(values):
         names = [f"output_{place}" for place in range(len(values))]
     found: dict[str, str] = {}
+    taken: set[str] = set()
     for name, value in zip(names, values, strict=True):
         count = sum(each == name or each.startswith(f"{name}_") for each in found) if name in found else 0
-        found[f"{name}_{count}" if count else name] = _named(value.tensor, name, body)
+        found[f"{name}_{count}" if count else name] = _named(value.tensor, name, body, taken)
     if not found:
         raise ModelError(f"model {shown(model.name)}: it must have outputs, it has none")
     return found
 
 
-def _named(tensor: Tensor, name: str, body: Body) -> str:
-    """The text by which the value is found; its node is called like the output where it can be."""
+def _named(tensor: Tensor, name: str, body: Body, taken: set[str]) -> str:
+    """The text by which the value is found; its node is called like the output where it can be.
+
+    taken are the nodes that are outputs already.
+    """
     value = tensor.value
     owner = value.owner
     assert isinstance(owner, Node)
-    if owner.op in ("Placeholder", "Const"):
+    if owner.op in ("Placeholder", "Const") or owner.name in taken:
         value = body.op("Identity", tensor).value
         owner = value.owner
         assert isinstance(owner, Node)
     if len(owner.results) == 1:
         owner.name = body.names.new(name)
+    taken.add(owner.name)
     return owner.name if value.index == 0 else f"{owner.name}:{value.index}"
 
 

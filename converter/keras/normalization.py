@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lite.errors import ModelError
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .call import Call, axis_of
 from .kind import Kind
 

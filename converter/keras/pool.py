@@ -9,7 +9,7 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .call import Call, Rule
 from .interpolation import by_matrix
 from .kind import Kind

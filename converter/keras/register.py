@@ -9,6 +9,22 @@ from .kind import Kind
 
 _CLASSES: dict[str, tuple[str, ...]] = {
     "activation_layers": ("Activation", "ELU", "LeakyReLU", "PReLU", "ReLU", "Softmax", "ThresholdedReLU"),
+    "attention": (
+        *("AdditiveAttention", "Attention", "GroupQueryAttention"),
+        *("MultiHeadAttention",),
+    ),
+    "categories": (
+        *("CategoryEncoding", "Discretization", "Hashing", "IntegerLookup", "Normalization"),
+        *("StringLookup",),
+    ),
+    "images": (
+        *("AugMix", "CenterCrop", "CutMix", "MixUp", "RandAugment", "RandomBrightness"),
+        *("RandomColorDegeneration", "RandomColorJitter", "RandomContrast", "RandomCrop"),
+        *("RandomElasticTransform", "RandomErasing", "RandomFlip", "RandomGaussianBlur"),
+        *("RandomGrayscale", "RandomHeight", "RandomHue", "RandomInvert", "RandomPerspective"),
+        *("RandomPosterization", "RandomRotation", "RandomSaturation", "RandomSharpness"),
+        *("RandomShear", "RandomTranslation", "RandomWidth", "RandomZoom", "Rescaling", "Resizing"),
+    ),
     "conv": (
         *("Conv1D", "Conv2D", "Conv3D", "DepthwiseConv1D", "DepthwiseConv2D", "SeparableConv1D"),
         *("SeparableConv2D",),
@@ -24,6 +40,34 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization"),
         *("SyncBatchNormalization", "UnitNormalization"),
     ),
+    "ops_arrays": (
+        *("ops.All", "ops.Amax", "ops.Amin", "ops.Any", "ops.Argmax", "ops.Argmin", "ops.BroadcastTo"),
+        *("ops.Concatenate", "ops.Cumsum", "ops.Einsum", "ops.ExpandDims", "ops.Flip", "ops.FullLike"),
+        *("ops.GetItem", "ops.Logsumexp", "ops.Matmul", "ops.Max", "ops.Mean", "ops.Min"),
+        *("ops.Moveaxis", "ops.Normalize", "ops.OneHot", "ops.OnesLike", "ops.Pad", "ops.Prod"),
+        *("ops.Repeat", "ops.Reshape", "ops.Softmax", "ops.Split", "ops.Squeeze", "ops.Stack"),
+        *("ops.Std", "ops.Sum", "ops.Swapaxes", "ops.Take", "ops.Tile", "ops.TopK", "ops.Transpose"),
+        *("ops.Unstack", "ops.Var", "ops.ZerosLike"),
+    ),
+    "ops_elementwise": (
+        *("ops.Abs", "ops.Absolute", "ops.Add", "ops.Arccos", "ops.Arccosh", "ops.Arcsin"),
+        *("ops.Arcsinh", "ops.Arctan", "ops.Arctan2", "ops.Arctanh", "ops.Cast", "ops.Ceil"),
+        *("ops.Clip", "ops.Copy", "ops.Cos", "ops.Cosh", "ops.Divide", "ops.Equal", "ops.Erf"),
+        *("ops.Exp", "ops.Expm1", "ops.Floor", "ops.FloorDivide", "ops.Greater", "ops.GreaterEqual"),
+        *("ops.Identity", "ops.Isfinite", "ops.Isnan", "ops.Less", "ops.LessEqual", "ops.Log"),
+        *("ops.Log10", "ops.Log1p", "ops.Log2", "ops.Logaddexp", "ops.LogicalAnd", "ops.LogicalNot"),
+        *("ops.LogicalOr", "ops.LogicalXor", "ops.Maximum", "ops.Minimum", "ops.Mod", "ops.Multiply"),
+        *("ops.Negative", "ops.NotEqual", "ops.Power", "ops.Reciprocal", "ops.Round", "ops.Rsqrt"),
+        *("ops.Sign", "ops.Sin", "ops.Sinh", "ops.Sqrt", "ops.Square", "ops.SquaredDifference"),
+        *("ops.StopGradient", "ops.Subtract", "ops.Tan", "ops.Tanh", "ops.TrueDivide", "ops.Where"),
+    ),
+    "ops_nn": (
+        *("ops.Celu", "ops.Elu", "ops.Gelu", "ops.Glu", "ops.HardShrink", "ops.HardSigmoid"),
+        *("ops.HardSilu", "ops.HardTanh", "ops.LeakyRelu", "ops.LogSigmoid", "ops.LogSoftmax"),
+        *("ops.Relu", "ops.Relu6", "ops.Selu", "ops.Sigmoid", "ops.Silu", "ops.SoftShrink"),
+        *("ops.Softplus", "ops.Softsign", "ops.SparsePlus", "ops.SparseSigmoid", "ops.Sparsemax"),
+        *("ops.Squareplus", "ops.TanhShrink"),
+    ),
     "pool": (
         *("AdaptiveAveragePooling1D", "AdaptiveAveragePooling2D", "AdaptiveAveragePooling3D"),
         *("AdaptiveMaxPooling1D", "AdaptiveMaxPooling2D", "AdaptiveMaxPooling3D", "AveragePooling1D"),
@@ -36,6 +80,12 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("UpSampling1D", "UpSampling2D", "UpSampling3D", "ZeroPadding1D", "ZeroPadding2D"),
         *("ZeroPadding3D",),
     ),
+    "rnn": ("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "GRU", "LSTM", "RNN", "SimpleRNN"),
+    "rnn_cells": (
+        *("ConvLSTMCell1D", "ConvLSTMCell2D", "ConvLSTMCell3D", "GRUCell", "LSTMCell", "SimpleRNNCell"),
+        *("StackedRNNCells",),
+    ),
+    "wrappers": ("Bidirectional", "TimeDistributed"),
 }
 
 FAMILIES: Families[dict[str, Kind]] = Families(__package__, _CLASSES)

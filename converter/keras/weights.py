@@ -35,7 +35,7 @@ def _fill_by_paths(layer: Layer, root: Group, path: str, done: set[int]) -> None
         return
     done.add(id(layer.weights))
     if isinstance(layer, Model):
-        for name, inner in _paths(layer.layers.values()):
+        for name, inner in numbered(layer.layers.values()):
             old = f"{path}{_OLD_LAYERS}/{name}"
             at = old if root.group(f"{path}layers") is None and root.group(old) else f"{path}layers/{name}"
             _fill_by_paths(inner, root, f"{at}/", done)
@@ -71,11 +71,11 @@ def _found(root: Group, path: str, attribute: str) -> str:
     return hidden if root.group(f"{path}{attribute}") is None and root.group(hidden) else path + attribute
 
 
-def _paths(layers: Iterable[Layer]) -> Iterator[tuple[str, Layer]]:
+def numbered(layers: Iterable[Layer]) -> Iterator[tuple[str, Layer]]:
     """Each layer with the name of its group: its class, numbered."""
     used: dict[str, int] = {}
     for layer in layers:
-        name = snake_case(layer.class_name)
+        name = snake_case(layer.group_name)
         used[name] = used.get(name, -1) + 1
         yield (f"{name}_{used[name]}" if used[name] else name), layer
 
@@ -119,7 +119,7 @@ def _give_foreign(layer: Layer, foreign: Sequence[Layer], group: Group, names: S
 def asset_paths(layer: Layer, path: str = "") -> Iterator[tuple[str, Layer]]:
     """Each layer of the model with the folder of its assets."""
     if isinstance(layer, Model):
-        for name, inner in _paths(layer.layers.values()):
+        for name, inner in numbered(layer.layers.values()):
             yield from asset_paths(inner, f"{path}layers/{name}/")
         return
     yield path, layer

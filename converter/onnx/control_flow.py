@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from ..ir.node import RETURN, Node
 from ..ir.types import TensorType, element_type
 from .call import Call, Held, Rule, axis_of
 from .element_types import inner_type
-from .graph_import import Importer, declared_shape
+from .graph_import import declared_shape
 
 
 def outer_names(graph: GraphProto) -> Iterator[str]:
@@ -42,14 +43,24 @@ def captures(c: Call, *graphs: GraphProto) -> dict[str, Tensor]:
     return found
 
 
+class Site(Protocol):
+    """A call of a node or layer, in whose place a loop is made. importer makes functions of the module."""
+
+    importer: Any
+    body: Body
+
+    def make(self, op: str, *inputs: Tensor, **attributes: Any) -> Tensor:
+        """The first result of a TensorFlow op."""
+
+
 class Region:
     """A function under construction, which stands for a subgraph. given are its arguments."""
 
-    def __init__(self, c: Call, what: str, types: Sequence[Tensor]) -> None:
+    def __init__(self, c: Site, what: str, types: Sequence[Tensor]) -> None:
         self.function: Function = c.importer.new_function(f"{c.body.prefix}/{what}")
         body = Body(self.function.body, c.importer.shared.names)
         body.prefix = what
-        self.importer: Importer = c.importer.inner(body)
+        self.importer = c.importer.inner(body)
         self.body = body
         self.given = [self._argument(body, place, like) for place, like in enumerate(types)]
 
@@ -170,7 +181,7 @@ Turn = Callable[[Region, Tensor, Sequence[Tensor], dict[str, Tensor]], list[Tens
 
 
 def while_loop(
-    c: Call,
+    c: Site,
     outer: dict[str, Tensor],
     carried: Sequence[Tensor],
     scans: int,
@@ -241,7 +252,7 @@ def _loop_shape(before: Tensor, after: Tensor | None) -> tuple[int, ...] | None:
 
 
 def _listed_types(
-    c: Call, outer: dict[str, Tensor], carried: Sequence[Tensor], scans: int, turn: Turn
+    c: Site, outer: dict[str, Tensor], carried: Sequence[Tensor], scans: int, turn: Turn
 ) -> list[TensorType]:
     """What one turn lists, as a turn on trial tells."""
     if not scans:
@@ -257,7 +268,7 @@ def _listed_types(
     return [TensorType(element_type(x.type), plain_shape(x.shape)) for x in results[1 + len(carried) :]]
 
 
-def _list(c: Call, type: TensorType, count: Tensor | None) -> Tensor:
+def _list(c: Site, type: TensorType, count: Tensor | None) -> Tensor:
     shape = type.shape
     if shape is None:
         raise UnsupportedError("what each turn lists must have a known rank")

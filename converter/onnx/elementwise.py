@@ -36,14 +36,20 @@ def sign(c: Call) -> Tensor:
 
 def acos(c: Call) -> Tensor:
     """The angle of the point (x, sqrt(1 - x^2))."""
-    x = c.input(0)
-    return c.make("Atan2", _opposite(x), x)
+    return acos_of(c.input(0))
+
+
+def acos_of(x: Tensor) -> Tensor:
+    return x.body.op("Atan2", _opposite(x), x)
 
 
 def asin(c: Call) -> Tensor:
     """The angle of the point (sqrt(1 - x^2), x)."""
-    x = c.input(0)
-    return c.make("Atan2", x, _opposite(x))
+    return asin_of(c.input(0))
+
+
+def asin_of(x: Tensor) -> Tensor:
+    return x.body.op("Atan2", x, _opposite(x))
 
 
 def _opposite(x: Tensor) -> Tensor:
@@ -52,19 +58,28 @@ def _opposite(x: Tensor) -> Tensor:
 
 def atan(c: Call) -> Tensor:
     """The angle of the point (1, x)."""
-    x = c.input(0)
-    return c.make("Atan2", x, x.apply("OnesLike"))
+    return atan_of(c.input(0))
+
+
+def atan_of(x: Tensor) -> Tensor:
+    return x.body.op("Atan2", x, x.apply("OnesLike"))
 
 
 def tan(c: Call) -> Tensor:
     """sin(x) / cos(x)."""
-    x = c.input(0)
+    return tan_of(c.input(0))
+
+
+def tan_of(x: Tensor) -> Tensor:
     return x.apply("Sin") / x.apply("Cos")
 
 
 def sinh(c: Call) -> Tensor:
     """(e^x - e^-x) / 2; near 0, where that cancels, x + x^3 / 6 + x^5 / 120 + x^7 / 5040."""
-    x = c.input(0)
+    return sinh_of(c.input(0))
+
+
+def sinh_of(x: Tensor) -> Tensor:
     square = x.apply("Square")
     small = x * (1 + square * (1 / 6 + square * (1 / 120 + square * (1 / 5040))))
     return (x.apply("Abs") < 1).choose(small, (x.apply("Exp") - (-x).apply("Exp")) * 0.5)
@@ -72,27 +87,39 @@ def sinh(c: Call) -> Tensor:
 
 def cosh(c: Call) -> Tensor:
     """(e^x + e^-x) / 2."""
-    x = c.input(0)
+    return cosh_of(c.input(0))
+
+
+def cosh_of(x: Tensor) -> Tensor:
     return (x.apply("Exp") + (-x).apply("Exp")) * 0.5
 
 
 def asinh(c: Call) -> Tensor:
     """sign(x) log(|x| + sqrt(x^2 + 1))."""
-    x = c.input(0)
+    return asinh_of(c.input(0))
+
+
+def asinh_of(x: Tensor) -> Tensor:
     size = x.apply("Abs")
     root = (size.apply("Square") + 1).apply("Sqrt")
-    return x.apply("Sign") * c.make("Log1p", size + size.apply("Square") / (root + 1))
+    return x.apply("Sign") * (size + size.apply("Square") / (root + 1)).apply("Log1p")
 
 
 def acosh(c: Call) -> Tensor:
     """log(x + sqrt(x^2 - 1))."""
-    x = c.input(0)
+    return acosh_of(c.input(0))
+
+
+def acosh_of(x: Tensor) -> Tensor:
     return (x + ((x - 1) * (x + 1)).apply("Sqrt")).apply("Log")
 
 
 def atanh(c: Call) -> Tensor:
     """log((1 + x) / (1 - x)) / 2."""
-    x = c.input(0)
+    return atanh_of(c.input(0))
+
+
+def atanh_of(x: Tensor) -> Tensor:
     return ((1 + x) / (1 - x)).apply("Log") * 0.5
 
 
