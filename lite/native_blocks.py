@@ -19,15 +19,21 @@ STOPPED = -3
 # many KiB it touches, 1 at least: it decides how often the clock is looked at.
 ROW = np.dtype([("kernel", np.int64), ("args", np.int64), ("chunks", np.int64), ("cost", np.int64)])
 
+# What a row that is cut into chunks has taken at best in its trials, in ns: alone, and with the pool's
+# threads. runs counts the runs; executor.py says which are trials.
+CHOICE = np.dtype([("runs", np.int64), ("alone", np.int64), ("shared", np.int64)])
+
 # A list of rows, as run_plan takes it. pool is the address of a POOL, 0 for one thread;
-# helpers is how many of its threads may join in. status and failed_row are written when a row
-# fails. cancellation is the address of a CANCELLATION. The last one is CPython's function of this name.
+# helpers is how many of its threads may join in, choices where a CHOICE for each row lies. status and
+# failed_row are written when a row fails. cancellation is the address of a CANCELLATION. The last one is
+# CPython's function of this name.
 PLAN = np.dtype(
     [
         ("rows", np.int64),
         ("count", np.int64),
         ("pool", np.int64),
         ("helpers", np.int64),
+        ("choices", np.int64),
         ("status", np.int64),
         ("failed_row", np.int64),
         ("cancellation", np.int64),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .cancellation import Cancellation, python_function
-from .native_blocks import PLAN, ROW
+from .native_blocks import CHOICE, PLAN, ROW
 
 if TYPE_CHECKING:
     from .kernel_call import KernelLibrary
@@ -39,7 +39,7 @@ def _payload_offset() -> int:
     return offset if proved else -1
 
 
-def _run_kept(run: Callable[[int, int, int], int], kept: tuple[np.ndarray, object, object]) -> int:
+def _run_kept(run: Callable[[int, int, int], int], kept: tuple[np.ndarray, *tuple[object, ...]]) -> int:
     """Run the plan whose block is the first of what it needs."""
     return run(kept[0].ctypes.data, 0, 1)
 
@@ -57,7 +57,7 @@ class NativePlan:
     One plan must not run in two threads at once.
     """
 
-    __slots__ = ("_block", "_cancellation", "_run", "invoke", "rows", "runner")
+    __slots__ = ("_block", "_cancellation", "_choices", "_run", "invoke", "rows", "runner")
 
     def __init__(
         self,
@@ -74,9 +74,12 @@ class NativePlan:
         block = self._block[0]
         block["rows"] = rows.ctypes.data
         block["count"] = len(rows)
+        self._choices: np.ndarray | None = None
         if pool is not None:
             block["pool"] = pool.address
             block["helpers"] = pool.helpers
+            self._choices = np.zeros(len(rows), CHOICE)
+            block["choices"] = self._choices.ctypes.data
         block["cancellation"] = self._cancellation.address
         block["PyLong_FromLongLong"] = python_function("PyLong_FromLongLong")
         # Kernels that run other plans call `runner` with a plan's address.
@@ -105,6 +108,7 @@ class NativePlan:
         """Run one row by itself, as one does whose outputs were resized; returns its status."""
         block = self._block.copy()
         block["rows"] = self.rows.ctypes.data + index * ROW.itemsize
+        block["choices"] += index * CHOICE.itemsize
         block["count"] = 1
         status: int = self._run(block.ctypes.data, 0, 1)
         if status:
@@ -113,8 +117,9 @@ class NativePlan:
         return status
 
     def _entry(self, library: KernelLibrary) -> Callable[[], int]:
+        kept = (self._block, self.rows, self._choices, self._cancellation)
         if _payload_offset() < 0:
-            return partial(_run_kept, self._run, (self._block, self.rows, self._cancellation))
+            return partial(_run_kept, self._run, kept)
         new = ctypes.pythonapi.PyCFunction_NewEx
         new.restype = ctypes.py_object
         new.argtypes = (ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
@@ -122,7 +127,5 @@ class NativePlan:
         holder = self.address.to_bytes(8, "little")
         # The last argument becomes __module__, which may be any object: it keeps what the
         # function reads alive for as long as the function itself.
-        entry: Callable[[], int] = new(
-            ctypes.addressof(method), holder, (method, self._block, self.rows, self._cancellation)
-        )
+        entry: Callable[[], int] = new(ctypes.addressof(method), holder, (method, *kept))
         return entry

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
+from numlite.kernels.compiled.driver.executor import RUNS, TRIALS
 from numlite.lite import thread_pool
 from numlite.lite.native_plan import NativePlan
 from numlite.lite.thread_pool import shared_pool
@@ -118,3 +120,55 @@ def test_the_pool_works_without_futexes() -> None:
     script = NO_FUTEX.format(path=os.path.dirname(__file__))
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def choices(plan: NativePlan) -> np.ndarray:
+    assert plan._choices is not None
+    return plan._choices
+
+
+def test_a_row_is_tried_both_ways_and_then_runs_the_faster_one() -> None:
+    work = Work([8, 1], 2000)
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
+    for _ in range(TRIALS):
+        assert plan.invoke() == 0
+    cut, whole = choices(plan)
+    assert cut["runs"] == TRIALS and cut["alone"] > 0 and cut["shared"] > 0
+    assert whole.tolist() == (0, 0, 0)
+    block = thread_pool._workers.block  # type: ignore[union-attr]
+    for alone, shared, is_shared in ((1000, 100, True), (1000, 990, False), (100, 1000, False)):
+        cut["alone"], cut["shared"], cut["runs"] = alone, shared, TRIALS
+        epoch = int(block["ticket"][0]) >> 32
+        for _ in range(5):
+            assert plan.invoke() == 0
+        assert (int(block["ticket"][0]) >> 32 != epoch) == is_shared
+    assert work.done(TRIALS + 15)
+
+
+def test_trials_come_again() -> None:
+    work = Work([3])
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
+    for n in range(RUNS + 2):
+        assert plan.invoke() == 0
+        if n == TRIALS:
+            choices(plan)["alone"] = choices(plan)["shared"] = -1
+    assert choices(plan)["runs"] == 2 and choices(plan)["alone"] > 0 and choices(plan)["shared"] > 0
+    assert work.done(RUNS + 2)
+
+
+def test_a_row_by_itself_has_its_own_choice() -> None:
+    work = Work([2, 3])
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(2, LIBRARY))
+    assert plan.run_row(1) == 0
+    assert choices(plan)["runs"].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("num_threads", [8, 64])
+def test_more_threads_than_processors_run_each_chunk_once(num_threads: int) -> None:
+    chunks = [1, 2, 7, 64, 100, 4 * num_threads]
+    work = Work(chunks, 500)
+    plan = NativePlan(work.rows, LIBRARY, shared_pool(num_threads, LIBRARY))
+    for n in range(30):
+        choices(plan)["shared"] = 0 if n % 3 else 1 << 40
+        assert plan.invoke() == 0
+    assert work.done(30)

@@ -8,11 +8,14 @@ when the epoch has moved on, so that what was read of the call is that epoch's. 
 claims chunks like everyone else and at the end waits for claimed chunks only: a worker that
 never wakes costs nothing. A publisher that finds the pool taken runs its chunks alone.
 A run that is to stop leaves out the chunks that nobody has begun.
+
+Whether threads help is measured: two processors may be one core, or busy with other work. The first runs of a
+row that is cut are trials, in turns with the pool and alone, and from then on it runs the faster way.
 """
 
 from numba import carray, njit
 
-from ....lite.native_blocks import PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
+from ....lite.native_blocks import CHOICE, PLAN, PLAN_HOLDER, POOL, RAISED, ROW, STOPPED, field_offset
 from ..language.memory import record_pointer
 from ..language.primitives import (
     atomic_add,
@@ -26,13 +29,14 @@ from ..language.primitives import (
     pause,
 )
 from .cancellation import STOP as STOP_RUN
-from .cancellation import cancellation_at, credit_of, is_stopped, look, spend
+from .cancellation import cancellation_at, credit_of, is_stopped, look, now_ns, spend
 from .kernel_source import KernelSources
 
 kernels = KernelSources()
 
 plan_at = record_pointer(PLAN)
 row_at = record_pointer(ROW)
+choice_at = record_pointer(CHOICE)
 
 TICKET, DONE, ASLEEP, WAKEUPS, TAKEN, STOP = (
     field_offset(POOL, name) for name in ("ticket", "done", "asleep", "wakeups", "taken", "stop")
@@ -43,7 +47,7 @@ CALL_KERNEL, CALL_ARGS, CALL_CHUNKS, CALL_STATUS, CALL_CANCELLATION = (
 SYSCALL, FUTEX, SCHED_YIELD, SLEEP, SLEEP_TIME = (
     field_offset(POOL, name) for name in ("syscall", "futex", "sched_yield", "sleep", "sleep_time")
 )
-ROW_BYTES = ROW.itemsize
+ROW_BYTES, CHOICE_BYTES = ROW.itemsize, CHOICE.itemsize
 
 MOST_CHUNKS = (1 << 20) - 1
 MOST_HELPERS = (1 << 12) - 1
@@ -52,6 +56,9 @@ EPOCHS = (1 << 31) - 1
 FUTEX_WAIT_PRIVATE = 128
 FUTEX_WAKE_PRIVATE = 129
 PUBLISHER_SPINS = 2000
+TRIALS = 6  # half of them alone
+RUNS = 512  # from trials to trials
+LEAST_GAIN = 16  # the pool must save one part in so many of the time alone
 
 
 @njit(error_model="numpy")
@@ -123,6 +130,38 @@ def run_alone(row, cancellation):
 
 
 @njit(error_model="numpy")
+def run_with_pool(plan, row, cancellation):
+    """Run a row's chunks with the pool, alone where another plan has it; returns the status."""
+    if compare_and_swap(plan.pool + TAKEN, 0, 1) == 0:
+        return run_alone(row, cancellation)
+    status = run_shared(plan.pool, plan.helpers, row, cancellation)
+    atomic_store(plan.pool + TAKEN, 0)
+    return status
+
+
+@njit(error_model="numpy")
+def run_cut(plan, index, row, cancellation):
+    """Run a row of several chunks the way that was faster, or try one; returns the status."""
+    choice = carray(choice_at(plan.choices + CHOICE_BYTES * index), 1)[0]
+    turn = choice.runs
+    choice.runs = (turn + 1) % RUNS
+    if turn >= TRIALS:
+        if choice.shared > choice.alone - choice.alone // LEAST_GAIN:
+            return run_alone(row, cancellation)
+        return run_with_pool(plan, row, cancellation)
+    is_alone = turn & 1 == 1  # first with the threads, which wake up then
+    clock = carray(cancellation_at(cancellation), 1)[0]
+    begin = now_ns(clock, cancellation)
+    status = run_alone(row, cancellation) if is_alone else run_with_pool(plan, row, cancellation)
+    taken = now_ns(clock, cancellation) - begin
+    if is_alone:
+        choice.alone = taken if turn < 2 else min(taken, choice.alone)
+    else:
+        choice.shared = taken if turn < 2 else min(taken, choice.shared)
+    return status
+
+
+@njit(error_model="numpy")
 def run_rows(plan):
     """Run the rows in order up to the first that fails; its number and status go into the plan."""
     at = plan.rows
@@ -141,11 +180,10 @@ def run_rows(plan):
             status = STOPPED
         elif row.chunks == 1:
             status = call3(row.kernel, row.args, 0, 1)
-        elif plan.helpers == 0 or compare_and_swap(plan.pool + TAKEN, 0, 1) == 0:
+        elif plan.helpers == 0:
             status = run_alone(row, cancellation)
         else:
-            status = run_shared(plan.pool, plan.helpers, row, cancellation)
-            atomic_store(plan.pool + TAKEN, 0)
+            status = run_cut(plan, index, row, cancellation)
         if status != 0:
             plan.status = status
             plan.failed_row = index
