@@ -253,7 +253,7 @@ def _show_list() -> None:
     from ..converter.optimizers.rule_table import rules_of
 
     for each in OPTIMIZERS:
-        state = ("on by default" if each.is_on_by_default else "off by default") if each.home else "not built"
+        state = "on by default" if each.is_on_by_default else "off by default"
         echo(f"{each.name} ({each.field}): {state}")
         for rule in rules_of(each):
             echo(f"    {rule.name}")

@@ -72,7 +72,7 @@ def _rewrites(result: OptimizationResult) -> Iterable[tuple[object, ...]]:
 
 
 def _memory(before: GrapplerItem, after: GrapplerItem) -> Iterable[tuple[object, ...]]:
-    from ..converter.optimizers.memory_estimate import memory_estimate
+    from ..converter.optimizers.memory.estimate import memory_estimate
     from ..converter.optimizers.properties import GraphProperties
 
     found = []

@@ -34,6 +34,18 @@ op {
   attr { name: "num_outs" type: "int" has_minimum: true minimum: 1 }
   attr { name: "T" type: "type" }
 }
+op {
+  name: "_CopyFromGpuToHost"
+  input_arg { name: "input" type_attr: "T" }
+  output_arg { name: "output" type_attr: "T" }
+  attr { name: "T" type: "type" }
+}
+op {
+  name: "_CopyFromHostToGpu"
+  input_arg { name: "input" type_attr: "T" }
+  output_arg { name: "output" type_attr: "T" }
+  attr { name: "T" type: "type" }
+}
 """
 
 

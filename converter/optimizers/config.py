@@ -45,12 +45,13 @@ class CustomOptimizer:
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and five more.
+    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and six more.
 
     target is one of TARGETS. assume_valid_feeds trusts the declared shapes of feeds. stages switches single
-    rules on or off by name. compute_capability is that of the GPUs that nodes are placed on. Values of
-    another kind are taken where their meaning is plain: a toggle is also True, False, its name or its
-    number. Raises ValueError for others.
+    rules on or off by name. compute_capability is that of the GPUs that nodes are placed on,
+    device_memory_bytes the memory of each device (0: nobody says). Values of another kind are taken where
+    their meaning is plain: a toggle is also True, False, its name or its number. Raises ValueError for
+    others.
     """
 
     cpu_layout_conversion: CpuLayout = CpuLayout.NO_CONVERSION_ON_CPU
@@ -95,6 +96,7 @@ class OptimizerConfig:
     stages: Mapping[str, bool] = field(default_factory=dict)
     onednn: bool = True
     compute_capability: float = 8.0
+    device_memory_bytes: int = 0
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -105,7 +105,6 @@ class MetaOptimizer:
         for name in config.optimizers:
             known = optimizer(name)
             if known is not None:
-                known.function()
                 level = known.level(config)
                 found.append(Pass(known.name, Toggle.DEFAULT if level == Toggle.OFF else level, known))
             elif name.startswith("tfg:"):

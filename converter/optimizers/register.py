@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
-from ...lite.errors import UnsupportedError
 from .config import OptimizerConfig
 from .toggle import MemoryMode, Toggle
 from .turn import Turn
@@ -17,14 +16,14 @@ class Optimizer:
     """One optimizer: its name among config.optimizers, the name of TensorFlow's class, and its field of the
     config.
 
-    is_on_by_default: it runs for DEFAULT, too. runs_once: in the first iteration only. home is
-    "module:function" of this folder, "" for one that is not built.
+    home is "module:function" of this folder. is_on_by_default: it runs for DEFAULT, too. runs_once: in the
+    first iteration only.
     """
 
     name: str
     class_name: str
     field: str
-    home: str = ""
+    home: str
     is_on_by_default: bool = True
     runs_once: bool = False
 
@@ -33,17 +32,13 @@ class Optimizer:
         self.function()(turn)
 
     def function(self) -> Callable[[Turn], None]:
-        """What it does. UnsupportedError for one that is not built."""
-        if not self.home:
-            raise UnsupportedError(
-                f"optimizer {self.name!r}: is not built; leave it out, or set {self.field} to off"
-            )
+        """What it does."""
         module, _, name = self.home.partition(":")
         found: Callable[[Turn], None] = getattr(import_module(f".{module}", __package__), name)
         return found
 
     def level(self, config: OptimizerConfig) -> Toggle:
-        """How far it goes; OFF when it does not run. UnsupportedError when it is asked for and not built."""
+        """How far it goes; OFF when it does not run."""
         held = getattr(config, self.field)
         if self.field == "disable_model_pruning":
             return Toggle.OFF if held else Toggle.ON
@@ -55,9 +50,7 @@ class Optimizer:
         elif self.field == "auto_parallel":
             held = Toggle.ON if held.enable else Toggle.OFF
         if held == Toggle.DEFAULT:
-            return Toggle.DEFAULT if self.is_on_by_default and self.home else Toggle.OFF
-        if held in (Toggle.ON, Toggle.AGGRESSIVE):
-            self.function()
+            return Toggle.DEFAULT if self.is_on_by_default else Toggle.OFF
         return Toggle(held)
 
 
@@ -134,12 +127,22 @@ OPTIMIZERS = (
     Optimizer("remap", "remapper", "remapping", "remapper.register:fuse"),
     Optimizer("loop", "loop_optimizer", "loop_optimization", "loop:simplify_loops", runs_once=True),
     Optimizer("dependency", "dependency_optimizer", "dependency_optimization", "dependency:simplify"),
-    Optimizer("memory", "memory_optimizer", "memory_optimization", runs_once=True),
-    Optimizer("autoparallel", "auto_parallel", "auto_parallel", is_on_by_default=False),
+    Optimizer(
+        "memory", "memory_optimizer", "memory_optimization", "memory.register:save_memory", runs_once=True
+    ),
+    Optimizer(
+        "autoparallel",
+        "auto_parallel",
+        "auto_parallel",
+        "auto_parallel:replicate",
+        is_on_by_default=False,
+        runs_once=True,
+    ),
     Optimizer(
         "scoped_allocator",
         "scoped_allocator_optimizer",
         "scoped_allocator_optimization",
+        "scoped_allocator:allocate_together",
         is_on_by_default=False,
     ),
 )

@@ -7,15 +7,18 @@ from typing import Any
 
 from ..graph.rule import Rule
 from .arithmetic.register import STAGES
+from .auto_parallel import add_gradients
 from .constant_controls import drop_needless_controls, drop_unused_constant
 from .constant_folding import FOLDING
 from .debug_stripper import strip_check, strip_effect, strip_v2
 from .dependency import become_no_op, bypass, drop_unused_no_op
 from .implementation_selector import index_of_device, preferred_function
 from .loop import remove_dead_branches, remove_unread_pushes
+from .memory.register import MEMORY
 from .pruning import drop_idle, skip_pass_on, split_identity_n
 from .register import OPTIMIZERS, Optimizer
 from .remapper.register import PRIVATE, PUBLIC
+from .scoped_allocator import join
 from .shape import prod_of_shape, quotient_of_sizes
 
 _RULES: dict[str, Sequence[Rule[Any]]] = {
@@ -27,6 +30,9 @@ _RULES: dict[str, Sequence[Rule[Any]]] = {
     "arithmetic": STAGES,
     "remap": (*PRIVATE, *PUBLIC),
     "loop": (remove_dead_branches, remove_unread_pushes),
+    "memory": MEMORY,
+    "autoparallel": (add_gradients,),
+    "scoped_allocator": (join,),
     "dependency": (drop_needless_controls, become_no_op, bypass, drop_unused_no_op),
 }
 
@@ -42,9 +48,7 @@ def table() -> str:
     """
     lines = ["| optimizer | field of the config | runs |", "|---|---|---|"]
     for each in OPTIMIZERS:
-        runs = "not built: asked for, it is an UnsupportedError"
-        if each.home:
-            runs = "by default" if each.is_on_by_default else "when it is on"
+        runs = "by default" if each.is_on_by_default else "when it is on"
         lines.append(f"| {each.name} ({each.class_name}) | {each.field} | {runs} |")
     lines += ["", "| rule | what it does | needs | keeps bits |", "|---|---|---|---|"]
     for each in OPTIMIZERS:

@@ -64,6 +64,11 @@ def called(c: ShapeContext) -> Results:
     return shapes if len(shapes) == len(c.given) else [None] * len(c.given)
 
 
+def split_as_noted(c: ShapeContext) -> Results:
+    """_ScopedAllocatorSplit: what the attribute says."""
+    return c.shapes("shapes")
+
+
 REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Switch", "RefSwitch", "_SwitchN"), switch),
     **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"), called),
@@ -73,5 +78,6 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     "_Arg": argument,
     "Range": range_,
     "LinSpace": linspace,
-    "ImmutableConst": placeholder,
+    **dict.fromkeys(("ImmutableConst", "_ScopedAllocator", "_ScopedAllocatorConcat"), placeholder),
+    "_ScopedAllocatorSplit": split_as_noted,
 }

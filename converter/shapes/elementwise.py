@@ -38,6 +38,7 @@ _UNARY = (
     *("QuantizeAndDequantizeV4", "AsString", "StringLower", "StringUpper", "StringStrip", "StringLength"),
     *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber"),
     *("_TensorToHashBucketFast", "_MklSwish", "_MklFusedMish", "_MklFusedInstanceNorm"),
+    *("_CopyFromGpuToHost", "_CopyFromHostToGpu", "CollectiveReduce"),
     *("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
     *("DecodeBase64", "EncodeBase64", "UnicodeScript", "UnicodeTranscode", "ReadFile"),
     *("TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate"),

@@ -42,7 +42,7 @@ REGISTRATIONS = (
         kernel(op, identity, T=ANY)
         for op in (
             *("Identity", "StopGradient", "PreventGradient", "Snapshot", "DebugGradientIdentity"),
-            "GuaranteeConst",
+            *("GuaranteeConst", "_CopyFromGpuToHost", "_CopyFromHostToGpu"),
         )
     ),
     kernel("IdentityN", identity_n, T=ANY),

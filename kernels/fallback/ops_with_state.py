@@ -9,6 +9,7 @@ STATE: dict[str, tuple[str, ...]] = {
         *("LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"),
         "FixedUnigramCandidateSampler",
     ),
+    "collective": ("CollectiveReduce",),
     "constant": ("Const", "HostConst", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault"),
     "control_flow": (
         *("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "If", "StatelessIf", "Case"),
@@ -25,7 +26,8 @@ STATE: dict[str, tuple[str, ...]] = {
     "file": ("ReadFile", "WriteFile", "SaveV2", "RestoreV2"),
     "identity": (
         *("Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "NoOp", "Empty"),
-        *("DeepCopy", "DebugGradientIdentity", "GuaranteeConst"),
+        *("DeepCopy", "DebugGradientIdentity", "GuaranteeConst", "_CopyFromGpuToHost"),
+        "_CopyFromHostToGpu",
     ),
     "iterator": (
         *("Iterator", "IteratorV2", "OneShotIterator", "AnonymousIteratorV3", "MakeIterator"),
@@ -84,6 +86,7 @@ STATE: dict[str, tuple[str, ...]] = {
         *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
         *("DestroyResourceOp", "ResourceCountUpTo"),
     ),
+    "scoped_allocator": ("_ScopedAllocator", "_ScopedAllocatorConcat", "_ScopedAllocatorSplit"),
     "stack": (
         *("Stack", "StackPush", "StackPop", "StackClose"),
         *("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"),

@@ -32,7 +32,7 @@ def test_all_forms_of_a_message_say_the_same(form) -> None:  # type: ignore[no-u
 
 
 def test_it_has_all_fields_of_a_rewriter_config() -> None:
-    own = {"target", "assume_valid_feeds", "stages", "onednn", "compute_capability"}
+    own = {"target", "assume_valid_feeds", "stages", "onednn", "compute_capability", "device_memory_bytes"}
     names = set(OptimizerConfig.__dataclass_fields__) - own
     assert names == {field.name for field in RewriterConfig.DESCRIPTOR.fields}
 

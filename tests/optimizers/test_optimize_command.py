@@ -95,7 +95,7 @@ def test_a_node_is_explained(graph: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_the_list_names_optimizers_and_rules(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--list") == 0
     shown = capsys.readouterr().out
-    assert "memory (memory_optimization): not built" in shown and "    convert_pow\n" in shown
+    assert "memory (memory_optimization): on by default" in shown and "    convert_pow\n" in shown
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,10 @@ def test_the_list_names_optimizers_and_rules(capsys: pytest.CaptureFixture[str])
         ([], "--fetches: a graph must have some, got none"),
         (["--fetches", "no_such"], "preserved nodes must be in the graph, got ['no_such']"),
         (["--fetches", "y0", "--optimizers", "no_such"], "--optimizers: there is no 'no_such'"),
-        (["--fetches", "y0", "--optimizers", "memory"], "optimizer 'memory': is not built"),
+        (
+            ["--fetches", "y0", "--set", "experimental_conditional_code_motion=on"],
+            "experimental_conditional_code_motion: is not built",
+        ),
         (["--fetches", "y0", "--set", "no_such=on"], "keys must be of"),
         (["--fetches", "y0", "--set", "remapping=often"], "remapping: toggle: must be one of"),
         (["--fetches", "y0", "--set", "remapping"], "--set: must be FIELD=VALUE"),

@@ -88,4 +88,6 @@ def test_what_is_no_level_is_refused() -> None:
     ):
         GraphRunner(made.graph_def, optimize="much")
     with pytest.raises(UnsupportedError, match="is not built"):
-        run_graph(made.graph_def, made.feeds, made.fetches, optimize={"optimizers": ["memory"]})
+        run_graph(
+            made.graph_def, made.feeds, made.fetches, optimize={"experimental_conditional_code_motion": True}
+        )

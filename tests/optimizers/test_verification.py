@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from numlite.converter.optimizers import GrapplerItem, MetaOptimizer, OptimizerConfig
-from numlite.converter.optimizers.memory_estimate import memory_estimate
+from numlite.converter.optimizers.memory.estimate import memory_estimate
 from numlite.converter.optimizers.properties import GraphProperties
 from numlite.converter.optimizers.verification import DifferenceError, Verification, difference
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from ..ir.dense import FORMS
-from ..ir.node import Node, Value
-from ..ir.types import ElementType, TensorType
-from ..transforms.toposort import topological_order
-from .arithmetic.nodes import device
-from .item import GrapplerItem
-from .properties import GraphProperties
+from ...ir.dense import FORMS
+from ...ir.node import Node, Value
+from ...ir.types import ElementType, TensorType
+from ...transforms.toposort import topological_order
+from ..arithmetic.nodes import device
+from ..item import GrapplerItem
+from ..properties import GraphProperties
 
 
 @dataclass(frozen=True)
@@ -19,13 +19,14 @@ class MemoryEstimate:
     """The most bytes that tensors of one device take at once, while nodes run in topological order.
 
     live are the values that exist then, largest first, with their bytes. unknown counts the values whose
-    sizes are not known: they are taken for nothing.
+    sizes are not known: they are taken for nothing. peak is the node that runs then.
     """
 
     device: str
     peak_bytes: int
     live: tuple[tuple[Value, int], ...]
     unknown: int
+    peak: Node | None = None
 
 
 def memory_estimate(item: GrapplerItem, properties: GraphProperties) -> list[MemoryEstimate]:
@@ -43,9 +44,9 @@ def memory_estimate(item: GrapplerItem, properties: GraphProperties) -> list[Mem
         values = [value for node in own for value in node.results]
         sizes = {value: bytes_of(value, properties) for value in values}
         ends = {value: _end(value, order, preserved, len(nodes)) for value in values}
-        peak, live = _peak(own, order, ends, {v: n for v, n in sizes.items() if n is not None})
+        bytes, live, at = _peak(own, order, ends, {v: n for v, n in sizes.items() if n is not None})
         unknown = sum(size is None for size in sizes.values())
-        found.append(MemoryEstimate(name, peak, live, unknown))
+        found.append(MemoryEstimate(name, bytes, live, unknown, nodes[at] if live else None))
     return found
 
 
@@ -68,7 +69,7 @@ def _end(value: Value, order: dict[Node, int], preserved: frozenset[str], last: 
 
 def _peak(
     nodes: list[Node], order: dict[Node, int], ends: dict[Value, int], sizes: dict[Value, int]
-) -> tuple[int, tuple[tuple[Value, int], ...]]:
+) -> tuple[int, tuple[tuple[Value, int], ...], int]:
     changes: list[tuple[int, int]] = []
     for value, size in sizes.items():
         assert isinstance(value.owner, Node)
@@ -79,7 +80,7 @@ def _peak(
         if now > peak:
             peak, at = now, time
     live = [(v, n) for v, n in sizes.items() if 2 * order[_owner(v)] <= at <= 2 * ends[v] + 1]
-    return peak, tuple(sorted(live, key=lambda each: -each[1]))
+    return peak, tuple(sorted(live, key=lambda each: -each[1])), at // 2
 
 
 def _owner(value: Value) -> Node:
