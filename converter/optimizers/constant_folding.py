@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from ..graph.algebra import unused_rule
+from ..ir.node import Node
 from ..transforms.folding.register import EARLY_RULES, RULES
+from ..transforms.purity import is_pure
 from .constant_controls import drop_needless_controls, drop_unused_constant
-from .simplification import reduction_of_one
+from .simplification import reduction_of_one, reshape_to_itself
 from .turn import Turn
 
 CLEANING = (drop_needless_controls, drop_unused_constant)
-FOLDING = (*RULES, reduction_of_one)
+FOLDING = (*RULES, reduction_of_one, reshape_to_itself)
 
 
 def fold(turn: Turn) -> None:
-    """Materialise shapes, compute constants and simplify until nothing changes; then constants that nothing
-    uses, and control edges from constants, go.
+    """Materialise shapes, compute constants and simplify until nothing changes; then what nothing uses, and
+    control edges from constants, go.
 
     Source: TensorFlow core/grappler/optimizers/constant_folding.cc.
     """
-    turn.rewrite((*CLEANING, *EARLY_RULES))
-    turn.rewrite((*CLEANING, *FOLDING))
+    unused = (unused_rule(_may_go),) if turn.item.fetches or turn.item.function else ()
+    turn.rewrite((*unused, *CLEANING, *EARLY_RULES))
+    turn.rewrite((*unused, *CLEANING, *FOLDING))
+
+
+def _may_go(node: Node) -> bool:
+    """Whether a node that nothing uses is as good as not there; of a loop's results that is plain, too."""
+    return node.op == "Exit" or is_pure(node)

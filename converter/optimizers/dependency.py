@@ -27,8 +27,9 @@ _RECEIVED = ("_Recv", "_HostRecv", "Recv")
 
 def simplify(turn: Turn) -> None:
     """Take out what is only waited for, and control edges that others imply."""
-    notes = {"effects": Effects(turn.item.module.functions)}
-    turn.rewrite((drop_needless_controls, become_no_op, bypass, drop_unused_no_op), shapes=False, notes=notes)
+    item = turn.item
+    notes = {"effects": Effects(item.module.functions), "fetches": bool(item.fetches or item.function)}
+    turn.rewrite(DEPENDENCY, shapes=False, notes=notes)
     reduce_controls(turn)
 
 
@@ -39,21 +40,37 @@ def become_no_op(rewriter: OptimizingRewriter, node: Node) -> bool:
     Given:  a = Neg(x) [^b]; y = Exp(z) [^a]
     Result: a = NoOp [^x, ^b]; y = Exp(z) [^a]
     """
-    if node.op in _LEFT or node.op in TERMINATORS or any(value.users for value in node.results):
-        return False
-    if rewriter.is_named(node) or not node.control.users or node.op in rewriter.item.module.functions:
-        return False
-    if (rewriter.notes["effects"].of(node) != Effect.NONE and node.op not in _READS) or node.regions:
-        return False
-    if any(is_reference(value.type) for value in (*node.operands, *node.results)):
-        return False
-    if any(_is_switch(value) for value in node.operands):
+    if not node.control.users or any(map(_is_switch, node.operands)) or not _only_waits(rewriter, node):
         return False
     tokens = dict.fromkeys((*map(token_of, node.operands), *node.controls))
     made = rewriter.add(node, "NoOp", node.name, (), {}, (), tokens)
     rewriter.replace_value(node.control, made.control)
     rewriter.erase(node)
     return True
+
+
+@rule(source=_SOURCE)
+def drop_unused(rewriter: OptimizingRewriter, node: Node) -> bool:
+    """A node that nothing uses or waits for, and that has no effect, goes.
+
+    Given:  a = Neg(x); y = Exp(x)
+    Result: y = Exp(x)
+    """
+    if node.control.users or not rewriter.notes["fetches"] or not _only_waits(rewriter, node):
+        return False
+    rewriter.erase(node)
+    return True
+
+
+def _only_waits(rewriter: OptimizingRewriter, node: Node) -> bool:
+    """Whether nothing uses the node's results, and running it has no effect."""
+    if node.op in _LEFT or node.op in TERMINATORS or any(value.users for value in node.results):
+        return False
+    if rewriter.is_named(node) or node.op in rewriter.item.module.functions or node.regions:
+        return False
+    if rewriter.notes["effects"].of(node) != Effect.NONE and node.op not in _READS:
+        return False
+    return not any(is_reference(value.type) for value in (*node.operands, *node.results))
 
 
 def _is_switch(value: Value) -> bool:
@@ -147,6 +164,9 @@ def drop_unused_no_op(rewriter: OptimizingRewriter, node: Node) -> bool:
         rewriter.changed(user)
     rewriter.erase(node)
     return True
+
+
+DEPENDENCY = (drop_needless_controls, become_no_op, drop_unused, bypass, drop_unused_no_op)
 
 
 def reduce_controls(turn: Turn) -> None:

@@ -10,6 +10,7 @@ from ..graph.rule import Rule
 from ..ir.attributes import Attributes
 from ..ir.node import Node, Value
 from ..ir.types import Type
+from ..transforms.purity import is_reference
 from ..transforms.remapping.fused_node import FusingRewriter
 from ..transforms.toposort import topological_order
 from .item import GrapplerItem
@@ -58,8 +59,7 @@ class OptimizingRewriter(FusingRewriter):
         self.fed = item.feed_nodes()
         self.infers = properties is not None
         # What may be written to in place must not be another name of a value.
-        is_written = any("Assign" in node.op or "Inplace" in node.op for node in block)
-        self.copy_op = "Snapshot" if is_written else "Identity"
+        self.copy_op = "Snapshot" if any(map(_writes_in_place, block)) else "Identity"
 
     adds_by_add = True
 
@@ -103,3 +103,8 @@ class OptimizingRewriter(FusingRewriter):
         self.set_operands(made, operands)
         made.controls = controls
         return made
+
+
+def _writes_in_place(node: Node) -> bool:
+    """Whether the node may change the elements of an operand, as those do that take variables' references."""
+    return "Inplace" in node.op or any(is_reference(value.type) for value in node.operands)

@@ -11,7 +11,7 @@ from .auto_parallel import add_gradients
 from .constant_controls import drop_needless_controls, drop_unused_constant
 from .constant_folding import FOLDING
 from .debug_stripper import strip_check, strip_effect, strip_v2
-from .dependency import become_no_op, bypass, drop_unused_no_op
+from .dependency import DEPENDENCY
 from .implementation_selector import index_of_device, preferred_function
 from .loop import remove_dead_branches, remove_unread_pushes
 from .memory.register import MEMORY
@@ -33,7 +33,7 @@ _RULES: dict[str, Sequence[Rule[Any]]] = {
     "memory": MEMORY,
     "autoparallel": (add_gradients,),
     "scoped_allocator": (join,),
-    "dependency": (drop_needless_controls, become_no_op, bypass, drop_unused_no_op),
+    "dependency": DEPENDENCY,
 }
 
 

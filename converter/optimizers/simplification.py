@@ -45,3 +45,22 @@ def reduction_of_one(rewriter: OptimizingRewriter, node: Node) -> bool:
         return False
     attributes: Attributes = {"T": data_type(x.type), "Tshape": ElementType("i32")}
     return become(rewriter, node, "Reshape", (x, sizes), attributes)
+
+
+@rule(
+    "Reshape",
+    needs=("shapes",),
+    source="TensorFlow core/grappler/optimizers/constant_folding.cc, SimplifyReshape",
+)
+def reshape_to_itself(rewriter: OptimizingRewriter, node: Node) -> bool:
+    """A Reshape to sizes all but one of which are those that there are: then that one is, too.
+
+    Given:  y = Reshape(x: ?x3, [4, 3])
+    Result: y = Identity(x)
+    """
+    sizes, held = known_integers(node.operands[1]), shape(node.operands[0])
+    if sizes is None or held is None or len(sizes) != len(held) or rewriter.is_kept(node) or 0 in sizes:
+        return False
+    differ = sum(a < 0 or a != b for a, b in zip(sizes, held, strict=True))
+    others_fit = all(a < 0 or b < 0 or a == b for a, b in zip(sizes, held, strict=True))
+    return differ <= 1 and others_fit and pass_on(rewriter, node, node.operands[0])

@@ -175,3 +175,50 @@ def test_zero_times_nan_is_zero_but_for_portable_graphs() -> None:
         )
         found[target] = GraphRunner(after).run(net.feeds, net.fetches)[0]
     assert found["tensorflow"].tolist() == [0, 0, 0] and np.isnan(found["portable"][:2]).all()
+
+
+def test_a_reshape_of_one_unknown_size_changes_nothing() -> None:
+    net = Net()
+    rows = net.op("Sum", net.op("Neg", net.x(4, 3)), net.c([1], np.int32))
+    net.out(net.op("Exp", net.op("Reshape", rows, net.c([4], np.int32))))
+    net.graph_def.node[0].attr["shape"].shape.dim[0].size = -1
+    check(net, "Neg Sum Const Exp", "constfold", "pruning", assume_valid_feeds=True)
+    net = Net()
+    net.out(net.op("Exp", net.op("Reshape", net.op("Neg", net.x(4, 3)), net.c([3, 4], np.int32))))
+    check(net, "Neg Reshape Const Exp", "constfold", "pruning", assume_valid_feeds=True)
+
+
+def test_what_nothing_uses_goes_when_something_is_fetched() -> None:
+    net = Net()
+    x = net.x(3)
+    net.op("Sin", net.op("Exp", x))
+    net.out(net.op("Neg", x))
+    for name in ("constfold", "dependency"):
+        check(net, "Neg", name)
+    net.fetches = []
+    assert ops(optimized(net.graph_def, ["x0"], [], "dependency")) == {"Sin": 1, "Exp": 1, "Neg": 1}
+
+
+def test_large_filters_are_multiplied() -> None:
+    net = Net()
+    filters = net.c(np.ones((1, 1, 64, 512)))
+    strides = AttrValue(list=AttrValue.ListValue(i=[1, 1, 1, 1]))
+    value = net.op("Conv2D", net.x(1, 2, 2, 64), filters, strides=strides, padding=AttrValue(s=b"SAME"))
+    net.out(net.op("Mul", value, net.c(np.arange(512))))
+    check(net, "Conv2D Const", "constfold")
+
+
+def test_results_larger_than_their_operands_stay() -> None:
+    net = Net()
+    net.out(net.op("Tile", net.c(np.ones(20_000)), net.c([3], np.int32)))
+    check(net, "Tile Const Const", "constfold")
+
+
+def test_resource_variables_need_no_copies() -> None:
+    net = Net()
+    kind, shape = AttrValue(type=DT_FLOAT), AttrValue(shape={"dim": [{"size": 2}]})
+    net.node("VarHandleOp", "v", dtype=kind, shape=shape)
+    net.node("AssignVariableOp", "a", "v", net.x(2), dtype=kind)
+    net.out(net.op("Mul", "x0", net.c([1, 1])))
+    after = optimized(net.graph_def, ["x0"], [*net.fetches, "a"], "constfold", assume_valid_feeds=True)
+    assert "Snapshot" not in ops(after) and "Mul" not in ops(after)

@@ -103,13 +103,13 @@ def recompute(rewriter: OptimizingRewriter, node: Node) -> bool:
 def _trigger(
     rewriter: OptimizingRewriter, node: Node, first: dict[Node, Node], triggers: dict[Node, Node]
 ) -> Node:
-    """What the node's copy waits for: those of the copies that take it, and the target's other inputs."""
+    """What the node's copy waits for: what those that take it do, and what they take beside copies."""
     target = first[node]
-    tokens: list[Value] = [
-        triggers[user].control for user in _users(node) if first.get(user) is target and user in triggers
-    ]
-    if any(value.owner is node for value in target.operands):
-        tokens += [token_of(value) for value in target.operands if value.owner not in first]
+    tokens: list[Value] = []
+    for user in _users(node):
+        if user is target or first.get(user) is target:
+            tokens += [triggers[user].control] if user in triggers else []
+            tokens += [token_of(value) for value in user.operands if value.owner not in first]
     name = f"RecomputeTrigger/{node.name}"
     return rewriter.add(node, "NoOp", name, (), {}, (), dict.fromkeys(tokens))
 

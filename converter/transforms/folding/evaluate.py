@@ -16,7 +16,7 @@ from ...ir.node import Node
 from ...ir.types import ElementType
 from ..node_rewriter import NodeRewriter, data_type
 from ..purity import is_pure
-from .tensors import constant_of_array, known_array
+from .tensors import MOST_BYTES, MOST_OPERAND_BYTES, constant_of_array, known_array
 
 # Nodes that are constants in effect, that wait, or whose results no kernel should make beforehand.
 _LEFT = frozenset(("Const", "HostConst", "AccumulateNV2", "IdentityN", "NoOp", "PlaceholderWithDefault"))
@@ -27,7 +27,7 @@ def _known(rewriter: NodeRewriter, node: Node) -> list[np.ndarray] | None:
         return None
     if rewriter.is_kept(node) or not is_pure(node):
         return None
-    inputs = [known_array(value) for value in node.operands]
+    inputs = [known_array(value, MOST_OPERAND_BYTES) for value in node.operands]
     known = [array for array in inputs if array is not None]
     return known if len(known) == len(inputs) else None
 
@@ -39,9 +39,10 @@ def _give(rewriter: NodeRewriter, node: Node, found: Sequence[DenseAttr]) -> boo
         return True
     if not any(value.users for value in node.results):
         return False
+    waits = rewriter.waits_for_operands(node)
     for i, (value, constant) in enumerate(zip(node.results, found, strict=True)):
         if value.users:
-            made = rewriter.constant(node, f"{node.name}/eval_{i}", constant, [node.control])
+            made = rewriter.constant(node, f"{node.name}/eval_{i}", constant, waits)
             rewriter.replace_value(value, made.results[0])
     return True
 
@@ -55,17 +56,18 @@ def _computed(node: Node, inputs: Sequence[np.ndarray]) -> list[DenseAttr] | Non
 def run(
     op: str, attributes: Attributes, inputs: list[np.ndarray], elements: list[ElementType]
 ) -> list[DenseAttr] | None:
-    """Results of the op by its fallback kernel."""
+    """Results of the op by its fallback kernel; None where they are large, and larger than the inputs."""
     try:
         proto = NodeDef()
         write_node(Node(op, "folded", attributes=attributes), [], proto)
         arrays = run_node(proto, inputs)
     except (ModelError, UnsupportedError, InvokeError):
         return None
-    found = [constant_of_array(np.asarray(a), e) for a, e in zip(arrays, elements, strict=True)]
+    most = max(MOST_BYTES, sum(array.nbytes for array in inputs))
+    found = [constant_of_array(np.asarray(a), e, most) for a, e in zip(arrays, elements, strict=True)]
     known = [constant for constant in found if constant is not None]
     return known if len(known) == len(found) else None
 
 
-# Results above MOST_BYTES stay to be computed; so does what has no kernel or fails: the error is the run's.
+# Large results stay to be computed; so does what has no kernel or fails: the error is the run's.
 evaluate = fold_rule("evaluate", _known, _computed, _give)

@@ -11,7 +11,7 @@ from ...ir.node import Node, Value
 from ...shapes.dimensions import PartialShape, broadcast
 from ..node_rewriter import NodeRewriter, data_type, rank_of, shape_of
 from .evaluate import run
-from .tensors import constant_of, known_array
+from .tensors import MOST_OPERAND_BYTES, constant_of, known_array
 
 # Types that Add has, too, and not AddV2 alone.
 _ADDED = frozenset(("f16", "bf16", "f32", "f64", "i32", "i64"))
@@ -126,7 +126,7 @@ def _minus(parent: Node, child: Node) -> str:
 
 
 def _combined(parent: Node, operator: str, a: Value, b: Value) -> DenseAttr | None:
-    x, y = known_array(a), known_array(b)
+    x, y = (known_array(value, MOST_OPERAND_BYTES) for value in (a, b))
     if x is None or y is None:
         return None
     element = data_type(parent.results[0].type)

@@ -13,8 +13,10 @@ from ...ir.dense import FORMS, dense_attr, element_name, tensor_proto
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
 
-# Larger constants are neither made nor computed with (bytes).
+# Larger constants are not made (bytes), unless they are no larger than those that they are made of.
 MOST_BYTES = 100 * 1024
+# Larger ones are not computed with.
+MOST_OPERAND_BYTES = 64 << 20
 
 
 def constant_of(value: Value) -> DenseAttr | None:
@@ -25,11 +27,11 @@ def constant_of(value: Value) -> DenseAttr | None:
     return held if isinstance(held, DenseAttr) else None
 
 
-def array_of_constant(dense: DenseAttr) -> np.ndarray | None:
+def array_of_constant(dense: DenseAttr, most_bytes: int = MOST_BYTES) -> np.ndarray | None:
     """The elements; None for a constant that is too large or of a type without a form in NumPy."""
-    if element_name(dense) in FORMS and dense.count * FORMS[element_name(dense)][0].itemsize > MOST_BYTES:
+    if element_name(dense) in FORMS and dense.count * FORMS[element_name(dense)][0].itemsize > most_bytes:
         return None
-    if dense.count > MOST_BYTES:
+    if dense.count > most_bytes:
         return None
     try:
         return array_of(tensor_proto(dense))
@@ -37,10 +39,10 @@ def array_of_constant(dense: DenseAttr) -> np.ndarray | None:
         return None
 
 
-def known_array(value: Value) -> np.ndarray | None:
-    """The elements of a value that is a small constant."""
+def known_array(value: Value, most_bytes: int = MOST_BYTES) -> np.ndarray | None:
+    """The elements of a value that is a constant of at most so many bytes."""
     dense = constant_of(value)
-    return None if dense is None else array_of_constant(dense)
+    return None if dense is None else array_of_constant(dense, most_bytes)
 
 
 def known_integers(value: Value) -> list[int] | None:
@@ -51,15 +53,17 @@ def known_integers(value: Value) -> list[int] | None:
     return [int(number) for number in array.reshape(-1)]
 
 
-def constant_of_array(array: np.ndarray, element: ElementType) -> DenseAttr | None:
+def constant_of_array(
+    array: np.ndarray, element: ElementType, most_bytes: int = MOST_BYTES
+) -> DenseAttr | None:
     """A constant of the elements; None for one that is too large or of a type without a dense form."""
     type = TensorType(element, array.shape)
     if element.name == "string" and array.dtype == object:
         strings = tuple(array.reshape(-1).tolist())
-        if not all(isinstance(item, bytes) for item in strings) or sum(map(len, strings)) > MOST_BYTES:
+        if not all(isinstance(item, bytes) for item in strings) or sum(map(len, strings)) > most_bytes:
             return None
         return dense_attr(type, strings)
-    if element.name not in FORMS or array.nbytes > MOST_BYTES or array.dtype == object:
+    if element.name not in FORMS or array.nbytes > most_bytes or array.dtype == object:
         return None
     form = FORMS[element.name][0]
     if array.dtype.itemsize != form.itemsize:
