@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..graph.rule import Rule
+from .arithmetic.composition import unary_ops_composition
 from .arithmetic.register import STAGES
 from .auto_parallel import add_gradients
 from .constant_controls import drop_needless_controls, drop_unused_constant
@@ -27,7 +28,7 @@ _RULES: dict[str, Sequence[Rule[Any]]] = {
     "debug_stripper": (strip_effect, strip_check, strip_v2),
     "constfold": (*FOLDING, drop_needless_controls, drop_unused_constant),
     "shape": (prod_of_shape, quotient_of_sizes),
-    "arithmetic": STAGES,
+    "arithmetic": (*STAGES, unary_ops_composition),
     "remap": (*PRIVATE, *PUBLIC),
     "loop": (remove_dead_branches, remove_unread_pushes),
     "memory": MEMORY,

@@ -37,7 +37,7 @@ _UNARY = (
     *("QuantizeAndDequantize", "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "Bucketize", "LRN"),
     *("QuantizeAndDequantizeV4", "AsString", "StringLower", "StringUpper", "StringStrip", "StringLength"),
     *("StringToHashBucket", "StringToHashBucketFast", "StringToHashBucketStrong", "StringToNumber"),
-    *("_TensorToHashBucketFast", "_MklSwish", "_MklFusedMish", "_MklFusedInstanceNorm"),
+    *("_TensorToHashBucketFast", "_MklSwish", "_MklFusedMish", "_MklFusedInstanceNorm", "_MklLayerNorm"),
     *("_CopyFromGpuToHost", "_CopyFromHostToGpu", "CollectiveReduce"),
     *("RegexReplace", "StaticRegexReplace", "RegexFullMatch", "StaticRegexFullMatch"),
     *("DecodeBase64", "EncodeBase64", "UnicodeScript", "UnicodeTranscode", "ReadFile"),

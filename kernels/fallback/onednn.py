@@ -64,10 +64,22 @@ def fused_instance_norm(
     return np.asarray(y).astype(x.dtype)
 
 
+def layer_norm(x: np.ndarray, scale: np.ndarray, offset: np.ndarray, *, epsilon: float) -> np.ndarray:
+    """x normalized over its last axis, times scale, and offset added."""
+    if x.ndim < 1 or scale.shape != x.shape[-1:] or offset.shape != x.shape[-1:]:
+        message = f"got {list(scale.shape)} and {list(offset.shape)} for {list(x.shape)}"
+        raise InvalidArgumentError(f"_MklLayerNorm: scale and offset must be of x's last size, {message}")
+    wide = widened(x)
+    away = wide - wide.mean(-1, keepdims=True)
+    y = away / np.sqrt((away**2).mean(-1, keepdims=True) + wide.dtype.type(epsilon))
+    return np.asarray(y * scale + offset).astype(x.dtype)
+
+
 _T = FLOATS - {graph_def.DT_DOUBLE}
 REGISTRATIONS = (
     kernel("_MklSwish", swish, T=_T),
     kernel("_MklFusedMish", mish, T=_T),
     kernel("_MklFusedBatchMatMulV2", fused_batch_mat_mul, T=_T),
+    kernel("_MklLayerNorm", layer_norm, T=_T),
     kernel("_MklFusedInstanceNorm", fused_instance_norm, T=_T),
 )

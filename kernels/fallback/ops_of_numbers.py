@@ -94,7 +94,13 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         *("QuantizeV2", "Dequantize", "QuantizeAndDequantize", "QuantizeAndDequantizeV2"),
         *("QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "QuantizeAndDequantizeV4Grad"),
     ),
-    "onednn": ("_MklSwish", "_MklFusedMish", "_MklFusedBatchMatMulV2", "_MklFusedInstanceNorm"),
+    "onednn": (
+        "_MklSwish",
+        "_MklFusedMish",
+        "_MklFusedBatchMatMulV2",
+        "_MklFusedInstanceNorm",
+        "_MklLayerNorm",
+    ),
     "quantized_arithmetic": (
         *("QuantizedAdd", "QuantizedBiasAdd", "QuantizedMul", "QuantizedMatMul", "QuantizedConv2D"),
         *("QuantizedRelu", "QuantizedRelu6", "QuantizedReshape", "QuantizedMaxPool", "QuantizedAvgPool"),

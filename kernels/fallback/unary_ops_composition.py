@@ -12,7 +12,7 @@ from .registry import kernel_class
 from .status import InvalidArgumentError
 
 # Source: TensorFlow tensorflow/core/kernels/unary_ops_composition.cc.
-_OPS = frozenset(
+OPS = frozenset(
     (
         *("Abs", "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Ceil", "Cos", "Cosh", "Elu", "Exp"),
         *("Expm1", "Floor", "Inv", "Log", "Log1p", "Neg", "Reciprocal", "Relu", "Relu6", "Rint", "Round"),
@@ -27,7 +27,7 @@ class UnaryOpsComposition(OpKernel):
     def __init__(self, construction: KernelConstruction) -> None:
         super().__init__(construction)
         names = construction.get_attr("op_names", list[str])
-        strangers = [name for name in names if name not in _OPS]
+        strangers = [name for name in names if name not in OPS]
         if strangers or not names:
             message = f"op_names must be elementwise ops, got {strangers[:3]}"
             construction.failure(InvalidArgumentError(f"_UnaryOpsComposition: {message}"))

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numlite.converter.optimizers.arithmetic.register import STAGES
+from numlite.schema.graph_def import AttrValue, GraphDef
 
-from .optimized import Net, check
+from .optimized import Net, check, ops, optimized, values
 
 Case = Callable[[Net], str]
 
@@ -160,3 +161,104 @@ def test_every_stage_says_given_and_result() -> None:
     for stage in STAGES:
         assert "Given:" in stage.given_and_result and "Result:" in stage.given_and_result, stage.name
     assert len({stage.name for stage in STAGES}) == len(STAGES)
+
+
+def upsampled(ones: int = 1, counts: tuple[int, ...] = (1, 1, 2, 1, 3, 1)) -> Net:
+    net = Net()
+    sizes = [-1, 3, ones, 4 // ones, 1, 5]
+    reshaped = net.op("Reshape", net.x(2, 3, 4, 5), net.c(sizes, np.int32))
+    tiled = net.op("Tile", reshaped, net.c(counts, np.int32))
+    return net.out(net.op("Reshape", tiled, net.c([2, 3 * 2, -1, 5], np.int32)))
+
+
+def test_pixels_are_repeated_over_fewer_axes() -> None:
+    after = check(upsampled(), "Reshape Tile Reshape Const Const Const", "arithmetic", "pruning")
+    assert any("ReduceUpsamplingDims" in node.name for node in after.node)
+
+
+@pytest.mark.parametrize("net", [upsampled(2), upsampled(counts=(1, 2, 2, 1, 1, 1))], ids=["axis", "rows"])
+def test_other_repetitions_stay(net: Net) -> None:
+    after = check(net, "Reshape Tile Reshape Const Const Const", "arithmetic", "pruning")
+    assert not any("ReduceUpsamplingDims" in node.name for node in after.node)
+
+
+@pytest.mark.parametrize(
+    ("axes", "is_one"), [((3,), True), ((3, 2), True), ((2, 2), True), ((2, 3), False), ((4,), False)]
+)
+def test_what_is_packed_with_itself_is_repeated(axes: tuple[int, ...], is_one: bool) -> None:
+    net = Net()
+    value = net.x(2, 3, 4, 5)
+    for axis in axes:
+        value = net.op("Pack", value, value, axis=axis)
+    after = check_values(net.out(value), assume_valid_feeds=True)
+    found = ops(after)
+    assert (found["Pack"] == 0 and found["Tile"] == 1) == is_one
+    assert found["Pack"] < len(axes) or not is_one
+
+
+def test_different_values_stay_packed() -> None:
+    net = Net()
+    after = check_values(net.out(net.op("Pack", net.x(2, 3), net.x(2, 3))), assume_valid_feeds=True)
+    assert ops(after) == {"Pack": 1}
+
+
+def check_values(net: Net, **options: object) -> GraphDef:
+    after = optimized(net.graph_def, list(net.feeds), net.fetches, "arithmetic", **options)
+    for a, b in zip(values(net.graph_def, net), values(after, net), strict=True):
+        np.testing.assert_array_equal(a, b)
+    return after
+
+
+HALF, FLOAT, DOUBLE = (AttrValue(type=n) for n in (19, 1, 2))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "comes_first"),
+    [("Cast", "Reshape", "Reshape"), ("Cast", "Transpose", "Transpose"), ("Cast", "Slice", "Slice")],
+)
+def test_a_cast_to_a_wider_type_comes_last(first: str, second: str, comes_first: str) -> None:
+    net = Net()
+    value = net.op("Cast", net.x(2, 3), DstT=DOUBLE)
+    operands = {"Reshape": [[3, 2]], "Transpose": [[1, 0]], "Slice": [[0, 1], [2, 1]]}[second]
+    net.out(net.op("Exp", net.op(second, value, *(net.c(each, np.int32) for each in operands))))
+    assert order_of(check_values(net)) == [comes_first, "Cast", "Exp"]
+
+
+def test_a_cast_to_a_narrower_type_comes_first_unless_elements_are_left_out() -> None:
+    for op, operands, expected in (
+        ("Transpose", [[1, 0]], ["Cast", "Transpose"]),
+        ("Slice", [[0, 1], [2, 1]], ["Slice", "Cast"]),
+    ):
+        net = Net()
+        value = net.op(op, net.op("Exp", net.x(2, 3)), *(net.c(each, np.int32) for each in operands))
+        net.out(net.op("Cast", value, DstT=HALF))
+        assert order_of(check_values(net)) == ["Exp", *expected]
+
+
+def order_of(graph: GraphDef) -> list[str]:
+    return [node.op for node in graph.node if node.op not in ("Placeholder", "Const", "Identity")]
+
+
+def composed(*names: str, device: str = "/device:CPU:0", target: str = "tensorflow") -> GraphDef:
+    net = Net()
+    value = net.x(2, 3)
+    for name in names:
+        value = net.op(name, value)
+    return check_values(net.out(value).on(device), target=target)
+
+
+def test_elementwise_ops_in_a_row_are_one_on_the_cpu() -> None:
+    after = composed("Exp", "Log", "Softplus", "Sqrt", "Neg", "Tanh")
+    found = [list(n.attr["op_names"].list.s) for n in after.node if n.op == "_UnaryOpsComposition"]
+    assert found == [[b"Exp", b"Log"], [b"Sqrt", b"Neg", b"Tanh"]]
+    for other in (composed("Exp", "Log", device="/device:GPU:0"), composed("Exp", "Log", device="")):
+        assert ops(other) == {"Exp": 1, "Log": 1}
+    assert "_UnaryOpsComposition" not in ops(composed("Exp", "Log", target="portable"))
+    assert "_UnaryOpsComposition" not in ops(composed("Exp"))
+
+
+def test_ops_that_others_use_are_not_composed() -> None:
+    net = Net()
+    value = net.op("Exp", net.x(2, 3))
+    net.out(net.op("Log", value), net.op("Sqrt", value))
+    assert ops(check_values(net.on("/device:CPU:0"))) == {"Exp": 1, "Log": 1, "Sqrt": 1}

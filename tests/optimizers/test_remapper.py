@@ -113,3 +113,66 @@ def test_a_vector_along_another_axis_is_no_bias() -> None:
     )
     net.out(net.op("AddV2", conv, net.c(np.arange(4).reshape(1, 1, 4, 1)))).on("/device:CPU:0")
     check(net, "Conv2D AddV2 Const Const", "remap", "pruning")
+
+
+def product(net: Net) -> str:
+    """A product of matrices with bias."""
+    weights = net.c(np.arange(12).reshape(3, 4) / 6 - 1)
+    return net.op("BiasAdd", net.op("MatMul", net.x(2, 3), weights), net.c([1, -3, 0, 2]))
+
+
+def cubed(net: Net, m: str, form: str) -> str:
+    if form == "power":
+        return net.op("Pow", m, net.c(3))
+    return net.op("Mul", m, net.op("Square", m) if form == "square" else net.op("Mul", m, m))
+
+
+def gelu(net: Net, m: str, form: str, small: float = 0.044715) -> str:
+    inside = net.op("AddV2", m, net.op("Mul", net.c(small), cubed(net, m, form)))
+    tangent = net.op("Tanh", net.op("Mul", net.c(np.sqrt(2 / np.pi)), inside))
+    return net.op("Mul", net.op("Mul", net.c(0.5), m), net.op("AddV2", net.c(1), tangent))
+
+
+@pytest.mark.parametrize("form", ["power", "square", "products"])
+def test_the_gelu_by_a_tangent(form: str) -> None:
+    net = Net()
+    net.out(gelu(net, product(net), form))
+    after = check(placed(net, CPU), "_FusedMatMul Const Const", "remap", "pruning")
+    found = next(node for node in after.node if node.op == "_FusedMatMul")
+    assert list(found.attr["fused_ops"].list.s) == [b"BiasAdd", b"GeluApproximate"]
+    assert ops(optimized(placed(net, GPU).graph_def, ["x0"], net.fetches, "remap"))["_FusedMatMul"] == 0
+
+
+@pytest.mark.parametrize("other", ["factor", "use"])
+def test_what_is_nearly_that_gelu_stays(other: str) -> None:
+    net = Net()
+    m = product(net)
+    net.out(gelu(net, m, "square", 0.05 if other == "factor" else 0.044715))
+    if other == "use":
+        net.out(net.op("Neg", m))
+    after = optimized(placed(net, CPU).graph_def, ["x0"], net.fetches, "remap")
+    assert ops(after)["Tanh"] == 1
+
+
+def layer_norm(columns: int = 4, scale: float = 1, form: str = "NCHW") -> Net:
+    net = Net()
+    x = net.op("Neg", net.x(2, 3, 4))
+    rows = net.op("Reshape", x, net.c([1, 24 // columns, columns, 1], np.int32))
+    ones, zeros = (net.op("Fill", net.c([24 // columns], np.int32), net.c(each)) for each in (scale, 0))
+    none = net.c(np.zeros(0))
+    held = {"is_training": True, "epsilon": 0.01, "U": AttrValue(type=1), "data_format": form}
+    value = net.op("FusedBatchNormV3", rows, ones, zeros, none, none, **held)
+    value = net.op("Mul", net.op("Reshape", value, net.c([2, 3, 4], np.int32)), net.c([1, 2, 3, 4]))
+    return placed(net.out(net.op("AddV2", net.c([0, 1, -1, 0.5]), value)), CPU)
+
+
+def test_a_layer_norm_by_a_batch_norm() -> None:
+    after = check(layer_norm(), "Neg _MklLayerNorm Const Const", "remap", "pruning", assume_valid_feeds=True)
+    found = next(node for node in after.node if node.op == "_MklLayerNorm")
+    assert found.attr["epsilon"].f == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("net", [layer_norm(8), layer_norm(scale=2)], ids=["rows", "scale"])
+def test_what_is_no_layer_norm_stays(net: Net) -> None:
+    after = optimized(net.graph_def, ["x0"], net.fetches, "remap", assume_valid_feeds=True)
+    assert ops(after)["_MklLayerNorm"] == 0 and ops(after)["FusedBatchNormV3"] == 1

@@ -6,7 +6,8 @@ from ...graph.algebra import unused_rule
 from ...transforms.purity import is_pure
 from ..constant_controls import drop_needless_controls
 from ..turn import Turn
-from . import aggregation, formulas, movement, removal, stretching
+from . import aggregation, casts, formulas, movement, removal, stretching
+from .composition import unary_ops_composition
 
 STAGES = (
     # Trees become one sum before single sums are turned into something else.
@@ -29,8 +30,11 @@ STAGES = (
     removal.remove_redundant_bitcast,
     removal.remove_redundant_cast,
     removal.remove_redundant_reshape,
+    stretching.reduce_upsampling_dims,
+    casts.reorder_cast_like_and_value_preserving,
     stretching.replace_mul_with_tile,
     formulas.replace_mul_with_square,
+    stretching.replace_pack_with_tile_reshape,
     formulas.convert_pow,
     formulas.convert_log1p,
     formulas.convert_log_softmax,
@@ -48,4 +52,6 @@ def run_stages(turn: Turn) -> None:
     Source: TensorFlow core/grappler/optimizers/arithmetic_optimizer.cc.
     """
     cleaning = (unused_rule(is_pure),) if turn.item.fetches or turn.item.function else ()
-    turn.rewrite((*cleaning, drop_needless_controls, *STAGES))
+    # Chains are whole when nothing else changes them any more. Graphs for other programs have public ops.
+    chains = () if turn.config.target == "portable" else (unary_ops_composition,)
+    turn.rewrite((*cleaning, drop_needless_controls, *STAGES), (*cleaning, *chains))

@@ -36,7 +36,7 @@ def fuse_swish(rewriter: OptimizingRewriter, node: Node) -> bool:
     """
     for x, value in (node.operands, node.operands[::-1]):
         sigmoid = inner(rewriter, node, value, "Sigmoid")
-        if sigmoid is None or sigmoid.operands[0] is not x or not _is_on_cpu(node, x):
+        if sigmoid is None or sigmoid.operands[0] is not x or not is_on_cpu(node, x):
             continue
         conv = source(x, ("_FusedConv2D",))
         if conv is not None and _fits_swish(rewriter, conv, node):
@@ -62,48 +62,9 @@ def fuse_mish(rewriter: OptimizingRewriter, node: Node) -> bool:
     for x, value in (node.operands, node.operands[::-1]):
         tangent = inner(rewriter, node, value, "Tanh")
         softplus = None if tangent is None else inner(rewriter, node, tangent.operands[0], "Softplus")
-        if softplus is not None and softplus.operands[0] is x and _is_on_cpu(node, x):
+        if softplus is not None and softplus.operands[0] is x and is_on_cpu(node, x):
             return become(rewriter, node, "_MklFusedMish", [x], {"T": data_type(x.type)})
     return False
-
-
-@rule("Mul", needs=_ONEDNN, keeps_bits=False, source=_SOURCE)
-def fuse_gelu(rewriter: OptimizingRewriter, node: Node) -> bool:
-    """A product of matrices with bias and the exact gelu.
-
-    Given:  m = _FusedMatMul(a, b, c) {fused_ops = ["BiasAdd"]}; y = Mul(Mul(m, 0.5), Erf(m * sqrt(0.5)) + 1)
-    Result: y = _FusedMatMul(a, b, c) {fused_ops = ["BiasAdd", "GeluExact"]}
-    """
-    for left, right in (node.operands, node.operands[::-1]):
-        half, one = inner(rewriter, node, left, "Mul"), inner(rewriter, node, right, *_ADDS)
-        erf = None if one is None else _beside(one, 1.0, ("Erf",))
-        scaled = None if erf is None else source(erf.operands[0], ("Mul",))
-        if half is None or erf is None or scaled is None:
-            continue
-        fused = _beside(scaled, np.sqrt(0.5), ("_FusedMatMul",))
-        if fused is None or _beside(half, 0.5, ("_FusedMatMul",)) is not fused:
-            continue
-        if fused.attributes.get("fused_ops") != (b"BiasAdd",) or len(fused.results[0].users) != 2:
-            continue
-        if not all(map(only_use, (erf.results[0], scaled.results[0]))) or not _is_on_cpu(
-            node, fused.operands[0]
-        ):
-            continue
-        if any(rewriter.is_named(each) or each.device != node.device for each in (erf, scaled, fused)):
-            continue
-        held: Attributes = {"fused_ops": (b"BiasAdd", b"GeluExact")}
-        attributes = known_attributes("_FusedMatMul", fused.attributes, held)
-        return rewriter.put_in_place(node, "_FusedMatMul", fused.operands, attributes, fused)
-    return False
-
-
-def _beside(node: Node, wanted: float, ops: tuple[str, ...]) -> Node | None:
-    """The node of one of the ops that a node takes beside a constant of about what is wanted."""
-    for value, other in (node.operands, node.operands[::-1]):
-        held = known_array(other)
-        if held is not None and held.size == 1 and abs(float(held.reshape(-1)[0]) - wanted) < 1e-3:
-            return source(value, ops)
-    return None
 
 
 @rule(*_ADDS, needs=_ONEDNN, source=_SOURCE)
@@ -115,7 +76,7 @@ def fuse_added_vector(rewriter: OptimizingRewriter, node: Node) -> bool:
     """
     for value, bias in (node.operands, node.operands[::-1]):
         found = inner(rewriter, node, value, *_CONTRACTIONS)
-        if found is None or not _is_on_cpu(node, value) or not _is_bias(found, bias):
+        if found is None or not is_on_cpu(node, value) or not _is_bias(found, bias):
             continue
         if rank_of(bias) != 1:
             flat = number(rewriter, node, "Bias", _flat(bias), element(bias))
@@ -161,7 +122,7 @@ def fuse_bias_behind_squeeze(rewriter: OptimizingRewriter, node: Node) -> bool:
     """
     squeeze = inner(rewriter, node, node.operands[0], "Squeeze")
     conv = None if squeeze is None else inner(rewriter, node, squeeze.operands[0], "Conv2D")
-    if squeeze is None or conv is None or not _is_on_cpu(node, node.operands[1]):
+    if squeeze is None or conv is None or not is_on_cpu(node, node.operands[1]):
         return False
     dims = squeeze.attributes.get("squeeze_dims")
     if not isinstance(dims, tuple) or not dims or any(axis in _SQUEEZED_LAST for axis in dims):
@@ -188,7 +149,7 @@ def fuse_norm_in_training(rewriter: OptimizingRewriter, node: Node) -> bool:
         return False
     if norm.attributes.get("is_training") is False or norm.device != node.device:
         return False
-    if not _is_on_cpu(node, norm.operands[0]) or norm.attributes.get("data_format", b"NHWC") != b"NHWC":
+    if not is_on_cpu(node, norm.operands[0]) or norm.attributes.get("data_format", b"NHWC") != b"NHWC":
         return False
     return with_relu(rewriter, node, norm, None, None)
 
@@ -210,7 +171,7 @@ def fuse_scaled_product(rewriter: OptimizingRewriter, node: Node) -> bool:
                 or batch is None
                 or held is None
                 or held.size != 1
-                or not _is_on_cpu(node, product)
+                or not is_on_cpu(node, product)
             ):
                 continue
             if not _broadcasts_into(shape(addend), shape(product)):
@@ -258,7 +219,7 @@ def fuse_instance_norm(rewriter: OptimizingRewriter, node: Node) -> bool:
     for value, rest in (node.operands, node.operands[::-1]):
         product, difference = source(value, ("Mul",)), source(rest, ("Sub",))
         shifted = None if difference is None else source(difference.operands[1], ("Mul",))
-        if product is None or difference is None or shifted is None or not _is_on_cpu(node, value):
+        if product is None or difference is None or shifted is None or not is_on_cpu(node, value):
             continue
         found = _scale_and_mean(product, shifted)
         if found is None:
@@ -301,5 +262,5 @@ def _axes_of_variance(value: Value, x: Value, mean: Node) -> list[int] | None:
     return axes[0] if keeps and axes[0] is not None and axes[0] == axes[1] else None
 
 
-def _is_on_cpu(node: Node, value: Value) -> bool:
+def is_on_cpu(node: Node, value: Value) -> bool:
     return device_of(node) == "cpu" and element(value) in _FLOATS

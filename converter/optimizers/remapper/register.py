@@ -9,11 +9,12 @@ from ...transforms.remapping.contraction import fuse_activation, fuse_bias
 from ..constant_controls import drop_needless_controls
 from ..turn import Turn
 from .activation import fuse_gpu_activation, leaky_relu_of_max
+from .gelu import fuse_gelu, fuse_gelu_by_tanh
+from .layer_norm import fuse_layer_norm
 from .normalization import fuse_contraction_norm, fuse_norm_without_device, split_batch_norm
 from .onednn import (
     fuse_added_vector,
     fuse_bias_behind_squeeze,
-    fuse_gelu,
     fuse_hash_of_numbers,
     fuse_instance_norm,
     fuse_mish,
@@ -31,12 +32,14 @@ PRIVATE = (
     fuse_batch_norm,
     fuse_norm_without_device,
     fuse_norm_in_training,
+    fuse_layer_norm,
     fuse_bias_behind_squeeze,
     fuse_added_vector,
     # Behind those that make the convolutions and products with bias that they look for.
     fuse_swish,
     fuse_mish,
     fuse_gelu,
+    fuse_gelu_by_tanh,
     fuse_scaled_product,
     fuse_instance_norm,
     fuse_hash_of_numbers,
