@@ -105,11 +105,10 @@ def _box(node: Node, constants: tuple[str, ...]) -> Box:
             text = attribute_text(attribute)
         details.append(shortened(f"{name} = {text}", _LONGEST_DETAIL))
     details += [f"-> {value.type}" for value in node.results[:8]]
-    return Box(shown(node.op), shown(node.name), kind_of(node), tuple(map(shown, details)), constants)
+    return Box(shown(node.op), shown(node.name), _kind(node), tuple(map(shown, details)), constants)
 
 
-def kind_of(node: Node) -> str:
-    """Of a node: one of the kinds of boxes."""
+def _kind(node: Node) -> str:
     if node.op.startswith("Placeholder") or node.op == "_Arg":
         return "input"
     if node.op in (RETURN, "_Retval"):

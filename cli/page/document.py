@@ -58,7 +58,7 @@ class Node:
     outputs: list[int]
     details: list[tuple[str, str]] = field(default_factory=list)
     calls: list[tuple[str, int]] = field(default_factory=list)
-    kind: str = "op"
+    is_input: bool = False
     # Of TensorFlow's nodes: numbers of the nodes that it waits for.
     waits: list[int] = field(default_factory=list)
 
@@ -69,7 +69,6 @@ class Box:
 
     title: str
     lines: list[str]
-    kind: str
     node: int = -1
     tensor: int = -1
 
@@ -104,11 +103,11 @@ def draw(graph: Graph) -> None:
     for t in dict.fromkeys(graph.inputs):
         if not graph.tensors[t].constant:
             produced[t] = len(graph.boxes)
-            graph.boxes.append(Box("input", _tensor_lines(graph, t), "input", tensor=t))
+            graph.boxes.append(Box("input", _tensor_lines(graph, t), tensor=t))
     first = len(graph.boxes)
     for number, node in enumerate(graph.nodes):
         produced.update({t: first + number for t in node.outputs if t >= 0})
-        graph.boxes.append(Box(node.op, _node_lines(graph, node), node.kind, node=number))
+        graph.boxes.append(Box(node.op, _node_lines(graph, node), node=number))
     found: dict[tuple[int, int], int] = {}
     for number, node in enumerate(graph.nodes):
         for t in node.inputs:
@@ -119,7 +118,7 @@ def draw(graph: Graph) -> None:
     for t in dict.fromkeys(graph.outputs):
         if t in produced:
             found[produced[t], len(graph.boxes)] = t
-            graph.boxes.append(Box("output", _tensor_lines(graph, t), "output", tensor=t))
+            graph.boxes.append(Box("output", _tensor_lines(graph, t), tensor=t))
     _connect(graph, found)
 
 
@@ -136,7 +135,7 @@ def _tensor_lines(graph: Graph, t: int) -> list[str]:
 
 def _node_lines(graph: Graph, node: Node) -> list[str]:
     """Its results' shapes (or else its name), and those of the constants inside."""
-    if node.kind == "input" and node.outputs:
+    if node.is_input and node.outputs:
         return _tensor_lines(graph, node.outputs[0])
     shapes = [graph.tensors[t].shape for t in node.outputs if t >= 0]
     lines = [shortened(", ".join(filter(None, shapes))) or shortened(node.name)]

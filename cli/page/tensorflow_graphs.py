@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from ...converter.ir.attribute_text import attribute_text
 from ...converter.ir.attributes import Attribute, DenseAttr, FuncAttr, TensorProtoAttr
 from ...converter.ir.module import Function, Graph, Module
-from ...converter.ir.node import RETURN, Node, Value
+from ...converter.ir.node import Node, Value
 from ...converter.lowering.constant import array_of_attribute
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.shown import shown
-from ..graph_boxes import kind_of, used_values
+from ..graph_boxes import used_values
 from ..graph_constants import folded_values, type_text
 from . import document
 from .tensor_values import few_values, histogram
 
 _LONGEST = 120  # letters of an attribute
 _INPUTS = ("Placeholder", "PlaceholderWithDefault", "_Arg")
-_OUTPUTS = (RETURN, "_Retval")
 
 
 def graphs_of(module: Module) -> list[document.Graph]:
@@ -98,7 +97,7 @@ def _node(body: _Body, node: Node, functions: Mapping[str, int]) -> document.Nod
         [body.tensor(value) for value in node.results],
         details,
         calls,
-        _kind(node),
+        node.op in _INPUTS,
     )
 
 
@@ -113,12 +112,6 @@ def _called(attribute: Attribute) -> list[str]:
     if isinstance(attribute, tuple):
         return [each.name for each in attribute if isinstance(each, FuncAttr)]
     return []
-
-
-def _kind(node: Node) -> str:
-    if node.op in _INPUTS:
-        return "input"
-    return "output" if node.op in _OUTPUTS else kind_of(node)
 
 
 def _constant(source: Node) -> document.Tensor:

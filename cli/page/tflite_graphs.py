@@ -25,7 +25,6 @@ _ENUMS: dict[str, type[IntEnum]] = {
     **dict.fromkeys(("in_data_type", "out_data_type", "type", "output_type", "idx_out_type"), TensorType),
 }
 _LONGEST = 120  # letters of an option
-_KINDS = {"WHILE": "control", "IF": "control", "CALL": "control", "CALL_ONCE": "control"}
 
 
 def graphs_of(model: Model, value_of: ValueOf) -> list[Graph]:
@@ -73,7 +72,6 @@ def _node(model: Model, operator: Any, tensors: Sequence[Tensor], graphs: int) -
         outputs,
         details,
         calls,
-        _KINDS.get(name, "control" if calls else "custom" if " " in name else "op"),
     )
 
 
