@@ -7,6 +7,7 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, GatherOptionsT, RangeOptionsT
+from ..element_types import numpy_dtype_of
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
@@ -43,7 +44,11 @@ def matrix_set_diag(lowering: Lowering, node: Node) -> LiteTensor:
 
 def matrix_band_part(lowering: Lowering, node: Node) -> LiteTensor:
     """x where a mask of the band says so, zero elsewhere; the mask is constant where the sizes are known."""
-    x = lowering.input(node, 0)
+    x, *widths = lowering.inputs(node)
+    sizes = () if x.shape is None else x.shape[-2:]
+    if len(sizes) == 2 and -1 not in sizes and any(width.data is None for width in widths):
+        band = _given_band(lowering, node, sizes, *widths)
+        return selected(lowering, node, band, x, lowering.scalar(lowering.name(node, "/zero"), 0, x))
     [lower], [upper] = (lowering.integers_input(node, i, "the band's widths") for i in (1, 2))
     if x.shape is None or len(x.shape) < 2:
         raise UnsupportedError("the matrix's rank must be known")
@@ -75,6 +80,22 @@ def _band(lowering: Lowering, node: Node, x: LiteTensor, lower: int, upper: int)
             masks.append(binary(lowering, node, code, below, lowering.constant(lowering.name(node), limit)))
     if len(masks) == 1:
         return masks[0]
+    return binary(lowering, node, BuiltinOperator.LOGICAL_AND, *masks)
+
+
+def _given_band(
+    lowering: Lowering, node: Node, sizes: tuple[int, ...], lower: LiteTensor, upper: LiteTensor
+) -> LiteTensor:
+    """The mask of a band of widths that are given while running: no width, or no more than that off."""
+    below = np.arange(sizes[0])[:, None] - np.arange(sizes[1])
+    masks = []
+    for width, off in ((lower, below), (upper, -below)):
+        dtype = numpy_dtype_of(width.type)
+        zero = lowering.scalar(lowering.name(node, "/no_width"), 0, width)
+        endless = binary(lowering, node, BuiltinOperator.LESS, width, zero)
+        places = lowering.constant(lowering.name(node, "/off"), off.astype(dtype))
+        near = binary(lowering, node, BuiltinOperator.LESS_EQUAL, places, width)
+        masks.append(binary(lowering, node, BuiltinOperator.LOGICAL_OR, near, endless))
     return binary(lowering, node, BuiltinOperator.LOGICAL_AND, *masks)
 
 
