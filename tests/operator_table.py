@@ -81,11 +81,13 @@ DIFFERENCES = """
   clamp, LiteRT's result has the first one's shape.
 - int16 convolutions and products whose results lie beyond int32 steps wrap around in LiteRT.
 - MUL of uint32 with RELU_N1_TO_1: LiteRT takes -1 for the largest number, and gives 1 throughout.
-- Float operands by int8 weights that hold -128, where XNNPACK does not take the node: LiteRT's vector code
-  loses the sign of their products. BATCH_MATMUL of floats by int8 that is no constant: LiteRT's default gives
-  zeros; with BUILTIN_REF and batches that broadcast, it scales all by the first ones' factors, and
-  with rows quantized asymmetrically it keeps the first run's sums of int8 that changes. Hybrid
-  DEPTHWISE_CONV_2D with one scale: LiteRT reads one for each channel.
+- Scales of activations that are infinite or NaN are refused. LiteRT makes an integer of what is infinite,
+  which C++ leaves undefined: its results are zero points, or whatever the processor gives.
+- Float operands by int8 weights that hold -128, or int4 weights that hold -8, where XNNPACK does not take the
+  node: LiteRT's vector code loses the sign of their products. BATCH_MATMUL of floats by int8 that is no
+  constant: LiteRT's default gives zeros; with BUILTIN_REF and batches that broadcast, it scales all by the
+  first ones' factors, and with rows quantized asymmetrically it keeps the first run's sums of int8 that
+  changes. Hybrid DEPTHWISE_CONV_2D with one scale: LiteRT reads one for each channel.
 - STRIDED_SLICE with `offset` whose sizes leave the input: LiteRT reads and writes outside; numlite cuts them.
   REVERSE_SEQUENCE with lengths behind the end: an error, where LiteRT reads on.
 - SQRT and RSQRT of int8 and int16: LiteRT fails for negative values; numlite gives the zero point and the

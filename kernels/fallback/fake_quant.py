@@ -103,12 +103,15 @@ def _check_gradient(op: str, gradient: np.ndarray, x: np.ndarray) -> None:
 def _gradients(
     gradient: np.ndarray, x: np.ndarray, nudged: _Nudged, axes: tuple[int, ...]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """gradient within the range; what is below and above it, summed over the axes."""
+    """gradient within the range; what is below and above it, summed over the axes.
+
+    Each is a product with 0 or 1, so that gradients that are infinite or NaN are NaN in all three.
+    """
     none = np.float32(0)
-    inside = (x >= nudged.low) & (x <= nudged.high)
-    dx = np.where(inside | nudged.empty, gradient, none)
-    below = np.where((x < nudged.low) & ~nudged.empty, gradient, none)
-    above = np.where((x > nudged.high) & ~nudged.empty, gradient, none)
+    with np.errstate(invalid="ignore"):
+        dx = np.where(nudged.empty, gradient, gradient * ((x >= nudged.low) & (x <= nudged.high)))
+        below = np.where(nudged.empty, none, gradient * (x < nudged.low))
+        above = np.where(nudged.empty, none, gradient * (x > nudged.high))
     return dx, np.asarray(below.sum(axis=axes)), np.asarray(above.sum(axis=axes))
 
 

@@ -153,6 +153,12 @@ KNOWN: tuple[Known, ...] = (
         "XNNPACK sums halves, of which large ones cancel; the clamp hides how large",
         "AUTO",
     ),
+    Known(
+        "FULLY_CONNECTED",
+        r"^float32.*const int4.*(?<!const )float32\[\d+\] ->",
+        "LiteRT's vector code loses the sign of the lowest weight",
+        "AUTO",
+    ),
     Known("blockwise", "", "LiteRT's reference reads one scale", "BUILTIN_REF"),
     Known("FAKE_QUANT", "min must be under max", "LiteRT divides by 0"),
     Known("Mfcc", "coefficients must be at least 1", "LiteRT looks at these only when there is a frame"),

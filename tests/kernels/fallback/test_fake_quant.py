@@ -30,6 +30,14 @@ def test_gradient_goes_to_what_limits() -> None:
     assert low == 1 + 2 and high == 7
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_gradients_that_are_no_numbers_reach_all(bad: float) -> None:
+    gradient = np.array([1, 2, bad, 4, 5, 6, 7], np.float32)
+    dx, low, high = run("FakeQuantWithMinMaxVarsGradient", [gradient, X, np.float32(-1), np.float32(0.1)])
+    np.testing.assert_array_equal(dx, [0, 0, bad, 4, 0, 0, 0])
+    assert np.isnan(low) and np.isnan(high)
+
+
 def test_a_range_of_nothing_gives_zeros() -> None:
     zero = np.float32(0)
     assert not run("FakeQuantWithMinMaxVars", [X, zero, zero])[0].any()
