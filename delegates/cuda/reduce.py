@@ -34,13 +34,14 @@ def lower(b: Lowering, step: Step) -> None:
     for call in calls:
         function, kind = _function(name, call)
         x, y = call.tensors["x"], call.tensors["y"]
-        if kind in ("max", "min") and x.size == y.size:
+        finite = call.family == "reduce_f32_reference"
+        if kind in ("max", "min") and x.size == y.size and not finite:
             b.convert(b.pointer(x), b.pointer(y), x.size)  # of one element, it is that: a NaN, too
             continue
         args, constants = _loops(b, name, call)
         if function == "reduce":
             type_ = _accumulator(x, kind)
-            args |= {"start": _start(kind, x), "scale": float(call.args["scale"][0])}
+            args |= {"start": _start(kind, x, finite), "scale": float(call.args["scale"][0])}
             constants = {"KIND": kind, "TYPE": type_, **constants}
         else:
             limits = np.iinfo(y.dtype)
@@ -53,7 +54,7 @@ def lower(b: Lowering, step: Step) -> None:
 
 def _function(name: str, call: KernelCall) -> tuple[str, str]:
     """The function of the device code, and of "reduce" the kind."""
-    kind = call.kernel.partition("_")[0]
+    kind = call.kernel.removeprefix("reference_").partition("_")[0]
     if call.family == "reduce_q8":
         return "sum_q8", kind
     if call.family == "reduce_q8_reference":
@@ -70,10 +71,11 @@ def _accumulator(x: Tensor, kind: str) -> str:
     return "i64" if x.type in (TensorType.INT32, TensorType.INT64) else "i32"
 
 
-def _start(kind: str, x: Tensor) -> float | int:
-    """What combines with an element to that element."""
+def _start(kind: str, x: Tensor, finite: bool) -> float | int:
+    """What combines with an element to that element; with `finite` a number, which infinities do not pass."""
     if x.type == TensorType.FLOAT32:
-        return {"prod": 1.0, "max": -math.inf, "min": math.inf}.get(kind, 0.0)
+        most = float(np.finfo(np.float32).max) if finite else math.inf
+        return {"prod": 1.0, "max": -most, "min": most}.get(kind, 0.0)
     if kind not in ("max", "min"):
         return int(kind == "prod")
     limits = np.iinfo(np.uint8 if x.type == TensorType.BOOL else x.dtype)
