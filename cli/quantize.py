@@ -80,7 +80,7 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 @click.option(
     "--bits",
     type=click.Choice(["8", "4", "2"]),
-    help="Bits of weights, with --scheme dynamic or weight-*.",
+    help="Bits of weights; with --scheme int8 8 or 4, of FULLY_CONNECTED and CONV_2D.",
 )
 @click.option(
     "--block", type=click.Choice(["32", "64", "128", "256"]), help="4-bit weights: inputs that share a scale."
@@ -301,7 +301,8 @@ def _show(made: QuantizedModel) -> None:
 def _words(scheme: Scheme) -> str:
     """What a scheme makes of an operator."""
     if scheme.activation_bits:
-        return f"int{scheme.activation_bits}" + (" by int8" if scheme.activation_bits == 16 else "")
+        is_plain = scheme.activation_bits == scheme.weight_bits == 8
+        return f"int{scheme.activation_bits}" + ("" if is_plain else f" by int{scheme.weight_bits}")
     kind = "float16" if scheme.is_float16 else f"int{scheme.weight_bits}"
     where = f" in blocks of {scheme.block}" if scheme.block else "" if scheme.per_channel else " per tensor"
     return f"{kind}{where}, {'dequantized' if scheme.dequantize else 'inputs quantized, too'}"

@@ -16,13 +16,15 @@ Fixed = tuple[float, int]
 class Weights(NamedTuple):
     """Where an operator has its filter and bias, and the filter's dimension of output channels.
 
-    needs_bias tells that the integer kernel wants a bias, of zeros if need be.
+    needs_bias tells that the integer kernel wants a bias, of zeros if need be. least_bits are the fewest of
+    filters that its int8 kernels take.
     """
 
     place: int
     dimension: int
     bias: int
     needs_bias: bool = False
+    least_bits: int = 8
 
 
 class Constraint(NamedTuple):
@@ -73,9 +75,9 @@ _UNIT_16 = (1 / 32768, 0)
 # Operators that are not here have no integer kernel, or none that LiteRT runs: they stay float.
 # Source: LiteRT tflite/converter/quantization, measured with TensorFlow 2.21 on graphs of one operator.
 CONSTRAINTS: dict[str, Constraint] = {
-    "CONV_2D": Constraint(weights=Weights(1, 0, 2, needs_bias=True)),
+    "CONV_2D": Constraint(weights=Weights(1, 0, 2, needs_bias=True, least_bits=4)),
     "DEPTHWISE_CONV_2D": Constraint(weights=Weights(1, 3, 2, needs_bias=True)),
-    "FULLY_CONNECTED": Constraint(weights=Weights(1, 0, 2)),
+    "FULLY_CONNECTED": Constraint(weights=Weights(1, 0, 2, least_bits=4)),
     "TRANSPOSE_CONV": Constraint(operands=(2,), weights=Weights(1, 0, 3)),
     "BATCH_MATMUL": _BINARY,
     **dict.fromkeys(("ADD", "SUB", "MUL"), _BINARY),

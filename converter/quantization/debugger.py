@@ -247,7 +247,7 @@ def _opened(path: str | PathLike[str] | None, content: bytes | None) -> Model | 
 
 def _scale(interpreter: Interpreter, layer: Verified) -> tuple[float, int]:
     found = interpreter.tensor(layer.quantized).quantization
-    return (1.0, 0) if found is None else (float(found.scales[0]), int(found.zero_points[0]))
+    return (1.0, 0) if found is None else (found.scales[0], int(found.zero_points[0]))
 
 
 def _outputs(interpreter: Interpreter) -> list[np.ndarray]:

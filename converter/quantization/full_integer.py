@@ -66,10 +66,12 @@ def quantize_activations(
     ends: Ends = FLOAT_ENDS,
     refuse: Refusal = lambda step: None,
     mending: Mending = PLAIN,
+    weight_bits: int = 8,
 ) -> Integered:
     """Make every operator that has an integer kernel an integer one, with activations of 8 or 16 bits.
 
-    Raises ModelError that names the tensors which have no range.
+    Filters have weight_bits where the operator's kernels take so few, else 8. Raises ModelError that names
+    the tensors which have no range.
     """
     integers = ACTIVATIONS[activation_bits]
     editor = ModelEditor(model)
@@ -79,7 +81,9 @@ def quantize_activations(
     graph = FloatGraph(editor)
     selection = select(graph, TensorType(integers.type), refuse)
     sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends))
-    constants = IntegerConstants(graph, integers, per_channel, per_channel_dense, mending.knowledge)
+    constants = IntegerConstants(
+        graph, integers, per_channel, per_channel_dense, mending.knowledge, weight_bits
+    )
     parameters = _parameters(graph, sets, constants, integers)
     if integers is INT8_VALUES:
         parameters = within_limits(graph, selection, sets, parameters)

@@ -21,6 +21,7 @@ from .parameters import (
     range_parameters,
     scales_that_hold,
 )
+from .scale_search import least_output_error
 from .scheme import BIASES, WEIGHTS, Integers
 
 _DEPTHWISE = "DEPTHWISE_CONV_2D"
@@ -37,7 +38,8 @@ class Weighed(NamedTuple):
 class IntegerConstants:
     """Makes constants of floats; the same one for the same use of the same constant.
 
-    activations are the integers of the operands; dense layers (FULLY_CONNECTED) may have one scale where
+    activations are the integers of the operands; filters have weight_bits where kernels take so few, else 8.
+    Dense layers (FULLY_CONNECTED) may have one scale where
     others have one a channel. widened names the operators whose weights have a larger scale for their bias,
     weights_db has the SQNR of each channel of filters, by the operators' results.
     """
@@ -49,11 +51,12 @@ class IntegerConstants:
         per_channel: bool = True,
         per_channel_dense: bool = True,
         knowledge: Knowledge = NOTHING_KNOWN,
+        weight_bits: int = 8,
     ) -> None:
         self._graph, self._activations = graph, activations
         self._per_channel, self._per_channel_dense = per_channel, per_channel_dense
         self._made: dict[tuple[object, ...], int] = {}
-        self._knowledge = knowledge
+        self._knowledge, self._weight_bits = knowledge, weight_bits
         self.widened: list[str] = []
         self.weights_db: dict[Site, np.ndarray] = {}
 
@@ -96,7 +99,7 @@ class IntegerConstants:
 
     def _keep(self, site: Site, parameters: Parameters, integers: np.ndarray) -> int:
         """The tensor of a constant's integers, the same for the same ones."""
-        stored = integers.astype(NUMPY_DTYPES[parameters.integers.type])
+        stored = integers.astype(_stored(parameters.integers))
         places = parameters.scales.tobytes(), parameters.zero_points.tobytes()
         key = (site, parameters.integers, *places, stored.tobytes())
         if key not in self._made:
@@ -110,14 +113,15 @@ class IntegerConstants:
         bias_at = step.inputs[weights.bias] if weights.bias < len(step.inputs) else -1
         bias = self._graph.constant(Site(step.graph, bias_at)).reshape(-1) if bias_at >= 0 else None
         channels = values.shape[weights.dimension]
-        scales = self._filter_scales(step, values, weights.dimension)
+        kind = WEIGHTS[max(self._weight_bits, weights.least_bits)]
+        scales = self._filter_scales(step, values, weights.dimension, kind)
         if bias is not None:
             held = scales_that_hold(bias, float(operand.scale), scales)
             if not np.array_equal(held, scales):
                 self.widened.append(self._graph.where(step))
                 scales = held
         zeros = np.zeros(len(scales), np.int64)
-        parameters = Parameters(WEIGHTS[8], scales, zeros, weights.dimension if len(scales) > 1 else 0)
+        parameters = Parameters(kind, scales, zeros, weights.dimension if len(scales) > 1 else 0)
         integers = BIASES[self._activations.bits]
         rounded = self._knowledge.rounding((site.graph, self._graph.name(site)), values, parameters)
         kept = self._keep(site, parameters, rounded)
@@ -132,9 +136,12 @@ class IntegerConstants:
         scales = bias_scales(float(operand.scale), scales)
         return Weighed(kept, self._bias(step, bias_at, bias, channels, scales, integers), integers.type)
 
-    def _filter_scales(self, step: Step, values: np.ndarray, dimension: int) -> np.ndarray:
+    def _filter_scales(self, step: Step, values: np.ndarray, dimension: int, kind: Integers) -> np.ndarray:
         is_dense = step.name == "FULLY_CONNECTED"
         per_channel = self._per_channel and (self._per_channel_dense or not is_dense)
+        if kind.bits < 8:
+            rows = np.moveaxis(values, dimension, 0) if per_channel else values[np.newaxis]
+            return least_output_error(rows.reshape(len(rows), -1), kind)
         axes = tuple(a for a in range(values.ndim) if a != dimension % values.ndim) if per_channel else None
         return magnitude_scales(np.abs(values).max(axis=axes, initial=0.0).reshape(-1), WEIGHTS[8])
 
@@ -159,10 +166,15 @@ class IntegerConstants:
 
     def _add(self, like: Site, parameters: Parameters, integers: np.ndarray, suffix: str = "") -> int:
         type_ = parameters.integers.type
-        stored = integers.astype(NUMPY_DTYPES[type_])
+        stored = integers.astype(_stored(parameters.integers))
         name = self._graph.name(like) + suffix
         subgraph = self._graph.subgraphs[like.graph]
         return self._graph.editor.add_constant(subgraph, name, type_, stored, parameters.table())
+
+
+def _stored(integers: Integers) -> np.dtype:
+    """NumPy's type of integers, int8 for those of fewer bits."""
+    return NUMPY_DTYPES.get(integers.type, np.dtype(np.int8))
 
 
 def _channels_db(values: np.ndarray, error: np.ndarray, dimension: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ _ENDS: dict[str, Integers | None] = {"float32": None, "int8": INT8, "uint8": UIN
 def activation_scheme(recipe: Recipe) -> Scheme | None:
     """The only scheme with integer activations that a recipe has, None where it has none.
 
-    Raises UnsupportedError for several of them, and for weights of other than 8 bits.
+    Raises UnsupportedError for several of them, and for weights of bits that no kernel takes beside them.
     """
     found = {rule.scheme for rule in recipe.rules if rule.scheme is not None and rule.scheme.activation_bits}
     if not found:
@@ -44,10 +45,12 @@ def activation_scheme(recipe: Recipe) -> Scheme | None:
             f"recipe: beside integer activations weights are rounded by minmax, got {sorted(chosen)}; these "
             "run with float32 activations"
         )
-    if scheme.weight_bits != 8:
+    bits = {8: (8, 4), 16: (8,)}[scheme.activation_bits]
+    if scheme.weight_bits not in bits:
         raise UnsupportedError(
-            f"recipe: weights beside integer activations must have 8 bits, got {scheme.weight_bits}; "
-            "such weights run with float32 activations"
+            f"recipe: weights beside int{scheme.activation_bits} activations must have "
+            f"{' or '.join(map(str, bits))} bits, got {scheme.weight_bits}; such weights run with float32 "
+            "activations"
         )
     return scheme
 
@@ -100,6 +103,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             ends=ends,
             refuse=refuse,
             mending=mending,
+            weight_bits=scheme.weight_bits,
         )
 
     mending = improved(
@@ -110,8 +114,16 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     for step in graph.steps:
         if refuse(step) is None:
             reason = made.reasons.get(graph.where(step), "")
-            outcomes.append(Outcome(step.name, _scope(graph, step), None if reason else scheme, reason))
+            own = None if reason else _own_scheme(scheme, step)
+            outcomes.append(Outcome(step.name, _scope(graph, step), own, reason))
     return IntegerModel(made.editor, outcomes, made.weights_db, mending)
+
+
+def _own_scheme(scheme: Scheme, step: Step) -> Scheme:
+    """The scheme with the bits that the operator's filter has."""
+    weights = None if step.constraint is None else step.constraint.weights
+    least = 8 if weights is None else weights.least_bits
+    return replace(scheme, weight_bits=max(scheme.weight_bits, least))
 
 
 def refusal_of(recipe: Recipe, graph: FloatGraph) -> Refusal:

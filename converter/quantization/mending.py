@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...lite.tensor import TensorType
+from .balanced_rounding import balanced
 from .equalize import ChannelRanges, equalize
 from .float_graph import FloatGraph, Site, Step
 from .gptq import gptq
@@ -34,7 +35,7 @@ class Knowledge:
         """A filter's integers: to nearest, or by its Hessian."""
         hessian = self.hessians.get(filter)
         if hessian is None or not hessian[-1, -1]:
-            return parameters.quantized(values)
+            return _rounded(values, parameters)
         key = (*filter, parameters.scales.tobytes())
         if key not in self.rounded:
             rows, seen = values.reshape(len(values), -1), float(hessian[-1, -1])
@@ -43,6 +44,15 @@ class Knowledge:
             found = gptq(rows, scales, parameters.integers, hessian[:-1, :-1], trust)
             self.rounded[key] = found.reshape(values.shape)
         return self.rounded[key]
+
+
+def _rounded(values: np.ndarray, parameters: Parameters) -> np.ndarray:
+    """To nearest; below 8 bits so that the errors of a channel (the first axis) cancel."""
+    if parameters.integers.bits >= 8:
+        return parameters.quantized(values)
+    rows = values.reshape(len(values), -1)
+    scales = np.broadcast_to(parameters.scales, (len(rows),))
+    return balanced(rows, scales, parameters.integers).reshape(values.shape)
 
 
 NOTHING_KNOWN = Knowledge({}, {})

@@ -35,6 +35,11 @@ def static_int8(per_channel: bool = True) -> Recipe:
     return scheme_recipe("int8", per_channel=per_channel)
 
 
+def static_int4(per_channel: bool = True) -> Recipe:
+    """As static_int8, with int4 weights of FULLY_CONNECTED and CONV_2D, whose kernels alone take them."""
+    return scheme_recipe("int8", per_channel=per_channel, weight_bits=4)
+
+
 def int16x8() -> Recipe:
     """int8 weights, int16 activations; quantize() needs what calibrate() returns."""
     return scheme_recipe("int16x8")

@@ -107,9 +107,9 @@ def test_samples_by_signature() -> None:
             "must all be of one scheme",
         ),
         (
-            [Rule(scheme=Scheme(weight_bits=4, activation_bits=8))],
+            [Rule(scheme=Scheme(weight_bits=2, activation_bits=8))],
             UnsupportedError,
-            "must have 8 bits, got 4",
+            "must have 8 or 4 bits, got 2",
         ),
     ],
 )
