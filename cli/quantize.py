@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,6 +166,7 @@ def command(
     """Quantizes MODEL, a float .tflite file, and shows what became of its operators."""
     from ..converter.quantization.quantizer import Quantizer
     from ..converter.quantization.recipe import Rule, load_recipe
+    from ..converter.quantization.report import trials
     from ..converter.quantization.validation import parsed_goal
 
     check_output(output, model=model)
@@ -201,11 +203,12 @@ def command(
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
         return
+    tried: list[tuple[int, int, float]] = []
     if auto is not None and found is not None:
         chosen = quantizer.reach(auto, found, improve=improve)
         for step in chosen.steps:
-            worst = min((output.sqnr_db for output in step.validation.outputs), default=float("inf"))
-            echo(f"{step.floats} operators float: {worst:.1f} dB")
+            tried.append((step.floats, step.nbytes, step.validation.worst_db))
+            echo(f"{step.floats} operators float: {step.validation.worst_db:.1f} dB")
         echo(f"{auto} holds with {len(chosen.floats)} operators float")
     ends = "float32" if io == "float" else io
     made = quantizer.quantize(found, input_type=ends, output_type=ends, improve=improve)
@@ -214,7 +217,7 @@ def command(
     before = model.stat().st_size
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
     if report is not None:
-        made.report.save(report)
+        replace(made.report, tried=trials(tried)).save(report)
         echo(f"{report}: {len(made.report.layers)} operators")
     if validate is not None and not _validated(made, model, validate, labels, require):
         raise click.exceptions.Exit(_BELOW)

@@ -24,9 +24,10 @@ _MOST_PRUNED = 16
 
 
 class Step(NamedTuple):
-    """A recipe that was tried: how many operators it leaves float, and what it reaches."""
+    """A recipe that was tried: how many operators it leaves float, its model's bytes, and what it reaches."""
 
     floats: int
+    nbytes: int
     validation: Validation
     reaches: bool
 
@@ -77,8 +78,9 @@ class _Search:
     def reaches(self, floats: Sequence[str]) -> bool:
         key = frozenset(floats)
         if key not in self._tried:
-            found = self._validated(self._with(floats), True)
-            self._tried[key] = Step(len(key), found, found.reaches(self._goal))
+            made, _ = self._make(self._with(floats), True)
+            found = validate(self._source, made, self._samples)
+            self._tried[key] = Step(len(key), made.nbytes, found, found.reaches(self._goal))
         return self._tried[key].reaches
 
     def ranked(self) -> list[str]:
@@ -86,8 +88,9 @@ class _Search:
         errors = {}
         for scope in self._scopes:
             others = [other for other in self._scopes if other != scope]
-            found = self._validated(self._with(others), False)
-            errors[scope] = min((output.sqnr_db for output in found.outputs), default=float("inf"))
+            made, _ = self._make(self._with(others), False)
+            found = validate(self._source, made, self._samples)
+            errors[scope] = found.worst_db
         return sorted(self._scopes, key=lambda scope: errors[scope])
 
     def pruned(self, floats: list[str]) -> list[str]:
@@ -109,6 +112,3 @@ class _Search:
         """The recipe, with rules behind it."""
         rules = [Rule(f"^{re.escape(scope)}$", scheme=None) for scope in floats]
         return Recipe([*self._recipe.rules, *rules])
-
-    def _validated(self, recipe: Recipe, improves: bool) -> Validation:
-        return validate(self._source, self._make(recipe, improves)[0], self._samples)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -50,14 +51,38 @@ class LayerReport:
 
 
 @dataclass(frozen=True)
+class Trial:
+    """A model that was tried: its operators that stay float, its bytes, and the SQNR of its worst output.
+
+    is_best tells that no other is both of fewer floats and nearer to the float model.
+    """
+
+    floats: int
+    nbytes: int
+    sqnr_db: float
+    is_best: bool
+
+
+def trials(tried: Iterable[tuple[int, int, float]]) -> list[Trial]:
+    """Of operators left float, bytes and SQNR: those with the fewest floats first."""
+    found = sorted(tried, key=lambda each: (each[0], -each[2]))
+    nearest = list(accumulate((db for _, _, db in found), max, initial=float("-inf")))
+    return [Trial(*each, each[2] > before) for each, before in zip(found, nearest, strict=False)]
+
+
+@dataclass(frozen=True)
 class Report:
-    """sizes are the bytes of the float model and of the quantized one, outputs the SQNR of each output."""
+    """sizes are the bytes of the float model and of the quantized one, outputs the SQNR of each output.
+
+    tried are the models between which one was chosen, if that was asked for.
+    """
 
     layers: list[LayerReport]
     outputs: dict[str, float]
     sizes: tuple[int, int]
     conversions: int
     improved: str
+    tried: Sequence[Trial] = ()
 
     def suspects(self) -> list[LayerReport]:
         """The operators that lose most, the worst one first."""
@@ -76,6 +101,7 @@ class Report:
                 f"{self.conversions:,} operators change types; {text(self.improved)}</p>",
                 "<h2>Outputs</h2>",
                 table(("output", "SQNR dB"), self.outputs.items()),
+                *self._tried_table(),
                 "<h2>Look at these first</h2>",
                 table(
                     ("operator", "result", "lost dB", "SQNR dB", "rule that leaves it as it is"),
@@ -100,6 +126,13 @@ class Report:
                 ),
             ]
         )
+
+    def _tried_table(self) -> list[str]:
+        if not self.tried:
+            return []
+        rows = [(t.floats, t.nbytes, t.sqnr_db, "yes" if t.is_best else "") for t in self.tried]
+        heads = ("operators float", "bytes", "SQNR dB", "none nearer with as few")
+        return ["<h2>What was tried</h2>", table(heads, rows)]
 
     def save(self, path: str | Path) -> None:
         """A page, or for a name that ends in .json what it is made of."""

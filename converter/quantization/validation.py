@@ -44,6 +44,11 @@ class Validation:
     outputs: list[OutputCloseness]
     accuracy: tuple[float, float] | None = None
 
+    @property
+    def worst_db(self) -> float:
+        """The SQNR of the worst output, infinity where there is none."""
+        return min((output.sqnr_db for output in self.outputs), default=float("inf"))
+
     def reaches(self, goal: str) -> bool:
         """Whether a goal holds: sqnr>=30, cosine>=0.99, agree>=0.99 (of all outputs), or accuracy>=0.9."""
         what, least = parsed_goal(goal)

@@ -1,5 +1,6 @@
 """fewest_floats: no operator is float that need not be, and the goal holds."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -70,8 +71,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     model.write_bytes(CONTENT)
     np.save(data, np.concatenate([sample[0] for sample in samples(CONTENT, 12)]))
     arguments = [str(model), "-o", str(tmp_path / "q.tflite"), "--calibrate", str(data)]
-    assert run_command(command, [*arguments, "--auto", "sqnr>=60", "--improve", "none"]) == 0
+    report = tmp_path / "q.json"
+    arguments += ["--improve", "none", "--report", str(report)]
+    assert run_command(command, [*arguments, "--auto", "sqnr>=60"]) == 0
     assert "sqnr>=60 holds with" in capsys.readouterr().out
+    tried = json.loads(report.read_text())["tried"]
+    assert tried[0]["floats"] == 0 and tried[0]["sqnr_db"] < 60
+    assert tried[-1]["sqnr_db"] is None  # all are float, and nothing differs
+    assert all(trial["nbytes"] > 0 for trial in tried)
     quantized = Model.from_path(tmp_path / "q.tflite")
     assert quantized.nbytes
     assert run_command(command, [str(model), "-o", str(tmp_path / "r.tflite"), "--auto", "sqnr>=60"]) == 2

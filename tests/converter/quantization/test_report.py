@@ -8,6 +8,7 @@ import pytest
 from numlite.converter.quantization import Quantizer, recipes
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.quantizer import QuantizedModel
+from numlite.converter.quantization.report import Report, trials
 from numlite.converter.quantization.weight_rewrite import NO_WEIGHTS
 from numlite.lite.model import Model
 from numlite.schema import tflite
@@ -111,3 +112,16 @@ def test_without_samples_there_is_what_is_known() -> None:
     assert layer.scheme == "int8 weights, float32 activations"
     assert made.report.outputs == {}
     assert NO_WEIGHTS not in made.report.to_html()
+
+
+def test_what_was_tried_tells_which_models_are_best() -> None:
+    found = trials([(3, 900, 40.0), (0, 500, 20.0), (2, 800, 18.0), (1, 700, 30.0), (1, 650, 25.0)])
+    assert [(t.floats, t.sqnr_db, t.is_best) for t in found] == [
+        (0, 20.0, True),
+        (1, 30.0, True),
+        (1, 25.0, False),
+        (2, 18.0, False),
+        (3, 40.0, True),
+    ]
+    page = Report([], {}, (100, 50), 0, "", found).to_html()
+    assert "What was tried" in page and "900" in page
