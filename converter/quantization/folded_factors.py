@@ -42,12 +42,9 @@ def _folded(graph: FloatGraph, step: Step) -> bool:
         return False
     x, values = constant
     result = Site(step.graph, step.outputs[0])
-    users = graph.users.get(result, [])
-    if result in graph.outputs or not users or not _is_normalized(graph, x):
+    if not _is_normalized(graph, x) or not only_filters_read(graph, result, step.name):
         return False
-    if not all(_takes(graph, user, result, step.name) for user in users):
-        return False
-    for user in users:
+    for user in graph.users[result]:
         inputs = list(user.inputs)
         inputs[0] = x.tensor
         user.operator.inputs = inputs
@@ -56,6 +53,14 @@ def _folded(graph: FloatGraph, step: Step) -> bool:
     assert operators is not None
     operators.remove(step.operator)
     return True
+
+
+def only_filters_read(graph: FloatGraph, site: Site, name: str) -> bool:
+    """Whether all that read a tensor are filters that can scale it (name MUL) or shift it (ADD)."""
+    users = graph.users.get(site, [])
+    return (
+        site not in graph.outputs and bool(users) and all(_takes(graph, user, site, name) for user in users)
+    )
 
 
 def _channel_constant(graph: FloatGraph, step: Step) -> tuple[Site, np.ndarray] | None:

@@ -5,7 +5,8 @@ Given    a = MUL(RSQRT(v), gamma)     y = ADD(MUL(x, a), SUB(beta, MUL(m, a)))  
 Result   d = SUB(x, m)     v = ADD(MEAN(MUL(d, d)), epsilon)     y = ADD(MUL(MUL(d, RSQRT(v)), gamma), beta)
 
 The same values but for the last bits. x a and m a are large where x lies far from zero, and their difference
-is small; d is as large as it is.
+is small; d is as large as it is. Only where gamma and beta can go into the filters behind
+(folded_factors.py): else it would be rounded more often than as it was given.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import NamedTuple
 from ...lite.tensor import TensorType
 from ...schema import tflite
 from .float_graph import FloatGraph, Site, Step
+from .folded_factors import only_filters_read
 from .model_editor import ModelEditor
 
 
@@ -35,7 +37,10 @@ class _Normalization(NamedTuple):
 
 
 def simplify_normalizations(editor: ModelEditor) -> bool:
-    """Rewrite all that are found, in place; whether there was one. New tensors are named after the result."""
+    """Rewrite those that only filters read, in place; whether there was one.
+
+    New tensors are named after the result.
+    """
     graph = FloatGraph(editor)
     found = [each for step in graph.steps if (each := _found(graph, step)) is not None]
     for each in found:
@@ -70,6 +75,9 @@ def _found(graph: FloatGraph, step: Step) -> _Normalization | None:
     if end is None:
         return None
     last, beta, more = end
+    wanted = [name for name, constant in (("MUL", gamma), ("ADD", beta)) if constant >= 0]
+    if not all(only_filters_read(graph, Site(step.graph, last.outputs[0]), name) for name in wanted):
+        return None
     dead += [of_x, *more]
     if negative is not None and reading.sole_user(negative.outputs[0]) is not None:
         dead.append(negative)
