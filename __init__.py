@@ -7,7 +7,7 @@ The names below are the public API; each is loaded when it is first used, so tha
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .lite.environment import warn_of_unknown
+from .lite.environment import VERSION, warn_of_unknown
 
 if TYPE_CHECKING:
     from . import authoring, metadata
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .lite.tensor import Tensor, TensorType
     from .model_comparison import compare_models
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "CompiledModel",

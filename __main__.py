@@ -1,6 +1,6 @@
 """`python -m numlite` is the command `numlite`."""
 
-from .cli.main import main
+from .cli import numlite
 
 if __name__ == "__main__":
-    main()
+    numlite()

@@ -174,7 +174,10 @@ class Interpreter:
         for delegate in delegates:
             self.modify_graph_with_delegate(delegate)
         if self._core.has_flex_operators:
-            from .delegates.flex import FlexDelegate
+            from .lite.extras import needed_for
+
+            with needed_for("models with TensorFlow ops"):
+                from .delegates.flex import FlexDelegate
 
             self.modify_graph_with_delegate(FlexDelegate(resolver.fallback_kernels()))
         self._metrics = metrics.TFLiteMetrics()

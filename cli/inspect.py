@@ -13,7 +13,7 @@ from .console import echo, make_table
 from .delegate_options import delegate_option
 from .json_output import json_option, print_json
 from .model_file import operator_name, shape_of, type_name
-from .model_options import model_argument, trust_option
+from .model_options import trust_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 @click.command("inspect")
-@model_argument
+@click.argument("model", type=click.Path(exists=True, dir_okay=False), required=False)
+@click.option(
+    "--machine", is_flag=True, help="Show instead which kernels run here, and where they come from."
+)
 @click.option("--tensors", is_flag=True, help="List every tensor, with its place in memory.")
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
 @click.option("--strict", is_flag=True, help="List instead what is wrong or unusual in the file.")
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
 @delegate_option
 @trust_option
 def command(
-    model: str,
+    model: str | None,
+    machine: bool,
     tensors: bool,
     nodes: bool,
     strict: bool,
@@ -45,12 +49,19 @@ def command(
 ) -> None:
     """Show what MODEL holds: signatures, inputs and outputs, operators, memory.
 
+    With --machine, which needs no MODEL, show the target whose kernels this machine runs, and their pack.
+
     Works also for models with operators that numlite cannot run. With --delegate it shows instead
     which nodes the delegate takes, what is copied, and why it leaves the others.
 
     Files that break rules of the format are opened where they can be read all the same. With --strict
     every such place is listed, and the exit code is 1 when there is any.
     """
+    if machine:
+        _show_machine(as_json)
+        return
+    if model is None:
+        raise click.UsageError("Missing argument 'MODEL'.")
     if strict:
         _show_findings(model, as_json)
         return
@@ -83,6 +94,17 @@ def command(
         if tensors:
             console.print(_tensor_table(opened, subgraph))
     _show_memory(console, model, tensors, trust_compiled_code)
+
+
+def _show_machine(as_json: bool) -> None:
+    from ..kernels.compiled.driver.packed import machine_facts
+
+    facts = machine_facts()
+    if as_json:
+        print_json("inspect", {"machine": facts})
+    else:
+        for name, fact in facts.items():
+            echo(f"{name}: {fact}")
 
 
 def _show_findings(path: str, as_json: bool) -> None:

@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ..lite.extras import needed_for
+
 if TYPE_CHECKING:
     from .conversion import Conversion, convert, convert_graph
     from .converter import Converter
@@ -57,7 +59,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
+    with needed_for("converter"):
+        return getattr(import_module(_HOMES[name], __name__), name)
 
 
 def __dir__() -> list[str]:

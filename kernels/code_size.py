@@ -6,12 +6,14 @@ import marshal
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from types import CodeType
 
-from .compiled.driver import elf
 from .compiled.driver.cache import read
 from .compiled.driver.image import SYMBOL_PREFIX, uses_shared_objects
 from .compiled.driver.library import Library
+from .compiled.driver.linker import elf
+from .compiled.driver.packed import family_pack
 from .compiled.driver.sources import cache_key
 
 
@@ -20,7 +22,8 @@ class FamilySize:
     """Bytes of one family: the whole image, its machine code, and the code of each kernel.
 
     A kernel's code reaches from its entry to the next kernel's; what lies before the first are
-    functions that kernels call. Where images are not shared objects, only the image's size is known.
+    functions that kernels call. Where images are not shared objects, only the image's size is known; of
+    a family in a pack, only its kernels'.
     """
 
     image_bytes: int
@@ -35,17 +38,31 @@ class FamilySize:
 def family_size(family: str) -> FamilySize:
     """The sizes of a family, which is compiled if need be; zeros where nothing can be cached."""
     Library().load({family: set()})
+    pack = family_pack(family)
+    if pack is not None:
+        return _packed_size(Path(pack.path).read_bytes(), pack.families[family][1:])
     image = read(*cache_key(family))
     if image is None:
         return FamilySize(0, 0, {})
     if not uses_shared_objects():
         return FamilySize(len(image), 0, {})
     start, end = elf.code(image)
+    return FamilySize(len(image), end - start, _kernel_sizes(image))
+
+
+def _kernel_sizes(image: bytes) -> dict[str, int]:
+    """Bytes from each exported function to the next one, or to the end of the code."""
+    start, end = elf.code(image)
     kernels = ((name.removeprefix(SYMBOL_PREFIX), address) for name, address in elf.exports(image))
-    places = sorted((address, name) for name, address in kernels)
+    places = sorted((address, name) for name, address in kernels if start <= address < end)
     ends = [address for address, _ in places[1:]] + [end]
-    sizes = {name: after - address for (address, name), after in zip(places, ends, strict=True)}
-    return FamilySize(len(image), end - start, sizes)
+    return {name: after - address for (address, name), after in zip(places, ends, strict=True)}
+
+
+def _packed_size(image: bytes, kernels: Iterable[str]) -> FamilySize:
+    sizes = _kernel_sizes(image)
+    own = {name: sizes[name] for name in kernels}
+    return FamilySize(sum(own.values()), sum(own.values()), own)
 
 
 def bytecode_bytes(modules: Iterable[str]) -> int:

@@ -6,12 +6,15 @@ import os
 
 from .errors import UnsupportedError
 
+VERSION = "0.1.0"  # of numlite; pyproject.toml says the same
+
 # All of them, and what they are for; each is read where it counts.
 VARIABLES = {
     "NUMLITE_CACHE_DIR": "the folder that keeps compiled kernels",
     "NUMLITE_CPU": "the target to compile for, if not the machine's own: docs/machines.md",
     "NUMLITE_DEBUG": "what is shown on stderr, from 0 (nothing) to 4 (values)",
     "NUMLITE_JIT": "memory: kernels are compiled in this process and kept nowhere",
+    "NUMLITE_PACK": "off: kernels do not come from packs; a path: they come from this one",
     "NUMLITE_PLUGINS": "off: no plugin optimizes a graph; tensorflow: those installed for it do, too",
     "NUMLITE_PLUGIN_PATH": "folders of plugins that optimize graphs",
     "NUMLITE_PREPARED": "off: prepared models are not kept; a number: how many MiB of them are",

@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Ground floor first. The roof (the files of the root, and cli) may import them all.
 FLOORS = ["schema", "lite", "kernels", "delegates", "converter"]
-ROOF = ["batch", "cli"]
+ROOF = ["batch", "cli", "packs"]
 
 Module = tuple[str, ...]
 

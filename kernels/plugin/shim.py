@@ -18,6 +18,7 @@ from typing import Any
 from ...lite.errors import PluginError, UnsupportedError
 from ..compiled.driver.image import uses_shared_objects
 from ..compiled.driver.ir_object import ir_object, object_path
+from ..compiled.language.host import machine
 from .functions import CALLBACKS, NATIVE, VIEWS
 from .native import LIVE, STATUS_AND_BUFFER
 from .native_tensor import CONTEXT, TENSOR
@@ -188,11 +189,10 @@ def shim() -> Shim:
 
 def check_machine() -> None:
     """UnsupportedError where no shim can be made."""
-    if not uses_shared_objects():
-        machine = os.uname().machine if hasattr(os, "uname") else "another processor"
+    if not uses_shared_objects() or machine() != "x86_64":
         raise UnsupportedError(
             "plugins: shared libraries made for TensorFlow need Linux on x86-64, got "
-            f"{sys.platform} on {machine}; a plugin in Python runs here"
+            f"{sys.platform} on {machine()}; a plugin in Python runs here"
         )
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
+from numlite.kernels.compiled.language.target import target
 from numlite.schema import tflite
 
 from ..delegates.flex.flex_models import add_flex
@@ -75,3 +77,17 @@ def test_strict_of_what_is_no_model(tmp_path: Path, capsys: pytest.CaptureFixtur
     path.write_bytes(b"nothing of a model")
     assert run_command(cli, ["inspect", "--strict", str(path)]) == 1
     assert "identifier must be TFL3" in capsys.readouterr().out
+
+
+def test_the_machine(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(cli, ["inspect", "--machine"]) == 0
+    facts = dict(line.split(": ", 1) for line in capsys.readouterr().out.splitlines())
+    assert facts["target"] == target().name and facts["target"] in facts["can run"]
+    assert facts["machine"].startswith(target().arch) and ".pack" in facts["pack"]
+    assert run_command(cli, ["inspect", "--machine", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["machine"] == facts
+
+
+def test_a_model_is_needed_for_all_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(cli, ["inspect"]) == 2
+    assert "Missing argument 'MODEL'" in capsys.readouterr().err

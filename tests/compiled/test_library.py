@@ -75,7 +75,7 @@ def test_compiling_in_memory(tmp_path: Path) -> None:
 
 
 def test_without_processes_this_one_compiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse() -> None:
+    def refuse(*arguments: object) -> None:
         raise OSError(1, "Operation not permitted")
 
     monkeypatch.setattr(build, "_start", refuse)
@@ -111,7 +111,7 @@ def test_a_family_that_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_sources_that_changed_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "family_digest", lambda family: "another")
+    monkeypatch.setattr(build, "family_digest", lambda *arguments: "another")
     with pytest.raises(build.CompileError, match="sources have changed"):
         build.build(["executor"], lambda family, image: None)
 

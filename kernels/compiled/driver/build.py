@@ -10,21 +10,34 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from ....lite.environment import for_children
+from ..language.target import target
+from ..language.targets import Target
 from .sources import family_digest, source_bytes
 
-_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main()"
+_MAIN = (
+    "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; "
+    "main({target!r}, {form!r})"
+)
 
 
 class CompileError(RuntimeError):
     """A family does not compile; the message holds the compiler's."""
 
 
-def build(families: Sequence[str], done: Callable[[str, bytes], None]) -> None:
+def build(
+    families: Sequence[str],
+    done: Callable[[str, bytes], None],
+    made_for: Target | None = None,
+    form: str = "image",
+) -> None:
     """Compile families, as many at a time as there are processors; done(family, image) for each.
+
+    They are made for this process's target, or for another one, as images or as objects.
 
     done is called from several threads, one at a time. Raises CompileError for the first family
     that fails, once the others are done, and OSError when no process can be started.
     """
+    made_for = made_for or target()
     count = min(len(families), _processors())
     queue, lock, failures = deque(_largest_first(families)), threading.Lock(), list[BaseException]()
 
@@ -35,13 +48,13 @@ def build(families: Sequence[str], done: Callable[[str, bytes], None]) -> None:
                     if not queue:
                         return
                     family = queue.popleft()
-                image = _ask(process, family)
+                image = _ask(process, family, family_digest(family, made_for))
                 with lock:
                     done(family, image)
         except Exception as error:
             failures.append(error)
 
-    processes = [_start() for _ in range(count)]
+    processes = [_start(made_for, form) for _ in range(count)]
     threads = [threading.Thread(target=work, args=(process,)) for process in processes]
     try:
         for thread in threads:
@@ -67,8 +80,8 @@ def _largest_first(families: Sequence[str]) -> list[str]:
     return sorted(families, key=source_bytes, reverse=True)
 
 
-def _start() -> subprocess.Popen[bytes]:
-    code = _MAIN.format(path=sys.path, package=__package__)
+def _start(made_for: Target, form: str) -> subprocess.Popen[bytes]:
+    code = _MAIN.format(path=sys.path, package=__package__, target=made_for.name, form=form)
     # In a session of its own an interrupt from the keyboard does not reach it: this process ends it then.
     return subprocess.Popen(
         [sys.executable or "python", "-c", code],
@@ -79,7 +92,7 @@ def _start() -> subprocess.Popen[bytes]:
     )
 
 
-def _ask(process: subprocess.Popen[bytes], family: str) -> bytes:
+def _ask(process: subprocess.Popen[bytes], family: str, expected: str) -> bytes:
     assert process.stdin is not None and process.stdout is not None
     try:
         process.stdin.write(f"{family}\n".encode())
@@ -88,7 +101,7 @@ def _ask(process: subprocess.Popen[bytes], family: str) -> bytes:
         answer = process.stdout.read(int(size))
     except (OSError, ValueError):
         raise CompileError(f"{family}: the compiler ended with code {process.wait()}") from None
-    if digest.decode() != family_digest(family):
+    if digest.decode() != expected:
         raise CompileError(f"{family}: its sources have changed since this process read them; start it again")
     if word != b"ok":
         raise CompileError(f"{family} does not compile:\n{answer.decode(errors='replace')}")

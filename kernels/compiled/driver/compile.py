@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from numba.core.llvm_bindings import create_pass_builder
 from numba.core.registry import cpu_target
 
 from ....lite.errors import UnsupportedError
+from ..language.host import machine
 from ..language.target import target
 from .image import SYMBOL_PREFIX
 from .kernel_source import KernelSource
@@ -36,6 +36,15 @@ define i64 @{symbol}(i64 %args, i64 %chunk, i64 %chunks) {{
 """
 
 
+_MATH = (
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim "
+    "floor fma fmax fmin fmod frexp hypot ldexp lgamma log log10 log1p log2 logb lrint lround llrint llround "
+    "modf nearbyint nextafter pow remainder rint round roundeven sin sincos sinh sqrt tan tanh tgamma trunc"
+)
+# What every C library has, and so what kernels may call on whatever machine they are made for.
+_IMPORTS = {"bzero", "memcpy", "memmove", "memset", *_MATH.split(), *(f"{name}f" for name in _MATH.split())}
+
+
 class _IRLibrary(codegen.JITCodeLibrary):
     """One function's IR, neither optimised nor turned into machine code."""
 
@@ -51,6 +60,18 @@ class _IRLibrary(codegen.JITCodeLibrary):
 
 class _IRCodegen(codegen.JITCPUCodegen):
     _library_class = _IRLibrary
+
+    def _init(self, llvm_module: Any) -> None:
+        # Numba's engine stays this machine's; what is lowered has the sizes of the target.
+        super()._init(llvm_module)
+        self._tm = target_machine()
+        self._target_data = self._tm.target_data
+        self._data_layout = str(self._target_data)
+
+    def _create_empty_module(self, name: str) -> Any:
+        module = super()._create_empty_module(name)
+        module.triple = _triple()
+        return module
 
     def _add_module(self, module: Any) -> None:
         pass
@@ -144,11 +165,17 @@ def target_machine() -> Any:
 
 
 def _new_target_machine() -> Any:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_triple(llvm.get_process_triple()).create_target_machine(
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm.Target.from_triple(_triple()).create_target_machine(
         cpu=target().cpu, features=target().features, opt=3, reloc="pic", codemodel="small"
     )
+
+
+def _triple() -> str:
+    """LLVM's name of the machine and its system: this one, or Linux on a machine of another architecture."""
+    own = str(llvm.get_process_triple())
+    return own if target().arch == machine() else f"{target().arch}-unknown-linux-gnu"
 
 
 def _optimise(module: Any) -> None:
@@ -170,10 +197,9 @@ def _optimise(module: Any) -> None:
 
 
 def _check_imports(module: Any) -> None:
-    process = ctypes.CDLL(None)
     for function in module.functions:
         name = function.name
-        if function.is_declaration and not name.startswith("llvm.") and not hasattr(process, name):
+        if function.is_declaration and not name.startswith("llvm.") and name not in _IMPORTS:
             raise UnsupportedError(f"compiled kernels cannot call {name}: the C library has no such function")
 
 

@@ -1,7 +1,7 @@
-"""A process that compiles the families it is told on its standard input, one line each.
+"""A process that compiles the families it is told on its standard input, one line each, for one target.
 
-The answer to a line is `ok <digest> <bytes>` or `error <digest> <bytes>`, and then that many
-bytes: the family's image, or what went wrong. The digest is that of the sources as read here.
+The answer to a line is `ok <digest> <bytes>` or `error <digest> <bytes>`, and then that many bytes: the
+family's image (its object, for packs), or what went wrong. The digest is that of the sources as read here.
 The process ends with its standard input, so that it never outlives the process that asks.
 """
 
@@ -13,20 +13,28 @@ import threading
 from queue import SimpleQueue
 
 from ..families import FAMILIES
+from ..language.target import compile_for
+from ..language.targets import TARGETS
 from .image import SYMBOL_PREFIX, uses_shared_objects
 from .sources import family_digest
 
 
-def family_image(family: str) -> bytes:
-    """Compile a family in this process."""
+def family_object(family: str) -> bytes:
+    """Compile a family in this process: LLVM's object file."""
     from .compile import kernel_module, target_machine
-    from .linker import shared_object
 
-    sources = FAMILIES[family].sources()
-    image: bytes = target_machine().emit_object(kernel_module(sources))
+    found: bytes = target_machine().emit_object(kernel_module(FAMILIES[family].sources()))
+    return found
+
+
+def family_image(family: str) -> bytes:
+    """Compile a family in this process: what it is loaded from here."""
+    image = family_object(family)
     if not uses_shared_objects():
         return image
-    return shared_object(image, [SYMBOL_PREFIX + name for name in sources], _libraries())
+    from .linker.shared_object import shared_object
+
+    return shared_object([image], [SYMBOL_PREFIX + name for name in FAMILIES[family].sources()], _libraries())
 
 
 def _libraries() -> list[str]:
@@ -37,7 +45,10 @@ def _libraries() -> list[str]:
         return []
 
 
-def main() -> None:
+def main(target: str, form: str) -> None:
+    """Answer until the input ends; form is `image` or `object`."""
+    compile_for(TARGETS[target])
+    compiled = {"image": family_image, "object": family_object}[form]
     # Answers go to a copy of standard output, so that nothing that is printed mixes with them.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
@@ -52,7 +63,7 @@ def main() -> None:
         family = families.get()
         digest = family_digest(family)
         try:
-            word, answer = "ok", family_image(family)
+            word, answer = "ok", compiled(family)
         except Exception:
             import traceback
 

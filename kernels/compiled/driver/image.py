@@ -7,6 +7,8 @@ import os
 import sys
 from typing import Any, Protocol
 
+from ..language.host import machine
+
 # An exported kernel's symbol is its name behind this, so that none hides a C function's.
 SYMBOL_PREFIX = "numlite_"
 
@@ -20,7 +22,7 @@ class Kernels(Protocol):
 
 def uses_shared_objects() -> bool:
     """Whether images are shared objects here; else they are object files, which LLVM loads."""
-    return sys.platform == "linux" and sys.maxsize > 2**32 and os.uname().machine == "x86_64"
+    return sys.platform == "linux" and machine() in ("x86_64", "aarch64")
 
 
 class SharedObject:

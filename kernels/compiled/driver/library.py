@@ -11,6 +11,7 @@ from ....lite.kernel_call import CodePlace
 from ..families import FAMILIES
 from .cache import cache_directory, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
+from .packed import check_compiler, family_pack
 from .sources import cache_key, code_state
 
 
@@ -25,8 +26,9 @@ def _in_memory() -> bool:
 class Library:
     """The process's compiled kernels.
 
-    A family is compiled as a whole, once per target, and kept in the cache directory. With
-    `NUMLITE_JIT=memory` each kernel is compiled by itself, in this process, and never kept.
+    A family comes from the target's pack, else from the cache directory; else it is compiled as a whole,
+    once per target, and kept there. With `NUMLITE_JIT=memory` each kernel is compiled by itself, in this
+    process, and never kept.
     """
 
     _families: dict[str, Kernels] = {}  # noqa: RUF012 (one per process, whoever asks)
@@ -39,16 +41,21 @@ class Library:
         return None if state is None else CodePlace(cache_directory(), state)
 
     def load(self, wanted: Mapping[str, set[str]]) -> None:
-        """Make the kernels of each family callable, compiling what no cache holds."""
+        """Make the kernels of each family callable, compiling what no pack and no cache holds.
+
+        UnsupportedError where that takes Numba, which is not installed.
+        """
         missing = [family for family in wanted if family not in self._families]
         if not missing:
             return
         with self._lock:
             if _in_memory():
+                check_compiler(missing[0])
                 self._families.update((family, _InMemory(family)) for family in missing)
                 return
-            to_compile = [family for family in missing if not self._load_cached(family)]
+            to_compile = [f for f in missing if not self._load_packed(f) and not self._load_cached(f)]
             if to_compile:
+                check_compiler(to_compile[0])
                 self._compile(to_compile)
 
     def address(self, family: str, kernel: str) -> int:
@@ -58,6 +65,12 @@ class Library:
             self.load({family: {kernel}})
             found = self._families[family]
         return found.address(kernel)
+
+    def _load_packed(self, family: str) -> bool:
+        pack = family_pack(family)
+        if pack is not None:
+            self._families[family] = pack.code
+        return pack is not None
 
     def _load_cached(self, family: str) -> bool:
         found = open_image(*cache_key(family))

@@ -23,13 +23,19 @@ import numpy as np
 from ....lite.private_file import JUST_NOW_NS, blake2b
 from ..families import FAMILIES
 from ..language.target import target
+from ..language.targets import Target
 from .cache import read, write
 
 _PACKAGE = __package__.rpartition(".")[0]
 _FOLDER = os.path.dirname(os.path.dirname(__file__))
 _ROOT = os.path.dirname(os.path.dirname(_FOLDER))
 # Always part of the digest: they make the code, though no kernel imports them.
-_COMPILER = (f"{_PACKAGE}.driver.compile", f"{_PACKAGE}.driver.linker")
+_COMPILER = (
+    *(f"{_PACKAGE}.driver.compile", f"{_PACKAGE}.driver.linker.shared_object"),
+    f"{_PACKAGE}.language.targets",
+)
+# Never: which target is chosen, and how, is in no code. The target itself is part of the digest.
+_CHOICE = (f"{_PACKAGE}.language.target", f"{_PACKAGE}.language.host")
 
 # The file of imports: its family and digest in the cache, and how many sources it tells of.
 _IMPORTS = ("imports", "0" * 32)
@@ -40,12 +46,22 @@ _FOLDERS = ("schema", "lite", "kernels", "kernels/contraction")
 
 
 @cache
-def family_digest(family: str) -> str:
-    """What a family's code depends on, as 32 hexadecimal digits.
+def family_digest(family: str, made_for: Target | None = None) -> str:
+    """What a family's code for a target (this process's) depends on, as 32 hexadecimal digits.
+
+    Its sources, the versions of Python, NumPy, Numba and llvmlite, and the target; nothing else of a machine.
+    """
+    digest = blake2b(_environment(made_for or target()), digest_size=16)
+    digest.update(source_digest(family).encode())
+    return digest.hexdigest()
+
+
+@cache
+def source_digest(family: str) -> str:
+    """What a family is made from, as 32 hexadecimal digits.
 
     Which kernels of its module it has, the module's source and those of all that it imports, the values
-    (dtypes, constants) that they import from other folders, the compiler's source, the versions of Python,
-    NumPy, Numba and llvmlite, and the target; nothing else of the machine.
+    (dtypes, constants) that they import from other folders, and the compiler's source.
     """
     state = code_state()
     if state is None:
@@ -71,7 +87,7 @@ def code_state() -> str | None:
     None where the state cannot be told.
     """
     state = _package_state()
-    return None if state is None else blake2b(state + _environment(), digest_size=16).hexdigest()
+    return None if state is None else blake2b(state + _environment(target()), digest_size=16).hexdigest()
 
 
 @cache
@@ -89,8 +105,10 @@ def _package_state() -> bytes | None:
 
 
 def _folders_in(folder: str) -> list[str]:
+    """All folders below a folder."""
     with os.scandir(folder) as entries:
-        return sorted(entry.path for entry in entries if entry.is_dir() and entry.name[0] != "_")
+        found = sorted(entry.path for entry in entries if entry.is_dir() and entry.name[0] != "_")
+    return [path for each in found for path in (each, *_folders_in(each))]
 
 
 def _files_of(folder: str) -> Iterator[tuple[str, os.stat_result]]:
@@ -102,13 +120,12 @@ def _files_of(folder: str) -> Iterator[tuple[str, os.stat_result]]:
 
 @cache
 def _digests(state: str) -> dict[str, str]:
-    """The families' digests that the cache knows for a state."""
+    """The digests of families' sources that the cache knows for a state."""
     return dict(line.split() for line in (read("digests", state) or b"").decode().splitlines())
 
 
 def _computed_digest(family: str) -> str:
-    digest = blake2b(_environment(), digest_size=16)
-    digest.update(FAMILIES[family].kernels.encode())
+    digest = blake2b(FAMILIES[family].kernels.encode(), digest_size=16)
     for module in _needed(_module(family), *_COMPILER):
         digest.update(_source(module).digest)
     return digest.hexdigest()
@@ -128,7 +145,7 @@ def _needed(*modules: str) -> list[str]:
     waiting, seen = list(modules), dict[str, None]()
     while waiting:
         module = waiting.pop()
-        if module not in seen:
+        if module not in seen and module not in _CHOICE:
             seen[module] = None
             waiting += _source(module).needed
     _keep_imports()
@@ -136,10 +153,9 @@ def _needed(*modules: str) -> list[str]:
 
 
 @cache
-def _environment() -> bytes:
+def _environment(made_for: Target) -> bytes:
     versions = (sys.version, np.__version__, _distribution("numba"), _distribution("llvmlite"))
-    compiled_for = target()
-    processor = (compiled_for.name, compiled_for.cpu, compiled_for.features, compiled_for.traits)
+    processor = (made_for.name, made_for.cpu, made_for.features, made_for.traits)
     return repr((versions, sys.platform, processor)).encode()
 
 

@@ -1,0 +1,57 @@
+"""Without the packages of an extra, what needs them says which extra brings them."""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import numlite
+import pytest
+from numlite.lite.errors import UnsupportedError
+from numlite.lite.extras import _EXTRAS, needed_for
+
+PYPROJECT = Path(numlite.__file__).with_name("pyproject.toml")
+
+
+def blocked(code: str, *modules: str) -> subprocess.CompletedProcess[str]:
+    start = f"import sys; sys.modules |= dict.fromkeys({modules!r})\n"
+    return subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("module", ["click", "rich"])
+@pytest.mark.parametrize("command", ["numlite", "convert_model"])
+def test_commands(command: str, module: str) -> None:
+    done = blocked(f"sys.argv[1:] = ['--help']; from numlite import cli; cli.{command}()", module)
+    if module == "rich":  # which help does without
+        assert done.returncode == 0, done.stderr
+        return
+    name = command.replace("_", "-")
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr == (
+        f"{name}: all that it needs must be installed, got no click: pip install 'numlite[cli]'\n"
+    )
+
+
+def test_the_converter() -> None:
+    done = blocked("import numlite.converter; numlite.converter.Converter", "google.protobuf")
+    said = "UnsupportedError: converter: all that it needs must be installed, got no google.protobuf"
+    assert said in done.stderr.splitlines()[-1] and "'numlite[converter]'" in done.stderr
+
+
+def test_what_no_extra_brings_is_as_ever() -> None:
+    with pytest.raises(ModuleNotFoundError), needed_for("test"):
+        import no_such_package  # type: ignore[import-not-found]  # noqa: F401
+
+
+def test_an_extra_brings_numba() -> None:
+    with pytest.raises(UnsupportedError, match=r"numlite\[jit\]"), needed_for("test"):
+        raise ModuleNotFoundError(name="numba.core")
+
+
+def test_the_extras_are_the_projects() -> None:
+    project = tomllib.loads(PYPROJECT.read_text())["project"]
+    extras = project["optional-dependencies"]
+    assert set(_EXTRAS.values()) <= set(extras)
+    assert extras["all"] == ["numlite[cli,converter,jit]"]
+    assert project["dependencies"] == ["flatbuffers", "numpy>=2"]
+    assert project["version"] == numlite.__version__
