@@ -1,16 +1,24 @@
-"""Puts the libraries of `numlite explore` into wheels and sdists; all else stands in pyproject.toml."""
+"""Puts into wheels what a checkout has not: the libraries of `numlite explore`, and packs.
+
+`NUMLITE_WHEEL=manylinux2014_aarch64 python -m build --wheel` makes one with the packs of that machine, and
+for its platforms only. All else stands in pyproject.toml.
+"""
 
 from __future__ import annotations
 
+import os
 import runpy
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Distribution, setup
+from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 from setuptools.command.sdist import sdist
 
-_LIBRARIES = runpy.run_path(str(Path(__file__).parent / "cli/page/libraries.py"))
+_ROOT = Path(__file__).resolve().parent
+_LIBRARIES = runpy.run_path(str(_ROOT / "cli/page/libraries.py"))
 _FOLDER = "cli/page/libraries"
+_PLATFORMS = os.environ.get("NUMLITE_WHEEL", "")
 
 
 def _ship(folder: Path) -> None:
@@ -24,8 +32,13 @@ def _ship(folder: Path) -> None:
 class _BuildPy(build_py):
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:
-            _ship(Path(self.build_lib) / "numlite" / _FOLDER)
+        if self.editable_mode:
+            return
+        _ship(Path(self.build_lib) / "numlite" / _FOLDER)
+        if _PLATFORMS:
+            wheel_files = runpy.run_path(str(_ROOT / "packs/wheel.py"))["wheel_files"]
+            for name, content in wheel_files(_PLATFORMS, _ROOT / "packs").items():
+                Path(self.build_lib, "numlite/packs", name).write_bytes(content)
 
 
 class _Sdist(sdist):
@@ -34,4 +47,18 @@ class _Sdist(sdist):
         _ship(Path(base_dir) / _FOLDER)
 
 
-setup(cmdclass={"build_py": _BuildPy, "sdist": _Sdist})
+class _Wheel(bdist_wheel):
+    def get_tag(self) -> tuple[str, str, str]:
+        # Packs use nothing of Python's: one wheel is for all versions of it.
+        return ("py3", "none", _PLATFORMS) if _PLATFORMS else super().get_tag()
+
+
+class _Distribution(Distribution):
+    def has_ext_modules(self) -> bool:
+        return bool(_PLATFORMS)
+
+
+setup(
+    cmdclass={"build_py": _BuildPy, "sdist": _Sdist, "bdist_wheel": _Wheel},
+    distclass=_Distribution,
+)

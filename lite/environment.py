@@ -19,6 +19,8 @@ VARIABLES = {
     "NUMLITE_PLUGIN_PATH": "folders of plugins that optimize graphs",
     "NUMLITE_PREPARED": "off: prepared models are not kept; a number: how many MiB of them are",
     "NUMLITE_MAX_DECODED_BYTES": "what a file in a tensor may decode to",
+    # Of builds.
+    "NUMLITE_WHEEL": "the platforms of a wheel with packs: docs/machines.md",
     # Of numlite's own tests.
     "NUMLITE_SHARED": "the folder of models that tests read",
     "NUMLITE_STAND_IN": "tests for GPUs run on a stand-in for the driver",

@@ -46,7 +46,7 @@ def test_compiling_processes_do_not_warn_again(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_all_that_are_read_are_in_the_table_and_explained() -> None:
-    folders = ("cli", "converter", "delegates", "kernels", "lite", "schema", "tests")
+    folders = ("cli", "converter", "delegates", "kernels", "lite", "packs", "schema", "tests")
     sources = [*ROOT.glob("*.py"), *(path for folder in folders for path in (ROOT / folder).rglob("*.py"))]
     own = {Path(__file__), ROOT / "lite" / "environment.py"}
     text = "\n".join(path.read_text() for path in sources if path not in own)

@@ -94,7 +94,7 @@ def write_index(folder: str) -> list[str]:
             os.unlink(path)
             removed.append(path)
     compilers = {"python": sys.version.split()[0]} | {n: version(n) for n in ("llvmlite", "numba", "numpy")}
-    index = {"version": VERSION, "compilers": compilers, "packs": packs, "sources": sources}
+    index = {"version": VERSION, "compilers": compilers, "wheels": PACKED, "packs": packs, "sources": sources}
     write_whole(os.path.join(folder, INDEX_FILE), [json.dumps(index, indent=1).encode() + b"\n"])
     return removed
 
