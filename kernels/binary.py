@@ -15,7 +15,7 @@ from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .array_function import ArrayFunction, invoke_function
 from .broadcast import SUFFIXES, binary_call, broadcast_operands, loops_of
-from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, TYPES, form_of
+from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, REMEMBERED_BYTES, TYPES, form_of
 from .fused_activation import NONE, float_activation_range
 from .index_vector import quantization_pair
 from .lookup import TABLE_TYPES
@@ -38,6 +38,7 @@ INTEGER_TYPES = (
 # Sums, differences and products of uint8 have the bytes of int8's.
 ADDED: dict[int, str] = {TensorType.UINT8: "i8"}
 ADDED |= {type: SUFFIXES[type] for type in (_F32, _I8, _I16, _I32, _I64)}
+_LARGE, _LONG_ROW = 1 << 13, 32  # elements of a result and of its rows
 _DIVISION = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
 
 
@@ -74,7 +75,17 @@ def _quantized_calls(context: Context, name: str, fused: int, operands: Operands
     else:
         function, parameters = quantized_arithmetic(context, name, fused, operands)
     kernel = function, SUFFIXES[operands[2].type]
-    return binary_call(context, name, kernel, operands, 0.2, parameters, _DIVISION)
+    keep = []
+    if "memory" in form_of(*kernel).parameters() and _remembers(name, operands):
+        keep = [np.zeros(REMEMBERED_BYTES, np.uint8)]
+        parameters["memory"] = keep[0].ctypes.data
+    return binary_call(context, name, kernel, operands, 0.2, parameters, _DIVISION, keep)
+
+
+def _remembers(name: str, operands: Operands) -> bool:
+    """Whether tables of what one element and any other give are worth their memory."""
+    loops = loops_of(name, operands)
+    return operands[2].size >= _LARGE and loops.shape[-1] >= _LONG_ROW and 0 in loops.strides[-1]
 
 
 def _multiply(a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -33,6 +33,9 @@ TYPES: dict[str, type] = {
 DIVISION_BY_ZERO = 1
 NEGATIVE_EXPONENT = 2
 
+# What one element of a row meets all bytes with: 256 words that tell which tables are made, and the tables.
+REMEMBERED_BYTES = 8 * 256 + 256 * 256
+
 _ZERO, _ONE = np.float32(0), np.float32(1)
 # Quotients of smaller integers are further from the next integer than float64 rounds.
 _EXACT = 1 << 50
@@ -240,7 +243,11 @@ BINARY: dict[str, Forms] = {
     # clamp(zero + round((a - a_zero) * (b - b_zero) * scale))
     "product": (Form("binary_q8", "i8 u8", fields=(("i32", f"{_ZEROS} low high"), ("f32", "scale"))),),
     "sum_reference": (Form("binary_q8_reference", "i8 u8 i16", fields=_AT_COMMON_SCALE),),
-    "squared_difference_reference": (Form("binary_q8_reference", "i8 u8 i16", fields=_AT_COMMON_SCALE),),
+    # memory, where it is not 0, is for REMEMBERED_BYTES
+    "squared_difference_reference": (
+        Form("binary_q8_reference", "i8 u8", fields=(*_AT_COMMON_SCALE, ("i64", "memory"))),
+        Form("binary_q8_reference", "i16", fields=_AT_COMMON_SCALE),
+    ),
     "product_reference": (
         Form("binary_q8_reference", "i8 u8 i16", fields=(("i32", f"a_zero b_zero {_MULTIPLIED}"),)),
     ),

@@ -19,6 +19,7 @@ from .element_loops import (
     looked_up_kernel,
     mapped_kernel,
     parameters,
+    remembering_kernel,
     row_kernel,
     unary_kernel,
 )
@@ -222,6 +223,8 @@ def _kernel(function: str, suffix: str, form: Form) -> Callable:
     combine = _combine(compute, result, 2, form.clamps)
     if function in _PRODUCTS and source in _BYTES:
         kernel = looked_up_kernel(result, read, write, values, combine)
+    elif "memory" in form.parameters():
+        kernel = remembering_kernel(result, read, write, values, combine)
     else:
         kernel = broadcast_kernel(read, write, (item_bytes(source), item_bytes(target)), values, combine)
     if name in REPEATED:

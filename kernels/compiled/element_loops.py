@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 from ..element_functions import BROADCAST_RANK
 from .language.memory import stack_bytes
+from .language.primitives import atomic_load, atomic_store
 from .lookup import lookup_row
 
 _MIDDLE = BROADCAST_RANK - 2
@@ -161,6 +163,33 @@ def looked_up_kernel(width: Any, read: Any, write: Any, values: Callable, combin
             lookup_row(a, out, table, count)
         else:
             plain(block, a_at, a_step, b_at, b_step, out_at, count)
+
+    return row_kernel(row)
+
+
+def remembering_kernel(width: Any, read: Any, write: Any, values: Callable, combine: Callable) -> Callable:
+    """The same of bytes, whose tables stay from row to row and run to run, where there is memory for them.
+
+    In all rows it is the same operand that is one element, or in none. Threads that make one table write the
+    same into it.
+    """
+    plain = _row_of_pairs(read, write, (1, 1), values, combine)
+
+    @njit(error_model="numpy")
+    def row(block, a_at, a_step, b_at, b_step, out_at, count):
+        if block.memory == 0 or (a_step != 0 and b_step != 0):
+            plain(block, a_at, a_step, b_at, b_step, out_at, count)
+            return
+        a, b, out = block.a + a_at, block.b + b_at, block.out + out_at
+        p = values(block)
+        one = read(a, 0) if a_step == 0 else read(b, 0)
+        place = np.int64(one) & 255
+        table = block.memory + 8 * 256 + 256 * place
+        if atomic_load(block.memory + 8 * place) == 0:
+            for i in range(256):
+                write(table, i, combine(one, width(i), p) if a_step == 0 else combine(width(i), one, p))
+            atomic_store(block.memory + 8 * place, 1)
+        lookup_row(b if a_step == 0 else a, out, table, count)
 
     return row_kernel(row)
 

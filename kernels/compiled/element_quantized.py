@@ -51,7 +51,7 @@ def _sum_reference(x, y, *p):
 
 @_scalar
 def _squared_difference(x, y, *p):
-    left_shift, a, b, output = p[0], p[1:4], p[4:7], p[8:]
+    left_shift, a, b, output = p[0], p[1:4], p[4:7], p[8:13]
     difference = np.int32(_to_common_scale(x, a, left_shift) - _to_common_scale(y, b, left_shift))
     return requantize_double_rounding(np.int32(difference * difference), *output)
 
