@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from .kernel_call import CodePlace
 
 DIGEST_BYTES = 32
+_MOST_STATES = 8
 
 
 class ModelMark:
     """A small file of the cache: empty for a model that was seen once.
 
-    From then on it holds a digest of the model's bytes, and the state of the code that has verified them.
+    From then on it holds a digest of the model's bytes, and the states of the latest codes that have verified
+    them: several versions may use one cache.
     It is named by what the system says of the file, which changes with every write to it.
     """
 
@@ -49,11 +51,14 @@ class ModelMark:
     @property
     def is_verified(self) -> bool:
         """Whether this very code has verified the file, so that it can be read as it is."""
-        return (read_private(self._path) or b"")[DIGEST_BYTES:] == self._state
+        return self._state in self._states()
 
     def put(self, digest: bytes) -> None:
         """Keep the digest of a model that this code has verified."""
-        self._publish(digest, self._state)
+        self._publish(digest, b"\n".join([*self._states(), self._state][-_MOST_STATES:]))
+
+    def _states(self) -> list[bytes]:
+        return (read_private(self._path) or b"")[DIGEST_BYTES:].split(b"\n")
 
     def _publish(self, *pieces: bytes) -> None:
         from .whole_file import publish  # what it imports takes 5 ms of a start
