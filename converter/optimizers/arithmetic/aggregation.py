@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -35,18 +35,21 @@ def combine_add_to_addn(rewriter: OptimizingRewriter, node: Node) -> bool:
 
     Each inner sum has one use, all are on one device. Where shapes differ, equal ones are summed first.
     """
-    if node in _done(rewriter, "addn") or element(node.results[0]) not in NUMBERS or node.controls:
+    if element(node.results[0]) not in NUMBERS or node.controls:
         return False
     if any(user.op in _SUMS for user in node.results[0].users) and len(node.results[0].users) == 1:
         return False  # the end of the tree is the root
-    leaves, count = _leaves(rewriter, node, _SUMS)
-    if len(leaves) < 3 or count < 2:
+    leaves, tree = _leaves(rewriter, node, _SUMS)
+    if len(leaves) < 3 or len(tree) < 2:
         return False
     groups = _groups(leaves)
     if groups is None or len(leaves) > 256:
         return False
     made = sum(len(group) > 1 for group in groups) + len(groups) - 1
-    if made > count or (len(groups) > 1 and not _sizes_known(groups)):
+    if made > len(tree) or (len(groups) > 1 and not _sizes_known(groups)):
+        return False
+    inside = [shape(group[0]) for group in groups if len(group) > 1]
+    if made == len(tree) and not _is_less(inside, [shape(group[0]) for group in groups], tree):
         return False
     sums = [_summed(rewriter, node, group) for group in groups[:-1]]
     if len(groups) == 1:
@@ -56,23 +59,24 @@ def combine_add_to_addn(rewriter: OptimizingRewriter, node: Node) -> bool:
     for value in sums[1:]:
         wide = value.type
         total = before(rewriter, node, "AddOpsRewrite", "AddV2", (total, value), _t(total), wide)
-    _done(rewriter, "addn").add(total.owner)
-    replaced = rewriter.node(node, "AddV2", (total, last), _t(total))
-    _done(rewriter, "addn").add(replaced)
-    rewriter.replace(node, replaced)
+    rewriter.replace(node, rewriter.node(node, "AddV2", (total, last), _t(total)))
     return True
 
 
-def _done(rewriter: OptimizingRewriter, stage: str) -> set[object]:
-    """Nodes that a stage has made, which it does not look at again."""
-    found: set[object] = rewriter.notes.setdefault(stage, set())
-    return found
+def _is_less(inside: Sequence[PartialShape], chain: Sequence[PartialShape], tree: list[Node]) -> bool:
+    """Whether results of the shapes inside, and those of a chain of broadcasts, are fewer elements than the
+    tree's: a tree that is as it should be stays.
+    """
+    results = [shape for shape in chain if shape is not None]
+    stretched = accumulate(results, lambda one, other: np.broadcast_shapes(one, other))
+    then = sum(map(_size, inside)) + sum(_size(each) for each in list(stretched)[1:])
+    return then < sum(_size(shape(node.results[0])) for node in tree)
 
 
-def _leaves(rewriter: OptimizingRewriter, node: Node, ops: Sequence[str]) -> tuple[list[Value], int]:
-    """The operands of a tree of nodes of the ops, in order, and of how many nodes it is."""
+def _leaves(rewriter: OptimizingRewriter, node: Node, ops: Sequence[str]) -> tuple[list[Value], list[Node]]:
+    """The operands of a tree of nodes of the ops, in order, and its nodes."""
     found: list[Value] = []
-    count = 1
+    tree = [node]
     waiting = list(reversed(node.operands))
     while waiting:
         value = waiting.pop()
@@ -80,9 +84,9 @@ def _leaves(rewriter: OptimizingRewriter, node: Node, ops: Sequence[str]) -> tup
         if child is None:
             found.append(value)
         else:
-            count += 1
+            tree.append(child)
             waiting += reversed(child.operands)
-    return found, count
+    return found, tree
 
 
 def _groups(values: list[Value]) -> list[list[Value]] | None:
@@ -112,9 +116,7 @@ def _summed(rewriter: OptimizingRewriter, node: Node, group: list[Value]) -> Val
     if len(group) == 1:
         return group[0]
     attributes: Attributes = {**_t(group[0]), "N": len(group)}
-    made = before(rewriter, node, "AddOpsRewrite", "AddN", group, attributes, group[0].type)
-    _done(rewriter, "addn").add(made.owner)
-    return made
+    return before(rewriter, node, "AddOpsRewrite", "AddN", group, attributes, group[0].type)
 
 
 @rule("AddN", *_ADDS, needs=("shapes",), keeps_bits=False, source=SOURCE)
@@ -178,26 +180,22 @@ def minimize_broadcasts(rewriter: OptimizingRewriter, node: Node) -> bool:
     Given:  a = Mul(x: 8x3, v: 3); b = Mul(w: 3, y: 8x3); p = Mul(a, b)
     Result: a = Mul(v, w); b = Mul(a, x); p = Mul(b, y)
     """
-    if node in _done(rewriter, "broadcasts") or element(node.results[0]) == "string" or node.controls:
+    if element(node.results[0]) == "string" or node.controls:
         return False
     users = list(node.results[0].users)
     if len(users) == 1 and users[0].op == node.op:
         return False
-    leaves, count = _leaves(rewriter, node, (node.op,))
+    leaves, tree = _leaves(rewriter, node, (node.op,))
     groups = _groups(leaves)
-    if count < 2 or groups is None or len(groups) < 2 or not _sizes_known(groups):
+    if len(tree) < 2 or groups is None or len(groups) < 2 or not _sizes_known(groups):
         return False
     values = [value for group in groups for value in group]
-    if not _is_nested(groups):
+    if not _is_nested(groups) or not _is_less([], [shape(value) for value in values], tree):
         return False
     total = values[0]
     for value in values[1:-1]:
         total = before(rewriter, node, "MinimizeBroadcasts", node.op, (total, value), _t(total), value.type)
-        _done(rewriter, "broadcasts").add(total.owner)
-    made = rewriter.node(node, node.op, (total, values[-1]), dict(node.attributes))
-    _done(rewriter, "broadcasts").add(made)
-    rewriter.replace(node, made)
-    return True
+    return become(rewriter, node, node.op, (total, values[-1]), dict(node.attributes))
 
 
 def _is_nested(groups: list[list[Value]]) -> bool:
