@@ -46,7 +46,7 @@ def main() -> None:
     tf.config.threading.set_inter_op_parallelism_threads(1)
     for name in given.nets:
         keras.utils.set_random_seed(7)
-        net = getattr(keras.applications, name)(weights=None)
+        net = getattr(keras.applications, name)(weights=None, classifier_activation=None)
         stem = f"{name}_{given.keras}_{given.form}"
         net.save(given.folder / f"{stem}.{given.form}")
         x = np.random.default_rng(3).uniform(0, 255, (1, *net.input_shape[1:])).astype(np.float32)

@@ -79,12 +79,12 @@ class Config:
         """A list of integers; one integer is a list of one."""
         return integers_of(self._found(name, default), name)
 
-    def sizes(self, name: str, count: int, default: int | None = None) -> tuple[int, ...]:
-        """So many positive integers; one stands for all."""
+    def sizes(self, name: str, count: int, default: int | None = None, smallest: int = 1) -> tuple[int, ...]:
+        """So many integers from the smallest on; one stands for all."""
         found = self.integers(name, None if default is None else [default])
         found = found * count if len(found) == 1 else found
-        if len(found) != count or not all(0 < each < 1 << 31 for each in found):
-            raise ModelError(f"{name} must be {count} positive integers, got {cut(found)}")
+        if len(found) != count or not all(smallest <= each < 1 << 31 for each in found):
+            raise ModelError(f"{name} must be {count} integers from {smallest} on, got {cut(found)}")
         return tuple(found)
 
     def config(self, name: str) -> Config:

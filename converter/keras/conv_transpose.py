@@ -44,7 +44,7 @@ def _dilated(kernel: Tensor, window: Window) -> Tensor:
 def _spread(c: Call, x: Tensor, kernel: Tensor, window: Window) -> Tensor:
     body, rank = c.body, window.rank
     extra = (
-        list(c.config.sizes("output_padding", rank, None))
+        list(c.config.sizes("output_padding", rank, smallest=0))
         if c.config.has("output_padding")
         else [None] * rank
     )

@@ -93,6 +93,11 @@ def identity(c: Call) -> Result:
     return given if not isinstance(given, Value) else given.tensor  # type: ignore[return-value]
 
 
+def layer_scale(c: Call) -> Tensor:
+    """Channels by a factor each, of ConvNeXt."""
+    return c.x * c.weight("gamma", [c.x.sizes[-1]])
+
+
 def input_layer(c: Call) -> Tensor:
     return c.x
 
@@ -109,7 +114,7 @@ def wrapped(c: Call) -> Result:
 
 _SAME = (
     *("ActivityRegularization", "AlphaDropout", "Dropout", "GaussianDropout", "GaussianNoise", "Identity"),
-    *("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D"),
+    *("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "StochasticDepth"),
 )
 REGISTRATIONS: dict[str, Kind] = {
     **{name: Kind(identity, keeps_mask=True) for name in _SAME},
@@ -117,6 +122,7 @@ REGISTRATIONS: dict[str, Kind] = {
     "EinsumDense": Kind(einsum_dense, names=_einsum_names),
     "Embedding": Kind(embedding, "embeddings"),
     "InputLayer": Kind(input_layer, keeps_mask=True),
+    "LayerScale": Kind(layer_scale, "gamma"),
     "Masking": Kind(masking),
     "ReversibleEmbedding": Kind(reversible_embedding, names=_reversible_names),
     "SpectralNormalization": Kind(wrapped, "*vector_u", parts=inner_layer),

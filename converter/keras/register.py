@@ -32,8 +32,22 @@ _CLASSES: dict[str, tuple[str, ...]] = {
     "conv_transpose": ("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"),
     "core": (
         *("ActivityRegularization", "AlphaDropout", "Dense", "Dropout", "EinsumDense", "Embedding"),
-        *("GaussianDropout", "GaussianNoise", "Identity", "InputLayer", "Masking", "ReversibleEmbedding"),
-        *("SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "SpectralNormalization"),
+        *(
+            "GaussianDropout",
+            "GaussianNoise",
+            "Identity",
+            "InputLayer",
+            "LayerScale",
+            "Masking",
+            "ReversibleEmbedding",
+        ),
+        *(
+            "SpatialDropout1D",
+            "SpatialDropout2D",
+            "SpatialDropout3D",
+            "SpectralNormalization",
+            "StochasticDepth",
+        ),
     ),
     "merge": ("Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"),
     "normalization": (
@@ -85,6 +99,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ConvLSTMCell1D", "ConvLSTMCell2D", "ConvLSTMCell3D", "GRUCell", "LSTMCell", "SimpleRNNCell"),
         *("StackedRNNCells",),
     ),
+    "tf_functions": ("SlicingOpLambda", "TFOpLambda"),
     "wrappers": ("Bidirectional", "TimeDistributed"),
 }
 

@@ -148,6 +148,11 @@ def _convolutions() -> Iterator[Case]:
         "Conv2DTranspose open", (None, None, 3), lambda L: L.Conv2DTranspose(4, 3, strides=2, padding="same")
     )
     yield of_layer(
+        "Conv2DTranspose output_padding 0",
+        (5, 6, 3),
+        lambda L: L.Conv2DTranspose(4, 3, strides=2, output_padding=0),
+    )
+    yield of_layer(
         "Conv2DTranspose dilated", (5, 6, 3), lambda L: L.Conv2DTranspose(4, 3, dilation_rate=2), keras=(3,)
     )
     yield of_layer(
@@ -568,6 +573,16 @@ def _operations() -> Iterator[Case]:
 
 
 def _models() -> Iterator[Case]:
+    def of_tensorflow(K: Keras) -> Any:
+        import tensorflow as tf
+
+        x = K.Input((4, 6))
+        y = tf.concat([x[:, 1:3] * 2.0 + 1.0, tf.nn.relu(-x)], axis=1) / 3.0
+        z = tf.transpose(tf.reshape(y, (-1, 4, 9)), (0, 2, 1))
+        return K.Model(x, [tf.reduce_mean(z, axis=-1), tf.matmul(y, y, transpose_b=True), x[:, :, 0] - 1.0])
+
+    yield Case("functions of TensorFlow", of_tensorflow, (2,))
+
     def nested(K: Keras) -> Any:
         L = K.layers
         inner = K.Sequential([K.Input((6,)), L.Dense(4, activation="relu"), L.BatchNormalization()])

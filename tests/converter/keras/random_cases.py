@@ -133,6 +133,7 @@ def _recurrent(rng: random.Random) -> tuple:
 
 def _bidirectional(rng: random.Random) -> tuple:
     name, shape, settings = _recurrent(rng)
+    shape = (shape[0], shape[1])
     more = {"merge_mode": rng.choice(("concat", "sum", "ave", "mul", None))}
     return "Bidirectional", shape, lambda L: {"layer": getattr(L, name)(**settings(L)), **more}
 

@@ -25,7 +25,7 @@ _WITHIN = {
 
 # Aliases, and what differs from a recorded class in its name alone.
 UNRECORDED = {
-    *("SyncBatchNormalization", "Hashing"),
+    *("SyncBatchNormalization", "Hashing", "LayerScale", "StochasticDepth"),
     *("AugMix", "CutMix", "MixUp", "RandAugment", "RandomColorDegeneration", "RandomColorJitter"),
     *("RandomElasticTransform", "RandomErasing", "RandomGaussianBlur", "RandomGrayscale", "RandomHeight"),
     *("RandomHue", "RandomInvert", "RandomPerspective", "RandomPosterization", "RandomSaturation"),
