@@ -1,4 +1,4 @@
-"""convert-model: a TensorFlow graph, a SavedModel, an ONNX or a Keras model becomes a .tflite file."""
+"""convert-model: a TensorFlow graph, a SavedModel, an ONNX, StableHLO or Keras model becomes a .tflite file."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def command(
     as_json: bool,
     debug: bool,
 ) -> None:
-    """Converts SOURCE (a GraphDef file, SavedModel's folder, ONNX or Keras model); shows what became of it.
+    """Converts SOURCE (GraphDef, SavedModel, ONNX, StableHLO or Keras model); shows what became of it.
 
     By default a graph's inputs are its placeholders, its outputs the results that no node uses, and all of
     a SavedModel's signatures are converted.
@@ -148,12 +148,14 @@ def command(
     else:
         if signatures or tags or allow_files:
             raise click.UsageError("--signature, --tags, --allow-files: only a SavedModel has them")
-        if kind in (FileKind.ONNX, FileKind.KERAS) and (input_arrays or output_arrays):
+        if kind in (FileKind.ONNX, FileKind.STABLEHLO, FileKind.KERAS) and (input_arrays or output_arrays):
             raise click.UsageError(
-                "--input-arrays, --output-arrays: an ONNX or Keras model says what they are"
+                "--input-arrays, --output-arrays: an ONNX, StableHLO or Keras model says what they are"
             )
         if kind == FileKind.ONNX:
             converter = _of_onnx(path, input_shapes, _names(channels_last) or [])
+        elif kind == FileKind.STABLEHLO:
+            converter = _of_stablehlo(path, input_shapes)
         elif kind == FileKind.KERAS:
             converter = _of_keras(path, keras_config, input_shapes)
         else:
@@ -246,6 +248,15 @@ def _of_keras(path: Path, config: Path | None, input_shapes: str | None) -> Conv
         return Converter.from_keras_file(path, config)
     names = list(Converter.from_keras_file(path, config).entries[0].inputs)
     return Converter.from_keras_file(path, config, _shapes(input_shapes, names))
+
+
+def _of_stablehlo(path: Path, input_shapes: str | None) -> Converter:
+    from ..converter.converter import Converter
+
+    if input_shapes is None:
+        return Converter.from_stablehlo(path)
+    names = list(Converter.from_stablehlo(path).entries[0].inputs)
+    return Converter.from_stablehlo(path, _shapes(input_shapes, names))
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -149,6 +149,22 @@ class Converter(KnownSettings):
         return cls([keras_entry(keras_file, config, input_shapes, custom_layers)])
 
     @classmethod
+    def from_stablehlo(
+        cls,
+        program: bytes | str | PathLike[str],
+        input_shapes: Shapes | None = None,
+        input_values: Mapping[str, object] | None = None,
+    ) -> Converter:
+        """Of a StableHLO program: a file or its content, as jax.export serializes it. JAX is not needed.
+
+        Either the export itself or its mlir_module_serialized. input_shapes replace those of inputs, by name;
+        input_values are inputs that become constants.
+        """
+        from .stablehlo.model_import import stablehlo_entry
+
+        return cls([stablehlo_entry(program, input_shapes, input_values)])
+
+    @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:
         """Of TensorFlow's concrete functions; several become signatures by their names. Needs TensorFlow.
 

@@ -8,12 +8,14 @@ from os import PathLike
 from pathlib import Path
 
 from ..lite.errors import ModelError
+from .conversion import Entry
 from .ir.graph_def_file import is_text, read_graph
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
 from .keras.model_file import is_keras
 from .onnx.model_file import is_onnx
 from .saved_model.loader import load_saved_model
+from .stablehlo.model_file import is_stablehlo
 from .tfg.text_parser import parse_module
 
 
@@ -26,6 +28,7 @@ class FileKind(Enum):
     SAVED_MODEL = "SavedModel"
     ONNX = "ONNX model"
     KERAS = "Keras model"
+    STABLEHLO = "StableHLO program"
 
 
 # What the first line of the graph IR's text starts with, behind comments.
@@ -43,6 +46,8 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
     if is_keras(path, start):
         return FileKind.KERAS
     if not is_text(start):
+        if is_stablehlo(start):
+            return FileKind.STABLEHLO
         return FileKind.ONNX if is_onnx(start) else FileKind.GRAPH_DEF
     for line in start.decode(errors="replace").split("\n"):
         line = line.strip()
@@ -53,7 +58,7 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
 
 
 def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> Module:
-    """The graph in a GraphDef (.pb, .pbtxt), text of the graph IR, SavedModel as it is, ONNX or Keras model.
+    """The graph in a GraphDef, text of the graph IR, SavedModel as it is, ONNX, StableHLO or Keras model.
 
     tags choose among the graphs of a SavedModel. ModelError when the file is damaged or holds no graph.
     """
@@ -70,11 +75,20 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
         from .keras.model_import import keras_entry
 
         return keras_entry(path).module
-    if kind == FileKind.ONNX:
-        from .onnx.model_import import onnx_entry
-
+    if kind in (FileKind.ONNX, FileKind.STABLEHLO):
         try:
-            return onnx_entry(path).module
+            return _imported(path, kind).module
         except ModelError as error:
             raise ModelError(f"{path.name}: {error}") from error
     return import_graph_def(read_graph(path))
+
+
+def _imported(path: Path, kind: FileKind) -> Entry:
+    """The graph of another front end's file."""
+    if kind == FileKind.ONNX:
+        from .onnx.model_import import onnx_entry
+
+        return onnx_entry(path)
+    from .stablehlo.model_import import stablehlo_entry
+
+    return stablehlo_entry(path)

@@ -17,12 +17,13 @@ from ..onnx.model_file import is_onnx
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
 from ..saved_model.model_folder import ModelFolder
+from ..stablehlo.model_file import is_stablehlo
 
 if TYPE_CHECKING:
     from ..conversion import Entry
 
 # A GraphDef, its serialized form or file (.pb or .pbtxt), a module of the graph IR; a SavedModel, its
-# folder, or one of its signatures frozen; the file of an ONNX or Keras model.
+# folder, or one of its signatures frozen; the file of an ONNX or Keras model or a StableHLO program.
 GraphSource = GraphDef | bytes | str | PathLike[str] | Module | SavedModel | FrozenGraph
 
 
@@ -60,13 +61,17 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
 
 
 def _entry(path: Path) -> Entry | None:
-    """The graph of an ONNX or Keras model, None of another file."""
+    """What another front end makes of the file, None where it is a GraphDef's."""
     with open(path, "rb") as file:
         start = file.read(1 << 16)
     if is_keras(path, start):
         from ..keras.model_import import keras_entry
 
         return keras_entry(path)
+    if is_stablehlo(start):
+        from ..stablehlo.model_import import stablehlo_entry
+
+        return stablehlo_entry(path)
     if is_onnx(start):
         from ..onnx.model_import import onnx_entry
 

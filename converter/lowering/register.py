@@ -96,7 +96,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "select": ("Select", "SelectV2"),
     "selection": ("ApproxTopK", "Unique", "Where", "TopKV2"),
     "shape": ("BroadcastArgs", "Rank", "Shape", "ShapeN", "Size", "ToBool"),
-    "slice": ("Slice", "StridedSlice"),
+    "slice": ("Slice", "StridedSlice", "XlaDynamicUpdateSlice"),
     "special": ("Lgamma",),
     "split": ("Pack", "Split", "SplitV", "Unpack"),
     "spread_operands": ("Atan2",),

@@ -1,8 +1,8 @@
-"""Slice and StridedSlice."""
+"""Slice, StridedSlice, and a slice put in place."""
 
 from __future__ import annotations
 
-from ...schema.tflite import BuiltinOperator, SliceOptionsT, StridedSliceOptionsT
+from ...schema.tflite import BuiltinOperator, DynamicUpdateSliceOptionsT, SliceOptionsT, StridedSliceOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import is_known
@@ -39,4 +39,17 @@ def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
     )
 
 
-REGISTRATIONS: dict[str, Rule] = {"Slice": slice_rule, "StridedSlice": strided_slice}
+def dynamic_update_slice(lowering: Lowering, node: Node) -> LiteTensor:
+    """DYNAMIC_UPDATE_SLICE; a slice that would reach over the end is moved inside, as XLA does."""
+    x, update, indices = lowering.inputs(node)
+    inputs = [x, update, as_int32(lowering, node, indices)]
+    return lowering.operator(
+        node, BuiltinOperator.DYNAMIC_UPDATE_SLICE, inputs, x.shape, DynamicUpdateSliceOptionsT()
+    )
+
+
+REGISTRATIONS: dict[str, Rule] = {
+    "Slice": slice_rule,
+    "StridedSlice": strided_slice,
+    "XlaDynamicUpdateSlice": dynamic_update_slice,
+}

@@ -38,11 +38,24 @@ def convolution(c: Call, x: Tensor, weights: Tensor, bias: Tensor | None) -> Ten
     if len(kernel) == 1:
         raised = _with_bias(_plane(with_height(x), _raised(weights), window.raised(), groups, depth), bias)
         return without_height(channels_first(raised))
-    if len(kernel) == 2:
-        return channels_first(_with_bias(_plane(x, weights, window, groups, depth), bias))
-    if len(kernel) == 3:
-        return channels_first(_with_bias(_volume(x, weights, window, groups), bias))
-    raise UnsupportedError(f"convolutions of {len(kernel)} dimensions")
+    return channels_first(_with_bias(convolved(x, weights, window, groups), bias))
+
+
+def convolved(x: Tensor, weights: Tensor, window: Window, groups: int) -> Tensor:
+    """A convolution of one to three dimensions; x is [n, c, ...], the result [n, ..., c].
+
+    Weights are [o, c / groups, ...] of a known shape.
+    """
+    rank, depth = len(window.kernel), weights.sizes[1] * groups
+    if rank == 1:
+        made = _plane(with_height(x), _raised(weights), window.raised(), groups, depth)
+        n, _, width, channels = made.body.sizes_of(made)
+        return made.body.reshaped(made, [n, width, channels])
+    if rank == 2:
+        return _plane(x, weights, window, groups, depth)
+    if rank == 3:
+        return _volume(x, weights, window, groups)
+    raise UnsupportedError(f"convolutions of {rank} dimensions")
 
 
 def _raised(weights: Tensor) -> Tensor:
@@ -179,6 +192,23 @@ def _cuts(
     if len(pads) != 2 * rank or min(pads) < 0:
         raise ModelError(f"pads must be {2 * rank} numbers that are not negative, got {pads}")
     return [(pads[axis], pads[axis + rank] - extra[axis]) for axis in range(rank)]
+
+
+def transposed_convolved(
+    x: Tensor, weights: Tensor, strides: Sequence[int], groups: int, cuts: Sequence[tuple[int, int]]
+) -> Tensor:
+    """A transposed convolution of one to three dimensions; x is [n, c, ...], the result [n, ..., c].
+
+    Weights are [c, o / groups, ...]. cuts are what is cut off before and behind; behind it may be negative.
+    """
+    rank = len(strides)
+    if rank == 1:
+        made = _scattered(with_height(x), _raised(weights), [1, *strides], groups, [(0, 0), *cuts], None)
+        n, _, width, channels = made.body.sizes_of(made)
+        return made.body.reshaped(made, [n, width, channels])
+    if rank > 3:
+        raise UnsupportedError(f"convolutions of {rank} dimensions")
+    return _scattered(x, weights, strides, groups, cuts, None)
 
 
 def _scattered(

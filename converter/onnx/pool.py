@@ -45,14 +45,14 @@ def _window(c: Call, x: Tensor) -> Window:
 
 
 def _max(x: Tensor, window: Window) -> Tensor:
-    return _pooled(x, window, "MaxPool", float(np.finfo(np.float32).min))
+    return pooled(x, window, "MaxPool", float(np.finfo(np.float32).min))
 
 
-def _pooled(x: Tensor, window: Window, op: str, around: float) -> Tensor:
+def pooled(x: Tensor, window: Window, op: str, around: float) -> Tensor:
     """A pooling of channels first, of any number of axes."""
     rank = len(window.kernel)
     if rank == 1:
-        return without_height(_pooled(with_height(x), window.raised(), op, around))
+        return without_height(pooled(with_height(x), window.raised(), op, around))
     if rank == 2 and max(window.dilations) == 1:
         last = channels_last(x)
         padding = "VALID"
@@ -62,13 +62,13 @@ def _pooled(x: Tensor, window: Window, op: str, around: float) -> Tensor:
             last = padded(last, [(0, 0), *window.pads, (0, 0)], x.body.scalar(around, x.type))
         ksize, strides = [1, *window.kernel, 1], [1, *window.strides, 1]
         return channels_first(x.body.op(op, last, ksize=ksize, strides=strides, padding=padding))
-    parts = _window_parts(padded(x, [(0, 0), (0, 0), *window.pads], x.body.scalar(around, x.type)), window)
+    parts = window_parts(padded(x, [(0, 0), (0, 0), *window.pads], x.body.scalar(around, x.type)), window)
     if op == "MaxPool":
         return reduce(lambda a, b: a.maximum(b), parts)
     return reduce(lambda a, b: a + b, parts) * (1 / len(parts))
 
 
-def _window_parts(x: Tensor, window: Window) -> list[Tensor]:
+def window_parts(x: Tensor, window: Window) -> list[Tensor]:
     """For each place in the window the elements that are there, one for each window."""
     axes = list(range(2, x.rank))
     if -1 in x.sizes[2:]:
@@ -108,10 +108,10 @@ def _with_places(c: Call, x: Tensor, window: Window) -> list[Tensor]:
     lowest = float(np.finfo(np.float32).min)
     pairs = [(0, 0), (0, 0), *window.pads]
     values = c.body.cast(x, DT_FLOAT)
-    value_parts = _window_parts(padded(values, pairs, c.body.scalar(lowest, DT_FLOAT)), window)
+    value_parts = window_parts(padded(values, pairs, c.body.scalar(lowest, DT_FLOAT)), window)
     padded_places = c.body.constant(np.pad(places, pairs).astype(np.int32))
-    best, at = value_parts[0], _window_parts(padded_places, window)[0]
-    for value, place in zip(value_parts[1:], _window_parts(padded_places, window)[1:], strict=True):
+    best, at = value_parts[0], window_parts(padded_places, window)[0]
+    for value, place in zip(value_parts[1:], window_parts(padded_places, window)[1:], strict=True):
         larger = value > best
         at, best = larger.choose(place, at), larger.choose(value, best)
     return [c.body.cast(best, x.type), c.body.cast(at, DT_INT64)]
@@ -132,7 +132,7 @@ def average_pool(c: Call) -> Tensor:
         ksize, strides = [1, *window.kernel, 1], [1, *window.strides, 1]
         made = c.make("AvgPool", channels_last(x), ksize=ksize, strides=strides, padding="SAME")
         return channels_first(made)
-    mean = _pooled(x, window, "AvgPool", 0.0)
+    mean = pooled(x, window, "AvgPool", 0.0)
     if not window.is_padded:
         return mean
     counted = window_of(c, x, c.integers("kernel_shape")).pads if counts_all else ((0, 0),) * len(last_sizes)
@@ -162,7 +162,7 @@ def lp_pool(c: Call) -> Tensor:
     x, p = c.input(0), float(c.integer("p", 2))
     window = _window(c, x)
     powers = x * x if p == 2 else c.make("Pow", x.apply("Abs"), c.body.scalar(p, x.type))
-    total = _pooled(powers, window, "AvgPool", 0.0) * float(np.prod(window.kernel))
+    total = pooled(powers, window, "AvgPool", 0.0) * float(np.prod(window.kernel))
     return total.apply("Sqrt") if p == 2 else c.make("Pow", total, c.body.scalar(1 / p, x.type))
 
 

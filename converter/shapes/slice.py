@@ -117,8 +117,14 @@ def strided_slice_gradient(c: ShapeContext) -> Results:
     return [None if sizes is None else shape_of_sizes(sizes)]
 
 
+def updated(c: ShapeContext) -> Results:
+    """The first input's shape."""
+    return [c.shape_of(0)]
+
+
 REGISTRATIONS: dict[str, ShapeFunction] = {
     "Slice": slice_,
     "StridedSlice": strided_slice,
     "StridedSliceGrad": strided_slice_gradient,
+    "XlaDynamicUpdateSlice": updated,
 }

@@ -86,7 +86,9 @@ DATA: dict[str, tuple[str, ...]] = {
         *("Transpose", "ConjugateTranspose", "InvertPermutation", "Bitcast", "BroadcastTo"),
         *("BroadcastArgs", "BroadcastGradientArgs"),
     ),
-    "slice": ("Slice", "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate"),
+    "slice": (
+        *("Slice", "StridedSlice", "StridedSliceGrad", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"),
+    ),
     "space_batch": (
         *("SpaceToBatchND", "BatchToSpaceND", "SpaceToBatch", "BatchToSpace", "SpaceToDepth"),
         *("DepthToSpace",),

@@ -139,6 +139,25 @@ def tensor_strided_slice_update(
     return made
 
 
+def dynamic_update_slice(x: np.ndarray, update: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """x with update put to a place, which is moved inside where it would reach over an end.
+
+    Source: XLA's DynamicUpdateSlice.
+    """
+    starts = vector(indices, "XlaDynamicUpdateSlice: indices")
+    is_inside = update.ndim == x.ndim and all(a <= b for a, b in zip(update.shape, x.shape, strict=True))
+    if len(starts) != x.ndim or not is_inside:
+        message = f"update {list(update.shape)} and {len(starts)} indices must fit x {list(x.shape)}"
+        raise InvalidArgumentError(f"XlaDynamicUpdateSlice: {message}")
+    made = x.copy()
+    places = [
+        min(max(start, 0), whole - part)
+        for start, whole, part in zip(starts, x.shape, update.shape, strict=True)
+    ]
+    made[tuple(slice(at, at + part) for at, part in zip(places, update.shape, strict=True))] = update
+    return made
+
+
 def write_slice(target: np.ndarray, taken: StridedIndex, value: np.ndarray) -> None:
     """Put value, broadcast to the slice's shape, where the slice reads."""
     try:
@@ -154,4 +173,5 @@ REGISTRATIONS = (
     kernel("StridedSlice", strided_slice, T=ANY),
     kernel("StridedSliceGrad", strided_slice_grad, T=ANY),
     kernel("TensorStridedSliceUpdate", tensor_strided_slice_update, T=ANY),
+    kernel("XlaDynamicUpdateSlice", dynamic_update_slice, T=ANY, Tindices=INDICES),
 )

@@ -1,0 +1,1 @@
+"""StableHLO modules (JAX's exports, XlaCallModule) as TensorFlow's graphs."""

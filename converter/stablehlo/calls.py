@@ -1,0 +1,96 @@
+"""Calls of functions, of composites and of what has no operations of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ...lite.errors import UnsupportedError
+from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..onnx.elementwise import erf_of
+from ..onnx.tensor import Tensor
+from .element_types import inner_type
+from .elementwise import elementwise
+from .held import Held
+from .program import Attribute
+from .step import Result, Rule, Step
+
+
+def call(step: Step) -> Result:
+    """The function's operations."""
+    return step.importer.called(step.text("callee"), step.operands)
+
+
+def composite(step: Step) -> Result:
+    """The operator that does the whole, where there is one, else the decomposition."""
+    name, attributes = step.text("name"), step.operation.attributes.get("composite_attributes")
+    rule = _KNOWN.get(name.removeprefix("chlo.").removeprefix("mhlo."))
+    if rule is not None:
+        try:
+            return rule(step, attributes if isinstance(attributes, dict) else {})
+        except UnsupportedError:
+            # The decomposition may be able to.
+            pass
+    return step.importer.called(step.text("decomposition"), step.operands)
+
+
+def custom_call(step: Step) -> Result:
+    """What the table knows; shape assertions are left out."""
+    name = step.text("call_target_name")
+    if name in _SAME:
+        return list(step.operands[: len(step.operation.results)])
+    if name in _NOTHING and not step.operation.results:
+        return []
+    plain = name.removeprefix("mhlo.").removeprefix("chlo.").removeprefix("stablehlo.")
+    rule = _KNOWN.get(plain)
+    if rule is None:
+        raise UnsupportedError(f"a call of {name!r}, which the exporting program's own library computes")
+    held = step.operation.attributes.get("mhlo.attributes")
+    return rule(step, held if isinstance(held, dict) else {})
+
+
+def _top_k(step: Step, attributes: Mapping[str, Attribute]) -> Result:
+    """The k largest along the last axis, in order, and their places."""
+    k, largest = attributes.get("k"), attributes.get("largest", True)
+    if not isinstance(k, int):
+        k = step.shape[-1]
+    if k < 0 or (largest is not None and not largest):
+        raise UnsupportedError("only the largest of a known number are built")
+    x = step.input(0)
+    values, at = step.body.ops("TopKV2", x, step.body.scalar(k, DT_INT32), sorted=True)
+    return [values, step.body.cast(at, inner_type(step.result_type(1)))]
+
+
+def _function(compute: Callable[[Tensor], Tensor]) -> Callable[[Step, Mapping[str, Attribute]], Result]:
+    def rule(step: Step, _: Mapping[str, Attribute]) -> Result:
+        if step.held(0).tensor.type != DT_FLOAT:
+            raise UnsupportedError("only floats are built")
+        return elementwise(compute)(step)
+
+    return rule
+
+
+def barrier(step: Step) -> Sequence[Held]:
+    """The operands."""
+    return list(step.operands)
+
+
+# Marks for devices, and for how values are divided among them.
+_SAME = frozenset(
+    (
+        *("Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "annotate_device_placement"),
+        *("LayoutConstraint", "xla.sdy.FuncResultSharding", "MoveToHost", "MoveToDevice"),
+    )
+)
+_NOTHING = frozenset(("shape_assertion",))
+_KNOWN: dict[str, Callable[[Step, Mapping[str, Attribute]], Result]] = {
+    "erf": _function(erf_of),
+    "tan": _function(lambda x: x.apply("Sin") / x.apply("Cos")),
+    "top_k": _top_k,
+    "topk": _top_k,
+}
+REGISTRATIONS: dict[str, Rule] = {
+    "call": call,
+    "composite": composite,
+    "custom_call": custom_call,
+    "optimization_barrier": barrier,
+}

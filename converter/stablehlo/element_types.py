@@ -1,0 +1,45 @@
+"""StableHLO's element types, and what stands for them in a graph."""
+
+from __future__ import annotations
+
+from ...lite.errors import UnsupportedError
+from ...schema import graph_def
+from .program import ArrayType, Type
+
+_OUTSIDE = {
+    "f64": graph_def.DT_DOUBLE,
+    "f32": graph_def.DT_FLOAT,
+    "f16": graph_def.DT_HALF,
+    "bf16": graph_def.DT_BFLOAT16,
+    "i64": graph_def.DT_INT64,
+    "i32": graph_def.DT_INT32,
+    "i16": graph_def.DT_INT16,
+    "i8": graph_def.DT_INT8,
+    "ui32": graph_def.DT_UINT32,
+    "ui16": graph_def.DT_UINT16,
+    "ui8": graph_def.DT_UINT8,
+    "i1": graph_def.DT_BOOL,
+}
+# Bits of an element.
+BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui32": 32, "ui16": 16, "ui8": 8}
+
+
+def outside_type(type: Type) -> int:
+    """TensorFlow's number of an input's or output's type; UnsupportedError where a model has no such type."""
+    if not isinstance(type, ArrayType) or type.element not in _OUTSIDE:
+        raise UnsupportedError(f"values of type {type} have no operators in a .tflite model")
+    return _OUTSIDE[type.element]
+
+
+def is_constant_only(type: Type) -> bool:
+    """Whether no operator computes values of the type, so that they must be known when a graph is made."""
+    return isinstance(type, ArrayType) and type.element == "ui64"
+
+
+def inner_type(type: Type) -> int:
+    """TensorFlow's number of the type that values are computed in: operators have floats of 32 bits."""
+    if is_constant_only(type):
+        return graph_def.DT_UINT64
+    found = outside_type(type)
+    floats = (graph_def.DT_DOUBLE, graph_def.DT_HALF, graph_def.DT_BFLOAT16)
+    return graph_def.DT_FLOAT if found in floats else found

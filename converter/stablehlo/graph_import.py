@@ -1,0 +1,149 @@
+"""Import of StableHLO functions: each operation by the rule of its name, calls in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...lite.errors import ModelError, PrepareError, UnsupportedError
+from ...schema.shown import shown
+from ..ir.module import Function, Module
+from ..onnx.body import Body, Names
+from ..onnx.graph_import import Refusal
+from ..onnx.tensor import Tensor
+from .element_types import is_constant_only
+from .held import Held, known_shape
+from .program import ArrayType, Block, Operation, Program, Value
+from .register import rule_of
+from .step import Step
+
+# Functions within functions, and operations of all calls together.
+_DEEPEST, _MOST_STEPS = 100, 200_000
+
+
+@dataclass
+class Shared:
+    """What all functions of a program have in common."""
+
+    program: Program
+    module: Module = field(default_factory=Module)
+    names: Names = field(default_factory=Names)
+    refusals: list[Refusal] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    steps: int = 0
+
+
+class FailedError(Exception):
+    """A value is missing as the operation that gives it was refused."""
+
+
+class Importer:
+    """A function, or a computation that belongs to an operation. What it has not is the outer one's."""
+
+    def __init__(self, shared: Shared, body: Body, outer: Importer | None = None) -> None:
+        self.shared = shared
+        self.body = body
+        self.outer = outer
+        self.values: dict[Value, Held | None] = {}
+
+    def find(self, value: Value) -> Held:
+        """The value; FailedError where its operation was refused, ModelError where none gives it."""
+        scope: Importer | None = self
+        while scope is not None:
+            if value in scope.values:
+                found = scope.values[value]
+                if found is None:
+                    raise FailedError
+                if found.tensor.body is not self.body:
+                    found = self._anew(found)
+                    self.values[value] = found
+                return found
+            scope = scope.outer
+        raise ModelError("a value is used before any operation gives it")
+
+    def _anew(self, held: Held) -> Held:
+        """A constant of another body in this one."""
+        data = held.tensor.data
+        if data is None or (held.sizes is not None and held.sizes.data is None):
+            raise ModelError("a computation uses a value that was not given to it")
+        return Held(self.body.constant(data, held.tensor.name), held.shape, held.stretched)
+
+    def number(self, value: Value) -> float | None:
+        """A constant of one number, None for what is none."""
+        data = self.find(value).tensor.data
+        return None if data is None or data.size != 1 else float(data.reshape(-1)[0])
+
+    def run(self, block: Block, arguments: Sequence[Held]) -> list[Held]:
+        """Import the block's operations; what it returns. FailedError where that is missing."""
+        if len(block.arguments) != len(arguments):
+            raise ModelError(f"{len(block.arguments)} arguments must be given, got {len(arguments)}")
+        self.values.update(zip(block.arguments, arguments, strict=True))
+        returned = block.returned
+        for operation in block.steps():
+            self._import(operation)
+        return [self.find(value) for value in returned]
+
+    def _import(self, operation: Operation) -> None:
+        shared = self.shared
+        shared.steps += 1
+        if shared.steps > _MOST_STEPS:
+            raise UnsupportedError(f"program: more than {_MOST_STEPS} operations, counting each call's")
+        before, self.body.prefix = self.body.prefix, operation.name
+        try:
+            results: Sequence[Held | None] = self._results(operation)
+        except FailedError:
+            results = [None] * len(operation.results)
+        except UnsupportedError as error:
+            place = " in ".join(reversed(["main", *shared.calls]))
+            shared.refusals.append(Refusal(place, operation.name, str(error)))
+            results = [None] * len(operation.results)
+        except (ModelError, PrepareError, ValueError, OverflowError, IndexError, MemoryError) as error:
+            raise ModelError(f"operation {shown(operation.name)}: {error}") from error
+        finally:
+            self.body.prefix = before
+        self.values.update(zip(operation.results, results, strict=True))
+
+    def _results(self, operation: Operation) -> list[Held]:
+        operands = [self.find(value) for value in operation.operands]
+        rule = rule_of(operation.name)
+        if rule is None:
+            raise UnsupportedError("no builtin operators are known for it")
+        made = rule(Step(self, operation, operands))
+        listed = [made] if isinstance(made, Held | Tensor) else list(made)
+        if len(listed) != len(operation.results):
+            raise ModelError(f"it must have {len(listed)} results, got {len(operation.results)}")
+        return [_held(one, value) for one, value in zip(listed, operation.results, strict=True)]
+
+    def called(self, name: str, arguments: Sequence[Held]) -> list[Held]:
+        """The function's operations in place of a call."""
+        calls = self.shared.calls
+        if name in calls or len(calls) >= _DEEPEST:
+            raise ModelError(f"functions must not call themselves, got {' -> '.join(calls)}")
+        function = self.shared.program.function(name)
+        calls.append(name)
+        try:
+            return Importer(self.shared, self.body).run(function.body, arguments)
+        finally:
+            calls.pop()
+
+    def inner(self, body: Body) -> Importer:
+        """An importer of a computation, which sees this one's values."""
+        return Importer(self.shared, body, self)
+
+    def new_function(self, wanted: str) -> Function:
+        """A function of the module."""
+        function = Function(self.shared.names.new(wanted))
+        self.shared.module.ops.append(function)
+        return function
+
+
+def _held(made: Held | Tensor, value: Value) -> Held:
+    """The result, with what its type says of its shape."""
+    if is_constant_only(value.type) and (made.tensor if isinstance(made, Held) else made).data is None:
+        raise UnsupportedError(f"values of type {value.type} have no operators in a .tflite model")
+    if isinstance(made, Held):
+        return made
+    if not isinstance(value.type, ArrayType):
+        return Held(made, made.shape or ())
+    tensor = known_shape(made, value.type.shape)
+    return Held(tensor, value.type.shape)

@@ -1,0 +1,94 @@
+"""Held: a value of a StableHLO program while it becomes a graph, stretched only where it has to be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..onnx.tensor import Tensor
+from .program import UNKNOWN
+
+
+class Held:
+    """A tensor that stands for one in which some axes are repeated, as broadcasts make them.
+
+    shape is the whole one. The tensor has one element along stretched axes, and none of these in front: so
+    it fits elementwise operators as it is. sizes are the whole shape when the model runs, for shapes that are
+    not known.
+    """
+
+    __slots__ = ("_whole", "shape", "sizes", "stretched", "tensor")
+
+    def __init__(
+        self,
+        tensor: Tensor,
+        shape: Sequence[int],
+        stretched: frozenset[int] = frozenset(),
+        sizes: Tensor | None = None,
+    ) -> None:
+        self.tensor = tensor
+        self.shape = tuple(shape)
+        self.stretched = stretched
+        self.sizes = sizes
+        self._whole: Tensor | None = None if stretched else tensor
+
+    @property
+    def whole(self) -> Tensor:
+        """The tensor with all its elements."""
+        if self._whole is None:
+            if all(self.shape[axis] == 1 for axis in self.stretched):
+                self._whole = self.with_rank()
+            else:
+                self._whole = self.tensor.body.op("BroadcastTo", self.tensor, self.whole_sizes())
+        return self._whole
+
+    def whole_sizes(self) -> Tensor:
+        """The whole shape as an int32 vector."""
+        if UNKNOWN not in self.shape:
+            return self.tensor.body.integers(self.shape)
+        if self.sizes is not None:
+            return self.sizes
+        return self.tensor.body.shape(self.whole)
+
+    def with_rank(self) -> Tensor:
+        """The tensor with all axes, of one element along those that are stretched."""
+        x = self.tensor
+        if x.rank == len(self.shape):
+            return x
+        sizes = x.body.sizes_of(x)
+        return x.body.reshaped(x, [1] * (len(self.shape) - len(sizes)) + sizes)
+
+    @property
+    def is_constant(self) -> bool:
+        return self.tensor.data is not None
+
+
+def stretched_tensor(
+    x: Tensor, shape: Sequence[int], stretched: frozenset[int], sizes: Tensor | None = None
+) -> Held:
+    """Of a tensor of all axes, one element along those that are stretched."""
+    first = 0
+    while first in stretched:
+        first += 1
+    if first:
+        x = x.body.reshaped(x, x.body.sizes_of(x)[first:])
+    return Held(x, shape, stretched, sizes)
+
+
+def joined(made: Tensor, operands: Sequence[Held], shape: Sequence[int]) -> Held:
+    """The result of an elementwise operator: stretched where all operands are."""
+    same = [each for each in operands if len(each.shape) == len(shape)]
+    stretched = frozenset.intersection(*(each.stretched for each in same)) if same else frozenset()
+    if not stretched:
+        return Held(made, shape)
+    sizes = next((each.sizes for each in same if each.sizes is not None), None)
+    return Held(made, shape, stretched, sizes)
+
+
+def known_shape(tensor: Tensor, declared: Sequence[int]) -> Tensor:
+    """The tensor, which is known to have the declared sizes where its own are not known."""
+    own = tensor.shape
+    if own is None:
+        tensor.shape = tuple(declared)
+    elif len(own) == len(declared) and UNKNOWN in own:
+        tensor.shape = tuple(b if a == UNKNOWN else a for a, b in zip(own, declared, strict=True))
+    return tensor

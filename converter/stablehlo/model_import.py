@@ -1,0 +1,183 @@
+"""StableHLO programs as modules of the graph IR, with the entry that convert and run_graph take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import DT_INT32
+from ...schema.shown import shown
+from ..conversion import Entry
+from ..ir.attributes import Attributes, ShapeAttr
+from ..ir.module import Graph
+from ..ir.node import Node
+from ..ir.types import TensorType, element_type
+from ..named_values import Shapes
+from ..onnx.body import Body
+from ..onnx.graph_import import Refusal
+from ..onnx.tensor import Tensor
+from .element_types import inner_type, outside_type
+from .graph_import import FailedError, Importer, Shared
+from .held import Held
+from .model_file import program_of
+from .program import ArrayType, FunctionOperation, Program
+
+# So many refused operations are named for each reason.
+_NAMED = 3
+_MAIN = "main"
+
+
+def stablehlo_entry(
+    source: Program | bytes | str | PathLike[str],
+    input_shapes: Shapes | None = None,
+    input_values: Mapping[str, object] | None = None,
+) -> Entry:
+    """A program's main function as a module, with inputs and outputs by the program's names for them.
+
+    source is a file or its content: a portable artifact, or what jax.export serializes. input_shapes replace
+    those of inputs by name; None or -1 in a shape is a size known only when the model runs. input_values are
+    inputs that become constants.
+
+    Raises ModelError for a program that is wrong, UnsupportedError that lists the operations for which there
+    are no operators, each with the reason.
+    """
+    program = source if isinstance(source, Program) else program_of(source)
+    shared = Shared(program)
+    graph = Graph()
+    shared.module.ops.append(graph)
+    importer = Importer(shared, Body(graph.body, shared.names))
+    main = program.function(_MAIN)
+    inputs, arguments = _inputs(importer, main, dict(input_shapes or {}), dict(input_values or {}))
+    outputs: dict[str, str] = {}
+    try:
+        results = importer.run(main.body, arguments)
+        outputs = _outputs(importer, main, results)
+    except FailedError:
+        assert shared.refusals
+    if shared.refusals:
+        raise refusal_error(shared.refusals)
+    return Entry(shared.module, inputs, outputs, from_onnx=True)
+
+
+def _inputs(
+    importer: Importer,
+    main: FunctionOperation,
+    shapes: dict[str, Sequence[int | None] | None],
+    values: dict[str, object],
+) -> tuple[dict[str, str], list[Held]]:
+    """A placeholder for each argument, and the arguments as they are computed with."""
+    found: dict[str, str] = {}
+    arguments = []
+    names = argument_names(importer.shared.program, main)
+    for value, name, attributes in zip(main.body.arguments, names, _each(main), strict=True):
+        type = value.type
+        outside = outside_type(type)
+        assert isinstance(type, ArrayType)
+        if attributes.get("jax.global_constant") == "_platform_index":
+            # Which of several machines the program runs on: the first is as good as any.
+            arguments.append(Held(importer.body.scalar(0, DT_INT32), ()))
+            continue
+        if name in values:
+            arguments.append(_constant(importer, values.pop(name), type, name))
+            continue
+        shape = list(type.shape)
+        if name in shapes:
+            given = shapes.pop(name)
+            shape = shape if given is None else [-1 if size is None else int(size) for size in given]
+            _check_shape(name, shape, type)
+        tensor = _placeholder(importer.body, name, outside, tuple(shape))
+        found[name] = tensor.name
+        arguments.append(Held(importer.body.cast(tensor, inner_type(type)), shape))
+    unknown = [*shapes, *values]
+    if unknown:
+        known = ", ".join(found) or "none"
+        raise ModelError(f"inputs: {', '.join(map(shown, unknown))} is no input, the inputs are {known}")
+    return found, arguments
+
+
+def argument_names(program: Program, main: FunctionOperation) -> list[str]:
+    """A name for each argument: the program's own, or that in the function that it is passed to."""
+    passed = {}
+    for operation in main.body.operations:
+        callee = program.functions.get(str(operation.attributes.get("callee")))
+        if operation.name == "call" and callee is not None:
+            passed.update(zip(operation.operands, (x.name for x in callee.body.arguments), strict=False))
+    own = [value.name or passed.get(value, "") for value in main.body.arguments]
+    return [name if name and own.count(name) == 1 else f"input_{place}" for place, name in enumerate(own)]
+
+
+def _each(main: FunctionOperation) -> list[dict]:
+    held = main.argument_attributes
+    return held if len(held) == len(main.body.arguments) else [{} for _ in main.body.arguments]
+
+
+def _check_shape(name: str, shape: Sequence[int], type: ArrayType) -> None:
+    fits = len(shape) == len(type.shape) and all(
+        own in (-1, size) for size, own in zip(shape, type.shape, strict=True)
+    )
+    if not fits:
+        raise ModelError(f"input_shapes: {shown(name)} must be a shape of {type}, got {list(shape)}")
+
+
+def _constant(importer: Importer, value: object, type: ArrayType, name: str) -> Held:
+    import numpy as np
+
+    from ...kernels.fallback.dtypes import numpy_dtype
+
+    array = np.asarray(value, numpy_dtype(inner_type(type)))
+    _check_shape(name, array.shape, type)
+    return Held(importer.body.constant(array, name), array.shape)
+
+
+def _placeholder(body: Body, name: str, number: int, shape: tuple[int, ...]) -> Tensor:
+    dtype = element_type(number)
+    attributes: Attributes = {"dtype": dtype, "shape": ShapeAttr(shape)}
+    node = Node("Placeholder", body.names.new(name), [TensorType(dtype, shape)], attributes)
+    body.block.append(node)
+    return Tensor(body, number, shape, node.results[0], name=node.name)
+
+
+def _outputs(importer: Importer, main: FunctionOperation, results: Sequence[Held]) -> dict[str, str]:
+    """Each result's node by its name."""
+    if not results:
+        raise ModelError("main: it must have results, this has none")
+    body, found = importer.body, {}
+    for held, value, name in zip(results, main.body.returned, result_names(main), strict=True):
+        body.prefix = name
+        found[name] = _named(body.cast(held.whole, outside_type(value.type)), name)
+    return found
+
+
+def result_names(main: FunctionOperation) -> list[str]:
+    """A name for each result: what the program says of it, else one by its place."""
+    count = len(main.body.returned)
+    told = [each.get("jax.result_info") for each in main.result_attributes]
+    told += [None] * (count - len(told))
+    return [
+        name if isinstance(name, str) and name and told.count(name) == 1 else f"output_{place}"
+        for place, name in enumerate(told[:count])
+    ]
+
+
+def _named(tensor: Tensor, name: str) -> str:
+    """The text by which the value is found; its node is called like the output where it can be."""
+    value = tensor.value
+    assert isinstance(value.owner, Node)
+    if value.owner.op not in ("Placeholder", "Const") and len(value.owner.results) == 1:
+        value.owner.name = tensor.body.names.new(name)
+    return value.owner.name if value.index == 0 else f"{value.owner.name}:{value.index}"
+
+
+def refusal_error(refusals: Sequence[Refusal]) -> UnsupportedError:
+    """One error for all operations that were refused, by name and reason."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for refusal in refusals:
+        groups.setdefault((refusal.op, refusal.reason), []).append(refusal.name)
+    lines = []
+    for (op, reason), names in sorted(groups.items()):
+        places = list(dict.fromkeys(names))
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        count = f"{len(names)} times in " if len(names) > 1 else "in "
+        lines.append(f"  {shown(op)} ({count}{', '.join(map(shown, places[:_NAMED]))}{more}): {reason}")
+    return UnsupportedError("StableHLO operations that cannot be converted:\n" + "\n".join(lines))
