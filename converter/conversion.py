@@ -24,7 +24,7 @@ from .lowering.program import Program
 from .lowering.register import may_be_of_lists
 from .named_values import NamedValues, Shapes
 from .operator_rules.graphs import share_graphs
-from .operator_rules.register import optimize
+from .operator_rules.register import finish, optimize
 from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
@@ -197,7 +197,7 @@ def _lowered_by(program: Program, entries: Sequence[Entry]) -> LiteModel:
     return lite
 
 
-def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
+def _optimize(program: Program, graphs: Sequence[LiteGraph]) -> None:
     """Run the passes, and note the operators that no model may hold and that are still there."""
     failed = any(program.failures)
     for graph in graphs:
@@ -208,6 +208,8 @@ def _optimize(program: Program, graphs: Iterable[LiteGraph]) -> None:
         for operator in graph:
             if operator.refusal is not None:
                 program.failures.add(operator.refusal)
+    for graph in graphs:
+        finish(graph)
 
 
 def _prepare(module: Module) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 
+import numpy as np
+
+from ...lite.tensor import TensorType
+from ...schema.objects import TableT
 from ...schema.tflite import BuiltinOperator as Op
+from ...schema.tflite import ReshapeOptionsT, SliceOptionsT
 from ..graph.rule import rule
-from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects
+from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, PartialShape, has_effects
 from .equal_operators import operator_key, remove_dead_code
 from .rewriter import OperatorRewriter
 
@@ -76,6 +81,56 @@ def drop_branch_results(rewriter: OperatorRewriter, operator: LiteOperator) -> b
         branch.inputs = [branch.inputs[i] for i in kept]
     rewriter.set_operands(operator, [condition, *(operands[i] for i in kept)])
     return True
+
+
+@rule(Op.WHILE)
+def copy_moved_variables(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Copies what the body hands on to a later variable, as LiteRT assigns one after the other.
+
+    Given:  a, b = WHILE(..., (b, a), a, b)
+    Result: a, b = WHILE(..., (b, SLICE(a)), a, b)
+    """
+    _, body = operator.callees
+    places = {tensor: place for place, tensor in enumerate(body.inputs)}
+    outputs = list(body.outputs)
+    for place, tensor in enumerate(outputs):
+        # Of an unknown rank there is no operator that copies.
+        if places.get(tensor, place) < place and tensor.shape is not None:
+            outputs[place] = _copied(body, tensor, operator.sources)
+    if outputs == list(body.outputs):
+        return False
+    body.outputs = tuple(outputs)
+    return True
+
+
+def _copied(body: LiteGraph, x: LiteTensor, sources: tuple[str, ...]) -> LiteTensor:
+    """SLICE of all: RESHAPE and others may leave their result where their operand is."""
+    assert x.shape is not None
+    if x.shape == ():
+        one = _made(body, Op.RESHAPE, [x, _vector(x, "one", [1])], (1,), ReshapeOptionsT(), sources)
+        copy = _copied(body, one, sources)
+        return _made(body, Op.RESHAPE, [copy, _vector(x, "scalar", [])], (), ReshapeOptionsT(), sources)
+    bounds = [_vector(x, "begin", [0] * len(x.shape)), _vector(x, "size", [-1] * len(x.shape))]
+    return _made(body, Op.SLICE, [x, *bounds], x.shape, SliceOptionsT(), sources)
+
+
+def _vector(x: LiteTensor, name: str, numbers: Sequence[int]) -> LiteTensor:
+    data = np.array(numbers, np.int32)
+    return LiteTensor(f"{x.name}/{name}", TensorType.INT32, data.shape, data)
+
+
+def _made(
+    body: LiteGraph,
+    code: Op,
+    operands: Sequence[LiteTensor],
+    shape: PartialShape,
+    options: TableT,
+    sources: tuple[str, ...],
+) -> LiteTensor:
+    """The result of a new operator at the end, of the first operand's type."""
+    y = LiteTensor(f"{operands[0].name}/{code.name.lower()}", operands[0].type, shape)
+    body.append(LiteOperator(code, operands, [y], options, sources))
+    return y
 
 
 @rule(Op.WHILE)

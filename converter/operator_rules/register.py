@@ -117,3 +117,8 @@ def optimize(graph: LiteGraph, from_onnx: bool = False) -> Trace:
         for line in (*trace.lines(debug.level >= debug.NODES), *last.lines(debug.level >= debug.NODES)):
             debug.say(f"graph {graph.name}: {line}")
     return trace
+
+
+def finish(graph: LiteGraph) -> None:
+    """What must come behind all rules of all graphs, as these would take it out again."""
+    OperatorRewriter(graph, [[control_flow.copy_moved_variables]]).run()

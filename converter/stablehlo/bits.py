@@ -16,10 +16,10 @@ from ...schema.graph_def import (
     DT_UINT16,
     DT_UINT32,
 )
+from ..building.tensor import Tensor
 from ..ir.attributes import DenseAttr
 from ..ir.node import Node
 from ..ir.types import element_type
-from ..onnx.tensor import Tensor
 from .elementwise import as_int32, as_type, elementwise
 from .step import Rule
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.tensor import Tensor
 from ..onnx.elementwise import erf_of
-from ..onnx.tensor import Tensor
 from .element_types import inner_type
 from .elementwise import elementwise
 from .held import Held

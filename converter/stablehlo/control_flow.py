@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_BOOL
+from ..building.body import Body, plain_shape
+from ..building.tensor import Tensor
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function
 from ..ir.node import RETURN, Node
 from ..ir.types import TensorType, element_type
-from ..onnx.body import Body, plain_shape
-from ..onnx.tensor import Tensor
 from ..shapes.dimensions import either
 from .held import Held
 from .program import Block, Value, free_values

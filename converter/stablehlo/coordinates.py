@@ -9,8 +9,8 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
-from ..onnx.body import Body
-from ..onnx.tensor import Tensor
+from ..building.body import Body
+from ..building.tensor import Tensor
 from .program import UNKNOWN
 from .step import Step
 

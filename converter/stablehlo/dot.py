@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .element_types import inner_type
 from .step import Result, Rule, Step
 

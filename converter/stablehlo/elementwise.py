@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64, DT_UINT32
-from ..ir.types import element_type
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
+from ..ir.node import Node
+from ..ir.types import TensorType, element_type
 from .element_types import BITS, inner_type
 from .held import Held, joined
 from .step import Result, Rule, Step
@@ -49,12 +50,19 @@ def _direct(op: str) -> Rule:
 
 def as_int32(x: Tensor) -> Tensor:
     """The bits of an unsigned number of 32 bits as a signed one; others as they are."""
-    return x.body.op("Bitcast", x, type=element_type(DT_INT32)) if x.type == DT_UINT32 else x
+    return as_type(x, DT_INT32) if x.type == DT_UINT32 else x
 
 
 def as_type(x: Tensor, type: int) -> Tensor:
-    """The other way round."""
-    return x.body.op("Bitcast", x, type=element_type(type)) if x.type != type else x
+    """The same bits as another type; what they were before where they had it."""
+    if x.type == type:
+        return x
+    node = None if x.made is None else x.made.owner
+    if isinstance(node, Node) and node.op == "Bitcast":
+        before = node.operands[0]
+        if isinstance(before.type, TensorType) and before.type.element == element_type(type):
+            return Tensor(x.body, type, x.shape, before)
+    return x.body.op("Bitcast", x, type=element_type(type))
 
 
 def wrapping(op: str) -> Callable[[Tensor, Tensor], Tensor]:
@@ -224,10 +232,24 @@ def bitcast_convert(step: Step) -> Result:
     return joined(as_type(x.tensor, inner_type(result)), step.operands, step.shape)
 
 
+def batch_norm_inference(step: Step) -> Result:
+    """(x - mean) / sqrt(variance + epsilon) * scale + offset, of vectors along the axis of channels."""
+    x, scale, offset, mean, variance = (step.input(place) for place in range(5))
+    axis = step.axis("feature_index", x.rank)
+    factor = scale * (variance + step.real("epsilon")).apply("Rsqrt")
+    shift = offset - mean * factor
+
+    def along(vector: Tensor) -> Tensor:
+        return step.body.reshaped(vector, [*step.body.sizes_of(vector), *[1] * (x.rank - 1 - axis)])
+
+    return x * along(factor) + along(shift)
+
+
 REGISTRATIONS: dict[str, Rule] = {
     "abs": elementwise(_absolute),
     "add": elementwise(_add),
     "atan2": elementwise(_atan2),
+    "batch_norm_inference": batch_norm_inference,
     "bitcast_convert": bitcast_convert,
     "cbrt": elementwise(_cube_root),
     "ceil": _direct("Ceil"),

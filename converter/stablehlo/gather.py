@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .coordinates import Places, checked, coordinates, grid_sizes, largest_start, last_axis_indices, starts
 from .program import UNKNOWN
 from .slice import clamped_starts

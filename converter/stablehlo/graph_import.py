@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.shown import shown
+from ..building.body import Body, Names
+from ..building.tensor import Tensor
 from ..ir.module import Function, Module
-from ..onnx.body import Body, Names
 from ..onnx.graph_import import Refusal
-from ..onnx.tensor import Tensor
 from .element_types import is_constant_only
 from .held import Held, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
@@ -18,7 +18,7 @@ from .register import rule_of
 from .step import Step
 
 # Functions within functions, and operations of all calls together.
-_DEEPEST, _MOST_STEPS = 100, 200_000
+_DEEPEST, MOST_STEPS = 100, 200_000
 
 
 @dataclass
@@ -86,8 +86,8 @@ class Importer:
     def _import(self, operation: Operation) -> None:
         shared = self.shared
         shared.steps += 1
-        if shared.steps > _MOST_STEPS:
-            raise UnsupportedError(f"program: more than {_MOST_STEPS} operations, counting each call's")
+        if shared.steps > MOST_STEPS:
+            raise UnsupportedError(f"program: more than {MOST_STEPS} operations, counting each call's")
         before, self.body.prefix = self.body.prefix, operation.name
         try:
             results: Sequence[Held | None] = self._results(operation)

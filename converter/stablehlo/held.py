@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .program import UNKNOWN
 
 

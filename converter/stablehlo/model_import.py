@@ -8,20 +8,20 @@ from os import PathLike
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
 from ...schema.shown import shown
+from ..building.body import Body
+from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
 from ..ir.module import Graph
 from ..ir.node import Node
 from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
-from ..onnx.body import Body
 from ..onnx.graph_import import Refusal
-from ..onnx.tensor import Tensor
 from .element_types import inner_type, outside_type
 from .graph_import import FailedError, Importer, Shared
 from .held import Held
 from .model_file import program_of
-from .program import ArrayType, FunctionOperation, Program
+from .program import ArrayType, FunctionOperation, Program, Value
 
 # So many refused operations are named for each reason.
 _NAMED = 3
@@ -98,7 +98,7 @@ def _inputs(
 
 def argument_names(program: Program, main: FunctionOperation) -> list[str]:
     """A name for each argument: the program's own, or that in the function that it is passed to."""
-    passed = {}
+    passed: dict[Value, str] = {}
     for operation in main.body.operations:
         callee = program.functions.get(str(operation.attributes.get("callee")))
         if operation.name == "call" and callee is not None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
+from ..building.tensor import Tensor
 from ..onnx.movement import padded, sliced
-from ..onnx.tensor import Tensor
 from .held import stretched_tensor
 from .step import Result, Rule, Step
 

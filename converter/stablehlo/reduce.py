@@ -7,8 +7,8 @@ import numpy as np
 from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64, DT_UINT32
+from ..building.tensor import Tensor
 from ..ir.types import element_type
-from ..onnx.tensor import Tensor
 from .computation import described, reduction
 from .elementwise import as_int32, as_type
 from .held import Held

@@ -14,7 +14,19 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "conv": ("convolution", "dynamic_conv"),
     "dot": ("dot", "dot_general"),
     "elementwise": (
-        *("abs", "add", "atan2", "bitcast_convert", "cbrt", "ceil", "clamp", "compare", "convert", "cosine"),
+        *(
+            "abs",
+            "add",
+            "atan2",
+            "batch_norm_inference",
+            "bitcast_convert",
+            "cbrt",
+            "ceil",
+            "clamp",
+            "compare",
+            "convert",
+            "cosine",
+        ),
         *("divide", "exponential", "exponential_minus_one", "floor", "is_finite", "log", "log_plus_one"),
         *("logistic", "maximum", "minimum", "multiply", "negate", "power", "reduce_precision", "remainder"),
         *("round_nearest_afz", "round_nearest_even", "rsqrt", "select", "sign", "sine", "sqrt", "subtract"),
@@ -22,7 +34,6 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     ),
     "gather": ("dynamic_gather", "gather", "torch_index_select"),
     "movement": ("concatenate", "dynamic_pad", "pad", "reverse", "transpose"),
-    "normalization": ("batch_norm_inference",),
     "reduce": ("reduce",),
     "scatter": ("scatter",),
     "shape": (

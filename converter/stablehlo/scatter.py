@@ -6,7 +6,7 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .computation import described
 from .coordinates import Places, Size, checked, coordinates, largest_start, last_axis_indices, linear, starts
 from .program import UNKNOWN

@@ -18,7 +18,7 @@ from ...schema.graph_def import (
     DT_UINT16,
     DT_UINT32,
 )
-from ..onnx.tensor import Tensor
+from ..building.tensor import Tensor
 from .computation import described
 from .program import UNKNOWN
 from .step import Result, Rule, Step

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
+from ..building.body import Body
+from ..building.tensor import Tensor
 from ..ir.attributes import Attribute as GraphAttribute
-from ..onnx.body import Body
-from ..onnx.tensor import Tensor
 from .held import Held
 from .program import ArrayType, Attribute, Block, Dense, Name, Operation
 

@@ -15,6 +15,7 @@ from numlite.schema.graph_def import AttrValue
 from numlite.schema.verifier import verify
 
 from ..converter.saved_model.saved_models import FLOAT, add, new_model, signature, write_model
+from ..converter.stablehlo.recorded import recorded
 from ..onnx_builder import model, node, value
 
 
@@ -219,3 +220,17 @@ def test_options_of_other_files_are_wrong_usage_for_onnx(tmp_path: Path) -> None
     )
     for option in (["--signature", "a"], ["--input-arrays", "x"], ["--output-arrays", "y"]):
         assert run_command(command, [str(path), "-o", str(tmp_path / "out.tflite"), *option]) == 2
+
+
+def test_a_stablehlo_program_is_known_by_its_content(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, output = tmp_path / "net.bin", tmp_path / "net.tflite"
+    path.write_bytes(recorded()["open_images export"].program)
+    options = ["--input-shapes", "2,6,6,2", "--verify", "1"]
+    assert run_command(command, [str(path), "-o", str(output), *options]) == 0
+    subgraph = tflite.read(output.read_bytes()).subgraphs[0]
+    assert subgraph.tensors[0].shape.tolist() == [2, 6, 6, 2]
+    assert "Conv2D" in capsys.readouterr().out
+    for option in (["--signature", "a"], ["--input-arrays", "x"], ["--channels-last", "x"]):
+        assert run_command(command, [str(path), "-o", str(output), *option]) == 2

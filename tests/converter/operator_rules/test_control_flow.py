@@ -188,3 +188,28 @@ def test_a_loop_does_not_take_what_needs_its_result() -> None:
     g.node("AddV2", "later", "loop:1", integer(g, "more", 2))
     _, read = converted(g, ["y", "later"])
     assert [len(subgraph.operators) for subgraph in read.subgraphs[1:]] == [1, 2]
+
+
+@pytest.mark.parametrize("shape", [[2], [-1], []], ids=["known", "unknown", "scalar"])
+def test_variables_that_change_places(shape: list[int]) -> None:
+    """LiteRT assigns a loop's variables one after the other: what moves to a later one is copied before."""
+    g = GraphBuilder()
+    n = g.placeholder("n", [], INT)
+    names = ["a", "b", "c"]
+    variables = {"i": (INT, integer(g, "zero", 0)), "n": (INT, n)}
+    variables |= {name: (FLOAT, g.placeholder(f"x_{name}", shape)) for name in names}
+
+    def test(body: GraphBuilder) -> Sequence[str]:
+        return [body.node("Less", "less", "i", "n")]
+
+    def step(body: GraphBuilder) -> Sequence[str]:
+        return [body.node("AddV2", "next", "i", integer(body, "one", 1)), "n", "b", "c", "a"]
+
+    loop(g, variables, test, step)
+    outputs = ["loop:2", "loop:3", "loop:4"]
+    model = convert_graph(g.graph_def, ["n", *(f"x_{name}" for name in names)], outputs)
+    inputs = [np.array(4, np.int32), *(np.array([k, k + 10] if shape else k, np.float32) for k in range(3))]
+    wanted = [inputs[1:][(k + 4) % 3] for k in range(3)]
+    for run in (run_numlite, run_litert):
+        for result, expected in zip(run(model, *inputs), wanted, strict=True):
+            np.testing.assert_array_equal(result, expected, err_msg=run.__name__)

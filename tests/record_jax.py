@@ -1,0 +1,65 @@
+"""Records what JAX exports and computes, for tests/converter/stablehlo.
+
+    PYTHON tests/record_jax.py [FILE]
+
+PYTHON has jax, flax and flatbuffers. By default the tests' own file is written anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import jax
+import numpy as np
+from jax import export
+
+from tests.jax_networks import DRAW, NETWORKS
+from tests.jax_operations import OPERATIONS
+
+FILE = Path(__file__).parent / "converter" / "stablehlo" / "recorded.jsonl"
+
+
+def _array(x: object) -> dict[str, object]:
+    x = np.asarray(x)
+    # NumPy has no bfloat16 of its own.
+    wide = x.astype(np.float32) if x.dtype.name == "bfloat16" else x
+    data = base64.b64encode(zlib.compress(wide.tobytes(), 9)).decode()
+    return {"type": x.dtype.name, "stored": wide.dtype.name, "shape": x.shape, "data": data}
+
+
+def record(name: str, is_export: bool = False) -> dict[str, object]:
+    """A case: the program, or the whole export, arguments and results."""
+    DRAW.bit_generator.state = np.random.default_rng(0).bit_generator.state
+    function, arguments, *sizes = (NETWORKS | OPERATIONS)[name]()
+    specs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arguments]
+    if sizes:
+        specs = list(export.symbolic_args_specs(tuple(arguments), tuple(sizes[0].split("; "))))
+    exported = export.export(jax.jit(function))(*specs)
+    results = jax.tree.leaves(jax.jit(function)(*arguments))
+    content = exported.serialize() if is_export else exported.mlir_module_serialized
+    return {
+        "name": f"{name} export" if is_export else name,
+        "program": base64.b64encode(zlib.compress(bytes(content), 9)).decode(),
+        "arguments": [_array(x) for x in arguments],
+        "results": [_array(y) for y in results],
+    }
+
+
+def main() -> None:
+    """Write all cases, and one as JAX's own export."""
+    file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
+    cases = [record(name) for name in (*NETWORKS, *OPERATIONS)]
+    cases.append(record("mlp", is_export=True))
+    cases.append(record("open_images", is_export=True))
+    file.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    print(f"{file}: {len(cases)} cases, {file.stat().st_size:,} bytes, by jax {jax.__version__}")
+
+
+if __name__ == "__main__":
+    main()
