@@ -25,6 +25,7 @@ from .lowering.register import may_be_of_lists
 from .named_values import NamedValues, Shapes
 from .operator_rules.graphs import share_graphs
 from .operator_rules.register import finish, optimize
+from .stablehlo.call_module import with_functions
 from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs
@@ -120,7 +121,7 @@ def import_for_conversion(graph_def: Message | bytes) -> Module:
     message = _own_message(graph_def)
     if not message.node:
         raise ModelError("graph: a GraphDef must have nodes, this has none")
-    module = import_graph_def(message, ImportOptions(add_defaults=True))
+    module = import_graph_def(with_functions(message), ImportOptions(add_defaults=True))
     raise_control_flow(module)
     return module
 

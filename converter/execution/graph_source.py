@@ -17,6 +17,7 @@ from ..onnx.model_file import is_onnx
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
 from ..saved_model.model_folder import ModelFolder
+from ..stablehlo.call_module import with_functions
 from ..stablehlo.model_file import is_stablehlo
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def runnable(graph: GraphSource, signature: str | None = None, allow_files: bool
         raise ModelError(f"graph: signatures are a SavedModel's, got {signature!r} for a graph")
     if isinstance(graph, FrozenGraph):
         return _frozen(graph)
-    return RunnableGraph(_graph_def(graph))
+    return RunnableGraph(with_functions(_graph_def(graph)))
 
 
 def _entry(path: Path) -> Entry | None:

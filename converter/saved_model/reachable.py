@@ -11,6 +11,7 @@ from ..ir.import_graph import import_graph_def
 from ..ir.import_options import ImportOptions
 from ..ir.module import Module
 from ..ir.signature import registered
+from ..stablehlo.call_module import with_functions
 
 
 def reachable(graph: GraphDef, roots: Iterable[str]) -> GraphDef:
@@ -42,7 +43,7 @@ def import_part(meta_graph: MetaGraphDef, roots: Iterable[str] | None = None) ->
     """What the roots need, or all, as a module; ops of others are known where the model defines them."""
     op_defs = meta_graph.meta_info_def.stripped_op_list.op
     others = tuple(op_def for op_def in op_defs if registered(op_def.name) is None)
-    graph = meta_graph.graph_def if roots is None else reachable(meta_graph.graph_def, roots)
+    graph = meta_graph.graph_def if roots is None else with_functions(reachable(meta_graph.graph_def, roots))
     return import_graph_def(graph, ImportOptions(op_defs=others))
 
 

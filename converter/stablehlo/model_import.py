@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
-from ...lite.errors import ModelError, UnsupportedError
+from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
 from ...schema.shown import shown
 from ..building.body import Body
@@ -16,15 +16,12 @@ from ..ir.module import Graph
 from ..ir.node import Node
 from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
-from ..onnx.graph_import import Refusal
 from .element_types import inner_type, outside_type
-from .graph_import import FailedError, Importer, Shared
+from .graph_import import FailedError, Importer, Shared, refusal_error
 from .held import Held
 from .model_file import program_of
-from .program import ArrayType, FunctionOperation, Program, Value
+from .program import ArrayType, FunctionOperation, Program, Value, global_constant
 
-# So many refused operations are named for each reason.
-_NAMED = 3
 _MAIN = "main"
 
 
@@ -70,11 +67,11 @@ def _inputs(
     found: dict[str, str] = {}
     arguments = []
     names = argument_names(importer.shared.program, main)
-    for value, name, attributes in zip(main.body.arguments, names, _each(main), strict=True):
+    for place, (value, name) in enumerate(zip(main.body.arguments, names, strict=True)):
         type = value.type
         outside = outside_type(type)
         assert isinstance(type, ArrayType)
-        if attributes.get("jax.global_constant") == "_platform_index":
+        if global_constant(main, place) == "_platform_index":
             # Which of several machines the program runs on: the first is as good as any.
             arguments.append(Held(importer.body.scalar(0, DT_INT32), ()))
             continue
@@ -105,11 +102,6 @@ def argument_names(program: Program, main: FunctionOperation) -> list[str]:
             passed.update(zip(operation.operands, (x.name for x in callee.body.arguments), strict=False))
     own = [value.name or passed.get(value, "") for value in main.body.arguments]
     return [name if name and own.count(name) == 1 else f"input_{place}" for place, name in enumerate(own)]
-
-
-def _each(main: FunctionOperation) -> list[dict]:
-    held = main.argument_attributes
-    return held if len(held) == len(main.body.arguments) else [{} for _ in main.body.arguments]
 
 
 def _check_shape(name: str, shape: Sequence[int], type: ArrayType) -> None:
@@ -167,17 +159,3 @@ def _named(tensor: Tensor, name: str) -> str:
     if value.owner.op not in ("Placeholder", "Const") and len(value.owner.results) == 1:
         value.owner.name = tensor.body.names.new(name)
     return value.owner.name if value.index == 0 else f"{value.owner.name}:{value.index}"
-
-
-def refusal_error(refusals: Sequence[Refusal]) -> UnsupportedError:
-    """One error for all operations that were refused, by name and reason."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for refusal in refusals:
-        groups.setdefault((refusal.op, refusal.reason), []).append(refusal.name)
-    lines = []
-    for (op, reason), names in sorted(groups.items()):
-        places = list(dict.fromkeys(names))
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        count = f"{len(names)} times in " if len(names) > 1 else "in "
-        lines.append(f"  {shown(op)} ({count}{', '.join(map(shown, places[:_NAMED]))}{more}): {reason}")
-    return UnsupportedError("StableHLO operations that cannot be converted:\n" + "\n".join(lines))

@@ -183,6 +183,12 @@ class Program:
         return self.functions[name]
 
 
+def global_constant(main: FunctionOperation, place: int) -> str:
+    """What JAX hands over in an argument beside the inputs, "" for an input."""
+    held = main.argument_attributes
+    return str(held[place].get("jax.global_constant", "")) if place < len(held) else ""
+
+
 def free_values(*blocks: Block) -> list[Value]:
     """Values of the surroundings that the blocks use, each once."""
     own: set[Value] = set()
