@@ -1,4 +1,4 @@
-"""convert-model: a TensorFlow graph, a SavedModel, an ONNX, StableHLO or Keras model becomes a .tflite file."""
+"""convert-model: TensorFlow graphs, SavedModels, ONNX, StableHLO and Keras models become .tflite files."""
 
 from __future__ import annotations
 

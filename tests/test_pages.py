@@ -23,6 +23,7 @@ from numlite.converter import Converter, OpsSet, Optimize
 
 from . import onnx_builder as onnx
 from .converter.saved_model.saved_models import FLOAT, add, constant, new_model, signature, write_model
+from .converter.stablehlo.recorded import recorded
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = {path.name: path for path in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md")}
@@ -79,6 +80,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("digits.pb", "graph.pb"):
         (folder / name).write_bytes(graph.read_bytes())
     (folder / "model.onnx").write_bytes(onnx_model())
+    (folder / "model.jax").write_bytes(recorded()["open_images export"].program)
     saved_model(folder / "saved_model_dir")
     for name in ("data.npz", "test.npz"):
         np.savez(folder / name, image=np.concatenate(IMAGES))
@@ -97,6 +99,8 @@ def given(page: str) -> dict[str, Any]:
         return common | {"image": IMAGES[0], "x": np.float32([1, 2, 3])}
     if page == "onnx.md":
         return {"image": np.zeros((1, 3, 224, 224), np.float32)}
+    if page == "stablehlo.md":
+        return {"image": np.zeros((1, 6, 6, 2), np.float32)}
     if page == "quantization.md":
         samples: Callable[[], Iterator[Any]] = lambda: iter([{"x": np.float32([1, 2, 3])}])  # noqa: E731
         return common | {"images": IMAGES, "folder": "saved_model_dir", "samples": samples}
