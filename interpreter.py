@@ -72,10 +72,9 @@ class Delegate:
 
 
 def load_delegate(library: str, options: dict[Any, Any] | None = None) -> Delegate:
-    """Find a delegate by entry point (group `numlite.delegates`) or by module path.
+    """Find a delegate by entry point (group `numlite.delegates`) or by module path; options are its keywords.
 
-    options become the keyword arguments of its class or function. Raises ValueError, which is an
-    OSError as well where there is none of that name.
+    Raises ValueError, which is an OSError as well where there is none of that name.
     """
     return Delegate(library, options)
 
@@ -203,10 +202,7 @@ class Interpreter:
         self._core.resize_input(input_index, np.array(tensor_size, np.int32), strict)
 
     def reset_all_variables(self) -> None:
-        """Set the model's state to its beginning: variables to zero, operators and delegates by their hook.
-
-        InvokeError when a custom operator's or a delegate's reset_variables fails.
-        """
+        """Set variables to zero; operators and delegates by their hook (InvokeError for one that fails)."""
         self._core.reset_all_variables()
 
     def release_nonpersistent_memory(self) -> None:
@@ -364,9 +360,8 @@ class Interpreter:
 class InterpreterBuilder:
     """Makes interpreters of a model whose operators a resolver finds.
 
-    model = numlite.Model.from_path("square.tflite")
-    builder = numlite.InterpreterBuilder(model, numlite.OpResolver())
-    interpreter = builder(num_threads=2)
+        builder = numlite.InterpreterBuilder(numlite.Model.from_path("square.tflite"), numlite.OpResolver())
+        interpreter = builder(num_threads=2)
 
     They share the model's bytes, and each has memory of its own.
     Source: LiteRT tflite/core/interpreter_builder.h.
@@ -378,12 +373,8 @@ class InterpreterBuilder:
 
     def __call__(self, num_threads: int | None = None, **settings: Any) -> Interpreter:
         """An interpreter; settings are those of Interpreter. Raises what making an Interpreter raises."""
-        return Interpreter(
-            model_content=self.model,
-            num_threads=num_threads,
-            experimental_op_resolver_type=self.resolver,
-            **settings,
-        )
+        ends: dict[str, Any] = {"model_content": self.model, "experimental_op_resolver_type": self.resolver}
+        return Interpreter(num_threads=num_threads, **ends, **settings)
 
 
 class InterpreterWithCustomOps(Interpreter):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from ..lite.registration import InplaceOperator
 from ..lite.tensor import TensorType
@@ -72,3 +72,13 @@ class Operator(NamedTuple):
     converts: str = ""
     typed_operand: int = 0
     versions: str = ""
+
+
+class Promises(TypedDict):
+    """The facts that a Registration takes."""
+
+    builtin_code: int
+    max_version: int
+    inplace_operator: InplaceOperator
+    side_effects: bool
+    is_own: bool

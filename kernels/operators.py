@@ -7,12 +7,12 @@ it. What an operator means stands in the family's module, what the columns mean 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from ..lite.errors import UnsupportedError
 from ..lite.registration import InplaceOperator, Registration
 from ..schema.operator_code import CODES
-from .operator_facts import NAMED_TYPES, Effects, Operator
+from .operator_facts import NAMED_TYPES, Effects, Operator, Promises
 
 if TYPE_CHECKING:
     from ..lite.context import Context
@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from ..lite.node import Node
     from ..lite.registration import Fuse
     from ..lite.tensor import Tensor
-
-
-class _Promises(TypedDict):
-    builtin_code: int
-    max_version: int
-    inplace_operator: InplaceOperator
-    side_effects: bool
-    is_own: bool
 
 
 _FIRST = InplaceOperator.INPUT0_SHARED
@@ -394,7 +386,7 @@ def registration(
     return Registration(name, prepare, invoke, fuse=fuse, **promises(name))
 
 
-def promises(name: str) -> _Promises:
+def promises(name: str) -> Promises:
     """What the table says of a builtin operator, as a Registration takes it."""
     facts = OPERATORS[name]
     return {

@@ -22,6 +22,7 @@ from numlite.cli.main import cli, run_command
 from numlite.converter import Converter, OpsSet, Optimize
 
 from . import onnx_builder as onnx
+from .converter.keras.recorded_models import hdf5_file, keras_file
 from .converter.saved_model.saved_models import FLOAT, add, constant, new_model, signature, write_model
 from .converter.stablehlo.recorded import recorded
 
@@ -55,8 +56,9 @@ def saved_model(folder: Path) -> Path:
     add(graph, "Placeholder", "x", dtype=FLOAT)
     graph.node[-1].attr["shape"].shape.dim.add(size=3)
     constant(graph, "two", 2.0)
-    add(graph, "Mul", "y", "x", "two", T=FLOAT)
-    signature(meta_graph, "serving_default", {"x": "x:0"}, {"scores": "y:0"})
+    add(graph, "Mul", "model/head", "x", "two", T=FLOAT)
+    add(graph, "Add", "model/sum", "model/head", "x", T=FLOAT)
+    signature(meta_graph, "serving_default", {"x": "x:0"}, {"scores": "model/sum:0"})
     shape = meta_graph.signature_def[0].value.inputs[0].value.tensor_shape
     shape.Clear()
     shape.dim.add(size=3)
@@ -67,6 +69,23 @@ def onnx_model() -> bytes:
     nodes = [onnx.node("GlobalAveragePool", ["image"], "mean"), onnx.node("Flatten", ["mean"], "scores")]
     image, scores = onnx.value("image", ["n", 3, "h", "w"]), onnx.value("scores", ["n", 3])
     return onnx.model(nodes, [image], [scores]).SerializeToString()
+
+
+def keras_model() -> dict[str, Any]:
+    """The mean of each channel of an image, as Keras 3 writes it."""
+    image = {"shape": [None, None, None, 3], "dtype": "float32", "keras_history": ["image", 0, 0]}
+    node = {"args": [{"class_name": "__keras_tensor__", "config": image}], "kwargs": {}}
+    kinds = {
+        "image": ("InputLayer", {"batch_shape": image["shape"], "dtype": "float32"}, []),
+        "scores": ("GlobalAveragePooling2D", {"data_format": "channels_last", "keepdims": False}, [node]),
+    }
+    layers = [
+        {"class_name": kind, "name": name, "config": {"name": name, **config}, "inbound_nodes": nodes}
+        for name, (kind, config, nodes) in kinds.items()
+    ]
+    ends = {"input_layers": [["image", 0, 0]], "output_layers": [["scores", 0, 0]]}
+    config = {"class_name": "Functional", "config": {"name": "net", "layers": layers, **ends}}
+    return {"config": config, "keras": 3, "layout": {}, "layers": {}, "assets": {}}
 
 
 @pytest.fixture(scope="module")
@@ -81,6 +100,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).write_bytes(graph.read_bytes())
     (folder / "model.onnx").write_bytes(onnx_model())
     (folder / "model.jax").write_bytes(recorded()["open_images export"].program)
+    (folder / "model.keras").write_bytes(keras_file(keras_model()))
+    (folder / "model.h5").write_bytes(hdf5_file(keras_model()))
     saved_model(folder / "saved_model_dir")
     for name in ("data.npz", "test.npz"):
         np.savez(folder / name, image=np.concatenate(IMAGES))
@@ -97,13 +118,17 @@ def given(page: str) -> dict[str, Any]:
     common = {"np": np, "numlite": numlite, "Converter": Converter, "OpsSet": OpsSet, "Optimize": Optimize}
     if page == "README.md":
         return common | {"image": IMAGES[0], "x": np.float32([1, 2, 3])}
-    if page == "onnx.md":
-        return {"image": np.zeros((1, 3, 224, 224), np.float32)}
+    if page in ("keras.md", "onnx.md"):
+        sizes = (1, 3, 224, 224) if page == "onnx.md" else (1, 224, 224, 3)
+        return {"image": np.zeros(sizes, np.float32)}
     if page == "stablehlo.md":
         return {"image": np.zeros((1, 6, 6, 2), np.float32)}
     if page == "quantization.md":
         samples: Callable[[], Iterator[Any]] = lambda: iter([{"x": np.float32([1, 2, 3])}])  # noqa: E731
-        return common | {"images": IMAGES, "folder": "saved_model_dir", "samples": samples}
+        converter = Converter.from_saved_model("saved_model_dir")
+        converter.optimizations, converter.representative_dataset = [Optimize.DEFAULT], samples
+        made = {"converter": converter, "folder": "saved_model_dir", "samples": samples}
+        return common | made | {"images": IMAGES}
     return {}
 
 

@@ -23,7 +23,6 @@ from .blocks import (
     LOW_16,
     LOW_32,
     LOW_FLOAT,
-    NARROW_COLUMNS,
     OUTPUT_BYTES,
     PANEL_COLUMNS,
     QUANTIZE_ROWS,
@@ -37,7 +36,7 @@ from .blocks import (
     ZERO_POINT_32,
     ZEROS,
 )
-from .cutting import address, aligned, block_rows, cut, packed_columns
+from .cutting import COLUMN_ORDER, address, aligned, block_rows, cut, packed_columns
 from .node import FilterNode
 from .sums import HybridSums, QuantizedSums
 
@@ -45,13 +44,6 @@ _PRODUCT_BYTES, _WINDOW_BYTES = 384 * 1024, 256 * 1024
 _PRODUCT_NS, _WINDOW_NS = 1 / 200, 1 / 180  # for a multiplication
 _QUANTIZED_PER_NS = 4
 _TILE = 14  # blocks are multiples of this many rows
-
-# Which channel of a panel each column holds. Wide panels are in the order that packing two
-# vectors of int32 to int16, 128 bits at a time, puts right again; narrow ones in plain order.
-COLUMN_ORDER = {
-    PANEL_COLUMNS: np.arange(PANEL_COLUMNS).reshape(4, 2, 4).transpose(1, 0, 2).reshape(-1),
-    NARROW_COLUMNS: np.arange(NARROW_COLUMNS),
-}
 
 
 class PackedFilter(NamedTuple):
