@@ -168,7 +168,7 @@ def _compared(
     """Of the first file and the last, or None with a note where they cannot be compared."""
     from ..model_comparison import compare_models
     from .model_inputs import named, read_inputs, settable
-    from .page.comparing import comparison_of
+    from .page.document import comparison_of
 
     try:
         first = runs.open_model(str(files[0]), True)

@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..graph_layers import layered
+
+if TYPE_CHECKING:
+    from ...model_comparison import ModelComparison
 
 
 @dataclass(frozen=True)
@@ -237,6 +241,23 @@ class Comparison:
     limit_db: float
     differences: list[Difference]
     unmatched: int
+
+
+def comparison_of(found: ModelComparison, first: str, second: str, limit_db: float) -> Comparison:
+    """The results of operators in the first model's order."""
+    differences = [
+        Difference(
+            pair.node,
+            pair.tensor,
+            pair.other_node,
+            pair.other_tensor,
+            None if pair.equal else pair.sqnr_db,
+            pair.largest_difference,
+            pair.largest_value,
+        )
+        for pair in found.tensors
+    ]
+    return Comparison(first, second, limit_db, differences, len(found.unmatched))
 
 
 @dataclass

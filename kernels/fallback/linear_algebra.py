@@ -163,8 +163,9 @@ def banded_triangular_solve(matrix: np.ndarray, rhs: np.ndarray, *, lower: bool,
         raise InvalidArgumentError(f"matrix must have two axes, got {list(matrix.shape)}")
     _check_rows(matrix, rhs, -1)
     bands, size = matrix.shape[-2:]
-    if bands < 1:
-        raise InvalidArgumentError("there must be a band, got none")
+    if matrix.size == 0 or rhs.size == 0:
+        shapes = f"{list(matrix.shape)} and {list(rhs.shape)}"
+        raise InvalidArgumentError(f"BandedTriangularSolve: operands must have elements, got {shapes}")
     whole = np.zeros((*matrix.shape[:-2], size, size), _wide(matrix).dtype)
     for band in range(bands):
         offset = -band if lower else bands - 1 - band

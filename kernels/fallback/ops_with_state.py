@@ -9,7 +9,6 @@ STATE: dict[str, tuple[str, ...]] = {
         *("LearnedUnigramCandidateSampler", "ThreadUnsafeUnigramCandidateSampler"),
         "FixedUnigramCandidateSampler",
     ),
-    "collective": ("CollectiveReduce",),
     "constant": ("Const", "HostConst", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault"),
     "control_flow": (
         *("PartitionedCall", "StatefulPartitionedCall", "RemoteCall", "If", "StatelessIf", "Case"),
@@ -86,7 +85,12 @@ STATE: dict[str, tuple[str, ...]] = {
         *("AssignAddVariableOp", "AssignSubVariableOp", "VarIsInitializedOp", "VariableShape"),
         *("DestroyResourceOp", "ResourceCountUpTo"),
     ),
-    "scoped_allocator": ("_ScopedAllocator", "_ScopedAllocatorConcat", "_ScopedAllocatorSplit"),
+    "scoped_allocator": (
+        "CollectiveReduce",
+        "_ScopedAllocator",
+        "_ScopedAllocatorConcat",
+        "_ScopedAllocatorSplit",
+    ),
     "stack": (
         *("Stack", "StackPush", "StackPop", "StackClose"),
         *("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"),

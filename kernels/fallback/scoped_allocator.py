@@ -1,4 +1,6 @@
-"""Tensors that stand in one: _ScopedAllocator gives the memory, the others put them in and take them out."""
+"""Tensors that stand in one, for collectives: _ScopedAllocator gives the memory, others put them in and take
+them out; CollectiveReduce of the one device that there is.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...lite.errors import UnsupportedError
 from .attributes import DataType, PartialShape
 from .dtypes import NUMBERS, numpy_dtype
 from .kernel import zeros
@@ -68,7 +71,22 @@ def _places(whole: np.ndarray, shapes: Sequence[tuple[int, ...]]) -> list[slice]
     return places
 
 
+def collective_reduce(input: np.ndarray, *, group_size: int, merge_op: str, final_op: str) -> np.ndarray:
+    """What the devices of a group give, put together: of a group of one, the input.
+
+    UnsupportedError for larger groups: the others are in other processes, or on devices that are not there.
+    """
+    if group_size < 1 or merge_op not in ("Min", "Max", "Mul", "Add") or final_op not in ("Id", "Div"):
+        message = f"group_size {group_size}, merge_op {merge_op!r} and final_op {final_op!r}"
+        raise InvalidArgumentError(f"CollectiveReduce: must be of a group, got {message}")
+    if group_size > 1:
+        message = f"group_size must be 1, got {group_size}: the others of the group are not in this process"
+        raise UnsupportedError(f"CollectiveReduce: {message}; run the graph of one device alone")
+    return input
+
+
 REGISTRATIONS = (
+    kernel("CollectiveReduce", collective_reduce, T=NUMBERS),
     kernel("_ScopedAllocator", scoped_allocator, T=NUMBERS),
     kernel("_ScopedAllocatorConcat", scoped_allocator_concat, T=NUMBERS),
     kernel("_ScopedAllocatorSplit", scoped_allocator_split, T=NUMBERS),

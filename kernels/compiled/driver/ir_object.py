@@ -8,9 +8,9 @@ from pathlib import Path
 
 from .cache import blake2b, open_image, write
 from .image import uses_shared_objects
-from .linker import elf, machine, object_file, shared_object, x86_64
+from .linker import elf, object_file, shared_object, x86_64
 
-_LINKER = (elf, machine, object_file, shared_object, x86_64)
+_LINKER = (elf, object_file, shared_object, x86_64)
 
 
 def ir_object(name: str, ir: str, exports: Collection[str], soname: str) -> tuple[bytes, int | None]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from .elf import AARCH64, LinkError
-from .machine import Machine
+from .elf import AARCH64, LinkError, Machine
 
 R_ABS64, R_PREL64, R_PREL32, R_GLOB_DAT, R_RELATIVE = 257, 260, 261, 1025, 1027
 R_ADR_PREL_PG_HI21, R_ADD_ABS_LO12_NC, R_LDST8_ABS_LO12_NC, R_JUMP26, R_CALL26 = 275, 277, 278, 282, 283

@@ -1,4 +1,5 @@
-"""ELF, as far as kernels need it: what LLVM's object files and our shared objects are made of.
+"""ELF, as far as kernels need it: what LLVM's object files and our shared objects are made of, and
+what the linker asks of a machine.
 
 Source: System V ABI and its supplements for AMD64 and AArch64.
 """
@@ -6,7 +7,8 @@ Source: System V ABI and its supplements for AMD64 and AArch64.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")
@@ -25,6 +27,26 @@ PT_LOAD, PT_DYNAMIC, PT_GNU_STACK = 1, 2, 0x6474E551
 PF_EXECUTE, PF_WRITE, PF_READ = 1, 2, 4
 DT_NEEDED, DT_HASH, DT_STRTAB, DT_SYMTAB, DT_RELA, DT_RELASZ, DT_RELAENT = 1, 4, 5, 6, 7, 8, 9
 DT_STRSZ, DT_SYMENT, DT_SONAME, DT_BIND_NOW = 10, 11, 14, 24
+
+
+class Machine(NamedTuple):
+    """A machine's part of linking.
+
+    patch(data, offset, kind, target, here) writes into an instruction or a word at `here` what it says of the
+    address `target`; it raises LinkError for a kind that is not known, or a target out of its reach.
+    jump(slot, here) is the code at `here` that goes where the word at `slot` says.
+    """
+
+    number: int
+    page_bytes: int  # the largest that systems have
+    absolute: int  # the relocation that is an address
+    through_got: frozenset[int]  # those that mean the slot of an address, not the address
+    calls: frozenset[int]  # those that may go by a jump
+    glob_dat: int
+    relative: int
+    jump_bytes: int
+    jump: Callable[[int, int], bytes]
+    patch: Callable[[bytearray, int, int, int, int], None]
 
 
 class LinkError(ValueError):

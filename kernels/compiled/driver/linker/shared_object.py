@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from . import aarch64, elf, x86_64
-from .elf import LinkError
-from .machine import Machine
+from .elf import LinkError, Machine
 from .object_file import Objects, Relocation, Section, Symbol, read_objects
 
 _MACHINES = {machine.number: machine for machine in (x86_64.MACHINE, aarch64.MACHINE)}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from .elf import X86_64, LinkError
-from .machine import Machine
+from .elf import X86_64, LinkError, Machine
 
 R_64, R_PC32, R_PLT32, R_GLOB_DAT, R_RELATIVE, R_GOTPCREL, R_PC64 = 1, 2, 4, 6, 8, 9, 24
 R_GOTPCRELX, R_REX_GOTPCRELX = 41, 42
