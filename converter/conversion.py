@@ -25,7 +25,7 @@ from .lowering.register import may_be_of_lists
 from .named_values import NamedValues, Shapes
 from .operator_rules.graphs import share_graphs
 from .operator_rules.register import finish, optimize
-from .stablehlo.call_module import with_functions
+from .stablehlo.xla_calls import with_functions
 from .target_spec import Settings
 from .transforms.bodies import typed_bodies
 from .transforms.default_attrs import add_default_attrs

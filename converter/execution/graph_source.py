@@ -17,8 +17,8 @@ from ..onnx.model_file import is_onnx
 from ..saved_model.frozen_graph import FrozenGraph
 from ..saved_model.loader import SavedModel, load_saved_model
 from ..saved_model.model_folder import ModelFolder
-from ..stablehlo.call_module import with_functions
 from ..stablehlo.model_file import is_stablehlo
+from ..stablehlo.xla_calls import with_functions
 
 if TYPE_CHECKING:
     from ..conversion import Entry

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ml_dtypes
 import numpy as np
 
+from ...kernels.fallback.dtypes import numpy_dtype
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema import graph_def
 from ...schema.onnx import TensorProto
 
-# Type: NumPy's type of an element, as it is stored. Those of four and two bits are unpacked to a byte each.
-NUMPY = {
+_NUMPY: dict[int, np.dtype] = {
     TensorProto.FLOAT: np.dtype(np.float32),
     TensorProto.UINT8: np.dtype(np.uint8),
     TensorProto.INT8: np.dtype(np.int8),
@@ -23,7 +22,6 @@ NUMPY = {
     TensorProto.DOUBLE: np.dtype(np.float64),
     TensorProto.UINT32: np.dtype(np.uint32),
     TensorProto.UINT64: np.dtype(np.uint64),
-    TensorProto.BFLOAT16: np.dtype(ml_dtypes.bfloat16),
     TensorProto.INT4: np.dtype(np.int8),
     TensorProto.UINT4: np.dtype(np.uint8),
 }
@@ -45,6 +43,16 @@ OUTSIDE = {
 }
 # Builtin operators compute floats in 32 bits; what is declared as another float is so between them.
 FLOATS = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
+
+
+def stored_dtype(number: int) -> np.dtype | None:
+    """NumPy's type of an element, as it is stored, None for a type without one.
+
+    Elements of four bits are unpacked to a byte each. UnsupportedError for bfloat16 without ml_dtypes.
+    """
+    if number == TensorProto.BFLOAT16:
+        return numpy_dtype(graph_def.DT_BFLOAT16)
+    return _NUMPY.get(number)
 
 
 def type_name(number: int) -> str:
@@ -72,7 +80,7 @@ def inner_type(number: int) -> int:
 
 def inner_array(data: np.ndarray) -> np.ndarray:
     """The elements in the type in which they are computed."""
-    if data.dtype in (np.float16, np.float64, ml_dtypes.bfloat16):
+    if data.dtype in (np.float16, np.float64) or data.dtype.name == "bfloat16":
         # A double beyond float's reach becomes an infinity, as a cast of it would.
         with np.errstate(over="ignore"):
             return data.astype(np.float32)

@@ -21,7 +21,7 @@ from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from ..shapes.dimensions import Symbol
 from .channels import channels_first, channels_last
-from .element_types import NUMPY, inner_type, outside_type
+from .element_types import inner_type, outside_type, stored_dtype
 from .graph_import import FailedError, Importer, Refusal, Shared, declared_shape
 from .model_file import model_of
 
@@ -73,7 +73,7 @@ def _bind(importer: Importer, graph: GraphProto, values: Mapping[str, object]) -
             known = ", ".join(declared) or "none"
             raise ModelError(f"input_values: {shown(name)} is no input, the inputs are {known}")
         type = declared[name]
-        array = np.asarray(value, NUMPY[type]) if type in NUMPY else np.asarray(value, object)
+        array = np.asarray(value, stored_dtype(type) or object)
         importer.values[name] = importer.constant(array, name)
 
 

@@ -13,7 +13,7 @@ from ...schema.onnx import TensorProto
 from ..building.tensor import Tensor
 from .call import Call, Rule, axis_of
 from .channels import channels_first, channels_last
-from .element_types import NUMPY, inner_array
+from .element_types import inner_array, outside_type, stored_dtype
 from .movement import padded, sliced
 
 _MOST_CLASSES = 256
@@ -164,8 +164,9 @@ def _window(weights: tuple[float, ...]) -> Rule:
         steps = size if c.flag("periodic", True) else size - 1
         at = 2 * np.pi * np.arange(size) / max(steps, 1)
         data = sum((-1) ** k * weight * np.cos(k * at) for k, weight in enumerate(weights))
-        dtype = NUMPY[c.integer("output_datatype", TensorProto.FLOAT)]
-        return c.body.constant(inner_array(np.asarray(data).astype(dtype)))
+        type = c.integer("output_datatype", TensorProto.FLOAT)
+        outside_type(type)
+        return c.body.constant(inner_array(np.asarray(data).astype(stored_dtype(type))))
 
     return rule
 

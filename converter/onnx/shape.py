@@ -12,7 +12,7 @@ from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .activations import flattened
 from .call import Call, Rule, axis_of
-from .element_types import NUMPY, inner_array, inner_type
+from .element_types import inner_array, inner_type, stored_dtype
 
 
 def constant(c: Call) -> Tensor:
@@ -207,7 +207,7 @@ def eye_like(c: Call) -> Tensor:
     if not x.is_known or x.rank != 2:
         raise UnsupportedError("the shape must be known, and a matrix's")
     type = c.integer("dtype") if c.has("dtype") else None
-    dtype = NUMPY.get(type, np.dtype(np.float32)) if type is not None else None
+    dtype = None if type is None else stored_dtype(type)
     data = np.eye(x.sizes[0], x.sizes[1], k, dtype or np.dtype(np.float32))
     if type is None:
         return c.body.cast(c.body.constant(data), x.type)

@@ -11,7 +11,7 @@ import numpy as np
 from ...lite.available_memory import check_room
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.onnx import SparseTensorProto, TensorProto
-from .element_types import NUMPY, type_name
+from .element_types import stored_dtype, type_name
 
 _MOST_ELEMENTS = 1 << 40
 _MOST_AXES = 32
@@ -45,11 +45,12 @@ class TensorData:
             raise ModelError(f"{what}: sizes must not be negative nor too many, got {list(shape)}")
         if proto.data_type == TensorProto.STRING:
             return _strings(proto, shape, count, what)
-        if proto.data_type not in NUMPY:
+        stored = stored_dtype(proto.data_type)
+        if stored is None:
             # An undefined number of a type is the file's fault.
             fault = ModelError if type_name(proto.data_type).startswith("type ") else UnsupportedError
             raise fault(f"{what}: {type_name(proto.data_type)} is not a type that operators take")
-        dtype = NUMPY[proto.data_type].newbyteorder("<")
+        dtype = stored.newbyteorder("<")
         if proto.data_location == TensorProto.EXTERNAL:
             raw = self._external(proto, what, _stored_bytes(proto.data_type, dtype, count))
         elif proto.raw_data:

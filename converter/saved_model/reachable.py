@@ -11,7 +11,7 @@ from ..ir.import_graph import import_graph_def
 from ..ir.import_options import ImportOptions
 from ..ir.module import Module
 from ..ir.signature import registered
-from ..stablehlo.call_module import with_functions
+from ..stablehlo.xla_calls import with_functions
 
 
 def reachable(graph: GraphDef, roots: Iterable[str]) -> GraphDef:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32, GraphDef, NodeDef
@@ -19,34 +19,18 @@ from .held import Held
 from .model_file import program_of
 from .program import ArrayType, FunctionOperation, global_constant
 
-XLA_CALL_MODULE = "XlaCallModule"
 
-
-def with_functions(graph: GraphDef) -> GraphDef:
-    """The graph with a PartitionedCall in place of each XlaCallModule; the graph itself where it has none.
-
-    Raises ModelError for a damaged program, UnsupportedError that lists what has no operators.
-    """
-    if next(_calls(graph), None) is None:
-        return graph
-    made = GraphDef()
-    made.CopyFrom(graph)
+def expand(graph: GraphDef, calls: Sequence[NodeDef]) -> None:
+    """Have the calls, nodes of the graph and of its functions, call functions that the graph then has."""
     names = Names()
     for function in graph.library.function:
         names.new(function.signature.name)
-    for node in list(_calls(made)):
+    for node in calls:
         try:
             library = _functions(node, names)
         except (ModelError, UnsupportedError) as error:
-            raise type(error)(f"node {shown(node.name)} ({XLA_CALL_MODULE}): {error}") from error
-        made.library.function.extend(library.library.function)
-    return made
-
-
-def _calls(graph: GraphDef) -> Iterator[NodeDef]:
-    """The nodes of the op, in the graph and in its functions."""
-    for nodes in (graph.node, *(function.node_def for function in graph.library.function)):
-        yield from (node for node in nodes if node.op == XLA_CALL_MODULE)
+            raise type(error)(f"node {shown(node.name)} ({shown(node.op)}): {error}") from error
+        graph.library.function.extend(library.library.function)
 
 
 def _functions(node: NodeDef, names: Names) -> GraphDef:

@@ -10,12 +10,15 @@ import pytest
 from numlite.lite.errors import UnsupportedError
 from numlite.lite.extras import _EXTRAS, needed_for
 
+from .. import onnx_builder as onnx
+
 PYPROJECT = Path(numlite.__file__).with_name("pyproject.toml")
 
 
-def blocked(code: str, *modules: str) -> subprocess.CompletedProcess[str]:
+def blocked(code: str, *modules: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     start = f"import sys; sys.modules |= dict.fromkeys({modules!r})\n"
-    return subprocess.run([sys.executable, "-c", start + code], capture_output=True, text=True, timeout=60)
+    command = [sys.executable, "-c", start + code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
 
 
 @pytest.mark.parametrize("module", ["click", "rich"])
@@ -36,6 +39,26 @@ def test_the_converter() -> None:
     done = blocked("import numlite.converter; numlite.converter.Converter", "google.protobuf")
     said = "UnsupportedError: converter: all that it needs must be installed, got no google.protobuf"
     assert said in done.stderr.splitlines()[-1] and "'numlite[converter]'" in done.stderr
+
+
+# What numlite[all] does not bring.
+OTHERS = ("PIL", "ai_edge_litert", "h5py", "hypothesis", "ml_dtypes", "pyarrow", "re2", "triton")
+JOBS = """
+from numlite.cli.convert_model import command as convert_model
+from numlite.cli.main import cli, run_command
+for command in ("demo -o d.tflite", "inspect d.tflite", "run d.tflite", "quantize d.tflite -o q.tflite"):
+    assert run_command(cli, command.split()) == 0, command
+assert run_command(convert_model, ["net.onnx", "-o", "net.tflite"]) == 0
+assert run_command(cli, ["run", "net.tflite"]) == 0
+"""
+
+
+def test_the_main_jobs_need_no_more_than_all(tmp_path: Path) -> None:
+    x, y = onnx.value("x", [2, 3]), onnx.value("y", [2, 3])
+    model = onnx.model([onnx.node("Relu", ["x"], ["y"])], [x], [y])
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    done = blocked(JOBS, *OTHERS, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
 
 
 def test_what_no_extra_brings_is_as_ever() -> None:
