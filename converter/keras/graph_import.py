@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.shown import shown
 from ..building.body import Body, Names
+from ..building.results import Refusal
 from ..building.tensor import Tensor
 from ..ir.module import Function, Module
 from .call import Call, Given, Result, Value, flat
@@ -19,15 +19,6 @@ from .model_config import layer_of
 from .register import kind_of
 
 _FAULTS = (ModelError, PrepareError, ValueError, TypeError, KeyError, OverflowError, IndexError, MemoryError)
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A layer that has no form, and why."""
-
-    name: str
-    kind: str
-    reason: str
 
 
 class Shared:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
 from ...schema.shown import shown
 from ..building.body import Body
+from ..building.results import refusal_error
 from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
@@ -19,13 +20,12 @@ from ..named_values import Shapes
 from .call import Call, Given, Result, Value, flat
 from .config import Config, cut, integers_of
 from .dtypes import FLOATS, outside_type
-from .graph_import import FailedError, Importer, Refusal, Shared
+from .graph_import import FailedError, Importer, Shared
 from .inbound import references
 from .layer import Layer, Model
 from .model_file import ModelConfig, Source, read_model
 
 # So many refused layers are named for each reason.
-_NAMED = 3
 CustomLayers = Mapping[str, Callable[[Call], Result]]
 
 
@@ -60,7 +60,7 @@ def keras_entry(
     except FailedError:
         result = []
     if shared.refusals:
-        raise _error(shared.refusals)
+        raise refusal_error("Keras layers", shared.refusals)
     return Entry(shared.module, inputs, _outputs(model, result, importer.body))
 
 
@@ -171,15 +171,3 @@ def _named(tensor: Tensor, name: str, body: Body, taken: set[str]) -> str:
         owner.name = body.names.new(name)
     taken.add(owner.name)
     return owner.name if value.index == 0 else f"{owner.name}:{value.index}"
-
-
-def _error(refusals: Sequence[Refusal]) -> UnsupportedError:
-    """One error for all layers that were refused, by class and reason."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for refusal in refusals:
-        groups.setdefault((refusal.kind, refusal.reason), []).append(refusal.name)
-    lines = []
-    for (kind, reason), names in sorted(groups.items()):
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        lines.append(f"  {shown(kind)} ({', '.join(shown(name) for name in names[:_NAMED])}{more}): {reason}")
-    return UnsupportedError("Keras layers that cannot be converted:\n" + "\n".join(lines))

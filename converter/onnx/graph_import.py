@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +11,7 @@ from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 from ...schema.shown import shown
 from ..building.body import Body, Names
+from ..building.results import Refusal
 from ..building.tensor import Tensor
 from ..ir.module import Function, Module
 from ..shapes.dimensions import Symbol
@@ -23,15 +23,6 @@ from .tensor_data import TensorData
 
 # Functions within functions.
 _DEEPEST = 50
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """A node that has no form, and why."""
-
-    name: str
-    op: str
-    reason: str
 
 
 class Shared:

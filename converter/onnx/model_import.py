@@ -12,6 +12,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.onnx import GraphProto, ValueInfoProto
 from ...schema.shown import shown
 from ..building.body import Body, plain_shape
+from ..building.results import named_output, refusal_error
 from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
@@ -22,11 +23,10 @@ from ..named_values import Shapes
 from ..shapes.dimensions import Symbol
 from .channels import channels_first, channels_last
 from .element_types import inner_type, outside_type, stored_dtype
-from .graph_import import FailedError, Importer, Refusal, Shared, declared_shape
+from .graph_import import FailedError, Importer, Shared, declared_shape
 from .model_file import model_of
 
 # So many refused nodes are named for each reason.
-_NAMED = 3
 
 
 def onnx_entry(
@@ -61,7 +61,7 @@ def onnx_entry(
     if unknown and not shared.refusals:
         raise ModelError(f"channels_last: {', '.join(map(shown, unknown))} is neither input nor output")
     if shared.refusals:
-        raise _error(shared.refusals)
+        raise refusal_error("ONNX operators", shared.refusals)
     return Entry(shared.module, inputs, outputs, from_onnx=True)
 
 
@@ -141,26 +141,5 @@ def _outputs(importer: Importer, graph: GraphProto, last: Collection[str]) -> di
             _swapped(value.shape, info.name)
             value = channels_last(value)
         tensor = body.cast(value, outside_type(declared)) if declared else value
-        found[info.name] = _named(tensor, info.name)
+        found[info.name] = named_output(tensor, info.name)
     return found
-
-
-def _named(tensor: Tensor, name: str) -> str:
-    """The text by which the value is found; its node is called like the output where it can be."""
-    value = tensor.value
-    assert isinstance(value.owner, Node)
-    if value.owner.op not in ("Placeholder", "Const") and len(value.owner.results) == 1:
-        value.owner.name = tensor.body.names.new(name)
-    return value.owner.name if value.index == 0 else f"{value.owner.name}:{value.index}"
-
-
-def _error(refusals: Sequence[Refusal]) -> UnsupportedError:
-    """One error for all nodes that were refused, by operator and reason."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for refusal in refusals:
-        groups.setdefault((refusal.op, refusal.reason), []).append(refusal.name)
-    lines = []
-    for (op, reason), names in sorted(groups.items()):
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        lines.append(f"  {shown(op)} ({', '.join(shown(name) for name in names[:_NAMED])}{more}): {reason}")
-    return UnsupportedError("ONNX operators that cannot be converted:\n" + "\n".join(lines))

@@ -8,13 +8,14 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32, GraphDef, NodeDef
 from ...schema.shown import shown
 from ..building.body import Body, Names
+from ..building.results import refusal_error
 from ..building.tensor import Tensor
 from ..ir.export_graph import export_graph_def
 from ..ir.module import Function
 from ..ir.node import RETURN, Node
 from ..ir.types import TensorType, element_type
 from .element_types import inner_type, outside_type
-from .graph_import import FailedError, Importer, Shared, refusal_error
+from .graph_import import FailedError, Importer, Shared
 from .held import Held
 from .model_file import program_of
 from .program import ArrayType, FunctionOperation, global_constant
@@ -50,7 +51,7 @@ def _functions(node: NodeDef, names: Names) -> GraphDef:
     except FailedError:
         results = []
     if shared.refusals:
-        raise refusal_error(shared.refusals)
+        raise refusal_error("StableHLO operations", shared.refusals)
     _finish(function, main, results, list(node.attr["Tout"].list.type))
     node.op = "PartitionedCall"
     for name in [name for name in node.attr if name not in ("Tin", "Tout")]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.shown import shown
 from ..building.body import Body, Names
+from ..building.results import Refusal
 from ..building.tensor import Tensor
 from ..ir.module import Function, Module
-from ..onnx.graph_import import Refusal
 from .element_types import is_constant_only
 from .held import Held, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
@@ -20,7 +20,6 @@ from .step import Step
 # Functions within functions, and operations of all calls together.
 _DEEPEST, MOST_STEPS = 100, 200_000
 # So many places of refused operations are named for each reason.
-_NAMED = 3
 
 
 @dataclass
@@ -149,17 +148,3 @@ def _held(made: Held | Tensor, value: Value) -> Held:
         return Held(made, made.shape or ())
     tensor = known_shape(made, value.type.shape)
     return Held(tensor, value.type.shape)
-
-
-def refusal_error(refusals: Sequence[Refusal]) -> UnsupportedError:
-    """One error for all operations that were refused, by name and reason."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for refusal in refusals:
-        groups.setdefault((refusal.op, refusal.reason), []).append(refusal.name)
-    lines = []
-    for (op, reason), names in sorted(groups.items()):
-        places = list(dict.fromkeys(names))
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        count = f"{len(names)} times in " if len(names) > 1 else "in "
-        lines.append(f"  {shown(op)} ({count}{', '.join(map(shown, places[:_NAMED]))}{more}): {reason}")
-    return UnsupportedError("StableHLO operations that cannot be converted:\n" + "\n".join(lines))

@@ -9,6 +9,7 @@ from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
 from ...schema.shown import shown
 from ..building.body import Body
+from ..building.results import named_output, refusal_error
 from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
@@ -17,7 +18,7 @@ from ..ir.node import Node
 from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from .element_types import inner_type, outside_type
-from .graph_import import FailedError, Importer, Shared, refusal_error
+from .graph_import import FailedError, Importer, Shared
 from .held import Held
 from .model_file import program_of
 from .program import ArrayType, FunctionOperation, Program, Value, global_constant
@@ -53,7 +54,7 @@ def stablehlo_entry(
     except FailedError:
         assert shared.refusals
     if shared.refusals:
-        raise refusal_error(shared.refusals)
+        raise refusal_error("StableHLO operations", shared.refusals)
     return Entry(shared.module, inputs, outputs, from_onnx=True)
 
 
@@ -137,7 +138,7 @@ def _outputs(importer: Importer, main: FunctionOperation, results: Sequence[Held
     body, found = importer.body, {}
     for held, value, name in zip(results, main.body.returned, result_names(main), strict=True):
         body.prefix = name
-        found[name] = _named(body.cast(held.whole, outside_type(value.type)), name)
+        found[name] = named_output(body.cast(held.whole, outside_type(value.type)), name)
     return found
 
 
@@ -150,12 +151,3 @@ def result_names(main: FunctionOperation) -> list[str]:
         name if isinstance(name, str) and name and told.count(name) == 1 else f"output_{place}"
         for place, name in enumerate(told[:count])
     ]
-
-
-def _named(tensor: Tensor, name: str) -> str:
-    """The text by which the value is found; its node is called like the output where it can be."""
-    value = tensor.value
-    assert isinstance(value.owner, Node)
-    if value.owner.op not in ("Placeholder", "Const") and len(value.owner.results) == 1:
-        value.owner.name = tensor.body.names.new(name)
-    return value.owner.name if value.index == 0 else f"{value.owner.name}:{value.index}"

@@ -132,7 +132,7 @@ def test_what_has_no_operators_is_listed_at_once() -> None:
     with pytest.raises(UnsupportedError) as error:
         stablehlo_entry(made)
     assert "cholesky (2 times in main): no builtin operators are known for it" in str(error.value)
-    assert "custom_call (in main): a call of 'lapack_sgetrf'" in str(error.value)
+    assert "custom_call (main): a call of 'lapack_sgetrf'" in str(error.value)
 
 
 @pytest.mark.parametrize(
