@@ -269,6 +269,8 @@ def _prepare_log_bytes(context: Context, x: Tensor, y: Tensor) -> list[KernelCal
         tables = [fixed_exponentials(p.scale, 1.0)[1], _fixed_differences(p.scale, 1.0)]
         args["terms"], args["differences"] = (table.ctypes.data for table in tables)
         multiplier, shift = _difference_multiplier(p.scale, 1.0)
+        if multiplier == 0:
+            raise PrepareError(f"LOG_SOFTMAX: the input's scale must not be 0 in fixed point, got {p.scale}")
         args["reverse_multiplier"], args["reverse_shift"] = quantize_multiplier(
             2.0 ** (31 - shift) / multiplier
         )

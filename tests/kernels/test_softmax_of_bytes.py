@@ -48,3 +48,13 @@ def test_to_int16(scale: float, zero_point: int) -> None:
 def test_outputs_that_cannot_be(dtype: type, message: str) -> None:
     with pytest.raises(PrepareError, match=message):
         softmax(Kind(ROW.shape, dtype, 0.0))
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-30])
+def test_the_reference_of_log_softmax_needs_a_scale(scale: float) -> None:
+    model = single_op(
+        BuiltinOperator.LOG_SOFTMAX, [Kind((2, 4), np.int8, scale)], Kind((2, 4), np.int8, 16 / 256, 127)
+    )
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    with pytest.raises(PrepareError, match="LOG_SOFTMAX: the input's scale must not be 0"):
+        interpreter.allocate_tensors()
