@@ -32,8 +32,10 @@ class NodeRewriter(Rewriter[Node]):
     keeps_nan = False
 
     def is_open(self, node: Node) -> bool:
-        """Whether rules are asked about the node: it has all its operands and no regions."""
-        return node.block is self.block and not node.regions and has_arity(node)
+        """Whether rules are asked about the node: it has all its operands, of known types, and no regions."""
+        if node.block is not self.block or node.regions or not has_arity(node):
+            return False
+        return all(_has_element(value.type) for value in node.operands)
 
     def is_kept(self, node: Node) -> bool:
         """Whether the node must run as what it is: by its name, or as a control result of the function."""
@@ -115,6 +117,11 @@ def value_type(type: Type) -> Type:
     if not isinstance(type, TensorType) or not is_reference(type):
         return type
     return TensorType(data_type(type), type.shape)
+
+
+def _has_element(type: Type) -> bool:
+    """False of what an unknown op gives."""
+    return isinstance(type, TensorType) and isinstance(type.element, ElementType)
 
 
 def data_type(type: Type) -> ElementType:

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 from numlite.converter import run_graph
 from numlite.converter.ir import (
     export_graph_def,
@@ -16,7 +17,9 @@ from numlite.converter.ir import (
     verify,
 )
 from numlite.converter.transforms import transform
+from numlite.converter.transforms.constant_folding import fold_constants
 from numlite.lite.errors import UnsupportedError
+from numlite.schema.graph_def import GraphDef
 
 from .file_check import file_check
 from .test_transforms import GRAPHS
@@ -167,3 +170,15 @@ def _same_results(entry: dict[str, str], pipeline: tuple[str, ...]) -> bool:
         else:
             np.testing.assert_array_equal(a, b, err_msg=entry["name"])
     return True
+
+
+def test_what_unknown_ops_give_is_left_alone() -> None:
+    text = """
+    node { name: "x" op: "Frobnicate" }
+    node { name: "zero" op: "Const" attr { key: "dtype" value { type: DT_FLOAT } } attr { key: "value" value {
+        tensor { dtype: DT_FLOAT tensor_shape { } float_val: 0 } } } }
+    node { name: "y" op: "AddV2" input: "x" input: "zero" attr { key: "T" value { type: DT_FLOAT } } }
+    """
+    module = import_graph_def(text_format.Parse(text, GraphDef()))
+    fold_constants(module)
+    assert [node.op for node in module.graph.body] == ["Frobnicate", "Const", "AddV2"]
