@@ -33,6 +33,8 @@ def _types(text: str) -> frozenset[int]:
     return frozenset(_TYPES[word] for word in text.split())
 
 
+# Integers of fewer bits than operators compute in.
+SHORT_INTEGERS = _types("i8 u8 i16 u16")
 _NUMBERS = _types("f32 i32 i64")
 # What the builtin operators that ops become are converted for (kernels/operators.py).
 TAKES: dict[str, frozenset[int]] = {

@@ -9,7 +9,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
 from ...schema.shown import shown
 from ..building.body import Body
-from ..building.results import refusal_error
+from ..building.results import named_output, refusal_error
 from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.attributes import Attributes, ShapeAttr
@@ -160,14 +160,10 @@ def _named(tensor: Tensor, name: str, body: Body, taken: set[str]) -> str:
 
     taken are the nodes that are outputs already.
     """
-    value = tensor.value
-    owner = value.owner
+    owner = tensor.value.owner
     assert isinstance(owner, Node)
     if owner.op in ("Placeholder", "Const") or owner.name in taken:
-        value = body.op("Identity", tensor).value
-        owner = value.owner
-        assert isinstance(owner, Node)
-    if len(owner.results) == 1:
-        owner.name = body.names.new(name)
-    taken.add(owner.name)
-    return owner.name if value.index == 0 else f"{owner.name}:{value.index}"
+        tensor = body.op("Identity", tensor)
+    text = named_output(tensor, name)
+    taken.add(text.partition(":")[0])
+    return text

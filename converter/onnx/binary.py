@@ -13,18 +13,15 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import (
     DT_BOOL,
     DT_FLOAT,
-    DT_INT8,
-    DT_INT16,
     DT_INT32,
     DT_INT64,
     DT_UINT8,
     DT_UINT16,
     DT_UINT32,
 )
+from ..building.narrow_types import SHORT_INTEGERS
 from ..building.tensor import Tensor
 from .call import Call, Rule
-
-_SHORT = (DT_INT8, DT_UINT8, DT_INT16, DT_UINT16)
 
 
 def _direct(op: str) -> Rule:
@@ -140,7 +137,7 @@ def _bitwise(compute: Callable[[Tensor, Tensor], Tensor]) -> Rule:
 
     def rule(c: Call) -> Tensor:
         a, b = c.inputs()
-        if a.type not in _SHORT:
+        if a.type not in SHORT_INTEGERS:
             raise UnsupportedError("only bits of 8 and 16 bit integers are built")
         x, y, different = (c.body.cast(each, DT_INT32) for each in (a, b, c.make("BitwiseXor", a, b)))
         common = c.make("TruncateDiv", x + y - different, c.body.scalar(2, DT_INT32))

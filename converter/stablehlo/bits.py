@@ -16,6 +16,7 @@ from ...schema.graph_def import (
     DT_UINT16,
     DT_UINT32,
 )
+from ..building.narrow_types import SHORT_INTEGERS
 from ..building.tensor import Tensor
 from ..ir.attributes import DenseAttr
 from ..ir.node import Node
@@ -23,13 +24,12 @@ from ..ir.types import element_type
 from .elementwise import as_int32, as_type, elementwise
 from .step import Rule
 
-_SHORT = (DT_INT8, DT_UINT8, DT_INT16, DT_UINT16)
 _UNSIGNED = tuple(element_type(type) for type in (DT_UINT8, DT_UINT16, DT_UINT32))
 _HALF = 16
 
 
 def _check(x: Tensor) -> None:
-    if x.type not in (*_SHORT, DT_INT32, DT_UINT32):
+    if x.type not in (*SHORT_INTEGERS, DT_INT32, DT_UINT32):
         raise UnsupportedError("bits of integers of 64 bits have no operators")
 
 
@@ -48,7 +48,7 @@ def common_bits(a: Tensor, b: Tensor) -> Tensor:
     if (known := _folded("BitwiseAnd", a, b)) is not None:
         return known
     _check(a)
-    if a.type in _SHORT:
+    if a.type in SHORT_INTEGERS:
         wide = [body.cast(each, DT_INT32) for each in (a, b, body.op("BitwiseXor", a, b))]
         return body.cast(_half_excess(*wide), a.type)
     parts = []
