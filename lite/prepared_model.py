@@ -164,8 +164,11 @@ class _Writer:
         in_arrays = list[tuple[int, int, int]]()
         for array, place in zip(self._arrays, self._places.values(), strict=True):
             raw = array.reshape(-1).view(np.uint8)
-            found = _relocated(raw[: len(raw) // _WORD * _WORD].view(np.int64), known, mapped)
-            if found and array.dtype.names is None and array.dtype.itemsize != _WORD:
+            words = raw[: len(raw) // _WORD * _WORD].view(np.int64)
+            of_words = array.dtype.names is not None or array.dtype.itemsize == _WORD
+            # Kernels put addresses into words alone: shorter numbers side by side may look like any.
+            found = _relocated(words, known, mapped, others=of_words)
+            if found and not of_words:
                 raise NotKept("an array of bytes holds what looks like an address")
             in_arrays += ((place + word * _WORD, of, offset) for word, of, offset in found)
         return in_blocks, in_arrays
@@ -200,8 +203,10 @@ class MappedRanges:
 Known: TypeAlias = "tuple[int, int, int, int]"  # address and bytes, whose they are, and the place in that
 
 
-def _relocated(words: np.ndarray, known: Sequence[Known], mapped: MappedRanges) -> list[tuple[int, int, int]]:
-    """The words that are addresses: number, what it is in, and where in that."""
+def _relocated(
+    words: np.ndarray, known: Sequence[Known], mapped: MappedRanges, others: bool = True
+) -> list[tuple[int, int, int]]:
+    """The words that are known addresses: number, what it is in, and where in that; NotKept for others."""
     starts = [entry[0] for entry in known]
     found = []
     for word in np.flatnonzero((words >= mapped.lowest) & (words < mapped.highest)).tolist():
@@ -209,7 +214,7 @@ def _relocated(words: np.ndarray, known: Sequence[Known], mapped: MappedRanges) 
         start, nbytes, of, place = known[bisect_right(starts, address) - 1] if known else (0, 0, 0, 0)
         if start <= address < start + max(nbytes, 1):
             found.append((word, of, place + address - start))
-        elif address in mapped:
+        elif others and address in mapped:
             raise NotKept(f"a block or an array holds the address {address:#x} of something else")
     return found
 

@@ -143,14 +143,18 @@ class CompilePool:
             raise OSError(self._no_process)
         try:
             process = _Process()
+            with self._condition:
+                if me in self._threads:
+                    self._threads[me] = process  # before it is ready: who stops everything ends it, too
+                else:
+                    process.kill()  # everything was stopped meanwhile
+            process.wait_until_ready()
         except OSError as error:
+            with self._condition:
+                if me not in self._threads:
+                    raise UnsupportedError("compiling was interrupted") from None
             self._no_process = str(error)
             raise
-        with self._condition:
-            if me in self._threads:
-                self._threads[me] = process
-            else:
-                process.kill()  # everything was stopped meanwhile
         return process
 
     def _finish(self, job: _Job) -> None:
@@ -182,15 +186,14 @@ class _Process:
         except OSError:
             self._folder.cleanup()
             raise
-        if not self._is_ready():
-            self.end()
-            raise OSError(f"{sys.executable}: it must start as Python does")
 
-    def _is_ready(self) -> bool:
-        """Whether the process says that it is what it should be."""
+    def wait_until_ready(self) -> None:
+        """OSError, and the process is no more, where it does not say that it is what it should be."""
         assert self._process.stdout is not None
         readable, _, _ = select.select([self._process.stdout], [], [], _START_S)
-        return bool(readable) and self._process.stdout.read(len(READY)) == READY
+        if not readable or self._process.stdout.read(len(READY)) != READY:
+            self.end()
+            raise OSError(f"{sys.executable}: it must start as Python does")
 
     @property
     def is_running(self) -> bool:

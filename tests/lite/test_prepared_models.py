@@ -19,7 +19,7 @@ from numlite.lite import model, model_mark
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
-from numlite.lite.prepared_model import HEADER, MappedRanges, NotKept, _relocated
+from numlite.lite.prepared_model import HEADER, KEY_BYTES, MappedRanges, NotKept, _relocated, contents
 from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder
@@ -356,6 +356,21 @@ def test_an_address_of_something_else_is_found() -> None:
     assert _relocated(words, known, mapped) == [(1, -1, 136), (4, -1, 128)]
     with pytest.raises(NotKept, match="of something else"):
         _relocated(np.array([stray + 200], np.int64), known, mapped)
+    words = np.array([stray + 200, address], np.int64)
+    assert _relocated(words, known, mapped, others=False) == [(1, -1, 128)]
+
+
+def test_packed_weights_may_look_like_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven weights beside two zeros do, where the system has put much into a process."""
+    monkeypatch.setattr(MappedRanges, "__contains__", lambda self, address: True)
+    quads = np.array([[127, 127, 127, 127], [127, 127, 0, 0]], np.int8)
+    weights = quads[np.random.default_rng(1).integers(0, 2, (64, 16))].reshape(64, 64)
+    model = ModelBuilder()
+    x, y = (model.tensor(shape, np.int8, scale=0.5) for shape in ([1, 64], [1, 64]))
+    model.op(Op.FULLY_CONNECTED, [x, model.constant(weights, scale=0.01), -1], [y], version=4)
+    interpreter = Interpreter(model_content=model.build([x], [y]))
+    interpreter.allocate_tensors()
+    assert contents(interpreter.core.subgraph(), bytes(KEY_BYTES))
 
 
 def test_packed_weights_do_not_stay_in_memory_twice(tmp_path: Path) -> None:

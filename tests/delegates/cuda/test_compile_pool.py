@@ -98,6 +98,21 @@ def test_a_process_that_dies_is_an_error(tmp_path: Path, monkeypatch: pytest.Mon
         CubinStore(90, tmp_path).have(map(lookup, SIZES))
 
 
+def test_a_process_that_is_not_ready_yet_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = tmp_path / "started"
+    monkeypatch.setattr(compile_pool, "_MAIN", f"open({str(started)!r}, 'w'); import sys; sys.stdin.read()")
+    pool = compile_pool.CompilePool()
+    result = pool.compile(lookup(64), 90, "key", lambda _: None)
+    while not started.exists():
+        assert not result.done()
+    pool.stop()
+    with pytest.raises(UnsupportedError, match="compiling was interrupted"):
+        result.result(timeout=60)
+    monkeypatch.undo()
+    key = CubinStore(90, tmp_path).key(lookup(64))
+    assert pool.compile(lookup(64), 90, key, lambda _: None).result().code
+
+
 @pytest.mark.parametrize("executable", ("missing", "", "/bin/true"))
 def test_without_processes_it_compiles_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, executable: str
