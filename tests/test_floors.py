@@ -55,6 +55,19 @@ def test_kernels_know_only_the_contracts_of_the_runtime() -> None:
     assert not wrong
 
 
+def test_front_ends_do_not_lean_on_each_other() -> None:
+    """What several of them need stands in converter/building, which knows none of them."""
+    front_ends = {"keras", "onnx", "stablehlo"}
+    wrong = [
+        f"{path.relative_to(ROOT)}:{found.line} imports {'.'.join(parts)}"
+        for folder in sorted((*front_ends, "building"))
+        for path in (ROOT / "converter" / folder).rglob("*.py")
+        for found, parts in own_imports(path)
+        if parts[0] == "converter" and parts[1] in front_ends - {folder}
+    ]
+    assert not wrong
+
+
 def test_only_compiled_kernels_import_numba() -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{found.line} imports {found.name}"

@@ -31,7 +31,7 @@ from ..ir.types import ElementType, TensorType, element_type
 from ..shapes.context import MOST_ELEMENTS, unknown_places
 from ..shapes.dimensions import PartialShape
 from ..shapes.infer import infer
-from .narrow_types import wider
+from .computed_types import wider
 from .tensor import Integers, Tensor
 
 # A constant result may be so large, or twice what it is made from.

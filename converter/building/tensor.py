@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...lite.errors import UnsupportedError
 from ..ir.node import Value
 from ..shapes.dimensions import PartialShape
 
@@ -82,8 +83,6 @@ class Tensor:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Its shape, -1 where a size is not known; UnsupportedError where the rank is not known."""
-        from ...lite.errors import UnsupportedError
-
         if self.shape is None:
             raise UnsupportedError("the rank of its input must be known")
         return self.shape

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...schema.graph_def import DT_BOOL, DT_FLOAT
+from ..building import elementwise as formulas
 from ..building.tensor import Tensor
 from . import activations
 from .call import Call
@@ -28,7 +29,7 @@ def leaky_relu(c: Call) -> Tensor:
 
 
 def elu(c: Call) -> Tensor:
-    return activations.elu(c.x, c.config.real("alpha", 1.0))
+    return formulas.elu(c.x, c.config.real("alpha", 1.0))
 
 
 def thresholded_relu(c: Call) -> Tensor:

@@ -10,10 +10,10 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
 from ...schema.shown import shown
+from ..building import elementwise as formulas
+from ..building.movement import along, axis_of, split_of
 from ..building.tensor import Tensor
-from ..onnx.activations import hard_sigmoid_of, softplus_of
-from ..onnx.movement import split_of
-from .call import Call, Value, axis_of
+from .call import Call, Value
 from .config import Config, cut
 
 Function = Callable[[Tensor], Tensor]
@@ -47,7 +47,7 @@ def function_of(c: Call, name: str) -> Function:
     if hook is not None:
         return lambda x: c.importer.hooked(hook, c, x)
     if name == "hard_sigmoid" and c.importer.shared.is_keras_2:
-        return lambda x: hard_sigmoid_of(x, 0.2, 0.5)
+        return lambda x: formulas.hard_sigmoid(x, 0.2, 0.5)
     found = _FUNCTIONS.get(name)
     if found is None:
         raise UnsupportedError(
@@ -80,35 +80,16 @@ def leaky_relu(x: Tensor, slope: float = 0.2) -> Tensor:
     return x.body.op("LeakyRelu", x, alpha=slope)
 
 
-def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
-    """alpha (e^x - 1) below 0."""
-    if alpha == 1:
-        return x.apply("Elu")
-    return (x > 0).choose(x, (x.minimum(0).apply("Exp") - 1) * alpha)
-
-
-def selu(x: Tensor) -> Tensor:
-    return (x > 0).choose(x, (x.minimum(0).apply("Exp") - 1) * _SELU_ALPHA) * _SELU_SCALE
-
-
-def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
-    return x.apply("Relu") + (((x / alpha).apply("Exp") - 1) * alpha).minimum(0)
-
-
 def gelu(x: Tensor, approximate: bool = False) -> Tensor:
     """GELU, exact or by tanh."""
     if approximate:
-        inside = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
-        return x * 0.5 * (inside.apply("Tanh") + 1)
+        return formulas.gelu_by_tanh(x)
     return ((x * math.sqrt(0.5)).apply("Erf") + 1) * x * 0.5
 
 
 def softmax(x: Tensor, axis: int = -1, op: str = "Softmax") -> Tensor:
     """SOFTMAX or LogSoftmax along any axis."""
-    axis = axis_of(axis, x.rank)
-    order = [*(each for each in range(x.rank) if each != axis), axis]
-    y = x.body.op(op, x.body.transposed(x, order))
-    return x.body.transposed(y, list(np.argsort(order)))
+    return along(x, op, axis_of(axis, x.rank))
 
 
 def softmax_over(x: Tensor, axes: list[int]) -> Tensor:
@@ -158,27 +139,27 @@ def sparsemax(x: Tensor, axis: int = -1) -> Tensor:
 
 _FUNCTIONS: dict[str, Function] = {
     "linear": lambda x: x,
-    "celu": celu,
-    "elu": elu,
+    "celu": formulas.celu,
+    "elu": formulas.elu,
     "exponential": lambda x: x.apply("Exp"),
     "gelu": gelu,
     "glu": glu,
     "hard_shrink": lambda x: (x.apply("Abs") > 0.5).choose(x, x * 0.0),
-    "hard_sigmoid": lambda x: hard_sigmoid_of(x, 1 / 6, 0.5),
-    "hard_silu": lambda x: x * ((x + 3).apply("Relu6") * (1 / 6)),
+    "hard_sigmoid": lambda x: formulas.hard_sigmoid(x, 1 / 6, 0.5),
+    "hard_silu": formulas.hard_swish,
     "hard_tanh": lambda x: x.maximum(-1).minimum(1),
     "leaky_relu": leaky_relu,
-    "log_sigmoid": lambda x: -softplus_of(-x),
+    "log_sigmoid": lambda x: -formulas.softplus(-x),
     "log_softmax": lambda x: softmax(x, -1, "LogSoftmax"),
-    "mish": lambda x: x * softplus_of(x).apply("Tanh"),
+    "mish": formulas.mish,
     "relu": relu,
     "relu6": lambda x: x.apply("Relu6"),
-    "selu": selu,
+    "selu": lambda x: formulas.selu(x, _SELU_ALPHA, _SELU_SCALE),
     "sigmoid": lambda x: x.apply("Sigmoid"),
     "silu": lambda x: x * x.apply("Sigmoid"),
     "soft_shrink": shrunk,
     "softmax": softmax,
-    "softplus": softplus_of,
+    "softplus": formulas.softplus,
     "softsign": lambda x: x / (x.apply("Abs") + 1),
     "sparse_plus": lambda x: (x >= 1).choose(x, (x.maximum(-1) + 1).apply("Square") * 0.25),
     "sparse_sigmoid": lambda x: ((x + 1) * 0.5).maximum(0).minimum(1),

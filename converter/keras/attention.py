@@ -9,9 +9,10 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building.contraction import product
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
-from ..onnx.matmul import product
-from .call import Call, Result, Value, axis_of, flat
+from .call import Call, Result, Value, flat
 from .config import Config
 from .core import biased, rows_by
 from .kind import Kind, Read

@@ -11,10 +11,10 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
 from ..building.body import Body
+from ..building.computed_types import inner_array
+from ..building.movement import channels_first, channels_last
 from ..building.tensor import Tensor
 from ..ir.attributes import Attribute
-from ..onnx.channels import channels_first, channels_last
-from ..onnx.element_types import inner_array
 from .config import Config
 from .layer import Layer
 
@@ -189,10 +189,3 @@ class Call:
         for name in names:
             if self.config.flag(name):
                 raise UnsupportedError(f"{name}=True is not built")
-
-
-def axis_of(axis: int, rank: int) -> int:
-    """The axis counted from the front; ModelError when there is none such."""
-    if not -rank <= axis < rank:
-        raise ModelError(f"axis must be in [{-rank}, {rank}), got {axis}")
-    return axis % rank

@@ -6,8 +6,9 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64, DT_STRING
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
-from .call import Call, axis_of
+from .call import Call
 from .config import Config, cut, integers_of, plain
 from .dtypes import type_of
 from .kind import Kind

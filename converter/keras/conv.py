@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
+from ..building.movement import split_of
 from ..building.tensor import Tensor
-from ..onnx.movement import split_of
 from .activations import activation_of
 from .call import Call, Rule
 from .kind import Kind

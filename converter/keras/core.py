@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32, DT_INT64
+from ..building.contraction import product
 from ..building.tensor import Tensor
-from ..onnx.matmul import product
 from .activations import activation_of
 from .call import Call, Result, Value
 from .config import Config

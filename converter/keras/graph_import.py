@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.shown import shown
-from ..building.body import Body, Names
-from ..building.results import Refusal
+from ..building.body import Body
+from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
-from ..ir.module import Function, Module
 from .call import Call, Given, Result, Value, flat
 from .config import cut
 from .inbound import Node, Reference, nodes_of, references, tensors_at
@@ -21,19 +20,13 @@ from .register import kind_of
 _FAULTS = (ModelError, PrepareError, ValueError, TypeError, KeyError, OverflowError, IndexError, MemoryError)
 
 
-class Shared:
+class Shared(ModuleBuilder):
     """What all graphs of a model have in common."""
 
     def __init__(self, is_keras_2: bool = False) -> None:
+        super().__init__()
         # Some functions and defaults are others there.
         self.is_keras_2 = is_keras_2
-        self.module = Module()
-        self.names = Names()
-        self.refusals: list[Refusal] = []
-
-
-class FailedError(Exception):
-    """A value is missing as the layer that gives it was refused."""
 
 
 class Importer:
@@ -43,12 +36,6 @@ class Importer:
         self.shared = shared
         self.body = body
         self.custom = custom
-
-    def new_function(self, wanted: str) -> Function:
-        """A function of the module."""
-        function = Function(self.shared.names.new(wanted))
-        self.shared.module.ops.append(function)
-        return function
 
     def inner(self, body: Body) -> Importer:
         """The importer of a function's body."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
+from ..building.movement import padded
 from ..building.tensor import Tensor
-from ..onnx.movement import padded
 from .call import Call, Result
 from .config import plain
 from .core import identity

@@ -8,8 +8,8 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
+from ..building.contraction import product
 from ..building.tensor import Tensor
-from ..onnx.matmul import product
 
 _TABLE = 1024
 _REACH = {"bilinear": 1.0, "bicubic": 2.0, "lanczos3": 3.0, "lanczos5": 5.0}

@@ -7,9 +7,10 @@ from functools import reduce
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building.contraction import product
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
-from ..onnx.matmul import product
-from .call import Call, Rule, Value, axis_of
+from .call import Call, Rule, Value
 from .kind import Kind
 from .normalization import unit
 

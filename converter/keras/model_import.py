@@ -9,23 +9,20 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
 from ...schema.shown import shown
 from ..building.body import Body
-from ..building.results import named_output, refusal_error
+from ..building.module_builder import FailedError, named_output, placeholder, refusal_error
 from ..building.tensor import Tensor
 from ..conversion import Entry
-from ..ir.attributes import Attributes, ShapeAttr
 from ..ir.module import Graph
 from ..ir.node import Node
-from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from .call import Call, Given, Result, Value, flat
 from .config import Config, cut, integers_of
 from .dtypes import FLOATS, outside_type
-from .graph_import import FailedError, Importer, Shared
+from .graph_import import Importer, Shared
 from .inbound import references
 from .layer import Layer, Model
 from .model_file import ModelConfig, Source, read_model
 
-# So many refused layers are named for each reason.
 CustomLayers = Mapping[str, Callable[[Call], Result]]
 
 
@@ -71,7 +68,7 @@ def _inputs(importer: Importer, model: Model, shapes: dict[str, Any], found: dic
         if layer in shapes:
             given = shapes.pop(layer)
             shape = None if given is None else [-1 if size is None else int(size) for size in given]
-        tensor = _placeholder(importer.body, layer, shape, type)
+        tensor = placeholder(importer.body, layer, type, None if shape is None else tuple(shape))
         found[layer] = tensor.name
         made.append(Value(importer.body.cast(tensor, DT_FLOAT) if type in FLOATS else tensor))
     return made[0] if len(made) == 1 else made
@@ -123,15 +120,6 @@ def _type(layer: Layer) -> int:
     if layer.class_name == "InputLayer" and isinstance(dtype, str):
         return outside_type(dtype)
     return DT_FLOAT
-
-
-def _placeholder(body: Body, name: str, shape: list[int] | None, type: int) -> Tensor:
-    dtype = element_type(type)
-    sizes = None if shape is None else tuple(shape)
-    attributes: Attributes = {"dtype": dtype, "shape": ShapeAttr(sizes)}
-    node = Node("Placeholder", body.names.new(name), [TensorType(dtype, sizes)], attributes)
-    body.block.append(node)
-    return Tensor(body, type, sizes, node.results[0], name=node.name)
 
 
 def _outputs(model: Model, result: Result, body: Body) -> dict[str, str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lite.errors import ModelError
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
-from .call import Call, axis_of
+from .call import Call
 from .kind import Kind
 
 _SMALLEST = 1e-12

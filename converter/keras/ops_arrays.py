@@ -8,12 +8,12 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building.contraction import product
+from ..building.movement import axis_of, padded, split_of
 from ..building.tensor import Tensor
 from ..ir.types import element_type
-from ..onnx.matmul import product
-from ..onnx.movement import padded, split_of
 from .activations import softmax_over
-from .call import Call, Result, Rule, Value, axis_of, flat
+from .call import Call, Result, Rule, Value, flat
 from .config import cut, integers_of, plain
 from .dtypes import type_of
 from .kind import Kind

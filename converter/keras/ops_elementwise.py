@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building import elementwise as formulas
 from ..building.tensor import Tensor
-from ..onnx import elementwise as formulas
 from .call import Call, Rule, Value
 from .dtypes import type_of
 from .kind import Kind
@@ -17,15 +17,15 @@ _FLOAT_UNARY = (
 )
 # What has no operator of its own.
 _FORMULAS: dict[str, Callable[[Tensor], Tensor]] = {
-    "Arccos": formulas.acos_of,
-    "Arccosh": formulas.acosh_of,
-    "Arcsin": formulas.asin_of,
-    "Arcsinh": formulas.asinh_of,
-    "Arctan": formulas.atan_of,
-    "Arctanh": formulas.atanh_of,
-    "Cosh": formulas.cosh_of,
-    "Sinh": formulas.sinh_of,
-    "Tan": formulas.tan_of,
+    "Arccos": formulas.acos,
+    "Arccosh": formulas.acosh,
+    "Arcsin": formulas.asin,
+    "Arcsinh": formulas.asinh,
+    "Arctan": formulas.atan,
+    "Arctanh": formulas.atanh,
+    "Cosh": formulas.cosh,
+    "Sinh": formulas.sinh,
+    "Tan": formulas.tan,
 }
 _UNARY = {
     **{"Arccos": "Acos", "Arccosh": "Acosh", "Arcsin": "Asin", "Arcsinh": "Asinh", "Arctan": "Atan"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..building import elementwise as formulas
 from ..building.tensor import Tensor
 from . import activations
 from .activations import function_of
@@ -23,7 +24,7 @@ def _function(name: str) -> Rule:
 
 
 def elu(c: Call) -> Tensor:
-    return activations.elu(c.tensor(0, "x"), c.config.real("alpha", 1.0))
+    return formulas.elu(c.tensor(0, "x"), c.config.real("alpha", 1.0))
 
 
 def gelu(c: Call) -> Tensor:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
+from ..building.movement import padded
 from ..building.tensor import Tensor
-from ..onnx.movement import padded
 from .call import Call, Rule
 from .config import cut, integers_of, plain
 from .interpolation import resized

@@ -9,8 +9,8 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
 from ..building.body import Body
+from ..building.control_flow import while_loop
 from ..building.tensor import Tensor
-from ..onnx.control_flow import Region, while_loop
 from .call import Call, Given, Result, Value, flat
 from .config import Config
 from .kind import Kind, Read
@@ -195,10 +195,7 @@ class _Steps:
             carried.append(self._zeros([body.sizes_of(self.shares)[0], batch, *width]))
         outer = {"x": self.shares, **({} if self.mask is None else {"mask": self.mask})}
 
-        def turn(
-            region: Region, time: Tensor, state: Sequence[Tensor], seen: dict[str, Tensor]
-        ) -> list[Tensor]:
-            inner = region.body
+        def turn(inner: Body, time: Tensor, state: Sequence[Tensor], seen: dict[str, Tensor]) -> list[Tensor]:
             here = {
                 name: seen[name] if name in seen else inner.constant(np.asarray(tensor.data))
                 for name, tensor in outer.items()
@@ -216,7 +213,9 @@ class _Steps:
         passed = {name: tensor for name, tensor in outer.items() if tensor.data is None}
         turns = body.scalar(count, DT_INT32) if count != -1 else body.size(self.shares, 0)
         lists = int(self.keeps and not is_open)
-        found = while_loop(c, passed, carried, lists, turn, turns, body.scalar(True, DT_BOOL))
+        found = while_loop(
+            c.importer.shared, body, passed, carried, lists, turn, turns, body.scalar(True, DT_BOOL)
+        )
         ys = found[-1] if self.keeps else None
         return ys, found[len(states)], found[: len(states)]
 

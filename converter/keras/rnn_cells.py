@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ...lite.errors import ModelError, UnsupportedError
+from ..building.contraction import product
+from ..building.movement import split_of
 from ..building.tensor import Tensor
-from ..onnx.matmul import product
-from ..onnx.movement import split_of
 from .activations import activation_of
 from .call import Call, Given, Value, flat
 from .config import Config

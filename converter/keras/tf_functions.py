@@ -7,10 +7,11 @@ from collections.abc import Callable
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
 from ...schema.shown import shown
+from ..building.contraction import product
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
-from ..onnx.matmul import product
 from .activations import function_of, softmax
-from .call import Call, axis_of
+from .call import Call
 from .config import cut, integers_of
 from .dtypes import type_of
 from .kind import Kind

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
+from ..building.movement import padded
 from ..building.tensor import Tensor
-from ..onnx.movement import padded
 from .call import Call
 
 

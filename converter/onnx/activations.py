@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import numpy as np
-
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building import elementwise as formulas
+from ..building.movement import along, axis_of
 from ..building.tensor import Tensor
 from ..ir.types import element_type
-from .call import Call, Rule, axis_of
-from .elementwise import erf_for_gelu
+from .call import Call, Rule
+from .elementwise import erf_for_gelu, of_input
 
 
 def relu(c: Call) -> Tensor:
@@ -27,56 +27,23 @@ def leaky_relu(c: Call) -> Tensor:
 
 def elu(c: Call) -> Tensor:
     """alpha (e^x - 1) below 0."""
-    x, alpha = c.input(0), c.real("alpha", 1.0)
-    if alpha == 1:
-        return c.make("Elu", x)
-    return (x > 0).choose(x, (x.minimum(0).apply("Exp") - 1) * alpha)
+    return formulas.elu(c.input(0), c.real("alpha", 1.0))
 
 
 def celu(c: Call) -> Tensor:
     """max(0, x) + min(0, alpha (e^(x / alpha) - 1))."""
-    x, alpha = c.input(0), c.real("alpha", 1.0)
-    return x.apply("Relu") + (((x / alpha).apply("Exp") - 1) * alpha).minimum(0)
+    return formulas.celu(c.input(0), c.real("alpha", 1.0))
 
 
 def selu(c: Call) -> Tensor:
     """gamma times x, below 0 times alpha (e^x - 1)."""
-    x = c.input(0)
     alpha, gamma = c.real("alpha", 1.67326319217681884765625), c.real("gamma", 1.05070102214813232421875)
-    return (x > 0).choose(x, (x.minimum(0).apply("Exp") - 1) * alpha) * gamma
+    return formulas.selu(c.input(0), alpha, gamma)
 
 
 def hard_sigmoid(c: Call) -> Tensor:
     """alpha x + beta between 0 and 1."""
-    return hard_sigmoid_of(c.input(0), c.real("alpha", 0.2), c.real("beta", 0.5))
-
-
-def hard_sigmoid_of(x: Tensor, alpha: float, beta: float) -> Tensor:
-    """As relu6(x + 3) / 6 where it is that, which rules know."""
-    if math.isclose(alpha, 1 / 6, rel_tol=1e-6) and beta == 0.5:
-        return (x + 3).apply("Relu6") * (1 / 6)
-    return (x * alpha + beta).maximum(0).minimum(1)
-
-
-def hard_swish(c: Call) -> Tensor:
-    """x relu6(x + 3) / 6."""
-    x = c.input(0)
-    return x * ((x + 3).apply("Relu6") * (1 / 6))
-
-
-def softplus(c: Call) -> Tensor:
-    """log(1 + e^x), without overflow."""
-    return softplus_of(c.input(0))
-
-
-def softplus_of(x: Tensor) -> Tensor:
-    return x.apply("Relu") + (-x.apply("Abs")).apply("Exp").apply("Log1p")
-
-
-def mish(c: Call) -> Tensor:
-    """x tanh(softplus(x))."""
-    x = c.input(0)
-    return x * softplus_of(x).apply("Tanh")
+    return formulas.hard_sigmoid(c.input(0), c.real("alpha", 0.2), c.real("beta", 0.5))
 
 
 def swish(c: Call) -> Tensor:
@@ -89,8 +56,7 @@ def gelu(c: Call) -> Tensor:
     """GELU, exact or by tanh."""
     x, approximate = c.input(0), c.text("approximate", "none")
     if approximate == "tanh":
-        inside = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
-        return x * 0.5 * (inside.apply("Tanh") + 1)
+        return formulas.gelu_by_tanh(x)
     if approximate != "none":
         raise ModelError(f"approximate must be none or tanh, got {approximate!r}")
     return (erf_for_gelu(c, x * math.sqrt(0.5)) + 1) * x * 0.5
@@ -130,19 +96,12 @@ def _of_rows(op: str) -> Rule:
     def rule(c: Call) -> Tensor:
         x = c.input(0)
         if c.opset >= 13:
-            return over_axis(c, op, x, axis_of(c.integer("axis", -1), x.rank))
+            return along(x, op, axis_of(c.integer("axis", -1), x.rank))
         axis = axis_of(c.integer("axis", 1), x.rank) if x.rank else 0
         rows = flattened(x, axis)
         return c.body.reshaped(c.make(op, rows), c.body.sizes_of(x))
 
     return rule
-
-
-def over_axis(c: Call, op: str, x: Tensor, axis: int) -> Tensor:
-    """An op that works along the last axis, along another one."""
-    order = [*(each for each in range(x.rank) if each != axis), axis]
-    y = c.make(op, c.body.transposed(x, order))
-    return c.body.transposed(y, list(np.argsort(order)))
 
 
 def flattened(x: Tensor, axis: int) -> Tensor:
@@ -183,17 +142,17 @@ REGISTRATIONS: dict[str, Rule] = {
     "Elu": elu,
     "Gelu": gelu,
     "HardSigmoid": hard_sigmoid,
-    "HardSwish": hard_swish,
+    "HardSwish": of_input(formulas.hard_swish),
     "Hardmax": hardmax,
     "LeakyRelu": leaky_relu,
     "LogSoftmax": _of_rows("LogSoftmax"),
-    "Mish": mish,
+    "Mish": of_input(formulas.mish),
     "PRelu": prelu,
     "Relu": relu,
     "Selu": selu,
     "Shrink": shrink,
     "Softmax": _of_rows("Softmax"),
-    "Softplus": softplus,
+    "Softplus": of_input(formulas.softplus),
     "SwiGLU": swi_glu,
     "Swish": swish,
     "ThresholdedRelu": thresholded_relu,

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
+from ..building.contraction import product
+from ..building.movement import split_of
 from ..building.tensor import Tensor
 from .call import Call, Rule
-from .matmul import product
-from .movement import split_of
 
 
 def attention(c: Call) -> list[Tensor]:

@@ -19,7 +19,7 @@ from ...schema.graph_def import (
     DT_UINT16,
     DT_UINT32,
 )
-from ..building.narrow_types import SHORT_INTEGERS
+from ..building.computed_types import SHORT_INTEGERS
 from ..building.tensor import Tensor
 from .call import Call, Rule
 

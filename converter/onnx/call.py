@@ -10,6 +10,7 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.onnx import AttributeProto, GraphProto, NodeProto
 from ..building.body import Body
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.attributes import Attribute
 
@@ -149,10 +150,3 @@ class Call:
     def axis(self, name: str, rank: int, default: int | None = None) -> int:
         """An attribute that is an axis, counted from the front."""
         return axis_of(self.integer(name, default), rank)
-
-
-def axis_of(axis: int, rank: int) -> int:
-    """The axis counted from the front; ModelError when there is none such."""
-    if not -rank <= axis < rank:
-        raise ModelError(f"axis must be in [{-rank}, {rank}), got {axis}")
-    return axis % rank

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32, DT_INT64
 from ...schema.onnx import AttributeProto, GraphProto, ValueInfoProto
-from ..building.body import Body, plain_shape
+from ..building.body import Body
+from ..building.control_flow import if_node, while_loop
+from ..building.movement import axis_of
+from ..building.region import Region
 from ..building.tensor import Tensor
-from ..ir.attributes import Attributes, FuncAttr
-from ..ir.module import Function
-from ..ir.node import RETURN, Node
-from ..ir.types import TensorType, element_type
-from .call import Call, Held, Rule, axis_of
+from .call import Call, Held, Rule
 from .element_types import inner_type
 from .graph_import import declared_shape
 
@@ -43,60 +41,23 @@ def captures(c: Call, *graphs: GraphProto) -> dict[str, Tensor]:
     return found
 
 
-class Site(Protocol):
-    """A call of a node or layer, in whose place a loop is made. importer makes functions of the module."""
-
-    importer: Any
-    body: Body
-
-    def make(self, op: str, *inputs: Tensor, **attributes: Any) -> Tensor:
-        """The first result of a TensorFlow op."""
-
-
-class Region:
-    """A function under construction, which stands for a subgraph. given are its arguments."""
-
-    def __init__(self, c: Site, what: str, types: Sequence[Tensor]) -> None:
-        self.function: Function = c.importer.new_function(f"{c.body.prefix}/{what}")
-        body = Body(self.function.body, c.importer.shared.names)
-        body.prefix = what
-        self.importer = c.importer.inner(body)
-        self.body = body
-        self.given = [self._argument(body, place, like) for place, like in enumerate(types)]
-
-    def _argument(self, body: Body, place: int, like: Tensor) -> Tensor:
-        type = TensorType(element_type(like.type), plain_shape(like.shape))
-        value = self.function.add_argument(type, {"tfg.name": f"argument{place}".encode()})
-        return Tensor(body, like.type, like.shape, value)
-
-    def run(self, graph: GraphProto, inputs: Sequence[Held], outer: dict[str, Tensor]) -> list[Tensor]:
-        """Import the subgraph; its outputs. outer are the arguments by the names around."""
-        importer = self.importer
-        importer.values.update(outer)
-        importer.initializers(graph)
-        if len(graph.input) != len(inputs):
-            raise ModelError(f"the subgraph must have {len(inputs)} inputs, got {len(graph.input)}")
-        for info, tensor in zip(graph.input, inputs, strict=True):
-            importer.values[info.name] = tensor
-        importer.run(graph.node)
-        found = [importer.find(info.name) for info in graph.output]
-        if not all(isinstance(each, Tensor) for each in found):
-            raise UnsupportedError("sequences and optional values as results of subgraphs")
-        pairs = zip(found, graph.output, strict=True)
-        return [_as_declared(each, info) for each, info in pairs if isinstance(each, Tensor)]
-
-    def finish(self, results: Sequence[Tensor]) -> list[TensorType]:
-        """End the function with its results; their types."""
-        types = []
-        for place, tensor in enumerate(results):
-            type = TensorType(element_type(tensor.type), plain_shape(tensor.shape))
-            self.function.add_result(type, {"tfg.name": f"result{place}".encode()})
-            types.append(type)
-        end = Node(RETURN, attributes={"control_ret_attrs": ()})
-        operands = [tensor.value for tensor in results]
-        self.function.body.append(end)
-        end.operands = operands
-        return types
+def _imported(
+    c: Call, body: Body, graph: GraphProto, inputs: Sequence[Held], outer: dict[str, Tensor]
+) -> list[Tensor]:
+    """The subgraph's outputs, whose nodes the body takes. outer are the captured tensors by their names."""
+    importer = c.importer.inner(body)
+    importer.values.update(outer)
+    importer.initializers(graph)
+    if len(graph.input) != len(inputs):
+        raise ModelError(f"the subgraph must have {len(inputs)} inputs, got {len(graph.input)}")
+    for info, tensor in zip(graph.input, inputs, strict=True):
+        importer.values[info.name] = tensor
+    importer.run(graph.node)
+    found = [importer.find(info.name) for info in graph.output]
+    if not all(isinstance(each, Tensor) for each in found):
+        raise UnsupportedError("sequences and optional values as results of subgraphs")
+    pairs = zip(found, graph.output, strict=True)
+    return [_as_declared(each, info) for each, info in pairs if isinstance(each, Tensor)]
 
 
 def _as_declared(tensor: Tensor, info: ValueInfoProto) -> Tensor:
@@ -121,30 +82,12 @@ def if_(c: Call) -> list[Tensor]:
     outer = captures(c, *graphs)
     ends, functions = [], []
     for what, graph in zip(("then", "else"), graphs, strict=True):
-        region = Region(c, what, list(outer.values()))
-        results = region.run(graph, [], dict(zip(outer, region.given, strict=True)))
+        region = Region(c.importer.shared, f"{c.body.prefix}/{what}", list(outer.values()), what)
+        results = _imported(c, region.body, graph, [], dict(zip(outer, region.given, strict=True)))
         ends.append(region.finish(results))
-        functions.append(FuncAttr(region.function.name, {}))
-    types = [_joined(one, other) for one, other in zip(*ends, strict=True)]
+        functions.append(region.function.name)
     condition = c.make("Reshape", condition, c.body.integers([]))
-    attributes: Attributes = {
-        "Tcond": element_type(DT_BOOL),
-        "Tin": tuple(element_type(x.type) for x in outer.values()),
-        "Tout": tuple(type.element for type in types),
-        "then_branch": functions[0],
-        "else_branch": functions[1],
-    }
-    return c.body.call("StatelessIf", [condition, *outer.values()], types, attributes)
-
-
-def _joined(one: TensorType, other: TensorType) -> TensorType:
-    if one.element != other.element:
-        raise ModelError(f"both branches must give one type, got {one} and {other}")
-    if one.shape is None or other.shape is None or len(one.shape) != len(other.shape):
-        return TensorType(one.element)
-    return TensorType(
-        one.element, tuple(a if a == b else -1 for a, b in zip(one.shape, other.shape, strict=True))
-    )
+    return if_node(c.body, condition, list(outer.values()), ends, functions)
 
 
 def _in_place(c: Call, graph: GraphProto) -> list[Tensor]:
@@ -166,132 +109,13 @@ def loop(c: Call) -> list[Tensor]:
     if scans < 0 or len(graph.input) != 2 + len(carried):
         raise ModelError("the body must take and give what is carried")
 
-    def turn(
-        region: Region, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]
-    ) -> list[Tensor]:
-        at = region.body.cast(place, DT_INT64)
+    def turn(body: Body, place: Tensor, state: Sequence[Tensor], outer: dict[str, Tensor]) -> list[Tensor]:
+        at = body.cast(place, DT_INT64)
         if graph.input[0].type.tensor_type.elem_type:
-            at = region.body.cast(place, inner_type(graph.input[0].type.tensor_type.elem_type))
-        return region.run(graph, [at, region.body.scalar(True, DT_BOOL), *state], outer)
+            at = body.cast(place, inner_type(graph.input[0].type.tensor_type.elem_type))
+        return _imported(c, body, graph, [at, body.scalar(True, DT_BOOL), *state], outer)
 
-    return while_loop(c, captures(c, graph), carried, scans, turn, count, keeps)
-
-
-Turn = Callable[[Region, Tensor, Sequence[Tensor], dict[str, Tensor]], list[Tensor]]
-
-
-def while_loop(
-    c: Site,
-    outer: dict[str, Tensor],
-    carried: Sequence[Tensor],
-    scans: int,
-    turn: Turn,
-    count: Tensor | None,
-    keeps: Tensor,
-) -> list[Tensor]:
-    """While a condition holds and at most so many turns.
-
-    A turn gives the next condition, what is carried on, and what is listed. The results are what is carried
-    in the end, then all that was listed, each along a new first axis.
-    """
-    element_shapes = _listed_types(c, outer, carried, scans, turn)
-    lists = [_list(c, type, count) for type in element_shapes]
-    zero = c.body.scalar(0, DT_INT32)
-    state = [zero, keeps, *carried, *lists, *outer.values()]
-    test = Region(c, "cond", state)
-    goes_on = test.given[1]
-    names = list(outer)
-    if count is not None:
-        if count.data is None:
-            # The limit is one more that is passed on.
-            names.append("")
-            state.append(count)
-            test = Region(c, "cond", state)
-            goes_on = test.body.op("LogicalAnd", test.given[0] < test.given[-1], test.given[1])
-        else:
-            goes_on = test.body.op("LogicalAnd", test.given[0] < int(count.data), test.given[1])
-    test.finish([goes_on])
-    region = Region(c, "body", state)
-    held = dict(zip(names, region.given[len(state) - len(names) :], strict=True))
-    held.pop("", None)
-    own = region.given[2 : 2 + len(carried)]
-    again, *results = turn(region, region.given[0], own, held)
-    listed = region.given[2 + len(carried) : 2 + len(carried) + scans]
-    put = [
-        _put(region.body, held_list, region.given[0], item)
-        for held_list, item in zip(listed, results[len(carried) :], strict=True)
-    ]
-    again = region.body.op("Reshape", again, region.body.integers([]))
-    nexts = [region.body.cast(new, old.type) for new, old in zip(results[: len(carried)], own, strict=True)]
-    region.finish([region.given[0] + 1, again, *nexts, *put, *region.given[2 + len(carried) + scans :]])
-    types = [
-        TensorType(element_type(x.type), _loop_shape(x, new))
-        for x, new in zip(state, [None, None, *nexts, *put], strict=False)
-    ]
-    types += [TensorType(element_type(x.type), plain_shape(x.shape)) for x in state[len(types) :]]
-    attributes: Attributes = {
-        "T": tuple(type.element for type in types),
-        "cond": FuncAttr(test.function.name, {}),
-        "body": FuncAttr(region.function.name, {}),
-    }
-    ended = c.body.call("StatelessWhile", state, types, attributes)
-    stacked = [
-        _stacked(c.body, ended[2 + len(carried) + place], type, count)
-        for place, type in enumerate(element_shapes)
-    ]
-    return [*ended[2 : 2 + len(carried)], *stacked]
-
-
-def _loop_shape(before: Tensor, after: Tensor | None) -> tuple[int, ...] | None:
-    """The shape that a carried value has before and after a turn."""
-    own = plain_shape(before.shape)
-    other = own if after is None else plain_shape(after.shape)
-    if own is None or other is None or len(own) != len(other):
-        return None
-    return tuple(a if a == b else -1 for a, b in zip(own, other, strict=True))
-
-
-def _listed_types(
-    c: Site, outer: dict[str, Tensor], carried: Sequence[Tensor], scans: int, turn: Turn
-) -> list[TensorType]:
-    """What one turn lists, as a turn on trial tells."""
-    if not scans:
-        return []
-    trial = Region(c, "trial", [c.body.scalar(0, DT_INT32), *carried, *outer.values()])
-    held = dict(zip(outer, trial.given[1 + len(carried) :], strict=True))
-    before = len(c.importer.shared.refusals)
-    try:
-        results = turn(trial, trial.given[0], trial.given[1 : 1 + len(carried)], held)
-    finally:
-        del c.importer.shared.refusals[before:]
-        c.importer.shared.module.ops.remove(trial.function)
-    return [TensorType(element_type(x.type), plain_shape(x.shape)) for x in results[1 + len(carried) :]]
-
-
-def _list(c: Site, type: TensorType, count: Tensor | None) -> Tensor:
-    shape = type.shape
-    if shape is None:
-        raise UnsupportedError("what each turn lists must have a known rank")
-    size = c.body.scalar(0, DT_INT32) if count is None else count
-    return c.make(
-        "TensorListReserve",
-        c.body.integers(shape),
-        size,
-        element_dtype=type.element,
-        shape_type=element_type(DT_INT32),
-    )
-
-
-def _put(body: Body, held: Tensor, place: Tensor, item: Tensor) -> Tensor:
-    return body.op("TensorListSetItem", held, place, item, element_dtype=element_type(item.type))
-
-
-def _stacked(body: Body, held: Tensor, type: TensorType, count: Tensor | None) -> Tensor:
-    assert type.shape is not None
-    known = int(count.data) if count is not None and count.data is not None else -1
-    return body.op(
-        "TensorListStack", held, body.integers(type.shape), element_dtype=type.element, num_elements=known
-    )
+    return while_loop(c.importer.shared, c.body, captures(c, graph), carried, scans, turn, count, keeps)
 
 
 def scan(c: Call) -> list[Tensor]:
@@ -317,17 +141,17 @@ def scan(c: Call) -> list[Tensor]:
     hidden = {f"\0row{place}": row for place, row in enumerate(rows)}
     scans = len(graph.output) - len(carried)
 
-    def turn(region: Region, place: Tensor, state: Sequence[Tensor], held: dict[str, Tensor]) -> list[Tensor]:
-        body = region.body
+    def turn(body: Body, place: Tensor, state: Sequence[Tensor], held: dict[str, Tensor]) -> list[Tensor]:
         slices = []
         for name, row in hidden.items():
             given = held.get(name) or body.constant(np.asarray(row.data))
             slices.append(body.op("GatherV2", given, place, body.scalar(0, DT_INT32)))
         plain = {name: tensor for name, tensor in held.items() if name not in hidden}
-        return [body.scalar(True, DT_BOOL), *region.run(graph, [*state, *slices], plain)]
+        return [body.scalar(True, DT_BOOL), *_imported(c, body, graph, [*state, *slices], plain)]
 
     passed = {name: row for name, row in hidden.items() if row.data is None}
-    found = while_loop(c, {**outer, **passed}, carried, scans, turn, count, c.body.scalar(True, DT_BOOL))
+    keeps = c.body.scalar(True, DT_BOOL)
+    found = while_loop(c.importer.shared, c.body, {**outer, **passed}, carried, scans, turn, count, keeps)
     results = found[: len(carried)]
     out_axes, out_back = (
         c.integers("scan_output_axes", [0] * scans),

@@ -76,12 +76,3 @@ def inner_type(number: int) -> int:
     """TensorFlow's number of the type in which values of ONNX's type are computed."""
     outside = outside_type(number)
     return graph_def.DT_FLOAT if number in FLOATS else outside
-
-
-def inner_array(data: np.ndarray) -> np.ndarray:
-    """The elements in the type in which they are computed."""
-    if data.dtype in (np.float16, np.float64) or data.dtype.name == "bfloat16":
-        # A double beyond float's reach becomes an infinity, as a cast of it would.
-        with np.errstate(over="ignore"):
-            return data.astype(np.float32)
-    return data

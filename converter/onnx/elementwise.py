@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT8, DT_INT16, DT_INT32, DT_INT64, DT_UINT32
+from ..building import elementwise as formulas
 from ..building.tensor import Tensor
 from .call import Call, Rule
-
-# Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; exact to 1.5e-7.
-_ERF_AT = 0.3275911
-_ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
 
 
 def _direct(op: str) -> Rule:
     return lambda c: c.make(op, c.input(0))
+
+
+def of_input(of: Callable[[Tensor], Tensor]) -> Rule:
+    """The rule of an operator that is a formula of its one input."""
+    return lambda c: of(c.input(0))
 
 
 def absolute(c: Call) -> Tensor:
@@ -34,114 +37,15 @@ def sign(c: Call) -> Tensor:
     return c.body.cast(x > 0, x.type) - c.body.cast(x < 0, x.type)
 
 
-def acos(c: Call) -> Tensor:
-    """The angle of the point (x, sqrt(1 - x^2))."""
-    return acos_of(c.input(0))
-
-
-def acos_of(x: Tensor) -> Tensor:
-    return x.body.op("Atan2", _opposite(x), x)
-
-
-def asin(c: Call) -> Tensor:
-    """The angle of the point (sqrt(1 - x^2), x)."""
-    return asin_of(c.input(0))
-
-
-def asin_of(x: Tensor) -> Tensor:
-    return x.body.op("Atan2", x, _opposite(x))
-
-
-def _opposite(x: Tensor) -> Tensor:
-    return ((1 - x) * (1 + x)).apply("Sqrt")
-
-
-def atan(c: Call) -> Tensor:
-    """The angle of the point (1, x)."""
-    return atan_of(c.input(0))
-
-
-def atan_of(x: Tensor) -> Tensor:
-    return x.body.op("Atan2", x, x.apply("OnesLike"))
-
-
-def tan(c: Call) -> Tensor:
-    """sin(x) / cos(x)."""
-    return tan_of(c.input(0))
-
-
-def tan_of(x: Tensor) -> Tensor:
-    return x.apply("Sin") / x.apply("Cos")
-
-
-def sinh(c: Call) -> Tensor:
-    """(e^x - e^-x) / 2; near 0, where that cancels, x + x^3 / 6 + x^5 / 120 + x^7 / 5040."""
-    return sinh_of(c.input(0))
-
-
-def sinh_of(x: Tensor) -> Tensor:
-    square = x.apply("Square")
-    small = x * (1 + square * (1 / 6 + square * (1 / 120 + square * (1 / 5040))))
-    return (x.apply("Abs") < 1).choose(small, (x.apply("Exp") - (-x).apply("Exp")) * 0.5)
-
-
-def cosh(c: Call) -> Tensor:
-    """(e^x + e^-x) / 2."""
-    return cosh_of(c.input(0))
-
-
-def cosh_of(x: Tensor) -> Tensor:
-    return (x.apply("Exp") + (-x).apply("Exp")) * 0.5
-
-
-def asinh(c: Call) -> Tensor:
-    """sign(x) log(|x| + sqrt(x^2 + 1))."""
-    return asinh_of(c.input(0))
-
-
-def asinh_of(x: Tensor) -> Tensor:
-    size = x.apply("Abs")
-    root = (size.apply("Square") + 1).apply("Sqrt")
-    return x.apply("Sign") * (size + size.apply("Square") / (root + 1)).apply("Log1p")
-
-
-def acosh(c: Call) -> Tensor:
-    """log(x + sqrt(x^2 - 1))."""
-    return acosh_of(c.input(0))
-
-
-def acosh_of(x: Tensor) -> Tensor:
-    return (x + ((x - 1) * (x + 1)).apply("Sqrt")).apply("Log")
-
-
-def atanh(c: Call) -> Tensor:
-    """log((1 + x) / (1 - x)) / 2."""
-    return atanh_of(c.input(0))
-
-
-def atanh_of(x: Tensor) -> Tensor:
-    return ((1 + x) / (1 - x)).apply("Log") * 0.5
-
-
 def erf(c: Call) -> Tensor:
     """The error function by a polynomial, but where it is part of GELU, which is one operator."""
     x = c.input(0)
-    return erf_for_gelu(c, x) if _is_of_gelu(c) else erf_of(x)
+    return erf_for_gelu(c, x) if _is_of_gelu(c) else formulas.erf(x)
 
 
 def erf_for_gelu(c: Call, x: Tensor) -> Tensor:
     """Erf as an op, which a rule makes part of a GELU."""
     return c.make("Erf", x)
-
-
-def erf_of(x: Tensor) -> Tensor:
-    """sign(x) (1 - p(t) t e^(-x^2)), t = 1 / (1 + 0.3275911 |x|)."""
-    size = x.apply("Abs")
-    t = 1 / (1 + size * _ERF_AT)
-    p = t * _ERF[0] + _ERF[1]
-    for factor in _ERF[2:]:
-        p = p * t + factor
-    return x.apply("Sign") * (1 - p * t * (-size.apply("Square")).apply("Exp"))
 
 
 def _is_of_gelu(c: Call) -> bool:
@@ -213,14 +117,14 @@ def dropout(c: Call) -> list[Tensor]:
 REGISTRATIONS: dict[str, Rule] = {
     **{op: _direct(op) for op in ("Ceil", "Cos", "Exp", "Floor", "Log", "Neg", "Sin", "Sqrt", "Tanh")},
     "Abs": absolute,
-    "Acos": acos,
-    "Acosh": acosh,
-    "Asin": asin,
-    "Asinh": asinh,
-    "Atan": atan,
-    "Atanh": atanh,
+    "Acos": of_input(formulas.acos),
+    "Acosh": of_input(formulas.acosh),
+    "Asin": of_input(formulas.asin),
+    "Asinh": of_input(formulas.asinh),
+    "Atan": of_input(formulas.atan),
+    "Atanh": of_input(formulas.atanh),
     "BitwiseNot": bitwise_not,
-    "Cosh": cosh,
+    "Cosh": of_input(formulas.cosh),
     "Dropout": dropout,
     "Erf": erf,
     "IsInf": is_inf,
@@ -230,7 +134,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "Round": _direct("Round"),
     "Sigmoid": _direct("Sigmoid"),
     "Sign": sign,
-    "Sinh": sinh,
+    "Sinh": of_input(formulas.sinh),
     "Softsign": _direct("Softsign"),
-    "Tan": tan,
+    "Tan": of_input(formulas.tan),
 }

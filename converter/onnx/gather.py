@@ -6,9 +6,10 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.types import element_type
-from .call import Call, Rule, axis_of
+from .call import Call, Rule
 
 
 def _from_front(places: Tensor, size: int | Tensor) -> Tensor:

@@ -10,13 +10,12 @@ import numpy as np
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 from ...schema.shown import shown
-from ..building.body import Body, Names
-from ..building.results import Refusal
+from ..building.body import Body
+from ..building.computed_types import inner_array
+from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
-from ..ir.module import Function, Module
 from ..shapes.dimensions import Symbol
 from .call import Call, Held
-from .element_types import inner_array
 from .model_file import ONNX_DOMAINS
 from .register import domain_of, rule_of
 from .tensor_data import TensorData
@@ -25,24 +24,18 @@ from .tensor_data import TensorData
 _DEEPEST = 50
 
 
-class Shared:
+class Shared(ModuleBuilder):
     """What all graphs of a model have in common."""
 
     def __init__(self, model: ModelProto, folder: Path | None) -> None:
-        self.module = Module()
+        super().__init__()
         self.data = TensorData(folder)
-        self.names = Names()
-        self.refusals: list[Refusal] = []
         self.opsets = {domain_of(each.domain): each.version for each in model.opset_import}
         self.functions: dict[tuple[str, str, str], FunctionProto] = {
             (domain_of(f.domain), f.name, f.overload): f for f in model.functions
         }
         self.calls: list[str] = []
         self.known_constants: dict[str, np.ndarray] = {}
-
-
-class FailedError(Exception):
-    """A value is missing as the node that gives it was refused."""
 
 
 class Importer:
@@ -206,12 +199,6 @@ class Importer:
     def inner(self, body: Body) -> Importer:
         """An importer of a subgraph, which sees this one's values."""
         return Importer(self.shared, body, self, self.given, self.opsets)
-
-    def new_function(self, wanted: str) -> Function:
-        """A function of the module."""
-        function = Function(self.shared.names.new(wanted))
-        self.shared.module.ops.append(function)
-        return function
 
 
 def declared_shape(info: ValueInfoProto, symbols: dict[str, Symbol]) -> tuple[int, ...] | None:

@@ -6,10 +6,10 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64, DT_STRING
+from ..building.contraction import product
 from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .call import Call, Rule
-from .matmul import product
 
 
 def transformed(c: Call, scores: Tensor, how: str) -> Tensor:

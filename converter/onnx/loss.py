@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.movement import along
 from ..building.tensor import Tensor
-from .activations import over_axis
 from .call import Call, Rule
 
 
@@ -16,7 +16,7 @@ def negative_log_likelihood(c: Call) -> Tensor:
 
 def softmax_cross_entropy(c: Call) -> list[Tensor]:
     """The loss of the logarithms of shares, and those."""
-    logs = over_axis(c, "LogSoftmax", c.input(0), 1)
+    logs = along(c.input(0), "LogSoftmax", 1)
     return [_loss(c, logs, c.input(1), c.optional(2)), logs][: max(len(c.wanted), 1)]
 
 

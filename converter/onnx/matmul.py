@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.contraction import product
 from ..building.tensor import Tensor
 from .call import Call, Rule
 
@@ -12,24 +13,6 @@ def matmul(c: Call) -> Tensor:
     """Products of the last two axes, as numpy.matmul has them."""
     a, b = c.inputs()
     return product(a, b)
-
-
-def product(a: Tensor, b: Tensor) -> Tensor:
-    """a @ b; integers are multiplied as floats, exactly up to 2^24."""
-    body = a.body
-    if a.type != DT_FLOAT:
-        return body.cast(product(body.cast(a, DT_FLOAT), body.cast(b, DT_FLOAT)), a.type)
-    if a.rank == 1 and b.rank == 1:
-        return body.op("Sum", a * b, body.integers([0]), keep_dims=False)
-    if a.rank == 1:
-        made = product(body.op("ExpandDims", a, body.scalar(0, DT_INT32)), b)
-        return body.op("Squeeze", made, squeeze_dims=[made.rank - 2])
-    if b.rank == 1:
-        made = product(a, body.op("ExpandDims", b, body.scalar(1, DT_INT32)))
-        return body.op("Squeeze", made, squeeze_dims=[made.rank - 1])
-    if a.rank == b.rank == 2:
-        return body.op("MatMul", a, b)
-    return body.op("BatchMatMulV2", a, b)
 
 
 def gemm(c: Call) -> Tensor:

@@ -9,24 +9,19 @@ import numpy as np
 from google.protobuf.message import Message
 
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.onnx import GraphProto, ValueInfoProto
+from ...schema.onnx import GraphProto
 from ...schema.shown import shown
-from ..building.body import Body, plain_shape
-from ..building.results import named_output, refusal_error
+from ..building.body import Body
+from ..building.module_builder import FailedError, named_output, placeholder, refusal_error
+from ..building.movement import channels_first, channels_last
 from ..building.tensor import Tensor
 from ..conversion import Entry
-from ..ir.attributes import Attributes, ShapeAttr
 from ..ir.module import Graph
-from ..ir.node import Node
-from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from ..shapes.dimensions import Symbol
-from .channels import channels_first, channels_last
 from .element_types import inner_type, outside_type, stored_dtype
-from .graph_import import FailedError, Importer, Shared, declared_shape
+from .graph_import import Importer, Shared, declared_shape
 from .model_file import model_of
-
-# So many refused nodes are named for each reason.
 
 
 def onnx_entry(
@@ -96,7 +91,8 @@ def _inputs(
             given = shapes.pop(info.name)
             shape = None if given is None else tuple(-1 if size is None else int(size) for size in given)
         swaps = info.name in last
-        tensor = _placeholder(importer.body, info, _swapped(shape, info.name) if swaps else shape)
+        number = outside_type(info.type.tensor_type.elem_type)
+        tensor = placeholder(importer.body, info.name, number, _swapped(shape, info.name) if swaps else shape)
         found[info.name] = tensor.name
         value = importer.body.cast(tensor, inner_type(info.type.tensor_type.elem_type))
         importer.values[info.name] = channels_first(value) if swaps else value
@@ -111,15 +107,6 @@ def _swapped(shape: tuple[int, ...] | None, name: str) -> tuple[int, ...]:
     if shape is None or len(shape) < 3:
         raise ModelError(f"channels_last: {shown(name)} must have 3 axes or more")
     return (shape[0], *shape[2:], shape[1])
-
-
-def _placeholder(body: Body, info: ValueInfoProto, shape: tuple[int, ...] | None) -> Tensor:
-    dtype = element_type(outside_type(info.type.tensor_type.elem_type))
-    type = TensorType(dtype, plain_shape(shape))
-    attributes: Attributes = {"dtype": dtype, "shape": ShapeAttr(plain_shape(shape))}
-    node = Node("Placeholder", body.names.new(info.name), [type], attributes)
-    body.block.append(node)
-    return Tensor(body, dtype.number, shape, node.results[0], name=node.name)
 
 
 def _outputs(importer: Importer, graph: GraphProto, last: Collection[str]) -> dict[str, str]:

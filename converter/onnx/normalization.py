@@ -8,9 +8,9 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
+from ..building.movement import axis_of, channels_first, channels_last
 from ..building.tensor import Tensor
-from .call import Call, Rule, axis_of
-from .channels import channels_first, channels_last
+from .call import Call, Rule
 
 
 def per_channel(values: Tensor, rank: int) -> Tensor:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from functools import reduce
 
 import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT64
+from ..building.movement import channels_first, channels_last, padded
 from ..building.tensor import Tensor
+from ..building.window import Window, is_same, pooled, window_parts
 from .call import Call, Rule
-from .channels import Window, channels_first, channels_last, is_same, window_of, with_height, without_height
-from .movement import padded, sliced
+from .window import window_of
 
 
 def max_pool(c: Call) -> list[Tensor]:
@@ -46,46 +45,6 @@ def _window(c: Call, x: Tensor) -> Window:
 
 def _max(x: Tensor, window: Window) -> Tensor:
     return pooled(x, window, "MaxPool", float(np.finfo(np.float32).min))
-
-
-def pooled(x: Tensor, window: Window, op: str, around: float) -> Tensor:
-    """A pooling of channels first, of any number of axes."""
-    rank = len(window.kernel)
-    if rank == 1:
-        return without_height(pooled(with_height(x), window.raised(), op, around))
-    if rank == 2 and max(window.dilations) == 1:
-        last = channels_last(x)
-        padding = "VALID"
-        if window.is_padded and (op == "MaxPool" and is_same(window, x.sizes[2:])):
-            padding = "SAME"
-        elif window.is_padded:
-            last = padded(last, [(0, 0), *window.pads, (0, 0)], x.body.scalar(around, x.type))
-        ksize, strides = [1, *window.kernel, 1], [1, *window.strides, 1]
-        return channels_first(x.body.op(op, last, ksize=ksize, strides=strides, padding=padding))
-    parts = window_parts(padded(x, [(0, 0), (0, 0), *window.pads], x.body.scalar(around, x.type)), window)
-    if op == "MaxPool":
-        return reduce(lambda a, b: a.maximum(b), parts)
-    return reduce(lambda a, b: a + b, parts) * (1 / len(parts))
-
-
-def window_parts(x: Tensor, window: Window) -> list[Tensor]:
-    """For each place in the window the elements that are there, one for each window."""
-    axes = list(range(2, x.rank))
-    if -1 in x.sizes[2:]:
-        raise UnsupportedError("dilations and more than two axes: sizes must be known")
-    counts = [
-        (size - reach) // stride + 1
-        for size, reach, stride in zip(x.sizes[2:], window.reach, window.strides, strict=True)
-    ]
-    parts = []
-    for place in itertools.product(*map(range, window.kernel)):
-        starts = [k * d for k, d in zip(place, window.dilations, strict=True)]
-        ends = [
-            start + (count - 1) * stride + 1
-            for start, count, stride in zip(starts, counts, window.strides, strict=True)
-        ]
-        parts.append(sliced(x, axes, starts, ends, window.strides))
-    return parts
 
 
 def _with_places(c: Call, x: Tensor, window: Window) -> list[Tensor]:

@@ -18,12 +18,13 @@ from ...schema.graph_def import (
     DT_UINT16,
 )
 from ...schema.onnx import NodeProto
+from ..building.contraction import product
+from ..building.movement import axis_of
 from ..building.tensor import Integers, Tensor
 from ..ir.types import element_type
-from .call import Call, Rule, axis_of
+from .call import Call, Rule
 from .conv import convolution
 from .element_types import inner_type
-from .matmul import product
 
 # Where the quantized tensors are among the inputs; scale and zero point follow each.
 _TAKES = {"DequantizeLinear": (0,), "QLinearConv": (0,), "QLinearMatMul": (0, 3)}

@@ -8,9 +8,10 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.types import element_type
-from .call import Call, Rule, axis_of
+from .call import Call, Rule
 
 Reduction = Callable[[Tensor, Tensor, bool], Tensor]
 # From which opset on the axes are an input.

@@ -10,10 +10,10 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.contraction import product
+from ..building.movement import axis_of, channels_first, channels_last
 from ..building.tensor import Tensor
-from .call import Call, Rule, axis_of
-from .channels import channels_first, channels_last
-from .matmul import product
+from .call import Call, Rule
 
 
 @dataclass(frozen=True)

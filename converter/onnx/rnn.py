@@ -9,13 +9,13 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building import elementwise as formulas
 from ..building.body import Body
+from ..building.contraction import product
+from ..building.control_flow import while_loop
+from ..building.movement import split_of
 from ..building.tensor import Tensor
-from .activations import hard_sigmoid_of, softplus_of
 from .call import Call, Rule
-from .control_flow import Region, while_loop
-from .matmul import product
-from .movement import split_of
 
 # Shorter sequences are written out: a loop costs more than so many turns.
 _MOST_TURNS = 8
@@ -186,8 +186,7 @@ def _over_time(
     carried = [*states, _rows(c, shares, states[0])] if is_open else states
     lists = c.wants(0) and not is_open
 
-    def turn(region: Region, time: Tensor, state: Sequence[Tensor], seen: dict[str, Tensor]) -> list[Tensor]:
-        inner = region.body
+    def turn(inner: Body, time: Tensor, state: Sequence[Tensor], seen: dict[str, Tensor]) -> list[Tensor]:
         here = {
             name: seen[name] if name in seen else inner.constant(np.asarray(tensor.data))
             for name, tensor in outer.items()
@@ -204,7 +203,9 @@ def _over_time(
 
     passed = {name: tensor for name, tensor in outer.items() if tensor.data is None}
     turns = body.scalar(count, DT_INT32) if count != -1 else body.size(shares, 0)
-    found = while_loop(c, passed, carried, int(lists), turn, turns, body.scalar(True, DT_BOOL))
+    found = while_loop(
+        c.importer.shared, body, passed, carried, int(lists), turn, turns, body.scalar(True, DT_BOOL)
+    )
     return (found[-1] if c.wants(0) else None), found[: len(states)]
 
 
@@ -260,16 +261,16 @@ _PARAMETERS: dict[str, tuple[float | None, float | None]] = {
 
 
 def _function(name: str, alpha: float, beta: float) -> Function:
-    formulas: dict[str, Function] = {
+    functions: dict[str, Function] = {
         "Affine": lambda x: x * alpha + beta,
         "LeakyRelu": lambda x: x.body.op("LeakyRelu", x, alpha=alpha),
         "ThresholdedRelu": lambda x: (x > alpha).choose(x, 0),
         "ScaledTanh": lambda x: (x * beta).apply("Tanh") * alpha,
-        "HardSigmoid": lambda x: hard_sigmoid_of(x, alpha, beta),
+        "HardSigmoid": lambda x: formulas.hard_sigmoid(x, alpha, beta),
         "Elu": lambda x: (x > 0).choose(x, (x.minimum(0).apply("Exp") - 1) * alpha),
-        "Softplus": softplus_of,
+        "Softplus": formulas.softplus,
     }
-    return formulas.get(name) or (lambda x: x.apply(name))
+    return functions.get(name) or (lambda x: x.apply(name))
 
 
 REGISTRATIONS: dict[str, Rule] = {"GRU": recurrent, "LSTM": recurrent, "RNN": recurrent}

@@ -10,11 +10,11 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64
 from ...schema.onnx import TensorProto
+from ..building.computed_types import inner_array
+from ..building.movement import axis_of, channels_first, channels_last, padded, sliced
 from ..building.tensor import Tensor
-from .call import Call, Rule, axis_of
-from .channels import channels_first, channels_last
-from .element_types import inner_array, outside_type, stored_dtype
-from .movement import padded, sliced
+from .call import Call, Rule
+from .element_types import outside_type, stored_dtype
 
 _MOST_CLASSES = 256
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
+from ..building.movement import axis_of, equal_parts, split_of
 from ..building.tensor import Tensor
-from .call import Call, Held, Rule, axis_of
-from .movement import equal_parts, split_of
+from .call import Call, Held, Rule
 
 # A sequence that is mapped is written out item by item.
 _MOST_ITEMS = 256

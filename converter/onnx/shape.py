@@ -8,11 +8,13 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64
+from ..building.computed_types import inner_array
+from ..building.movement import axis_of
 from ..building.tensor import Tensor
 from ..ir.types import element_type
 from .activations import flattened
-from .call import Call, Rule, axis_of
-from .element_types import inner_array, inner_type, stored_dtype
+from .call import Call, Rule
+from .element_types import inner_type, stored_dtype
 
 
 def constant(c: Call) -> Tensor:

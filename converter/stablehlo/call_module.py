@@ -8,14 +8,14 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32, GraphDef, NodeDef
 from ...schema.shown import shown
 from ..building.body import Body, Names
-from ..building.results import refusal_error
+from ..building.module_builder import FailedError, refusal_error
 from ..building.tensor import Tensor
 from ..ir.export_graph import export_graph_def
 from ..ir.module import Function
 from ..ir.node import RETURN, Node
 from ..ir.types import TensorType, element_type
 from .element_types import inner_type, outside_type
-from .graph_import import FailedError, Importer, Shared
+from .graph_import import Importer, Shared
 from .held import Held
 from .model_file import program_of
 from .program import ArrayType, FunctionOperation, global_constant

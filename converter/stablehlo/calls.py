@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
+from ..building.elementwise import erf
 from ..building.tensor import Tensor
-from ..onnx.elementwise import erf_of
 from .element_types import inner_type
 from .elementwise import elementwise
 from .held import Held
@@ -83,7 +83,7 @@ _SAME = frozenset(
 )
 _NOTHING = frozenset(("shape_assertion",))
 _KNOWN: dict[str, Callable[[Step, Mapping[str, Attribute]], Result]] = {
-    "erf": _function(erf_of),
+    "erf": _function(erf),
     "tan": _function(lambda x: x.apply("Sin") / x.apply("Cos")),
     "top_k": _top_k,
     "topk": _top_k,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
+from ..building.contraction import convolved, transposed_convolved
 from ..building.tensor import Tensor
-from ..onnx.channels import Window
-from ..onnx.conv import convolved, transposed_convolved
+from ..building.window import Window
 from .movement import around
 from .step import Result, Rule, Step
 

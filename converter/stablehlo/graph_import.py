@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
 from ...schema.shown import shown
 from ..building.body import Body, Names
-from ..building.results import Refusal
+from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
-from ..ir.module import Function, Module
 from .element_types import is_constant_only
 from .held import Held, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
@@ -19,23 +17,16 @@ from .step import Step
 
 # Functions within functions, and operations of all calls together.
 _DEEPEST, MOST_STEPS = 100, 200_000
-# So many places of refused operations are named for each reason.
 
 
-@dataclass
-class Shared:
+class Shared(ModuleBuilder):
     """What all functions of a program have in common."""
 
-    program: Program
-    module: Module = field(default_factory=Module)
-    names: Names = field(default_factory=Names)
-    refusals: list[Refusal] = field(default_factory=list)
-    calls: list[str] = field(default_factory=list)
-    steps: int = 0
-
-
-class FailedError(Exception):
-    """A value is missing as the operation that gives it was refused."""
+    def __init__(self, program: Program, names: Names | None = None) -> None:
+        super().__init__(names)
+        self.program = program
+        self.calls: list[str] = []
+        self.steps = 0
 
 
 class Importer:
@@ -130,12 +121,6 @@ class Importer:
     def inner(self, body: Body) -> Importer:
         """An importer of a computation, which sees this one's values."""
         return Importer(self.shared, body, self)
-
-    def new_function(self, wanted: str) -> Function:
-        """A function of the module."""
-        function = Function(self.shared.names.new(wanted))
-        self.shared.module.ops.append(function)
-        return function
 
 
 def _held(made: Held | Tensor, value: Value) -> Held:

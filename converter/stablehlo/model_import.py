@@ -9,16 +9,12 @@ from ...lite.errors import ModelError
 from ...schema.graph_def import DT_INT32
 from ...schema.shown import shown
 from ..building.body import Body
-from ..building.results import named_output, refusal_error
-from ..building.tensor import Tensor
+from ..building.module_builder import FailedError, named_output, placeholder, refusal_error
 from ..conversion import Entry
-from ..ir.attributes import Attributes, ShapeAttr
 from ..ir.module import Graph
-from ..ir.node import Node
-from ..ir.types import TensorType, element_type
 from ..named_values import Shapes
 from .element_types import inner_type, outside_type
-from .graph_import import FailedError, Importer, Shared
+from .graph_import import Importer, Shared
 from .held import Held
 from .model_file import program_of
 from .program import ArrayType, FunctionOperation, Program, Value, global_constant
@@ -84,7 +80,7 @@ def _inputs(
             given = shapes.pop(name)
             shape = shape if given is None else [-1 if size is None else int(size) for size in given]
             _check_shape(name, shape, type)
-        tensor = _placeholder(importer.body, name, outside, tuple(shape))
+        tensor = placeholder(importer.body, name, outside, tuple(shape))
         found[name] = tensor.name
         arguments.append(Held(importer.body.cast(tensor, inner_type(type)), shape))
     unknown = [*shapes, *values]
@@ -121,14 +117,6 @@ def _constant(importer: Importer, value: object, type: ArrayType, name: str) -> 
     array = np.asarray(value, numpy_dtype(inner_type(type)))
     _check_shape(name, array.shape, type)
     return Held(importer.body.constant(array, name), array.shape)
-
-
-def _placeholder(body: Body, name: str, number: int, shape: tuple[int, ...]) -> Tensor:
-    dtype = element_type(number)
-    attributes: Attributes = {"dtype": dtype, "shape": ShapeAttr(shape)}
-    node = Node("Placeholder", body.names.new(name), [TensorType(dtype, shape)], attributes)
-    body.block.append(node)
-    return Tensor(body, number, shape, node.results[0], name=node.name)
 
 
 def _outputs(importer: Importer, main: FunctionOperation, results: Sequence[Held]) -> dict[str, str]:

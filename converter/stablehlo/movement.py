@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
+from ..building.movement import padded, sliced
 from ..building.tensor import Tensor
-from ..onnx.movement import padded, sliced
 from .held import stretched_tensor
 from .step import Result, Rule, Step
 

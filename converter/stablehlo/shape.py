@@ -8,8 +8,8 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_INT32
+from ..building.computed_types import inner_array
 from ..building.tensor import Tensor
-from ..onnx.element_types import inner_array
 from .element_types import inner_type
 from .held import Held, stretched_tensor
 from .program import UNKNOWN, Dense

@@ -6,8 +6,8 @@ import math
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_INT32
+from ..building.movement import sliced
 from ..building.tensor import Tensor
-from ..onnx.movement import sliced
 from .program import UNKNOWN
 from .step import Result, Rule, Step
 

@@ -10,8 +10,7 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32
 from ..building.tensor import Tensor
-from ..onnx.channels import Window
-from ..onnx.pool import pooled, window_parts
+from ..building.window import Window, pooled, window_parts
 from .computation import described, reduction
 from .movement import around, spread
 from .reduce import is_neutral

@@ -1,4 +1,4 @@
-"""What comes of a program that was read: its outputs by name, or one error for all that has no form."""
+"""A program that is being read: the module it becomes, its inputs and outputs, and what has no form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 from ...lite.errors import UnsupportedError
 from ...schema.shown import shown
+from ..ir.attributes import Attributes, ShapeAttr
+from ..ir.module import Function, Module
 from ..ir.node import Node
+from ..ir.types import TensorType, element_type
+from ..shapes.dimensions import PartialShape
+from .body import Body, Names, plain_shape
 from .tensor import Tensor
 
 # How many names a line of an error lists.
@@ -21,6 +26,34 @@ class Refusal:
     name: str
     kind: str
     reason: str
+
+
+class FailedError(Exception):
+    """A value is missing as what gives it was refused."""
+
+
+class ModuleBuilder:
+    """What all graphs and functions of a program share: the module, names in it, and what was refused."""
+
+    def __init__(self, names: Names | None = None) -> None:
+        self.module = Module()
+        self.names = Names() if names is None else names
+        self.refusals: list[Refusal] = []
+
+    def new_function(self, wanted: str) -> Function:
+        """A function of the module, under the name or one like it."""
+        function = Function(self.names.new(wanted))
+        self.module.ops.append(function)
+        return function
+
+
+def placeholder(body: Body, name: str, type: int, shape: PartialShape) -> Tensor:
+    """An input of the program, under the name or one like it. type is TensorFlow's number."""
+    dtype, sizes = element_type(type), plain_shape(shape)
+    attributes: Attributes = {"dtype": dtype, "shape": ShapeAttr(sizes)}
+    node = Node("Placeholder", body.names.new(name), [TensorType(dtype, sizes)], attributes)
+    body.block.append(node)
+    return Tensor(body, type, shape, node.results[0], name=node.name)
 
 
 def refusal_error(what: str, refusals: Sequence[Refusal]) -> UnsupportedError:

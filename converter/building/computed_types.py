@@ -1,6 +1,8 @@
-"""Integers and truth values that an op's operator does not take: which wider type is computed in."""
+"""Which types values are computed in: floats of 32 bits, integers that the op's operator takes."""
 
 from __future__ import annotations
+
+import numpy as np
 
 from ...schema.graph_def import (
     DT_BOOL,
@@ -94,3 +96,12 @@ def wider(op: str, type: int) -> int | None:
     if takes is None or type in takes:
         return None
     return next((each for each in _WIDER.get(type, ()) if each in takes), None)
+
+
+def inner_array(data: np.ndarray) -> np.ndarray:
+    """The elements in the type in which they are computed."""
+    if data.dtype in (np.float16, np.float64) or data.dtype.name == "bfloat16":
+        # A double beyond float's reach becomes an infinity, as a cast of it would.
+        with np.errstate(over="ignore"):
+            return data.astype(np.float32)
+    return data

@@ -1,0 +1,123 @@
+"""Functions of one tensor's elements that no builtin operator computes, as formulas of those that are."""
+
+from __future__ import annotations
+
+import math
+
+from .tensor import Tensor
+
+# Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; exact to 1.5e-7.
+_ERF_AT = 0.3275911
+_ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+
+
+def acos(x: Tensor) -> Tensor:
+    """The angle of the point (x, sqrt(1 - x^2))."""
+    return x.body.op("Atan2", _height(x), x)
+
+
+def asin(x: Tensor) -> Tensor:
+    """The angle of the point (sqrt(1 - x^2), x)."""
+    return x.body.op("Atan2", x, _height(x))
+
+
+def _height(x: Tensor) -> Tensor:
+    return ((1 - x) * (1 + x)).apply("Sqrt")
+
+
+def atan(x: Tensor) -> Tensor:
+    """The angle of the point (1, x)."""
+    return x.body.op("Atan2", x, x.apply("OnesLike"))
+
+
+def tan(x: Tensor) -> Tensor:
+    """sin(x) / cos(x)."""
+    return x.apply("Sin") / x.apply("Cos")
+
+
+def sinh(x: Tensor) -> Tensor:
+    """(e^x - e^-x) / 2; near 0, where that cancels, x + x^3 / 6 + x^5 / 120 + x^7 / 5040."""
+    square = x.apply("Square")
+    small = x * (1 + square * (1 / 6 + square * (1 / 120 + square * (1 / 5040))))
+    return (x.apply("Abs") < 1).choose(small, (x.apply("Exp") - (-x).apply("Exp")) * 0.5)
+
+
+def cosh(x: Tensor) -> Tensor:
+    """(e^x + e^-x) / 2."""
+    return (x.apply("Exp") + (-x).apply("Exp")) * 0.5
+
+
+def asinh(x: Tensor) -> Tensor:
+    """sign(x) log(|x| + sqrt(x^2 + 1))."""
+    size = x.apply("Abs")
+    root = (size.apply("Square") + 1).apply("Sqrt")
+    return x.apply("Sign") * (size + size.apply("Square") / (root + 1)).apply("Log1p")
+
+
+def acosh(x: Tensor) -> Tensor:
+    """log(x + sqrt(x^2 - 1))."""
+    return (x + ((x - 1) * (x + 1)).apply("Sqrt")).apply("Log")
+
+
+def atanh(x: Tensor) -> Tensor:
+    """log((1 + x) / (1 - x)) / 2."""
+    return ((1 + x) / (1 - x)).apply("Log") * 0.5
+
+
+def erf(x: Tensor) -> Tensor:
+    """sign(x) (1 - p(t) t e^(-x^2)), t = 1 / (1 + 0.3275911 |x|)."""
+    size = x.apply("Abs")
+    t = 1 / (1 + size * _ERF_AT)
+    p = t * _ERF[0] + _ERF[1]
+    for factor in _ERF[2:]:
+        p = p * t + factor
+    return x.apply("Sign") * (1 - p * t * (-size.apply("Square")).apply("Exp"))
+
+
+def elu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """alpha (e^x - 1) below 0."""
+    if alpha == 1:
+        return x.apply("Elu")
+    return (x > 0).choose(x, _below(x, alpha))
+
+
+def selu(x: Tensor, alpha: float, scale: float) -> Tensor:
+    """scale times x, below 0 times alpha (e^x - 1)."""
+    return (x > 0).choose(x, _below(x, alpha)) * scale
+
+
+def _below(x: Tensor, alpha: float) -> Tensor:
+    return (x.minimum(0).apply("Exp") - 1) * alpha
+
+
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """max(0, x) + min(0, alpha (e^(x / alpha) - 1))."""
+    return x.apply("Relu") + (((x / alpha).apply("Exp") - 1) * alpha).minimum(0)
+
+
+def gelu_by_tanh(x: Tensor) -> Tensor:
+    """x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2."""
+    inside = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+    return x * 0.5 * (inside.apply("Tanh") + 1)
+
+
+def hard_sigmoid(x: Tensor, alpha: float, beta: float) -> Tensor:
+    """alpha x + beta between 0 and 1; as relu6(x + 3) / 6 where it is that, which rules know."""
+    if math.isclose(alpha, 1 / 6, rel_tol=1e-6) and beta == 0.5:
+        return (x + 3).apply("Relu6") * (1 / 6)
+    return (x * alpha + beta).maximum(0).minimum(1)
+
+
+def hard_swish(x: Tensor) -> Tensor:
+    """x relu6(x + 3) / 6."""
+    return x * ((x + 3).apply("Relu6") * (1 / 6))
+
+
+def softplus(x: Tensor) -> Tensor:
+    """log(1 + e^x), without overflow."""
+    return x.apply("Relu") + (-x.apply("Abs")).apply("Exp").apply("Log1p")
+
+
+def mish(x: Tensor) -> Tensor:
+    """x tanh(softplus(x))."""
+    return x * softplus(x).apply("Tanh")
