@@ -226,7 +226,8 @@ def _files(folder: ModelFolder | None, allow_files: bool) -> FileAccess | None:
 
 def _flows(plan: Plan, given: Sequence[np.ndarray], environment: Environment) -> list[Flow]:
     run = LoopRun(plan, environment).run if plan.has_loops else partial(run_in_order, plan, environment)
-    flows = run(given)
+    with np.errstate(all="ignore"):
+        flows = run(given)
     for place in plan.references:
         flow = flows[place]
         if isinstance(flow, np.ndarray):

@@ -57,7 +57,7 @@ def role_of(op: str) -> Role:
 
 
 class Compute(Protocol):
-    """Outputs for inputs that are all alive."""
+    """Outputs for inputs that are all alive; who calls it has told NumPy not to warn."""
 
     def __call__(
         self, inputs: Sequence[np.ndarray], environment: Environment, forwardable: frozenset[int], /
@@ -67,12 +67,16 @@ class Compute(Protocol):
 class Operation:
     """A node's types, its role, and its computation; merges are computed by who runs the graph."""
 
-    def __init__(self, construction: KernelConstruction, compute: Compute) -> None:
+    def __init__(
+        self, construction: KernelConstruction, compute: Compute, takes_memory: bool = False
+    ) -> None:
         self.construction = construction
         self.compute = compute
+        # Whether an output may take an input's memory.
+        self.takes_memory = takes_memory
         self.role = role_of(construction.op)
         self.input_types = [type for argument in construction.inputs for type in argument.types]
-        self.output_types = [type for argument in construction.outputs for type in argument.types]
+        self.output_types = construction.output_types
 
     @property
     def kills(self) -> bool:
@@ -87,7 +91,7 @@ def make_operation(node: NodeDef, library: FunctionLibrary, registry: KernelRegi
         count = sum(len(argument.types) for argument in construction.outputs)
         return Operation(construction, _Structural(_STRUCTURAL[node.op], count))
     runner = NodeRunner(_as_call(node, library) if node.op in library else node, registry)
-    return Operation(runner.construction, runner)
+    return Operation(runner.construction, runner.compute, runner.takes_memory)
 
 
 def _as_call(node: NodeDef, library: FunctionLibrary) -> NodeDef:

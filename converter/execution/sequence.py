@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.fallback.environment import Environment
-from ...kernels.fallback.forwarding import forwardable
+from ...kernels.fallback.forwarding import NONE, forwardable
 from ...kernels.fallback.variable import dereferenced
 from ...lite.errors import CancelledError, InvokeError, ModelError, TimedOutError, UnsupportedError
 from .operations import DEAD, Dead, Flow, Role, merged
@@ -22,20 +22,21 @@ def run_in_order(plan: Plan, environment: Environment, given: Sequence[np.ndarra
     values = list(plan.start.values)
     for number, value in zip(plan.given, given, strict=True):
         values[number] = value
+    value_of = values.__getitem__
     died: set[int] = set()
     for place, step in enumerate(plan.start.steps):
-        inputs = [values[number] for number in step.inputs]
+        inputs = list(map(value_of, step.inputs))
         for number in step.last_uses:
             values[number] = DEAD
         if plan.may_die and _is_dead(step, inputs, died):
             died.add(place)
             continue
-        # No variable for the outputs: it would keep an array from being forwarded.
-        _store(
-            values,
-            step.outputs,
-            merged(inputs) if step.operation.role is Role.MERGE else run_step(step, inputs, environment),
-        )
+        outputs = merged(inputs) if step.operation.role is Role.MERGE else run_step(step, inputs, environment)
+        if len(step.outputs) == len(outputs) == 1 and step.outputs[0] is not None:
+            values[step.outputs[0]] = outputs[0]
+        else:
+            _store(values, step.outputs, outputs)
+        del inputs, outputs  # they would keep an array from being forwarded
     return [values[number] for number in plan.results]
 
 
@@ -62,7 +63,9 @@ def run_step(step: Step, inputs: list[Flow], environment: Environment) -> Sequen
         environment.check()
         for place in step.dereferenced:
             arrays[place] = dereferenced(arrays[place])
-        return step.operation.compute(arrays, environment, forwardable(arrays))
+        operation = step.operation
+        free = forwardable(arrays) if operation.takes_memory else NONE
+        return operation.compute(arrays, environment, free)
     except (InvokeError, ModelError, UnsupportedError, CancelledError, TimedOutError) as error:
         raise type(error)(f"{step.node}: {error}") from error
 

@@ -28,10 +28,9 @@ class AddN(OpKernel):
         if not others:
             np.copyto(total, first)
             return
-        with np.errstate(all="ignore"):
-            np.add(first, others[0], out=total)
-            for other in others[1:]:
-                np.add(total, other, out=total)
+        np.add(first, others[0], out=total)
+        for other in others[1:]:
+            np.add(total, other, out=total)
 
 
 REGISTRATIONS = (kernel_class("AddN", AddN, T=NUMBERS),)

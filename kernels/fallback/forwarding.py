@@ -9,7 +9,7 @@ from sys import getrefcount
 
 import numpy as np
 
-_NONE: frozenset[int] = frozenset()
+NONE: frozenset[int] = frozenset()
 # References to an array that nothing but a list holds, as getrefcount counts them: its argument is one.
 _ONLY_LISTED = 2
 
@@ -22,4 +22,4 @@ def forwardable(arrays: list[np.ndarray]) -> frozenset[int]:
         for i in range(len(arrays))
         if getrefcount(arrays[i]) == _ONLY_LISTED and arrays[i].base is None and arrays[i].flags.writeable
     ]
-    return frozenset(free) if free else _NONE
+    return frozenset(free) if free else NONE

@@ -5,14 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, get_type_hints
 
 import numpy as np
 
 from .attributes import KINDS
 from .dtypes import numpy_dtype
-from .kernel import KernelConstruction, KernelContext, OpKernel
+from .kernel import KernelConstruction, KernelContext, OpKernel, check_output
 from .op_metadata import ArgumentTypes
 from .status import InternalError
 
@@ -62,21 +62,44 @@ class FunctionKernel(OpKernel):
 
     def __init__(self, construction: KernelConstruction, function: PureFunction) -> None:
         super().__init__(construction)
-        self._function = function
         keywords = _keywords(function)
-        self._attributes = _attributes(construction, keywords)
+        attributes = _attributes(construction, keywords)
+        self._function = partial(function, **attributes) if attributes else function
         self._wants_context = keywords.wants_context
         # A list is one argument: the flat inputs are cut by these sizes, None for a single tensor.
         self._sizes = [len(i.types) if i.is_list else None for i in construction.inputs]
+        self._has_lists = any(size is not None for size in self._sizes)
+        self._is_single = len(construction.outputs) == 1 and not construction.outputs[0].is_list
+        # Whether it reads nothing but its inputs, so that outputs_of runs it.
+        self.is_pure = not keywords.wants_context
+
+    @cached_property
+    def _dtypes(self) -> list[np.dtype]:
+        return [numpy_dtype(type) for type in self.construction.output_types]
 
     def compute(self, context: KernelContext) -> None:
-        arguments = _grouped(context.inputs, self._sizes)
-        extra = {"context": context} if self._wants_context else {}
-        with np.errstate(all="ignore"):
-            result = self._function(*arguments, **self._attributes, **extra)
-        for index, value in enumerate(_flat(self.construction, result)):
-            dtype = numpy_dtype(context.output_types[index])
-            context.set_output(index, _array(value, dtype))
+        for index, value in enumerate(self._results(context.inputs, context)):
+            context.set_output(index, value)
+
+    def outputs_of(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The outputs of a pure kernel, without a context; InternalError for one of a wrong type."""
+        found = self._results(inputs, None)
+        if [value.dtype for value in found] == self._dtypes:
+            return found
+        for index, (value, dtype) in enumerate(zip(found, self._dtypes, strict=True)):
+            check_output(self.construction.op, index, value, dtype)
+        return found
+
+    def _results(self, inputs: Sequence[np.ndarray], context: KernelContext | None) -> list[np.ndarray]:
+        arguments = _grouped(inputs, self._sizes) if self._has_lists else inputs
+        if self._wants_context:
+            result = self._function(*arguments, context=context)
+        else:
+            result = self._function(*arguments)
+        if self._is_single and isinstance(result, np.ndarray):
+            return [result]
+        values = _flat(self.construction, result)
+        return [_array(value, dtype) for value, dtype in zip(values, self._dtypes, strict=True)]
 
 
 def _array(value: object, dtype: np.dtype) -> np.ndarray:

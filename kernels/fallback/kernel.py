@@ -50,6 +50,11 @@ class KernelConstruction:
     def outputs(self) -> tuple[ArgumentTypes, ...]:
         return self.metadata.outputs(self.attributes)
 
+    @cached_property
+    def output_types(self) -> list[int]:
+        """The types of all output tensors, lists of tensors one after another."""
+        return [type for output in self.outputs for type in output.types]
+
 
 class OpKernel:
     """A TensorFlow op's computation for one node.
@@ -91,8 +96,8 @@ class KernelContext:
         self.construction = construction
         self.inputs = inputs
         self.environment = environment
-        self._forwardable = set(forwardable)
-        self.output_types = [type for output in construction.outputs for type in output.types]
+        self._forwardable = forwardable
+        self.output_types = construction.output_types
         self.outputs: list[np.ndarray | None] = [None] * len(self.output_types)
 
     def input(self, index: int) -> np.ndarray:
@@ -125,7 +130,7 @@ class KernelContext:
             held = self.inputs[candidate]
             fits = held.dtype == dtype and held.shape == tuple(shape)
             if candidate in self._forwardable and fits and held.flags.writeable:
-                self._forwardable.discard(candidate)
+                self._forwardable -= {candidate}
                 self.outputs[index] = held
                 return held
         return self.allocate_output(index, shape)
@@ -133,20 +138,24 @@ class KernelContext:
     def results(self) -> list[np.ndarray]:
         """All outputs; InternalError when one is missing or of another type than the op's."""
         found: list[np.ndarray] = []
-        for index, (value, type) in enumerate(zip(self.outputs, self.output_types, strict=True)):
+        for index, value in enumerate(self.outputs):
             if value is None:
                 raise InternalError(f"{self.construction.op}: output {index} was not set")
-            if value.dtype != numpy_dtype(type):
-                message = f"output {index} must be {numpy_dtype(type)}, got {value.dtype}"
-                raise InternalError(f"{self.construction.op}: {message}")
+            check_output(self.construction.op, index, value, numpy_dtype(self.output_types[index]))
             found.append(value)
         return found
 
 
+def check_output(op: str, index: int, value: np.ndarray, dtype: np.dtype) -> None:
+    """InternalError for an output of another type than the op's."""
+    if value.dtype != dtype:
+        raise InternalError(f"{op}: output {index} must be {dtype}, got {value.dtype}")
+
+
 def checked_shape(shape: Sequence[int], dtype: np.dtype) -> tuple[int, ...]:
     """The shape of an array that is to be made; an OpError when it is negative or too large."""
-    sizes = tuple(int(size) for size in shape)
-    if any(size < 0 for size in sizes):
+    sizes = tuple(map(int, shape))
+    if min(sizes, default=0) < 0:
         raise InvalidArgumentError(f"sizes must not be negative, got {list(sizes)}")
     wanted = prod(sizes) * max(dtype.itemsize, 1)
     # Linux promises more than there is; half is for what the kernel needs beside the output.

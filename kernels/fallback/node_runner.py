@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...schema.graph_def import NodeDef
 from .dtypes import numpy_dtype, type_name
 from .environment import Environment
+from .function_kernel import FunctionKernel
 from .kernel import KernelConstruction, KernelContext
 from .register import fallback_kernels
 from .registry import KernelRegistry
@@ -32,8 +34,10 @@ class NodeRunner:
             raise
         except ValueError as error:
             raise ModelError(f"{node.op}: attributes do not fit each other: {error}") from error
+        kernel = self._kernel
+        self._pure = kernel if isinstance(kernel, FunctionKernel) and kernel.is_pure else None
         self.input_types = [type for argument in self.construction.inputs for type in argument.types]
-        self.output_types = [type for argument in self.construction.outputs for type in argument.types]
+        self.output_types = self.construction.output_types
 
     def __call__(
         self,
@@ -42,9 +46,18 @@ class NodeRunner:
         forwardable: frozenset[int] = frozenset(),
     ) -> list[np.ndarray]:
         """The outputs; an OpError when the kernel fails."""
+        with np.errstate(all="ignore"):
+            return self.compute(inputs, environment, forwardable)
+
+    def compute(
+        self, inputs: Sequence[np.ndarray], environment: Environment, forwardable: frozenset[int]
+    ) -> list[np.ndarray]:
+        """The same for who has told NumPy not to warn, once for many nodes."""
         self._check(inputs)
-        context = KernelContext(self.construction, inputs, environment, forwardable)
         try:
+            if self._pure is not None:
+                return self._pure.outputs_of(inputs)
+            context = KernelContext(self.construction, inputs, environment, forwardable)
             self._kernel.compute(context)
         except (InvokeError, ModelError, UnsupportedError):
             raise
@@ -59,6 +72,8 @@ class NodeRunner:
         return context.results()
 
     def _check(self, inputs: Sequence[np.ndarray]) -> None:
+        if [value.dtype for value in inputs] == self._input_dtypes:
+            return
         op, types = self.construction.op, self.input_types
         if len(inputs) != len(types):
             raise ModelError(f"{op}: must have {len(types)} inputs, got {len(inputs)}")
@@ -67,6 +82,15 @@ class NodeRunner:
                 raise InvalidArgumentError(
                     f"{op}: input {index} must be {type_name(type)}, got {value.dtype} {list(value.shape)}"
                 )
+
+    @cached_property
+    def _input_dtypes(self) -> list[np.dtype]:
+        return [numpy_dtype(type) for type in self.input_types]
+
+    @property
+    def takes_memory(self) -> bool:
+        """Whether an output may take the memory of an input, as only a kernel with a context can."""
+        return self._pure is None
 
     def delete(self) -> None:
         """The kernel does not run again."""
