@@ -254,9 +254,9 @@ def _calibration(
     from .calibration_data import read_samples
 
     given = data or ranges
-    if not quantizer.need_calibration:
-        if given is not None:
-            raise click.UsageError("--calibrate, --ranges: neither activations nor gptq ask for them")
+    if given is not None and not quantizer.uses_calibration:
+        raise click.UsageError("--calibrate, --ranges: neither activations nor gptq ask for them")
+    if given is None and not quantizer.need_calibration:
         return None
     if ranges is not None:
         return Calibration.load(ranges)

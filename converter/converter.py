@@ -233,4 +233,6 @@ class Converter(KnownSettings):
         return find_failures(self.entries, self._settings())
 
     def _settings(self) -> Settings:
-        return Settings.of(self.target_spec, self.allow_custom_ops)
+        found = Settings.of(self.target_spec, self.allow_custom_ops)
+        keeps = self._quantizes and self.quantization().takes_trained_ranges
+        return replace(found, keeps_fake_quant=keeps)

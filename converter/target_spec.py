@@ -56,12 +56,16 @@ class TargetSpec(KnownSettings):
 
 @dataclass(frozen=True)
 class Settings:
-    """A target spec that was checked, and whether unknown ops may become custom operators."""
+    """A target spec that was checked, and whether unknown ops may become custom operators.
+
+    keeps_fake_quant: each fake quantization becomes one operator with the range, from which scales are taken.
+    """
 
     builtins: bool = True
     select: bool = False
     user_ops: frozenset[str] = frozenset()
     custom_ops: bool = False
+    keeps_fake_quant: bool = False
 
     @classmethod
     def of(cls, spec: TargetSpec, allow_custom_ops: bool) -> Settings:

@@ -121,8 +121,7 @@ def _computed(lowering: Lowering, node: Node, x: LiteTensor, grid: _Grid) -> Lit
 def fake_quant_args(lowering: Lowering, node: Node) -> LiteTensor:
     """The range is of the node's attributes."""
     ends = [np.array(node.real(name), np.float32) for name in ("min", "max")]
-    grid = _grid(ends[0], ends[1], node.integer("num_bits"), node.flag("narrow_range"))
-    return _on_grid(lowering, node, lowering.input(node, 0), grid)
+    return _by_range(lowering, node, ends[0], ends[1])
 
 
 def fake_quant_vars(lowering: Lowering, node: Node) -> LiteTensor:
@@ -130,8 +129,23 @@ def fake_quant_vars(lowering: Lowering, node: Node) -> LiteTensor:
     low, high = (lowering.constant_input(node, i, "the range") for i in (1, 2))
     if low.ndim or high.ndim:
         raise ModelError(f"the range must be scalars, got {list(low.shape)} and {list(high.shape)}")
+    return _by_range(lowering, node, low, high)
+
+
+def _by_range(lowering: Lowering, node: Node, low: np.ndarray, high: np.ndarray) -> LiteTensor:
     grid = _grid(low, high, node.integer("num_bits"), node.flag("narrow_range"))
-    return _on_grid(lowering, node, lowering.input(node, 0), grid)
+    x = lowering.input(node, 0)
+    if lowering.program.settings.keeps_fake_quant:
+        return _trained(lowering, node, x, float(low), float(high))
+    return _on_grid(lowering, node, x, grid)
+
+
+def _trained(lowering: Lowering, node: Node, x: LiteTensor, low: float, high: float) -> LiteTensor:
+    """The operator that only says what range training has found."""
+    check_type(x, TensorType.FLOAT32)
+    narrow = node.flag("narrow_range")
+    options = FakeQuantOptionsT(min=low, max=high, num_bits=node.integer("num_bits"), narrow_range=narrow)
+    return lowering.operator(node, BuiltinOperator.FAKE_QUANT, [x], x.shape, options)
 
 
 def fake_quant_per_channel(lowering: Lowering, node: Node) -> LiteTensor:
@@ -163,6 +177,8 @@ def quantize_and_dequantize(lowering: Lowering, node: Node) -> LiteTensor:
     if any(end.size != 1 or not np.isfinite(end).all() for end in ends):
         raise ModelError(f"the range must be two finite numbers, got {[end.tolist() for end in ends]}")
     low, high = (float(end.reshape(-1)[0]) for end in ends)
+    if lowering.program.settings.keeps_fake_quant:
+        return _trained(lowering, node, x, low, high)
     low, high, scale = _symmetric(low, high, node)
     if node.text("round_mode") == "HALF_UP" and node.integer("num_bits") in _FAKE_QUANT_BITS:
         return _fake_quantized(lowering, node, x, _integer_grid(node, scale))

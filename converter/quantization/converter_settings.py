@@ -14,6 +14,7 @@ from ...lite.model import Model
 from ..flatbuffer import ModelFile
 from .quantizer import Quantizer
 from .recipe import Recipe, scheme_recipe
+from .trained_ranges import trained_model
 
 _INT8, _INT16 = "TFLITE_BUILTINS_INT8", "EXPERIMENTAL_TFLITE_BUILTINS_ACTIVATIONS_INT16_WEIGHTS_INT8"
 _ENDS = ("float32", "int8", "uint8", "int16")
@@ -63,7 +64,9 @@ class Quantization:
         ends = [_type_name(each) for each in (self.inference_input_type, self.inference_output_type)]
         if not set(ends) <= set(_ENDS):
             raise ValueError(f"inference_input_type, inference_output_type: must be of {_ENDS}, got {ends}")
-        scheme = self._scheme()
+        opened = Model(model.content())
+        trained = self.takes_trained_ranges and bool(trained_model(opened).ranges)
+        scheme = self._scheme(trained)
         if scheme not in ("int8", "int16x8") and set(ends) != {"float32"}:
             raise ValueError(
                 "inference_input_type, inference_output_type: must be float32 without integer activations, "
@@ -71,10 +74,10 @@ class Quantization:
             )
         if scheme is None:
             return model
-        quantizer = Quantizer(Model(model.content()), self._recipe(scheme))
+        quantizer = Quantizer(opened, self._recipe(scheme))
         if scheme not in ("int8", "int16x8"):
             return quantizer.quantize().file
-        found = quantizer.calibrate(self.samples())
+        found = None if self.representative_dataset is None else quantizer.calibrate(self.samples())
         made = quantizer.quantize(found, input_type=ends[0], output_type=ends[1])
         if self._is_whole:
             left = [outcome for outcome in made.outcomes if outcome.reason]
@@ -95,8 +98,13 @@ class Quantization:
     def _recipe(self, scheme: str) -> Recipe:
         return scheme_recipe(scheme, per_channel=self.per_channel)
 
-    def _scheme(self) -> str | None:
-        """The scheme's name, None for a float model."""
+    @property
+    def takes_trained_ranges(self) -> bool:
+        """Whether fake quantization of the graph becomes scales."""
+        return bool(self.optimizations) and "float16" not in {_type_name(each) for each in self.types}
+
+    def _scheme(self, trained: bool = False) -> str | None:
+        """The scheme's name, None for a float model; trained tells that the model brings ranges along."""
         names = [str(getattr(each, "value", each)) for each in self.optimizations]
         unknown = set(names).difference(Optimize.__members__)
         if unknown:
@@ -115,7 +123,7 @@ class Quantization:
             raise ValueError(f"supported_types: must be of float16, int8 and float32, got {sorted(types)}")
         if "float16" in types:
             return "float16"
-        if self.representative_dataset is None:
+        if self.representative_dataset is None and not trained:
             if wants_integers:
                 raise ValueError("representative_dataset: must be given for a model of integers, got None")
             return "dynamic"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -19,8 +19,9 @@ from .kernel_limits import within_limits
 from .masks import clip_masks
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
-from .parameters import Parameters, one_scale, range_parameters
+from .parameters import Parameters, one_scale, range_parameters, trained_parameters
 from .propagate import Range, Sets
+from .range_gaps import refusing_gaps, spread_ranges
 from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
 from .scheme import ACTIVATIONS, Integers
 from .scheme import INT8 as INT8_VALUES
@@ -67,11 +68,12 @@ def quantize_activations(
     refuse: Refusal = lambda step: None,
     mending: Mending = PLAIN,
     weight_bits: int = 8,
+    trained: bool = False,
 ) -> Integered:
     """Make every operator that has an integer kernel an integer one, with activations of 8 or 16 bits.
 
     Filters have weight_bits where the operator's kernels take so few, else 8. Raises ModelError that names
-    the tensors which have no range.
+    the tensors which have no range; where trained, operators with such tensors stay float.
     """
     integers = ACTIVATIONS[activation_bits]
     editor = ModelEditor(model)
@@ -79,12 +81,16 @@ def quantize_activations(
     ranges = {**ranges, **clip_masks(editor, TensorType(integers.type), ranges)}
     ranges = {**ranges, **make_integrable(editor, TensorType(integers.type), ranges)}
     graph = FloatGraph(editor)
+    if trained:
+        ranges = spread_ranges(graph, ranges)
+        refuse = refusing_gaps(graph, TensorType(integers.type), ranges, refuse)
     selection = select(graph, TensorType(integers.type), refuse)
-    sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends))
+    sets = Sets(graph, selection, TensorType(integers.type), ranges, _chosen_ends(graph, ends), trained)
     constants = IntegerConstants(
-        graph, integers, per_channel, per_channel_dense, mending.knowledge, weight_bits
+        *(graph, integers, per_channel, per_channel_dense, mending.knowledge, weight_bits), on_grid=trained
     )
-    parameters = _parameters(graph, sets, constants, integers)
+    make = trained_parameters if trained else range_parameters
+    parameters = _parameters(graph, sets, constants, integers, make)
     if integers is INT8_VALUES:
         parameters = within_limits(graph, selection, sets, parameters)
     reasons = {
@@ -104,7 +110,11 @@ def _chosen_ends(graph: FloatGraph, ends: Ends) -> list[Site]:
 
 
 def _parameters(
-    graph: FloatGraph, sets: Sets, constants: IntegerConstants, integers: Integers
+    graph: FloatGraph,
+    sets: Sets,
+    constants: IntegerConstants,
+    integers: Integers,
+    of_range: Callable[[float, float, Integers], Parameters],
 ) -> dict[Site, Parameters]:
     """Those of every tensor of a set."""
     found: dict[Site, Parameters] = {}
@@ -116,7 +126,7 @@ def _parameters(
         elif source.constant is not None:
             made = constants.embedding(source.constant)
         elif (range_ := sets.range(root)) is not None:
-            made = range_parameters(*range_, integers)
+            made = of_range(*range_, integers)
         else:
             unknown += sets.unknown(root)
             continue

@@ -11,6 +11,7 @@ from ...lite.tensor import NUMPY_DTYPES, TensorType
 from .bias_correction import correction
 from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
+from .grid_weights import grid_scales
 from .mending import NOTHING_KNOWN, Knowledge
 from .parameters import (
     MOST_BIAS,
@@ -39,9 +40,9 @@ class IntegerConstants:
     """Makes constants of floats; the same one for the same use of the same constant.
 
     activations are the integers of the operands; filters have weight_bits where kernels take so few, else 8.
-    Dense layers (FULLY_CONNECTED) may have one scale where
-    others have one a channel. widened names the operators whose weights have a larger scale for their bias,
-    weights_db has the SQNR of each channel of filters, by the operators' results.
+    Dense layers (FULLY_CONNECTED) may have one scale where others have one a channel. on_grid tells that
+    filters may lie on a grid, which is kept then. widened names the operators whose weights have a larger
+    scale for their bias, weights_db has the SQNR of each channel of filters, by the operators' results.
     """
 
     def __init__(
@@ -52,8 +53,9 @@ class IntegerConstants:
         per_channel_dense: bool = True,
         knowledge: Knowledge = NOTHING_KNOWN,
         weight_bits: int = 8,
+        on_grid: bool = False,
     ) -> None:
-        self._graph, self._activations = graph, activations
+        self._graph, self._activations, self._on_grid = graph, activations, on_grid
         self._per_channel, self._per_channel_dense = per_channel, per_channel_dense
         self._made: dict[tuple[object, ...], int] = {}
         self._knowledge, self._weight_bits = knowledge, weight_bits
@@ -139,9 +141,13 @@ class IntegerConstants:
     def _filter_scales(self, step: Step, values: np.ndarray, dimension: int, kind: Integers) -> np.ndarray:
         is_dense = step.name == "FULLY_CONNECTED"
         per_channel = self._per_channel and (self._per_channel_dense or not is_dense)
+        rows = np.moveaxis(values, dimension, 0) if per_channel else values[np.newaxis]
+        rows = rows.reshape(len(rows), -1)
+        trained = grid_scales(rows, not per_channel) if self._on_grid else None
+        if trained is not None:
+            return trained
         if kind.bits < 8:
-            rows = np.moveaxis(values, dimension, 0) if per_channel else values[np.newaxis]
-            return least_output_error(rows.reshape(len(rows), -1), kind)
+            return least_output_error(rows, kind)
         axes = tuple(a for a in range(values.ndim) if a != dimension % values.ndim) if per_channel else None
         return magnitude_scales(np.abs(values).max(axis=axes, initial=0.0).reshape(-1), WEIGHTS[8])
 

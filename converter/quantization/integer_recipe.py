@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -10,11 +12,12 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...lite.model import Model
 from .calibration import Calibration
-from .float_graph import FloatGraph, Step
+from .float_graph import FloatGraph, Site, Step
 from .full_integer import Integered, quantize_activations
 from .improve import improved
 from .mending import Mending
 from .model_editor import ModelEditor
+from .propagate import Range
 from .recipe import Recipe
 from .rewrite import FLOAT_ENDS, Ends
 from .scheme import INT8, INT16, UINT8, Integers, Scheme
@@ -68,11 +71,15 @@ def chosen_ends(inputs: str, outputs: str, scheme: Scheme) -> Ends:
 
 
 class IntegerPlan(NamedTuple):
-    """The scheme of operators with integer activations, the model's ends, and what may improve it."""
+    """The scheme of operators with integer activations, the model's ends, and what may improve it.
+
+    trained are ranges that the model itself had: they count whatever was observed.
+    """
 
     scheme: Scheme
     ends: Ends
     improvements: frozenset[str] = frozenset()
+    trained: Mapping[Site, Range] = MappingProxyType({})
 
 
 class IntegerModel(NamedTuple):
@@ -96,7 +103,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
         return quantize_activations(
             model,
-            ranges,
+            {**ranges, **plan.trained},
             scheme.activation_bits,
             per_channel=scheme.per_channel,
             per_channel_dense=scheme.per_channel,
@@ -104,6 +111,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             refuse=refuse,
             mending=mending,
             weight_bits=scheme.weight_bits,
+            trained=bool(plan.trained),
         )
 
     mending = improved(

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...schema.tflite import QuantizationParametersT
-from .scheme import INT8, Integers
+from .scheme import INT8, UINT8, Integers
 
 # A range that is not wider becomes (-_NARROW, _NARROW), and weights have at least half of it.
 _TOLERANCE = 1e-6
@@ -99,6 +99,17 @@ def range_parameters(low: float, high: float, integers: Integers = INT8) -> Para
     if narrow:  # The zero point is a tie, which TensorFlow has upwards.
         return one_scale(scale, (integers.low + integers.high + 1) // 2, integers)
     return one_scale(scale, _zero_point(low32, high32, scale, integers), integers)
+
+
+def trained_parameters(low: float, high: float, integers: Integers = INT8) -> Parameters:
+    """As range_parameters, of a range that training has found: a zero point in the middle goes up.
+
+    Source: TensorFlow counts the integers of fake quantization from 0, where halves go away from it.
+    """
+    if integers.symmetric:
+        return range_parameters(low, high, integers)
+    found = range_parameters(low, high, UINT8)
+    return one_scale(float(found.scale), found.zero_point + integers.low, integers)
 
 
 def one_scale(scale: float, zero_point: int = 0, integers: Integers = INT8) -> Parameters:

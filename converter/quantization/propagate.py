@@ -43,12 +43,17 @@ class Sets:
         type: TensorType,
         ranges: Mapping[Site, Range],
         ends: Iterable[Site] = (),
+        trained: bool = False,
     ) -> None:
-        """ends are tensors that are to be integers whatever touches them."""
+        """ends are tensors that are to be integers whatever touches them.
+
+        With trained ranges, which were chosen for what they cut off, a tensor has that of another one only
+        where nothing else reads it.
+        """
         self._graph = graph
         self._chosen = selection.chosen
         self._type = type
-        self._ranges = ranges
+        self._ranges, self._trained = ranges, trained
         self._parents: dict[Site, Site] = {}
         self._origins: dict[Site, dict[Site, None]] = {}
         self._integer: set[Site] = set()
@@ -125,9 +130,14 @@ class Sets:
             self._union(results[0], other)
         if len(operands) > 1:
             return False
-        if variable:
+        if variable and not self._have_own_ranges(variable[0], results):
             self._inherit(variable[0], results)
         return True
+
+    def _have_own_ranges(self, operand: Site, results: Iterable[Site]) -> bool:
+        """Whether training has chosen other ranges for results than for the operand."""
+        known = [self._ranges.get(site) for site in (operand, *results)]
+        return self._trained and None not in known and len(set(known)) > 1
 
     def _inherit(self, operand: Site, results: Iterable[Site]) -> None:
         """Tie results to the operand, whose range is theirs."""
@@ -170,7 +180,7 @@ class Sets:
     def _is_about_as_wide(self, root: Site, result: Site) -> bool:
         """Whether both sets lose little when they have the hull of their ranges."""
         own, other = self.range(root), self.range(result)
-        if own is None or other is None:
+        if self._trained or own is None or other is None:
             return False
         width = max(own[1], other[1]) - min(own[0], other[0])
         return width <= _MOST_WIDENING * min(own[1] - own[0], other[1] - other[0])

@@ -35,6 +35,7 @@ from .observers import depends_on_order
 from .recipe import Recipe, Rule, load_recipe
 from .report import Report, made_report
 from .scheme import Scheme
+from .trained_ranges import TrainedModel, trained_model
 from .validation import Labels, Validation, parsed_goal, validate
 from .weight_rewrite import Outcome, rewrite_weights, scope_of
 
@@ -132,7 +133,12 @@ class Quantizer:
 
     @property
     def need_calibration(self) -> bool:
-        """Whether the recipe asks for ranges of activations."""
+        """Whether the recipe asks for ranges of activations, and the model does not bring them along."""
+        return self._recipe.uses_hessians or (self.uses_calibration and not self._trained.ranges)
+
+    @property
+    def uses_calibration(self) -> bool:
+        """Whether samples would tell what the recipe asks for."""
         return self._recipe.calibrates
 
     def calibrate(
@@ -195,9 +201,11 @@ class Quantizer:
     ) -> QuantizedModel:
         """The quantized model; one that the recipe leaves as it is has the same operators and values.
 
-        A recipe with integer activations needs a result of calibrate; then float inputs and outputs of the
+        A recipe with integer activations needs a result of calibrate, or a model with ranges that training
+        has found (FAKE_QUANT, or QUANTIZE and DEQUANTIZE); then float inputs and outputs of the
         model may become int8 or uint8 (int16 with such activations). improve is none, bias, equalize or
-        all, and measured on samples; without it all is done that the result's samples allow. Raises
+        all, and measured on samples; without it all is done that the result's samples allow, and nothing to a
+        model that was trained for its integers. Raises
         ModelError for a recipe without rules, for a rule whose regex no operator has, and for what the ranges
         do not have.
         """
@@ -213,14 +221,17 @@ class Quantizer:
         integer: IntegerModel | None = None
         scheme = activation_scheme(self._recipe)
         if scheme is not None:
-            if calibration_result is None:
+            trained = self._trained.ranges
+            if calibration_result is None and not trained:
                 raise ModelError(
                     "recipe: it asks for integer activations, whose ranges come from data: quantize() must "
                     "be given what calibrate(data) returns"
                 )
             ends = chosen_ends(input_type, output_type, scheme)
-            plan = IntegerPlan(scheme, ends, chosen_improvements(improve, calibration_result))
-            integer = quantize_by(self._recipe, plan, self._source_model, calibration_result)
+            ranges = Calibration("minmax", {}, {}) if calibration_result is None else calibration_result
+            what = "none" if trained and improve is None else improve
+            plan = IntegerPlan(scheme, ends, chosen_improvements(what, ranges), trained)
+            integer = quantize_by(self._recipe, plan, self._source_model, ranges)
             editor, outcomes = integer.editor, integer.outcomes
         elif (input_type, output_type) != ("float32", "float32"):
             raise UnsupportedError(
@@ -274,7 +285,14 @@ class Quantizer:
     @property
     def _source_model(self) -> Model:
         """The float model that is calibrated and quantized."""
-        return self._widened_model if activation_scheme(self._recipe) is None else self._simplified_model
+        if activation_scheme(self._recipe) is None:
+            return self._widened_model
+        return self._trained.model if self._trained.ranges else self._simplified_model
+
+    @cached_property
+    def _trained(self) -> TrainedModel:
+        """The widened model as training for integers has made it."""
+        return trained_model(self._widened_model)
 
     @cached_property
     def _simplified_model(self) -> Model:

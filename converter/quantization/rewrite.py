@@ -149,17 +149,25 @@ class _SubgraphRewrite:
             t = step.outputs[place]
             parameters = self._parameters(t)
             fixed = rule.fixed(parameters.integers.type)
-            given[place] = self._give(t, one_scale(*fixed, parameters.integers) if fixed else parameters)
+            computed = one_scale(*fixed, parameters.integers) if fixed else parameters
+            given[place] = self._give(t, self._moved(step, rule) or computed)
         options: Any = step.operator.builtin_options
         if hasattr(options, "pot_scale_int16"):
             options.pot_scale_int16 = False  # scales are no powers of two, but for some by chance
         self._emit(step, given)
         self._editor.set_operator(self._subgraph, step.operator)
 
+    def _moved(self, step: Step, rule: Constraint) -> Parameters | None:
+        """The parameters that an operator's only operand has, and its results with it."""
+        operands = step.operand_sites()
+        is_one = rule.tied and len(operands) == 1 and not self._plan.graph.is_constant(operands[0])
+        return self._plan.parameters(operands[0]) if is_one else None
+
     def _operand(self, step: Step, rule: Constraint, place: int) -> int:
         """The integer tensor for an operand, of the result's scale where that has to be the same."""
         t, results = step.inputs[place], step.result_sites()
         wanted = self._plan.parameters(results[0]) if rule.tied and results else None
+        wanted = self._moved(step, rule) or wanted
         if self._plan.graph.is_constant(self._site(t)):
             return self._plan.constants.operand(step, place, wanted, self._plan.parameters)
         if wanted is None or _same(self._parameters(t), wanted):
