@@ -109,9 +109,12 @@ def set_constant(context: Context, tensor: Tensor, values: np.ndarray) -> None:
 def is_small_constant(inputs: Iterable[Tensor], y: Tensor, shape: Shape) -> bool:
     """Whether to compute an output of this shape in prepare: its inputs are constant, and it is small.
 
-    Such are the shapes that models put together from parts of other shapes.
+    Such are the shapes that models put together from parts of other shapes. A variable is set anew in each
+    run, as what reads it may write to it.
     """
     dtype = NUMPY_DTYPES.get(y.type)
-    if dtype is None or int(np.prod(shape, dtype=np.float64)) * dtype.itemsize > MOST_KNOWN_BYTES:
+    if dtype is None or y.is_variable:
+        return False
+    if int(np.prod(shape, dtype=np.float64)) * dtype.itemsize > MOST_KNOWN_BYTES:
         return False
     return all(x.is_constant for x in inputs)

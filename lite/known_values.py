@@ -45,6 +45,9 @@ def _is_known(context: NodeContext, node: Node) -> bool:
     tensors = context.tensors
     results = [tensors[t] for t in node.outputs if t >= 0]
     return all(
-        y.type in _TYPES and y.allocation_type is AllocationType.ARENA_RW and y.nbytes <= MOST_KNOWN_BYTES
+        y.type in _TYPES
+        and y.allocation_type is AllocationType.ARENA_RW
+        and not y.is_variable
+        and y.nbytes <= MOST_KNOWN_BYTES
         for y in results
     ) and all(tensors[t].is_constant for t in node.inputs if t >= 0)

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from ...kernels.fallback.variable import dereferenced
 from ...lite.cancellation import Cancellation
 from ...lite.errors import CancelledError, ModelError, TimedOutError
 from ..saved_model.model_folder import ModelFolder
-from .body import Endpoint, graph_body
+from .body import Body, Endpoint, graph_body
 from .feeds import fed_array
 from .frames import LoopRun
 from .function_body import FunctionLibrary
@@ -28,13 +29,16 @@ from .graph_source import GraphSource, runnable
 from .local_files import AssetFiles, LocalFiles
 from .nearest_name import nearest
 from .operations import Flow
-from .optimized_body import GraphOptimizer, moved, optimizer_config
 from .plan import Plan
 from .plan_builder import PlanBuilder
 from .sequence import alive, run_in_order
 
 # Functions that call functions, and so on.
 _DEEPEST_CALL = 50
+
+if TYPE_CHECKING:
+    from ...schema.graph_def import GraphDef
+    from .optimized_body import GraphOptimizer
 
 
 class GraphRunner:
@@ -78,8 +82,7 @@ class GraphRunner:
         self._library = FunctionLibrary(definition.library.function, registry)
         self._body = graph_body(definition.node)
         self._builder = PlanBuilder(self._library, registry)
-        config = optimizer_config(optimize)
-        self._optimizer = None if config is None else GraphOptimizer(definition, config, plugins)
+        self._optimizer = _optimizer(definition, optimize, plugins)
         self._producer = definition.versions.producer
         self._resources = ResourceManager()
         self._files = _files(source.folder, allow_files)
@@ -196,8 +199,8 @@ class GraphRunner:
         self._builder.share_state(old, body)
         return self._builder.plan(
             body,
-            [moved(old, body, endpoint) for endpoint in given],
-            [moved(old, body, endpoint) for endpoint in results],
+            [_moved(old, body, endpoint) for endpoint in given],
+            [_moved(old, body, endpoint) for endpoint in results],
             [body.places[old.nodes[place].name] for place in targets],
         )
 
@@ -270,3 +273,17 @@ def run_graph(
     """
     runner = GraphRunner(graph, None, signature, allow_files, plugins, prefer_plugin_kernels, optimize)
     return runner.run(feeds, fetches, timeout_s=timeout_s)
+
+
+def _optimizer(definition: GraphDef, optimize: object, plugins: Iterable[object]) -> GraphOptimizer | None:
+    if optimize is False or optimize is None:
+        return None
+    # Imported for those that ask for it.
+    from .optimized_body import GraphOptimizer, optimizer_config
+
+    return GraphOptimizer(definition, optimizer_config(optimize), plugins)
+
+
+def _moved(old: Body, new: Body, endpoint: Endpoint) -> Endpoint:
+    """The endpoint in another body that has the node by its name."""
+    return Endpoint(new.places[old.nodes[endpoint.node].name], endpoint.port)

@@ -15,14 +15,12 @@ from ..transforms.purity import is_stateless
 from .body import Body, Endpoint, graph_body
 
 
-def optimizer_config(optimize: object) -> OptimizerConfig | None:
-    """What GraphRunner's `optimize` means: None for False, else a config of target "numlite" but for a
-    config or dictionary, which is taken as it is. ValueError for anything else.
+def optimizer_config(optimize: object) -> OptimizerConfig:
+    """What GraphRunner's `optimize` means: a config of target "numlite", but for a config or dictionary,
+    which is taken as it is. ValueError for anything else.
 
     Declared shapes of feeds are checked when they are fed, so they are trusted.
     """
-    if optimize is False or optimize is None:
-        return None
     if optimize is True or optimize == "aggressive":
         config = OptimizerConfig(target="numlite", assume_valid_feeds=True, min_graph_nodes=-1)
         return config if optimize is True else config.aggressive()
@@ -84,8 +82,3 @@ def _has_state(definition: GraphDef) -> bool:
 
 def _text(body: Body, endpoint: Endpoint) -> str:
     return f"{body.nodes[endpoint.node].name}:{endpoint.port}"
-
-
-def moved(old: Body, new: Body, endpoint: Endpoint) -> Endpoint:
-    """The endpoint in another body that has the node by its name."""
-    return Endpoint(new.places[old.nodes[endpoint.node].name], endpoint.port)

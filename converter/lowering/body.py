@@ -40,6 +40,7 @@ def lower_body(lowering: Lowering, outputs: Sequence[Value], tokens: Sequence[Va
     failed, ModelError for a node that breaks its op's rules.
     """
     failed = False
+    lowering.wanted = frozenset(outputs)
     for node in ordered(outputs, tokens, lowering.values, lowering.program.effects):
         if not _lower_node(lowering, node):
             failed = True

@@ -16,6 +16,7 @@ from ..lite_graph import LiteGraph, LiteTensor
 from ..operator_rules.equal_operators import remove_dead_code
 from ..partial_shape import joined
 from .body import function_named, lower_function
+from .composites.register import composite_results
 from .led_list import lead_on, led, may_be_empty, without_leading
 from .lowering import Lowering, Rule
 from .tensor_list import ReservedList
@@ -326,9 +327,15 @@ def _check_condition(test: LiteGraph) -> None:
 
 
 def call(lowering: Lowering, node: Node) -> list[LiteTensor]:
-    """The results of the function, whose operators become part of the graph."""
+    """The results of the function, whose operators become part of the graph.
+
+    Those of what the function says it implements, where it computes that.
+    """
     is_legacy = node.op in lowering.program.functions
     function = function_named(lowering.program, node.op if is_legacy else node.function("f").name)
+    made = composite_results(lowering, node, function)
+    if made is not None:
+        return made
     lowering.program.outcomes[lowering.name(node)] = "inlined"
     prefix = f"{lowering.name(node)}/"
     return lower_function(lowering.program, function, lowering.inputs(node), lowering.graph, prefix)

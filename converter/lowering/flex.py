@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def as_tensorflow_op(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     if settings.select and is_flex_op(lowering, node.op):
         return _custom(lowering, node, f"Flex{node.op}", options_of(node_def_of(node)))
     if settings.custom_ops:
-        return _custom(lowering, node, node.op, _custom_options(node))
+        return _custom(lowering, node, node.op, flexbuffer_map(node.attributes))
     return None
 
 
@@ -84,8 +85,8 @@ def node_def_of(node: Node) -> NodeDef:
     return node_def
 
 
-def _custom_options(node: Node) -> bytes:
-    """A flexbuffer map of the attributes: numbers, texts, types, and lists of these; others are left out.
+def flexbuffer_map(attributes: Mapping[str, Attribute]) -> bytes:
+    """A flexbuffer map of attributes: numbers, texts, types, and lists of these; others are left out.
 
     Source: TensorFlow compiler/mlir/lite/flatbuffer_export.cc, CreateFlexBuilderWithNodeAttrs.
     """
@@ -93,7 +94,7 @@ def _custom_options(node: Node) -> bytes:
 
     builder = flexbuffers.Builder()
     with builder.Map():
-        for name, value in sorted(node.attributes.items()):
+        for name, value in sorted(attributes.items()):
             if name.startswith("_"):
                 continue
             if isinstance(value, tuple) and value and all(_is_plain(item) for item in value):

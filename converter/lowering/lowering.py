@@ -41,6 +41,8 @@ class Lowering:
         # The function that the nodes are of, "" for the graph itself.
         self.scope = scope
         self.values: dict[Value, LiteTensor] = {}
+        # The results of the body; nodes need not use them.
+        self.wanted: frozenset[Value] = frozenset()
         self._inferred: dict[Node, Inferred] = {}
 
     def name(self, node: Node, suffix: str = "") -> str:

@@ -15,6 +15,10 @@ class OperatorRewriter(Rewriter[LiteOperator]):
 
     block: LiteGraph
 
+    def is_open(self, node: LiteOperator) -> bool:
+        """Not one that sets variables which others go on with: it runs each time, for them alone."""
+        return not any(tensor.is_variable and tensor.users for tensor in node.results)
+
     def become(
         self,
         operator: LiteOperator,

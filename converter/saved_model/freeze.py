@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...lite.errors import ModelError
+from ..declared import composites
 from ..ir.attributes import ShapeAttr
 from ..ir.dense import dense_attr
 from ..ir.module import Module
@@ -43,7 +44,7 @@ def freeze(model: SavedModel, chosen: Signature, others: Sequence[Signature]) ->
     alongside = nodes.holder([nodes.value(t.tensor) for other in others for t in other.outputs.values()])
     start = nodes.holder([], [nodes.nodes[init].control] if init else [])
     inputs = nodes.holder([nodes.value(t.tensor) for t in chosen.inputs.values()])
-    inline_calls(module)
+    inline_calls(module, composites(module.functions.values()))
     copy_shared_functions(module)
     stored = stored_parts(model.meta_graph, model.checkpoint)
     session = Session(module, stored, model.checkpoint, model.folder)

@@ -67,3 +67,23 @@ def test_numbers_from_a_generator_are_drawn_in_each_run() -> None:
         interpreter.invoke()
         drawn.append(interpreter.get_tensor(y))
     assert not np.array_equal(*drawn)
+
+
+def test_a_variable_that_a_node_sets_is_set_in_each_run() -> None:
+    """The RNN goes on in its state, which an UNPACK of constants sets before."""
+    b = ModelBuilder()
+    x, y = b.tensor((1, 3, 2), name="x"), b.tensor((1, 3, 4))
+    state, sizes = b.tensor((1, 4), is_variable=True), tflite.UnpackOptionsT(num=1)
+    b.op(BuiltinOperator.UNPACK, [b.constant(np.ones((1, 1, 4), np.float32))], [state], sizes)
+    weights = [b.constant(np.full(shape, 0.5, np.float32)) for shape in ((4, 2), (4, 4), (4,))]
+    options = tflite.SequenceRNNOptionsT(fused_activation_function=tflite.ActivationFunctionType.TANH)
+    b.op(BuiltinOperator.UNIDIRECTIONAL_SEQUENCE_RNN, [x, *weights, state], [y], options)
+    interpreter = Interpreter(model_content=b.build([x], [y]))
+    interpreter.allocate_tensors()
+    results = []
+    for _ in range(3):
+        interpreter.set_tensor(x, np.full((1, 3, 2), 0.25, np.float32))
+        interpreter.invoke()
+        results.append(interpreter.get_tensor(y))
+    np.testing.assert_allclose(results[0][0, 0], np.tanh(0.25 + 2 + 0.5), rtol=1e-6)
+    np.testing.assert_array_equal(results[1:], results[:1] * 2)

@@ -570,3 +570,19 @@ def test_real_models_give_what_tensorflow_gives(index: Path) -> None:
                 np.testing.assert_allclose(value, wanted, **text["tol"])
             else:
                 assert value.tobytes() == wanted.tobytes() or (value == wanted).all()
+
+
+def test_calls_of_what_may_be_an_operator_stay_calls(tmp_path: Path) -> None:
+    meta_graph, graph = new_model()
+    add(graph, "Placeholder", "x", dtype=FLOAT)
+    for name, says in (("plain", ""), ("known", "embedding_matmul"), ("lstm", "lstm_0a"), ("gru", "gru_0a")):
+        made = function(graph, name, {"a": FLOAT}, {"r": (FLOAT, "b:y:0")})
+        add(made, "Neg", "b", "a", T=FLOAT)
+        made.attr["api_implements" if "_0" in says else "_implements"].s = says.encode()
+        add(graph, "PartitionedCall", f"call_{name}", "x", f=Func(name), Tin=[FLOAT], Tout=[FLOAT])
+    calls = [node.name for node in graph.node if node.op == "PartitionedCall"]
+    signature(meta_graph, "run", {"x": "x:0"}, {name: f"{name}:0" for name in calls})
+    frozen = loaded(tmp_path, meta_graph).freeze()
+    left = [node.name for node in frozen.graph_def().node if node.op == "PartitionedCall"]
+    assert left == ["call_known", "call_lstm"]
+    assert [y.tolist() for y in Running(frozen)(x=np.float32([3])).values()] == [[-3]] * 4

@@ -1,0 +1,1 @@
+"""Functions that say what they implement, as the operators that do it."""

@@ -1,0 +1,50 @@
+"""What functions say they implement, by name, and what becomes of calls of these."""
+
+from __future__ import annotations
+
+from ....schema.tflite import BuiltinOperator
+from ...declared import composite_name, declared
+from ...ir.attributes import FuncAttr
+from ...ir.module import Function
+from ...ir.node import Node
+from ...lite_graph import LiteTensor
+from ..flex import flexbuffer_map
+from ..lowering import Lowering
+from .call import Composite, CompositeCall
+from .embedding import EMBEDDING
+from .lstm import LSTM
+from .non_max_suppression import NON_MAX_SUPPRESSION
+
+COMPOSITES: dict[str, Composite] = {
+    "embedding_matmul": EMBEDDING,
+    "lstm": LSTM,
+    "non_max_suppression_padded_v2": NON_MAX_SUPPRESSION,
+}
+
+
+def composite_results(lowering: Lowering, node: Node, function: Function) -> list[LiteTensor] | None:
+    """The results of a call by the operators of what its function says it implements; None without such.
+
+    Of the names of the table only what the body was seen to compute; a function that is to be one custom
+    operator (tfl_fusable_op) is one wherever these are allowed.
+    """
+    name = composite_name(function)
+    if name in COMPOSITES:
+        return COMPOSITES[name].lowered(CompositeCall(lowering, node, function))
+    if name and lowering.program.settings.custom_ops:
+        return _custom(lowering, node, function, name)
+    return None
+
+
+def _custom(lowering: Lowering, node: Node, function: Function, name: str) -> list[LiteTensor]:
+    """A custom operator of the name, whose options are a flexbuffer map of the name's attributes.
+
+    Source: TensorFlow compiler/mlir/lite/transforms/prepare_composite_functions_tf.cc, tfl_fusable_op.
+    """
+    held = declared(function)
+    assert isinstance(held, FuncAttr)
+    types = [lowering.result_type(node, i) for i in range(len(node.results))]
+    results = lowering.results(node, [getattr(t, "shape", None) for t in function.result_types], types)
+    operator = lowering.add(node, BuiltinOperator.CUSTOM, lowering.inputs(node), results)
+    operator.custom_code, operator.custom_options = name, flexbuffer_map(held.attributes)
+    return results
