@@ -128,13 +128,17 @@ def _arithmetic(name: str, function: ArrayFunction | None = None) -> Registratio
 
 
 def _clamped(function: ArrayFunction, limits: tuple[float, float]) -> ArrayFunction:
-    """The function with its float16 and uint32 results kept within limits."""
+    """The function with its float16 and uint32 results kept within limits.
+
+    What is no number becomes the low limit, where there are limits, as in XNNPACK.
+    """
 
     def clamped(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = function(a, b)
         low, high = limits
         if a.dtype == np.float16:
-            return np.clip(values, np.float16(low), np.float16(high))
+            clamped = np.fmin(np.fmax(values, np.float16(low)), np.float16(high))
+            return values if limits == (-np.inf, np.inf) else clamped
         if a.dtype == np.uint32:
             return np.clip(values, 0, None if high == np.inf else np.uint32(high))
         return values

@@ -13,6 +13,7 @@ from ..schema.flatbuffer import array_at, string_at
 from ..schema.operator_code import options_of
 from .errors import ModelError, PrepareError, StateError, UnsupportedError
 from .graph_check import outside
+from .memory import allocate
 from .node import Node
 from .quantization import Quantization, quantization_fault
 from .shape_check import checked_shape
@@ -104,6 +105,8 @@ class _Tensors:
             )
         number = _U32(data, at + buffer)[0] if buffer else 0
         values = self._model.buffer(number, tensor.alignment) if number else None
+        if values is None and number and sparsity and not is_written:
+            values = allocate(0)  # a sparse constant of which no element is stored
         if values is not None:
             if sparsity:
                 tensor.sparsity = self._tables[index].sparsity  # of others it says nothing

@@ -26,6 +26,7 @@ from tests.fuzzing.descriptions import DESCRIPTIONS
 from tests.fuzzing.driver import main
 from tests.fuzzing.flex_models import FLEX
 from tests.fuzzing.graphs import GRAPH_TEXTS, GRAPHS, TFG
+from tests.fuzzing.keras_files import KERAS
 from tests.fuzzing.models import MODELS
 from tests.fuzzing.onnx_models import ONNX
 from tests.fuzzing.saved_models import SAVED
@@ -34,7 +35,7 @@ from tests.fuzzing.stablehlo_programs import STABLEHLO
 from tests.fuzzing.string_models import STRINGS
 
 _MODELS = (MODELS, STRINGS, FLEX, DESCRIPTIONS, COMPILED)
-_GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS, ONNX, STABLEHLO)
+_GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS, ONNX, STABLEHLO, KERAS)
 KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, METADATA, CACHES)}
 
 if __name__ == "__main__":

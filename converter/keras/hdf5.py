@@ -83,7 +83,10 @@ class Group:
                     yield f"{name}/{path}", array
 
     def has(self, attribute: str) -> bool:
-        return attribute in self._group.attrs
+        try:
+            return attribute in self._group.attrs
+        except _FAULTS as error:
+            raise self._fault(error) from error
 
     def attribute(self, name: str) -> object:
         """An attribute, None when there is none."""

@@ -159,7 +159,9 @@ def dynamic_update_slice(x: np.ndarray, update: np.ndarray, indices: np.ndarray)
 
 
 def write_slice(target: np.ndarray, taken: StridedIndex, value: np.ndarray) -> None:
-    """Put value, broadcast to the slice's shape, where the slice reads."""
+    """Put value, broadcast to the slice's shape, where the slice reads; any value where that is nothing."""
+    if 0 in taken.shape:
+        return
     try:
         spread = np.broadcast_to(value, taken.shape)
     except ValueError:

@@ -73,6 +73,7 @@ CASES = [
         ("blocks", (8, 8), (2, 4)),
         ("rows-without-elements", (8, 2), None),
         ("blocks-without-elements", (8, 4), (2, 4)),
+        ("nothing-stored", (2, 4), (2, 4)),
     )
     for dtype in (np.float32, np.int8)
 ]

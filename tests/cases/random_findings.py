@@ -383,4 +383,19 @@ CASES = [
         ),
         version=3,
     ),
+    # What is no number comes out of the clamp as its low end.
+    *(
+        _case(
+            "DIV",
+            [Kind((4,), np.float16)] * 2,
+            Kind((4,), np.float16),
+            [np.array([0, 3, -9, 7], np.float16), np.array([0, 2, 3, 0], np.float16)],
+            tflite.DivOptionsT(fused_activation_function=fused),
+            litert_reference=Refuses("only supports"),
+        )
+        for fused in (
+            *(tflite.ActivationFunctionType.NONE, tflite.ActivationFunctionType.RELU),
+            *(tflite.ActivationFunctionType.RELU6, tflite.ActivationFunctionType.RELU_N1_TO_1),
+        )
+    ),
 ]

@@ -88,6 +88,11 @@ KNOWN = (
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ, at \([1-9]",
         "TensorFlow's kernel keeps resized rows of the image before",
     ),
+    Known(
+        ("RequantizePerChannel", "RequantizationRangePerChannel"),
+        r"^differs: run_graph: [^#]*must have an element for each channel",
+        "TensorFlow does not look at the channels, and takes a range for each so many elements",
+    ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 

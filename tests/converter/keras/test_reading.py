@@ -240,6 +240,15 @@ def test_damaged_files_end_in_clear_errors(make: object) -> None:
             assert str(error)
 
 
+def test_a_root_that_is_no_group_is_a_damaged_file() -> None:
+    content = bytearray(weights_file(DENSE))
+    header = int.from_bytes(content[64:72], "little")  # of the root, which the superblock names
+    assert content[header + 16] == 0x11  # its first message: the table of its names
+    content[header + 16] = 0
+    with pytest.raises(ModelError, match="damaged HDF5 file"):
+        Converter.from_keras_file(bytes(content), config=json.dumps(DENSE["config"]))
+
+
 def hdf5_of(fill: object) -> bytes:
     assert callable(fill)
     stored = io.BytesIO()

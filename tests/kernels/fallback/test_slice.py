@@ -46,6 +46,15 @@ def test_one_element_is_taken_whatever_the_other_masks_say() -> None:
     )
 
 
+def test_any_value_fits_a_slice_of_nothing() -> None:
+    x, places = np.ones((4, 1, 6), np.float32), [np.array([1, 1], np.int32)] * 2
+    value = np.zeros((5, 2, 1), np.float32)
+    (y,) = run(
+        "TensorStridedSliceUpdate", [x, *places, np.array([1, 1], np.int32), value], T="f32", Index="i32"
+    )
+    np.testing.assert_array_equal(y, x)
+
+
 def test_one_string() -> None:
     assert strided(strings([b"a", b"b"]), [1], [2], [1], shrink_axis_mask=1)[()] == b"b"
 
