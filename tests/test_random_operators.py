@@ -6,15 +6,21 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
+from numlite import interpreter as numlite_api
 from numlite.kernels.operators import OPERATORS
+from numlite.schema import tflite
 
+from .cases.single_op import Kind, single_op
 from .random_operators import ENTRIES, attempt, trial_of
 from .random_ops.entry import difference
 from .random_ops.known import KNOWN
-from .random_ops.litert_process import LiteRT, Outcome
+from .random_ops.litert_process import LiteRT, Outcome, run
+from .random_ops.one_op import Trial
+from .random_ops.unclamped import agrees_unclamped
 
 SCRIPT = Path(__file__).with_name("random_operators.py")
 needs_litert = pytest.mark.skipif(
@@ -41,6 +47,29 @@ def test_differences_are_told() -> None:
     floats = np.array([1, np.nan], np.float32)
     assert difference(entry, outcome(floats), outcome(floats * np.float32(1 + 1e-7))) == ""
     assert difference(entry, outcome(floats), outcome(np.array([1, 2], np.float32))) != ""
+
+
+class Shifted:
+    """What gives numlite's results, and something on top."""
+
+    def __init__(self, by: float) -> None:
+        self.by = by
+
+    def run(self, trial: Trial, resolver: str) -> Outcome:
+        found = run(numlite_api, trial, resolver)
+        return Outcome([[y + y.dtype.type(self.by) for y in outputs] for outputs in found.outputs])
+
+
+@pytest.mark.parametrize(
+    ("activation", "by", "agrees"), [("RELU", 1e-4, True), ("RELU", 1.0, False), ("NONE", 1e-4, False)]
+)
+def test_what_an_activation_hides_is_looked_at_without_it(activation: str, by: float, agrees: bool) -> None:
+    options = tflite.AddOptionsT(fused_activation_function=tflite.ActivationFunctionType[activation])
+    content = single_op(tflite.BuiltinOperator.ADD, [Kind((3,))] * 2, Kind((3,)), options)
+    x = np.array([-1000, 0, 1], np.float32)
+    trial = Trial(content, ((x, x),), "float32[3]")
+    litert = cast("LiteRT", Shifted(by))
+    assert agrees_unclamped(litert, trial, "AUTO", ENTRIES["ADD"]) == agrees
 
 
 def test_what_litert_refuses_is_no_difference() -> None:

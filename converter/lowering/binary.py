@@ -81,24 +81,26 @@ def _rule(code: BuiltinOperator) -> Rule:
 
 
 def _equality(code: BuiltinOperator) -> Rule:
+    """With incompatible_shape_error off, open sizes that do not fit are an error when the model runs."""
+
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
         a, b = lowering.input(node, 0), lowering.input(node, 1)
-        if not node.flag("incompatible_shape_error") and not _fit(a.shape, b.shape):
-            raise UnsupportedError("operands that need not fit together (incompatible_shape_error is false)")
+        if not node.flag("incompatible_shape_error") and not _may_fit(a.shape, b.shape):
+            raise UnsupportedError(
+                "operands of shapes that do not broadcast (incompatible_shape_error is false)"
+            )
         return binary(lowering, node, code, a, b)
 
     return rule
 
 
-def _fit(a: PartialShape, b: PartialShape) -> bool:
-    """Whether the shapes are known to broadcast, whatever their unknown sizes are."""
-    if () in (a, b):
-        return True
+def _may_fit(a: PartialShape, b: PartialShape) -> bool:
+    """Whether the shapes broadcast for some of their unknown sizes."""
     if a is None or b is None:
-        return False
+        return True
     # The shorter one's missing axes are 1, which fits.
     pairs = zip(reversed(a), reversed(b), strict=False)
-    return all(1 in pair or (pair[0] == pair[1] and -1 not in pair) for pair in pairs)
+    return all(pair[0] == pair[1] or 1 in pair or -1 in pair for pair in pairs)
 
 
 def _of_float(compute: Callable[[Lowering, Node, LiteTensor, LiteTensor], LiteTensor]) -> Rule:

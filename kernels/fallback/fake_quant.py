@@ -41,7 +41,8 @@ def _nudged(op: str, low: np.ndarray, high: np.ndarray, steps: Steps) -> _Nudged
     least, most = np.float32(steps.narrow_range), np.float32((1 << steps.num_bits) - 1)
     scale = (high - low) / (most - least)
     zero = least - low / scale
-    rounded = np.clip(np.floor(zero + np.float32(0.5)), least, most)
+    # What is no number (an infinite min) is 0 as TensorFlow's integer.
+    rounded = np.where(np.isnan(zero), 0, np.clip(np.floor(zero + np.float32(0.5)), least, most))
     return _Nudged((least - rounded) * scale, (most - rounded) * scale, scale, (low == 0) & (high == 0))
 
 

@@ -22,9 +22,8 @@ class Entry:
 
     nan tells whether NaN may stand where LiteRT has a number or the other way round: results of
     instructions that take the first of two operands. hybrid is atol of float operators by int8 weights
-    whose large sums cancel, which an activation hides; clamped that of operators whose activation hides how
-    large their sums are. With nudges results of such weights may be farther
-    apart where one moves as far for inputs that differ in the last bit (nudged.py).
+    whose large sums cancel. What a fused activation hides, unclamped.py looks at. With nudges results of such
+    weights may be farther apart where one moves as far for inputs that differ in the last bit (nudged.py).
     """
 
     make: Make
@@ -32,14 +31,11 @@ class Entry:
     atol: float = 1e-6
     nan: bool = False
     hybrid: float = 0.0
-    clamped: float = 0.0
     nudges: bool = False
     random: bool = False  # results are drawn: only shapes and types are compared
 
     def of(self, trial: Trial) -> Entry:
         """What holds for one trial."""
-        if self.clamped and re.search("RELU6|RELU_N1_TO_1|TANH", trial.told):
-            return replace(self, atol=self.clamped, clamped=0.0).of(trial)
         if re.search(r"-hybrid-|^(?=.*float32\[)(?=.*int8\()", trial.told):
             return replace(self, atol=max(self.atol, self.hybrid))
         return replace(self, nudges=False)

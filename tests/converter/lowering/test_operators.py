@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
-from numlite.lite.errors import UnsupportedError
+from numlite.lite.errors import PrepareError, UnsupportedError
 from numlite.schema.graph_def import AttrValue
 
 from ..graphs import checked, operators, run_litert, run_numlite
@@ -321,7 +321,18 @@ def test_bounds_of_int64_that_are_computed_stay(op: str, run) -> None:
     np.testing.assert_array_equal(y, np.pad(X, ((1, 0), (0, 2))) if op == "Pad" else X[1:3, 1:4])
 
 
-@pytest.mark.parametrize(("shape", "other"), [((-1, 4), ()), ((3, 4), (3, 1)), ((2, 3, 4), (3, 4))], ids=str)
+@pytest.mark.parametrize(
+    ("shape", "other"),
+    [
+        ((-1, 4), ()),
+        ((3, 4), (3, 1)),
+        ((2, 3, 4), (3, 4)),
+        ((-1, 4), (-1, 4)),
+        ((-1,), (-1, 4)),
+        ((3, 4), (-1,)),
+    ],
+    ids=str,
+)
 def test_equality_of_operands_that_need_not_fit_but_do(
     shape: tuple[int, ...], other: tuple[int, ...]
 ) -> None:
@@ -330,15 +341,24 @@ def test_equality_of_operands_that_need_not_fit_but_do(
     g.node("NotEqual", "y", a, b, incompatible_shape_error=False)
     model = checked(convert_graph(g.graph_def, ["a", "b"], ["y"]))
     assert operators(model) == ["NOT_EQUAL"]
-    given = [np.ones([max(size, 1) for size in each], np.float32) for each in (shape, other)]
+    given = [np.ones([abs(size) for size in each], np.float32) for each in (shape, other)]
     [y] = run_numlite(model, *given)
     np.testing.assert_array_equal(y, given[0] != given[1])
 
 
-def test_equality_of_operands_that_may_not_fit() -> None:
+def test_equality_of_operands_that_turn_out_not_to_fit_is_an_error() -> None:
     g = GraphBuilder()
     g.node("Equal", "y", g.placeholder("a", [-1]), g.placeholder("b", [-1]), incompatible_shape_error=False)
-    with pytest.raises(UnsupportedError, match="need not fit together"):
+    model = convert_graph(g.graph_def, ["a", "b"], ["y"])
+    with pytest.raises(PrepareError, match="EQUAL"):
+        run_numlite(model, np.ones(2, np.float32), np.ones(3, np.float32))
+
+
+def test_equality_of_operands_that_never_fit_is_refused() -> None:
+    g = GraphBuilder()
+    a, b = g.placeholder("a", [-1, 2]), g.placeholder("b", [3])
+    g.node("Equal", "y", a, b, incompatible_shape_error=False)
+    with pytest.raises(UnsupportedError, match="do not broadcast"):
         convert_graph(g.graph_def, ["a", "b"], ["y"])
 
 

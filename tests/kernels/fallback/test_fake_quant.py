@@ -38,6 +38,13 @@ def test_gradients_that_are_no_numbers_reach_all(bad: float) -> None:
     assert np.isnan(low) and np.isnan(high)
 
 
+def test_all_lies_above_a_range_from_infinity() -> None:
+    gradient = np.arange(1, 8, dtype=np.float32)
+    low, high = np.float32(np.inf), np.float32(1)
+    dx, below, above = run("FakeQuantWithMinMaxVarsGradient", [gradient, X, low, high])
+    assert not dx.any() and below == 0 and above == gradient.sum()
+
+
 def test_a_range_of_nothing_gives_zeros() -> None:
     zero = np.float32(0)
     assert not run("FakeQuantWithMinMaxVars", [X, zero, zero])[0].any()

@@ -37,6 +37,14 @@ def test_cholesky(type: str) -> None:
     np.testing.assert_allclose(lower @ adjoint(lower), x, atol=CLOSE[type])
 
 
+@pytest.mark.parametrize("shape", [(2, 5, 3), (2, 3, 5)])
+def test_an_infinite_regularizer_leaves_zeros(shape: tuple[int, ...]) -> None:
+    (y,) = run(
+        "MatrixSolveLs", [matrices("f64", *shape), matrices("f64", *shape[:2], 4), np.array(np.inf)], T="f64"
+    )
+    np.testing.assert_array_equal(y, np.zeros((2, shape[2], 4)))
+
+
 def test_a_matrix_without_a_cholesky_factor_is_nan_and_the_others_are_not() -> None:
     lower = run("Cholesky", [np.stack([-np.eye(2), 4 * np.eye(2)])], T="f64")[0]
     assert np.isnan(np.tril(lower[0])[[0, 1, 1], [0, 0, 1]]).all()
