@@ -42,4 +42,16 @@ def difference(found: np.ndarray, wanted: np.ndarray, tolerance: Mapping[str, fl
         return ""
     first = tuple(int(i) for i in np.argwhere(wrong)[0])
     count = np.count_nonzero(wrong)
-    return f"{count} of {wanted.size} differ, at {first}: {found[first]!r}, not {wanted[first]!r}"
+    text = f"{count} of {wanted.size} differ, at {first}: {found[first]!r}, not {wanted[first]!r}"
+    return text if wanted.dtype.kind in "biuO" else f"{text}, apart by {_apart(found, wanted):.2g}"
+
+
+def _apart(found: np.ndarray, wanted: np.ndarray) -> float:
+    """The largest difference by the largest number; infinite where one is a number and the other none."""
+    wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+    a, b = found.astype(wide), wanted.astype(wide)
+    finite = np.isfinite(a) & np.isfinite(b)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return float("inf")
+    largest = np.abs(b[finite]).max(initial=0)
+    return float(np.abs(a - b)[finite].max(initial=0) / (largest or 1))

@@ -8,14 +8,16 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
 from numlite.converter import convert, run_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import UnsupportedError
-from numlite.schema.graph_def import GraphDef
+from numlite.schema.graph_def import AttrValue, GraphDef
 
+from . import random_graphs
 from .random_graphs import kind_of, trial_of
 from .random_ops.draw import Draw
 from .random_ops.litert_process import LiteRT
@@ -25,6 +27,7 @@ from .random_tf.programs import FAMILIES
 from .random_tf.tensorflow_process import Refused, TensorFlow
 from .random_tf.trial import Trial, differences
 from .random_tf.ways import compared
+from .shared_arrays import difference
 
 FOLDER = Path(__file__).with_name("random_tf")
 needs_cases = pytest.mark.skipif(not ops(), reason="../shared/convert/kernels is not there")
@@ -141,8 +144,34 @@ def test_what_is_near() -> None:
 
 def test_reasons_are_of_kinds() -> None:
     assert all(known.why and set(known.kinds) <= {*FAMILIES, *ops()} for known in KNOWN if ops())
-    assert why_known("signals", "differs: LiteRT, run 1: IsPowerOfTwo was not true") != ""
-    assert why_known("signals", "differs: numlite, run 1: y") == ""
+    assert why_known("signals", "differs: LiteRT, run 1: IsPowerOfTwo was not true") is not None
+    assert why_known("signals", "differs: numlite, run 1: y") is None
+
+
+@pytest.mark.parametrize(("wanted", "is_known"), [(95, True), (50, False), (np.nan, False)])
+def test_a_reason_bounds_how_far_results_are_apart(wanted: float, is_known: bool) -> None:
+    y, other = np.float32([1, 100]), np.float32([1, wanted])
+    ending = f"differs: run_graph, run 0: n:0: {difference(other, y, {})} | T=type: DT_BFLOAT16"
+    assert (why_known("Conv2D", ending) is not None) == is_known
+
+
+@needs_litert
+@pytest.mark.parametrize(("error", "ending"), [(0, "known: floats out of"), (1, "differs: run_graph")])
+def test_a_reason_is_looked_at_without_its_cause(
+    error: int, ending: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Casts differ of floats that no byte holds; those that bytes hold must be alike."""
+    g = GraphBuilder()
+    g.node("Cast", "n", g.placeholder("x", [3]), SrcT=AttrValue(type=1), DstT=AttrValue(type=6))
+    given = (np.float32([3, -700, 3e9]),)
+    t = Trial(g.graph_def.SerializeToString(), ("x:0",), ((3,),), ("n:0",), (given,), "told")
+    text = "differs: numlite, run 0: n:0: 2 of 3 differ, at (1,): np.int8(0), not np.int8(9) | told"
+    litert, oracle = LiteRT(), cast("TensorFlow", StandIn(error))
+    monkeypatch.setattr(random_graphs, "trial_of", lambda *given: t)
+    first = iter([text])
+    monkeypatch.setattr(random_graphs, "compared", lambda *given: next(first, None) or compared(*given))
+    assert random_graphs.attempt(oracle, litert, 0, "Cast").startswith(ending)
+    litert.stop()
 
 
 def test_a_python_without_tensorflow_is_told() -> None:
