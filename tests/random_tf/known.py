@@ -132,6 +132,11 @@ KNOWN = (
         r"^differs: (numlite|LiteRT), run \d: [^#]*the filter must fit the input under VALID padding",
         "an error where TensorFlow's result is empty, and LiteRT's operator makes up another",
     ),
+    Known(
+        (),
+        r"^differs: run_graph: [^#]*filter must have input ch[^#]*, got input \[0, [^#]*filter \[[^]]*\b0,",
+        "filters of no extent are refused, though there be no images",
+    ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 
