@@ -13,7 +13,7 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from .float_graph import Site
 from .kept_samples import KeptSamples
-from .observers import Observer, observer
+from .observers import MinMax, Observer, observer
 
 Range = tuple[float, float]
 
@@ -74,6 +74,13 @@ class Calibration(Mapping[Site, Range]):
         for key, hessian in other.hessians.items():
             self.hessians[key] = self.hessians[key] + hessian if key in self.hessians else hessian
         self._ranges.clear()
+
+    def add(self, inner: Mapping[Site, tuple[str, MinMax]]) -> None:
+        """Ranges of what no tensor holds in a run, with the names of the tensors that stand for it."""
+        for site, (name, seen) in inner.items():
+            self.names[site] = name
+            self._observers[site] = observer(self.kind)
+            self._observers[site].update(np.array(seen.range(), np.float32), *seen.range())
 
     def merged(self, other: Calibration) -> Calibration:
         """Itself, after merge."""

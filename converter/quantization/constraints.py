@@ -83,6 +83,8 @@ CONSTRAINTS: dict[str, Constraint] = {
     **dict.fromkeys(("ADD", "SUB", "MUL"), _BINARY),
     **dict.fromkeys(("DIV", "SQUARED_DIFFERENCE"), _BINARY_8),
     "PRELU": _BINARY_8,
+    # Their other operands: recurrent_integers.
+    **dict.fromkeys(("UNIDIRECTIONAL_SEQUENCE_LSTM", "SVDF"), _FREE_8),
     **dict.fromkeys(("MEAN", "SUM", "REDUCE_PROD"), _FREE),
     **dict.fromkeys(("ABS", "EXP", "LOG", "RSQRT", "GELU"), _FREE),
     **dict.fromkeys(("RELU", "RELU6", "LEAKY_RELU"), _FREE),

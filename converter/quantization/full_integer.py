@@ -22,6 +22,7 @@ from .model_editor import ModelEditor
 from .parameters import Parameters, one_scale, range_parameters, trained_parameters
 from .propagate import Range, Sets
 from .range_gaps import refusing_gaps, spread_ranges
+from .recurrent_integers import RecurrentIntegers, refusing_recurrent
 from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
 from .scheme import ACTIVATIONS, Integers
 from .scheme import INT8 as INT8_VALUES
@@ -81,6 +82,7 @@ def quantize_activations(
     ranges = {**ranges, **clip_masks(editor, TensorType(integers.type), ranges)}
     ranges = {**ranges, **make_integrable(editor, TensorType(integers.type), ranges)}
     graph = FloatGraph(editor)
+    refuse = refusing_recurrent(graph, ranges, refuse)
     if trained:
         ranges = spread_ranges(graph, ranges)
         refuse = refusing_gaps(graph, TensorType(integers.type), ranges, refuse)
@@ -98,7 +100,8 @@ def quantize_activations(
         for step in graph.steps
         if (key := (step.graph, step.place)) in selection.reasons
     }
-    rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, ends))
+    recurrent = RecurrentIntegers(graph, constants, ranges)
+    rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, recurrent, ends))
     weights_db = {graph.name(site): found for site, found in constants.weights_db.items()}
     return Integered(graph.editor, reasons, constants.widened, weights_db)
 

@@ -25,14 +25,15 @@ from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
 from .folded_factors import fold_factors
 from .full_integer import sites_to_observe
-from .hessians import Hessians, hessian_watchers
+from .hessians import Hessians, Watcher, hessian_watchers
 from .improve import chosen_improvements
 from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by, refusal_of
 from .mending import PLAIN, Mending
 from .model_editor import ModelEditor
 from .normalizations import simplify_normalizations
-from .observers import depends_on_order
+from .observers import MinMax, depends_on_order
 from .recipe import Recipe, Rule, load_recipe
+from .recurrent_ranges import add_inner_tensors, inner_watchers
 from .report import Report, made_report
 from .scheme import Scheme
 from .trained_ranges import TrainedModel, trained_model
@@ -155,7 +156,8 @@ class Quantizer:
         the keys of signatures. observer is minmax, moving-average, percentile:99.99, mse or entropy. A
         previous result is taken in. So many jobs are processes that share the samples (0: one a processor),
         for the same result; a moving average and gptq, whose sums depend on the order, take one whatever is
-        asked. Raises ModelError where there is no sample, one does not fit, or a value is no finite number.
+        asked, as do recurrent operators. Raises ModelError where there is no sample, one does not fit, or a
+        value is no finite number.
         """
         if jobs < 0:
             raise ValueError(f"jobs: must be 0 (as many as processors) or more, got {jobs}")
@@ -165,8 +167,12 @@ class Quantizer:
         sites = sites_to_observe(graph, refusal_of(self._recipe, graph)) if integers else set()
         free = ChannelSets(graph).free if integers and observer == "minmax" else set()
         samples = _samples(calibration_data)
-        if self._recipe.uses_hessians or depends_on_order(observer) or jobs == 1:
-            found = self._calibrate_here(graph, samples, sites, observer, ChannelObserver(free))
+        inner = dict[Site, MinMax]()
+        recurrent = inner_watchers(graph, inner) if integers else {}
+        if self._recipe.uses_hessians or depends_on_order(observer) or recurrent or jobs == 1:
+            watchers = {site: list(each) for site, each in recurrent.items()}
+            found = self._calibrate_here(graph, samples, sites, observer, ChannelObserver(free), watchers)
+            found.add({site: (graph.name(site), each) for site, each in inner.items()})
         else:
             from .calibration_processes import calibrate_in_processes
 
@@ -183,9 +189,11 @@ class Quantizer:
         sites: set[Site],
         observer: str,
         channels: ChannelObserver,
+        watchers: dict[Site, list[Watcher]],
     ) -> Calibration:
         hessians = Hessians()
-        watchers = hessian_watchers(graph, hessians) if self._recipe.uses_hessians else None
+        for site, each in hessian_watchers(graph, hessians).items() if self._recipe.uses_hessians else ():
+            watchers.setdefault(site, []).extend(each)
         interpreter = float_interpreter(self._source_model)
         found = calibrate(interpreter, samples, sites, observer, watchers, channels)
         found.hessians, found.channels = hessians, channels.ranges
@@ -296,10 +304,10 @@ class Quantizer:
 
     @cached_property
     def _simplified_model(self) -> Model:
-        """The widened model with normalizations that suit integers, itself where it has none."""
+        """The widened model with normalizations that suit integers, and tensors for what LSTMs hold."""
         editor = ModelEditor(self._widened_model)
-        simplified, folded = simplify_normalizations(editor), fold_factors(editor)
-        return Model(editor.finish().content()) if simplified or folded else self._widened_model
+        changes = simplify_normalizations(editor), fold_factors(editor), add_inner_tensors(editor)
+        return Model(editor.finish().content()) if any(changes) else self._widened_model
 
     @cached_property
     def _widened_model(self) -> Model:

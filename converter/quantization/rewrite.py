@@ -16,6 +16,8 @@ from .float_graph import FloatGraph, Site, Step
 from .integer_constants import IntegerConstants
 from .parameters import Parameters, one_scale
 from .propagate import Sets
+from .recurrent_integers import RecurrentIntegers
+from .recurrent_ranges import inner_sites
 from .scheme import UINT8, Integers
 from .selection import CALLS, Selection
 
@@ -43,6 +45,7 @@ class Plan(NamedTuple):
     sets: Sets
     parameters: Callable[[Site], Parameters]
     constants: IntegerConstants
+    recurrent: RecurrentIntegers
     ends: Ends
 
 
@@ -124,6 +127,7 @@ class _SubgraphRewrite:
     def _keep(self, step: Step) -> None:
         """An operator of floats, or one that runs subgraphs, which may take and give integers."""
         runs = step.name in CALLS
+        self._drop_inner(step)
         step.operator.inputs = [
             self._integer(t) if runs and t >= 0 and self._carries(t) else self._float(t) for t in step.inputs
         ]
@@ -134,6 +138,12 @@ class _SubgraphRewrite:
         }
         self._emit(step, given)
 
+    def _drop_inner(self, step: Step) -> None:
+        """Without the intermediate tensors that only integers ask for."""
+        inner = [] if step.operator.intermediates is None else step.operator.intermediates
+        if all(self._plan.graph.is_float(self._site(int(t))) for t in inner if t >= 0):
+            step.operator.intermediates = None
+
     def _make_integer(self, step: Step) -> None:
         rule = step.constraint
         assert rule is not None
@@ -143,6 +153,9 @@ class _SubgraphRewrite:
                 operands[place] = self._operand(step, rule, place)
         if rule.weights is not None:
             self._weigh(step, rule.weights, operands)
+        if inner_sites(step):
+            ends = (self._parameters(t) for t in (step.inputs[0], step.outputs[0]))
+            operands[1:] = self._plan.recurrent.operands(step, *ends)[1:]
         step.operator.inputs = operands
         given = {}
         for place in rule.result_places(len(step.outputs)):

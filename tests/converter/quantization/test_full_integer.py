@@ -132,7 +132,8 @@ def name_of(case: Case) -> str:
 
 
 def test_every_operator_of_the_table_is_tried() -> None:
-    assert {case.operator for case in CASES} == set(CONSTRAINTS)
+    recurrent = {"UNIDIRECTIONAL_SEQUENCE_LSTM", "SVDF"}  # in test_recurrent.py
+    assert {case.operator for case in CASES} == set(CONSTRAINTS) - recurrent
 
 
 @pytest.mark.parametrize("bits", [8, 16])

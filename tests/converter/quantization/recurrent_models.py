@@ -1,0 +1,71 @@
+"""Float models with UNIDIRECTIONAL_SEQUENCE_LSTM and SVDF."""
+
+from __future__ import annotations
+
+import numpy as np
+from numlite.schema import tflite
+
+from ...model_builder import ModelBuilder
+
+Op = tflite.BuiltinOperator
+TANH, RELU = tflite.ActivationFunctionType.TANH, tflite.ActivationFunctionType.RELU
+
+
+def lstm(
+    *,
+    peephole: bool = False,
+    norm: bool = False,
+    projection: int = 0,
+    coupled: bool = False,
+    time_major: bool = False,
+    activation: int = TANH,
+    cell_clip: float = 0.0,
+    cells: int = 8,
+    depth: int = 5,
+) -> bytes:
+    """x [batch 2, time 6, depth] (time first when time_major) -> LSTM -> y."""
+    random = np.random.default_rng(7)
+    model = ModelBuilder()
+    out, first = projection or cells, 1 if coupled else 0
+
+    def constant(*shape: int, spread: float = 0.5, mean: float = 0.0) -> int:
+        values = random.normal(mean, spread, shape).astype(np.float32)
+        return model.constant(values, name=f"constant{len(operands)}")
+
+    shape = (6, 2) if time_major else (2, 6)
+    operands = [model.tensor((*shape, depth), name="x")]
+    for width in (depth, out):
+        operands += [constant(cells, width) if gate >= first else -1 for gate in range(4)]
+    operands += [constant(cells) if peephole and gate >= first else -1 for gate in (0, 1, 3)]
+    operands += [constant(cells, spread=0.2) if gate >= first else -1 for gate in range(4)]
+    operands += [constant(out, cells), constant(out)] if projection else [-1, -1]
+    operands += [
+        model.tensor((2, size), name=name, is_variable=True)
+        for size, name in ((out, "state"), (cells, "cell"))
+    ]
+    operands += [constant(cells, spread=0.2, mean=1.0) if norm and g >= first else -1 for g in range(4)]
+    y = model.tensor((*shape, out), name="y")
+    options = tflite.UnidirectionalSequenceLSTMOptionsT(
+        fused_activation_function=activation, cell_clip=cell_clip, time_major=time_major
+    )
+    model.op(Op.UNIDIRECTIONAL_SEQUENCE_LSTM, operands, [y], options)
+    return model.build([operands[0]], [y])
+
+
+def svdf(rank: int = 1, bias: bool = True, activation: int = RELU) -> bytes:
+    """x [2, 5] -> SVDF of 4 units with a memory of 3 -> y."""
+    random = np.random.default_rng(8)
+    model = ModelBuilder()
+    filters = 4 * rank
+    x = model.tensor((2, 5), name="x")
+    operands = [
+        x,
+        model.constant(random.normal(size=(filters, 5)).astype(np.float32), name="features"),
+        model.constant(random.normal(size=(filters, 3)).astype(np.float32), name="time"),
+        model.constant(random.normal(size=4).astype(np.float32), name="bias") if bias else -1,
+        model.tensor((2, filters * 3), name="state", is_variable=True),
+    ]
+    y = model.tensor((2, 4), name="y")
+    options = tflite.SVDFOptionsT(rank=rank, fused_activation_function=activation)
+    model.op(Op.SVDF, operands, [y], options)
+    return model.build([x], [y])
