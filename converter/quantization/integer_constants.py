@@ -12,6 +12,7 @@ from .bias_correction import correction
 from .constraints import Weights
 from .float_graph import FloatGraph, Site, Step
 from .grid_weights import grid_scales
+from .hybrid_weights import filter_scales
 from .mending import NOTHING_KNOWN, Knowledge
 from .parameters import (
     MOST_BIAS,
@@ -116,7 +117,9 @@ class IntegerConstants:
         bias = self._graph.constant(Site(step.graph, bias_at)).reshape(-1) if bias_at >= 0 else None
         channels = values.shape[weights.dimension]
         kind = WEIGHTS[max(self._weight_bits, weights.least_bits)]
-        scales = self._filter_scales(step, values, weights.dimension, kind)
+        scales = self._known_scales(site, values, weights.dimension, kind)
+        if scales is None:
+            scales = self._filter_scales(step, values, weights.dimension, kind)
         if bias is not None:
             held = scales_that_hold(bias, float(operand.scale), scales)
             if not np.array_equal(held, scales):
@@ -137,6 +140,17 @@ class IntegerConstants:
             bias = bias + added
         scales = bias_scales(float(operand.scale), scales)
         return Weighed(kept, self._bias(step, bias_at, bias, channels, scales, integers), integers.type)
+
+    def _known_scales(
+        self, site: Site, values: np.ndarray, dimension: int, kind: Integers
+    ) -> np.ndarray | None:
+        """Those that a filter was quantized with before, None where that is not to be again."""
+        known = (
+            filter_scales(self._graph.tensor(site), values, dimension)
+            if kind.bits == WEIGHTS[8].bits
+            else None
+        )
+        return known if known is None or self._per_channel or len(known) == 1 else None
 
     def _filter_scales(self, step: Step, values: np.ndarray, dimension: int, kind: Integers) -> np.ndarray:
         is_dense = step.name == "FULLY_CONNECTED"

@@ -26,6 +26,7 @@ from .float_runner import float_interpreter
 from .folded_factors import fold_factors
 from .full_integer import sites_to_observe
 from .hessians import Hessians, Watcher, hessian_watchers
+from .hybrid_weights import widen_hybrid
 from .improve import chosen_improvements
 from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by, refusal_of
 from .mending import PLAIN, Mending
@@ -306,7 +307,10 @@ class Quantizer:
     def _simplified_model(self) -> Model:
         """The widened model with normalizations that suit integers, and tensors for what LSTMs hold."""
         editor = ModelEditor(self._widened_model)
-        changes = simplify_normalizations(editor), fold_factors(editor), add_inner_tensors(editor)
+        changes = (
+            *(widen_hybrid(editor), simplify_normalizations(editor), fold_factors(editor)),
+            add_inner_tensors(editor),
+        )
         return Model(editor.finish().content()) if any(changes) else self._widened_model
 
     @cached_property

@@ -97,8 +97,8 @@ class RecurrentIntegers:
                 continue
             self._weights(step, operands, RECURRENT + gate)
             norm = self._weights(step, operands, NORM + gate, fine=True)
-            scale = float(x.scale * filters) if norm is None else norm * _NORMALIZED
-            self._bias(step, operands, BIAS + gate, scale)
+            scale = x.scale * filters if norm is None else norm * _NORMALIZED
+            self._bias(step, operands, BIAS + gate, float(scale))
         for place in range(PEEPHOLE, BIAS):
             self._weights(step, operands, place, fine=True)
         projection = self._weights(step, operands, PROJECTION)
