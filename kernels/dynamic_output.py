@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, Sized, SizeFields
 from ..lite.tensor import Shape, Tensor
 
 Outputs = Mapping[str, tuple[Tensor, Shape]]
@@ -18,17 +18,18 @@ def dynamic_call(
     context: Context,
     outputs: Outputs,
     count_field: str,
-    count_of: Callable[[np.ndarray], int],
+    count_of: Callable[[np.ndarray], int] | str,
 ) -> KernelCall:
     """The call with dynamic outputs: by the fields of their addresses, and with their sizes but the first.
 
     The first is kept in args[count_field], -1 as long as there is none. Where the kernel asks for
-    another, count_of(args) says which, or raises.
+    another, count_of(args) says which, or raises, or count_of is the field where the kernel has left it.
     """
+    found_field = count_of if isinstance(count_of, str) else ""
 
     def resize(context: Context, args: np.ndarray) -> None:
         args[count_field] = -1  # should anything below fail
-        count = count_of(args)
+        count = int(args[count_of][0]) if isinstance(count_of, str) else count_of(args)
         for field, (tensor, sizes) in outputs.items():
             context.resize_tensor(tensor, (count, *sizes))
             args[field] = tensor.address
@@ -38,4 +39,7 @@ def dynamic_call(
         context.set_dynamic(tensor)
     call.args[count_field] = -1
     call.resize = resize
+    if found_field and len(outputs) == 1:
+        [(field, (tensor, _))] = outputs.items()
+        call.sized = Sized(tensor, SizeFields(field, count_field, found_field))
     return call

@@ -77,11 +77,7 @@ def _prepare_where(context: Context, node: Node) -> Sequence[KernelCall]:
     args["size"], args["rank"], args["indices"] = x.size, rank, indices.ctypes.data
     args["mask"] = _MASKS.get(TensorType(x.type), -1)
     call = KernelCall("where", f"where_{x.dtype.itemsize}", args, {"x": x}, keep=(indices,))
-    return [dynamic_call(call, context, {"y": (y, (rank,))}, "count", _found)]
-
-
-def _found(args: np.ndarray) -> int:
-    return int(args["found"][0])
+    return [dynamic_call(call, context, {"y": (y, (rank,))}, "count", "found")]
 
 
 def _prepare_unique(context: Context, node: Node) -> Sequence[KernelCall] | None:
@@ -132,7 +128,7 @@ def _unique_call(
 
 def _counted(args: np.ndarray) -> int:
     args["counted"] = 1
-    return _found(args)
+    return int(args["found"][0])
 
 
 def first_occurrences(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

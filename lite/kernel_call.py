@@ -22,6 +22,21 @@ _FOREIGN = (CUSTOM, DELEGATE)  # their hooks are other people's
 _NO_MESSAGES: dict[int, str] = {}
 
 
+class SizeFields(NamedTuple):
+    """The fields of a block for the address of a dynamic result, its first size, and the one wanted."""
+
+    y: str
+    size: str
+    found: str
+
+
+class Sized(NamedTuple):
+    """The one dynamic result of a call that needs no more than memory for the size that it has found."""
+
+    tensor: Tensor
+    fields: SizeFields
+
+
 class KernelCall:
     """A compiled kernel and its argument block.
 
@@ -39,10 +54,22 @@ class KernelCall:
     With resize the kernel writes dynamic tensors, whose shapes it finds out itself: where args do
     not have them it returns the status RESIZE (native_blocks.py), resize(context, args) gives the
     tensors shape and memory and writes both into args, and the kernel runs once more. Such tensors
-    are not in `tensors`, and the call is the last one of its node.
+    are not in `tensors`, and the call is the last one of its node. sized says that the fields which it
+    names are all that resize looks at and writes, so that native code may do it for a size it has seen.
     """
 
-    __slots__ = ("address", "args", "chunks", "family", "keep", "kernel", "messages", "resize", "tensors")
+    __slots__ = (
+        "address",
+        "args",
+        "chunks",
+        "family",
+        "keep",
+        "kernel",
+        "messages",
+        "resize",
+        "sized",
+        "tensors",
+    )
 
     def __init__(
         self,
@@ -65,6 +92,7 @@ class KernelCall:
         self.messages = messages
         self.address = address
         self.resize = resize
+        self.sized: Sized | None = None
 
 
 class CodePlace(NamedTuple):

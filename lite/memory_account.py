@@ -26,6 +26,7 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
         if tensor.data is not None:
             kinds.setdefault(tensor.allocation_type, {})[tensor.address] = tensor.data.size
     packed = arrays_of(subgraph.schedule)
+    present = {id(stage) for stage in subgraph.stages} | {id(tensor.data) for tensor in subgraph.tensors}
 
     def held(kind: AllocationType) -> int:
         return sum(kinds.get(kind, {}).values())
@@ -37,7 +38,9 @@ def _account_own(subgraph: Subgraph) -> MemoryReport:
         constant_bytes=held(AllocationType.MMAP_RO),
         dynamic_bytes=held(AllocationType.DYNAMIC),
         packed_bytes=sum(packed.values()),
-        kept_bytes=sum(n for held, n in subgraph.earlier.held.items() if held not in packed),
+        kept_bytes=sum(
+            n for held, n in subgraph.earlier.held.items() if held not in packed and held not in present
+        ),
     )
 
 

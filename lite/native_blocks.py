@@ -41,6 +41,20 @@ PLAN = np.dtype(
     ]
 )
 
+# A stage of a run that was seen before (known_runs.py). kernel and args are those of its plan's last row,
+# whose result has the address and the first size that lie at y and size; RESIZE says that found has another
+# one. All are 0 in the last stage. A follower is a size, the result's address, and that of a KNOWN_STAGE.
+KNOWN_STAGE = np.dtype(
+    [
+        (name, np.int64)
+        for name in ("plan", "kernel", "args", "y", "size", "found", "followers", "follower_count")
+    ]
+)
+FOLLOWER_WORDS = 3
+
+# A run from the first stage on. last is the address of the stage that ran last, status its plan's.
+KNOWN_RUN = np.dtype([(name, np.int64) for name in ("runner", "first", "last", "status")])
+
 # Why a run is to stop: the word `stop` of CANCELLATION, 0 while it may go on.
 CANCELLED, TIMED_OUT, RAISED = 1, 2, 3
 

@@ -11,6 +11,7 @@ from .tensor import AllocationType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from .known_runs import KnownRuns
     from .lasting_plan import LastingPlan
     from .node import Node
     from .prepared_graph import PreparedGraph
@@ -33,12 +34,11 @@ _KINDS = (
 
 
 class Preparation:
-    """A stage, and how the nodes and tensors that belong to it are while it runs. A small arena stays."""
+    """A stage, and how the nodes and tensors that belong to it are while it runs."""
 
     def __init__(self, stage: Stage, nodes: Sequence[Node], tensors: Iterable[Tensor]) -> None:
         self.stage = stage
         self.held = arrays_of(nodes)
-        self.put_away()
         if stage.memory.held:
             self.held[id(stage)] = stage.memory.arena_bytes
         self._nodes = [(node, node.calls, tuple(node.temporaries), node.user_data) for node in nodes]
@@ -51,17 +51,17 @@ class Preparation:
             if t.is_dynamic and t.data is not None:
                 self.held[id(t.data)] = t.data.nbytes
 
-    def put_away(self) -> None:
-        if self.stage.memory.arena_bytes > SMALL_ARENA:
-            self.stage.memory.release()
-
-    def restore(self, graph: PreparedGraph) -> None:
-        """Have nodes and tensors as they were; what earlier stages have written may lie elsewhere now."""
+    def put_back(self) -> None:
+        """Have nodes and tensors as they were."""
         for tensor, shape, type, allocation_type, data, address in self._tensors:
             tensor.shape, tensor.type, tensor.allocation_type = shape, type, allocation_type
             tensor.data, tensor.address = data, address
         for node, calls, temporaries, user_data in self._nodes:
             node.calls, node.temporaries, node.user_data = calls, list(temporaries), user_data
+
+    def restore(self, graph: PreparedGraph) -> None:
+        """Have nodes and tensors as they were; what earlier stages have written may lie elsewhere now."""
+        self.put_back()
         if not self.stage.memory.held:
             self.stage.memory.acquire(graph)
         self.stage.plan.blocks.bind()
@@ -121,6 +121,7 @@ class EarlierShapes:
         self._whole = Preparations()
         self._latest: Preparation | None = None  # the whole graph's, which it has now
         self._stages = Preparations()
+        self.runs: KnownRuns | None = None
         self._lasting = WeakSet["LastingPlan"]()
 
     def add_lasting(self, plan: LastingPlan) -> None:
@@ -129,11 +130,12 @@ class EarlierShapes:
 
     def keep(self, graph: PreparedGraph) -> None:
         """Keep the preparation of an allocated graph whose inputs are about to change."""
-        self._stages.clear()
+        self._clear_stages()
         latest, self._latest = self._latest, None
         if latest is not None:
-            latest.put_away()
+            _put_away(latest.stage)
         elif is_whole(graph) and may_be_kept(graph, graph.schedule):
+            _put_away(graph.stages[0])
             latest = Preparation(graph.stages[0], graph.schedule, graph.tensors)
         else:
             return
@@ -141,7 +143,7 @@ class EarlierShapes:
 
     def restore(self, graph: PreparedGraph) -> bool:
         """Give the graph its preparation for the present inputs, if there is one."""
-        self._stages.clear()
+        self._clear_stages()
         known = self._latest = self._whole.take(_inputs(graph))
         if known is None:
             return False
@@ -154,14 +156,16 @@ class EarlierShapes:
         """Take away the stages from this number on, before others that the run calls for."""
         for stage in graph.stages[number:]:
             nodes = graph.schedule[stage.first : stage.last + 1]
-            if stage.memory.held and may_be_kept(graph, nodes):
-                written = [t for node in nodes for t in (*node.outputs, *node.temporaries) if t >= 0]
-                kept = Preparation(stage, nodes, (graph.tensors[t] for t in written))
-                self._stages.put(stage.found, kept)
+            known = self.runs is not None and self.runs.leave(stage)
+            if not known and stage.memory.held and may_be_kept(graph, nodes):
+                _put_away(stage)
+                self._stages.put(stage.found, stage_preparation(graph, stage))
         del graph.stages[number:]
 
     def restore_stage(self, graph: PreparedGraph, key: Key) -> bool:
         """Append the stage that was prepared for what the run has given, if there is one."""
+        if self.runs is not None and self.runs.restore(graph, key):
+            return True
         known = self._stages.take(key)
         if known is None:
             return False
@@ -169,9 +173,13 @@ class EarlierShapes:
         known.restore(graph)
         return True
 
+    def _clear_stages(self) -> None:
+        self._stages.clear()
+        self.runs = None
+
     def clear(self) -> None:
         self._whole.clear()
-        self._stages.clear()
+        self._clear_stages()
         self._latest = None
         for plan in self._lasting:
             plan.drop()
@@ -181,7 +189,21 @@ class EarlierShapes:
     def held(self) -> dict[int, int]:
         """What is held besides the present preparation, by identity: the bytes."""
         lasting = {plan.identity: plan.nbytes for plan in self._lasting}
-        return self._whole.held | self._stages.held | lasting
+        runs = {} if self.runs is None else self.runs.held
+        return self._whole.held | self._stages.held | runs | lasting
+
+
+def _put_away(stage: Stage) -> None:
+    """Give a large arena back; preparations made after that do not hold it."""
+    if stage.memory.arena_bytes > SMALL_ARENA:
+        stage.memory.release()
+
+
+def stage_preparation(graph: PreparedGraph, stage: Stage) -> Preparation:
+    """A later stage as it is while it runs."""
+    nodes = graph.schedule[stage.first : stage.last + 1]
+    written = [t for node in nodes for t in (*node.outputs, *node.temporaries) if t >= 0]
+    return Preparation(stage, nodes, (graph.tensors[t] for t in written))
 
 
 def arrays_of(nodes: Iterable[Node]) -> dict[int, int]:

@@ -16,6 +16,7 @@ from .variables import kept_values, restore_values
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .known_runs import Stopped
     from .node import Node
 
 NOT_READY = "Invoke called on model that is not ready."
@@ -31,7 +32,7 @@ class Subgraph(PreparedGraph):
         """Run all nodes. Errors name the node that failed."""
         entry = self._entry
         if entry is None:
-            self.run_stages(self._run_stage)
+            self._invoke_stages()
             return
         status = entry()
         if status:
@@ -47,8 +48,30 @@ class Subgraph(PreparedGraph):
         node, error = segment.failure(segment.plan.failed_status)
         return f"{self.where(node)}: {error}"
 
-    def run_stages(self, run_stage: Callable[[Stage], None]) -> None:
-        """Run all nodes, stage by stage, through run_stage."""
+    def _invoke_stages(self) -> None:
+        """Run all nodes, stage by stage, natively as far as the way from one to the next is known."""
+        runs, stopped = self.earlier.runs, None
+        is_ready = self.state is State.INVOKABLE and self._generation == self.resources.generation
+        if runs is not None and is_ready:
+            stopped = runs.run(self)
+            if stopped is None:
+                return
+        self.run_stages(self._run_stage, stopped)
+        if len(self.stages) > 1 and debug.level < debug.TIMES and not self.is_watched:
+            self._keep_run()
+
+    def _keep_run(self) -> None:
+        """Keep how the stages have just followed each other."""
+        earlier = self.earlier
+        if earlier.runs is None or earlier.runs.is_full:
+            from .known_runs import known_runs  # few graphs have later stages
+
+            earlier.runs = known_runs(self)
+        if earlier.runs is not None:
+            earlier.runs.saw(self)
+
+    def run_stages(self, run_stage: Callable[[Stage], None], stopped: Stopped | None = None) -> None:
+        """Run all nodes, stage by stage, through run_stage, or those that are left of a run that stopped."""
         if self.state is not State.INVOKABLE:
             raise StateError(NOT_READY)
         if self._generation != self.resources.generation:
@@ -57,11 +80,14 @@ class Subgraph(PreparedGraph):
             raise StateError("Non-persistent memory is not available. Call allocate_tensors() first")
         self._running = True
         try:
-            number = 0
+            number = 0 if stopped is None else max(stopped.number, 0)
             while number < len(self.stages):
                 stage = self.stages[number]
                 self._dynamic_resized = False
-                run_stage(stage)
+                if stopped is not None and number == stopped.number:
+                    self._finish(stage, stopped.status)
+                else:
+                    run_stage(stage)
                 number += 1
                 if stage.last < len(self.schedule) - 1:
                     self._continue_after(stage, number)
@@ -84,6 +110,12 @@ class Subgraph(PreparedGraph):
         self._running = False
         self._add_stage(stage.last + 1)
         self._running = True
+
+    def _finish(self, stage: Stage, status: int) -> None:
+        """Go on in a stage of one native segment, which has returned a status."""
+        [segment] = stage.plan.steps
+        if status and isinstance(segment, NativeSegment):
+            self.resume(segment, status)
 
     def _run_stage(self, stage: Stage) -> None:
         if debug.level >= debug.TIMES:

@@ -5,13 +5,14 @@ from llvmlite import ir
 from numba import carray, njit, types
 from numba.extending import intrinsic
 
-from ...lite.native_blocks import STOPPED
+from ...lite.native_blocks import FOLLOWER_WORDS, KNOWN_RUN, KNOWN_STAGE, RESIZE, STOPPED
 from ..control_flow import BODY_FAILED, BRANCH_FAILED, CONDITION_FAILED
 from ..kept_turns import BODY_UNKNOWN, LOOP_ENDED, TURN_FAILED
 from ..native_call import BRANCH_WORDS, BRANCHES, COPY_WORDS, LOOP, TURN
 from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources
-from .language.memory import int32_pointer, int64_pointer, uint8_pointer
+from .language.elements import read_back_i64, write_i64
+from .language.memory import int32_pointer, int64_pointer, record_pointer, uint8_pointer
 from .language.primitives import call3
 from .run_copy import copy_run
 
@@ -19,6 +20,7 @@ kernels = KernelSources()
 
 BRANCHES_BYTES = BRANCHES.itemsize
 LOOP_BYTES = LOOP.itemsize
+known_stage_at = record_pointer(KNOWN_STAGE)
 TURN_BYTES = TURN.itemsize
 
 
@@ -100,3 +102,37 @@ def run_turn(a, chunk, chunks):
         return BODY_UNKNOWN
     copy_all(at, a.body_copies)
     return TURN_FAILED if run_plan_at(a.runner, a.body_plan) != 0 else 0
+
+
+@njit(error_model="numpy")
+def follower_at(stage, count):
+    """Where the words are of what follows when the stage's result has so many elements; 0 where unknown."""
+    for k in range(stage.follower_count):
+        at = stage.followers + 8 * FOLLOWER_WORDS * k
+        if read_back_i64(at, 0) == count:
+            return at
+    return 0
+
+
+@kernels.add(KNOWN_RUN)
+def run_known(a, chunk, chunks):
+    at = a.first  # 0 while nothing is known
+    while at != 0:
+        stage = carray(known_stage_at(at), 1)[0]
+        a.last = at
+        if stage.kernel != 0:
+            # Where its result lay may be somebody else's memory now.
+            write_i64(stage.size, 0, -1)
+        a.status = run_plan_at(a.runner, stage.plan)
+        if stage.kernel == 0 or a.status != RESIZE:
+            return a.status
+        follower = follower_at(stage, read_back_i64(stage.found, 0))
+        if follower == 0:
+            return RESIZE
+        write_i64(stage.size, 0, read_back_i64(follower, 0))
+        write_i64(stage.y, 0, read_back_i64(follower, 1))
+        a.status = call3(stage.kernel, stage.args, 0, 1)
+        if a.status != 0:
+            return a.status
+        at = read_back_i64(follower, 2)
+    return RESIZE
