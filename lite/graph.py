@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..schema.shown import shown, shown_name
@@ -13,16 +12,24 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
-@dataclass(frozen=True)
 class GraphParts:
     """A subgraph as the model has it; tensors and nodes have their places in these lists as index."""
 
-    index: int
-    name: str
-    tensors: list[Tensor]
-    nodes: list[Node]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
+    def __init__(
+        self,
+        index: int,
+        name: str,
+        tensors: list[Tensor],
+        nodes: list[Node],
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+    ) -> None:
+        self.index = index
+        self.name = name
+        self.tensors = tensors
+        self.nodes = nodes
+        self.inputs = inputs
+        self.outputs = outputs
 
 
 class Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from .shape_check import checked_shape
 from .tensor import AllocationType, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from .model import Model
     from .registration import Registration
@@ -86,18 +87,12 @@ class _Tensors:
             string_at(data, at + name) if name else "",
             data[at + type_at] if type_at else 0,
             int32s_at(data, at + shape) if shape else (),
-            self._quantization(index, at + quantization) if quantization else None,
+            self._given_quantization(index, at + quantization) if quantization else None,
             bool(variable and data[at + variable]),
             declared or None,
         )
-        try:
-            checked_shape(tensor, tensor.shape)
-        except PrepareError as error:
-            raise ModelError(f"tensor {index} {error}") from error
-        if tensor.quantization is not None and (
-            fault := quantization_fault(tensor.type, tensor.quantization)
-        ):
-            raise ModelError(f"tensor {index} {tensor!r}: {fault}")
+        if not self._model.is_verified:
+            _check(tensor)
         if external and _U32(data, at + external)[0]:
             raise UnsupportedError(
                 f"tensor {index} {tensor!r}: its values are in another file; "
@@ -116,6 +111,14 @@ class _Tensors:
         else:
             make_value(tensor)
         return tensor
+
+    def _given_quantization(
+        self, index: int, place: int
+    ) -> Quantization | Callable[[], Quantization | None] | None:
+        """Of a model that is known, what reads it: a graph that was prepared before runs without."""
+        if self._model.is_verified:
+            return partial(self._quantization, index, place)
+        return self._quantization(index, place)
 
     def _quantization(self, index: int, place: int) -> Quantization | None:
         data = self._data
@@ -144,6 +147,18 @@ class _Tensors:
         if not (0 <= blocks.scales < count and -1 <= blocks.zero_points < count):
             return None  # kernels that need its scales say so
         return Quantization(scales, zero_points, axis, blocks.block_size, blocks.scales, blocks.zero_points)
+
+
+def _check(tensor: Tensor) -> None:
+    """ModelError where shape or quantization make no sense."""
+    try:
+        checked_shape(tensor, tensor.shape)
+    except PrepareError as error:
+        raise ModelError(f"tensor {tensor.index} {error}") from error
+    quantization = tensor.quantization
+    fault = None if quantization is None else quantization_fault(tensor.type, quantization)
+    if fault:
+        raise ModelError(f"tensor {tensor.index} {tensor!r}: {fault}")
 
 
 def make_value(tensor: Tensor) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .collector import no_collection
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
 from .interpreter_builder import build_subgraphs
 from .overwritten import check_kept
@@ -73,7 +74,10 @@ class Interpreter:
             from .prepared_models import prepared_models
 
             self.runtime.prepared_models = prepared_models(model, settings)
-        self.subgraphs = build_subgraphs(model, resolver, self.runtime)
+        with no_collection():
+            self.subgraphs = build_subgraphs(model, resolver, self.runtime)
+        if self.runtime.prepared_models is not None:
+            self.runtime.prepared_models.is_sound = all(graph.fault is None for graph in self.subgraphs)
         self.signatures: dict[str, Signature] = model.signatures()
         self._tensors = self.subgraphs[0].tensors
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
@@ -141,7 +145,7 @@ class Interpreter:
 
     def allocate_tensors(self, subgraph_index: int = 0) -> None:
         """Prepare a subgraph; where it fails, inputs of shapes that it does not declare are named."""
-        with self._exclusive():
+        with self._exclusive(), no_collection():
             subgraph = self.subgraph(subgraph_index)
             first_time = not subgraph.was_allocated
             try:

@@ -95,8 +95,9 @@ def _build(
     _settle_empty_constants(tensors, nodes, inputs)
     parts = GraphParts(index, table.name or "", tensors, nodes, inputs, outputs)
     subgraph = Subgraph(parts, runtime)
-    faults = chain(index_faults(table), graph_faults(tensors, nodes, inputs))
-    subgraph.fault = next(faults, None)
+    if not model.is_verified:
+        faults = chain(index_faults(table), graph_faults(tensors, nodes, inputs))
+        subgraph.fault = next(faults, None)
     return subgraph
 
 

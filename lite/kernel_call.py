@@ -56,12 +56,15 @@ class KernelCall:
     tensors shape and memory and writes both into args, and the kernel runs once more. Such tensors
     are not in `tensors`, and the call is the last one of its node. sized says that the fields which it
     names are all that resize looks at and writes, so that native code may do it for a size it has seen.
+
+    cost is about how many KiB the call touches; 0 has the runtime count them.
     """
 
     __slots__ = (
         "address",
         "args",
         "chunks",
+        "cost",
         "family",
         "keep",
         "kernel",
@@ -93,6 +96,7 @@ class KernelCall:
         self.address = address
         self.resize = resize
         self.sized: Sized | None = None
+        self.cost = 0
 
 
 class CodePlace(NamedTuple):

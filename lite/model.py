@@ -37,7 +37,8 @@ class Model:
     """A verified model. root is the schema's reader of the file.
 
     content holds the file's bytes: a mapped file or any bytes-like object, which is kept. One that
-    can be written to is copied. is_verified says that these very bytes were a model's before.
+    can be written to is copied. is_verified says that these very bytes were a model's before, and that no
+    graph of it had a fault.
     Raises ModelError when the content is no model or is damaged.
     """
 
@@ -54,6 +55,7 @@ class Model:
         self._data = np.frombuffer(view, np.uint8)
         self._data.flags.writeable = False
         self.address: int = self._data.__array_interface__["data"][0]
+        self.is_verified = is_verified
         if not is_verified:
             _verify(view)
         self.root = tflite.read(view)

@@ -257,14 +257,14 @@ def _rows(calls: Sequence[KernelCall], blocks: ArgumentBlocks, library: KernelLi
             call.address or library.address(call.family, call.kernel),
             address,
             min(max(call.chunks, 1), _MOST_CHUNKS),
-            _cost(call),
+            call.cost or cost_of(call),
         )
         for call, address in zip(calls, blocks.addresses, strict=True)
     ]
     return np.array(rows, np.int64).reshape(len(rows), len(ROW.names or ()))
 
 
-def _cost(call: KernelCall) -> int:
+def cost_of(call: KernelCall) -> int:
     """About how many KiB a call touches."""
     nbytes = sum(tensor.nbytes for tensor in call.tensors.values()) + sum(kept.nbytes for kept in call.keep)
     return 1 + nbytes // 1024

@@ -20,6 +20,7 @@ import numpy as np
 from .errors import ModelError
 from .kernel_call import KernelCall
 from .memory import ALIGNMENT, StageMemory
+from .plan import cost_of
 from .preparation import is_whole, may_be_kept
 from .tensor import OVERREAD_BYTES, AllocationType, Tensor
 
@@ -124,7 +125,7 @@ class _Writer:
         start, cancellation = next(self._next), _field(call, "cancellation")
         messages = dict(call.messages)
         block = (start, call.args.nbytes, cancellation)
-        return call.family, call.kernel, block, tensors, call.chunks, keep, messages
+        return call.family, call.kernel, block, tensors, call.chunks, keep, messages, cost_of(call)
 
     def _reference(self, t: Tensor) -> Reference:
         known = self._graph.tensors
@@ -228,7 +229,8 @@ class Mapped:
     Pages that are not written to are shared with all who map it.
     """
 
-    def __init__(self, handle: int, key: bytes) -> None:
+    def __init__(self, handle: int, key: bytes, is_verified: bool = False) -> None:
+        """is_verified says that the checksum of these very bytes was right before."""
         try:
             content = mmap.mmap(handle, 0, access=mmap.ACCESS_COPY)
         except (OSError, ValueError) as error:
@@ -243,7 +245,7 @@ class Mapped:
                 "numlite prepare makes one for these"
             )
         checksum, header["checksum"] = int(header["checksum"]), 0  # in this process's copy of the page
-        if checksum != _checksum([memory.data]):
+        if not is_verified and checksum != _checksum([memory.data]):
             raise ModelError("prepared model: the file is damaged")
         blocks = HEADER.itemsize + int(header["description"])
         self.description = marshal.loads(memory[HEADER.itemsize : blocks].data)
@@ -296,6 +298,7 @@ def _call(
     chunks: int,
     keep: list[tuple[int, int]],
     messages: dict[int, str],
+    cost: int,
 ) -> KernelCall:
     start, nbytes, cancellation = block
     offsets = {name: offset for name, offset, _ in tensors}
@@ -305,7 +308,9 @@ def _call(
     given = {name: _tensor(graph, mapped.arrays, reference) for name, _, reference in tensors}
     # An empty array has an address, too, which an empty slice would not give.
     kept = [mapped.arrays[place : place + max(size, 1)] for place, size in keep]
-    return KernelCall(family, kernel, args, given, chunks, kept, messages)
+    call = KernelCall(family, kernel, args, given, chunks, kept, messages)
+    call.cost = cost
+    return call
 
 
 def _tensor(graph: PreparedGraph, arrays: np.ndarray, reference: Reference) -> Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _FEW_NODES = 8  # are prepared as fast as a file is found
 _MOST_MARKS = 4096
+_RECENT_S = 3600  # within which it does not matter when a file was used
 
 
 class PreparedModels:
@@ -35,6 +37,7 @@ class PreparedModels:
         self._settings = settings
         self._place = place
         self._content: bytes | None = None
+        self.is_sound = True  # whether no graph of the model has a fault: then its file is known as it is
         self._wanted: set[int] = set()  # graphs that are to be kept when they are prepared
 
     def restore(self, graph: PreparedGraph) -> bool:
@@ -55,15 +58,25 @@ class PreparedModels:
             self._wanted.add(graph.index)
             return False
         try:
-            restore(graph, Mapped(handle, self.key(graph)))
+            self._restore_kept(handle, graph)
         except ModelError:
             self._wanted.add(graph.index)  # damaged: it is written anew
             return False
         finally:
             os.close(handle)
-        with suppress(OSError):
-            os.utime(path)
         return True
+
+    def _restore_kept(self, handle: int, graph: PreparedGraph) -> None:
+        """From a file of the cache; its bytes are summed up once for all who find them unchanged."""
+        info, key = os.fstat(handle), self.key(graph)
+        mark = ModelMark.of_file(info, self._place)
+        is_verified = mark is not None and mark.is_verified
+        restore(graph, Mapped(handle, key, is_verified))
+        if time.time() - info.st_mtime > _RECENT_S:
+            with suppress(OSError):
+                os.utime(handle)
+        elif mark is not None and not is_verified:
+            mark.put(key)
 
     def _restore_from(self, path: str, graph: PreparedGraph) -> bool:
         """From a file that the caller trusts: it is for the first graph in the shapes that it had."""
@@ -120,7 +133,7 @@ class PreparedModels:
             mark = self._mark()
             known = None if mark is None else mark.digest
             self._content = known or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
-            if mark is not None and not mark.is_verified:
+            if mark is not None and self.is_sound and not mark.is_verified:
                 mark.put(self._content)
         return self._content
 

@@ -13,6 +13,8 @@ from .errors import StateError, UnsupportedError
 from .string_tensor import check_strings
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .delegate import Delegate
     from .quantization import Quantization
 
@@ -95,6 +97,10 @@ _BITS: dict[int, int] = {
 }
 
 
+_UNSIZED = frozenset((TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT))
+_CONSTANT = (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
+
+
 class Tensor:
     """One value of a subgraph.
 
@@ -107,6 +113,7 @@ class Tensor:
     """
 
     __slots__ = (
+        "_quantization",
         "address",
         "allocation_type",
         "buffer_handle",
@@ -119,7 +126,6 @@ class Tensor:
         "index",
         "is_variable",
         "name",
-        "quantization",
         "shape",
         "signature",
         "sparsity",
@@ -132,7 +138,7 @@ class Tensor:
         name: str,
         type: int,
         shape: Shape,
-        quantization: Quantization | None = None,
+        quantization: Quantization | Callable[[], Quantization | None] | None = None,
         is_variable: bool = False,
         shape_signature: Shape | None = None,
     ) -> None:
@@ -142,7 +148,7 @@ class Tensor:
         self.shape = self.first_shape = shape
         self.signature = shape_signature
         self.declared_shape = shape if shape_signature is None else shape_signature
-        self.quantization = quantization
+        self._quantization = quantization
         self.is_variable = is_variable
         self.sparsity: object | None = None
         self.allocation_type = AllocationType.NONE
@@ -154,6 +160,18 @@ class Tensor:
 
     def __repr__(self) -> str:
         return f"{shown_name(self.name)} {self.type_name} {'x'.join(map(str, self.shape)) or 'scalar'}"
+
+    @property
+    def quantization(self) -> Quantization | None:
+        """None where the file has none. Given as a function, it is made when it is first asked for."""
+        known = self._quantization
+        if callable(known):
+            known = self._quantization = known()
+        return known
+
+    @quantization.setter
+    def quantization(self, quantization: Quantization | None) -> None:
+        self._quantization = quantization
 
     @property
     def type_name(self) -> str:
@@ -203,11 +221,11 @@ class Tensor:
     @property
     def has_fixed_size(self) -> bool:
         """Whether type and shape say how many bytes it takes: not so for strings and resources."""
-        return self.type not in (TensorType.STRING, TensorType.RESOURCE, TensorType.VARIANT)
+        return self.type not in _UNSIZED
 
     @property
     def is_constant(self) -> bool:
-        return self.allocation_type in (AllocationType.MMAP_RO, AllocationType.PERSISTENT_RO)
+        return self.allocation_type in _CONSTANT
 
     @property
     def is_dynamic(self) -> bool:
