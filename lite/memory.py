@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from .arena_planner import OFFLINE_PLAN, lower_bound, plan_offsets
 from .available_memory import SMALL_BYTES, check_room
 from .errors import PrepareError
 from .lifetimes import NOT_IN_ARENA, Lifetime, compute_lifetimes
@@ -82,6 +81,8 @@ class StageMemory:
         self._place_persistent(subgraph, first, last)
 
     def _offsets(self, subgraph: PreparedGraph, first: int) -> tuple[list[int], int]:
+        from .arena_planner import OFFLINE_PLAN, plan_offsets  # a prepared model has its plan
+
         given = subgraph.runtime.metadata().get(OFFLINE_PLAN) if first == 0 else None
         if given is None:
             return plan_offsets(self.lifetimes)
@@ -153,6 +154,8 @@ class StageMemory:
             tensors[t].bind(None)
 
     def lower_bound_bytes(self) -> int:
+        from .arena_planner import lower_bound
+
         return lower_bound(self.lifetimes)
 
 

@@ -252,9 +252,11 @@ def run_calls(
 
 
 def _rows(calls: Sequence[KernelCall], blocks: ArgumentBlocks, library: KernelLibrary) -> np.ndarray:
+    kernels = {(call.family, call.kernel) for call in calls if not call.address}
+    places = {kernel: library.address(*kernel) for kernel in kernels}  # the same few, again and again
     rows = [
         (
-            call.address or library.address(call.family, call.kernel),
+            call.address or places[call.family, call.kernel],
             address,
             min(max(call.chunks, 1), _MOST_CHUNKS),
             call.cost or cost_of(call),

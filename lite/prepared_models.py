@@ -11,7 +11,7 @@ from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
 from .model_mark import ModelMark
 from .preparation import may_be_kept
-from .prepared_model import KEY_BYTES, Mapped, NotKept, contents, restore
+from .prepared_model import KEY_BYTES, Mapped, NotKept, restore
 from .private_file import blake2b, open_private
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class PreparedModels:
 
     def contents(self, graph: PreparedGraph) -> list[bytes | memoryview]:
         """The file of an allocated graph, for who ships it; NotKept where there is none."""
+        from .prepared_contents import contents  # who reads a file does not write one
+
         return contents(graph, self.key(graph))
 
     def keep(self, graph: PreparedGraph) -> None:

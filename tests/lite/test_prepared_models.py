@@ -15,11 +15,12 @@ import pytest
 from numlite import Interpreter, OpResolver, OpResolverType
 from numlite.cli.main import cli, run_command
 from numlite.kernels.compiled.driver.library import Library
-from numlite.lite import model, model_mark
+from numlite.lite import model, model_mark, prepared_model
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
-from numlite.lite.prepared_model import HEADER, KEY_BYTES, MappedRanges, NotKept, _relocated, contents
+from numlite.lite.prepared_contents import MappedRanges, _relocated, contents
+from numlite.lite.prepared_model import HEADER, KEY_BYTES, NotKept
 from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder
@@ -32,6 +33,11 @@ LAYERS, WIDTH = 9, 48
 
 def layers(scale: float = 1.0) -> bytes:
     """FULLY_CONNECTED layers of float32, whose weights are packed."""
+    model, x, y = layers_of(scale)
+    return model.build([x], [y])
+
+
+def layers_of(scale: float) -> tuple[ModelBuilder, int, int]:
     model = ModelBuilder()
     random = np.random.default_rng(5)
     x = model.tensor([2, WIDTH], name="x", shape_signature=[-1, WIDTH])
@@ -41,7 +47,7 @@ def layers(scale: float = 1.0) -> bytes:
         given = [y, model.constant(weights), model.constant(random.standard_normal(WIDTH).astype(np.float32))]
         y = model.tensor([2, WIDTH], name=f"y{n}", shape_signature=[-1, WIDTH])
         model.op(Op.FULLY_CONNECTED, given, [y])
-    return model.build([x], [y])
+    return model, x, y
 
 
 @pytest.fixture
@@ -241,6 +247,37 @@ def test_a_flipped_bit_costs_a_preparation(folder: Path, path: str, restored: li
     assert result(path) == wanted and not restored
     assert result(path) == wanted
     assert restored and len(file.read_bytes()) == len(whole)
+
+
+def test_unchanged_bytes_are_summed_up_once(
+    folder: Path, path: str, restored: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sums = []
+    whole = prepared_model.checksum_of
+    monkeypatch.setattr(prepared_model, "checksum_of", lambda pieces: (sums.append(1), whole(pieces))[1])
+    wanted = loaded_twice(path)
+    assert [result(path) for _ in range(4)] == [wanted] * 4
+    assert len(sums) == 1 and len(restored) == 4
+    (file,) = kept(folder)
+    flip(file, file.stat().st_size - 1)
+    assert result(path) == wanted and len(restored) == 4
+
+
+def test_a_model_with_a_faulty_graph_stays_unknown(folder: Path, tmp_path: Path) -> None:
+    """What makes no sense in a graph that nobody runs is found each time."""
+    builder, x, y = layers_of(1.0)
+    other = builder.add_subgraph("other")
+    a, b = other.tensor([2]), other.tensor([2])
+    other.op(Op.NEG, [a], [b])
+    other.op(Op.ABS, [a], [b])
+    other.finish([a], [b])
+    path = tmp_path / "faulty.tflite"
+    path.write_bytes(builder.build([x], [y]))
+    for _ in range(4):
+        interpreter = Interpreter(str(path))
+        interpreter.allocate_tensors()
+        with pytest.raises(ValueError, match="already written"):
+            interpreter.core.allocate_tensors(1)
 
 
 @pytest.mark.parametrize("nbytes", [0, 1, HEADER.itemsize, 5000])
