@@ -18,6 +18,7 @@ from ..partial_shape import joined
 from .body import function_named, lower_function
 from .composites.register import composite_results
 from .led_list import lead_on, led, may_be_empty, without_leading
+from .list_shape import lists_are_told
 from .lowering import Lowering, Rule
 from .tensor_list import ReservedList
 
@@ -202,7 +203,7 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
         del lowering.program.unfinished[unfinished:]
         graph = _loop_graph(lowering, node, body, "body", operands, shapes, carried)
         _check_types(graph.outputs, operands)
-        if _lists_are_told(lowering, operands, graph.outputs):
+        if lists_are_told(lowering, node, operands, graph):
             shapes = [operand.shape for operand in operands]
             continue
         wider = [joined(shape, y.shape) for shape, y in zip(shapes, graph.outputs, strict=True)]
@@ -224,16 +225,6 @@ def while_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
     test = _loop_graph(lowering, node, condition, "cond", operands, shapes, carried, lists)
     _check_condition(test)
     return _while(lowering, node, test, graph, operands, carried, same, lists)
-
-
-def _lists_are_told(lowering: Lowering, operands: list[LiteTensor], results: Sequence[LiteTensor]) -> bool:
-    """Make the lists whose elements' shape the body tells; whether there was one."""
-    told = False
-    for i, (operand, y) in enumerate(zip(operands, results, strict=True)):
-        if isinstance(operand, ReservedList) and y.shape:
-            operands[i] = operand.of(lowering, y.shape[1:])
-            told = True
-    return told
 
 
 def _while(
@@ -289,6 +280,8 @@ def _loop_graph(
     for i, (operand, shape, is_carried) in enumerate(zip(operands, shapes, carried, strict=True)):
         if is_carried:
             inputs.append(LiteTensor(f"{graph.name}_arg{i}", operand.type, shape))
+            if operand in lowering.program.sized_lists:
+                lowering.program.sized_lists.add(inputs[-1])
         else:
             inputs.append(_argument(graph.name, i, operand))
     graph.inputs = inputs

@@ -30,6 +30,8 @@ class Program:
         self.calls: list[str] = []
         # What remains of tensors behind their leading elements: led_list.
         self.whole_lists: dict[LiteTensor, LiteTensor] = {}
+        # Lists whose elements have the sizes that will be put in, though these are not known.
+        self.sized_lists: set[LiteTensor] = set()
         self.limits = Limits()
         # Whether the graphs are those of ONNX models.
         self.from_onnx = False

@@ -15,6 +15,7 @@ from ...schema.tflite import (
     FillOptionsT,
     GatherOptionsT,
     PackOptionsT,
+    RangeOptionsT,
     ReshapeOptionsT,
     StridedSliceOptionsT,
 )
@@ -81,14 +82,25 @@ class ReservedList(LiteTensor):
         self.node = node
         self.count = count
 
-    def of(self, lowering: Lowering, shape: tuple[int, ...]) -> LiteTensor:
-        """Zeros for elements of a shape; where a size is not known, one that stretches to what is put in."""
-        count = self.count.known()
-        shape = tuple(1 if size == -1 else size for size in shape)
-        if count and count[0] < -1:
-            raise ModelError(f"a list must have 0 elements or more, got {count[0]}")
-        whole = (count[0] if count else -1, *shape)
-        return _zeros(lowering, self.node, whole, self.count, self.type)
+    def of(
+        self, lowering: Lowering, shape: tuple[int, ...], sizes: Sequence[LiteTensor] | None = None
+    ) -> LiteTensor:
+        """Zeros for elements of a shape, with the sizes (int32 [1] for each axis) where some are not known.
+
+        Without these a size that is not known is 1, which stretches to what is put in.
+        """
+        known = self.count.known()
+        count = known[0] if known else -1
+        if count < -1:
+            raise ModelError(f"a list must have 0 elements or more, got {count}")
+        if sizes is None:
+            shape = tuple(1 if size == -1 else size for size in shape)
+            return _zeros(lowering, self.node, (count, *shape), self.count, self.type)
+        first = _vector(lowering, self.node, as_int32(lowering, self.node, self.count))
+        whole = _concatenated(lowering, self.node, [first, *sizes], (len(shape) + 1,))
+        made = _filled(lowering, self.node, (count, *shape), whole, self.type)
+        lowering.program.sized_lists.add(made)
+        return made
 
 
 def _zeros(
@@ -97,13 +109,20 @@ def _zeros(
     dtype = numpy_dtype_of(type)
     if shape[0] != -1 and int(np.prod(shape, dtype=np.int64)) * dtype.itemsize <= _MOST_BYTES:
         return lowering.constant(lowering.name(node), np.zeros(shape, dtype), type)
-    zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), dtype), type)
     if shape[0] == -1:
         parts = [lowering.integers(lowering.name(node, "/sizes"), shape[1:])]
         first = _vector(lowering, node, as_int32(lowering, node, count))
         sizes = _concatenated(lowering, node, [first, *parts], (len(shape),))
     else:
         sizes = lowering.integers(lowering.name(node, "/sizes"), shape)
+    return _filled(lowering, node, shape, sizes, type)
+
+
+def _filled(
+    lowering: Lowering, node: Node, shape: tuple[int, ...], sizes: LiteTensor, type: TensorType
+) -> LiteTensor:
+    """FILL with zeros."""
+    zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), numpy_dtype_of(type)), type)
     return lowering.operator(node, BuiltinOperator.FILL, [sizes, zero], shape, FillOptionsT(), type=type)
 
 
@@ -150,7 +169,8 @@ def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     if held.shape == row.shape == (1, *item.shape) and is_known(item.shape):
         # The only place there is.
         return row
-    if held.shape is not None and (held.shape[1:] != item.shape or not is_known(item.shape)):
+    is_sized = held in lowering.program.sized_lists
+    if not is_sized and held.shape is not None and (held.shape[1:] != item.shape or not is_known(item.shape)):
         return _chosen(lowering, node, held, index, row)
     zero = lowering.constant(lowering.name(node, "/zero"), np.zeros((), np.int32))
     starts = [as_int32(lowering, node, index), *[zero] * len(item.shape)]
@@ -158,7 +178,10 @@ def set_item(lowering: Lowering, node: Node) -> LiteTensor:
     options = PackOptionsT(values_count=rank, axis=0)
     start = lowering.operator(node, BuiltinOperator.PACK, starts, (rank,), options)
     whole = (-1, *item.shape) if held.shape is None else held.shape
-    return lowering.operator(node, BuiltinOperator.DYNAMIC_UPDATE_SLICE, [held, row, start], whole)
+    made = lowering.operator(node, BuiltinOperator.DYNAMIC_UPDATE_SLICE, [held, row, start], whole)
+    if is_sized:
+        lowering.program.sized_lists.add(made)
+    return made
 
 
 def _chosen(
@@ -166,14 +189,22 @@ def _chosen(
 ) -> LiteTensor:
     """The new element at its place and the list elsewhere, both stretched to one shape."""
     assert held.shape is not None
-    if held.shape[0] == -1:
-        raise UnsupportedError("the length of a list of elements whose shape is not known must be known")
     count = held.shape[0]
-    places = lowering.constant(lowering.name(node, "/places"), np.arange(count, dtype=np.int32))
+    if count == -1:
+        places = _places(lowering, node)
+    else:
+        places = lowering.constant(lowering.name(node, "/places"), np.arange(count, dtype=np.int32))
     is_place = binary(lowering, node, BuiltinOperator.EQUAL, places, as_int32(lowering, node, index))
     mask = reshaped(lowering, node, is_place, (count, *[1] * (len(held.shape) - 1)))
     assert mask is not None
     return selected(lowering, node, mask, row, held)
+
+
+def _places(lowering: Lowering, node: Node) -> LiteTensor:
+    """RANGE of the length of the node's list."""
+    zero, one = (lowering.constant(lowering.name(node, f"/{n}"), np.array(n, np.int32)) for n in (0, 1))
+    bounds = [zero, length(lowering, node), one]
+    return lowering.operator(node, BuiltinOperator.RANGE, bounds, (-1,), RangeOptionsT())
 
 
 def _holds(held: LiteTensor, index: LiteTensor) -> bool:

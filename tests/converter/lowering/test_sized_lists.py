@@ -1,0 +1,70 @@
+"""Lists of elements whose sizes only a run tells: zeros of these sizes, or elements chosen one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.converter import convert_graph
+from numlite.converter.graph_builder import GraphBuilder
+from numlite.schema.graph_def import AttrValue
+
+from ..graphs import checked, run_litert, run_numlite
+from .test_led_list import ELEMENTS, FLOAT, INT, VARIANT, a_step, codes, loop, number
+
+RUNTIMES = pytest.mark.parametrize("run", [run_litert, run_numlite])
+
+
+def graph(step: GraphBuilder, shape: list[int]) -> GraphBuilder:
+    """z is the stack of what n turns put into a list of n elements of unknown shape."""
+    g = GraphBuilder()
+    n, x = g.placeholder("n", [], INT), g.placeholder("x", shape)
+    held = g.node("TensorListReserve", "list", g.constant("any", number(-1)), n, element_dtype=ELEMENTS)
+    loop(g, "fill", n, held, x, step, VARIANT)
+    g.node("TensorListStack", "z", "fill:2", g.constant("sizes", number(-1)), element_dtype=ELEMENTS)
+    return g
+
+
+def putting(op: str = "Square") -> GraphBuilder:
+    """Puts f(x) into the list, and doubles x."""
+    step = a_step(VARIANT)
+    if op == "Tile":
+        places = step.node("ExpandDims", "times", "n", step.constant("axis", number(0)))
+        item = step.node("Tile", "item", "x", places)
+    else:
+        item = step.node(op, "item", "x")
+    step.node("TensorListSetItem", "held", "l", "i", item, element_dtype=ELEMENTS)
+    step.node("AddV2", "y", "x", "x")
+    return step
+
+
+@RUNTIMES
+@pytest.mark.parametrize(("n", "size"), [(3, 2), (1, 5), (4, 1), (2, 3)])
+def test_sizes_of_loop_variables_are_those_of_elements(run, n: int, size: int) -> None:
+    model = checked(convert_graph(graph(putting(), [-1]).graph_def, ["n", "x"], ["z"]))
+    assert codes(model, 2)["DYNAMIC_UPDATE_SLICE"] == 1
+    x = np.arange(1, size + 1, dtype=np.float32)
+    np.testing.assert_array_equal(run(model, number(n), x)[0], [(x * 2**k) ** 2 for k in range(n)])
+
+
+@RUNTIMES
+@pytest.mark.parametrize("n", [1, 3, 2])
+def test_elements_of_sizes_from_nowhere_are_chosen(run, n: int) -> None:
+    model = checked(convert_graph(graph(putting("Tile"), [2]).graph_def, ["n", "x"], ["z"]))
+    assert codes(model, 2)["SELECT_V2"] == codes(model, 2)["RANGE"] == 1
+    x = np.float32([1, -2])
+    np.testing.assert_array_equal(run(model, number(n), x)[0], [np.tile(x * 2**k, n) for k in range(n)])
+
+
+@RUNTIMES
+def test_a_variable_that_grows_tells_no_sizes(run) -> None:
+    """Its size at the start is not that of later turns."""
+    step = a_step(VARIANT)
+    halves = step.node("Reshape", "twice", "x", step.constant("all", np.array([-1], np.int32)))
+    step.node("ConcatV2", "y", "x", halves, step.constant("zero", number(0)))
+    item = step.node(
+        "Max", "item", "x", step.constant("axes", np.array([0], np.int32)), T=AttrValue(type=FLOAT)
+    )
+    step.node("TensorListSetItem", "held", "l", "i", item, element_dtype=ELEMENTS)
+    model = checked(convert_graph(graph(step, [-1]).graph_def, ["n", "x"], ["z"]))
+    x = np.float32([1, 3])
+    np.testing.assert_array_equal(run(model, number(3), x)[0], [3, 3, 3])
