@@ -14,6 +14,7 @@ from . import packed_f32, packed_q8, plain
 from .blocks import PAD_IMAGE_Q8
 from .cutting import pattern
 from .depthwise_conv import SpreadRows, spread_rows
+from .depthwise_conv import float_calls as depthwise_calls
 from .geometry import ConvGeometry, as_row, conv_geometry, window_table
 from .node import (
     FilterNode,
@@ -46,6 +47,8 @@ def float_calls(n: FilterNode) -> list[KernelCall]:
     g = n.geometry
     if g.is_matrix_product:
         return packed_f32.product_calls(n, g.out_pixels)
+    if g.groups > 1 and g.filter_depth == 1 and n.is_constant:
+        return depthwise_calls(n)
     row = as_row(g)
     if _is_one_row(row):
         return _row_calls(n, row)

@@ -39,7 +39,11 @@ def checked(context: Context, node: Node) -> FilterNode:
 
 
 def float_calls(n: FilterNode) -> list[KernelCall]:
-    """The compiled calls of a checked DEPTHWISE_CONV_2D node."""
+    """The compiled calls of a checked DEPTHWISE_CONV_2D node, or of a CONV_2D with a group for each channel.
+
+    Weights are [1, filter_height, filter_width, out_depth], or constants of a CONV_2D:
+    [out_depth, filter_height, filter_width, 1].
+    """
     g, times = n.geometry, 1
     if n.chunks(g.multiplies * _NS_PER_MULTIPLY) == 1:
         if n.is_constant:
@@ -101,7 +105,8 @@ def _packed_weights(
 ) -> Tensor | np.ndarray:
     """The weights packed, each row `times` times; if they are not constant, calls gets what packs them."""
     if n.is_constant:
-        weights, bias = n.w.array().reshape(g.taps, -1), n.biases(-1)
+        weights, bias = n.w.array(), n.biases(-1)
+        weights = weights.reshape(g.taps, -1) if len(weights) == 1 else weights.reshape(-1, g.taps).T
         return pack_blocks(np.tile(weights, (1, times)), None if bias is None else np.tile(bias, times))
     blocks = -(-g.out_depth // BLOCK_CHANNELS)
     scratch = n.scratch((g.taps + 1) * blocks * BLOCK_CHANNELS * 4)

@@ -56,6 +56,21 @@ def test_conv(seed: int) -> None:
     check(conv_case(f"random-{seed}", x, (groups * columns, *size, depth), **window(random)))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_conv_with_a_group_for_each_channel(seed: int) -> None:
+    """As Keras' Conv2D(groups=channels) is converted, in ConvNeXt: it runs as what it is, depthwise."""
+    random = np.random.default_rng(seed)
+    size = (int(random.choice([1, 3, 5, 7])), int(random.choice([1, 3, 5, 7])))
+    channels, multiplier = int(random.integers(2, 70)), int(random.choice([1, 1, 2, 3]))
+    x = (int(random.integers(1, 3)), *random.integers(20, 26, 2).tolist(), channels)
+    case = conv_case(f"random-{seed}", x, (channels * multiplier, *size, 1), **window(random))
+    check(case)
+    interpreter = Interpreter(model_content=case.make())
+    interpreter.allocate_tensors()
+    (node,) = interpreter.core.subgraph().schedule
+    assert [call.kernel for call in node.calls or ()][-1] == "depthwise_f32"
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_depthwise_conv(seed: int) -> None:
     random = np.random.default_rng(seed)
