@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -87,11 +88,12 @@ def _tensors(described: Sequence[dict[str, Any]], file: Path) -> list[np.ndarray
         return [decoded(tensor, arrays) for tensor in described]
 
 
-def graph_replays() -> Iterator[Replay]:
-    """The graphs, by run_graph."""
-    for d in _descriptions(GRAPHS):
+def graph_replays(optimize: object = False, step: int = 1) -> Iterator[Replay]:
+    """The graphs, or each step-th of them, by run_graph."""
+    for d in islice(_descriptions(GRAPHS), 0, None, step):
         feeds = _tensors(d["inputs"], GRAPHS / d["inputs_file"])
-        yield Replay(d["name"], _graph_run(GRAPHS / d["graph"], d, feeds), _expected(d), d["tol"])
+        run = _graph_run(GRAPHS / d["graph"], d, feeds, optimize=optimize)
+        yield Replay(d["name"], run, _expected(d), d["tol"])
 
 
 def kernel_graph_replays() -> Iterator[Replay]:
@@ -115,14 +117,14 @@ def select_tf_replays() -> Iterator[Replay]:
             )
 
 
-def saved_model_replays() -> Iterator[Replay]:
+def saved_model_replays(optimize: object = False) -> Iterator[Replay]:
     """Every signature of the SavedModels."""
     for folder in sorted(path.parent for path in SAVED_MODELS.glob("*/index.json")):
         d = json.loads((folder / "index.json").read_text())
         for key, signature in d["signatures"].items():
             feeds = _tensors(signature["inputs"], folder / d["inputs_file"])
             wanted = _tensors(signature["outputs"], folder / d["expected_file"])
-            run = _graph_run(folder / d["dir"], signature, feeds, key)
+            run = _graph_run(folder / d["dir"], signature, feeds, key, optimize)
             expected = list(zip(signature["outputs"], wanted, strict=True))
             yield Replay(f"{folder.name}-{key}", run, expected, d["tol"])
 
@@ -138,11 +140,15 @@ def _expected(d: dict[str, Any]) -> list[tuple[dict[str, Any], np.ndarray]]:
 
 
 def _graph_run(
-    graph: Path | bytes, d: dict[str, Any], feeds: Sequence[np.ndarray], signature: str | None = None
+    graph: Path | bytes,
+    d: dict[str, Any],
+    feeds: Sequence[np.ndarray],
+    signature: str | None = None,
+    optimize: object = False,
 ) -> Callable[[], Sequence[np.ndarray]]:
     given = {tensor["name"]: value for tensor, value in zip(d["inputs"], feeds, strict=True)}
     names = [tensor["name"] for tensor in d["outputs"]]
-    return lambda: run_graph(graph, given, names, signature, allow_files=True)
+    return lambda: run_graph(graph, given, names, signature, True, optimize=optimize)
 
 
 def _model_run(
