@@ -96,7 +96,7 @@ class KernelContext:
         self.construction = construction
         self.inputs = inputs
         self.environment = environment
-        self._forwardable = forwardable
+        self.forwardable = forwardable
         self.output_types = construction.output_types
         self.outputs: list[np.ndarray | None] = [None] * len(self.output_types)
 
@@ -105,7 +105,7 @@ class KernelContext:
 
     def may_forward(self, index: int) -> bool:
         """Whether nobody reads the input after this run, so that its memory may be taken."""
-        return index in self._forwardable
+        return index in self.forwardable
 
     def set_output(self, index: int, value: np.ndarray) -> None:
         self.outputs[index] = value
@@ -129,8 +129,8 @@ class KernelContext:
         for candidate in candidates:
             held = self.inputs[candidate]
             fits = held.dtype == dtype and held.shape == tuple(shape)
-            if candidate in self._forwardable and fits and held.flags.writeable:
-                self._forwardable -= {candidate}
+            if candidate in self.forwardable and fits and held.flags.writeable:
+                self.forwardable -= {candidate}
                 self.outputs[index] = held
                 return held
         return self.allocate_output(index, shape)

@@ -12,7 +12,7 @@ from ...schema.graph_def import OpDef
 from ..fallback.kernel import KernelConstruction, KernelContext, OpKernel
 from ..fallback.registry import KernelRegistration
 from .callbacks import raise_faults
-from .compute import CContext
+from .compute import KernelRun
 from .construction import CConstruction
 from .handles import Handles
 from .kernel_builder import CKernelRegistration
@@ -20,7 +20,6 @@ from .shim import shim
 
 _P = ctypes.c_void_p
 _Create = ctypes.CFUNCTYPE(_P, _P)
-_Compute = ctypes.CFUNCTYPE(None, _P, _P)
 _Delete = ctypes.CFUNCTYPE(None, _P)
 _DEVICE = "CPU"
 
@@ -34,7 +33,8 @@ class CKernel(OpKernel):
         """OpError as the plugin's create function reports it."""
         super().__init__(construction)
         self._types = [type for argument in construction.inputs for type in argument.types]
-        self._compute = _Compute(kernel.compute)
+        self._compute = kernel.compute
+        self._runs: list[KernelRun] = []
         held = CConstruction(construction)
         handle = handles.new(held)
         try:
@@ -50,11 +50,14 @@ class CKernel(OpKernel):
 
     def compute(self, context: KernelContext) -> None:
         """OpError as the plugin reports it; UnsupportedError for tensors of strings or resources."""
-        with CContext(context, self._types) as held:
-            self._compute(self._state, held.address)
-        raise_faults()
-        if held.error is not None:
-            raise held.error
+        try:
+            run = self._runs.pop()  # another thread may have taken the last one
+        except IndexError:
+            run = KernelRun(self._types, context.output_types)
+        try:
+            run(self._compute, self._state, context)
+        finally:
+            self._runs.append(run)
 
     def delete(self) -> None:
         """Let the plugin delete its state."""

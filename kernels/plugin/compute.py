@@ -1,168 +1,162 @@
-"""One run of a plugin's kernel: its inputs and outputs as TF_OpKernelContext has them."""
+"""Runs of a plugin's kernel: arrays of ours lent to it as TF_Tensors, and what it gave as arrays."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from ...lite.available_memory import available_bytes
 from ...schema.graph_def import TensorProto
-from ..fallback.dtypes import data_type_of
 from ..fallback.kernel import KernelContext
-from ..fallback.status import InvalidArgumentError, OpError
+from ..fallback.status import InternalError, InvalidArgumentError
 from .buffer import content
-from .callbacks import Answer
+from .callbacks import Answer, raise_faults
+from .native_context import (
+    CODE,
+    CONTEXT_WORDS,
+    COUNTS,
+    FORWARDABLE,
+    IN_ROOM,
+    INPUT_TYPES,
+    INPUTS,
+    MESSAGE,
+    NOT_SET,
+    OF_INPUT,
+    OUTPUTS,
+    RECORD,
+    RECORD_WORDS,
+    ROOMS,
+    STEP,
+    TYPES,
+)
 from .shim import shim
-from .status import op_error, read_status
+from .status import op_error
 from .tensor import (
-    HeldTensor,
-    aligned,
-    allocate,
+    ALIGNMENT,
     array_at,
     as_aligned,
+    is_constant,
+    keep,
     kernel_dtype,
-    shape_at,
     storage_of,
     tensor_of_proto,
 )
 
 _P = ctypes.c_void_p
+_MASK_BITS = 63
+# In place of memory for an output of which nobody knows how large it will be.
+_NO_ROOM = np.empty(0, np.uint8)
 
 
-class _Context(ctypes.Structure):
-    """native_tensor.py's %context."""
+class KernelRun:
+    """A TF_OpKernelContext and what belongs to it, for one run at a time of kernels of these types."""
 
-    _fields_ = (
-        ("inputs_count", ctypes.c_int32),
-        ("outputs_count", ctypes.c_int32),
-        ("inputs", _P),
-        ("types", _P),
-        ("step", ctypes.c_int64),
-    )
-
-
-class CContext:
-    """A TF_OpKernelContext, alive from its entry as a context manager to its exit."""
-
-    def __init__(self, context: KernelContext, input_types: list[int]) -> None:
-        self.context = context
-        self.error: OpError | None = None
-        types = context.output_types
-        for type in types:
+    def __init__(self, input_types: Sequence[int], output_types: Sequence[int]) -> None:
+        """UnsupportedError for types that are no numbers."""
+        for type in input_types:
             kernel_dtype(type)
-        self._given = [as_aligned(_of_numbers(array)) for array in context.inputs]
-        self._held = [HeldTensor(array, type) for array, type in zip(self._given, input_types, strict=True)]
-        self._inputs = (_P * max(len(self._held), 1))(*(tensor.address for tensor in self._held))
-        self._types = (ctypes.c_int32 * max(len(types), 1))(*types)
-        places = ctypes.addressof(self._inputs), ctypes.addressof(self._types)
-        self._struct = _Context(len(self._held), len(types), *places, 1)
-        self.address = ctypes.addressof(self._struct)
+        self._dtypes = [kernel_dtype(type) for type in output_types]
+        # What each output had bytes of in the run before, as it will have again; -1 where nobody knows.
+        self._bytes = [-1] * len(output_types)
+        # Arrays that the run before has copied for good, by their places, with the copies.
+        self._copies: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        ins, outs = max(len(input_types), 1), max(len(output_types), 1)
+        self._held: dict[int, ctypes.Array[Any]] = {
+            INPUTS: (_P * ins)(),
+            TYPES: (ctypes.c_int32 * outs)(*output_types),
+            OUTPUTS: (_P * outs)(),
+            ROOMS: (ctypes.c_int64 * (2 * outs))(),
+            INPUT_TYPES: (ctypes.c_int32 * ins)(*input_types),
+            RECORD: (ctypes.c_int64 * (RECORD_WORDS * outs))(),
+        }
+        self._block = (ctypes.c_int64 * CONTEXT_WORDS)()
+        for place, held in self._held.items():
+            self._block[place] = ctypes.addressof(held)
+        self._block[COUNTS] = len(input_types) | len(output_types) << 32
+        self._block[STEP] = 1
+        self._words = memoryview(self._block).cast("B").cast("q")
+        self._record = memoryview(self._held[RECORD]).cast("B").cast("q")
+        self._address = ctypes.addressof(self._block)
+        self._compute = shim().compute
 
-    def __enter__(self) -> CContext:
-        _alive[self.address] = self
-        return self
+    def __call__(self, compute: int, state: int | None, context: KernelContext) -> None:
+        """Sets the context's outputs. OpError as the plugin reports it."""
+        given = list(context.inputs)
+        for place, (array, copy) in self._copies.items():
+            if given[place] is array:
+                given[place] = copy
+        rooms = [_NO_ROOM if size < 0 else np.empty(size + ALIGNMENT, np.uint8) for size in self._bytes]
+        words = self._words
+        words[CODE] = 0
+        mask = words[FORWARDABLE] = _mask(context) if context.forwardable else 0
+        for _ in range(len(given) + 1):
+            left = self._compute(self._address, given, rooms, compute, state)
+            if left < 0:
+                break
+            mask |= self._align(given, left)
+            words[FORWARDABLE] = mask
+        else:
+            raise InternalError(f"{context.construction.op}: an input's copy is not aligned")
+        if left < -1:  # memory of which the plugin has kept a tensor stays as long as the process
+            keep([*given, *rooms])
+        found = [self._output(i, given, rooms) for i in range(len(self._bytes))]
+        raise_faults()
+        if words[CODE]:
+            raise op_error(words[CODE], self._message())
+        for i, value in enumerate(found):
+            if value is not None:
+                context.set_output(i, value)
 
-    def __exit__(self, *error: object) -> None:
-        del _alive[self.address]
-        for tensor in self._held:
-            tensor.release()
+    def _align(self, given: list[np.ndarray], place: int) -> int:
+        """Put an aligned copy in the array's place; a mask of the place where the run may take its memory."""
+        array = np.asarray(given[place])
+        copy = given[place] = as_aligned(array)
+        if is_constant(array):
+            self._copies[place] = array, copy
+            return 0
+        return 1 << place if copy is not array and place < _MASK_BITS else 0
 
-    def hold(self, array: np.ndarray, type: int) -> int:
-        """A TF_Tensor of the array, for the plugin to delete."""
-        tensor = HeldTensor(array, type)
-        self._held.append(tensor)
-        return tensor.share()
+    def _output(self, index: int, given: list[np.ndarray], rooms: list[np.ndarray]) -> np.ndarray | None:
+        at, record, dtype = index * RECORD_WORDS, self._record, self._dtypes[index]
+        kind, number = record[at], record[at + 1]
+        if kind == NOT_SET:
+            return None
+        if kind == IN_ROOM:
+            return np.ndarray(record[at + 3 : at + 3 + record[at + 2]].tolist(), dtype, rooms[index], number)
+        if kind == OF_INPUT:
+            shape = record[at + 3 : at + 3 + record[at + 2]].tolist()
+            memory = given[number].reshape(-1).view(np.uint8)
+            return memory[: prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
+        try:
+            made = array_at(number)
+        finally:
+            shim().call("TF_DeleteTensor", None, _P(number))
+        self._bytes[index] = made.nbytes
+        return made
 
-    def known(self, tensor: int) -> np.ndarray | None:
-        """The array that a TF_Tensor's memory is, None for memory of the plugin's."""
-        storage = storage_of(tensor)
-        return next((held.array for held in self._held if held.storage == storage), None)
-
-    def output_type(self, index: int) -> int:
-        if not 0 <= index < len(self.context.output_types):
-            count = len(self.context.output_types)
-            raise InvalidArgumentError(f"output: index must be less than {count}, got {index}")
-        return self.context.output_types[index]
-
-    def allocate_output(self, index: int, shape: tuple[int, ...]) -> int:
-        """A new output."""
-        type = self.output_type(index)
-        made = aligned(shape, kernel_dtype(type))
-        self.context.set_output(index, made)
-        return self.hold(made, type)
-
-    def forward(self, candidates: list[int], index: int, shape: tuple[int, ...]) -> tuple[int, int]:
-        """The memory of the first input that can be had for an output, and which it is; else new memory,
-        and -1.
-        """
-        type = self.output_type(index)
-        for place in candidates:
-            if not 0 <= place < len(self._given):
-                continue
-            array, given = self._given[place], self.context.inputs[place]
-            is_ours = array is not given and given.flags.writeable  # a copy that was made for this run
-            may_be_taken = is_ours or (self.context.may_forward(place) and array.flags.writeable)
-            if may_be_taken and array.shape == shape and array.dtype == kernel_dtype(type):
-                self.context.set_output(index, array)
-                return self._held[place].share(), place
-        return self.allocate_output(index, shape), -1
+    def _message(self) -> str:
+        address = self._words[MESSAGE]
+        if not address:
+            return "no status was given"
+        text = ctypes.string_at(address).decode(errors="replace")
+        shim().call("numlite_free", None, _P(address), None)
+        self._words[MESSAGE] = 0
+        return text
 
 
-def _of_numbers(array: np.ndarray) -> np.ndarray:
-    """The array; UnsupportedError for one of objects."""
-    if array.dtype.hasobject:
-        kernel_dtype(data_type_of(array.dtype))
-    return array
-
-
-_alive: dict[int, CContext] = {}
-
-
-def context_at(address: int) -> CContext:
-    """The context of an address; InvalidArgumentError for one that is no more."""
-    found = _alive.get(address)
-    if found is None:
-        raise InvalidArgumentError("context: must be of a kernel that computes now")
-    return found
+def _mask(context: KernelContext) -> int:
+    """The places of inputs whose memory an output may take, as bits."""
+    places = (place for place in context.forwardable if place < _MASK_BITS)
+    return sum(1 << place for place in places if context.inputs[place].flags.writeable)
 
 
 def compute_answers() -> Mapping[str, Answer]:
-    """What the functions of TF_OpKernelContext do that are not machine code."""
-
-    def set_output(context: int, index: int, tensor: int) -> None:
-        held = context_at(context)
-        type = held.output_type(index)
-        value = array_at(tensor, held.known(tensor))
-        if value.dtype != kernel_dtype(type):
-            raise InvalidArgumentError(f"output {index}: must be {kernel_dtype(type)}, got {value.dtype}")
-        held.context.set_output(index, value)
-
-    def allocate_output(context: int, index: int, type: int, dims: int, rank: int, length: int) -> int:
-        held = context_at(context)
-        if type != held.output_type(index):
-            raise InvalidArgumentError(
-                f"output {index}: must be of type {held.output_type(index)}, got {type}"
-            )
-        return held.allocate_output(index, shape_at(dims, rank))
-
-    def allocate_temp(context: int, type: int, dims: int, rank: int, attributes: int) -> int:
-        return allocate(shape_at(dims, rank), type)
-
-    def forward(
-        context: int, candidates: int, count: int, index: int, dims: int, rank: int, forwarded: int
-    ) -> int:
-        if not 0 <= count <= 1 << 16 or (count and not candidates):
-            raise InvalidArgumentError(f"candidates: must be a list of inputs, got {count}")
-        places = list((ctypes.c_int * count).from_address(candidates)) if count else []
-        tensor, place = context_at(context).forward(places, index, shape_at(dims, rank))
-        if forwarded:
-            ctypes.c_int.from_address(forwarded).value = place
-        return tensor
-
-    def failure(context: int, status: int) -> None:
-        context_at(context).error = op_error(*read_status(status))
+    """What the functions for kernels that compute do that are not machine code."""
 
     def from_proto(buffer: int, tensor: int) -> None:
         storage_of(tensor)
@@ -176,12 +170,8 @@ def compute_answers() -> Mapping[str, Answer]:
         shim().call("TF_TensorBitcastFrom", None, _P(made), proto.dtype, _P(tensor), dims, len(shape), None)
         shim().call("TF_DeleteTensor", None, _P(made))
 
-    return {
-        "TF_SetOutput": set_output,
-        "TF_AllocateOutput": allocate_output,
-        "TF_AllocateTemp": allocate_temp,
-        "TF_ForwardInputOrAllocateOutput": forward,
-        "TF_IsRefInput": lambda context, index: False,
-        "TF_OpKernelContext_Failure": failure,
-        "TF_TensorFromProto": from_proto,
-    }
+    def allows(size: int) -> bool:
+        """Half of what there is; the rest is for what the kernel needs beside it."""
+        return size <= available_bytes() // 2
+
+    return {"TF_TensorFromProto": from_proto, "numlite_allows": allows}

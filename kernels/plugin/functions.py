@@ -8,7 +8,7 @@ c/experimental/grappler/grappler.h.
 
 from __future__ import annotations
 
-# Machine code of the shim's own, on real structs (native.py, native_tensor.py).
+# Machine code of the shim's own, on real structs (native.py and its neighbours).
 NATIVE = {
     **{"TF_NewStatus": "p", "TF_DeleteStatus": "vp", "TF_SetStatus": "vpis", "TF_GetCode": "ip"},
     **{"TF_Message": "pp", "TF_NewBuffer": "p", "TF_NewBufferFromString": "ppz", "TF_DeleteBuffer": "vp"},
@@ -18,7 +18,9 @@ NATIVE = {
     **{"TF_TensorData": "pp", "TF_TensorElementCount": "lp", "TF_TensorIsAligned": "bp"},
     **{"TF_TensorMaybeMove": "pp", "TF_SetShape": "vppi", "TF_TensorBitcastFrom": "vpippit"},
     **{"TF_NumInputs": "ip", "TF_NumOutputs": "ip", "TF_GetInput": "vpipt", "TF_StepId": "lp"},
-    **{"TF_InputDatatype": "ipi", "TF_ExpectedOutputDataType": "ipi"},
+    **{"TF_InputDatatype": "ipi", "TF_ExpectedOutputDataType": "ipi", "TF_IsRefInput": "bpit"},
+    **{"TF_SetOutput": "vpipt", "TF_AllocateOutput": "ppiipizt", "TF_AllocateTemp": "ppipipt"},
+    **{"TF_ForwardInputOrAllocateOutput": "pppiipipt", "TF_OpKernelContext_Failure": "vpp"},
 }
 
 _LISTS = {
@@ -75,11 +77,8 @@ CONSTRUCTION = {
     "TF_OpKernelConstruction_HasAttr": "bpst",
     "TF_OpKernelConstruction_Failure": "vpp",
 }
-COMPUTE = {
-    **{"TF_SetOutput": "vpipt", "TF_AllocateOutput": "ppiipizt", "TF_AllocateTemp": "ppipipt"},
-    **{"TF_ForwardInputOrAllocateOutput": "pppiipipt", "TF_IsRefInput": "bpit"},
-    **{"TF_OpKernelContext_Failure": "vpp", "TF_TensorFromProto": "vppt"},
-}
+# The second one is the shim's own question.
+COMPUTE = {"TF_TensorFromProto": "vppt", "numlite_allows": "bz"}
 # They return a TF_StringView: two words in registers, which a callback of ctypes cannot.
 VIEWS = {"TF_OpKernelConstruction_GetName": "pp"}
 

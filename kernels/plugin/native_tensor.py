@@ -1,4 +1,4 @@
-"""Machine code of the shim's own, as LLVM IR: tensors, and a kernel's inputs."""
+"""Machine code of the shim's own, as LLVM IR: tensors."""
 
 from __future__ import annotations
 
@@ -207,75 +207,5 @@ define void @TF_TensorBitcastFrom(ptr %from, i32 %type, ptr %to, ptr %dims, i32 
   call void @copy_dims(ptr %to, ptr %dims, i32 %rank)
   call void @TF_SetStatus(ptr %status, i32 0, ptr null)
   ret void
-}
-"""
-
-# Its fields are those of compute.Context.
-CONTEXT = """
-%context = type { i32, i32, ptr, ptr, i64 }
-@no_input = internal constant [38 x i8] c"input: index must be that of an input\\00"
-
-define i32 @TF_NumInputs(ptr %context) {
-  %count = load i32, ptr %context
-  ret i32 %count
-}
-define i32 @TF_NumOutputs(ptr %context) {
-  %at = getelementptr %context, ptr %context, i64 0, i32 1
-  %count = load i32, ptr %at
-  ret i32 %count
-}
-define i64 @TF_StepId(ptr %context) {
-  %at = getelementptr %context, ptr %context, i64 0, i32 4
-  %step = load i64, ptr %at
-  ret i64 %step
-}
-define internal ptr @input(ptr %context, i32 %index) {
-  %count = call i32 @TF_NumInputs(ptr %context)
-  %there = icmp ult i32 %index, %count
-  br i1 %there, label %some, label %none
-some:
-  %at = getelementptr %context, ptr %context, i64 0, i32 2
-  %inputs = load ptr, ptr %at
-  %place = getelementptr ptr, ptr %inputs, i32 %index
-  %tensor = load ptr, ptr %place
-  ret ptr %tensor
-none:
-  ret ptr null
-}
-define void @TF_GetInput(ptr %context, i32 %index, ptr %out, ptr %status) {
-  %tensor = call ptr @input(ptr %context, i32 %index)
-  %none = icmp eq ptr %tensor, null
-  br i1 %none, label %failed, label %some
-some:
-  %shared = call ptr @numlite_share(ptr %tensor)
-  store ptr %shared, ptr %out
-  call void @TF_SetStatus(ptr %status, i32 0, ptr null)
-  ret void
-failed:
-  call void @TF_SetStatus(ptr %status, i32 11, ptr @no_input)
-  ret void
-}
-define i32 @TF_InputDatatype(ptr %context, i32 %index) {
-  %tensor = call ptr @input(ptr %context, i32 %index)
-  %none = icmp eq ptr %tensor, null
-  br i1 %none, label %failed, label %some
-some:
-  %type = load i32, ptr %tensor
-  ret i32 %type
-failed:
-  ret i32 0
-}
-define i32 @TF_ExpectedOutputDataType(ptr %context, i32 %index) {
-  %count = call i32 @TF_NumOutputs(ptr %context)
-  %there = icmp ult i32 %index, %count
-  br i1 %there, label %some, label %none
-some:
-  %at = getelementptr %context, ptr %context, i64 0, i32 3
-  %types = load ptr, ptr %at
-  %place = getelementptr i32, ptr %types, i32 %index
-  %type = load i32, ptr %place
-  ret i32 %type
-none:
-  ret i32 0
 }
 """

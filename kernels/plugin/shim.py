@@ -15,13 +15,19 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from ...lite.errors import PluginError, UnsupportedError
 from ..compiled.driver.image import uses_shared_objects
 from ..compiled.driver.ir_object import ir_object, object_path
 from ..compiled.language.host import machine
+from ..fallback.dtypes import numpy_dtype
 from .functions import CALLBACKS, NATIVE, VIEWS
 from .native import LIVE, STATUS_AND_BUFFER
-from .native_tensor import CONTEXT, TENSOR
+from .native_context import TYPE_COUNT, context_ir
+from .native_outputs import OUTPUT_FUNCTIONS
+from .native_run import RUN
+from .native_tensor import TENSOR
 
 # What plugins name in their DT_NEEDED, by TensorFlow's version.
 LIBRARIES = (
@@ -30,6 +36,7 @@ LIBRARIES = (
     "libtensorflow.so.2",
     "_pywrap_tensorflow_internal.so",
 )
+_P = ctypes.c_void_p
 _SONAME = "libnumlite_plugin_api.so"
 _TYPES = {"v": "void", "p": "ptr", "s": "ptr", "t": "ptr", "i": "i32", "z": "i64", "l": "i64", "b": "i8"}
 # What every callback is once Python ends: destructors of plugins may run behind that.
@@ -38,10 +45,11 @@ _OWN = (
     _GONE,
     "numlite_live",
     "numlite_fill",
-    "numlite_table",
+    "numlite_free",
     "numlite_share",
-    "numlite_borrow",
-    "numlite_release",
+    "numlite_table",
+    "numlite_arrays",
+    "numlite_compute",
 )
 
 _TABLE = """
@@ -92,7 +100,8 @@ define ptr @{name}() {{
 
 def shim_ir() -> str:
     """The whole shim in LLVM's language."""
-    parts = [STATUS_AND_BUFFER, TENSOR, CONTEXT, _TABLE.format(count=len(CALLBACKS))]
+    context = context_ir([_item_size(type) for type in range(TYPE_COUNT)])
+    parts = [STATUS_AND_BUFFER, TENSOR, context, OUTPUT_FUNCTIONS, RUN, _TABLE.format(count=len(CALLBACKS))]
     for index, (name, signature) in enumerate(CALLBACKS.items()):
         values = {"name": name, "index": index, "count": len(CALLBACKS)}
         if name in VIEWS:
@@ -106,6 +115,15 @@ def shim_ir() -> str:
     return "".join(parts)
 
 
+def _item_size(type: int) -> int:
+    """Bytes of an element, 0 where it is no number."""
+    try:
+        dtype = numpy_dtype(type)
+    except UnsupportedError:
+        return 0
+    return 0 if dtype.hasobject else dtype.itemsize
+
+
 class Shim:
     """The open shim; there is one in a process, and it stays."""
 
@@ -113,6 +131,7 @@ class Shim:
         """PluginError where TensorFlow's own functions would answer."""
         check_machine()
         check_no_tensorflow()
+        check_array_layout()
         exports = [*NATIVE, *CALLBACKS, *_OWN]
         self.is_gone = False
         self._functions: dict[str, Any] = {}
@@ -122,6 +141,11 @@ class Shim:
             _opened("plugin_api", f"define void @{mark}() {{\n  ret void\n}}", [mark], name)
         self._table = (ctypes.c_void_p * len(CALLBACKS)).from_address(
             self.call("numlite_table", ctypes.c_void_p)
+        )
+        self._library["numlite_arrays"](ctypes.py_object(np.ndarray))
+        address = ctypes.cast(self._library["numlite_compute"], ctypes.c_void_p).value
+        self.compute = ctypes.PYFUNCTYPE(ctypes.c_int64, _P, ctypes.py_object, ctypes.py_object, _P, _P)(
+            address or 0
         )
         atexit.register(self._end)
         self._live = (ctypes.c_int64 * len(LIVE)).from_address(self.call("numlite_live", ctypes.c_void_p))
@@ -193,6 +217,25 @@ def check_machine() -> None:
         raise UnsupportedError(
             "plugins: shared libraries made for TensorFlow need Linux on x86-64, got "
             f"{sys.platform} on {machine()}; a plugin in Python runs here"
+        )
+
+
+def check_array_layout() -> None:
+    """UnsupportedError where arrays and lists do not have their fields where native_run.py reads them."""
+    array = np.zeros((2, 3), np.float32)
+    held, known = [array], object.__basicsize__ == 16
+    if known:
+        words = (ctypes.c_int64 * 9).from_address(id(array))
+        low = [word & 0xFFFFFFFF for word in words]
+        wanted = id(np.ndarray), array.ctypes.data, array.ndim, array.flags.num
+        known = (words[1], words[2], low[3], low[8]) == wanted
+        known = known and list((ctypes.c_int64 * 2).from_address(words[4])) == [2, 3]
+        items = (ctypes.c_int64 * 4).from_address(id(held))[3]
+        known = known and ctypes.c_int64.from_address(items).value == id(array)
+    if not known:
+        raise UnsupportedError(
+            "plugins: kernels read arrays where CPython and NumPy have their fields, got others in NumPy "
+            f"{np.__version__} on {sys.version.split()[0]}; a plugin in Python runs here"
         )
 
 

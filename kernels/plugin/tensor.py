@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
 
 import numpy as np
@@ -72,7 +72,7 @@ def as_aligned(array: np.ndarray) -> np.ndarray:
     """
     if array.flags.c_contiguous and not array.ctypes.data % ALIGNMENT:
         return array
-    if not _is_constant(array):
+    if not is_constant(array):
         return _copied(array)
     held = _constants.get(id(array))
     if held is not None and held[0]() is array:
@@ -82,7 +82,7 @@ def as_aligned(array: np.ndarray) -> np.ndarray:
     return made
 
 
-def _is_constant(array: np.ndarray) -> bool:
+def is_constant(array: np.ndarray) -> bool:
     """Whether nobody can write the array's memory through another one either."""
     held: object = array
     while isinstance(held, np.ndarray):
@@ -98,32 +98,12 @@ def _copied(array: np.ndarray) -> np.ndarray:
     return made
 
 
-class HeldTensor:
-    """A TF_Tensor of ours over an array's memory."""
-
-    def __init__(self, array: np.ndarray, type: int) -> None:
-        self.array = array
-        host = shim()
-        data = array.ctypes.data if array.nbytes else ALIGNMENT  # nobody looks at nothing
-        dims = (ctypes.c_int64 * array.ndim)(*array.shape)
-        size = _SIZE(array.nbytes)
-        self.address = host.call("numlite_borrow", _P, type, dims, array.ndim, _P(data), size)
-
-    @property
-    def storage(self) -> int:
-        return storage_of(self.address)
-
-    def share(self) -> int:
-        """Another TF_Tensor of the same memory, for the plugin to delete."""
-        return shim().call("numlite_share", _P, _P(self.address))
-
-    def release(self) -> None:
-        """Ours is gone; memory of which the plugin has kept a tensor stays as long as the process."""
-        if shim().call("numlite_release", ctypes.c_int64, _P(self.address)) > 1:
-            _kept.append(self.array)
-
-
 _kept: list[np.ndarray] = []
+
+
+def keep(arrays: Iterable[np.ndarray]) -> None:
+    """Let arrays live as long as the process."""
+    _kept.extend(arrays)
 
 
 def shape_at(dims: int, rank: int) -> tuple[int, ...]:
@@ -140,8 +120,8 @@ def storage_of(tensor: int) -> int:
     return _Tensor.from_address(tensor).storage or 0
 
 
-def array_at(tensor: int, known: np.ndarray | None = None) -> np.ndarray:
-    """What a TF_Tensor holds: a view of the array that its storage is known as, else a copy."""
+def array_at(tensor: int) -> np.ndarray:
+    """A copy of what a TF_Tensor holds."""
     storage = _Storage.from_address(storage_of(tensor))
     held = _Tensor.from_address(tensor)
     shape, dtype = shape_at(held.dims or 0, held.rank), kernel_dtype(held.type)
@@ -150,8 +130,6 @@ def array_at(tensor: int, known: np.ndarray | None = None) -> np.ndarray:
         raise InvalidArgumentError(
             f"tensor: must have {nbytes} bytes for {list(shape)}, got {storage.length}"
         )
-    if known is not None:
-        return known.reshape(-1).view(np.uint8)[:nbytes].view(dtype).reshape(shape)
     made = aligned(shape, dtype)
     ctypes.memmove(made.ctypes.data, storage.data, nbytes)
     return made

@@ -1,7 +1,7 @@
 """The graphs and SavedModels of ../shared/convert, optimized and run: whether they give TensorFlow's outputs.
 
-    python -m tests.optimizers.results       # all lists, targets numlite and portable
-    python -m tests.optimizers.results --target numlite --list default --list constfold --match keras
+python -m tests.optimizers.results       # all lists, targets numlite and portable
+python -m tests.optimizers.results --target numlite --list default --list constfold --match keras
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ for name in sys.argv[3:]:
     running = RunningPlugin(plugin, {op.name: op for op in plugin.ops})
     module = running.run(GrapplerItem.from_graph_def(definition, inputs, outputs))
     running.close()
-    rewritten = export_graph_def(module)
+    rewritten = definition if module is None else export_graph_def(module)
     plain = GraphRunner(definition)
     with np.load(graphs / facts["inputs_file"]) as arrays:
         feeds = {each["name"]: arrays[each["key"]] for each in facts["inputs"]}

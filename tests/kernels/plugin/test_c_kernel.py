@@ -61,6 +61,40 @@ for mode in (0, 1, 2, 7, 8):
     )
 
 
+def test_shapes_change_from_run_to_run() -> None:
+    """What a kernel was prepared for by the run before does not show in the next one."""
+    done(
+        """
+kept = []
+for mode in (0, 1, 2, 8):
+    runner = GraphRunner(graph(mode=f"i: {mode}", factor="f: 2"), plugins=[PATH])
+    for shape in ((2, 3), (2, 3), (3, 2), (6,), (0, 3), (0, 3), (), (1,) * 9, (1,) * 9, (40, 50), (2, 3)):
+        x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+        [y] = runner.run({"x": x}, ["y"])
+        assert np.array_equal(y, x * 2) and y.shape == shape, (mode, shape, y)
+        kept.append((x, y))
+gc.collect()
+assert all(np.array_equal(y, x * 2) for x, y in kept)  # nobody has written to what was given
+assert not any(shim().live().values()), shim().live()
+"""
+    )
+
+
+def test_a_fed_array_that_cannot_be_written_may_change() -> None:
+    """A view of it is no constant: it is copied anew for each run."""
+    done(
+        """
+memory = np.zeros(7, np.float32)
+view = memory[1:]
+view.flags.writeable = False
+runner = GraphRunner(graph(factor="f: 2"), plugins=[PATH])
+for value in (1, 2, 3):
+    memory[:] = value
+    assert np.array_equal(runner.run({"x": view}, ["y"])[0], np.full(6, 2 * value, np.float32))
+"""
+    )
+
+
 def test_what_goes_wrong_is_an_error_of_the_node() -> None:
     done(
         """
