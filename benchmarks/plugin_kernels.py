@@ -32,6 +32,8 @@ from numlite.converter.plugins.choice import RunningPlugin
 from numlite.converter.plugins.kernels import PluginKernels
 from numlite.schema.graph_def import GraphDef
 
+from tests.shared_arrays import decoded
+
 GRAPHS = Path(__file__).resolve().parents[2] / "shared/convert/graphs"
 CPU = "/device:CPU:0"
 
@@ -94,18 +96,12 @@ def nets(library: Library, arguments: argparse.Namespace) -> None:
             continue
         about: dict[str, Any] = json.loads((GRAPHS / f"{name}.json").read_text())
         fetches = [each["name"] for each in about["outputs"]]
-        if any(each["enc"] != "raw" for each in about["inputs"]):
-            graph = library.optimized(
-                read_graph(GRAPHS / about["graph"]), [e["name"] for e in about["inputs"]], fetches
-            )
-            print(f"{name:45} optimized to {len(graph.node)} nodes; its inputs are strings")
-            continue
         with (
             np.load(GRAPHS / about["inputs_file"]) as inputs,
             np.load(GRAPHS / about["expected_file"]) as expected,
         ):
-            feeds = {each["name"]: inputs[each["key"]] for each in about["inputs"]}
-            wanted = [expected[each["key"]] for each in about["outputs"]]
+            feeds = {each["name"]: decoded(each, inputs) for each in about["inputs"]}
+            wanted = [decoded(each, expected) for each in about["outputs"]]
         found, own, theirs = compared(library, GRAPHS / about["graph"], feeds, fetches, arguments.seconds)
         total += 1
         times += own, theirs
