@@ -28,8 +28,7 @@ from .lite.interpreter_arguments import (
 from .lite.interpreter_wrapper import InterpreterWrapper
 from .lite.model import Model
 from .lite.settings import Settings, no_place
-from .lite.signature_runner import SignatureRunner, only_signature
-from .lite.tensor_access import typed_view
+from .lite.tensor_access import VIEW_ALIVE, typed_view
 from .lite.tensor_details import all_tensor_details, operator_details, tensor_details
 
 if TYPE_CHECKING:
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from .lite.kernel_call import KernelLibrary
     from .lite.memory_report import MemoryReport
     from .lite.profiler import OpProfile
+    from .lite.signature_runner import SignatureRunner
 
 __all__ = [
     "Delegate",
@@ -49,11 +49,6 @@ __all__ = [
     "SignatureRunner",
     "load_delegate",
 ]
-
-_VIEW_ALIVE = """There is at least 1 reference to internal data
-      in the interpreter in the form of a numpy array or slice. Be sure to
-      only hold the function returned from tensor() if you are using raw
-      data access."""
 
 # The wrapper is held by the interpreter; getrefcount's own argument counts as well.
 _NO_VIEWS = 2
@@ -187,8 +182,6 @@ class Interpreter:
         """The runtime's own interpreter, below this drop-in."""
         return self._core
 
-    # --- preparing
-
     def allocate_tensors(self) -> None:
         """Prepare the model and give its tensors memory. Needed before invoke, and after a resize."""
         self._ensure_safe()
@@ -209,8 +202,6 @@ class Interpreter:
         """Give back the arena until the next allocate_tensors(); variables keep their values."""
         self._ensure_safe()
         self._core.release_nonpersistent_memory()
-
-    # --- values
 
     def set_tensor(self, tensor_index: int, value: object) -> None:
         """Copy value into a tensor; its dtype and shape must be the tensor's."""
@@ -243,8 +234,6 @@ class Interpreter:
         """A view of the i-th output's memory after invoke; the same as typed_input_tensor otherwise."""
         return typed_view(lambda t: self.tensor(t)(), self._core.subgraph().outputs, i, dtype, "output")
 
-    # --- running
-
     def invoke(self, timeout_s: float | None = None) -> None:
         """Run the model. Releases the GIL while kernels run. RuntimeError when a node fails.
 
@@ -254,7 +243,7 @@ class Interpreter:
         have values of this run or of the last, variables those that the nodes before the stop gave them.
         """
         if getrefcount(self._interpreter) != _NO_VIEWS:
-            raise StateError(_VIEW_ALIVE)
+            raise StateError(VIEW_ALIVE)
         if timeout_s is None:
             self._core.invoke()
         else:
@@ -273,9 +262,7 @@ class Interpreter:
 
     def _ensure_safe(self) -> None:
         if not self._safe_to_run():
-            raise StateError(_VIEW_ALIVE)
-
-    # --- descriptions
+            raise StateError(VIEW_ALIVE)
 
     def num_subgraphs(self) -> int:
         return len(self._core.subgraphs)
@@ -335,8 +322,6 @@ class Interpreter:
         """Bytes of the arenas and their lower bound; offset and lifetime of every tensor."""
         return self._core.memory_report()
 
-    # --- signatures
-
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
         """{key: {'inputs': [names], 'outputs': [names]}} of each signature."""
         return {
@@ -353,6 +338,8 @@ class Interpreter:
 
     def get_signature_runner(self, signature_key: str | None = None) -> SignatureRunner:
         """A function of named arrays for a signature; the key may be left out when there is only one."""
+        from .lite.signature_runner import SignatureRunner, only_signature  # most programs have no use for it
+
         key = only_signature(self._core.signatures) if signature_key is None else signature_key
         return SignatureRunner(interpreter=self, signature_key=key)
 
@@ -387,6 +374,18 @@ class InterpreterWithCustomOps(Interpreter):
     def __init__(self, custom_op_registerers: Sequence[Any] | None = None, **kwargs: Any) -> None:
         self._custom_op_registerers = listed_operators(custom_op_registerers)
         super().__init__(**kwargs)
+
+
+def __getattr__(name: str) -> object:
+    if name != "SignatureRunner":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .lite.signature_runner import SignatureRunner
+
+    return SignatureRunner
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def _unwrapped(delegate: PythonDelegate | Delegate) -> PythonDelegate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,14 +14,17 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
-from .array_function import ArrayFunction, invoke_function
-from .broadcast import SUFFIXES, binary_call, broadcast_operands, loops_of
+from .broadcast import binary_call, broadcast_operands, loops_of
 from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, REMEMBERED_BYTES, TYPES, form_of
 from .fused_activation import NONE, float_activation_range
 from .index_vector import quantization_pair
 from .lookup import TABLE_TYPES
+from .operator_facts import SUFFIXES
 from .operators import check_type, registration
 from .quantized_binary import Operands, quantized_arithmetic, quantized_quotient
+
+if TYPE_CHECKING:
+    from .array_function import ArrayFunction
 
 _F16, _F32, _F64 = TensorType.FLOAT16, TensorType.FLOAT32, TensorType.FLOAT64
 _I8, _I16, _I32, _I64 = TensorType.INT8, TensorType.INT16, TensorType.INT32, TensorType.INT64
@@ -122,7 +126,7 @@ def _arithmetic(name: str, function: ArrayFunction | None = None) -> Registratio
 
     def invoke(context: Context, node: Node) -> None:
         assert function is not None
-        invoke_function(name, _clamped(function, float_activation_range(name, _fused(node))), context, node)
+        in_numpy(name, _clamped(function, float_activation_range(name, _fused(node))))(context, node)
 
     return registration(name, prepare, invoke if function else None)
 
@@ -201,7 +205,13 @@ def _extremum(name: str, function: ArrayFunction) -> Registration:
 
 def in_numpy(name: str, function: ArrayFunction) -> Callable[[Context, Node], None]:
     """The invoke hook of an operator that a NumPy function computes."""
-    return lambda context, node: invoke_function(name, function, context, node)
+
+    def invoke(context: Context, node: Node) -> None:
+        from .array_function import invoke_function  # which most models do without
+
+        invoke_function(name, function, context, node)
+
+    return invoke
 
 
 # The C library's function, whose last bit NumPy's own may miss.

@@ -10,27 +10,11 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
-from ..lite.tensor import Shape, Tensor, TensorType
+from ..lite.tensor import Shape, Tensor
 from .element_functions import BROADCAST_RANK, block_of, form_of
 from .index_vector import check_counts, output_of
-from .parallel import chunk_count
-
-# Element types by the ends of kernels' names.
-SUFFIXES: dict[int, str] = {
-    TensorType.FLOAT32: "f32",
-    TensorType.FLOAT64: "f64",
-    TensorType.FLOAT16: "f16",
-    TensorType.BFLOAT16: "bf16",
-    TensorType.INT8: "i8",
-    TensorType.UINT8: "u8",
-    TensorType.INT16: "i16",
-    TensorType.UINT16: "u16",
-    TensorType.INT32: "i32",
-    TensorType.INT64: "i64",
-    TensorType.BOOL: "bool",
-}
 
 
 class Loops(NamedTuple):

@@ -8,12 +8,11 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
 from .operators import check_type, registration
-from .parallel import chunk_count
 
 # Integers are compared as float32, as C++ does.
 _SUFFIXES = {

@@ -11,10 +11,11 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
-from .broadcast import SUFFIXES, unary_call
+from .broadcast import unary_call
 from .element_functions import UNARY
 from .float8 import FLOAT8_TYPES, float8_bytes, float8_values
 from .index_vector import check_counts
+from .operator_facts import SUFFIXES
 from .operators import registration
 from .packed import PACKED_BITS, packed, unpacked
 from .reshape import flat_copy_calls

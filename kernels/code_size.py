@@ -11,9 +11,8 @@ from types import CodeType
 
 from .compiled.driver.cache import read
 from .compiled.driver.image import SYMBOL_PREFIX, uses_shared_objects
-from .compiled.driver.library import Library
+from .compiled.driver.library import Library, family_pack
 from .compiled.driver.linker import elf
-from .compiled.driver.packed import family_pack
 from .compiled.driver.sources import cache_key
 
 

@@ -13,9 +13,10 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .binary import in_numpy
-from .broadcast import SUFFIXES, binary_call, broadcast_shape
+from .broadcast import binary_call, broadcast_shape
 from .index_vector import check_counts
 from .lookup import BYTE_TYPES, multiply_by_quantized_multiplier, stored_values
+from .operator_facts import SUFFIXES
 from .operators import registration
 from .requantize import quantize_multiplier
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .data_movement import Movement, item_bytes_of, move_strings
@@ -25,7 +25,6 @@ from .index_vector import (
 )
 from .list_update import fuse
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import StridedCopy, block_copy, strided_copy_calls
 
 RESCALED_ROWS = np.dtype(

@@ -9,12 +9,11 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, normalized_axis, output_of, scalar_integer
 from .operators import check_type, registration
-from .parallel import chunk_count
 
 # x and y are [outer, size, inner].
 CUMSUM_ARGS = np.dtype(

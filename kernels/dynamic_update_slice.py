@@ -9,13 +9,12 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_same_type, integers, output_of
 from .operators import registration
 from .packed import PACKED_BITS, packed, unpacked
-from .parallel import chunk_count
 from .reshape import flat_copy_calls
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 

@@ -14,9 +14,10 @@ from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
-from .broadcast import SUFFIXES, same_shape, unary_call
+from .broadcast import same_shape, unary_call
 from .fused_activation import RELU, RELU6, RELU_N1_TO_1, float_activation_range
 from .lookup import TABLE_TYPES, at_least_call, lookup_call
+from .operator_facts import SUFFIXES
 from .operators import check_type, registration
 from .requantize import quantization_of
 from .unary_tables import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .blockwise import block_scales
@@ -17,7 +17,6 @@ from .gather import GATHER_ARGS, OUT_OF_RANGE
 from .index_vector import check_counts, check_index_type, integers
 from .operators import registration
 from .packed import PACKED_BITS, elements_of
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 # table is [rows, columns] of `bits` bits each; scales are float32 [blocks] for all rows (scale_step

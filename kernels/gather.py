@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -24,7 +24,6 @@ from .index_vector import (
     set_constant,
 )
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 GATHER_ARGS = np.dtype(

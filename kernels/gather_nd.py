@@ -9,13 +9,12 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, output_of
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes, row_major_strides
 
 MAX_COORDINATES = 8

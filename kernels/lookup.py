@@ -7,9 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.tensor import Tensor, TensorType
-from .parallel import chunk_count
 from .requantize import quantization_of, scale_ratio
 
 # Elements first to first + size are mapped; table holds 256 bytes or 65536 int16, indexed by the

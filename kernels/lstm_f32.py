@@ -6,11 +6,10 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .lstm import FORGET, INPUT, Lstm, constant_parts, gate_parts
-from .parallel import chunk_count
 from .recurrent import check_activation, pack, packed_depth, packed_matrices, packed_vectors, padded, signed
 from .requantize import quantization_of
 from .strided_copy import StridedCopy, strided_copy_calls

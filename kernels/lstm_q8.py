@@ -8,11 +8,10 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .lstm import CELL, INPUT, Lstm, check_constant, constant_parts
-from .parallel import chunk_count
 from .recurrent import packed_matrices, packed_vectors, padded
 from .requantize import quantization_of, quantize_multiplier
 

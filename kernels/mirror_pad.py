@@ -9,13 +9,12 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_same_quantization, output_of
 from .operators import registration
 from .pad import Paddings, padded, paddings_of
-from .parallel import chunk_count
 from .strided_copy import element_bytes, row_major_strides
 
 _REFLECT = 0  # the schema's MirrorPadMode; SYMMETRIC repeats the edge itself

@@ -8,14 +8,13 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .broadcast import same_shape
 from .fused_activation import NONE
 from .lookup import BYTE_TYPES
 from .operators import check_type, registration
-from .parallel import chunk_count
 from .requantize import quantization_of
 
 _ROWS = [(name, np.int64) for name in ("x", "y", "rows", "depth")]

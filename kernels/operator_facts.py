@@ -29,6 +29,11 @@ NAMED_TYPES = {
     "c64": TensorType.COMPLEX64,
     "c128": TensorType.COMPLEX128,
 }
+# Element types by the ends of kernels' names.
+SUFFIXES: dict[int, str] = {
+    NAMED_TYPES[name]: name
+    for name in ("f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "i64", "bool")
+}
 
 
 class Effects(IntEnum):

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .index_vector import (
@@ -21,7 +21,6 @@ from .index_vector import (
     output_of,
 )
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes, row_major_strides
 
 _RANK = 8

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .fused_activation import float_activation_range, quantized_activation_range
@@ -19,7 +19,6 @@ from .index_vector import check_counts, output_of, quantization_pair
 from .lookup import type_range
 from .operators import check_type, registration
 from .padding import fitting_window
-from .parallel import chunk_count
 from .requantize import quantization_of
 from .xnnpack_nodes import takes_activation
 

@@ -11,8 +11,9 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Tensor, TensorType
-from .broadcast import SUFFIXES, binary_call, broadcast_shape
+from .broadcast import binary_call, broadcast_shape
 from .index_vector import check_counts
+from .operator_facts import SUFFIXES
 from .operators import check_type, registration
 from .quantized_binary import quantized_prelu
 

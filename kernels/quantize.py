@@ -9,11 +9,10 @@ import numpy as np
 
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import OVERREAD_BYTES, AllocationType, Shape, Tensor, TensorType
-from .broadcast import SUFFIXES, unary_call
 from .element_functions import UNARY
 from .index_vector import check_counts
 from .lookup import (
@@ -23,9 +22,9 @@ from .lookup import (
     multiply_rounding_up,
     stored_values,
 )
+from .operator_facts import SUFFIXES
 from .operators import registration
 from .packed import PACKED_BITS, decoded, packed, unpacked
-from .parallel import chunk_count
 from .requantize import quantization_of, quantize_multiplier, scale_ratio
 from .reshape import flat_copy_calls
 from .xnnpack_nodes import takes_shapes
@@ -152,6 +151,8 @@ def _requantize_call(context: Context, x: Tensor, y: Tensor) -> list[KernelCall]
         return []
     multiplier, shift = quantize_multiplier(scale_ratio("QUANTIZE", x, y))
     parameters = {"x_zero": p.zero_point, "y_zero": q.zero_point, "multiplier": multiplier, "shift": shift}
+    from .broadcast import unary_call  # few models convert other types than bytes
+
     return unary_call(context, "requantize", pair, x, y, 1, **parameters)
 
 

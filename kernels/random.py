@@ -9,13 +9,12 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor
 from .index_vector import check_counts, check_index_type, check_sizes, integers, scalar_integer
 from .operators import check_type, registration
-from .parallel import chunk_count
 from .philox import PhiloxStream, uniform_f64
 
 WORDS = 4  # of a block

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..lite.context import Context, Numerics
 from ..lite.errors import UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
@@ -24,7 +24,6 @@ from .index_vector import (
 )
 from .lookup import TABLE_TYPES
 from .operators import check_type, registration
-from .parallel import chunk_count
 from .quantized_sum import (
     parameters_by_reference,
     parameters_by_xnnpack,

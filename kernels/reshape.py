@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
@@ -24,7 +24,6 @@ from .index_vector import (
     set_constant,
 )
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 FLAT_COPY = np.dtype([("source", np.int64), ("target", np.int64), ("nbytes", np.int64)], align=True)

@@ -9,13 +9,12 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .data_movement import Movement, item_bytes_of, movement_registration
 from .index_vector import check_counts, check_index_type, integers, normalized_axis, output_of
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, StridedCopy, element_bytes, row_major_strides
 
 # The input is [outer, first, middle, second, inner_bytes]; the sequence is along `first` when

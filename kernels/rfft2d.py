@@ -10,13 +10,12 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .contraction.cutting import address
 from .fourier import Passes, complex_passes, real_passes
 from .operators import registration
-from .parallel import chunk_count
 
 _NAME = "RFFT2D"
 LANES = 8  # rows or columns that are transformed side by side

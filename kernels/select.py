@@ -8,7 +8,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.string_tensor import pack_strings
@@ -18,7 +18,6 @@ from .broadcast import broadcast_shape, collapse
 from .element_functions import BROADCAST_RANK
 from .index_vector import check_counts
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import element_bytes
 
 _OPERANDS = ("condition", "a", "b")

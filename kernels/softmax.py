@@ -8,14 +8,13 @@ import numpy as np
 
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.quantization import Quantization
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_same_type
 from .lookup import BYTE_TYPES, interpolation_samples
 from .operators import check_type, registration
-from .parallel import chunk_count
 from .requantize import BYTE_RANGES, quantization_of, quantize_multiplier
 
 _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int64)]

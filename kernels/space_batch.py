@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -23,7 +23,6 @@ from .index_vector import (
     quantization_pair,
 )
 from .operators import registration
-from .parallel import chunk_count
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 # batch, height and width are those of the images that are not cut into blocks (the input of

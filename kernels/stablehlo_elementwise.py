@@ -14,12 +14,13 @@ from ..lite.registration import Registration
 from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
 from .binary import ADDED, INTEGER_TYPES, arithmetic_calls, in_numpy
-from .broadcast import SUFFIXES, binary_call, same_shape, unary_call
+from .broadcast import binary_call, same_shape, unary_call
 from .cast import REGISTRATIONS as CAST_REGISTRATIONS
 from .comparison import FUNCTIONS as COMPARISONS
 from .comparison import compare_calls
 from .index_vector import check_counts
 from .lookup import TABLE_TYPES
+from .operator_facts import SUFFIXES
 from .operators import registration
 from .quantized_binary import Operands
 from .select import select_calls

@@ -9,9 +9,8 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import StateError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
-from .parallel import chunk_count
 
 RANK = 8  # dimensions of a copy after contiguous ones have been joined
 LAST = RANK - 1

@@ -8,12 +8,11 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .fused_activation import RELU
 from .operators import registration
-from .parallel import chunk_count
 from .recurrent import check_activation, pack, packed_matrices, padded
 from .requantize import quantization_of, quantize_multiplier
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, integers, output_of
 from .operators import registration
-from .parallel import chunk_count
 
 # heap is int32 [rows, k], where the places are sorted; places is written after it when it is int16.
 TOP_K_ARGS = np.dtype(

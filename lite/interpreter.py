@@ -12,14 +12,12 @@ import numpy as np
 from .collector import no_collection
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
 from .interpreter_builder import build_subgraphs
-from .overwritten import check_kept
 from .runtime import Runtime
 from .settings import no_place
 from .shape_check import with_input_shapes
 from .stage import State
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
-from .unresolved import UnresolvedOperator
 from .variables import reset_operators
 
 if TYPE_CHECKING:
@@ -99,7 +97,7 @@ class Interpreter:
         """Whether TensorFlow ops are left that no delegate has taken."""
         plans = ((subgraph.nodes, subgraph.execution_plan) for subgraph in self.subgraphs)
         left = (nodes[n].registration for nodes, plan in plans for n in plan)
-        return any(isinstance(found, UnresolvedOperator) and found.is_flex for found in left)
+        return any(found.is_unresolved_flex for found in left)
 
     def subgraph(self, index: int = 0) -> Subgraph:
         """ValueError when there is none of that index."""
@@ -189,7 +187,7 @@ class Interpreter:
             from .missing_value import no_memory
 
             raise no_memory(self.subgraph(subgraph_index), tensor)
-        check_kept(self.subgraph(subgraph_index), tensor)
+        self._check_kept(tensor, subgraph_index)
         write_tensor(tensor, value)
         if tensor.delegate is not None:
             from .buffer_handles import written_from_outside
@@ -223,11 +221,19 @@ class Interpreter:
                 from .missing_value import no_value
 
                 raise no_value(self.subgraph(subgraph_index), tensor)
-            check_kept(self.subgraph(subgraph_index), tensor)
+            self._check_kept(tensor, subgraph_index)
             return tensor
         from .buffer_handles import readable
 
         return readable(self.subgraph(subgraph_index), tensor)
+
+    def _check_kept(self, tensor: Tensor, subgraph_index: int) -> None:
+        """ValueError for an intermediate tensor whose bytes are given to others in the course of a run."""
+        subgraph = self.subgraph(subgraph_index)
+        if tensor.index not in subgraph.inputs and tensor.index not in subgraph.outputs:
+            from .overwritten import check_kept
+
+            check_kept(subgraph, tensor)
 
     def _remember_view(self, tensor: Tensor) -> None:
         """Making an array takes longer than copying a small one, so it is made once."""

@@ -15,7 +15,6 @@ from .graph_tables import Resolved, make_value, named, read_nodes, read_tensors
 from .memory import allocate
 from .subgraph import Subgraph
 from .tensor import AllocationType, Tensor
-from .unresolved import UnresolvedOperator
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,7 +75,7 @@ def _first_use(code: int, model: Model) -> str:
 
 def _without_resolver(custom_code: str) -> Registration:
     if not custom_code.startswith(CUSTOM_CODE_PREFIX):
-        return UnresolvedOperator(custom_code)
+        return _unknown(custom_code)
     from .compiled_partition import compiled_registration
 
     return compiled_registration(custom_code)
@@ -110,10 +109,16 @@ def read_graph(table: tflite.SubGraph, model: Model) -> Graph:
     return _graph(table, model, [_unresolved(code) for code in codes])
 
 
+def _unknown(name: str) -> Registration:
+    from .unresolved import UnresolvedOperator  # which most models do not have
+
+    return UnresolvedOperator(name)
+
+
 def _unresolved(code: tflite.OperatorCode) -> Resolved:
     builtin = builtin_code(code)
     name = operator_name(builtin)
-    operator = UnresolvedOperator(code.custom_code or "" if builtin == CUSTOM else name)
+    operator = _unknown(code.custom_code or "" if builtin == CUSTOM else name)
     return Resolved(operator, code.version, name)
 
 

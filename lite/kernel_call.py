@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 
     Resize = Callable[[Context, np.ndarray], None]
 
+# Waking a sleeping thread costs about 20 us; a piece should be worth several times that.
+_PIECE_NS = 50_000
+_PIECES_PER_THREAD = 4
+# A run can be stopped between pieces: also on one thread none should take longer than this. What prepare
+# hooks expect of a kernel may be a few times less than what it takes.
+LONGEST_NS = 20_000_000
+
 _FOREIGN = (CUSTOM, DELEGATE)  # their hooks are other people's
 _NO_MESSAGES: dict[int, str] = {}
 
@@ -146,3 +153,15 @@ def checked_calls(context: Context, node: Node, calls: object) -> Sequence[Kerne
 def _brief(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}..."
+
+
+def chunk_count(context: Context, work_ns: float, most: int = 1 << 20) -> int:
+    """How many chunks to cut work of about work_ns (one thread) into; at most `most`.
+
+    1 for small work; more than that on one thread only so that work of many ms can be stopped. More
+    chunks than threads, so that a thread that is late does not hold up the others.
+    """
+    pieces = int(work_ns / LONGEST_NS)
+    if context.num_threads > 1:
+        pieces = max(pieces, min(context.num_threads * _PIECES_PER_THREAD, int(work_ns / _PIECE_NS)))
+    return max(1, min(most, pieces))

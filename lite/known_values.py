@@ -16,13 +16,13 @@ _TYPES = (TensorType.INT32, TensorType.INT64, TensorType.BOOL)
 
 
 def compute_known(context: NodeContext, node: Node) -> None:
-    """Run a prepared node now, where its results are small integers and all that it reads is constant.
+    """Run a prepared node, which reads constants alone, now, where its results are small integers.
 
     They are then constants themselves, for as long as these shapes hold, so that nodes behind them may size
     their results by them. What fails is left for the run to report.
     """
     calls = node.calls
-    if not calls or not _is_known(context, node):
+    if not calls or not _has_small_results(context, node):
         return
     outputs = [context.tensors[t] for t in node.outputs if t >= 0]
     for tensor in outputs:
@@ -38,7 +38,7 @@ def compute_known(context: NodeContext, node: Node) -> None:
         node.calls = ()
 
 
-def _is_known(context: NodeContext, node: Node) -> bool:
+def _has_small_results(context: NodeContext, node: Node) -> bool:
     registration = node.registration
     if not registration.is_own or registration.side_effects or node.temporaries:
         return False
@@ -50,4 +50,4 @@ def _is_known(context: NodeContext, node: Node) -> bool:
         and not y.is_variable
         and y.nbytes <= MOST_KNOWN_BYTES
         for y in results
-    ) and all(tensors[t].is_constant for t in node.inputs if t >= 0)
+    )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .callees import Callees
 from .errors import PrepareError
 from .graph import Graph, GraphParts
 from .memory import allocate, check_room_for
 from .plan import BoundCalls, run_calls
+from .runtime import Callees
 from .shape_check import checked_shape
 from .tensor import AllocationType, Tensor, TensorType
 

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
-    """ValueError for a tensor whose bytes are given to others in the course of a run.
+    """ValueError for an intermediate tensor whose bytes are given to others in the course of a run.
 
-    Inputs, outputs, results that no node reads, constants, variables and dynamic tensors keep theirs, and
+    Results that no node reads, constants, variables and dynamic tensors keep theirs, and
     with preserve_all_tensors all do. Any other intermediate has its value to the end only if no tensor
     that is written after it lies in the same bytes. LiteRT raises for those that its default delegate has
     taken, which are most.
@@ -25,8 +25,6 @@ def check_kept(subgraph: Subgraph, tensor: Tensor) -> None:
         tensor.allocation_type is not AllocationType.ARENA_RW
         or subgraph.runtime.settings.preserve_all_tensors
     ):
-        return
-    if tensor.index in subgraph.inputs or tensor.index in subgraph.outputs:
         return
     if any(_is_overwritten(subgraph, stage.memory, tensor.index) for stage in subgraph.stages):
         raise ValueError(

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import debug
 from .errors import CancelledError, ModelError, PrepareError, StateError, TimedOutError, UnsupportedError
-from .fusion import fused
 from .kernel_call import checked_calls
-from .known_values import compute_known
 from .memory import StageMemory, check_room_for
 from .node_context import NodeContext
 from .node_errors import free_node, invoke_error, prepare_error
@@ -260,7 +258,12 @@ class PreparedGraph(NodeContext):
 
     def _scheduled(self) -> list[Node]:
         nodes = [self.nodes[n] for n in self.execution_plan]
-        return nodes if self.runtime.settings.preserve_all_tensors else fused(self, nodes)
+        may_fuse = any(node.registration.fuse is not None for node in nodes)
+        if not may_fuse or self.runtime.settings.preserve_all_tensors:
+            return nodes
+        from .fusion import fused  # few operators are
+
+        return fused(self, nodes)
 
     def plan_again(self) -> None:
         """Make the plans anew for nodes as they are prepared: who holds a tensor has changed."""
@@ -303,7 +306,10 @@ class PreparedGraph(NodeContext):
         registration = node.registration
         try:
             node.calls = checked_calls(self, node, registration.prepare(self, node))
-            compute_known(self, node)
+            if node.calls and all(self.tensors[t].is_constant for t in node.inputs if t >= 0):
+                from .known_values import compute_known
+
+                compute_known(self, node)
         except Exception as error:
             raise prepare_error(f"{self.where(node)}:", registration.name, error) from error
 

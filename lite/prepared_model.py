@@ -19,6 +19,7 @@ import numpy as np
 from .errors import ModelError
 from .kernel_call import KernelCall
 from .memory import ALIGNMENT, StageMemory
+from .model_mark import DIGEST_BYTES
 from .tensor import AllocationType, Tensor
 
 if TYPE_CHECKING:
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
         "int | tuple[int, int, tuple[int, ...], int]"  # a tensor's index, or one of its own
     )
 
-KEY_BYTES = 32
 MAGIC = b"numlite1"
 HEADER = np.dtype(
     {
         "names": ["magic", "key", "description", "blocks", "checksum"],
-        "formats": ["S8", f"V{KEY_BYTES}", np.int64, np.int64, np.int64],
+        "formats": ["S8", f"V{DIGEST_BYTES}", np.int64, np.int64, np.int64],
         "itemsize": 2 * ALIGNMENT,
     }
 )

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
-from .model_mark import ModelMark
+from .model_mark import DIGEST_BYTES, ModelMark
 from .preparation import may_be_kept
-from .prepared_model import KEY_BYTES, Mapped, NotKept, restore
 from .private_file import blake2b, open_private
 
 if TYPE_CHECKING:
@@ -68,6 +67,8 @@ class PreparedModels:
 
     def _restore_kept(self, handle: int, graph: PreparedGraph) -> None:
         """From a file of the cache; its bytes are summed up once for all who find them unchanged."""
+        from .prepared_model import Mapped, restore  # a first load does without
+
         info, key = os.fstat(handle), self.key(graph)
         mark = ModelMark.of_file(info, self._place)
         is_verified = mark is not None and mark.is_verified
@@ -82,6 +83,8 @@ class PreparedModels:
         """From a file that the caller trusts: it is for the first graph in the shapes that it had."""
         if graph.index != 0:
             return False
+        from .prepared_model import Mapped, restore
+
         try:
             with open(path, "rb") as file:
                 mapped = Mapped(file.fileno(), self.key(graph))
@@ -108,6 +111,8 @@ class PreparedModels:
         """Keep a graph that has just been prepared, if it is worth it."""
         if graph.index not in self._wanted:
             return
+        from .prepared_model import NotKept
+
         self._wanted.remove(graph.index)
         with suppress(NotKept, OSError):
             self.keep_now(graph)
@@ -124,7 +129,7 @@ class PreparedModels:
             settings.compress_zero_points,
         )
         text = repr((self._place.state, graph.index, choices, inputs, operators))
-        return blake2b(self.content_digest() + text.encode(), digest_size=KEY_BYTES).digest()
+        return blake2b(self.content_digest() + text.encode(), digest_size=DIGEST_BYTES).digest()
 
     def _path(self, graph: PreparedGraph) -> str:
         return os.path.join(self._place.folder, f"prepared-{self.key(graph).hex()}.bin")
@@ -134,7 +139,7 @@ class PreparedModels:
         if self._content is None:
             mark = self._mark()
             known = None if mark is None else mark.digest
-            self._content = known or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
+            self._content = known or blake2b(self._model.content, digest_size=DIGEST_BYTES).digest()
             if mark is not None and self.is_sound and not mark.is_verified:
                 mark.put(self._content)
         return self._content
@@ -148,7 +153,7 @@ class PreparedModels:
         info = self._model.file
         if info is not None:
             return ModelMark.of_file(info, self._place)
-        self._content = self._content or blake2b(self._model.content, digest_size=KEY_BYTES).digest()
+        self._content = self._content or blake2b(self._model.content, digest_size=DIGEST_BYTES).digest()
         return ModelMark(self._content.hex(), self._place)
 
 

@@ -111,5 +111,10 @@ class Registration:
             is_own=self.is_own,
         )
 
+    @property
+    def is_unresolved_flex(self) -> bool:
+        """Whether it is one of TensorFlow's ops, which no delegate has taken yet."""
+        return False
+
     def __repr__(self) -> str:
         return f"Registration({self.name}, versions {self.min_version}-{self.max_version})"

@@ -26,12 +26,11 @@ class UnresolvedOperator(Registration):
         super().__init__(name, self._refuse, side_effects=name.startswith(FLEX_PREFIX))
 
     @property
-    def is_flex(self) -> bool:
-        """Whether it is one of TensorFlow's ops, for the flex delegate."""
+    def is_unresolved_flex(self) -> bool:
         return self.name.startswith(FLEX_PREFIX)
 
     def _refuse(self, context: Context, node: Node) -> None:
-        if self.is_flex:
+        if self.is_unresolved_flex:
             # A delegate for fixed shapes is refused by this: it cannot be beside the flex delegate.
             for t in node.outputs:
                 if t >= 0:

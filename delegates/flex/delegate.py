@@ -14,7 +14,6 @@ from ...kernels.fallback.node_runner import NodeRunner
 from ...kernels.fallback.register import fallback_kernels
 from ...lite.delegate import DelegateFlags
 from ...lite.errors import CancelledError, InvokeError, ModelError, TimedOutError, UnsupportedError
-from ...lite.unresolved import UnresolvedOperator
 from ...schema.graph_def import DT_RESOURCE, DT_VARIANT, NodeDef
 from ...schema.shown import shown
 from ..simple import SimpleDelegate, SimpleDelegateKernel
@@ -51,7 +50,7 @@ class FlexDelegate(SimpleDelegate):
         self._faults: dict[tuple[int, int], UnsupportedError | ModelError] = {}
 
     def is_node_supported(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
-        return isinstance(registration, UnresolvedOperator) and registration.is_flex
+        return registration.is_unresolved_flex
 
     def why_not_supported(self, context: DelegateContext, node: Node, registration: Registration) -> str:
         return f"{shown(registration.name)} is no operator of TensorFlow's"

@@ -8,11 +8,10 @@ import numpy as np
 
 from ...lite.context import Context, Numerics
 from ...lite.errors import PrepareError, UnsupportedError
-from ...lite.kernel_call import KernelCall
+from ...lite.kernel_call import LONGEST_NS, KernelCall
 from ...lite.node import Node
 from ...lite.tensor import Tensor, TensorType
 from ..operators import registration
-from ..parallel import LONGEST_NS
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, channel_requantization, quantization_of
 from .batch_matmul_geometry import (
     BatchMatmulGeometry,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...lite.context import Context
-from ..parallel import chunk_count
+from ...lite.kernel_call import chunk_count
 from .blocks import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
 
 # Which channel of a panel each column holds. Wide panels are in the order that packing two

@@ -6,9 +6,9 @@ from ...lite.context import Context
 from ...lite.errors import PrepareError, UnsupportedError
 from ...lite.kernel_call import KernelCall
 from ...lite.node import Node
-from ...lite.tensor import Shape, Tensor, TensorType
+from ...lite.tensor import Shape, TensorType
 from ..fused_activation import SIGN_BIT, TANH
-from ..packed import PACKED_BITS
+from ..xnnpack_nodes import takes_packed_weights
 from . import packed_f32, packed_q8, plain
 from .geometry import fully_connected_geometry
 from .node import FilterNode, check_bias, check_types, resolve, with_decoded_weights, with_signed_weights
@@ -18,18 +18,6 @@ FUNCTIONS = {TANH: "tanh", SIGN_BIT: "sign_bit"}
 
 
 _SPARSE_VERSION = 8
-
-
-def _xnnpack_takes_packed(w: Tensor) -> bool:
-    """Whether XNNPACK's delegate takes packed weights: rows of whole bytes, of int2 with a scale each.
-
-    Source: LiteRT tflite/delegates/xnnpack/xnnpack_delegate.cc, CheckTensorFilterType.
-    """
-    bits = PACKED_BITS.get(TensorType(w.type))
-    if bits is None or not w.shape or w.shape[-1] * bits % 8:
-        return False
-    q = w.quantization
-    return w.type != TensorType.INT2 or (q is not None and len(q.scales) == w.shape[0])
 
 
 def widens(n: FilterNode) -> bool:
@@ -64,7 +52,7 @@ def _checked(context: Context, node: Node) -> tuple[FilterNode, Shape]:
     w, n = context.input(node, 1), resolve(context, node)
     if node.version == _SPARSE_VERSION:
         n = n._replace(may_use_xnnpack=False)
-    n = with_decoded_weights(n, _xnnpack_takes_packed(w), w.sparsity is not None)
+    n = with_decoded_weights(n, takes_packed_weights(w), w.sparsity is not None)
     n = with_signed_weights(n)
     if not widens(n):
         check_types(n)

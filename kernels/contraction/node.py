@@ -8,12 +8,12 @@ import numpy as np
 
 from ...lite.context import Context, Numerics
 from ...lite.errors import PrepareError, UnsupportedError
+from ...lite.kernel_call import chunk_count
 from ...lite.node import Node
 from ...lite.quantization import Quantization
 from ...lite.tensor import Tensor, TensorType
 from ..fused_activation import NONE, float_activation_range
 from ..packed import decoded
-from ..parallel import chunk_count
 from ..xnnpack_nodes import takes_activation, takes_images
 from .geometry import ConvGeometry
 

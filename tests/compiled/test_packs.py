@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numlite.kernels.compiled.driver import cache, pack_builder, packed, packs, sources
+from numlite.kernels.compiled.driver import cache, library, pack_builder, packed, packs, sources
 from numlite.kernels.compiled.driver.library import Library
 from numlite.kernels.compiled.driver.linker import elf
 from numlite.kernels.compiled.driver.pack_builder import build_pack, write_index
@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def afresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Forget what the process knows of packs, and of its kernels."""
     monkeypatch.setattr(Library, "_families", {})
-    monkeypatch.setattr(packed, "_said", set())
+    monkeypatch.setattr(library, "_warnings", set())
     monkeypatch.delenv("NUMLITE_CPU", raising=False)
     forget()
     yield
@@ -151,18 +151,18 @@ def test_a_checkout_compiles_what_has_changed(
 ) -> None:
     monkeypatch.setattr(packs, "PACKAGE_FOLDER", str(folder))
     assert from_pack()
-    monkeypatch.setattr(packed, "source_digest", lambda family: "another")
+    monkeypatch.setattr(library, "source_digest", lambda family: "another")
     Library._families.clear()
     with caplog.at_level(logging.INFO, "numlite"):
-        assert packed.family_pack("reshape") is None is packed.family_pack("executor")
+        assert library.family_pack("reshape") is None is library.family_pack("executor")
     assert len(caplog.messages) == 1 and "made from other sources" in caplog.text
-    monkeypatch.setattr(packed, "in_checkout", lambda: False)
-    assert packed.family_pack("reshape") is not None is not packed.family_pack("executor")
+    monkeypatch.setattr(library, "in_checkout", lambda: False)
+    assert library.family_pack("reshape") is not None is not library.family_pack("executor")
 
 
 def test_a_family_that_the_pack_lacks_is_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packs, "PACKAGE_FOLDER", str(folder))
-    assert packed.family_pack("fill") is None
+    assert library.family_pack("fill") is None
     assert Library().address("fill", "fill") > 0
 
 

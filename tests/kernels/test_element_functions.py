@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.kernels.broadcast import SUFFIXES
 from numlite.kernels.compiled.families import FAMILIES
 from numlite.kernels.element_functions import (
     BINARY,
@@ -17,6 +16,7 @@ from numlite.kernels.element_functions import (
     types_of,
     units,
 )
+from numlite.kernels.operator_facts import SUFFIXES
 
 
 def test_every_kernel_has_one_description() -> None:

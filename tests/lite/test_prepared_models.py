@@ -20,7 +20,7 @@ from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
 from numlite.lite.prepared_contents import MappedRanges, _relocated, contents
-from numlite.lite.prepared_model import HEADER, KEY_BYTES, NotKept
+from numlite.lite.prepared_model import HEADER, NotKept
 from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder
@@ -98,13 +98,13 @@ def kept(folder: Path) -> list[Path]:
 def restored(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A list that gets an entry whenever a graph is restored."""
     seen = list[int]()
-    restore = module.restore
+    restore = prepared_model.restore
 
     def counted(graph: Any, mapped: Any) -> None:
         restore(graph, mapped)
         seen.append(graph.index)
 
-    monkeypatch.setattr(module, "restore", counted)
+    monkeypatch.setattr(prepared_model, "restore", counted)
     return seen
 
 
@@ -407,7 +407,7 @@ def test_packed_weights_may_look_like_addresses(monkeypatch: pytest.MonkeyPatch)
     model.op(Op.FULLY_CONNECTED, [x, model.constant(weights, scale=0.01), -1], [y], version=4)
     interpreter = Interpreter(model_content=model.build([x], [y]))
     interpreter.allocate_tensors()
-    assert contents(interpreter.core.subgraph(), bytes(KEY_BYTES))
+    assert contents(interpreter.core.subgraph(), bytes(model_mark.DIGEST_BYTES))
 
 
 def test_packed_weights_do_not_stay_in_memory_twice(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 from ....lite.errors import UnsupportedError
 from ....lite.kernel_call import CodePlace
-from ..families import FAMILIES
+from ..language.target import target
 from .cache import cache_directory, open_image, write
 from .image import Kernels, load_image, uses_shared_objects
-from .packed import check_compiler, family_pack
-from .sources import cache_key, code_state
+from .packs import Pack, find_pack, in_checkout
+from .sources import cache_key, code_state, source_digest
 
 
 def _in_memory() -> bool:
@@ -50,12 +50,12 @@ class Library:
             return
         with self._lock:
             if _in_memory():
-                check_compiler(missing[0])
+                _check_compiler(missing[0])
                 self._families.update((family, _InMemory(family)) for family in missing)
                 return
             to_compile = [f for f in missing if not self._load_packed(f) and not self._load_cached(f)]
             if to_compile:
-                check_compiler(to_compile[0])
+                _check_compiler(to_compile[0])
                 self._compile(to_compile)
 
     def address(self, family: str, kernel: str) -> int:
@@ -119,6 +119,8 @@ class _InMemory:
     """A family's kernels, each compiled when it is first asked for."""
 
     def __init__(self, family: str) -> None:
+        from ..families import FAMILIES
+
         self._sources = FAMILIES[family].sources()
         self._owners: dict[str, Kernels] = {}
 
@@ -128,6 +130,28 @@ class _InMemory:
         if kernel not in self._owners:
             self._owners[kernel] = MemoryKernels({kernel: self._sources[kernel]})
         return self._owners[kernel].address(kernel)
+
+
+def _check_compiler(family: str) -> None:
+    from .packed import check_compiler  # no use for it where nothing is compiled
+
+    check_compiler(family)
+
+
+def family_pack(family: str) -> Pack | None:
+    """The target's pack; None where it lacks the family, or has another one than the sources say."""
+    pack = find_pack(target().name).pack
+    if pack is None or family not in pack.families:
+        return None
+    if in_checkout() and pack.families[family][0] != source_digest(family):
+        if pack.path not in _warnings:
+            import logging
+
+            _warnings.add(pack.path)
+            text = "%s was made from other sources: what has changed is compiled"
+            logging.getLogger("numlite").info(text, pack.path)
+        return None
+    return pack
 
 
 def _keep(family: str, image: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Where this process's families come from, and what to say where there is neither pack nor compiler."""
+"""What this machine compiles and runs, and what to say where there is neither pack nor compiler."""
 
 from __future__ import annotations
 
@@ -10,28 +10,9 @@ from ..language.host import host_words, machine
 from ..language.target import possible_targets, target
 from ..language.targets import targets_of
 from .cache import cache_directory
-from .packs import Pack, find_pack, in_checkout
-from .sources import source_digest
+from .packs import find_pack
 
 _INSTALL = "pip install 'numlite[jit]'"
-
-_said: set[str] = set()
-
-
-def family_pack(family: str) -> Pack | None:
-    """The target's pack; None where it lacks the family, or has another one than the sources say."""
-    pack = find_pack(target().name).pack
-    if pack is None or family not in pack.families:
-        return None
-    if in_checkout() and pack.families[family][0] != source_digest(family):
-        if pack.path not in _said:
-            import logging
-
-            _said.add(pack.path)
-            text = "%s was made from other sources: what has changed is compiled"
-            logging.getLogger("numlite").info(text, pack.path)
-        return None
-    return pack
 
 
 def can_compile() -> bool:

@@ -21,7 +21,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ....lite.private_file import JUST_NOW_NS, blake2b
-from ..families import FAMILIES
 from ..language.target import target
 from ..language.targets import Target
 from .cache import read, write
@@ -125,6 +124,8 @@ def _digests(state: str) -> dict[str, str]:
 
 
 def _computed_digest(family: str) -> str:
+    from ..families import FAMILIES  # no use for it where the digests are known
+
     digest = blake2b(FAMILIES[family].kernels.encode(), digest_size=16)
     for module in _needed(_module(family), *_COMPILER):
         digest.update(_source(module).digest)
@@ -137,6 +138,8 @@ def source_bytes(family: str) -> int:
 
 
 def _module(family: str) -> str:
+    from ..families import FAMILIES
+
     return f"{_PACKAGE}.{FAMILIES[family].module}"
 
 
