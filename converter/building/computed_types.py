@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
+from ...kernels.operators import OPERATORS
 from ...schema.graph_def import (
     DT_BOOL,
     DT_FLOAT,
@@ -11,73 +14,38 @@ from ...schema.graph_def import (
     DT_INT16,
     DT_INT32,
     DT_INT64,
-    DT_STRING,
     DT_UINT8,
     DT_UINT16,
     DT_UINT32,
 )
 
-_TYPES = {
-    "f32": DT_FLOAT,
-    "i8": DT_INT8,
-    "i16": DT_INT16,
-    "i32": DT_INT32,
-    "i64": DT_INT64,
-    "u8": DT_UINT8,
-    "u16": DT_UINT16,
-    "u32": DT_UINT32,
-    "bool": DT_BOOL,
-    "str": DT_STRING,
-}
-
-
-def _types(text: str) -> frozenset[int]:
-    return frozenset(_TYPES[word] for word in text.split())
-
-
 # Integers of fewer bits than operators compute in.
-SHORT_INTEGERS = _types("i8 u8 i16 u16")
-_NUMBERS = _types("f32 i32 i64")
-# What the builtin operators that ops become are converted for (kernels/operators.py).
-TAKES: dict[str, frozenset[int]] = {
-    **dict.fromkeys(("AddV2", "Sub", "Mul", "Maximum", "Minimum", "Neg", "Cumsum"), _NUMBERS),
-    **dict.fromkeys(("Sum", "Max", "Min", "Prod"), _NUMBERS),
-    **dict.fromkeys(("Less", "LessEqual", "Greater", "GreaterEqual"), _NUMBERS),
-    **dict.fromkeys(("Equal", "NotEqual"), _types("bool f32 i32 i64 str")),
-    **dict.fromkeys(("RealDiv", "TruncateDiv", "Pow", "Abs", "Sign", "FloorDiv"), _types("f32 i32")),
-    "FloorMod": _NUMBERS,
-    "ConcatV2": _types("f32 i64 i32 i16 i8 u8 u32 bool str"),
-    "GatherV2": _types("f32 bool i8 i16 i32 i64 str u8"),
-    "GatherNd": _types("f32 bool i8 i16 i64 i32 u8 str"),
-    "Slice": _types("f32 i32 i64 i8 u8 u32 bool str"),
-    "StridedSlice": _types("f32 i32 i64 i8 u8 u32 bool i16 str"),
-    "Transpose": _types("i32 f32 i8 u8 bool i64"),
-    "PadV2": _types("f32 i32 i64 u8"),
-    "MirrorPad": _types("f32 i32 i64 i8 u8"),
-    "Tile": _types("f32 bool i32 i64 u8 str"),
-    "BroadcastTo": _types("f32 i32 bool i8 u8 u32 i16 i64"),
-    "TopKV2": _types("f32 i8 i16 i32 i64 u8"),
-    "ArgMax": _types("f32 i32 i8 u8"),
-    "ArgMin": _types("f32 i32 i8 u8"),
-    "Where": _types("bool f32 i32 i64 i8 u8 u32"),
-    "SelectV2": _types("f32 bool i8 i16 i32 i64 u32"),
-    "ScatterNd": _types("f32 i8 i64 i32 u8 bool"),
-    "TensorScatterUpdate": _types("f32 i32 i64"),
-    "Unique": _types("i8 u8 i16 i32 i64 f32"),
-    "Range": _types("i32 f32 i64"),
-    "OneHot": _types("f32 i32 i64 bool i8 u8"),
-    "Pack": _types("f32 i8 i16 i32 i64 u8 u32"),
-    "Unpack": _types("f32 bool i8 u8 i32 i16"),
-    "SplitV": _types("f32 i16 i32 i64 i8 u8"),
-    "ReverseV2": _types("f32 u8 i16 i32 i64 bool"),
-    "ReverseSequence": _types("f32 u8 i16 i32 i64"),
-    "BatchMatMulV2": _types("f32"),
-    "DepthToSpace": _types("f32 i32 i64"),
-    "SpaceToDepth": _types("f32 i32 i64"),
-    "BitwiseXor": _types("i8 u8 i16 u16 i32 u32"),
-    "RightShift": _types("i8 u8 i16 u16 i32 u32"),
-    "MaxPool": _types("f32"),
-    "AvgPool": _types("f32"),
+SHORT_INTEGERS = frozenset((DT_INT8, DT_UINT8, DT_INT16, DT_UINT16))
+# The builtin operators that ops become, and which of the types that these are converted for count only as
+# quantized numbers, or are not taken by all runtimes.
+_OPERATORS: dict[str, tuple[str, str]] = {
+    **{"AddV2": ("ADD", "i16"), "Sub": ("SUB", ""), "Mul": ("MUL", "i16 u32"), "Neg": ("NEG", "")},
+    **{"Maximum": ("MAXIMUM", ""), "Minimum": ("MINIMUM", ""), "Cumsum": ("CUMSUM", ""), "Pow": ("POW", "")},
+    **{"Sum": ("SUM", ""), "Prod": ("REDUCE_PROD", ""), "Max": ("REDUCE_MAX", ""), "Min": ("REDUCE_MIN", "")},
+    **{"Less": ("LESS", "i16"), "LessEqual": ("LESS_EQUAL", ""), "Greater": ("GREATER", "")},
+    **{"GreaterEqual": ("GREATER_EQUAL", "i16"), "Equal": ("EQUAL", "i16 u8"), "NotEqual": ("NOT_EQUAL", "")},
+    **{"RealDiv": ("DIV", ""), "TruncateDiv": ("DIV", ""), "FloorDiv": ("FLOOR_DIV", "i8 i16")},
+    **{"FloorMod": ("FLOOR_MOD", "i8 i16"), "Abs": ("ABS", "i16"), "Sign": ("SIGN", "")},
+    **{"ConcatV2": ("CONCATENATION", ""), "GatherV2": ("GATHER", ""), "GatherNd": ("GATHER_ND", "")},
+    **{"Slice": ("SLICE", ""), "StridedSlice": ("STRIDED_SLICE", ""), "Transpose": ("TRANSPOSE", "")},
+    **{"PadV2": ("PADV2", "bool"), "MirrorPad": ("MIRROR_PAD", ""), "Tile": ("TILE", "")},
+    **{"BroadcastTo": ("BROADCAST_TO", ""), "TopKV2": ("TOPK_V2", ""), "Where": ("WHERE", "")},
+    **{"ArgMax": ("ARG_MAX", "bool"), "ArgMin": ("ARG_MIN", "bool"), "SelectV2": ("SELECT_V2", "")},
+    **{"ScatterNd": ("SCATTER_ND", ""), "Unique": ("UNIQUE", ""), "Range": ("RANGE", "")},
+    **{"OneHot": ("ONE_HOT", ""), "Pack": ("PACK", ""), "Unpack": ("UNPACK", ""), "SplitV": ("SPLIT_V", "")},
+    **{"ReverseV2": ("REVERSE_V2", ""), "ReverseSequence": ("REVERSE_SEQUENCE", "")},
+    **{"BatchMatMulV2": ("BATCH_MATMUL", "i8"), "BitwiseXor": ("BITWISE_XOR", "")},
+    **{"DepthToSpace": ("DEPTH_TO_SPACE", "i8 u8"), "SpaceToDepth": ("SPACE_TO_DEPTH", "")},
+    **{"RightShift": ("RIGHT_SHIFT", ""), "MaxPool": ("MAX_POOL_2D", ""), "AvgPool": ("AVERAGE_POOL_2D", "")},
+}
+_TYPES = {
+    **{"bool": DT_BOOL, "f32": DT_FLOAT, "i8": DT_INT8, "i16": DT_INT16, "i32": DT_INT32, "i64": DT_INT64},
+    **{"u8": DT_UINT8, "u16": DT_UINT16, "u32": DT_UINT32},
 }
 # Where the first that the op takes can hold all that the type can.
 _WIDER = {
@@ -92,10 +60,22 @@ _WIDER = {
 
 def wider(op: str, type: int) -> int | None:
     """The type to compute the op in, None where it takes the type itself, or no wider one."""
-    takes = TAKES.get(op)
+    takes = _taken(op)
     if takes is None or type in takes:
         return None
     return next((each for each in _WIDER.get(type, ()) if each in takes), None)
+
+
+@cache
+def _taken(op: str) -> frozenset[int] | None:
+    """The types that the op's operator takes as plain numbers; None where nothing is known of it."""
+    if op == "TensorScatterUpdate":  # which becomes several
+        return frozenset((DT_FLOAT, DT_INT32, DT_INT64))
+    if op not in _OPERATORS:
+        return None
+    operator, scaled = _OPERATORS[op]
+    names = {*OPERATORS[operator].converts.split()} - {*scaled.split()}
+    return frozenset(_TYPES[name] for name in names if name in _TYPES)
 
 
 def inner_array(data: np.ndarray) -> np.ndarray:

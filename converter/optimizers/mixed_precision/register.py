@@ -56,7 +56,7 @@ def _narrow(turn: Turn, lists: OpLists, narrow: ElementType, target: str, emulat
     else:
         casts.cast_at_borders(narrow)
     for name in dict.fromkeys(each.node.name for each in painter.graph.ids if each in painted):
-        turn.count("computed_types", name)
+        turn.count("narrow_types", name)
     turn.inferred.forget()
 
 

@@ -55,7 +55,7 @@ def test_the_first_bias(run) -> None:
     np.testing.assert_array_equal(y, np.float32([[2, 3, 4], [2, 3, 4]]))
 
 
-def test_places_of_computed_types_have_no_form() -> None:
+def test_places_of_narrow_types_have_no_form() -> None:
     g = GraphBuilder()
     axis = g.constant("axis", np.array(0, np.int32))
     g.node("ArgMax", "y", g.placeholder("x", [2, 3]), axis, output_type=AttrValue(type=INT16))
