@@ -100,14 +100,17 @@ class Converter(KnownSettings):
     ) -> Converter:
         """Of a SavedModel's signatures, all or those named, in that order; tags choose among its graphs.
 
+        Of signatures that are the same function (Keras 3 exports "serve" and "serving_default") one is taken,
+        unless they are named.
         input_shapes replace those of inputs, by the names that the signatures give them. allow_files lets
         the model fill tables from files outside its own assets folder.
         """
         from .saved_model.loader import load_saved_model
+        from .saved_model.twin_signatures import distinct_signatures
         from .signature_entry import signature_entries
 
         model = load_saved_model(saved_model_dir, tags, allow_files)
-        keys = list(model.signatures) if signature_keys is None else list(signature_keys)
+        keys = distinct_signatures(model) if signature_keys is None else list(signature_keys)
         if not keys:
             raise ModelError(f"{os.fspath(saved_model_dir)}: it has no signatures, and none is named")
         return cls(signature_entries(model, keys, input_shapes or {}))

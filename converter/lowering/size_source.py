@@ -11,6 +11,13 @@ from ..lite_graph import LiteOperator, LiteTensor
 # Families of kernels in which results have the sizes of their operands, or of the larger ones.
 _ELEMENTS = frozenset(("binary", "cast", "comparison", "elementwise", "select", "softmax"))
 _ROWS = frozenset((BuiltinOperator.FULLY_CONNECTED, BuiltinOperator.BATCH_MATMUL))
+# Each image by itself: the first axis stays.
+_IMAGES = frozenset(
+    (
+        *(BuiltinOperator.CONV_2D, BuiltinOperator.DEPTHWISE_CONV_2D, BuiltinOperator.CONV_3D),
+        *(BuiltinOperator.AVERAGE_POOL_2D, BuiltinOperator.MAX_POOL_2D),
+    )
+)
 _SPLITS = {BuiltinOperator.SPLIT: (1, 0), BuiltinOperator.SPLIT_V: (0, 2)}
 # So many steps back at most.
 _MOST_STEPS = 1000
@@ -42,6 +49,8 @@ def _before(x: LiteTensor, axis: int) -> Place | None:
     if operator.code in _ROWS:
         rows = axis < len(x.shape) - (1 if operator.code == BuiltinOperator.FULLY_CONNECTED else 2)
         return _aligned(operator.operand(0), len(x.shape), axis) if rows else None
+    if operator.code in _IMAGES:
+        return _aligned(operator.operand(0), len(x.shape), axis) if axis == 0 else None
     if operator.code == BuiltinOperator.GATHER:
         return _gathered(operator, axis)
     if operator.code == BuiltinOperator.STRIDED_SLICE:

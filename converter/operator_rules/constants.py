@@ -8,11 +8,12 @@ import numpy as np
 
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator as Op
-from ...schema.tflite import SelectV2OptionsT
+from ...schema.tflite import FillOptionsT, SelectV2OptionsT
 from ..element_types import numpy_dtype_of
 from ..graph.algebra import fold_rule, settling_operand
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor, has_effects
+from ..operator_types import is_converted_for
 from ..partial_shape import PartialShape, broadcast
 from ..same_content import SameContent
 from .pattern import ARITHMETIC, activation_of
@@ -178,6 +179,48 @@ def _is_one_number(tensor: LiteTensor) -> bool:
         return False
     elements = data.reshape(-1)
     return bool(elements[0] == elements[-1]) and bool(np.all(elements == elements[0]))
+
+
+# A loop's constants of so many bytes are filled: an operator takes some 250.
+_FEW_BYTES = 1024
+
+
+@rule(Op.WHILE)
+def fill_uniform_operands(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Lets a loop begin with what is filled, where that is a large constant of one number.
+
+    Given:  y = WHILE(zeros, ...)              the lists and states that loops begin with are such
+    Result: a = FILL([9, 99, 9], 0); y = WHILE(a, ...)
+    """
+    operands = list(operator.operands)
+    for i, tensor in enumerate(operands):
+        if tensor is None or tensor.data is None or tensor.data.nbytes <= _FEW_BYTES:
+            continue
+        if _is_one_number(tensor) and is_converted_for(Op.FILL, tensor.type):
+            operands[i] = _fill(rewriter, operator, tensor).result
+    if operands == list(operator.operands):
+        return False
+    rewriter.set_operands(operator, operands)
+    return True
+
+
+def _fill(rewriter: OperatorRewriter, operator: LiteOperator, tensor: LiteTensor) -> LiteOperator:
+    """The FILL that gives what the tensor is; one for all loops behind it."""
+    assert tensor.data is not None
+    number = tensor.data.reshape(-1)[:1].reshape(())
+    key = "FILL", tensor.type, tensor.data.shape, number.tobytes()
+    made: LiteOperator | None = rewriter.notes.get(key)
+    if made is None or made.block is None or not rewriter.block.comes_before(made, operator):
+        sizes = np.array(tensor.data.shape, np.int32)
+        operands = [
+            LiteTensor(f"{tensor.name}/sizes", TensorType.INT32, sizes.shape, sizes),
+            LiteTensor(f"{tensor.name}/number", tensor.type, (), number),
+        ]
+        y = LiteTensor(tensor.name, tensor.type, tensor.shape)
+        made = LiteOperator(Op.FILL, operands, [y], FillOptionsT(), operator.sources[:1])
+        rewriter.insert_before(operator, made)
+        rewriter.notes[key] = made
+    return made
 
 
 def _stretched(operator: LiteOperator, tensors: Iterable[LiteTensor | None]) -> PartialShape:

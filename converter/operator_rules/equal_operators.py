@@ -8,9 +8,11 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 
 from ...kernels.operator_facts import Effects
+from ...lite.unresolved import FLEX_PREFIX
 from ...schema.objects import TableT
 from ..graph.algebra import equal_rule, unused_rule
 from ..lite_graph import LiteGraph, LiteOperator, LiteTensor, has_effects
+from ..transforms.purity import is_stateless
 from .rewriter import OperatorRewriter
 
 # Larger constants are the same only when they are one tensor; share_constants sees to the others.
@@ -24,7 +26,7 @@ def operator_key(
 
     stand_ins are tensors that count as others.
     """
-    if operator.callees or operator.custom_code or has_effects(operator):
+    if operator.callees or has_effects(operator) or not _is_pure_if_custom(operator):
         return None
     if operator.facts.effects is Effects.READS:
         return None
@@ -34,7 +36,14 @@ def operator_key(
     inputs = tuple(None if tensor is None else _operand_key(tensor) for tensor in operands)
     taken: Hashable = frozenset(Counter(inputs).items()) if operator.facts.commutes else inputs
     types = tuple((tensor.type, tensor.shape) for tensor in operator.results)
-    return operator.code, taken, types, table_key(operator.options)
+    custom = operator.custom_code, operator.custom_options
+    return operator.code, taken, types, custom, table_key(operator.options)
+
+
+def _is_pure_if_custom(operator: LiteOperator) -> bool:
+    """False for custom operators, but for TensorFlow's ops without state."""
+    code = operator.custom_code
+    return code is None or (code.startswith(FLEX_PREFIX) and is_stateless(code.removeprefix(FLEX_PREFIX)))
 
 
 def _operand_key(tensor: LiteTensor) -> Hashable:

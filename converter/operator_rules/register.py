@@ -17,6 +17,7 @@ from . import (
     quantized,
     reshape,
     transpose,
+    variables,
     weights,
 )
 from .rewriter import OperatorRewriter
@@ -44,6 +45,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     activations.use_rectifiers,
     equal_operators.share_equal,
     control_flow.share_with_loops,
+    variables.read_what_is_known,
     # Patterns of many operators, before a rule takes one of them.
     activations.use_l2_normalization,
     activations.use_softmax,
@@ -99,6 +101,7 @@ FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
 LAST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     constants.store_numbers_once,
     constants.share_constants,
+    constants.fill_uniform_operands,
 )
 
 

@@ -14,7 +14,7 @@ from numlite.schema import tflite
 
 from .corpus import decoded
 from .graphs import checked, histogram, operators
-from .saved_model.saved_models import FLOAT, add, new_model, signature, variable, write_model
+from .saved_model.saved_models import FLOAT, Func, add, function, new_model, signature, variable, write_model
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared/convert/savedmodels"
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/index.json"))
@@ -82,6 +82,31 @@ def test_what_only_other_signatures_assign_is_constant(tmp_path: Path) -> None:
 
 
 @needs_models
+def test_signatures_that_are_one_function_are_converted_once(tmp_path: Path) -> None:
+    """Keras 3 exports a model as "serve" and as "serving_default"."""
+    meta_graph, graph = new_model()
+    for key, op in (("serve", "Neg"), ("serving_default", "Neg"), ("other", "Exp")):
+        add(graph, "Placeholder", f"{key}_x", dtype=FLOAT)
+        wrapper = function(graph, f"wrapper_{key}", {"x": FLOAT}, {"y": (FLOAT, "inner:y:0")})
+        add(wrapper, op, "inner", "x", T=FLOAT)
+        wrapper.arg_attr[0].attr["_user_specified_name"].s = key.encode()
+        call = f"call_{key}"
+        add(
+            graph,
+            "PartitionedCall",
+            call,
+            f"{key}_x",
+            f=Func(wrapper.signature.name),
+            Tin=[FLOAT],
+            Tout=[FLOAT],
+        )
+        signature(meta_graph, key, {"x": f"{key}_x:0"}, {"y": f"{call}:0"})
+    path = write_model(tmp_path, meta_graph)
+    assert [entry.key for entry in Converter.from_saved_model(path).entries] == ["serving_default", "other"]
+    named = Converter.from_saved_model(path, signature_keys=["serve", "serving_default"])
+    assert [entry.key for entry in named.entries] == ["serve", "serving_default"]
+
+
 def test_unknown_signatures() -> None:
     with pytest.raises(ModelError, match="no signature 'nothing'; there are:"):
         Converter.from_saved_model(FOLDER / "mlp_variables/model", signature_keys=["nothing"])

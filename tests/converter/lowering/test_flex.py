@@ -164,3 +164,22 @@ def test_wrong_target_specs(sets: list[object]) -> None:
     converter.target_spec.supported_ops = sets
     with pytest.raises(ValueError, match="supported_ops: must be of TFLITE_BUILTINS, SELECT_TF_OPS"):
         converter.convert()
+
+
+def test_equal_ops_without_state_are_one() -> None:
+    g = GraphBuilder()
+    x = g.placeholder("x", [3])
+    g.node("AddV2", "y", g.node("Tan", "a", x), g.node("Tan", "b", x))
+    model = checked(convert(g.graph_def, settings=Settings(select=True)).model)
+    assert custom_codes(model) == ["FlexTan", None]
+    [y] = run_numlite(model, np.array([-1, 0, 0.5], np.float32))
+    np.testing.assert_allclose(y, 2 * np.tan([-1, 0, 0.5]), rtol=1e-6)
+
+
+def test_equal_ops_that_draw_numbers_stay_two() -> None:
+    g = GraphBuilder()
+    sizes = g.placeholder("x", [1], 3)
+    drawn = [g.node("TruncatedNormal", name, sizes, dtype=AttrValue(type=1)) for name in "ab"]
+    g.node("AddV2", "y", *drawn)
+    model = checked(convert(g.graph_def, settings=Settings(select=True)).model)
+    assert custom_codes(model) == ["FlexTruncatedNormal", "FlexTruncatedNormal", None]

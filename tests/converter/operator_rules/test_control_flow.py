@@ -213,3 +213,29 @@ def test_variables_that_change_places(shape: list[int]) -> None:
     for run in (run_numlite, run_litert):
         for result, expected in zip(run(model, *inputs), wanted, strict=True):
             np.testing.assert_array_equal(result, expected, err_msg=run.__name__)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_large_constants_of_one_number_are_filled(run: Callable[..., list[np.ndarray]]) -> None:
+    g = GraphBuilder()
+    n, x = g.placeholder("n", [], INT), g.placeholder("x", [300])
+    zeros = [g.constant(f"zeros{i}", np.zeros(300, np.float32)) for i in range(2)]
+    small = g.constant("small", np.zeros(4, np.float32))
+    variables = {"i": (INT, integer(g, "zero", 0)), "n": (INT, n), "x": (FLOAT, x), "a": (FLOAT, zeros[0])}
+    variables |= {"b": (FLOAT, zeros[1]), "c": (FLOAT, small)}
+
+    def step(body: GraphBuilder) -> Sequence[str]:
+        body.node("AddV2", "next", "i", integer(body, "one", 1))
+        made = [body.node("AddV2", "more", "a", "x"), body.node("Sub", "less", "b", "x")]
+        grown = body.node("AddV2", "grown", "c", body.constant("half", np.float32(0.5).reshape(())))
+        return ["next", body.node("Identity", "same", "n"), body.node("Identity", "x2", "x"), *made, grown]
+
+    loop(g, variables, lambda body: [body.node("Less", "less", "i", "n")], step)
+    for i in range(3):
+        g.node("Identity", f"y{i}", f"loop:{i + 3}")
+    model, _ = converted(g, ("y0", "y1", "y2"))
+    assert operators(model) == ["FILL", "WHILE"] and len(model) < 4096
+    given = np.arange(300, dtype=np.float32)
+    wanted = (3 * given, -3 * given, [1.5] * 4)
+    for y, expected in zip(run(model, np.array(3, np.int32), given), wanted, strict=True):
+        np.testing.assert_allclose(y, expected)
