@@ -27,6 +27,7 @@ from .rewrite import FLOAT_ENDS, Ends, Plan, rewrite
 from .scheme import ACTIVATIONS, Integers
 from .scheme import INT8 as INT8_VALUES
 from .selection import CALLS, Refusal, select
+from .set_states import sets_integers
 
 
 class Integered(NamedTuple):
@@ -95,13 +96,13 @@ def quantize_activations(
     parameters = _parameters(graph, sets, constants, integers, make)
     if integers is INT8_VALUES:
         parameters = within_limits(graph, selection, sets, parameters)
+    recurrent = RecurrentIntegers(graph, constants, ranges)
+    rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, recurrent, ends))
     reasons = {
         graph.where(step): selection.reasons[key]
         for step in graph.steps
-        if (key := (step.graph, step.place)) in selection.reasons
+        if (key := (step.graph, step.place)) in selection.reasons and not sets_integers(graph, step)
     }
-    recurrent = RecurrentIntegers(graph, constants, ranges)
-    rewrite(Plan(graph, selection, sets, parameters.__getitem__, constants, recurrent, ends))
     weights_db = {graph.name(site): found for site, found in constants.weights_db.items()}
     return Integered(graph.editor, reasons, constants.widened, weights_db)
 

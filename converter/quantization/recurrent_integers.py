@@ -38,6 +38,7 @@ from .recurrent_ranges import (
 from .recurrent_ranges import WEIGHTS as FILTERS
 from .scheme import BIASES, INT8, INT16, WEIGHTS
 from .selection import Refusal
+from .set_states import may_be_integers, set_integers
 
 _TIME_WEIGHTS, _SVDF_BIAS = 2, 3
 # What a normalized sum is multiplied with before it is rounded, so that the bias has the same steps.
@@ -65,6 +66,8 @@ def _obstacle(graph: FloatGraph, ranges: Mapping[Site, Range], step: Step) -> st
         if place in states:
             if t < 0 or not graph.tensor(site).is_variable or len(graph.users[site]) > 1:
                 return "its state is no variable of its own"
+            if not may_be_integers(graph, site):
+                return "its state begins with what a run computes"
         elif place and t >= 0 and not (graph.is_constant(site) and graph.is_float(site)):
             return "its weights are no float32 constants"
     if step.name == LSTM and graph.constant(Site(step.graph, step.inputs[RECURRENT + 1])).ndim != 2:
@@ -88,8 +91,8 @@ class RecurrentIntegers:
     def _lstm(self, step: Step, x: Parameters, y: Parameters) -> list[int]:
         operands = list(step.inputs)
         cell = _power_of_two(self._ranges[Site(step.graph, operands[CELL_STATE])])
-        self._retype(step, operands[OUTPUT_STATE], y)
-        self._retype(step, operands[CELL_STATE], cell)
+        self._begin(step, operands[OUTPUT_STATE], y)
+        self._begin(step, operands[CELL_STATE], cell)
         hidden = self._intermediates(step, y)
         for gate in range(len(GATES)):
             filters = self._weights(step, operands, FILTERS + gate)
@@ -122,7 +125,7 @@ class RecurrentIntegers:
     def _svdf(self, step: Step, x: Parameters) -> list[int]:
         operands = list(step.inputs)
         state = range_parameters(*self._ranges[Site(step.graph, operands[SVDF_STATE])], INT16)
-        self._retype(step, operands[SVDF_STATE], state)
+        self._begin(step, operands[SVDF_STATE], state)
         self._weights(step, operands, FEATURES)
         time = self._weights(step, operands, _TIME_WEIGHTS, fine=True)
         assert time is not None
@@ -144,6 +147,11 @@ class RecurrentIntegers:
         if given(operands, place) >= 0:
             site = Site(step.graph, operands[place])
             operands[place] = self._constants.value(site, one_scale(scale, 0, BIASES[8]))
+
+    def _begin(self, step: Step, t: int, parameters: Parameters) -> None:
+        """A state becomes integers, and what sets it in each run sets these."""
+        set_integers(self._graph, Site(step.graph, t), parameters)
+        self._retype(step, t, parameters)
 
     def _retype(self, step: Step, t: int, parameters: Parameters) -> None:
         tensor = self._graph.tensor(Site(step.graph, t))

@@ -102,7 +102,8 @@ def _features(graph: FloatGraph, step: Step, x: np.ndarray) -> Iterator[tuple[Si
 
 
 class _Lstm:
-    """An LSTM as it goes through its steps; its states outlive a run, as the operator's do."""
+    """An LSTM as it goes through its steps; its states outlive a run, as the operator's do, unless they are
+    set in each."""
 
     def __init__(self, graph: FloatGraph, step: Step) -> None:
         self._step, self._options = step, step.operator.builtin_options
@@ -111,6 +112,7 @@ class _Lstm:
             for t in step.inputs
         ]
         self._cell_site = Site(step.graph, given(step.inputs, CELL_STATE))
+        self._begins_anew = Site(step.graph, given(step.inputs, OUTPUT_STATE)) in graph.producers
         self._state: np.ndarray | None = None
         self._cell: np.ndarray = np.zeros(0)
 
@@ -120,7 +122,7 @@ class _Lstm:
         steps = steps.reshape(-1, *steps.shape[-2:]) if x.ndim == 3 else x[np.newaxis]
         weights = self._value(WEIGHTS + 3)
         assert weights is not None
-        if self._state is None or len(self._state) != steps.shape[1]:
+        if self._state is None or self._begins_anew or len(self._state) != steps.shape[1]:
             recurrent = self._value(RECURRENT + 3)
             assert recurrent is not None
             self._state = np.zeros((steps.shape[1], recurrent.shape[-1]), np.float32)

@@ -22,8 +22,10 @@ def lstm(
     cell_clip: float = 0.0,
     cells: int = 8,
     depth: int = 5,
+    begins_anew: bool = False,
 ) -> bytes:
-    """x [batch 2, time 6, depth] (time first when time_major) -> LSTM -> y."""
+    """x [batch 2, time 6, depth] (time first when time_major) -> LSTM -> y; where it begins anew an UNPACK
+    sets its states, and those of nobody, in each run."""
     random = np.random.default_rng(7)
     model = ModelBuilder()
     out, first = projection or cells, 1 if coupled else 0
@@ -43,6 +45,11 @@ def lstm(
         model.tensor((2, size), name=name, is_variable=True)
         for size, name in ((out, "state"), (cells, "cell"))
     ]
+    if begins_anew:
+        other = model.tensor((2, cells), name="other", is_variable=True)
+        first = model.constant(np.stack([np.full((2, cells), n, np.float32) for n in (0.25, 1, -0.5)]))
+        states = [operands[-2], other, operands[-1]]
+        model.op(Op.UNPACK, [first], states, tflite.UnpackOptionsT(num=3))
     operands += [constant(cells, spread=0.2, mean=1.0) if norm and g >= first else -1 for g in range(4)]
     y = model.tensor((*shape, out), name="y")
     options = tflite.UnidirectionalSequenceLSTMOptionsT(

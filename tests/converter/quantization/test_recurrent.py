@@ -137,3 +137,22 @@ def test_int16_stays_float() -> None:
     quantizer = Quantizer(lstm(), int16x8())
     made = quantizer.quantize(quantizer.calibrate(data(lstm())))
     assert [outcome.reason for outcome in made.outcomes] == ["it has no int16 kernel"]
+
+
+@pytest.mark.parametrize("maker", [Interpreter, litert.Interpreter])
+def test_states_that_are_set_in_each_run_are_set_to_integers(maker: Any) -> None:
+    content = lstm(begins_anew=True)
+    quantizer = Quantizer(content, static_int8())
+    made = quantizer.quantize(quantizer.calibrate(data(content)), improve="none").quantized_model
+    [sample] = data(content, 1, 2)
+    first, *others = run(made, [sample] * 3, maker)
+    np.testing.assert_array_equal(others, [first] * 2)
+    assert sqnr_db(run(content, [sample]), first[np.newaxis]) > 26
+
+
+def test_an_operator_whose_variables_are_all_integers_is_no_float_one() -> None:
+    content = lstm(begins_anew=True)
+    quantizer = Quantizer(content, static_int8())
+    made = quantizer.quantize(quantizer.calibrate(data(content)), improve="none")
+    # The variable that no LSTM goes on in stays as it is.
+    assert [bool(outcome.reason) for outcome in made.outcomes] == [True, False]
