@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any
@@ -15,6 +16,8 @@ from .job import Job, PartResult
 from .parts import Part
 
 _MOST_DEATHS = 3  # of workers, one after the other without a part done
+_LOOK_S = 0.2  # how long results of Spark may lie before they are told
+_GROUP = "numlite map"
 
 Engine = Callable[[Job, Sequence[Part], int], Iterator[PartResult]]
 
@@ -87,8 +90,13 @@ def ray(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]:
         context.enable_progress_bars = False
         numbers = [{"part": part.number} for part in parts]
         done = library.data.from_items(numbers, override_num_blocks=len(parts)).map_batches(
-            _RayWorker, fn_constructor_args=(job, list(parts)), batch_size=1, concurrency=workers
+            _RayWorker,
+            fn_constructor_args=(job, list(parts)),
+            batch_size=1,
+            compute=library.data.ActorPoolStrategy(size=workers),
         )
+        if started:  # Ray sets it when the first data set is made
+            logging.getLogger("ray.data").setLevel(logging.ERROR)
         for row in done.iter_rows():
             yield PartResult(**{name: int(row[name]) for name in PartResult._fields})
     finally:
@@ -108,11 +116,50 @@ def spark(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]
     builder = SparkSession.builder.master(f"local[{workers},4]").config("spark.ui.enabled", "false")
     session = active or builder.appName("numlite map").getOrCreate()
     try:
-        tasks = session.sparkContext.parallelize(list(parts), len(parts)).map(job.do)
-        yield from map(PartResult._make, tasks.toLocalIterator(prefetchPartitions=True))
+        yield from _as_told(session.sparkContext, job, parts)
     finally:
         if active is None:
             session.stop()
+
+
+def _as_told(context: Any, job: Job, parts: Sequence[Part]) -> Iterator[PartResult]:
+    """Results as tasks end, all parts being one job: an accumulator brings them before the job's end does."""
+    done = context.accumulator([], _results_param())
+
+    def do(part: Part) -> None:
+        done.add([job.do(part)])
+
+    def run() -> None:
+        context.setJobGroup(_GROUP, "parts", interruptOnCancel=True)
+        context.parallelize(list(parts), len(parts)).foreach(do)
+
+    with ThreadPoolExecutor(1) as pool:
+        running, told = pool.submit(run), 0
+        try:
+            while told < len(parts):
+                ended = bool(wait([running], _LOOK_S).done)
+                come = done.value[told:]
+                told += len(come)
+                yield from map(PartResult._make, come)
+                if ended:
+                    running.result()
+                    break
+        finally:
+            context.cancelJobGroup(_GROUP)
+
+
+def _results_param() -> Any:
+    from pyspark.accumulators import AccumulatorParam
+
+    class Results(AccumulatorParam[list[PartResult]]):
+        def zero(self, value: list[PartResult]) -> list[PartResult]:
+            return []
+
+        def addInPlace(self, value1: list[PartResult], value2: list[PartResult]) -> list[PartResult]:
+            value1 += value2
+            return value1
+
+    return Results()
 
 
 ENGINES: dict[str, Engine] = {"local": local, "ray": ray, "spark": spark}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,9 @@ def command(
     done = [job.do(part) for part in parts if job.is_done(part)]
     begin = time.perf_counter()
     count = workers or os.cpu_count() or 1
-    with _progress(sum(part.rows for part in parts), sum(result.rows for result in done)) as advance:
+    told = sum(result.rows for result in done)
+    # Engines print what befalls their workers, which is no part of the results.
+    with _progress(sum(part.rows for part in parts), told) as advance, redirect_stdout(sys.stderr):
         for result in ENGINES[engine](job, left, min(count, len(left))) if left else ():
             done.append(result)
             advance(result.rows)

@@ -142,7 +142,7 @@ def test_a_page_runs(page: str, files: Path, monkeypatch: pytest.MonkeyPatch) ->
             names.update(given(page))
             # Annotations may name what only a type checker imports.
             exec(compile("from __future__ import annotations\n" + code, page, "exec"), names)
-        elif page != "README.md":  # its list of commands is of many files
+        elif page != "README.md":  # tests/test_page_commands.py
             run_lines(code.splitlines())
 
 

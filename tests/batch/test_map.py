@@ -110,6 +110,27 @@ def test_what_is_written_stays_done(
     check(results(done))
 
 
+def test_what_engines_print_is_no_result(
+    model: Path,
+    rows: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ray says on stdout when a worker of it dies."""
+
+    def chatty(job: Job, parts: Any, workers: int) -> Any:
+        for part in parts:
+            print("(raylet) A worker died")
+            yield job.do(part)
+
+    monkeypatch.setitem(ENGINES, "ray", chatty)
+    arguments = ["--input", rows, "--output", tmp_path / "done", "--engine", "ray", "--json"]
+    assert run(model, *arguments) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["rows"] == 50 and "A worker died" in err
+
+
 def test_results_of_others_are_not_mixed(
     model: Path, rows: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
