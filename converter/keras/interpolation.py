@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...lite.available_memory import check_room
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT
 from ..building.contraction import product
@@ -22,6 +23,8 @@ def resized(x: Tensor, sizes: Sequence[int], mode: str, antialias: bool = False)
         if x.type != DT_FLOAT:
             return body.cast(resized(body.cast(x, DT_FLOAT), sizes, mode), x.type)
         return body.op("ResizeNearestNeighbor", x, body.integers(sizes), half_pixel_centers=True)
+    if 0 in x.sizes[1:3]:
+        raise ModelError(f"images must have pixels, got height {x.sizes[1]} and width {x.sizes[2]}")
     x = body.cast(x, DT_FLOAT)
     if -1 in (*sizes, *x.sizes[1:3]):
         raise UnsupportedError(
@@ -48,6 +51,7 @@ def shares(old: int, new: int, mode: str, antialias: bool) -> np.ndarray:
         return _areas(old, new)
     if mode not in _REACH:
         raise ModelError(f"interpolation must be one of nearest, area, {', '.join(_REACH)}, got {mode!r}")
+    check_room(8 * new * old)
     scale = new / old
     stretch = max(1 / scale, 1.0) if antialias else 1.0
     centers = (np.arange(new) + 0.5) / scale

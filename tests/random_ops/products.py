@@ -226,11 +226,11 @@ def _conv_3d(draw: Draw, op: OneOp) -> None:
 
 
 ENTRIES = {
-    "CONV_2D": Entry(_conv, atol=1e-5, nan=True, hybrid=1e-3),
-    "DEPTHWISE_CONV_2D": Entry(_depthwise, atol=1e-5, nan=True, hybrid=1e-3),
-    "TRANSPOSE_CONV": Entry(_transpose_conv, atol=1e-5, nan=True, hybrid=1e-3),
-    "FULLY_CONNECTED": Entry(_fully_connected, atol=1e-5, nan=True, hybrid=1e-3),
-    "BATCH_MATMUL": Entry(_batch_matmul, atol=1e-5, nan=True, hybrid=1e-3),
-    "CONV_3D": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3),
-    "CONV_3D_TRANSPOSE": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-3),
+    "CONV_2D": Entry(_conv, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
+    "DEPTHWISE_CONV_2D": Entry(_depthwise, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
+    "TRANSPOSE_CONV": Entry(_transpose_conv, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
+    "FULLY_CONNECTED": Entry(_fully_connected, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
+    "BATCH_MATMUL": Entry(_batch_matmul, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
+    "CONV_3D": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
+    "CONV_3D_TRANSPOSE": Entry(_conv_3d, atol=1e-5, nan=True, hybrid=1e-5, nudges=True),
 }

@@ -41,4 +41,6 @@ def _of(stem: str) -> Make:
     return make
 
 
-ENTRIES = {f"cases {stem}": Entry(_of(stem), rtol=1e-4, atol=1e-4, hybrid=0.03) for stem in STEMS}
+ENTRIES = {
+    f"cases {stem}": Entry(_of(stem), rtol=1e-4, atol=1e-4, hybrid=1e-3, nudges=True) for stem in STEMS
+}

@@ -240,6 +240,17 @@ def test_damaged_files_end_in_clear_errors(make: object) -> None:
             assert str(error)
 
 
+@pytest.mark.parametrize(
+    ("height", "size", "words"), [(0, 8, "must have pixels"), (60_000, (1 << 31) - 1, "memory")]
+)
+def test_images_of_no_size_and_of_any_size(height: int, size: int, words: str) -> None:
+    line = copy.deepcopy(next(line for line in lines(3) if line["name"] == "Resizing lanczos3"))
+    layers = line["config"]["config"]["layers"]
+    layers[0]["config"]["batch_shape"][1] = height
+    layers[-1]["config"]["height"] = size
+    assert words in refused(line)
+
+
 def test_a_root_that_is_no_group_is_a_damaged_file() -> None:
     content = bytearray(weights_file(DENSE))
     header = int.from_bytes(content[64:72], "little")  # of the root, which the superblock names
