@@ -125,7 +125,9 @@ def _of_archive(content: bytes, name: str, config: ModelConfig | None) -> Model:
 
 
 def _version(value: object) -> str:
-    return value.decode(errors="replace") if isinstance(value, bytes) else str(value or "")
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return value if isinstance(value, str) else ""
 
 
 def _version_of(metadata: bytes) -> str:

@@ -8,15 +8,18 @@ import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.tensor import TensorType
+from ...schema.graph_def import DT_FLOAT
 from ...schema.tflite import BuiltinOperator, FakeQuantOptionsT, QuantizationParametersT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
+from .cast import cast_to
 from .elementwise import unary
 from .lowering import Lowering, Rule, check_type
 from .reduce import reduced
 
 _FAKE_QUANT_BITS = range(2, 17)
+_STORED = {TensorType.INT8: np.int8, TensorType.UINT8: np.uint8, TensorType.INT16: np.int16}
 
 
 class _Grid(NamedTuple):
@@ -253,7 +256,31 @@ def _symmetric(low: float, high: float, node: Node) -> tuple[float, float, float
     return least / from_high, high, from_high
 
 
+def dequantize(lowering: Lowering, node: Node) -> LiteTensor:
+    """(x - the least integer) * step + min, of a range that may be known only when the model runs.
+
+    Source: TensorFlow core/kernels/dequantize_op.cc, MIN_COMBINED.
+    """
+    mode, axis = node.text("mode"), node.integer("axis")
+    if mode != "MIN_COMBINED" or axis != -1:
+        raise UnsupportedError(f"only mode MIN_COMBINED with one range is built, got {mode} and axis {axis}")
+    x, low, high = (lowering.input(node, i) for i in range(3))
+    check_type(low, TensorType.FLOAT32)
+    if x.type not in _STORED or node.type("dtype") != DT_FLOAT:
+        raise UnsupportedError("only integers of 8 and 16 bits become floats")
+    limits = np.iinfo(_STORED[x.type])
+
+    def of(code: BuiltinOperator, a: LiteTensor, b: LiteTensor | float) -> LiteTensor:
+        b = lowering.scalar(lowering.name(node, f"/{code.name}"), b, a) if isinstance(b, float) else b
+        return binary(lowering, node, code, a, b)
+
+    step = of(BuiltinOperator.MUL, of(BuiltinOperator.SUB, high, low), 1 / (limits.max - limits.min))
+    above = of(BuiltinOperator.SUB, cast_to(lowering, node, x, TensorType.FLOAT32), float(limits.min))
+    return of(BuiltinOperator.ADD, of(BuiltinOperator.MUL, above, step), low)
+
+
 REGISTRATIONS: dict[str, Rule] = {
+    "Dequantize": dequantize,
     "FakeQuantWithMinMaxArgs": fake_quant_args,
     "FakeQuantWithMinMaxVars": fake_quant_vars,
     "FakeQuantWithMinMaxVarsPerChannel": fake_quant_per_channel,

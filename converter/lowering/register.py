@@ -78,6 +78,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "pad": ("Pad", "PadV2"),
     "pool": ("MaxPool", "AvgPool"),
     "quantize": (
+        *("Dequantize",),
         *("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel"),
         *("QuantizeAndDequantizeV2",),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +62,17 @@ def _grid(c: Call, x: Tensor, scale: int, zero: int, type: int, axis: int) -> Gr
     if scales.rank > 1:
         raise UnsupportedError("scales of blocks: only one for all or one for each index of an axis is built")
     one = scales.rank == 0 or scales.sizes == (1,)
-    return Grid(scales, zeros, -1 if one else axis_of(axis, x.rank), type)
+    if zeros is not None and not _fit(zeros.sizes, scales.sizes) and {*zeros.sizes, *scales.sizes} != {1}:
+        raise ModelError(f"zero points must be one for each scale, got {zeros.sizes} and {scales.sizes}")
+    axis = -1 if one else axis_of(axis, x.rank)
+    if not one and not _fit(scales.sizes, (x.sizes[axis],)):
+        raise ModelError(f"scales must be one for each of {x.sizes[axis]} indices, got {scales.sizes[0]}")
+    return Grid(scales, zeros, axis, type)
+
+
+def _fit(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Whether sizes are the same, as far as they are known."""
+    return len(a) == len(b) and all(x == y or -1 in (x, y) for x, y in zip(a, b, strict=True))
 
 
 def _stays_inside(c: Call, name: str) -> bool:

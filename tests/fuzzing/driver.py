@@ -44,7 +44,7 @@ def ending(kind: Kind, mutant: Mutant) -> str:
         elif mutant.must_fail:
             outcome = f"accepted a {mutant.how}"
     except Exception as error:
-        outcome = judge(error)
+        outcome = judge(error, kind.runs_models)
     if peak_bytes() > max(PEAK_BYTES, before):
         outcome = f"took memory: {peak_bytes() >> 20} MiB, then {outcome}"
     return outcome

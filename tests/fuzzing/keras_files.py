@@ -241,4 +241,13 @@ def _save(mutant: Mutant, path: Path) -> None:
         path.with_suffix(".json").write_text(config, errors="surrogateescape")
 
 
-KERAS = Kind("keras", _seeds, _damage, _attempt, frozenset({"converted", "run", "not run"}), ".keras", _save)
+KERAS = Kind(
+    "keras",
+    _seeds,
+    _damage,
+    _attempt,
+    frozenset({"converted", "run", "not run"}),
+    ".keras",
+    _save,
+    runs_models=False,
+)

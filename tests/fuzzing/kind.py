@@ -33,6 +33,7 @@ class Kind:
     come in the same order each time. mutate damages one: equal random states, equal mutants. attempt
     uses a mutant as a user would, and says in a word how that ended; it raises what the library raises.
     endings are the words that are good. save writes a mutant for people to look at, and gives its path.
+    runs_models tells whether the interpreter's own ValueErrors and RuntimeErrors are good answers.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Kind:
     endings: frozenset[str] = frozenset({"invoked"})
     suffix: str = ".tflite"
     save: Callable[[Mutant, Path], None] = lambda mutant, path: _write(mutant, path)
+    runs_models: bool = True
 
     def mutant(self, seeds: Sequence[Seed], number: int) -> tuple[Seed, Mutant]:
         """The mutant of that number, the same one each time, and what it was made of."""

@@ -160,4 +160,6 @@ def _attempt(mutant: Mutant) -> str:
     return "run"
 
 
-ONNX = Kind("onnx", _seeds, _damage, _attempt, frozenset({"converted", "run", "not run"}), ".onnx")
+ONNX = Kind(
+    "onnx", _seeds, _damage, _attempt, frozenset({"converted", "run", "not run"}), ".onnx", runs_models=False
+)

@@ -19,12 +19,15 @@ PLAIN = (ValueError, RuntimeError)
 GOOD = frozenset(kind.__name__ for kind in (*OURS, *PLAIN, OpError))
 
 
-def judge(error: Exception) -> str:
-    """The error in one line, that begins with its type, or with what is wrong about it."""
+def judge(error: Exception, runs_models: bool = True) -> str:
+    """The error in one line, that begins with its type, or with what is wrong about it.
+
+    Where models are only read and converted, Python's own types are none of numlite's.
+    """
     text = " ".join(str(error).split())[:400]
     own = next((type for type in (OpError, *OURS) if isinstance(error, type)), type(error))
     kind = own.__name__
-    if kind not in GOOD:
+    if kind not in GOOD or (own in PLAIN and not runs_models):
         return f"foreign {kind}: {text}"
     if (bug := bug_behind(error)) is not None:
         return f"unclear {kind} from {type(bug).__name__}: {text}"

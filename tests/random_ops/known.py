@@ -54,7 +54,7 @@ KNOWN: tuple[Known, ...] = (
     ),
     Known(
         "BATCH_MATMUL",
-        r"^float32\[(\d+, ){3,}.*int8.*-> float32",
+        r"^(const )?float32\[(\d+, ){3,}.*int8.*-> float32",
         "LiteRT's reference repeats the first matrices' factors where batches broadcast",
         "BUILTIN_REF",
     ),

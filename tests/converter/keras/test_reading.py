@@ -322,6 +322,15 @@ def test_an_archive_that_grows_is_refused() -> None:
         Converter.from_keras_file(bytes(content))
 
 
+def test_a_version_that_is_no_text_counts_for_nothing() -> None:
+    line = next(line for line in lines(2, "hdf5") if line["name"] == "Conv2D")
+    stored = io.BytesIO(hdf5_file(line))
+    with h5py.File(stored, "r+") as file:
+        file.attrs["keras_version"] = np.zeros(3)
+    converter = Converter.from_keras_file(stored.getvalue())
+    assert results(converter, inputs_of(line))[0].shape == tuple(line["outputs"][0]["shape"])
+
+
 def test_names_of_weights_may_be_cut_into_parts() -> None:
     line = next(line for line in lines(3, "hdf5") if line["name"] == "Conv2D")
     stored = io.BytesIO(hdf5_file(line))

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.lite.errors import UnsupportedError
+from numlite.schema.graph_def import AttrValue
 
+from ..graphs import run_numlite
 from ..operator_rules.rewritten import check, scalar
 
 # Values that lie halfway between two of a grid are tested apart: a float's last bit decides.
@@ -55,3 +59,28 @@ def test_halves_go_where_the_mode_says() -> None:
         g.node("QuantizeAndDequantizeV2", "y", g.placeholder("x", [7]), *ends, **attributes)
         expected = ["FAKE_QUANT"] if mode == "HALF_UP" else ["MAXIMUM", "MINIMUM", "ROUND"]
         check(g, expected, x=x)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "type", "stored"), [(np.int8, 6, 11), (np.uint8, 4, 12), (np.int16, 5, 15)], ids=str
+)
+def test_integers_become_floats_of_a_range_known_at_run(dtype: type, type: int, stored: int) -> None:
+    limits = np.iinfo(dtype)
+    x = np.array([limits.min, limits.max, 3, 100], dtype)
+    g = GraphBuilder()
+    held = g.node("Bitcast", "q", g.placeholder("x", [4], type), type=AttrValue(type=stored))
+    g.node("Dequantize", "y", held, g.placeholder("low", []), g.placeholder("high", []))
+    model = convert_graph(g.graph_def, ["x", "low", "high"], ["y"])
+    low, high = np.float32(-1.5), np.float32(2)
+    [y] = run_numlite(model, x, low, high)
+    wanted = (x.astype(np.float32) - limits.min) * ((high - low) / (limits.max - limits.min)) + low
+    np.testing.assert_allclose(y, wanted, atol=1e-5)
+
+
+def test_other_ways_to_store_ranges_are_refused() -> None:
+    g = GraphBuilder()
+    held = g.node("Bitcast", "q", g.placeholder("x", [4], 6), type=AttrValue(type=11))
+    ends = g.placeholder("low", []), g.placeholder("high", [])
+    g.node("Dequantize", "y", held, *ends, mode=AttrValue(s=b"SCALED"))
+    with pytest.raises(UnsupportedError, match="only mode MIN_COMBINED"):
+        convert_graph(g.graph_def, ["x", "low", "high"], ["y"])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numlite import Interpreter
 from numlite.converter import Converter
+from numlite.lite.errors import ModelError
 from numlite.schema.onnx import ModelProto, NodeProto
 
 from ...onnx_builder import model, node, value
@@ -167,3 +168,13 @@ def test_weights_alone_become_floats() -> None:
     y = net.add("MatMul", ["x", net.weights("w", (6, 3), 1)], "y")
     content = compare(net.model([4, 6], y), uniform(4, 6), y, {"FULLY_CONNECTED"}, 1e-5)
     assert counted(content) == {"FULLY_CONNECTED": 1}
+
+
+@pytest.mark.parametrize(("name", "count"), [("w_s", 2), ("w_z", 4), ("w_s", 4)])
+def test_scales_that_are_not_one_for_each_index_are_a_fault_of_the_model(name: str, count: int) -> None:
+    net = Net()
+    y = net.add("MatMul", ["x", net.weights("w", (6, 3), 1)], "y")
+    held = {each: np.ones(count, net.constants[each].dtype) for each in ("w_s", "w_z") if each >= name}
+    net.constants |= held
+    with pytest.raises(ModelError, match="must be one for each"):
+        Converter.from_onnx(net.model([4, 6], y).SerializeToString())
