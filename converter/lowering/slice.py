@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...schema.tflite import BuiltinOperator, DynamicUpdateSliceOptionsT, SliceOptionsT, StridedSliceOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
@@ -30,13 +32,34 @@ def strided_slice(lowering: Lowering, node: Node) -> LiteTensor:
     plain = steps is not None and set(steps) == {1} and not node.integer("new_axis_mask")
     if plain and is_known(x.shape) and lowering.result_shape(node) == x.shape:
         return x
-    inputs = [x, *(as_int32(lowering, node, bound) for bound in bounds)]
     options = StridedSliceOptionsT()
     for mask in _MASKS:
         setattr(options, mask, node.integer(mask))
+    bounds = _without_empty_ellipsis(lowering, node, x, bounds, options)
+    inputs = [x, *(as_int32(lowering, node, bound) for bound in bounds)]
     return lowering.operator(
         node, BuiltinOperator.STRIDED_SLICE, inputs, lowering.result_shape(node), options
     )
+
+
+def _without_empty_ellipsis(
+    lowering: Lowering, node: Node, x: LiteTensor, bounds: list[LiteTensor], options: StridedSliceOptionsT
+) -> list[LiteTensor]:
+    """The bounds and masks less an ellipsis that stands for no axis: LiteRT's operator gives it one."""
+    data = [bound.data for bound in bounds]
+    if not options.ellipsis_mask or x.shape is None or any(each is None for each in data):
+        return bounds
+    place, count = options.ellipsis_mask.bit_length() - 1, bounds[0].data.size  # type: ignore[union-attr]
+    axes = sum(not options.new_axis_mask >> i & 1 for i in range(count) if i != place)
+    if options.ellipsis_mask != 1 << place or place >= count or axes != len(x.shape):
+        return bounds
+    for mask in _MASKS:
+        bits = getattr(options, mask)
+        setattr(options, mask, bits & ((1 << place) - 1) | bits >> (place + 1) << place)
+    return [
+        lowering.constant(lowering.name(node, f"/bound{i}"), np.delete(np.asarray(each), place))
+        for i, each in enumerate(data)
+    ]
 
 
 def dynamic_update_slice(lowering: Lowering, node: Node) -> LiteTensor:

@@ -137,6 +137,11 @@ KNOWN = (
         r"^differs: run_graph: [^#]*filter must have input ch[^#]*, got input \[0, [^#]*filter \[[^]]*\b0,",
         "filters of no extent are refused, though there be no images",
     ),
+    Known(
+        ("Atan2",),
+        r"^differs: conversion: [^#]*BROADCAST_TO does not take float64",
+        "LiteRT's ATAN2 reads behind operands that broadcast, and does not stretch float64",
+    ),
     Known(("NoOp",), "it has no outputs", "a graph without outputs is no model"),
 )
 

@@ -363,6 +363,33 @@ def test_equality_of_operands_that_never_fit_is_refused() -> None:
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize(
+    ("begin", "end", "masks", "wanted"),
+    [
+        ([0, 1], [0, 3], {"ellipsis_mask": 1}, np.s_[..., 1:3]),
+        ([1, 0], [3, 0], {"ellipsis_mask": 2, "end_mask": 1}, np.s_[1:, ...]),
+        ([0, 0, 2], [0, 0, 0], {"ellipsis_mask": 1, "new_axis_mask": 2, "end_mask": 4}, np.s_[..., None, 2:]),
+        (
+            [0, 0, 2],
+            [0, 0, 3],
+            {"ellipsis_mask": 2, "new_axis_mask": 1, "shrink_axis_mask": 4},
+            np.s_[None, ..., 2],
+        ),
+    ],
+    ids=str,
+)
+def test_an_ellipsis_that_stands_for_no_axis(run, begin, end, masks, wanted) -> None:
+    g = GraphBuilder()
+    names = [
+        g.constant(name, i32(*each)) for name, each in (("b", begin), ("e", end), ("s", [1] * len(begin)))
+    ]
+    g.node("StridedSlice", "y", g.placeholder("x", [-1]), *names, **masks)
+    x = np.arange(4, dtype=np.float32)
+    [y] = run(convert_graph(g.graph_def, ["x"], ["y"]), x)
+    np.testing.assert_array_equal(y, x[wanted])
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 def test_the_only_element_of_a_list_is_the_list(run) -> None:
     g = GraphBuilder()
     count, shape = g.constant("count", one(1)), g.constant("shape", i32(3, 4))
