@@ -87,7 +87,9 @@ DIFFERENCES = """
   node: LiteRT's vector code loses the sign of their products. BATCH_MATMUL of floats by int8 that is no
   constant: LiteRT's default gives zeros; with BUILTIN_REF and batches that broadcast, it scales all by the
   first ones' factors, and with rows quantized asymmetrically it keeps the first run's sums of int8 that
-  changes. Hybrid DEPTHWISE_CONV_2D with one scale: LiteRT reads one for each channel.
+  changes; its default does so with sums of hybrid CONV_2D's filters. Hybrid DEPTHWISE_CONV_2D with one scale:
+  LiteRT reads one for each channel. FULLY_CONNECTED of floats by int8 whose zero point is not 0 is an error,
+  where LiteRT's reference leaves the zero point out.
 - STRIDED_SLICE with `offset` whose sizes leave the input: LiteRT reads and writes outside; numlite cuts them.
   REVERSE_SEQUENCE with lengths behind the end: an error, where LiteRT reads on.
 - SQRT and RSQRT of int8 and int16: LiteRT fails for negative values; numlite gives the zero point and the
