@@ -19,7 +19,7 @@ from .lowering import Lowering, Rule, check_type
 from .reduce import reduced
 
 _FAKE_QUANT_BITS = range(2, 17)
-_STORED = {TensorType.INT8: np.int8, TensorType.UINT8: np.uint8, TensorType.INT16: np.int16}
+_STORED = {TensorType.INT8: (-128, 127), TensorType.UINT8: (0, 255), TensorType.INT16: (-32768, 32767)}
 
 
 class _Grid(NamedTuple):
@@ -268,14 +268,14 @@ def dequantize(lowering: Lowering, node: Node) -> LiteTensor:
     check_type(low, TensorType.FLOAT32)
     if x.type not in _STORED or node.type("dtype") != DT_FLOAT:
         raise UnsupportedError("only integers of 8 and 16 bits become floats")
-    limits = np.iinfo(_STORED[x.type])
+    least, most = _STORED[x.type]
 
     def of(code: BuiltinOperator, a: LiteTensor, b: LiteTensor | float) -> LiteTensor:
         b = lowering.scalar(lowering.name(node, f"/{code.name}"), b, a) if isinstance(b, float) else b
         return binary(lowering, node, code, a, b)
 
-    step = of(BuiltinOperator.MUL, of(BuiltinOperator.SUB, high, low), 1 / (limits.max - limits.min))
-    above = of(BuiltinOperator.SUB, cast_to(lowering, node, x, TensorType.FLOAT32), float(limits.min))
+    step = of(BuiltinOperator.MUL, of(BuiltinOperator.SUB, high, low), 1 / (most - least))
+    above = of(BuiltinOperator.SUB, cast_to(lowering, node, x, TensorType.FLOAT32), float(least))
     return of(BuiltinOperator.ADD, of(BuiltinOperator.MUL, above, step), low)
 
 
