@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -48,6 +49,7 @@ def compare(
     seed: int = 0,
     on_progress: Callable[[float], None] = lambda fraction: None,
     ours: Interpreter | None = None,
+    clock: Callable[[], int] = time.perf_counter_ns,
 ) -> Comparison:
     """Run the model on both with the same inputs (given ones by name, else random).
 
@@ -59,7 +61,7 @@ def compare(
     details = [detail for detail in litert.get_input_details() if detail["name"] in names]
     inputs = list(fill_inputs(named(details), given or {}, seed).values())
     outputs, agrees = outputs_agree(run(litert, details, inputs), run(numlite, settable(numlite), inputs))
-    times = time_in_turns([litert.invoke, numlite.invoke], seconds, on_progress)
+    times = time_in_turns([litert.invoke, numlite.invoke], seconds, on_progress, clock)
     return Comparison(
         Spread.of(times[:, 0]),
         Spread.of(times[:, 1]),

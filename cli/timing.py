@@ -30,8 +30,9 @@ def time_in_turns(
     calls: Sequence[Callable[[], object]],
     seconds: float,
     on_progress: Callable[[float], None] = lambda fraction: None,
+    clock: Callable[[], int] = time.perf_counter_ns,
 ) -> np.ndarray:
-    """Times in ns of one call, as an array of [rounds, len(calls)].
+    """Times in ns of one call by the clock, as an array of [rounds, len(calls)].
 
     In each round every function runs for about 10 ms (at least once), the order turning from
     round to round, so that what slows the machine down slows all of them. Takes about the
@@ -44,17 +45,17 @@ def time_in_turns(
         turn = range(len(calls)) if len(rounds) % 2 == 0 else reversed(range(len(calls)))
         row = [0.0] * len(calls)
         for k in turn:
-            row[k] = _time(calls[k], repeats[k])
+            row[k] = _time(calls[k], repeats[k], clock)
         rounds.append(row)
         on_progress(min(1.0, (time.perf_counter() - begin) / seconds))
     return np.array(rounds)
 
 
-def _time(call: Callable[[], object], repeats: int) -> float:
-    begin = time.perf_counter_ns()
+def _time(call: Callable[[], object], repeats: int, clock: Callable[[], int] = time.perf_counter_ns) -> float:
+    begin = clock()
     for _ in range(repeats):
         call()
-    return (time.perf_counter_ns() - begin) / repeats
+    return (clock() - begin) / repeats
 
 
 def _repeats(call: Callable[[], object]) -> int:

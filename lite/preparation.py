@@ -77,17 +77,19 @@ class Preparations:
 
     def put(self, key: Key, latest: Preparation) -> None:
         kept = self._kept
+        before = kept.pop(key, None)
         kept[key] = latest
+        if before is latest:
+            return
+        if before is not None:
+            self._count(before, -1)
         self._count(latest, 1)
         own = sum(latest.held.values())
         while len(kept) > _MOST or (len(kept) > 1 and self._bytes - own > _MOST_BYTES):
             self._count(kept.pop(next(iter(kept))), -1)
 
-    def take(self, key: Key) -> Preparation | None:
-        known = self._kept.pop(key, None)
-        if known is not None:
-            self._count(known, -1)
-        return known
+    def get(self, key: Key) -> Preparation | None:
+        return self._kept.get(key)
 
     def clear(self) -> None:
         self._kept.clear()
@@ -144,7 +146,7 @@ class EarlierShapes:
     def restore(self, graph: PreparedGraph) -> bool:
         """Give the graph its preparation for the present inputs, if there is one."""
         self._clear_stages()
-        known = self._latest = self._whole.take(_inputs(graph))
+        known = self._latest = self._whole.get(_inputs(graph))
         if known is None:
             return False
         graph.schedule = list(known.stage.plan.nodes)
@@ -166,7 +168,7 @@ class EarlierShapes:
         """Append the stage that was prepared for what the run has given, if there is one."""
         if self.runs is not None and self.runs.restore(graph, key):
             return True
-        known = self._stages.take(key)
+        known = self._stages.get(key)
         if known is None:
             return False
         graph.stages.append(known.stage)
