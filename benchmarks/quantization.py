@@ -3,6 +3,7 @@
     python benchmarks/quantization.py                                  # nets of ../shared/convert/quant
     python benchmarks/quantization.py --held DIR --quantizer PYTHON    # others; and ai-edge-quantizer
     python benchmarks/quantization.py --match keras --scheme dynamic
+    python benchmarks/quantization.py --goals                          # which goals are met, at the end
 
 A net is a folder with float.tflite or float.pb, TensorFlow's files of schemes, data.npz ("x": inputs one
 after another) and outputs.npz ("float"). PYTHON is that of an environment with ai-edge-quantizer. SQNR is
@@ -26,10 +27,11 @@ import numpy as np
 from numlite.converter import convert_graph, read_graph
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.quantizer import Quantizer
-from numlite.converter.quantization.recipe import Recipe, scheme_recipe
+from numlite.converter.quantization.recipe import Recipe, Rule, scheme_recipe
 from numlite.lite.model import Model
 from numlite.lite.tensor import TensorType
 from numlite.model_comparison import sqnr_db
+from quantization_goals import Found, Row, float_count, goals, operator_count
 
 NETS = Path(__file__).resolve().parents[2] / "shared/convert/quant"
 
@@ -44,10 +46,24 @@ class Peer(NamedTuple):
     improve: str | None = None
 
 
+_FLOAT_ENDS = "int8_floatio"
+
+
+def _with_float_results() -> Recipe:
+    """int8, but for what is rounded to 1 / 256 to be made a float behind it."""
+    made = scheme_recipe("int8")
+    for operation in ("SOFTMAX", "LOGISTIC"):
+        made.add(Rule(operation=operation, scheme=None))
+    return made
+
+
+# TensorFlow's model where it made none with float inputs and outputs; its integers are the same.
+_INTEGER_ENDS = "TF with int8 ends"
 SCHEMES = {
     "int8": Peer(scheme_recipe("int8"), "int8", ends="int8"),
     "int8, min-max": Peer(scheme_recipe("int8"), "int8", ends="int8", improve="none"),
-    "int8, float ends": Peer(scheme_recipe("int8"), "int8_floatio"),
+    "int8, float ends": Peer(scheme_recipe("int8"), _FLOAT_ENDS),
+    "int8, float softmax": Peer(_with_float_results(), _FLOAT_ENDS),
     "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor", ends="int8"),
     "int16x8": Peer(scheme_recipe("int16x8"), "int16x8"),
     "dynamic": Peer(scheme_recipe("dynamic"), "dynamic", ("dynamic_legacy_wi8_afp32",)),
@@ -83,13 +99,6 @@ for rule in rules:
 made.load_quantization_recipe(rules)
 open(sys.argv[3], "wb").write(bytes(made.quantize().quantized_model))
 """
-
-
-class Found(NamedTuple):
-    """A quantized model's size and the SQNR of its outputs, None where it does not run."""
-
-    size: int
-    sqnr: float | None
 
 
 def float_model(folder: Path) -> bytes:
@@ -134,7 +143,16 @@ def real(values: np.ndarray, detail: dict[str, Any]) -> np.ndarray:
 def measured(content: bytes, samples: np.ndarray, expected: np.ndarray) -> tuple[Found, float]:
     """What LiteRT makes of a model, and how near numlite is to that, in dB."""
     theirs, ours = (np.array(outputs(module, content, samples)) for module in (litert, numlite))
-    return Found(len(content), sqnr_db(expected, theirs)), sqnr_db(theirs, ours)
+    sqnr, count = sqnr_db(expected, theirs), operator_count(content)
+    return Found(len(content), count, sqnr, agreement(expected, theirs)), sqnr_db(theirs, ours)
+
+
+def agreement(expected: np.ndarray, found: np.ndarray) -> float | None:
+    """The share of rows whose largest value is at the same place, None where they are no probabilities."""
+    rows = expected.reshape(len(expected), -1)
+    if rows.shape[1] < 2 or rows.min() < 0 or np.abs(rows.sum(axis=1) - 1).max() > 1e-3:
+        return None
+    return float((rows.argmax(axis=1) == found.reshape(len(found), -1).argmax(axis=1)).mean())
 
 
 def int8_weights(content: bytes) -> dict[tuple[int, ...], list[np.ndarray]]:
@@ -151,14 +169,14 @@ def int8_weights(content: bytes) -> dict[tuple[int, ...], list[np.ndarray]]:
     }
 
 
-def equal_weights(ours: bytes, theirs: bytes) -> str:
+def equal_weights(ours: bytes, theirs: bytes) -> float | None:
     """The share of TensorFlow's int8 weights that ours are, matched by shape and name."""
     mine, other = int8_weights(ours), int8_weights(theirs)
     equal = total = 0
     for shape, values in other.items():
         for value, own in zip(values, mine.get(shape, []), strict=False):
             equal, total = equal + int(np.count_nonzero(value == own)), total + value.size
-    return f"{equal / total:.5f}" if total else "-"
+    return equal / total if total else None
 
 
 def theirs(python: str, model: bytes, name: str) -> bytes | None:
@@ -174,6 +192,8 @@ def theirs(python: str, model: bytes, name: str) -> bytes | None:
 def peers(folder: Path, peer: Peer, model: bytes, python: str | None) -> Iterator[tuple[str, bytes | None]]:
     if peer.file and (folder / f"{peer.file}.tflite").exists():
         yield "TF", (folder / f"{peer.file}.tflite").read_bytes()
+    elif peer.file == _FLOAT_ENDS and (folder / "int8.tflite").exists():
+        yield _INTEGER_ENDS, (folder / "int8.tflite").read_bytes()
     for name in peer.names if python else ():
         yield f"AEQ {name.partition(':')[2]}".strip(), theirs(python or "", model, name)
 
@@ -184,7 +204,8 @@ def shown(found: Found | None) -> str:
     return f"{found.size} B " + ("fails" if found.sqnr is None else f"{found.sqnr:.1f} dB")
 
 
-def row(folder: Path, name: str, peer: Peer, model: bytes, python: str | None) -> str:
+def row(folder: Path, name: str, peer: Peer, model: bytes, python: str | None) -> tuple[str, Row]:
+    """A line of the table, and what the goals ask of it."""
     samples = np.load(folder / "data.npz")["x"].astype(np.float32)
     expected = np.load(folder / "outputs.npz")["float"]
     quantizer = Quantizer(model, peer.recipe)
@@ -193,17 +214,24 @@ def row(folder: Path, name: str, peer: Peer, model: bytes, python: str | None) -
     content = made.quantized_model
     ours, near = measured(content, samples, expected)
     cells = [folder.name, name, shown(ours), f"{near:.0f} dB"]
-    weights = "-"
+    weights: float | None = None
+    beside: Found | None = None
     for who, other in peers(folder, peer, model, python):
         try:
             found = None if other is None else measured(other, samples, expected)[0]
         except (RuntimeError, ValueError):
-            found = Found(len(other or b""), None)
+            found = Found(len(other or b""), operator_count(other or b""))
         worse = [] if found is None else [what for what, is_so in compared(ours, found) if is_so]
         cells.append(f"{who}: {shown(found)}{' WORSE: ' + ', '.join(worse) if worse else ''}")
-        if who == "TF" and other is not None and (folder / "float.tflite").exists():
-            weights = equal_weights(content, other)
-    return "| " + " | ".join([*cells, f"weights {weights}"]) + " |"
+        if who == _INTEGER_ENDS and found is not None:  # whose bytes tell nothing here
+            beside = found._replace(size=ours.size, operators=ours.operators)
+        elif who == "TF":
+            beside = found
+            if other is not None and (folder / "float.tflite").exists():
+                weights = equal_weights(content, other)
+    cells.append("weights -" if weights is None else f"weights {weights:.5f}")
+    kept = Row(folder.name, name, ours, beside, near == np.inf, weights, float_count(content))
+    return "| " + " | ".join(cells) + " |", kept
 
 
 def compared(ours: Found, other: Found) -> list[tuple[str, bool]]:
@@ -219,15 +247,21 @@ def main() -> None:
     parser.add_argument("--held", type=Path, default=NETS, help="a folder of nets")
     parser.add_argument("--match", default="", help="nets whose name holds this")
     parser.add_argument("--scheme", action="append", choices=SCHEMES, help="may be repeated")
+    parser.add_argument("--goals", action="store_true", help="say at the end which goals are met")
     parser.add_argument("--quantizer", metavar="PYTHON", help="compare with ai-edge-quantizer")
     arguments = parser.parse_args()
     folders = sorted(path.parent for path in arguments.held.glob(f"*{arguments.match}*/data.npz"))
     if not folders:
         sys.exit(f"{arguments.held}: no folder holds a data.npz")
+    rows = []
     for folder in folders:
         model = float_model(folder)
         for name in arguments.scheme or SCHEMES:
-            print(row(folder, name, SCHEMES[name], model, arguments.quantizer), flush=True)
+            line, found = row(folder, name, SCHEMES[name], model, arguments.quantizer)
+            print(line, flush=True)
+            rows.append(found)
+    if arguments.goals:
+        print(*goals(rows), sep="\n")
 
 
 if __name__ == "__main__":
