@@ -1,7 +1,8 @@
-"""8-bit depthwise microkernels: 32 channels at a time, four filter taps in one dot product.
+"""8-bit depthwise microkernels: many channels at a time, four filter taps in one dot product.
 
 Bytes of four taps are interleaved channel by channel. A block of 32 channels is held in four
-vectors of 8 channels: vector j has channels 4j to 4j + 3 and 16 + 4j to 16 + 4j + 3.
+vectors of 8 channels: vector j has channels 4j to 4j + 3 and 16 + 4j to 16 + 4j + 3. Processors whose
+vectors are of 128 bits take either half of each, and so 16 channels at a time.
 """
 
 from __future__ import annotations
@@ -23,12 +24,17 @@ from ..contraction.blocks import (
     WEIGHT_SUM_ROW,
 )
 from ..requantize import HYBRID
-from .dot_q8 import header_rows, pair_products
-from .language.simd import Emitter, Value, f32, i8, i16, i32, i64, microkernel, vector
+from .dot_q8 import header_rows, hybrid_zero_point
+from .language.dot_forms import dot_forms
+from .language.operations import add_fours
+from .language.simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
 from .language.target import target
 from .output_q8 import ChannelRows, PartialStore, bytes_of_quarters, flip_bytes, requantized, rounding_rows
 
-_BYTES, _SUMS = vector(i8, BLOCK), vector(i32, 8)
+# Channels that are taken at a time: a block, or half of one.
+CHANNELS = min(BLOCK, target().vector_bytes)
+_LANES = CHANNELS // 4
+_BYTES, _SUMS = vector(i8, CHANNELS), vector(i32, _LANES)
 _QUARTERS = [32 * j for j in range(4)]
 
 
@@ -37,10 +43,10 @@ def interleaved(e: Emitter, taps: Sequence[Value]) -> list[Value]:
 
     def unpack(a: Value, b: Value, width: int, high: bool) -> Value:
         order = []
-        for lane in (0, 16):
+        for lane in range(0, CHANNELS, 16):
             start = lane + (8 if high else 0)
             for k in range(start, start + 8, width):
-                order += [*range(k, k + width), *range(BLOCK + k, BLOCK + k + width)]
+                order += [*range(k, k + width), *range(CHANNELS + k, CHANNELS + k + width)]
         return e.shuffle(a, b, order)
 
     low, high = unpack(taps[0], taps[1], 1, False), unpack(taps[0], taps[1], 1, True)
@@ -53,24 +59,15 @@ def interleaved(e: Emitter, taps: Sequence[Value]) -> list[Value]:
     ]
 
 
-def dot_quads(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
-    """acc <8 x i32> plus the sums of four products of unsigned x and signed w, <32 x i8> each."""
-    if target().vnni:
-        return e.call("llvm.x86.avx512.vpdpbusd.256", _SUMS, acc, x, w)
+def _block_at(e: Emitter, w: Value, block_bytes: Value, channel: Value) -> Value:
+    """Where the packed rows of the channels from `channel` on start."""
     b = e.builder
-    words = vector(i16, BLOCK)
-    x16, w16 = b.zext(x, words), b.sext(w, words)
-    sums = []
-    for start in (0, 16):
-        lanes = list(range(start, start + 16))
-        sums.append(pair_products(e, e.shuffle(x16, x16, lanes), e.shuffle(w16, w16, lanes)))
-    even = e.shuffle(sums[0], sums[1], list(range(0, 16, 2)))
-    odd = e.shuffle(sums[0], sums[1], list(range(1, 16, 2)))
-    return b.add(acc, b.add(even, odd))
+    block = e.offset(w, b.mul(b.lshr(channel, e.const(5)), block_bytes))
+    return block if CHANNELS == BLOCK else e.offset(block, b.and_(channel, e.const(16)))
 
 
 class _Block:
-    """One block of channels of a filter: its packed taps, and what its sums become."""
+    """A block's channels that are taken together: their packed taps, and what their sums become."""
 
     def __init__(
         self,
@@ -89,13 +86,13 @@ class _Block:
     def bias(self) -> list[Value]:
         if self.rounding == HYBRID:
             return [self.e.const(0, _SUMS)] * 4
-        return self.rows.read(BIAS_ROW, i32, 8)
+        return self.rows.read(BIAS_ROW, i32, _LANES)
 
     def add(self, acc: Sequence[Value], quads: Sequence[Value], taps: Value, group: int) -> list[Value]:
         """acc plus quads times the group's weights."""
-        e, start = self.e, group * TAPS_BYTES
+        e, start, form = self.e, group * TAPS_BYTES, dot_forms()[0]
         return [
-            dot_quads(e, sums, x, e.load(taps, _BYTES, start + offset))
+            add_fours(e, form, sums, x, e.load(taps, _BYTES, start + offset))
             for sums, x, offset in zip(acc, quads, _QUARTERS, strict=True)
         ]
 
@@ -105,7 +102,7 @@ class _Block:
         if self.rounding == HYBRID:
             self._store_floats(acc, y, channels)
             return
-        rows = {row: self.rows.read(row, kind, 8) for row, kind in rounding_rows(self.rounding).items()}
+        rows = {row: self.rows.read(row, kind, _LANES) for row, kind in rounding_rows(self.rounding).items()}
         quarters = [
             requantized(e, sums, self.rounding, {row: parts[j] for row, parts in rows.items()}, self.output)
             for j, sums in enumerate(acc)
@@ -115,20 +112,20 @@ class _Block:
     def _store_floats(self, acc: Sequence[Value], y: Value, channels: Value) -> None:
         """(sum - zero point * sum of weights) * channel scale * image scale + bias, clamped."""
         e, b = self.e, self.e.builder
-        floats = vector(f32, 8)
-        totals = self.rows.read(WEIGHT_SUM_ROW, i32, 8)
-        scales, biases = (self.rows.read(row, f32, 8) for row in (HYBRID_SCALE_ROW, HYBRID_BIAS_ROW))
-        zero_point = e.load_splat(self.quantization, i32, 8)
-        image_scale = e.load_splat(self.quantization, f32, 8, 4)
+        floats = vector(f32, _LANES)
+        totals = self.rows.read(WEIGHT_SUM_ROW, i32, _LANES)
+        scales, biases = (self.rows.read(row, f32, _LANES) for row in (HYBRID_SCALE_ROW, HYBRID_BIAS_ROW))
+        zero_point = hybrid_zero_point(e, self.quantization, _LANES)
+        image_scale = e.load_splat(self.quantization, f32, _LANES, 4)
         low, high = (e.load(self.output, floats, at) for at in (LOW_FLOAT, HIGH_FLOAT))
         values = []
         for sums, total, scale, bias in zip(acc, totals, scales, biases, strict=True):
             centred = b.sitofp(b.sub(sums, b.mul(total, zero_point)), floats)
             scaled = b.fmul(b.fmul(centred, scale), image_scale)
             values.append(e.clamp(b.fadd(scaled, bias), low, high))
-        for k in range(4):
+        for k in range(CHANNELS // 8):
             first, half = k % 2 * 2, k // 2 * 4
-            order = [*range(half, half + 4), *range(8 + half, 12 + half)]
+            order = [*range(half, half + 4), *range(_LANES + half, _LANES + half + 4)]
             left = e.smax(b.sub(channels, e.const(8 * k)), e.const(0))
             ordered = e.shuffle(values[first], values[first + 1], order)
             self.partial.store([ordered], [e.offset(y, 32 * k)], left)
@@ -162,9 +159,8 @@ def any_taps(rounding: int) -> Any:
         partial = PartialStore(e, vector(f32, 8) if rounding == HYBRID else _BYTES)
         flip = flip_bytes(e, output, _BYTES)
 
-        def over_channels(c: Value, carried: list[Value]) -> list[Value]:
-            (w_at,) = carried
-            block = _Block(e, rounding, e.offset(w, w_at), output, partial, quantization)
+        def over_channels(c: Value, _: list[Value]) -> list[Value]:
+            block = _Block(e, rounding, _block_at(e, w, block_bytes, c), output, partial, quantization)
             left = b.sub(channels, c)
 
             def over_outputs(ox: Value, _: list[Value]) -> list[Value]:
@@ -185,9 +181,9 @@ def any_taps(rounding: int) -> Any:
                 return []
 
             e.loop(width, [], over_outputs)
-            return [b.add(w_at, block_bytes)]
+            return []
 
-        e.loop(channels, [e.const(0)], over_channels, step=BLOCK)
+        e.loop(channels, [], over_channels, step=CHANNELS)
 
     return microkernel(f"depthwise_taps_q8_{rounding}", [int64] * 10, emit)
 
@@ -221,9 +217,8 @@ def columns(height: int, width: int, stride: int, together: int, sets: int, roun
         flip = flip_bytes(e, output, _BYTES)
         starts = [e.load(rows, i64, 8 * k) for k in range(row_count)]
 
-        def over_channels(c: Value, carried: list[Value]) -> list[Value]:
-            (w_at,) = carried
-            block = _Block(e, rounding, e.offset(w, w_at), output, partial)
+        def over_channels(c: Value, _: list[Value]) -> list[Value]:
+            block = _Block(e, rounding, _block_at(e, w, block_bytes, c), output, partial)
             left = b.sub(channels, c)
 
             def column(index: Value) -> list[list[Value]]:
@@ -259,9 +254,9 @@ def columns(height: int, width: int, stride: int, together: int, sets: int, roun
 
             started = advance(e.const(0), range(width - stride), [])
             e.loop(out_width, [v for sums in started for v in sums], over_outputs)
-            return [b.add(w_at, block_bytes)]
+            return []
 
-        e.loop(channels, [e.const(0)], over_channels, step=BLOCK)
+        e.loop(channels, [], over_channels, step=CHANNELS)
 
     name = f"depthwise_columns_q8_{height}_{width}_{stride}_{together}_{sets}_{rounding}"
     return microkernel(name, [int64] * 8, emit)

@@ -1,18 +1,19 @@
 """Rows of bytes times packed weights, in registers: the inner products of 8-bit matrix code.
 
 A step takes four bytes of each row. Weights of a step are four signed bytes for each column.
-Bytes of x are made unsigned first (xor with the OUTPUT block's flip).
+Bytes of x are made those that the target multiplies (xor with the OUTPUT block's flip).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from ..contraction.blocks import (
     BIAS_ROW,
     FIXED_HEADER,
     FLOAT_HEADER,
+    FORM,
     HIGH_FLOAT,
     HYBRID_BIAS_ROW,
     HYBRID_HEADER,
@@ -23,11 +24,14 @@ from ..contraction.blocks import (
     WEIGHT_SUM_ROW,
 )
 from ..requantize import FLOAT_ROUNDING, HYBRID
-from .language.simd import Emitter, Value, f32, i8, i16, i32, vector
+from .language.dot_forms import DotForm, dot_forms, flipped
+from .language.operations import add_products, joined
+from .language.simd import Emitter, Value, f32, i8, i32, vector
 from .language.target import target
 from .output_q8 import (
     ChannelRows,
     PartialStore,
+    bytes_in_order,
     bytes_of,
     bytes_of_pair,
     flip_bytes,
@@ -45,15 +49,26 @@ class Tiling(NamedTuple):
     gemv_steps: int
 
 
+# Columns and heights of tiles that fill the processor's registers without spilling, by Traits.dot.
+_TILES = {
+    "pairs": (8, (4, 2, 1)),
+    "pmaddubsw": (16, (4, 2, 1)),
+    "vnni256": (16, (6, 4, 2, 1)),
+    "smull": (8, (4, 2, 1)),
+    "sdot": (16, (6, 4, 2, 1)),
+    "smmla": (16, (6, 4, 2, 1)),
+}
+
+
 def tilings() -> tuple[Tiling, Tiling]:
-    """Tilings of wide and of narrow panels that fill the processor's registers without spilling."""
+    """Tilings of wide and of narrow panels."""
     if target().vnni:
         return (
             Tiling(PANEL_COLUMNS, PANEL_COLUMNS, (14, 7, 4, 1), 2),
             Tiling(NARROW_COLUMNS, NARROW_COLUMNS, (14, 7, 4, 1), 4),
         )
-    heights = (5, 2, 1) if target().avx2 else (2, 1)
-    return Tiling(PANEL_COLUMNS, 8, heights, 2), Tiling(NARROW_COLUMNS, 8, heights, 2)
+    tile = _TILES[target().traits.dot]
+    return Tiling(PANEL_COLUMNS, *tile, 2), Tiling(NARROW_COLUMNS, *tile, 2)
 
 
 def header_rows(rounding: int) -> int:
@@ -62,103 +77,121 @@ def header_rows(rounding: int) -> int:
     return FLOAT_HEADER if rounding == FLOAT_ROUNDING else FIXED_HEADER
 
 
+def for_each_form(e: Emitter, rounding: int, output: Value, emit: Callable[[DotForm], None]) -> None:
+    """Emit code for each form that operators of this rounding may ask for; their OUTPUT blocks choose."""
+    forms = [(i, form) for i, form in enumerate(dot_forms()) if form.flips or rounding != HYBRID]
+
+    def from_form(k: int) -> None:
+        number, form = forms[k]
+        if k + 1 == len(forms):
+            emit(form)
+            return
+        asked = e.builder.icmp_signed("==", e.load(output, i8, FORM), e.const(number, i8))
+        e.branch(asked, lambda: emit(form), lambda: from_form(k + 1))
+
+    from_form(0)
+
+
 # What a kernel is told about each row: its sum (int32), or how it was quantized (a zero point,
 # int32, and a scale, float32).
 SUM_BYTES, QUANTIZATION_BYTES = 4, 8
 
 
 class Dot:
-    """Emits one tile of `height` rows: start, then step after step, then finish."""
+    """Emits one tile of `height` rows: start, then its sums, then finish."""
 
     def __init__(
-        self, e: Emitter, tiling: Tiling, rounding: int, w: Value, output: Value, shared: bool = False
+        self,
+        e: Emitter,
+        tiling: Tiling,
+        rounding: int,
+        form: DotForm,
+        w: Value,
+        output: Value,
+        shared: bool = False,
     ) -> None:
-        self.e, self.tiling, self.rounding, self.output = e, tiling, rounding, output
+        self.e, self.tiling, self.rounding, self.form, self.output = e, tiling, rounding, form, output
         self.step_bytes = 4 * tiling.width
-        self.vnni = target().vnni
-        self.lanes = 16 if self.vnni else 8 if target().avx2 else 4
         self.hybrid = rounding == HYBRID
         # Rows of one image share their quantization.
         self.row_bytes = (0 if shared else QUANTIZATION_BYTES) if self.hybrid else SUM_BYTES
         self.element_bytes = 4 if self.hybrid else 1
-        piece = vector(f32, 16 if self.vnni else 8) if self.hybrid else vector(i8, tiling.step)
-        self.partial = PartialStore(e, piece)
-        if self.vnni:
-            self.starts = [64 * j for j in range(tiling.step // 16)]
-        else:
-            # Channels in the order of their columns: see gemm_q8.COLUMN_ORDER.
-            self.starts = [0, 64 if tiling.width == PANEL_COLUMNS else 16]
-        self.rows = ChannelRows(e, w, 4 * tiling.width, self.starts)
-        self.flip = flip_bytes(e, output, vector(i32, 16 if self.vnni else self.lanes // 2))
+        # Lanes of a vector of sums, of which there is one at each of these bytes of a row of the panel.
+        self.lanes = form.lanes
+        self.starts = list(range(0, 4 * tiling.step, 4 * self.lanes))
+        self.partial = PartialStore(e, vector(f32, self.lanes) if self.hybrid else vector(i8, tiling.step))
+        self.rows = ChannelRows(e, w, self.step_bytes, self.starts)
+        self.flip = flip_bytes(e, output, vector(i32, form.columns)) if form.flips else None
 
     # --- the sums
     def start(self, height: int, sums: Value | None) -> list[Value]:
         """Accumulators of a tile: bias (and each row's own term), or zeros that finish adds them to."""
         e, b = self.e, self.e.builder
-        if not self.vnni:
-            vectors = 32 // self.lanes // 2
+        if self.hybrid or self.form.halves:
+            vectors = self.tiling.step // self.form.columns
             return [e.const(0, vector(i32, self.lanes))] * (vectors * height)
-        if self.hybrid:
-            return [e.const(0, vector(i32, 16))] * (len(self.starts) * height)
-        bias = self.rows.read(BIAS_ROW, i32, 16)
+        bias = self.rows.read(BIAS_ROW, i32, self.lanes)
         if sums is None:
             return bias * height
-        return [b.add(v, e.load_splat(sums, i32, 16, 4 * m)) for m in range(height) for v in bias]
+        return [b.add(v, e.load_splat(sums, i32, self.lanes, 4 * m)) for m in range(height) for v in bias]
 
-    def step(self, rows: Sequence[Value], at: Value, w: Value, acc: Sequence[Value]) -> list[Value]:
-        """acc plus four bytes of each row (at byte `at`) times one step of weights."""
-        if self.vnni:
-            return self._step_vnni(rows, at, w, list(acc))
-        return self._step_pairs(rows, at, w, list(acc))
+    def sum_steps(self, rows: Sequence[Value], w: Value, steps: Value, acc: list[Value]) -> list[Value]:
+        """acc plus `steps` steps of each row times the weights at w."""
+        e, b, together = self.e, self.e.builder, self.form.steps
 
-    def _step_vnni(self, rows: Sequence[Value], at: Value, w: Value, acc: list[Value]) -> list[Value]:
-        e, b = self.e, self.e.builder
-        quads = vector(i8, 64)
-        weights = [e.load(w, quads, start) for start in self.starts]
-        for m, row in enumerate(rows):
-            x = b.bitcast(b.xor(e.load_splat(e.offset(row, at), i32, 16), self.flip), quads)
-            for j, weight in enumerate(weights, m * len(weights)):
-                acc[j] = e.call("llvm.x86.avx512.vpdpbusd.512", acc[j].type, acc[j], x, weight)
-        return acc
+        def take(k: Value, acc: list[Value], count: int) -> list[Value]:
+            place = e.offset(w, b.mul(k, e.const(self.step_bytes)))
+            return self.step(rows, b.mul(k, e.const(4)), place, acc, count)
 
-    def _step_pairs(self, rows: Sequence[Value], at: Value, w: Value, acc: list[Value]) -> list[Value]:
-        """Each lane of an accumulator sums one half of a column's four products."""
-        e, b = self.e, self.e.builder
-        halves = 2 * self.lanes
-        vectors = 32 // self.lanes // 2
-        per_start = vectors // 2
-        weights = [
-            b.sext(e.load(w, vector(i8, halves), start + k * halves), vector(i16, halves))
-            for start in self.starts
-            for k in range(per_start)
-        ]
-        for m, row in enumerate(rows):
-            fours = b.xor(e.load_splat(e.offset(row, at), i32, halves // 4), self.flip)
-            x = b.zext(b.bitcast(fours, vector(i8, halves)), vector(i16, halves))
-            for j, weight in enumerate(weights, m * vectors):
-                acc[j] = b.add(acc[j], pair_products(e, x, weight))
-        return acc
+        if together == 1:
+            return e.loop(steps, acc, lambda k, acc: take(k, acc, 1))
+        whole = b.and_(steps, e.const(-together))
+        acc = e.loop(whole, acc, lambda k, acc: take(k, acc, together), step=together)
+        return e.loop(steps, acc, lambda k, acc: take(k, acc, 1), start=whole)
+
+    def step(
+        self, rows: Sequence[Value], at: Value, w: Value, acc: Sequence[Value], count: int = 1
+    ) -> list[Value]:
+        """acc plus `count` fours of bytes of each row (from byte `at`) times as many steps of weights."""
+        e, columns, out = self.e, self.form.columns, list(acc)
+        places = range(0, 4 * self.tiling.step, 4 * columns)
+        fours = [self._fours(e.offset(row, at), count) for row in rows]
+        together = count if self.form.halves else 1
+        for k in range(0, count, together):
+            steps = range(k, k + together)
+            weights = [
+                [e.load(w, vector(i8, 4 * columns), step * self.step_bytes + place) for step in steps]
+                for place in places
+            ]
+            for m, x in enumerate(fours):
+                for j, weight in enumerate(weights, m * len(weights)):
+                    out[j] = add_products(e, self.form, out[j], x[k : k + together], weight)
+        return out
+
+    def _fours(self, place: Value, count: int) -> list[Value]:
+        """Each of `count` fours of bytes in all columns, as the target multiplies them."""
+        e, b, columns = self.e, self.e.builder, self.form.columns
+
+        def flipped_(words: Value) -> Value:
+            return words if self.flip is None else b.xor(words, self.flip)
+
+        if count == columns:
+            whole = flipped_(e.load(place, vector(i32, columns)))
+            fours = [e.shuffle(whole, whole, [k] * columns) for k in range(count)]
+        else:
+            fours = [flipped_(e.load_splat(place, i32, columns, 4 * k)) for k in range(count)]
+        return [b.bitcast(four, vector(i8, 4 * columns)) for four in fours]
 
     def finish(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[list[Value]]:
         """The rows' outputs, in pieces of the partial store's type."""
+        totals = self._totals(acc, height, sums)
         if self.hybrid:
-            return self._floats(acc, height, sums)
-        e, b = self.e, self.e.builder
+            return self._floats(totals, sums)
         channel = {
-            row: self.rows.read(row, element, 16 if self.vnni else 4)
+            row: self.rows.read(row, element, self.lanes)
             for row, element in rounding_rows(self.rounding).items()
         }
-        if self.vnni:
-            return self._bytes_vnni(acc, height, channel)
-        bias = _joined(e, self.rows.read(BIAS_ROW, i32, 4))
-        joined = {row: _joined(e, parts) for row, parts in channel.items()}
-        out = []
-        for m, total in enumerate(self._totals(acc, height)):
-            total = b.add(total, bias)
-            if sums is not None:
-                total = b.add(total, e.load_splat(sums, i32, 8, 4 * m))
-            out.append([self._bytes_narrow(total, joined)])
-        return out
+        return [[self._bytes(total, channel)] for total in totals]
 
     def store(self, out: list[list[Value]], y: Value, ldy: Value, columns: Value) -> None:
         """Store the first `columns` outputs of each row; rows lie ldy bytes apart."""
@@ -170,93 +203,72 @@ class Dot:
             left = e.smax(b.sub(columns, e.const(p * lanes)), e.const(0))
             self.partial.store([pieces[p] for pieces in out], places, left)
 
-    def _totals(self, acc: Sequence[Value], height: int) -> list[Value]:
-        """Where lanes hold halves: <8 x i32> of each row."""
-        vectors = len(acc) // height
-        return [_halves_summed(self.e, acc[m * vectors : (m + 1) * vectors]) for m in range(height)]
-
-    def _floats(self, acc: Sequence[Value], height: int, rows: Value) -> list[list[Value]]:
-        """(sum - zero point * sum of weights) * row scale * channel scale + bias, clamped."""
+    def _totals(self, acc: Sequence[Value], height: int, sums: Value | None) -> list[list[Value]]:
+        """Each row's sums, a vector for each of the starts; those of halves have no bias yet."""
         e, b = self.e, self.e.builder
-        lanes = 16 if self.vnni else 4
+        count = len(acc) // height
+        rows = [list(acc[m * count : (m + 1) * count]) for m in range(height)]
+        if not self.form.halves:
+            return rows
+        rows = [[_halves_summed(e, row[j : j + 2]) for j in range(0, count, 2)] for row in rows]
+        if self.hybrid:
+            return rows
+        bias = self.rows.read(BIAS_ROW, i32, self.lanes)
+        rows = [[b.add(total, v) for total, v in zip(row, bias, strict=True)] for row in rows]
+        if sums is None:
+            return rows
+        own = [e.load_splat(sums, i32, self.lanes, 4 * m) for m in range(height)]
+        return [[b.add(total, v) for total in row] for row, v in zip(rows, own, strict=True)]
+
+    def _floats(self, totals: list[list[Value]], rows: Value) -> list[list[Value]]:
+        """(sum - zero point * sum of weights) * row scale * channel scale + bias, clamped."""
+        e, b, lanes = self.e, self.e.builder, self.lanes
         kinds = ((WEIGHT_SUM_ROW, i32), (HYBRID_SCALE_ROW, f32), (HYBRID_BIAS_ROW, f32))
         header = [self.rows.read(row, kind, lanes) for row, kind in kinds]
-        if not self.vnni:
-            header = [[_joined(e, parts)] for parts in header]
-            acc, lanes = self._totals(acc, height), 8
-        count = len(header[0])
         low, high = (e.load(self.output, vector(f32, lanes), at) for at in (LOW_FLOAT, HIGH_FLOAT))
         out = []
-        for m in range(height):
-            zero_point = e.load_splat(rows, i32, lanes, self.row_bytes * m)
+        for m, sums in enumerate(totals):
+            zero_point = hybrid_zero_point(e, e.offset(rows, self.row_bytes * m), lanes)
             row_scale = e.load_splat(rows, f32, lanes, self.row_bytes * m + 4)
             pieces = []
-            for j, (total, scale, bias) in enumerate(zip(*header, strict=True)):
-                centred = b.sub(acc[m * count + j], b.mul(total, zero_point))
+            for found, total, scale, bias in zip(sums, *header, strict=True):
+                centred = b.sub(found, b.mul(total, zero_point))
                 scaled = b.fmul(b.sitofp(centred, vector(f32, lanes)), row_scale)
                 pieces.append(e.clamp(e.multiply_add(scaled, scale, bias), low, high))
             out.append(_in_channel_order(e, pieces))
         return out
 
-    def _bytes_vnni(
-        self, acc: Sequence[Value], height: int, channel: dict[int, list[Value]]
-    ) -> list[list[Value]]:
-        e, count = self.e, len(self.starts)
-        out = []
-        for m in range(height):
-            rounded = []
-            for j in range(count):
-                rows = {row: parts[j] for row, parts in channel.items()}
-                rounded.append(requantized(e, acc[m * count + j], self.rounding, rows, self.output))
-            if count == 2:
-                out.append([bytes_of_pair(e, rounded[0], rounded[1], self.output)])
-            else:
-                out.append([bytes_of(e, rounded[0], self.output)])
-        return out
-
-    def _bytes_narrow(self, total: Value, rows: dict[int, Value]) -> Value:
+    def _bytes(self, totals: list[Value], channel: dict[int, list[Value]]) -> Value:
         e = self.e
-        if target().avx2:
-            return bytes_of(e, requantized(e, total, self.rounding, rows, self.output), self.output)
-        quarters = []
-        for half in (range(4), range(4, 8)):
-            four = e.shuffle(total, total, list(half))
-            part = {row: e.shuffle(v, v, list(half)) for row, v in rows.items()}
-            quarters.append(bytes_of(e, requantized(e, four, self.rounding, part, self.output), self.output))
-        return e.shuffle(quarters[0], quarters[1], list(range(8)))
+        rounded = []
+        for j, total in enumerate(totals):
+            rows = {row: parts[j] for row, parts in channel.items()}
+            rounded.append(requantized(e, total, self.rounding, rows, self.output))
+        if not target().vnni:
+            return bytes_in_order(e, rounded, self.output)
+        if len(rounded) == 2:
+            return bytes_of_pair(e, rounded[0], rounded[1], self.output)
+        return bytes_of(e, rounded[0], self.output)
+
+
+def hybrid_zero_point(e: Emitter, quantization: Value, lanes: int) -> Value:
+    """The zero point of x's unsigned bytes, as the target multiplies them."""
+    zero_point = e.load_splat(quantization, i32, lanes)
+    offset = flipped(0, is_int8=False)
+    return e.builder.add(zero_point, e.const(offset, zero_point.type)) if offset else zero_point
 
 
 def _in_channel_order(e: Emitter, pieces: list[Value]) -> list[Value]:
-    """Undo the order of a wide panel's columns: see gemm_q8.COLUMN_ORDER."""
-    if len(pieces) == 1:
+    """Undo the order of columns, where there is one: see cutting.column_order."""
+    if len(pieces) == 1 or not target().vnni:
         return pieces
     order = [half * 16 + group * 4 + lane for group in range(4) for half in range(2) for lane in range(4)]
     return [e.shuffle(pieces[0], pieces[1], half) for half in (order[:16], order[16:])]
 
 
-def pair_products(e: Emitter, x: Value, w: Value) -> Value:
-    """Sums of neighbouring products of <2n x i16>, as <n x i32>."""
-    b, halves = e.builder, x.type.count
-    sums = vector(i32, halves // 2)
-    if target().avx2 and halves == 16:
-        return e.call("llvm.x86.avx2.pmadd.wd", sums, x, w)
-    products = b.mul(b.sext(x, vector(i32, halves)), b.sext(w, vector(i32, halves)))
-    even = e.shuffle(products, products, list(range(0, halves, 2)))
-    odd = e.shuffle(products, products, list(range(1, halves, 2)))
-    return b.add(even, odd)
-
-
-def _joined(e: Emitter, parts: Sequence[Value]) -> Value:
-    lanes = parts[0].type.count
-    return e.shuffle(parts[0], parts[1], list(range(2 * lanes)))
-
-
 def _halves_summed(e: Emitter, parts: Sequence[Value]) -> Value:
-    """<8 x i32>: neighbouring lanes added, the parts' lanes one after the other."""
-    values: list[Any] = list(parts)
-    while len(values) > 1:
-        values = [_joined(e, values[i : i + 2]) for i in range(0, len(values), 2)]
-    (whole,) = values
-    even = e.shuffle(whole, whole, list(range(0, 16, 2)))
-    odd = e.shuffle(whole, whole, list(range(1, 16, 2)))
+    """Two vectors one behind the other, neighbouring lanes added."""
+    whole = joined(e, parts)
+    count = whole.type.count
+    even, odd = (e.shuffle(whole, whole, list(range(first, count, 2))) for first in (0, 1))
     return e.builder.add(even, odd)

@@ -10,6 +10,7 @@ from numba import types
 from ..lookup import AT_LEAST, LOOKUP, TOO_LOW
 from .driver.kernel_source import KernelSources
 from .language.elements import read_i8, read_i16, read_u16, write_i16
+from .language.operations import permuted_bytes
 from .language.simd import Emitter, Value, constant, i8, microkernel, vector
 from .language.target import target
 
@@ -21,11 +22,9 @@ _TABLE_BYTES = 256
 
 def lookup_in_registers(e: Emitter, quarters: list[Value], index: Value) -> Value:
     """table[index], the table held in four registers: two lookups of 7 bits, and a choice by the eighth."""
-    type_ = vector(i8, _LANES)
-    permute = "llvm.x86.avx512.vpermi2var.qi.512"
-    low = e.call(permute, type_, quarters[0], index, quarters[1])
-    high = e.call(permute, type_, quarters[2], index, quarters[3])
-    return e.builder.select(e.builder.icmp_signed("<", index, constant(type_, 0)), high, low)
+    low = permuted_bytes(e, quarters[0], index, quarters[1])
+    high = permuted_bytes(e, quarters[2], index, quarters[3])
+    return e.builder.select(e.builder.icmp_signed("<", index, constant(index.type, 0)), high, low)
 
 
 def _emit(e: Emitter, x: Value, y: Value, table: Value, count: Value) -> None:

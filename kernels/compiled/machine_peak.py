@@ -5,8 +5,9 @@ from __future__ import annotations
 from numba import int64
 
 from ..machine_peak import LINE_BYTES, PEAK_ARGS, SUMS
-from .dot_q8 import pair_products
 from .driver.kernel_source import KernelSources
+from .language.dot_forms import dot_forms
+from .language.operations import add_fours, pair_products
 from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
 from .language.target import target
 
@@ -33,7 +34,7 @@ def _byte_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
     def body(_: Value, found: list[Value]) -> list[Value]:
         # Each takes a sum of its own: the same products for all would be computed once.
         if vnni:
-            return [e.call("llvm.x86.avx512.vpdpbusd.512", sums, total, x, x) for total in found]
+            return [add_fours(e, dot_forms()[0], total, x, x) for total in found]
         pairs = [e.builder.bitcast(total, vector(i16, 2 * count)) for total in found]
         return [e.builder.add(t, pair_products(e, p, x)) for t, p in zip(found, pairs, strict=True)]
 

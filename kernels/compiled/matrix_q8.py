@@ -9,9 +9,8 @@ from .driver.kernel_source import KernelSources
 from .row_sums_q8 import direct_sums, indirect_sums
 from .tile_q8 import direct_panel, indirect_panel, vector_panels
 
-# A group of columns in a panel that a processor without VNNI takes at a time starts this many
-# bytes after the one before: four columns of 4 bytes, or in plain order eight.
-GROUP_BYTES, NARROW_GROUP_BYTES = 16, 32
+# Where a panel's columns are taken in groups, each starts so many bytes after the one before for a column.
+COLUMN_BYTES = 4
 DIRECT_SUMS, INDIRECT_SUMS = direct_sums(), indirect_sums()
 
 kernels = KernelSources()
@@ -54,11 +53,11 @@ def add_gemm(name: str, rounding: int, with_sums: bool) -> None:
                 y = a.y + (row * a.columns + n) * ELEMENT
                 left = a.columns - n
                 if a.columns - panel > NARROW_COLUMNS:
-                    w += within // 8 * GROUP_BYTES
+                    w += within * COLUMN_BYTES
                     wide(x, a.x_stride, w, y, a.columns * ELEMENT, count, steps, left, a.output, row_sums)
                     n += WIDE
                 else:
-                    w += within // 8 * NARROW_GROUP_BYTES
+                    w += within * COLUMN_BYTES
                     narrow(x, a.x_stride, w, y, a.columns * ELEMENT, count, steps, left, a.output, row_sums)
                     n += NARROW
             row += count
@@ -99,10 +98,10 @@ def add_gemv(name: str, rounding: int) -> None:
                 four(a.x, w, panel_bytes, y, steps, left, a.output, sums)
                 n += FOUR_PANELS
             elif a.columns - panel > NARROW_COLUMNS:
-                one(a.x, w + within // 8 * GROUP_BYTES, panel_bytes, y, steps, left, a.output, sums)
+                one(a.x, w + within * COLUMN_BYTES, panel_bytes, y, steps, left, a.output, sums)
                 n += WIDE
             else:
-                narrow(a.x, w + within // 8 * NARROW_GROUP_BYTES, 0, y, steps, left, a.output, sums)
+                narrow(a.x, w + within * COLUMN_BYTES, 0, y, steps, left, a.output, sums)
                 n += NARROW
         return 0
 
@@ -156,11 +155,11 @@ def add_indirect(name: str, rounding: int, with_sums: bool) -> None:
                     y = a.y + (begin * out_depth + group * a.columns + n) * ELEMENT
                     left = a.columns - n
                     if a.columns - panel > NARROW_COLUMNS:
-                        w += within // 8 * GROUP_BYTES
+                        w += within * COLUMN_BYTES
                         wide(x, padding, table, a.taps, w, y, ldy, count, steps, left, a.output, sums)
                         n += WIDE
                     else:
-                        w += within // 8 * NARROW_GROUP_BYTES
+                        w += within * COLUMN_BYTES
                         narrow(x, padding, table, a.taps, w, y, ldy, count, steps, left, a.output, sums)
                         n += NARROW
             begin += count

@@ -14,11 +14,9 @@ from ..contraction.blocks import (
     HALF_ROW,
     HIGH_16,
     HIGH_32,
-    HIGH_FLOAT,
     LEFT_ROW,
     LOW_16,
     LOW_32,
-    LOW_FLOAT,
     MULTIPLIER_ROW,
     RIGHT_ROW,
     SCALE_ROW,
@@ -31,12 +29,9 @@ from ..contraction.blocks import (
     ZERO_POINT_32,
 )
 from ..requantize import FLOAT_ROUNDING
-from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, i64, vector
+from .language.operations import packed_bytes, packed_words, round_even
+from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, i64, suffix, vector
 from .language.target import target
-
-# Added to a float32 below 2**22 in size, it leaves the nearest integer, ties to even, in the low bits.
-_ROUNDER = 12582912.0
-_ROUNDER_BITS = 0x4B400000
 
 
 class ChannelRows:
@@ -54,7 +49,7 @@ class ChannelRows:
 def requantized(e: Emitter, acc: Value, rounding: int, rows: dict[int, Value], output: Value) -> Value:
     """acc times its channels' scales, rounded: int32 lanes, not yet clamped."""
     if rounding == FLOAT_ROUNDING:
-        return _float_rounded(e, acc, rows[SCALE_ROW], output)
+        return _float_rounded(e, acc, rows[SCALE_ROW])
     return _fixed_rounded(e, acc, rows)
 
 
@@ -65,20 +60,9 @@ def rounding_rows(rounding: int) -> dict[int, object]:
     return dict.fromkeys((MULTIPLIER_ROW, LEFT_ROW, HALF_ROW, RIGHT_ROW, SIGN_ROW), i32)
 
 
-def _float_rounded(e: Emitter, acc: Value, scale: Value, output: Value) -> Value:
-    b, lanes = e.builder, acc.type.count
-    product = b.fmul(b.sitofp(acc, vector(f32, lanes)), scale)
-    if lanes == 16 and target().avx512:
-        zeros, all_lanes = e.const(0, acc.type), constant(i16, -1)
-        return e.call(
-            "llvm.x86.avx512.mask.cvtps2dq.512", acc.type, product, zeros, all_lanes, e.const(4, i32)
-        )
-    if lanes == 8 and target().avx2:
-        return e.call("llvm.x86.avx.cvt.ps2dq.256", acc.type, product)
-    low, high = (e.load(output, product.type, at) for at in (LOW_FLOAT, HIGH_FLOAT))
-    product = e.fmin(e.fmax(product, low), high)
-    bits = b.bitcast(b.fadd(product, e.const(_ROUNDER, product.type)), acc.type)
-    return b.sub(bits, e.const(_ROUNDER_BITS, acc.type))
+def _float_rounded(e: Emitter, acc: Value, scale: Value) -> Value:
+    product = e.builder.fmul(e.builder.sitofp(acc, vector(f32, acc.type.count)), scale)
+    return round_even(e, product)
 
 
 def _fixed_rounded(e: Emitter, acc: Value, rows: dict[int, Value]) -> Value:
@@ -110,7 +94,7 @@ def bytes_of_pair(e: Emitter, first: Value, second: Value, output: Value) -> Val
     """<32 x i8> from two <16 x i32>, clamped; 128-bit lane L holds first[4L..], then second[4L..]."""
     b = e.builder
     words = vector(i16, 32)
-    packed = e.call("llvm.x86.avx512.packssdw.512", words, first, second)
+    packed = packed_words(e, first, second)
     zero_point, low, high = (e.load(output, words, at) for at in (ZERO_POINT_16, LOW_16, HIGH_16))
     packed = e.call("llvm.sadd.sat.v32i16", words, packed, zero_point)
     return b.trunc(e.smin(e.smax(packed, low), high), vector(i8, 32))
@@ -125,26 +109,36 @@ def bytes_of(e: Emitter, rounded: Value, output: Value) -> Value:
 
 
 def bytes_of_quarters(e: Emitter, quarters: Sequence[Value], output: Value) -> Value:
-    """<32 x i8> from four <8 x i32>, clamped; 128-bit lane L holds lanes 4L to 4L + 3 of each."""
-    b = e.builder
-    if not target().avx2:
-        parts = [bytes_of(e, quarter, output) for quarter in quarters]
-        halves = [e.shuffle(parts[i], parts[i + 1], list(range(16))) for i in (0, 2)]
-        order = [part * 8 + lane * 4 + i for lane in range(2) for part in range(4) for i in range(4)]
-        return e.shuffle(halves[0], halves[1], order)
-    words, bytes_ = vector(i16, 16), vector(i8, 32)
-    zero_point = e.load(output, words, SIGNED_ZERO_POINT_16)
-    packed = []
-    for i in (0, 2):
-        pair = e.call("llvm.x86.avx2.packssdw", words, quarters[i], quarters[i + 1])
-        packed.append(e.call("llvm.sadd.sat.v16i16", words, pair, zero_point))
-    result = e.call("llvm.x86.avx2.packsswb", bytes_, *packed)
-    low, high = e.load(output, bytes_, SIGNED_LOW_8), e.load(output, bytes_, SIGNED_HIGH_8)
-    return b.xor(e.smin(e.smax(result, low), high), e.load(output, bytes_, UNFLIP))
+    """Bytes of four vectors of int32, clamped; 128-bit lane L holds lanes 4L to 4L + 3 of each."""
+    zero_point = e.load(output, vector(i16, 2 * quarters[0].type.count), SIGNED_ZERO_POINT_16)
+    words = [packed_words(e, quarters[i], quarters[i + 1]) for i in (0, 2)]
+    words = [e.call(f"llvm.sadd.sat.{suffix(v.type)}", v.type, v, zero_point) for v in words]
+    return _stored(e, packed_bytes(e, *words), output)
+
+
+def bytes_in_order(e: Emitter, rounded: Sequence[Value], output: Value) -> Value:
+    """Bytes of two or four vectors of int32, clamped and in order."""
+    lanes, count = rounded[0].type.count, len(rounded)
+    if count == 4:
+        packed = bytes_of_quarters(e, rounded, output)
+    else:
+        packed = bytes_of_quarters(e, [*rounded, *rounded], output)
+    order = [
+        lane * 16 + vector_ * 4 + i
+        for vector_ in range(count)
+        for lane in range(lanes // 4)
+        for i in range(4)
+    ]
+    return e.shuffle(packed, packed, order)
+
+
+def _stored(e: Emitter, signed: Value, output: Value) -> Value:
+    low, high = e.load(output, signed.type, SIGNED_LOW_8), e.load(output, signed.type, SIGNED_HIGH_8)
+    return e.builder.xor(e.smin(e.smax(signed, low), high), e.load(output, signed.type, UNFLIP))
 
 
 def flip_bytes(e: Emitter, output: Value, type_: object) -> Value:
-    """What turns stored bytes into unsigned ones by xor.
+    """What turns stored bytes into those that the target multiplies, by xor.
 
     It is loaded because LLVM 22 never ends selecting vpdpbusd of a value xor a constant.
     """

@@ -7,14 +7,16 @@ from numba import carray, njit, types
 
 from ..contraction.blocks import NARROW_COLUMNS, PACK_MATRICES_Q8, PANEL_COLUMNS
 from .driver.kernel_source import KernelSources
+from .language.dot_forms import column_order
 from .language.memory import int8_pointer, int32_pointer
 from .language.simd import Emitter, Value, i8, i32, microkernel, vector
 
 kernels = KernelSources()
 
 _ROW, _HALF = vector(i8, PANEL_COLUMNS), vector(i32, PANEL_COLUMNS // 2)
-# Which channel each column of a wide panel holds: see gemm_q8.column_order.
-_ORDER = [group * 8 + half * 4 + lane for half in range(2) for group in range(4) for lane in range(4)]
+# Which channel each column of a wide panel holds, and where each channel is.
+_ORDER = column_order(PANEL_COLUMNS)
+PLACES = np.argsort(_ORDER)
 
 
 def _emit_rows(e: Emitter, w: Value, row_bytes: Value, panel: Value, steps: Value, sums: Value) -> None:
@@ -53,7 +55,7 @@ def place_of(j, width):
     """Where a panel of this width holds its channel j."""
     if width == NARROW_COLUMNS:
         return j
-    return (j // 4 % 2) * 16 + j // 8 * 4 + j % 4
+    return PLACES[j]
 
 
 @njit(error_model="numpy")

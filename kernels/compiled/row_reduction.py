@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from numba import types
 
 from .language import vector_functions
+from .language.operations import sums_of_8
 from .language.simd import Emitter, Value, constant, f32, i8, i16, i32, i64, microkernel, vector
 from .language.target import target
 
@@ -133,13 +134,6 @@ def _of_integers(operation: str) -> Combine:
     return lambda e, x, y: getattr(e, operation)(x, y)
 
 
-def _sums_of_8(e: Emitter, x: Value) -> Value:
-    """Sums of each 8 unsigned bytes, as i64."""
-    lanes = vector(i64, target().vector_bytes // 8)
-    name = "llvm.x86.avx512.psad.bw.512" if target().avx512 else "llvm.x86.avx2.psad.bw"
-    return e.call(name, lanes, x, constant(x.type, 0))
-
-
 def _sums_of_4(e: Emitter, x: Value) -> Value:
     """Sums of the quarters of a vector of unsigned bytes, as i32."""
     count = x.type.count // 4
@@ -158,7 +152,7 @@ def _sum(name: str, signed: bool) -> Any:
     def emit(e: Emitter, x: Value, count: Value) -> Value:
         builder = e.builder
         total_type = i64 if target().avx2 else i32
-        add_up = _sums_of_8 if target().avx2 else _sums_of_4
+        add_up = sums_of_8 if target().avx2 else _sums_of_4
 
         def widened(e: Emitter, loaded: Value) -> Value:
             if signed:  # x + 128

@@ -10,8 +10,8 @@ from typing import Any
 
 from numba import int64
 
+from .language.operations import add_bytes
 from .language.simd import Emitter, Value, i8, i32, i64, microkernel, vector
-from .language.target import target
 
 _ROWS = 16
 _BYTES, _SUMS = vector(i8, 64), vector(i32, 16)
@@ -23,7 +23,7 @@ _Starts = Callable[[Value, Value], list[Value]]
 def direct_sums() -> Any:
     """(x, stride, count, depth, factor, output, sums): int32 sums[m] = factor * sum of depth bytes.
 
-    Row m starts at x + m * stride; its bytes are made unsigned first.
+    Row m starts at x + m * stride; its bytes are made those that the target multiplies first.
     """
 
     def emit(
@@ -109,12 +109,12 @@ def _sum_rows(
 
             def chunk(k: Value, acc: list[Value]) -> list[Value]:
                 loaded = [e.load(e.offset(row, k), _BYTES) for row in rows]
-                return [_plus_quads(e, v, b.xor(x, flip)) for v, x in zip(acc, loaded, strict=True)]
+                return [add_bytes(e, v, b.xor(x, flip)) for v, x in zip(acc, loaded, strict=True)]
 
             acc = e.loop(whole, acc, chunk, step=64)
             rest = [b.xor(e.load(e.offset(row, whole), _BYTES), flip) for row in rows]
             rest = [b.select(mask, x, e.const(0, _BYTES)) for x in rest]
-            return [_plus_quads(e, v, x) for v, x in zip(acc, rest, strict=True)]
+            return [add_bytes(e, v, x) for v, x in zip(acc, rest, strict=True)]
 
         acc = e.loop(taps, [e.const(0, _SUMS)] * _ROWS, tap)
         totals = b.mul(lane_sums(e, acc), factors)
@@ -128,18 +128,6 @@ def _sum_rows(
         return []
 
     e.loop(count, [], block, step=_ROWS)
-
-
-def _plus_quads(e: Emitter, acc: Value, x: Value) -> Value:
-    """acc <16 x i32> plus the sums of each four of 64 unsigned bytes."""
-    if target().vnni:
-        return e.call("llvm.x86.avx512.vpdpbusd.512", _SUMS, acc, x, e.const(1, _BYTES))
-    b = e.builder
-    words = b.bitcast(x, _SUMS)
-    for shift in (0, 8, 16, 24):
-        byte = b.and_(b.lshr(words, e.const(shift, _SUMS)), e.const(255, _SUMS))
-        acc = b.add(acc, byte)
-    return acc
 
 
 def lane_sums(e: Emitter, vectors: list[Value]) -> Value:

@@ -11,11 +11,11 @@ from .driver.kernel_source import KernelSources
 from .language.elements import read_back_i32, read_f32, read_i8, read_i32, write_i8, write_u8
 from .language.lane_order import interleaved, lanes_transposed
 from .language.memory import int64_pointer
+from .language.operations import add_unsigned_fours
 from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
 from .requantize import requantize_double_rounding, requantize_float
 from .row_sums_q8 import lane_sums
 from .run_copy import fill_run
-from .tile_int4 import dot_bytes
 
 kernels = KernelSources()
 
@@ -39,7 +39,7 @@ def _emit_by_columns(
             weights = [e.load(row, _BYTES, k) for row in rows]
             sides = [e.load(side, _BYTES, k) for side in (x, offset)]
             pairs = [(side, weight) for side in sides for weight in weights]
-            return [dot_bytes(e, total, *pair) for total, pair in zip(acc, pairs, strict=True)]
+            return [add_unsigned_fours(e, total, *pair) for total, pair in zip(acc, pairs, strict=True)]
 
         acc = e.loop(depth, [e.const(0, _SUMS)] * (2 * _COLUMNS), step, step=64)
         both = lane_sums(e, acc)
@@ -75,7 +75,7 @@ def _emit_by_rows(
             ]
             sides = [b.bitcast(e.load_splat(side, i32, 16, k), _BYTES) for side in (x, offset)]
             pairs = [(side, quad) for side in sides for quad in quads]
-            return [dot_bytes(e, total, *pair) for total, pair in zip(acc, pairs, strict=True)]
+            return [add_unsigned_fours(e, total, *pair) for total, pair in zip(acc, pairs, strict=True)]
 
         acc = e.loop(depth, [e.const(0, _SUMS)] * 8, step, step=4)
         for j, total in enumerate(lanes_transposed(e, [b.sub(acc[j], acc[4 + j]) for j in range(4)])):

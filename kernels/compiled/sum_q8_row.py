@@ -7,6 +7,7 @@ from typing import Any
 
 from numba import types
 
+from .language.operations import packed_bytes, packed_words
 from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
 from .language.target import target
 
@@ -15,10 +16,9 @@ def _pack(e: Emitter, quarters: list[Value], zero: Value, signed: bool) -> Value
     """Four <16 x i32> to <64 x i8> in order: saturated to 16 bits, plus zero, saturated to 8."""
     halves = []
     for k in (0, 2):
-        half = e.call("llvm.x86.avx512.packssdw.512", vector(i16, 32), quarters[k], quarters[k + 1])
+        half = packed_words(e, quarters[k], quarters[k + 1])
         halves.append(e.call("llvm.sadd.sat.v32i16", vector(i16, 32), half, zero))
-    pack = "llvm.x86.avx512.packsswb.512" if signed else "llvm.x86.avx512.packuswb.512"
-    packed = e.builder.bitcast(e.call(pack, vector(i8, 64), *halves), vector(i32, 16))
+    packed = e.builder.bitcast(packed_bytes(e, halves[0], halves[1], signed), vector(i32, 16))
     # The packs work within 128-bit lanes: group u of quarter q came to lie at 4 u + q.
     order = [4 * unit + quarter for quarter in range(4) for unit in range(4)]
     return e.builder.bitcast(e.shuffle(packed, packed, order), vector(i8, 64))

@@ -8,8 +8,8 @@ from typing import Any
 from numba import float32, int64
 
 from ..contraction.blocks import INT4_COLUMNS, INT4_ROW_BYTES
-from .depthwise_tile_q8 import dot_quads
 from .dot_q8 import QUANTIZATION_BYTES
+from .language.operations import add_unsigned_fours
 from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector, void
 from .language.target import target
 from .output_q8 import PartialStore
@@ -171,17 +171,5 @@ def add_products(
         for m, row in enumerate(rows):
             x = b.bitcast(e.load_splat(row, i32, INT4_COLUMNS, 4 * half), _BYTES)
             for i, panel in enumerate(weights, half * apart + m * len(weights)):
-                out[i] = dot_bytes(e, out[i], x, panel[half])
+                out[i] = add_unsigned_fours(e, out[i], x, panel[half])
     return out
-
-
-def dot_bytes(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
-    """acc plus the sums of four products of unsigned x and signed w."""
-    if target().vnni:
-        return e.call("llvm.x86.avx512.vpdpbusd.512", _SUMS, acc, x, w)
-    parts = []
-    for half in range(2):
-        lanes, quads = list(range(8 * half, 8 * half + 8)), list(range(32 * half, 32 * half + 32))
-        operands = [e.shuffle(v, v, order) for v, order in ((acc, lanes), (x, quads), (w, quads))]
-        parts.append(dot_quads(e, *operands))
-    return e.shuffle(parts[0], parts[1], list(range(16)))

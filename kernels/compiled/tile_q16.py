@@ -12,7 +12,8 @@ from numba import int64
 
 from ..contraction.blocks import DEPTHWISE_COLUMNS, NARROW_COLUMNS, PAIR_HEADER_BYTES, PANEL_COLUMNS
 from ..requantize import FLOAT64_ROUNDING
-from .dot_q8 import Tiling, pair_products
+from .dot_q8 import Tiling
+from .language.operations import add_pair_products
 from .language.simd import Emitter, Value, f64, i8, i16, i32, i64, microkernel, vector
 from .language.target import target
 from .output_q8 import PartialStore
@@ -34,13 +35,6 @@ def tilings() -> tuple[Tiling, Tiling]:
     if target().avx2:
         return Tiling(PANEL_COLUMNS, 16, (5, 2, 1), 2), Tiling(NARROW_COLUMNS, 16, (5, 2, 1), 2)
     return Tiling(PANEL_COLUMNS, 8, (2, 1), 2), Tiling(NARROW_COLUMNS, 8, (2, 1), 2)
-
-
-def _plus_pairs(e: Emitter, total: Value, x: Value, w: Value) -> Value:
-    """total plus the sums of neighbouring products of two vectors of int16."""
-    if total.type.count == 16:
-        return e.call("llvm.x86.avx512.vpdpwssd.512", total.type, total, x, w)
-    return e.builder.add(total, pair_products(e, x, w))
 
 
 class _Output:
@@ -117,7 +111,7 @@ def product_panel(tiling: Tiling, rounding: int) -> Any:
                     pair = e.load_splat(e.offset(row, b.mul(k, e.const(4))), i32, lanes())
                     pair = b.bitcast(pair, vector(i16, 2 * lanes()))
                     for j, weight in enumerate(weights, i * vectors):
-                        totals[j] = _plus_pairs(e, totals[j], pair, weight)
+                        totals[j] = add_pair_products(e, totals[j], pair, weight)
                 return totals
 
             def summed(begin: Value, end: Value) -> list[Value]:
@@ -235,7 +229,7 @@ def taps_run(rounding: int) -> Any:
                     out = []
                     for j, total in enumerate(totals):
                         both = e.shuffle(sides[0], sides[1], mixed[j * wide : (j + 1) * wide])
-                        out.append(_plus_pairs(e, total, both, e.load(row, words, j * wide * 2)))
+                        out.append(add_pair_products(e, total, both, e.load(row, words, j * wide * 2)))
                     return out
 
                 totals = e.loop(pairs, [zero, zero], pair)

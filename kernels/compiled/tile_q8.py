@@ -7,7 +7,8 @@ from typing import Any
 
 from numba import int64
 
-from .dot_q8 import Dot, Tiling, header_rows
+from .dot_q8 import Dot, Tiling, for_each_form, header_rows
+from .language.dot_forms import DotForm
 from .language.simd import Emitter, Value, i32, i64, microkernel
 
 
@@ -62,22 +63,22 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
     ) -> None:
         b = e.builder
         x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
-        dot = Dot(e, tiling, rounding, w, output)
-        first = e.offset(w, header_rows(rounding) * dot.step_bytes)
 
-        def emit_tile(m: Value, height: int) -> None:
-            start = e.offset(x, b.mul(m, ldx))
-            rows = [e.offset(start, _times(e, ldx, i)) for i in range(height)]
-            row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
+        def in_form(form: DotForm) -> None:
+            dot = Dot(e, tiling, rounding, form, w, output)
+            first = e.offset(w, header_rows(rounding) * dot.step_bytes)
 
-            def step(k: Value, acc: list[Value]) -> list[Value]:
-                return dot.step(rows, _times(e, k, 4), e.offset(first, _times(e, k, dot.step_bytes)), acc)
+            def emit_tile(m: Value, height: int) -> None:
+                start = e.offset(x, b.mul(m, ldx))
+                rows = [e.offset(start, _times(e, ldx, i)) for i in range(height)]
+                row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
+                acc = dot.sum_steps(rows, first, steps, dot.start(height, row_sums))
+                out = dot.finish(acc, height, row_sums)
+                dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
 
-            acc = e.loop(steps, dot.start(height, row_sums), step)
-            out = dot.finish(acc, height, row_sums)
-            dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
+            sweep(e, tiling.heights, count, emit_tile)
 
-        sweep(e, tiling.heights, count, emit_tile)
+        for_each_form(e, rounding, output, in_form)
 
     return microkernel(f"direct_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 10, emit)
 
@@ -106,35 +107,33 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
     ) -> None:
         b = e.builder
         table, w, y, output, sums = (e.pointer(v) for v in (table, w, y, output, sums))
-        dot = Dot(e, tiling, rounding, w, output, shared=True)
-        first = e.offset(w, header_rows(rounding) * dot.step_bytes)
         table_row = _times(e, taps, 4)
-        tap_bytes = _times(e, steps, dot.step_bytes)
 
-        def emit_tile(m: Value, height: int) -> None:
-            start = e.offset(table, b.mul(m, table_row))
-            row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
+        def in_form(form: DotForm) -> None:
+            dot = Dot(e, tiling, rounding, form, w, output, shared=True)
+            first = e.offset(w, header_rows(rounding) * dot.step_bytes)
+            tap_bytes = _times(e, steps, dot.step_bytes)
 
-            def tap(s: Value, acc: list[Value]) -> list[Value]:
-                at = e.offset(start, _times(e, s, 4))
-                rows = []
-                for i in range(height):
-                    offset = b.sext(e.load(e.offset(at, _times(e, table_row, i)), i32), i64)
-                    outside = b.icmp_signed("<", offset, e.const(0))
-                    rows.append(e.pointer(b.select(outside, padding, b.add(x, offset))))
-                weights = e.offset(first, b.mul(s, tap_bytes))
+            def emit_tile(m: Value, height: int) -> None:
+                start = e.offset(table, b.mul(m, table_row))
+                row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
 
-                def step(k: Value, acc: list[Value]) -> list[Value]:
-                    place = e.offset(weights, _times(e, k, dot.step_bytes))
-                    return dot.step(rows, _times(e, k, 4), place, acc)
+                def tap(s: Value, acc: list[Value]) -> list[Value]:
+                    at = e.offset(start, _times(e, s, 4))
+                    rows = []
+                    for i in range(height):
+                        offset = b.sext(e.load(e.offset(at, _times(e, table_row, i)), i32), i64)
+                        outside = b.icmp_signed("<", offset, e.const(0))
+                        rows.append(e.pointer(b.select(outside, padding, b.add(x, offset))))
+                    return dot.sum_steps(rows, e.offset(first, b.mul(s, tap_bytes)), steps, acc)
 
-                return e.loop(steps, acc, step)
+                acc = e.loop(taps, dot.start(height, row_sums), tap)
+                out = dot.finish(acc, height, row_sums)
+                dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
 
-            acc = e.loop(taps, dot.start(height, row_sums), tap)
-            out = dot.finish(acc, height, row_sums)
-            dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
+            sweep(e, tiling.heights, count, emit_tile)
 
-        sweep(e, tiling.heights, count, emit_tile)
+        for_each_form(e, rounding, output, in_form)
 
     return microkernel(f"indirect_q8_{tiling.width}_{rounding}_{with_sums}", [int64] * 12, emit)
 
@@ -159,37 +158,42 @@ def vector_panels(tiling: Tiling, panels: int, unroll: int, rounding: int, with_
     ) -> None:
         b = e.builder
         x, w, y, output, sums = (e.pointer(v) for v in (x, w, y, output, sums))
-        dots = [
-            Dot(e, tiling, rounding, e.offset(w, _times(e, panel_bytes, p)), output) for p in range(panels)
-        ]
-        header = header_rows(rounding) * dots[0].step_bytes
-        firsts = [e.offset(dot.rows.base, header) for dot in dots]
-        starts = [dot.start(1, sums if with_sums else None) for dot in dots]
-        count = len(starts[0])
 
-        def advance(k: Value, acc: list[Value], times: int) -> list[Value]:
-            out = list(acc)
-            for u in range(times):
-                ku = b.add(k, e.const(u))
-                at, place = _times(e, ku, 4), _times(e, ku, dots[0].step_bytes)
-                for p, dot in enumerate(dots):
-                    i = (u * panels + p) * count
-                    out[i : i + count] = dot.step([x], at, e.offset(firsts[p], place), out[i : i + count])
-            return out
+        def in_form(form: DotForm) -> None:
+            dots = [
+                Dot(e, tiling, rounding, form, e.offset(w, _times(e, panel_bytes, p)), output)
+                for p in range(panels)
+            ]
+            header = header_rows(rounding) * dots[0].step_bytes
+            firsts = [e.offset(dot.rows.base, header) for dot in dots]
+            starts = [dot.start(1, sums if with_sums else None) for dot in dots]
+            count = len(starts[0])
 
-        acc = [v for start in starts for v in start]
-        zeros = [e.const(0, v.type) for v in acc]
-        acc = acc + zeros * (unroll - 1)
-        whole = b.and_(steps, e.const(-unroll))
-        acc = e.loop(whole, acc, lambda k, acc: advance(k, acc, unroll), step=unroll)
-        if unroll > 1:
-            acc = e.loop(steps, acc, lambda k, acc: advance(k, acc, 1), start=whole)
-        width = panels * count
-        acc = [_added(e, acc[i::width]) for i in range(width)]
-        for p, dot in enumerate(dots):
-            out = dot.finish(acc[p * count : (p + 1) * count], 1, sums if with_sums else None)
-            left = e.smax(b.sub(columns, e.const(p * tiling.step)), e.const(0))
-            dot.store(out, e.offset(y, p * tiling.step * dot.element_bytes), e.const(0), left)
+            def advance(k: Value, acc: list[Value], times: int) -> list[Value]:
+                out = list(acc)
+                for u in range(times):
+                    ku = b.add(k, e.const(u))
+                    at, place = _times(e, ku, 4), _times(e, ku, dots[0].step_bytes)
+                    for p, dot in enumerate(dots):
+                        i = (u * panels + p) * count
+                        out[i : i + count] = dot.step([x], at, e.offset(firsts[p], place), out[i : i + count])
+                return out
+
+            acc = [v for start in starts for v in start]
+            zeros = [e.const(0, v.type) for v in acc]
+            acc = acc + zeros * (unroll - 1)
+            whole = b.and_(steps, e.const(-unroll))
+            acc = e.loop(whole, acc, lambda k, acc: advance(k, acc, unroll), step=unroll)
+            if unroll > 1:
+                acc = e.loop(steps, acc, lambda k, acc: advance(k, acc, 1), start=whole)
+            width = panels * count
+            acc = [_added(e, acc[i::width]) for i in range(width)]
+            for p, dot in enumerate(dots):
+                out = dot.finish(acc[p * count : (p + 1) * count], 1, sums if with_sums else None)
+                left = e.smax(b.sub(columns, e.const(p * tiling.step)), e.const(0))
+                dot.store(out, e.offset(y, p * tiling.step * dot.element_bytes), e.const(0), left)
+
+        for_each_form(e, rounding, output, in_form)
 
     name = f"vector_q8_{tiling.width}_{panels}_{unroll}_{rounding}_{with_sums}"
     return microkernel(name, [int64] * 8, emit)

@@ -129,7 +129,7 @@ def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
         steps, name = -(-g.depth // 4), "pack_matrices_q8"
         header = panels(np.zeros((g.columns, 1, 0), np.int8), np.stack(rows))
         packed = n.scratch(g.w_matrices * (1 + len(rows) + steps) * packed_columns(g.columns) * 4)
-        fields = {"by_columns": found.w_by_columns, "x_offset": f.x_offset, "w_zero_point": f.w_zero_point}
+        fields = {"by_columns": found.w_by_columns, "x_offset": f.dot_offset, "w_zero_point": f.w_zero_point}
         fields |= {"rounding_rows": address(header), "header_rows": 1 + len(rows)}
         packing = _packing(found.n, g, packed, name, name, PACK_MATRICES_Q8, **fields)
         packing[0].keep = (header,)
@@ -153,7 +153,7 @@ def _rows_call(n: FilterNode, g: BatchMatmulGeometry, f: QuantizedSums, by_colum
 def _packed(matrices: np.ndarray, f: QuantizedSums, rows: list[np.ndarray]) -> np.ndarray:
     """The panels of constant [matrices, columns, depth]."""
     sums = matrices.astype(np.int32).sum(axis=2) - matrices.shape[2] * f.w_zero_point
-    headers = [np.stack([-f.x_offset * total, *rows]) for total in sums]
+    headers = [np.stack([-f.dot_offset * total, *rows]) for total in sums]
     return joined([panels(m[:, None, :], head) for m, head in zip(matrices, headers, strict=True)])
 
 

@@ -42,14 +42,15 @@ WEIGHT_SUM_ROW, HYBRID_SCALE_ROW, HYBRID_BIAS_ROW, HYBRID_HEADER = range(4)
 GEMM_Q8 = _block(_PRODUCT + " output sums sum_factor")
 
 # The block at `output`: vectors that are the same for all channels, at these byte offsets.
-FLIP = 0  # 64 bytes of 128 for int8, of 0 for uint8
+FLIP = 0  # 64 bytes of what makes stored bytes those that the target multiplies, by xor: 128 or 0
 ZERO_POINT_16, LOW_16, HIGH_16 = 64, 128, 192  # 32 int16 each
 ZERO_POINT_32, LOW_32, HIGH_32 = 256, 320, 384  # 16 int32; low and high less the zero point
 LOW_FLOAT, HIGH_FLOAT = 448, 512  # 16 float32, less the zero point
 ZEROS = 576
 # The same for outputs as signed bytes: what turns them into stored ones by xor, and bounds.
 UNFLIP, SIGNED_ZERO_POINT_16, SIGNED_LOW_8, SIGNED_HIGH_8 = 640, 704, 768, 832
-OUTPUT_BYTES = 896
+FORM = 896  # the number of the dot products' form (dot_forms.py), in bytes
+OUTPUT_BYTES = 960
 
 # How a row was quantized: x = (q - zero_point) * scale, with q in 0..255.
 ROW_QUANTIZATION = np.dtype([("zero_point", np.int32), ("scale", np.float32)])

@@ -8,13 +8,6 @@ from ...lite.context import Context
 from ...lite.kernel_call import chunk_count
 from .blocks import NARROW_COLUMNS, PANEL_COLUMNS, TILE_ROWS
 
-# Which channel of a panel each column holds. Wide panels are in the order that packing two
-# vectors of int32 to int16, 128 bits at a time, puts right again; narrow ones in plain order.
-COLUMN_ORDER = {
-    PANEL_COLUMNS: np.arange(PANEL_COLUMNS).reshape(4, 2, 4).transpose(1, 0, 2).reshape(-1),
-    NARROW_COLUMNS: np.arange(NARROW_COLUMNS),
-}
-
 
 def packed_columns(columns: int) -> int:
     """Columns of the packed form, padding included."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...lite.context import Numerics
 from ...lite.kernel_call import KernelCall
+from ..compiled.language.dot_forms import least_weight
 from ..requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
 from . import conv, plain
 from .blocks import BLOCK, DEPTHWISE_Q8
@@ -95,21 +96,27 @@ def _split(f: QuantizedSums, g: ConvGeometry) -> _Split | None:
     """Weights and header, or None where sums might overflow in a vector kernel.
 
     Zero points are folded into the bias: with u = byte ^ flip,
-    sum (u - x_offset) * (w - w_zero) = sum u * v + the term, where v = w - w_zero is the sum
+    sum (u - offset) * (w - w_zero) = sum u * v + the term, where v = w - w_zero is the sum
     of one int8 or several.
     """
     v = f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth).astype(np.int64) - f.w_zero_point
     bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().reshape(-1).astype(np.int64)
     if not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(v).sum(axis=(0, 1)), f.requantization):
         return None
-    sets: list[np.ndarray] = []
-    rest = v
-    while not sets or rest.any():
-        sets.append(np.clip(rest, -128, 127))
-        rest = rest - sets[-1]
-    folded = (bias - f.x_offset * v.sum(axis=(0, 1))).astype(np.int32)
+    sets = _sets(v)
+    folded = (bias - f.dot_offset * v.sum(axis=(0, 1))).astype(np.int32)
     header = [folded, *rounding_rows(f.rounding, f.requantization, f.upward_channels)]
-    return _Split(np.stack(sets).astype(np.int8), np.stack(header))
+    return _Split(sets, np.stack(header))
+
+
+def _sets(weights: np.ndarray) -> np.ndarray:
+    """Weights as sums of int8 that the target takes: int8 [sets, *shape]."""
+    sets: list[np.ndarray] = []
+    rest = weights.astype(np.int64)
+    while not sets or rest.any():
+        sets.append(np.clip(rest, least_weight(), 127))
+        rest = rest - sets[-1]
+    return np.stack(sets).astype(np.int8)
 
 
 def _columns_kernel(f: QuantizedSums, g: ConvGeometry, sets: int) -> tuple[str, str, int] | None:
@@ -172,11 +179,12 @@ def _call(n: FilterNode, f: QuantizedSums, split: _Split) -> KernelCall:
 def _hybrid_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
     g = n.geometry
     weights = f.w.array().reshape(g.taps, 1, g.out_depth)
-    quads = tap_quads(weights)
+    sets = _sets(weights)
+    quads = tap_quads(sets.reshape(-1, 1, g.out_depth))
     header = hybrid_header(weights.astype(np.int32).sum(axis=(0, 1)), f.scales, f.bias)
     args, keep, padding = _packed(g, quads, header, 1, 0)
     output = hybrid_output(f.low, f.high)
-    args["groups"], args["sets"], args["output"] = len(quads), 1, address(output)
+    args["groups"], args["sets"], args["output"] = len(quads), len(sets), address(output)
     args["out_row_bytes"] *= 4
     rows = quantized_rows(n, g.batch, "quantize_rows_reference", padding_bytes=padding.size)
     args["padding_step"], args["image_bytes"] = padding.size, rows.stride

@@ -9,9 +9,11 @@ import numpy as np
 
 from ...lite.kernel_call import KernelCall
 from ...lite.tensor import Tensor, TensorType
+from ..compiled.language.dot_forms import column_order, dot_form, flip_of
 from ..requantize import DOUBLE_ROUNDING, FLOAT64_ROUNDING, FLOAT_ROUNDING, Requantization
 from .blocks import (
     FLIP,
+    FORM,
     GEMM_Q8,
     HIGH_16,
     HIGH_32,
@@ -36,7 +38,7 @@ from .blocks import (
     ZERO_POINT_32,
     ZEROS,
 )
-from .cutting import COLUMN_ORDER, address, aligned, block_rows, cut, packed_columns
+from .cutting import address, aligned, block_rows, cut, packed_columns
 from .node import FilterNode
 from .sums import HybridSums, QuantizedSums
 
@@ -61,7 +63,7 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
     """Pack weights [groups, columns, taps, depth] (raw), or None where no fast kernel fits.
 
     Zero points and the bias are folded into one term per column: with u = byte ^ flip,
-    sum (u - x_offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
+    sum (u - offset) * (w - w_zero) = sum u * v + sum_factor * sum u + the term,
     where v fits int8.
     """
     if f.rounding == FLOAT64_ROUNDING:
@@ -70,7 +72,7 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
     biases = np.zeros(groups * columns, np.int64)
     if f.bias is not None:
         biases = f.bias.array().reshape(-1).astype(np.int64)
-    parts, factors = [], set()
+    parts, factors, lowest = [], set(), 0
     for i, part in enumerate(weights):
         of = slice(i * columns, (i + 1) * columns)
         packed = _pack_group(f, part, biases[of], Requantization(*(row[of] for row in f.requantization)))
@@ -78,15 +80,16 @@ def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
             return None
         parts.append(packed[0])
         factors.add(packed[1])
+        lowest = min(lowest, packed[2])
     if len(factors) > 1:
         return None
-    return PackedFilter(joined(parts), output_block(f), factors.pop())
+    return PackedFilter(joined(parts), output_block(f, lowest), factors.pop())
 
 
 def _pack_group(
     f: QuantizedSums, weights: np.ndarray, biases: np.ndarray, channels: Requantization
-) -> tuple[np.ndarray, int] | None:
-    """The panels of [columns, taps, depth], and the factor of sums."""
+) -> tuple[np.ndarray, int, int] | None:
+    """The panels of [columns, taps, depth], the factor of sums, and the lowest weight."""
     depth = weights[0].size
     values, sum_factor = _signed_bytes(f, weights)
     totals = weights.sum(axis=(1, 2), dtype=np.int64) - f.w_zero_point * depth
@@ -97,10 +100,10 @@ def _pack_group(
         if not sums_fit(f.rounding, largest + 255 * sizes, channels):
             return None
     header = [
-        (biases - f.x_offset * totals).astype(np.int32),
+        (biases - f.dot_offset * totals).astype(np.int32),
         *rounding_rows(f.rounding, channels, f.upward_channels),
     ]
-    return panels(values, np.stack(header)), sum_factor
+    return panels(values, np.stack(header)), sum_factor, int(values.min(initial=0))
 
 
 def _signed_bytes(f: QuantizedSums, weights: np.ndarray) -> tuple[np.ndarray, int]:
@@ -155,7 +158,7 @@ def panels(values: np.ndarray, header: np.ndarray) -> np.ndarray:
     done = 0
     while done < width:
         panel = min(PANEL_COLUMNS, width - done)
-        order = done + COLUMN_ORDER[panel]
+        order = done + np.array(column_order(panel))
         place = packed[panel_rows * done * 4 : panel_rows * (done + panel) * 4].view(np.int32)
         place = place.reshape(panel_rows, panel)
         place[: len(header)] = rows[:, order]
@@ -173,12 +176,12 @@ def joined(parts: list[np.ndarray]) -> np.ndarray:
     return packed
 
 
-def output_block(f: QuantizedSums) -> np.ndarray:
-    """The OUTPUT block of an operator, flat uint8."""
+def output_block(f: QuantizedSums, lowest_weight: int = -128) -> np.ndarray:
+    """The OUTPUT block of an operator whose packed weights are no lower than that, flat uint8."""
     low, high = f.lowest - f.y_zero_point, f.highest - f.y_zero_point
     unflip = 0 if f.y.type == TensorType.INT8 else 128
     parts = [
-        (FLIP, "B", f.flip),
+        (FLIP, "B", f.dot_flip),
         (ZERO_POINT_16, "h", f.y_zero_point),
         (LOW_16, "h", f.lowest),
         (HIGH_16, "h", f.highest),
@@ -189,6 +192,7 @@ def output_block(f: QuantizedSums) -> np.ndarray:
         (HIGH_FLOAT, "f", high),
         (ZEROS, "B", 0),
         (UNFLIP, "B", unflip),
+        (FORM, "B", dot_form(f.dot_flip, lowest_weight)),
         (SIGNED_ZERO_POINT_16, "h", f.y_zero_point - unflip),
         (SIGNED_LOW_8, "b", f.lowest - unflip),
         (SIGNED_HIGH_8, "b", f.highest - unflip),
@@ -204,7 +208,7 @@ def pack_hybrid(f: HybridSums, weights: np.ndarray) -> PackedFilter:
     sums = weights.astype(np.int32).sum(axis=(2, 3))
     header = hybrid_header(sums.reshape(-1), f.scales, f.bias).reshape(HYBRID_HEADER, *sums.shape)
     parts = [panels(part, header[:, i]) for i, part in enumerate(weights)]
-    return PackedFilter(joined(parts), hybrid_output(f.low, f.high), 0)
+    return PackedFilter(joined(parts), hybrid_output(f.low, f.high, int(weights.min(initial=0))), 0)
 
 
 def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> np.ndarray:
@@ -217,9 +221,11 @@ def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> 
     return header
 
 
-def hybrid_output(low: float, high: float) -> np.ndarray:
-    """The OUTPUT block, of which hybrid kernels read the bounds and the flip (none)."""
+def hybrid_output(low: float, high: float, lowest_weight: int = -128) -> np.ndarray:
+    """The OUTPUT block, of which hybrid kernels, whose x is unsigned, read bounds, flip and form."""
     output = aligned(OUTPUT_BYTES)
+    flip = flip_of(is_int8=False)
+    output[FLIP : FLIP + 64], output[FORM : FORM + 64] = flip, dot_form(128, lowest_weight)
     for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
         output[start : start + 64].view(np.float32)[:] = value
     return output

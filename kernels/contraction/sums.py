@@ -9,6 +9,7 @@ import numpy as np
 from ...lite.context import Numerics
 from ...lite.errors import PrepareError
 from ...lite.tensor import Tensor, TensorType
+from ..compiled.language.dot_forms import flip_of, flipped
 from ..fused_activation import quantized_activation_range
 from ..padding import SAME
 from ..requantize import (
@@ -58,6 +59,16 @@ class QuantizedSums(NamedTuple):
     def x_offset(self) -> int:
         """The input's zero point among unsigned bytes."""
         return self.x_zero_point + self.flip
+
+    @property
+    def dot_flip(self) -> int:
+        """What makes the input's stored bytes those that the target multiplies, by xor."""
+        return flip_of(self.x.type == TensorType.INT8)
+
+    @property
+    def dot_offset(self) -> int:
+        """The input's zero point among those."""
+        return flipped(self.x_zero_point, self.x.type == TensorType.INT8)
 
 
 class HybridSums(NamedTuple):

@@ -7,13 +7,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .target import target
+from . import operations
 
 _I64 = ir.IntType(64)
-_PAUSE = {
-    "x86_64": ("llvm.x86.sse2.pause", []),
-    "aarch64": ("llvm.aarch64.hint", [1]),
-}
 
 
 def _caller(arity: int) -> Callable[..., int]:
@@ -85,11 +81,7 @@ def pause(typing_context):
     """Tell the processor that this thread is spinning."""
 
     def codegen(context, builder, signature, args):
-        name, operands = _PAUSE[target().arch]
-        values = [ir.Constant(ir.IntType(32), value) for value in operands]
-        kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
-        function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-        builder.call(function, values)
+        operations.pause(builder)
         return context.get_dummy_value()
 
     return types.void(), codegen

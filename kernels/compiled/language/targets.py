@@ -75,10 +75,10 @@ _ICELAKE = _V4_VNNI | {
 }
 
 _PORTABLE = Traits(vector_bytes=16, registers=16, dot="pairs", signed_x=False, fma=False)
-_AVX2 = Traits(vector_bytes=32, registers=16, dot="pmaddubsw", signed_x=False)
-_AVX2_VNNI = _AVX2._replace(dot="vnni256")
-_AVX512 = Traits(vector_bytes=64, registers=32, dot="pmaddubsw", signed_x=False)
-_AVX512_VNNI = _AVX512._replace(dot="vnni512")
+_AVX2 = Traits(vector_bytes=32, registers=16, dot="pmaddubsw", signed_x=True)
+_AVX2_VNNI = _AVX2._replace(dot="vnni256", signed_x=False)
+_AVX512 = Traits(vector_bytes=64, registers=32, dot="pmaddubsw", signed_x=True)
+_AVX512_VNNI = _AVX512._replace(dot="vnni512", signed_x=False)
 _AVX512_VBMI = _AVX512_VNNI._replace(permutes=True)
 _NEON = Traits(vector_bytes=16, registers=32, dot="smull", signed_x=True)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .simd import Emitter, Value, constant, f32, i16, i32, suffix, vector
+from .operations import permuted_floats, reciprocal_root_estimate, scaled_by_power
+from .simd import Emitter, Value, constant, f32, i32, suffix, vector
 from .target import target
 
 # Adding this to a float32 below 2^22 rounds it to an integer, which its low bits then hold.
@@ -93,7 +94,7 @@ def reciprocal_square_root(e: Emitter, x: Value) -> Value:
     if not target().avx512:
         root = e.call(f"llvm.sqrt.{suffix(x.type)}", x.type, x)
         return builder.fdiv(_splat(x, 1), root)
-    estimate = e.call("llvm.x86.avx512.rsqrt14.ps.512", x.type, x, x, constant(i16, -1))
+    estimate = reciprocal_root_estimate(e, x)
     error = e.fma(builder.fneg(builder.fmul(x, estimate)), estimate, _splat(x, 1))
     better = e.fma(builder.fmul(estimate, _splat(x, 0.5)), error, estimate)
     # At 0 and at infinity the estimate is exact, and its error NaN.
@@ -124,16 +125,12 @@ def _exp_avx512(e: Emitter, x: Value) -> Value:
     whole = e.builder.fmul(n, _splat(x, 1 / 16))
     # scalef takes the floor of its exponent; the table holds what is left. It comes last, as 2^n
     # alone would leave float32's range for the largest x.
-    name, all_lanes, current_rounding = "mask.scalef.ps.512", constant(i16, -1), constant(i32, 4)
-    value = _times_exp(e, _fraction(e, bits), r)
-    return e.call(f"llvm.x86.avx512.{name}", x.type, value, whole, value, all_lanes, current_rounding)
+    return scaled_by_power(e, _times_exp(e, _fraction(e, bits), r), whole)
 
 
 def _fraction(e: Emitter, bits: Value) -> Value:
     """2^(n % 16 / 16), n in the low bits."""
-    float_type = vector(f32, bits.type.count)
-    table = constant(float_type, list(_SIXTEENTHS))
-    return e.call("llvm.x86.avx512.permvar.sf.512", float_type, table, bits)
+    return permuted_floats(e, _SIXTEENTHS, bits)
 
 
 def _times_exp(e: Emitter, x: Value, r: Value) -> Value:

@@ -1,0 +1,86 @@
+"""The forms in which targets sum products of bytes, as data: kernels are made for all of a target's.
+
+Weights are signed. x is signed on some targets and unsigned on others (`Traits.signed_x`), so that one of
+int8 and uint8 has to be flipped, by xor with 128, as it is read.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .target import target
+
+
+class DotForm(NamedTuple):
+    """How sums of four products are made in registers: see operations.add_products."""
+
+    instruction: str
+    lanes: int  # int32 lanes of an accumulator
+    halves: bool = False  # two lanes hold a column's sum, else one
+    steps: int = 1  # fours of the depth that are taken together
+    flips: bool = True  # x is flipped; else it is taken as it lies
+    least: int = -128  # the lowest weight that it takes
+
+    @property
+    def columns(self) -> int:
+        """Columns of an accumulator."""
+        return self.lanes // 2 if self.halves else self.lanes
+
+    def serves(self, flip: int, least_weight: int) -> bool:
+        return (self.flips or flip == 0) and least_weight >= self.least
+
+
+_SDOT = DotForm("sdot", 4, steps=4)
+# 16 bits hold the sum of two products unless all four factors are -128.
+_SMLAL = DotForm("smlal", 4, halves=True, steps=2, least=-127)
+_SIGNED_PAIRS = DotForm("psignb", 8, least=-127)
+
+# By what Traits.dot says; the last of a target serves all.
+_FORMS = {
+    "pairs": (DotForm("pmaddwd", 4),),
+    "pmaddubsw": (_SIGNED_PAIRS._replace(flips=False), _SIGNED_PAIRS, DotForm("pmaddwd", 8)),
+    "vnni256": (DotForm("vpdpbusd", 8),),
+    "vnni512": (DotForm("vpdpbusd", 16),),
+    "smull": (_SMLAL._replace(flips=False), _SMLAL, DotForm("smull", 4, halves=True)),
+    "sdot": (_SDOT,),
+    "smmla": (_SDOT,),
+}
+
+
+def dot_forms() -> tuple[DotForm, ...]:
+    """The target's forms, best first; the last serves all."""
+    return _FORMS[target().traits.dot]
+
+
+def dot_form(flip: int, least_weight: int) -> int:
+    """The number of the best form for x that is flipped so, and weights from least_weight up."""
+    return next(i for i, form in enumerate(dot_forms()) if form.serves(flip, least_weight))
+
+
+def column_order(width: int) -> list[int]:
+    """Which channel each column of a panel of packed weights holds: on most targets its own.
+
+    With vnni512, panels of two vectors are in the order that packing those to int16, 128 bits at a time, puts
+    right again.
+    """
+    if target().traits.dot != "vnni512" or width == dot_forms()[0].columns:
+        return list(range(width))
+    groups = range(0, width, 8)
+    return [group + half + lane for half in (0, 4) for group in groups for lane in range(4)]
+
+
+def flip_of(is_int8: bool) -> int:
+    """What makes stored bytes of x those of the target's products, by xor: 128 or 0."""
+    return 128 if is_int8 != target().traits.signed_x else 0
+
+
+def flipped(zero_point: int, is_int8: bool) -> int:
+    """A zero point of stored bytes among those of the target's products."""
+    if flip_of(is_int8) == 0:
+        return zero_point
+    return zero_point + 128 if is_int8 else zero_point - 128
+
+
+def least_weight() -> int:
+    """The lowest weight that the target's best form takes."""
+    return dot_forms()[0].least

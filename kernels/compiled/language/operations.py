@@ -1,0 +1,288 @@
+"""The operations in which processors differ: each has a meaning, and a form for every target.
+
+No kernel names an instruction but here. tests/compiled/test_operations.py compares every form that a
+machine can run with NumPy, on lanes at the ends of their ranges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from llvmlite import ir
+
+from .dot_forms import DotForm
+from .simd import Emitter, Value, constant, f32, i1, i8, i16, i32, i64, suffix, vector
+from .target import target
+
+_ALL_LANES, _CURRENT_ROUNDING = constant(i16, -1), constant(i32, 4)
+_VPDPBUSD = {8: "llvm.x86.avx512.vpdpbusd.256", 16: "llvm.x86.avx512.vpdpbusd.512"}
+_PMADDWD = {4: "llvm.x86.sse2.pmadd.wd", 8: "llvm.x86.avx2.pmadd.wd"}
+_PACK_WORDS = {
+    8: "llvm.x86.sse2.packssdw.128",
+    16: "llvm.x86.avx2.packssdw",
+    32: "llvm.x86.avx512.packssdw.512",
+}
+_PACK_BYTES = {
+    16: "llvm.x86.sse2.packsswb.128",
+    32: "llvm.x86.avx2.packsswb",
+    64: "llvm.x86.avx512.packsswb.512",
+}
+
+
+def _is_arm() -> bool:
+    return target().arch == "aarch64"
+
+
+def halves_of(e: Emitter, value: Value) -> list[Value]:
+    count = value.type.count
+    return [e.shuffle(value, value, list(range(at, at + count // 2))) for at in (0, count // 2)]
+
+
+def joined(e: Emitter, parts: Sequence[Value]) -> Value:
+    """Vectors of one type, as many as a power of two, one behind the other."""
+    parts = list(parts)
+    while len(parts) > 1:
+        order = list(range(2 * parts[0].type.count))
+        parts = [e.shuffle(parts[i], parts[i + 1], order) for i in range(0, len(parts), 2)]
+    return parts[0]
+
+
+def _opaque(e: Emitter, value: Value) -> Value:
+    """The value, of which LLVM knows nothing: it would undo what it is used for, or search without end."""
+    place = "w" if _is_arm() else "x"
+    kind = ir.FunctionType(value.type, [value.type])
+    return e.builder.call(ir.InlineAsm(kind, "", f"={place},0"), [value])
+
+
+# --- sums of products of bytes
+
+
+def add_products(e: Emitter, form: DotForm, acc: Value, x: Sequence[Value], w: Sequence[Value]) -> Value:
+    """acc plus, in each lane, the sums of four products of bytes, for each of the x and w.
+
+    x are of the target's kind, w signed and form.least at least, <4 * columns x i8>. Where the form has
+    halves, lane i is the sum of products 2i and 2i + 1.
+    """
+    if form.halves:
+        return _add_halves(e, acc, x, w)
+    for each_x, each_w in zip(x, w, strict=True):
+        acc = _ADD_FOURS[form.instruction](e, acc, each_x, each_w)
+    return acc
+
+
+def add_fours(e: Emitter, form: DotForm, acc: Value, x: Value, w: Value) -> Value:
+    """acc plus the sums of each four of products of x and w, in a form's way; a lane has its own four."""
+    if acc.type.count > form.lanes:
+        parts = zip(*(halves_of(e, v) for v in (acc, x, w)), strict=True)
+        return joined(e, [add_fours(e, form, *part) for part in parts])
+    if form.halves:
+        return _add_fours_neon(e, acc, x, w)
+    return _ADD_FOURS[form.instruction](e, acc, x, w)
+
+
+def _vpdpbusd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    return e.call(_VPDPBUSD[acc.type.count], acc.type, acc, x, w)
+
+
+def _sdot(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    return e.call("llvm.aarch64.neon.sdot.v4i32.v16i8", acc.type, acc, w, x)
+
+
+def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """Sizes of x times w with their signs: products of two lie within 16 bits if no w is -128."""
+    words, bytes_ = vector(i16, 2 * acc.type.count), x.type
+    size = e.call(f"llvm.abs.{suffix(bytes_)}", bytes_, x, e.const(0, i1))
+    signed = e.call("llvm.x86.avx2.psign.b", bytes_, w, x)
+    pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, signed)
+    return e.builder.add(acc, pair_products(e, pairs, _opaque(e, e.const(1, words))))
+
+
+def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """Even and odd bytes apart, as 16 bits."""
+    b, words = e.builder, vector(i16, 2 * acc.type.count)
+    eight = e.const(8, words)
+    x, w = b.bitcast(x, words), b.bitcast(w, words)
+    right = b.ashr if target().traits.signed_x else b.lshr
+    even = pair_products(e, right(b.shl(x, eight), eight), b.ashr(b.shl(w, eight), eight))
+    return b.add(b.add(acc, even), pair_products(e, right(x, eight), b.ashr(w, eight)))
+
+
+_ADD_FOURS = {"vpdpbusd": _vpdpbusd, "sdot": _sdot, "psignb": _psignb, "pmaddwd": _pmaddwd}
+
+
+def _smull(e: Emitter, x: Value, w: Value) -> Value:
+    return e.call("llvm.aarch64.neon.smull.v8i16", vector(i16, 8), x, w)
+
+
+def _add_pairs_neon(e: Emitter, acc: Value, words: Value) -> Value:
+    pairs = e.call("llvm.aarch64.neon.saddlp.v4i32.v8i16", acc.type, words)
+    return e.builder.add(acc, pairs)
+
+
+def _add_halves(e: Emitter, acc: Value, x: Sequence[Value], w: Sequence[Value]) -> Value:
+    """Products of all x and w lane by lane in 16 bits, then those of neighbours."""
+    products = _smull(e, x[0], w[0])
+    for each_x, each_w in zip(x[1:], w[1:], strict=True):
+        products = e.builder.add(products, _smull(e, each_x, each_w))
+    return _add_pairs_neon(e, acc, products)
+
+
+def _add_fours_neon(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """Neighbours' products are added in 16 bits: no w is -128."""
+    low, high = (_smull(e, *sides) for sides in zip(halves_of(e, x), halves_of(e, w), strict=True))
+    pairs = e.call("llvm.aarch64.neon.addp.v8i16", low.type, low, high)
+    return _add_pairs_neon(e, acc, pairs)
+
+
+def add_unsigned_fours(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """acc plus the sums of each four products of unsigned x and signed w, of any values."""
+    dot, lanes = target().traits.dot, acc.type.count
+    most = {"vnni512": 16, "vnni256": 8}.get(dot, 8 if target().avx2 else 4)
+    if lanes > most:
+        parts = zip(*(halves_of(e, v) for v in (acc, x, w)), strict=True)
+        return joined(e, [add_unsigned_fours(e, *part) for part in parts])
+    if dot in ("vnni256", "vnni512"):
+        return _vpdpbusd(e, acc, x, w)
+    if dot in ("sdot", "smmla"):
+        # u = (u - 128) + 64 + 64
+        half = e.const(64, w.type)
+        flipped = e.builder.xor(x, e.const(128, x.type))
+        return _sdot(e, _sdot(e, _sdot(e, acc, flipped, w), half, w), half, w)
+    b, words = e.builder, vector(i16, 2 * lanes)
+    eight = e.const(8, words)
+    x, w = b.bitcast(x, words), b.bitcast(w, words)
+    even = b.and_(x, e.const(255, words)), b.ashr(b.shl(w, eight), eight)
+    odd = b.lshr(x, eight), b.ashr(w, eight)
+    return b.add(b.add(acc, pair_products(e, *even)), pair_products(e, *odd))
+
+
+def pair_products(e: Emitter, x: Value, w: Value) -> Value:
+    """Sums of neighbouring products of <2n x i16>, as <n x i32>."""
+    b, halves = e.builder, x.type.count
+    sums = vector(i32, halves // 2)
+    if not _is_arm() and halves // 2 in _PMADDWD and (halves == 8 or target().avx2):
+        return e.call(_PMADDWD[halves // 2], sums, x, w)
+    products = b.mul(b.sext(x, vector(i32, halves)), b.sext(w, vector(i32, halves)))
+    even = e.shuffle(products, products, list(range(0, halves, 2)))
+    odd = e.shuffle(products, products, list(range(1, halves, 2)))
+    return b.add(even, odd)
+
+
+def add_pair_products(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
+    """acc plus pair_products."""
+    if acc.type.count == 16 and target().vnni:
+        return e.call("llvm.x86.avx512.vpdpwssd.512", acc.type, acc, x, w)
+    return e.builder.add(acc, pair_products(e, x, w))
+
+
+def add_bytes(e: Emitter, acc: Value, x: Value) -> Value:
+    """acc plus the sums of each four bytes of the target's kind."""
+    b, sums, ones = e.builder, acc.type, e.const(1, x.type)
+    if target().vnni:
+        return _vpdpbusd(e, acc, x, ones)
+    if target().traits.dot in ("sdot", "smmla"):
+        if acc.type.count > 4:
+            parts = zip(*(halves_of(e, v) for v in (acc, x)), strict=True)
+            return joined(e, [add_bytes(e, *part) for part in parts])
+        return _sdot(e, acc, x, ones)
+    words = b.bitcast(x, sums)
+    for shift in (0, 8, 16, 24):
+        if target().traits.signed_x:
+            byte = b.ashr(b.shl(words, e.const(24 - shift, sums)), e.const(24, sums))
+        else:
+            byte = b.and_(b.lshr(words, e.const(shift, sums)), e.const(255, sums))
+        acc = b.add(acc, byte)
+    return acc
+
+
+def sums_of_8(e: Emitter, x: Value) -> Value:
+    """Sums of each 8 unsigned bytes as i64, on targets with AVX2."""
+    name = "llvm.x86.avx512.psad.bw.512" if target().avx512 else "llvm.x86.avx2.psad.bw"
+    return e.call(name, vector(i64, x.type.count // 8), x, constant(x.type, 0))
+
+
+# --- rounding and narrowing
+
+
+def round_even(e: Emitter, x: Value) -> Value:
+    """x <n x f32>, less than 2**31 in size, rounded to int32, ties to even."""
+    lanes = x.type.count
+    sums = vector(i32, lanes)
+    if _is_arm():
+        if lanes > 4:
+            return joined(e, [round_even(e, part) for part in halves_of(e, x)])
+        return e.call("llvm.aarch64.neon.fcvtns.v4i32.v4f32", sums, x)
+    if lanes == 16 and target().avx512:
+        zeros = e.const(0, sums)
+        name = "llvm.x86.avx512.mask.cvtps2dq.512"
+        return e.call(name, sums, x, zeros, _ALL_LANES, _CURRENT_ROUNDING)
+    if lanes == 8 and target().avx2:
+        return e.call("llvm.x86.avx.cvt.ps2dq.256", sums, x)
+    if lanes > 4:
+        return joined(e, [round_even(e, part) for part in halves_of(e, x)])
+    return e.call("llvm.x86.sse2.cvtps2dq", sums, x)
+
+
+def packed_words(e: Emitter, a: Value, b: Value) -> Value:
+    """Lanes of int32 saturated to int16: 128-bit lane L holds those of a's lane L, then of b's."""
+    words = vector(i16, 2 * a.type.count)
+    if _is_arm():
+        parts = [e.call("llvm.aarch64.neon.sqxtn.v4i16", vector(i16, 4), v) for v in (a, b)]
+        return joined(e, parts)
+    return e.call(_PACK_WORDS[words.count], words, a, b)
+
+
+def packed_bytes(e: Emitter, a: Value, b: Value, signed: bool = True) -> Value:
+    """Lanes of int16 saturated to int8, or (of 512 bits) uint8, in the order of packed_words."""
+    bytes_ = vector(i8, 2 * a.type.count)
+    if _is_arm():
+        parts = [e.call("llvm.aarch64.neon.sqxtn.v8i8", vector(i8, 8), v) for v in (a, b)]
+        return joined(e, parts)
+    name = _PACK_BYTES[bytes_.count] if signed else "llvm.x86.avx512.packuswb.512"
+    return e.call(name, bytes_, a, b)
+
+
+# --- tables and parts of floats, of AVX-512 alone
+
+
+def permuted_bytes(e: Emitter, low: Value, index: Value, high: Value) -> Value:
+    """Bytes of low and high, 64 each, by the lower 7 bits of each index (AVX512_VBMI)."""
+    return e.call("llvm.x86.avx512.vpermi2var.qi.512", index.type, low, index, high)
+
+
+def permuted_floats(e: Emitter, table: Sequence[float], index: Value) -> Value:
+    """Elements of a table of 16 by the lower 4 bits of each index."""
+    floats = vector(f32, 16)
+    return e.call("llvm.x86.avx512.permvar.sf.512", floats, constant(floats, list(table)), index)
+
+
+def scaled_by_power(e: Emitter, x: Value, exponent: Value) -> Value:
+    """x times two to the floor of the exponent, <16 x f32>."""
+    name = "llvm.x86.avx512.mask.scalef.ps.512"
+    return e.call(name, x.type, x, exponent, x, _ALL_LANES, _CURRENT_ROUNDING)
+
+
+def reciprocal_root_estimate(e: Emitter, x: Value) -> Value:
+    """1 / sqrt(x) to 14 bits, <16 x f32>; exact at 0 and infinity."""
+    return e.call("llvm.x86.avx512.rsqrt14.ps.512", x.type, x, x, _ALL_LANES)
+
+
+def exponent_of(e: Emitter, x: Value) -> Value:
+    """floor(log2(|x|)) of <16 x f32>; -infinity of 0."""
+    name = "llvm.x86.avx512.mask.getexp.ps.512"
+    return e.call(name, x.type, x, x, _ALL_LANES, _CURRENT_ROUNDING)
+
+
+def mantissa_of(e: Emitter, x: Value) -> Value:
+    """The mantissa of <16 x f32> in [3/4, 3/2), NaN of what is negative."""
+    name, interval = "llvm.x86.avx512.mask.getmant.ps.512", constant(i32, 0b1011)
+    return e.call(name, x.type, x, interval, x, _ALL_LANES, _CURRENT_ROUNDING)
+
+
+def pause(builder: Any) -> None:
+    """Tell the processor that this thread is spinning."""
+    name, operands = ("llvm.aarch64.hint", [1]) if _is_arm() else ("llvm.x86.sse2.pause", [])
+    values = [constant(i32, value) for value in operands]
+    kind = ir.FunctionType(ir.VoidType(), [value.type for value in values])
+    builder.call(builder.module.globals.get(name) or ir.Function(builder.module, kind, name), values)
