@@ -63,7 +63,7 @@ def test_every_case_passes(corpus: str, mode: str) -> None:
     assert right == count, printed
 
 
-@pytest.mark.parametrize("cpu", ["haswell", "x86-64"])
+@pytest.mark.parametrize("cpu", ["haswell", "x86-64", "x86-64-v3-vnni-evex"])
 def test_models_pass_on_other_processors(cpu: str) -> None:
     right, count = passed(replay("models", "default", cpu))
     assert right == count

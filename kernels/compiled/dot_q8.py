@@ -155,17 +155,19 @@ class Dot:
         """acc plus `count` fours of bytes of each row (from byte `at`) times as many steps of weights."""
         e, columns, out = self.e, self.form.columns, list(acc)
         places = range(0, 4 * self.tiling.step, 4 * columns)
-        fours = [self._fours(e.offset(row, at), count) for row in rows]
         together = count if self.form.halves else 1
+        # Fours that serve one group of weights need not wait in registers.
+        ahead = [self._fours(e.offset(row, at), count) for row in rows] if together < count else []
         for k in range(0, count, together):
             steps = range(k, k + together)
             weights = [
                 [e.load(w, vector(i8, 4 * columns), step * self.step_bytes + place) for step in steps]
                 for place in places
             ]
-            for m, x in enumerate(fours):
+            for m, row in enumerate(rows):
+                x = ahead[m][k : k + together] if ahead else self._fours(e.offset(row, at), count)
                 for j, weight in enumerate(weights, m * len(weights)):
-                    out[j] = add_products(e, self.form, out[j], x[k : k + together], weight)
+                    out[j] = add_products(e, self.form, out[j], x, weight)
         return out
 
     def _fours(self, place: Value, count: int) -> list[Value]:
