@@ -7,10 +7,12 @@ from numba import carray, njit
 
 from ..contraction.blocks import DEPTHWISE_Q8
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
+from .depthwise_direct_q8 import direct_columns
 from .depthwise_tile_q8 import any_taps, columns
 from .dot_q8 import QUANTIZATION_BYTES
 from .driver.kernel_source import KernelSources
 from .language.memory import int32_pointer, int64_pointer
+from .language.target import target
 from .run_copy import copy_run, fill_run, repeat_bytes
 
 kernels = KernelSources()
@@ -109,7 +111,8 @@ def add_any(name: str, rounding: int) -> None:
 
 def add_columns(name: str, size: int, stride: int, together: int, sets: int, rounding: int) -> None:
     """The kernel for square filters of one size and stride."""
-    rows_of_outputs = columns(size, size, stride, together, sets, rounding)
+    emitted = direct_columns if target().arch == "aarch64" else columns
+    rows_of_outputs = emitted(size, size, stride, together, sets, rounding)
     ROWS = size + together - 1
     TOGETHER = together
 

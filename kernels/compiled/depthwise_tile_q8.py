@@ -59,14 +59,14 @@ def interleaved(e: Emitter, taps: Sequence[Value]) -> list[Value]:
     ]
 
 
-def _block_at(e: Emitter, w: Value, block_bytes: Value, channel: Value) -> Value:
+def block_at(e: Emitter, w: Value, block_bytes: Value, channel: Value) -> Value:
     """Where the packed rows of the channels from `channel` on start."""
     b = e.builder
     block = e.offset(w, b.mul(b.lshr(channel, e.const(5)), block_bytes))
     return block if CHANNELS == BLOCK else e.offset(block, b.and_(channel, e.const(16)))
 
 
-class _Block:
+class Block:
     """A block's channels that are taken together: their packed taps, and what their sums become."""
 
     def __init__(
@@ -160,7 +160,7 @@ def any_taps(rounding: int) -> Any:
         flip = flip_bytes(e, output, _BYTES)
 
         def over_channels(c: Value, _: list[Value]) -> list[Value]:
-            block = _Block(e, rounding, _block_at(e, w, block_bytes, c), output, partial, quantization)
+            block = Block(e, rounding, block_at(e, w, block_bytes, c), output, partial, quantization)
             left = b.sub(channels, c)
 
             def over_outputs(ox: Value, _: list[Value]) -> list[Value]:
@@ -218,7 +218,7 @@ def columns(height: int, width: int, stride: int, together: int, sets: int, roun
         starts = [e.load(rows, i64, 8 * k) for k in range(row_count)]
 
         def over_channels(c: Value, _: list[Value]) -> list[Value]:
-            block = _Block(e, rounding, _block_at(e, w, block_bytes, c), output, partial)
+            block = Block(e, rounding, block_at(e, w, block_bytes, c), output, partial)
             left = b.sub(channels, c)
 
             def column(index: Value) -> list[list[Value]]:

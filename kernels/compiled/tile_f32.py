@@ -60,7 +60,7 @@ def panel_tiles() -> PanelTiles:
     if target().avx2:
         full = Tile((8, 8), (6, 4, 2, 1))
         return PanelTiles(full, full, full, Tile((8,), (12, 5, 2, 1)))
-    full = Tile((4, 4), (4, 2, 1))
+    full = Tile((4, 4), (8, 4, 2, 1) if target().traits.registers == 32 else (4, 2, 1))
     return PanelTiles(full, full, full, full)
 
 
@@ -75,9 +75,25 @@ def multiply_rows(
 ) -> list[Value]:
     """acc += rows [len(rows), depth] @ w [depth, columns]; w's rows lie row_bytes apart.
 
-    Unrolled where depth is a number.
+    Unrolled where depth is a number. Sums are added up in the depth's order.
     """
     b = e.builder
+
+    def four_steps(k: Value, acc: list[Value]) -> list[Value]:
+        """Four of each row are loaded together, and multiplied by lane."""
+        acc = list(acc)
+        k4 = b.mul(k, e.const(4))
+        fours = [e.load(e.offset(row, k4), vector(f32, 4)) for row in rows]
+        for lane in range(4):
+            at = e.offset(w, b.mul(b.add(k, e.const(lane)), row_bytes))
+            weights = [
+                e.load(at, type_, offset) for type_, offset in zip(tile.types, tile.offsets, strict=True)
+            ]
+            for m, four in enumerate(fours):
+                x = e.shuffle(four, four, [lane] * 4)
+                for j, weight in enumerate(weights, m * len(weights)):
+                    acc[j] = e.multiply_add(x, weight, acc[j])
+        return acc
 
     def step(k: Value, acc: list[Value]) -> list[Value]:
         acc = list(acc)
@@ -94,7 +110,10 @@ def multiply_rows(
         for k in range(depth):
             acc = step(e.const(k), acc)
         return acc
-    return e.loop(depth, acc, step)
+    if target().arch != "aarch64":
+        return e.loop(depth, acc, step)
+    whole = b.and_(depth, e.const(-4))
+    return e.loop(depth, e.loop(whole, acc, four_steps, step=4), step, start=whole)
 
 
 def store_tile(

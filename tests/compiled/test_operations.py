@@ -166,6 +166,17 @@ def test_forms_of_arm(made_for: Callable[[str], None], name: str, words: str) ->
     assert {word for word in words.split() if not re.search(rf"\t{word}2?\s", text)} == set()
 
 
+def test_products_of_two_taps_stay_in_words(made_for: Callable[[str], None]) -> None:
+    def emit(e: Emitter, x: Any, w: Any, _: Any, __: Any, ___: Any, out: Any) -> None:
+        sides = [[e.load(p, vector(i8, 8), at) for at in (0, 8)] for p in (x, w)]
+        e.store(o.products_in_words(e, *sides), out)
+
+    made_for("aarch64-dotprod")
+    parsed, processor = compiled(emit)
+    text = processor.emit_assembly(parsed)
+    assert len(re.findall(r"\tsm(ull|lal)\s", text)) == 2 and "sdot" not in text
+
+
 def test_sdot_takes_lanes_of_a_row(made_for: Callable[[str], None]) -> None:
     """Four steps of a row are loaded once, without a copy for each."""
 

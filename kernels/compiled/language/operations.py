@@ -122,10 +122,15 @@ def _add_pairs_neon(e: Emitter, acc: Value, words: Value) -> Value:
 
 def _add_halves(e: Emitter, acc: Value, x: Sequence[Value], w: Sequence[Value]) -> Value:
     """Products of all x and w lane by lane in 16 bits, then those of neighbours."""
+    return _add_pairs_neon(e, acc, products_in_words(e, x, w))
+
+
+def products_in_words(e: Emitter, x: Sequence[Value], w: Sequence[Value]) -> Value:
+    """Sums of one or two products of signed bytes, <8 x i8>, as int16; of two, no w is -128 (ARM)."""
     products = _smull(e, x[0], w[0])
     for each_x, each_w in zip(x[1:], w[1:], strict=True):
         products = e.builder.add(products, _smull(e, each_x, each_w))
-    return _add_pairs_neon(e, acc, products)
+    return products
 
 
 def _add_fours_neon(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
@@ -178,22 +183,23 @@ def add_pair_products(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
 
 def add_bytes(e: Emitter, acc: Value, x: Value) -> Value:
     """acc plus the sums of each four bytes of the target's kind."""
-    b, sums, ones = e.builder, acc.type, e.const(1, x.type)
+    dot, ones = target().traits.dot, e.const(1, x.type)
     if target().vnni:
         return _vpdpbusd(e, acc, x, ones)
-    if target().traits.dot in ("sdot", "smmla"):
-        if acc.type.count > 4:
-            parts = zip(*(halves_of(e, v) for v in (acc, x)), strict=True)
-            return joined(e, [add_bytes(e, *part) for part in parts])
+    if acc.type.count > (8 if target().avx2 else 4):
+        parts = zip(*(halves_of(e, v) for v in (acc, x)), strict=True)
+        return joined(e, [add_bytes(e, *part) for part in parts])
+    if dot == "vnni256":
+        return _vpdpbusd(e, acc, x, ones)
+    if dot in ("sdot", "smmla"):
         return _sdot(e, acc, x, ones)
-    words = b.bitcast(x, sums)
-    for shift in (0, 8, 16, 24):
-        if target().traits.signed_x:
-            byte = b.ashr(b.shl(words, e.const(24 - shift, sums)), e.const(24, sums))
-        else:
-            byte = b.and_(b.lshr(words, e.const(shift, sums)), e.const(255, sums))
-        acc = b.add(acc, byte)
-    return acc
+    words = vector(i16, 2 * acc.type.count)
+    if _is_arm():
+        return _add_pairs_neon(e, acc, e.call("llvm.aarch64.neon.saddlp.v8i16.v16i8", words, x))
+    if target().traits.signed_x:
+        pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, _opaque(e, ones), x)
+        return e.builder.add(acc, pair_products(e, pairs, _opaque(e, e.const(1, words))))
+    return _pmaddwd(e, acc, x, ones)
 
 
 def sums_of_8(e: Emitter, x: Value) -> Value:
