@@ -31,7 +31,13 @@ if TYPE_CHECKING:
 @click.option(
     "--config", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="A RewriterConfig."
 )
-@click.option("--set", "settings", metavar="FIELD=VALUE", multiple=True, help="One field, as remapping=off.")
+@click.option(
+    "--set",
+    "settings",
+    metavar="FIELD=VALUE",
+    multiple=True,
+    help="One field: remapping=off, stages.convert_pow=off.",
+)
 @click.option("--optimizers", metavar="NAMES", help="These alone, in this order.")
 @click.option("--aggressive", is_flag=True, help="AGGRESSIVE for those that know such a level.")
 @click.option(
@@ -119,7 +125,11 @@ def _config(options: dict[str, Any]) -> OptimizerConfig:
             name, equals, value = setting.partition("=")
             if not equals:
                 raise click.UsageError(f"--set: must be FIELD=VALUE, got {setting!r}")
-            fields[name] = _value(value)
+            group, dot, stage = name.partition(".")
+            if dot and group == "stages":
+                fields.setdefault("stages", {})[stage] = _value(value)
+            else:
+                fields[name] = _value(value)
         OptimizerConfig.from_options(fields)
         given = {
             "optimizers": _names(options["optimizers"]) or None,

@@ -246,7 +246,9 @@ def _coerced(kind: object, value: Any) -> object:
             raise ValueError(f"must be a list, got {value!r}")
         return tuple(value)
     if name.startswith("Mapping"):
-        return {str(key): bool(on) for key, on in dict(value).items()}
+        if not isinstance(value, Mapping) or any(on not in (0, 1) for on in value.values()):
+            raise ValueError(f"must be a dictionary of rules' names with True or False, got {value!r}")
+        return {str(key): bool(on) for key, on in value.items()}
     return value
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from difflib import get_close_matches
 
 from ...lite.errors import UnsupportedError
 from ..ir.module import Function
@@ -14,7 +15,7 @@ from .finish import drop_unreachable, finish, reachable_functions
 from .item import GrapplerItem
 from .passes import Pass, PassRunner
 from .register import OPTIMIZERS, Optimizer, optimizer
-from .result import SKIPPED, OptimizationResult, PassRecord
+from .result import SKIPPED, TIME_OVER, OptimizationResult, PassRecord
 from .toggle import NumIterations, Toggle
 
 # Graphs of fewer nodes are left as they are, unless the config says otherwise.
@@ -74,6 +75,11 @@ class MetaOptimizer:
         finally:
             for each in external:
                 each.close()
+        late = [each.optimizer for each in result.passes if each.reason == TIME_OVER]
+        if late:
+            limit = chosen.config.meta_optimizer_timeout_ms
+            over = f"meta_optimizer_timeout_ms: {limit} ms were over before {late[0]}"
+            result.warnings.append(f"{over}; passes left out: {len(late)}")
         result.module = item.module
         return result
 
@@ -179,7 +185,7 @@ def _default_passes(config: OptimizerConfig) -> list[Pass]:
 
 
 def _check_settings(config: OptimizerConfig) -> None:
-    """UnsupportedError for settings that nothing would follow."""
+    """UnsupportedError for settings that nothing would follow, ValueError for stages that are none."""
     refused: tuple[tuple[str, Callable[[OptimizerConfig], bool]], ...] = (
         (
             "experimental_conditional_code_motion",
@@ -193,3 +199,12 @@ def _check_settings(config: OptimizerConfig) -> None:
     for name, is_set in refused:
         if is_set(config):
             raise UnsupportedError(f"{name}: is not built; leave it at its default")
+    if config.stages:
+        # Imported for those that name some.
+        from .rule_table import all_rules
+
+        known = {rule.name for rule in all_rules()}
+        unknown = sorted(set(config.stages) - known)
+        if unknown:
+            near = ", ".join(get_close_matches(unknown[0], known)) or "numlite optimize --list names them"
+            raise ValueError(f"stages: there is no {unknown[0]!r}: {near}")

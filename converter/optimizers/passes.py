@@ -17,7 +17,7 @@ from .external import ExternalOptimizer, GraphCheck, checked_module
 from .finish import settle_names
 from .item import GrapplerItem
 from .register import Optimizer
-from .result import CHANGED, FAILED, SKIPPED, OptimizationResult, PassRecord
+from .result import CHANGED, FAILED, SKIPPED, TIME_OVER, OptimizationResult, PassRecord
 from .toggle import Toggle
 from .turn import Inferred, Turn
 
@@ -90,7 +90,7 @@ class PassRunner:
         record = PassRecord(each.name, iteration, item.function)
         self.result.passes.append(record)
         if self.deadline is not None and time.monotonic() > self.deadline:
-            record.status, record.reason = SKIPPED, "the time was over"
+            record.status, record.reason = SKIPPED, TIME_OVER
             return False
         state.keep()
         record.nodes_before, record.edges_before = _size(item.body.body)

@@ -10,6 +10,8 @@ from ..ir.export_graph import export_graph_def
 from ..ir.module import Module
 
 CHANGED, DID_NOTHING, FAILED, SKIPPED = "changed", "did nothing", "failed", "skipped"
+# Why a pass behind the deadline was skipped.
+TIME_OVER = "the time was over"
 
 
 @dataclass

@@ -43,6 +43,11 @@ def rules_of(optimizer: Optimizer) -> Sequence[Rule[Any]]:
     return _RULES.get(optimizer.name, ())
 
 
+def all_rules() -> list[Rule[Any]]:
+    """The rules of all optimizers."""
+    return [rule for optimizer in OPTIMIZERS for rule in rules_of(optimizer)]
+
+
 def table() -> str:
     """Optimizers and rules as Markdown: names, what they look for and make, what they need, whether bits
     stay.

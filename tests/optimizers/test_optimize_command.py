@@ -6,6 +6,7 @@ import pytest
 from numlite.cli.main import cli, run_command
 from numlite.converter.ir import read_graph
 
+from .c_plugins import compiled
 from .optimized import Net
 
 
@@ -42,6 +43,7 @@ def test_it_writes_by_suffix(graph: Path, tmp_path: Path, suffix: str) -> None:
         ["--aggressive", "--target", "numlite"],
         ["--iterations", "1", "--timeout-ms", "100000", "--min-graph-nodes", "-1"],
         ["--device", "/CPU:0"],
+        ["--set", "stages.remove_involution=off", "--set", "stages.convert_pow=off"],
     ],
     ids=" ".join,
 )
@@ -109,6 +111,11 @@ def test_the_list_names_optimizers_and_rules(capsys: pytest.CaptureFixture[str])
             "experimental_conditional_code_motion: is not built",
         ),
         (["--fetches", "y0", "--set", "no_such=on"], "keys must be of"),
+        (["--fetches", "y0", "--set", "stages.convert_po=off"], "no 'convert_po': convert_pow"),
+        (["--fetches", "y0", "--set", "stages.no_such=off"], "no 'no_such': numlite optimize --list names"),
+        (["--fetches", "y0", "--set", "stages=off"], "stages: must be a dictionary of rules' names"),
+        (["--fetches", "y0", "--plugin", "no_such.so"], "no_such.so': the file must be readable"),
+        (["--fetches", "y0", "--plugin", "no_such.py"], "no_such.py"),
         (["--fetches", "y0", "--set", "remapping=often"], "remapping: toggle: must be one of"),
         (["--fetches", "y0", "--set", "remapping"], "--set: must be FIELD=VALUE"),
         (["--fetches", "y0", "--device", "here"], "--device: must name a type"),
@@ -122,3 +129,36 @@ def test_what_is_wrong_is_one_line(
 ) -> None:
     assert run(graph, *options) != 0
     assert message in capsys.readouterr().err
+
+
+def test_a_plugin_that_is_no_library_is_one_line(
+    graph: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "text.so"
+    path.write_text("hello")
+    assert run(graph, "--fetches", "y0", "--plugin", path) != 0
+    assert "must be a shared library (ELF), got b'hell'" in one_line(capsys)
+
+
+def test_a_plugin_that_lacks_a_symbol_is_one_line(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its C++ classes of TensorFlow are named, and none of it has run."""
+    path = compiled("kernels", "foreign", "-DFOREIGN")
+    assert run(graph, "--fetches", "y0", "--plugin", path) != 0
+    assert "_ZN10tensorflow8GraphDefC1Ev" in one_line(capsys)
+
+
+def test_a_time_that_is_over_is_one_line(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    passed = iter(range(1 << 20))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("numlite.converter.optimizers.passes.time.monotonic", lambda: next(passed))
+        assert run(graph, "--fetches", "y0", "--timeout-ms", "1") == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")]
+    assert lines == [
+        "warning: meta_optimizer_timeout_ms: 1 ms were over before pruning; passes left out: 12",
+    ]
+
+
+def one_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The only line of stderr."""
+    [line] = capsys.readouterr().err.splitlines()
+    return line

@@ -9,14 +9,15 @@ from .optimized import Net, check, ops, optimized
 CPU, GPU = "/device:CPU:0", "/device:GPU:0"
 
 
-def conv(net: Net) -> str:
-    weights = net.c(np.arange(36).reshape(3, 3, 2, 2) / 18 - 1)
+def conv(net: Net, channels: int = 2) -> str:
+    weights = net.c(np.arange(18 * channels).reshape(3, 3, 2, channels) / (9 * channels) - 1)
     strides = AttrValue(list=AttrValue.ListValue(i=[1, 1, 1, 1]))
     return net.op("Conv2D", net.x(1, 4, 4, 2), weights, strides=strides, padding="SAME")
 
 
-def norm(net: Net, x: str) -> str:
-    parts = [net.c(values) for values in ([1.5, 2], [0.5, -1], [0.25, 0.5], [1, 2])]
+def norm(net: Net, x: str, channels: int = 2) -> str:
+    pairs = ([1.5, 2], [0.5, -1], [0.25, 0.5], [1, 2])
+    parts = [net.c(np.resize(values, channels)) for values in pairs]
     return net.op("FusedBatchNormV3", x, *parts, is_training=False, epsilon=0.001, U=AttrValue(type=1))
 
 
@@ -52,16 +53,18 @@ def test_graphs_of_public_ops_have_no_private_ones() -> None:
 
 
 @pytest.mark.parametrize(
-    ("device", "relu", "expected"),
+    ("device", "relu", "channels", "expected"),
     [
-        (CPU, True, {"_FusedConv2D": 1, "Const": 5}),
-        ("", True, {"Conv2D": 1, "_FusedBatchNormEx": 1, "Const": 5}),
-        ("", False, {"Conv2D": 1, "Const": 6, "Add": 2, "Mul": 3, "Rsqrt": 1, "Sub": 1}),
+        (CPU, True, 2, {"_FusedConv2D": 1, "Const": 5}),
+        ("", True, 4, {"Conv2D": 1, "_FusedBatchNormEx": 1, "Const": 5}),
+        # TensorFlow does not import such a norm with another number of channels.
+        ("", True, 2, {"Conv2D": 1, "Relu": 1, "Const": 6, "Add": 2, "Mul": 3, "Rsqrt": 1, "Sub": 1}),
+        ("", False, 2, {"Conv2D": 1, "Const": 6, "Add": 2, "Mul": 3, "Rsqrt": 1, "Sub": 1}),
     ],
 )
-def test_batch_norms(device: str, relu: bool, expected: dict[str, int]) -> None:
+def test_batch_norms(device: str, relu: bool, channels: int, expected: dict[str, int]) -> None:
     net = Net()
-    value = norm(net, conv(net))
+    value = norm(net, conv(net, channels), channels)
     check(placed(net.out(net.op("Relu", value) if relu else value), device), expected, "remap")
 
 

@@ -9,7 +9,7 @@ from ...ir.attributes import Attributes
 from ...ir.node import Node, Value
 from ...ir.types import ElementType, TensorType
 from ...transforms.node_rewriter import data_type
-from ...transforms.remapping.batch_norm import with_relu
+from ...transforms.remapping.batch_norm import has_channels_by_four, with_relu
 from ...transforms.remapping.fused_node import device_of, element, known_attributes, only_use, source
 from ..arithmetic.nodes import number, shape
 from ..rewriter import OptimizingRewriter
@@ -65,7 +65,7 @@ def fuse_norm_without_device(rewriter: OptimizingRewriter, node: Node) -> bool:
         return False
     if element(norm.operands[0]) not in ("f32", "bf16") or rewriter.is_named(norm):
         return False
-    if norm.attributes.get("data_format", b"NHWC") != b"NHWC":
+    if norm.attributes.get("data_format", b"NHWC") != b"NHWC" or not has_channels_by_four(norm):
         return False
     return with_relu(rewriter, node, norm, None, None)
 

@@ -9,7 +9,7 @@ from ...ir.attributes import Attributes
 from ...ir.node import Node, Value
 from ...transforms.folding.tensors import known_array, known_integers
 from ...transforms.node_rewriter import data_type, rank_of
-from ...transforms.remapping.batch_norm import with_relu
+from ...transforms.remapping.batch_norm import has_channels_by_four, with_relu
 from ...transforms.remapping.fused_node import device_of, element, known_attributes, only_use, source
 from ..arithmetic.nodes import INTEGERS, become, inner, number, shape
 from ..rewriter import OptimizingRewriter
@@ -151,7 +151,7 @@ def fuse_norm_in_training(rewriter: OptimizingRewriter, node: Node) -> bool:
         return False
     if not is_on_cpu(node, norm.operands[0]) or norm.attributes.get("data_format", b"NHWC") != b"NHWC":
         return False
-    return with_relu(rewriter, node, norm, None, None)
+    return has_channels_by_four(norm) and with_relu(rewriter, node, norm, None, None)
 
 
 @rule(*_ADDS, needs=(*_ONEDNN, "shapes"), keeps_bits=False, source=_SOURCE)

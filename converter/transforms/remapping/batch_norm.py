@@ -42,6 +42,11 @@ def _fits(node: Node, norm: Node, add: Node | None, onednn: bool) -> bool:
         return False
     if norm.attributes.get("data_format", b"NHWC") != b"NHWC":
         return False
+    return has_channels_by_four(norm)
+
+
+def has_channels_by_four(norm: Node) -> bool:
+    """Whether TensorFlow imports the norm as _FusedBatchNormEx, as far as its channels are known."""
     type = norm.operands[0].type
     return not isinstance(type, TensorType) or not type.shape or type.shape[-1] < 0 or type.shape[-1] % 4 == 0
 
