@@ -9,9 +9,11 @@ from ..transforms.purity import is_pure
 from .constant_controls import drop_needless_controls, drop_unused_constant
 from .simplification import reduction_of_one, reshape_to_itself
 from .turn import Turn
+from .variable_updates import needless_update
 
+_READS = frozenset(("Exit", "ReadVariableOp", "VarIsInitializedOp"))
 CLEANING = (drop_needless_controls, drop_unused_constant)
-FOLDING = (*RULES, reduction_of_one, reshape_to_itself)
+FOLDING = (*RULES, reduction_of_one, reshape_to_itself, needless_update)
 
 
 def fold(turn: Turn) -> None:
@@ -26,5 +28,5 @@ def fold(turn: Turn) -> None:
 
 
 def _may_go(node: Node) -> bool:
-    """Whether a node that nothing uses is as good as not there; of a loop's results that is plain, too."""
-    return node.op == "Exit" or is_pure(node)
+    """Whether a node that nothing uses is as good as not there, as a loop's result or a read is, too."""
+    return node.op in _READS or is_pure(node)

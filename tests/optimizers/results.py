@@ -22,7 +22,8 @@ from numlite.converter.optimizers.register import OPTIMIZERS
 from ..tensorflow_replays import Outcome, Replay, graph_replays, saved_model_replays
 
 TARGETS = ("numlite", "portable")
-LISTS = ("default", "aggressive", *(each.name for each in OPTIMIZERS))
+# auto_parallel needs to be told how many replicas, and is for graphs that train.
+LISTS = ("default", "aggressive", *(each.name for each in OPTIMIZERS if each.name != "autoparallel"))
 
 
 def config_of(name: str, target: str) -> OptimizerConfig:

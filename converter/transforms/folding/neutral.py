@@ -43,28 +43,28 @@ def neutral_element(rewriter: NodeRewriter, node: Node) -> bool:
     shape = shape_of(node.results[0])
     operation = _OPERATIONS[node.op]
 
-    def is_all(place: int, number: int) -> bool:
-        return _all(node.operands[place], number)
+    def is_of(place: int, number: int) -> bool:
+        return is_all(node.operands[place], number)
 
-    settles = settling_operand(operation, is_all) is not None
+    settles = settling_operand(operation, is_of) is not None
     if shape is not None and settles and not (rewriter.keeps_nan and _has_nan(node)):
         return _become(rewriter, node, 0)
     if node.op in _MATMUL or node.op == "MulNoNan":
         return False
-    place = neutral_operand(operation, is_all)
+    place = neutral_operand(operation, is_of)
     if place is not None:
         return _pass_on(rewriter, node, place, shape)
     unary = {"subtract": ("Neg", 0), "divide": ("Reciprocal", 1)}.get(operation)
     if unary is None or node.op == "Xdivy" or not _same_shape(node.operands[1], node.results[0]):
         return False
-    return _all(node.operands[0], unary[1]) and _become_unary(rewriter, node, unary[0])
+    return is_all(node.operands[0], unary[1]) and _become_unary(rewriter, node, unary[0])
 
 
 def _has_nan(node: Node) -> bool:
     return node.op != "MulNoNan" and data_type(node.results[0].type).name in _WITH_NAN
 
 
-def _all(value: Value, number: int) -> bool:
+def is_all(value: Value, number: int) -> bool:
     """Whether all elements of a constant are the number."""
     dense = constant_of(value)
     if dense is None or isinstance(dense.elements, tuple) or not dense.elements:
