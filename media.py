@@ -71,13 +71,14 @@ def _decoded(source: bytes | Path, mode: str, height: int, width: int) -> np.nda
         raise UnsupportedError("pictures need Pillow: pip install numlite[images]") from error
     try:
         with Image.open(io.BytesIO(source) if isinstance(source, bytes) else source) as image:
-            turned = ImageOps.exif_transpose(image).convert(mode)
+            ImageOps.exif_transpose(image, in_place=True)
+            turned = image if image.mode == mode else image.convert(mode)
             size = (width if width > 0 else turned.width, height if height > 0 else turned.height)
             if turned.size != size:
                 turned = turned.resize(size, Image.Resampling.BILINEAR)
+            pixels = np.asarray(turned)
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
         raise ModelError(f"not a picture that Pillow reads: {error}") from error
-    pixels = np.asarray(turned)
     return pixels.reshape(*pixels.shape[:2], -1)
 
 

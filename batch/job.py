@@ -75,7 +75,7 @@ class Job:
         else:
             table = self._results(_predictors.setdefault(self.digest, self.predictor), part)
             temporary = path.with_name(f".{path.name}.{os.getpid()}")
-            pq.write_table(table, temporary)
+            pq.write_table(table, temporary, use_dictionary=_repeating(table.schema))
             os.replace(temporary, path)
             errors = table.column(ERROR)
         return PartResult(part.number, part.rows, pc.sum(pc.is_valid(errors)).as_py() or 0)
@@ -93,6 +93,20 @@ class Job:
 
     def _path(self, part: Part) -> Path:
         return self.folder / f"part-{part.number:06}.parquet"
+
+
+def _repeating(schema: pyarrow.Schema) -> list[str]:
+    """The columns that a dictionary may make smaller, as parquet names them: not those of floats."""
+    import pyarrow as pa
+
+    found = []
+    for field in schema:
+        path, kind = field.name, field.type
+        while pa.types.is_list(kind):
+            path, kind = f"{path}.list.element", kind.value_type
+        if not pa.types.is_floating(kind):
+            found.append(path)
+    return found
 
 
 def _described(part: Part) -> list[Any]:

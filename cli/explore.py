@@ -152,7 +152,7 @@ def _side(path: Path, tags: str | None, signature: str | None, runs: Runs | None
         if _is_tflite(path):
             return tflite_side(str(path), runs)
         split = None if tags is None else [tag.strip() for tag in tags.split(",") if tag.strip()]
-        return graph_side(path, split, signature)
+        return graph_side(path, split, signature, runs)
     except ModelError as error:
         raise click.ClickException(f"{path}: {error}") from error
 

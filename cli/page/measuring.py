@@ -91,13 +91,18 @@ def seen_ranges(interpreter: Interpreter, tensors: Sequence[int]) -> list[tuple[
             value = np.asarray(interpreter.get_tensor(t))
         except (ValueError, RuntimeError):  # it has none
             continue
-        if value.dtype.kind not in "fiu" or not value.size:
-            continue
         quantization = tensor.quantization
         if quantization is not None:
             scales, points = quantization.scales, quantization.zero_points
             value = reals(value, scales, points, quantization.quantized_dimension)
-        low, high = float(np.min(value)), float(np.max(value))
-        if math.isfinite(low) and math.isfinite(high):
-            found.append((t, low, high))
+        if (ends := ends_of(value)) is not None:
+            found.append((t, *ends))
     return found
+
+
+def ends_of(value: np.ndarray) -> tuple[float, float] | None:
+    """The least and the greatest number; None where there is none, or one is not finite."""
+    if value.dtype.kind not in "fiu" or not value.size:
+        return None
+    low, high = float(np.min(value)), float(np.max(value))
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None

@@ -65,7 +65,8 @@ function colourings(page) {
   if (page.sides.some((side) => side.measured && side.measured.arena)) found.push({
     name: "memory",
     of: (side, g, box) => {
-      const sizes = measuredOf(side, g) && page.bytesByNode(side);
+      const measured = measuredOf(side, g);
+      const sizes = measured && measured.arena && page.bytesByNode(side);
       const bytes = sizes && box.node >= 0 ? sizes.get(box.node) : undefined;
       if (bytes === undefined) return { color: WITHOUT };
       return { color: d3.interpolateBlues(Math.sqrt(bytes / d3.max(sizes.values())) * 0.65), badge: bytesText(bytes) };

@@ -8,6 +8,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
+import click
 import numpy as np
 
 from ...lite.errors import ModelError
@@ -106,11 +107,15 @@ def _measure(path: str, side: Side, runs: Runs) -> None:
     side.measured.seen = seen_ranges(keeping, sorted(tensors.union(side.graphs[0].inputs)))
 
 
-def graph_side(path: Path, tags: list[str] | None, signature: str | None) -> Side:
-    """A GraphDef, a graph's text or a SavedModel, of which a signature is frozen where one can be chosen."""
+def graph_side(path: Path, tags: list[str] | None, signature: str | None, runs: Runs | None) -> Side:
+    """A GraphDef, a graph's text or a SavedModel, of which a signature is frozen where one can be chosen.
+
+    Run by the kernels in NumPy unless runs is None; a graph that cannot run has a note that says why.
+    """
     from ...converter.source_file import FileKind, file_kind
     from ...converter.tfg.shape_inference import infer_shapes
     from ..graph_source import load
+    from .graph_runs import measured_graph
     from .tensorflow_graphs import graphs_of as tensorflow_graphs
 
     kind = file_kind(path)
@@ -128,6 +133,13 @@ def graph_side(path: Path, tags: list[str] | None, signature: str | None) -> Sid
     side = Side(label_of(path), kind.value, facts, tensorflow_graphs(module), notes=notes)
     if not side.graphs:
         raise ModelError(f"{path}: a page must have a graph to show, got none")
+    if runs is not None and module.graph is not None:
+        try:
+            side.measured = measured_graph(
+                module, module.graph, side.graphs[0], runs.sources, runs.seed, runs.count
+            )
+        except (ValueError, RuntimeError, click.ClickException) as error:
+            side.notes.append(f"not run: {shown(' '.join(str(error).split()))}")
     return side
 
 

@@ -30,7 +30,10 @@ function rangeRows(side) {
 }
 
 function ranges(panel, page, number, side, rows) {
-  const width = Math.max(760, Math.min(1300, page.width() - 84)), left = 330, right = 190;
+  const width = Math.max(760, Math.min(1500, page.width() - 84)), right = 190, letter = 6.4;
+  const label = ({ op, tensor }) => `${op} · ${tensor.name}`;
+  // Names get what they need, up to nearly half of the picture.
+  const left = Math.min(Math.max(200, 26 + letter * d3.max(rows, (row) => label(row).length)), 0.45 * width);
   const most = d3.max(rows, ({ range, seen }) => d3.max([...(range || []), ...(seen || [])].filter(Number.isFinite), Math.abs)) || 1;
   const x = d3.scaleSymlog([-most, most], [left, width - right]).constant(Math.max(most / 500, 1e-9));
   const svg = panel.append("svg").attr("class", "chart ranges").attr("width", width).attr("height", rows.length * ROW + 40);
@@ -39,7 +42,7 @@ function ranges(panel, page, number, side, rows) {
   const lines = svg.selectAll("g.row").data(rows).join("g").attr("class", "row acts").attr("transform", (_, i) => `translate(0,${26 + i * ROW})`)
     .on("click", (_, row) => page.chooseNode(number, row.g, row.n, true));
   lines.append("rect").attr("class", "hover").attr("width", width).attr("height", ROW);
-  lines.append("text").attr("x", left - 10).attr("y", 13).attr("text-anchor", "end").text((row) => middle(`${row.op} · ${row.tensor.name}`, 46));
+  lines.append("text").attr("x", left - 10).attr("y", 13).attr("text-anchor", "end").text((row) => middle(label(row), Math.floor((left - 16) / letter)));
   const bar = (kind, of, inset) => lines.filter(of).append("rect").attr("class", kind).attr("y", inset).attr("height", ROW - 2 * inset).attr("rx", 2)
     .attr("x", (row) => x(Math.max(-most, of(row)[0]))).attr("width", (row) => Math.max(1.5, x(of(row)[1]) - x(of(row)[0])));
   bar("range", (row) => row.range, 2);

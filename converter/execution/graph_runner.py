@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.fallback.attributes import FunctionName
-from ...kernels.fallback.environment import Environment, ResourceManager
+from ...kernels.fallback.environment import Environment, ResourceManager, Watch
 from ...kernels.fallback.file_access import FileAccess
 from ...kernels.fallback.kernel import checked_shape
 from ...kernels.fallback.register import fallback_kernels
@@ -97,11 +97,13 @@ class GraphRunner:
         fetches: Sequence[str] = (),
         targets: Sequence[str] = (),
         timeout_s: float | None = None,
+        watch: Watch | None = None,
     ) -> list[np.ndarray]:
         """Values of the fetches, when outputs of nodes are what feeds gives for them.
 
         Names are those of a SavedModel's signature, or "node" and "node:1"; targets are nodes that run
-        for their effect. Strings are bytes in object arrays; values of rank 0 are NumPy scalars.
+        for their effect. watch is called after each node of the graph that runs (not of its functions).
+        Strings are bytes in object arrays; values of rank 0 are NumPy scalars.
         Raises UnsupportedError that names every
         op without a kernel, ModelError for a graph that makes no sense, and OpError
         (kernels.fallback.status) where a kernel fails; all name the node. So do CancelledError after
@@ -116,7 +118,7 @@ class GraphRunner:
         places = tuple(self._body.endpoint(name.removeprefix("^")).node for name in targets)
         with self._stoppable(timeout_s):
             self._initialize()
-            flows, arrays = self._run(given, results, places)
+            flows, arrays = self._run(given, results, places, watch)
         return [_result(flow, name, arrays) for flow, name in zip(flows, fetches, strict=True)]
 
     def cancel(self) -> None:
@@ -165,7 +167,11 @@ class GraphRunner:
                 raise
 
     def _run(
-        self, given: Mapping[Endpoint, object], results: tuple[Endpoint, ...], targets: tuple[int, ...]
+        self,
+        given: Mapping[Endpoint, object],
+        results: tuple[Endpoint, ...],
+        targets: tuple[int, ...],
+        watch: Watch | None = None,
     ) -> tuple[list[Flow], list[np.ndarray]]:
         """The results, and what was fed."""
         plan = self._plan(tuple(given), results, targets)
@@ -173,7 +179,9 @@ class GraphRunner:
             fed_array(self._body.nodes[endpoint.node], endpoint.port, value, self._library)
             for endpoint, value in given.items()
         ]
-        return _flows(plan, arrays, self._environment(0)), arrays
+        environment = self._environment(0)
+        environment.watch = watch
+        return _flows(plan, arrays, environment), arrays
 
     def _plan(
         self, given: tuple[Endpoint, ...], results: tuple[Endpoint, ...], targets: tuple[int, ...]

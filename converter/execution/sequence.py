@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from time import perf_counter_ns
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +66,12 @@ def run_step(step: Step, inputs: list[Flow], environment: Environment) -> Sequen
             arrays[place] = dereferenced(arrays[place])
         operation = step.operation
         free = forwardable(arrays) if operation.takes_memory else NONE
-        return operation.compute(arrays, environment, free)
+        if environment.watch is None:
+            return operation.compute(arrays, environment, free)
+        begun = perf_counter_ns()
+        outputs = operation.compute(arrays, environment, free)
+        environment.watch(step.node.name, perf_counter_ns() - begun, outputs)
+        return outputs
     except (InvokeError, ModelError, UnsupportedError, CancelledError, TimedOutError) as error:
         raise type(error)(f"{step.node}: {error}") from error
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .file_access import FileAccess
 
 CallFunction = Callable[[FunctionName, Sequence[np.ndarray]], list[np.ndarray]]
+Watch = Callable[[str, int, Sequence[object]], None]
 T = TypeVar("T")
 
 
@@ -55,8 +56,10 @@ class Environment:
     """Resources, the way to call functions of the graph's library, and files.
 
     call_function takes the function's data inputs and returns its data results. check raises an error when
-    the run is to stop; loops call it.
+    the run is to stop; loops call it. watch is told of each node that has run: name, nanoseconds, outputs.
     """
+
+    watch: Watch | None = None
 
     def __init__(
         self,

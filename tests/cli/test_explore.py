@@ -146,7 +146,22 @@ def test_graphs_and_functions(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert main["nodes"][2]["calls"] == [["f", 1]] and main["boxes"][1]["lines"] == ["?x4", "2"]
     assert main["boxes"][0]["lines"] == ["x", "f32 ?x4"]
     assert [box["title"] for box in half["boxes"]] == ["input", "Neg", "return"]
-    assert side["measured"] is None
+    np.save(tmp_path / "x.npy", np.float32([[-1, 0, 2, 3]]))
+    [side] = page(capsys, tmp_path, path, "-i", tmp_path / "x.npy")["sides"]
+    assert side["notes"] == [] and side["measured"]["arena"] is None
+    assert [time["op"] for time in side["measured"]["times"]] == ["Mul", "PartitionedCall"]
+    outputs = [node["outputs"][0] for node in main["nodes"]]
+    seen = {t: (low, high) for t, low, high in side["measured"]["seen"]}
+    assert seen == dict(zip(outputs, [(-1, 3), (-2, 6), (-6, 2)], strict=True))
+
+
+def test_graphs_that_cannot_run_are_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "g.mlir"
+    path.write_text(TEXT)
+    np.save(tmp_path / "x.npy", np.float32([1, 2]))
+    [side] = page(capsys, tmp_path, path, "-i", tmp_path / "x.npy")["sides"]
+    assert side["measured"] is None and "must be fed a shape like" in side["notes"][0]
+    assert page(capsys, tmp_path, path, "--no-run")["sides"][0]["notes"] == []
 
 
 def test_a_graph_beside_its_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
