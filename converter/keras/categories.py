@@ -15,6 +15,8 @@ from .kind import Kind
 from .tables import found_in
 
 _SMALLEST = 1e-7
+# Stands for what is not in a vocabulary; -1 is the mask's token.
+_STRANGE = -2
 _MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary")
 
 
@@ -161,8 +163,8 @@ def lookup(c: Call) -> Tensor:
     tokens, special = _vocabulary(c), _special(c)
     masks, strangers = c.config.has("mask_token"), c.config.integer("num_oov_indices", 1)
     mode = c.config.choice("output_mode", _MODES, "int")
-    if mode == "tf_idf" or strangers > 1:
-        raise UnsupportedError("output_mode tf_idf and num_oov_indices above 1 are not built")
+    if mode == "tf_idf":
+        raise UnsupportedError("output_mode tf_idf is not built")
     if mode != "int" and masks:
         # The mask's token has no row there.
         special = special[1:]
@@ -172,11 +174,23 @@ def lookup(c: Call) -> Tensor:
     keys = [*([c.config.get("mask_token")] if masks else []), *tokens]
     first = len(special)
     places = [*([0 if mode == "int" else -1] if masks else []), *range(first, first + len(tokens))]
-    default = first - 1 if strangers else -1
-    y = found_in(c, c.x, keys, places, default)
+    if strangers > 1:
+        y = found_in(c, c.x, keys, places, _STRANGE)
+        is_strange = c.make("Equal", y, c.body.scalar(_STRANGE, DT_INT32))
+        y = is_strange.choose(_hashed(c, strangers) + (first - strangers), y)
+    else:
+        y = found_in(c, c.x, keys, places, first - 1 if strangers else -1)
     if mode == "int":
         return c.body.cast(y, _type(c, DT_INT64))
     return encoded(c, y, mode, len(all_tokens))
+
+
+def _hashed(c: Call, count: int) -> Tensor:
+    """Which of so many places an element has that is not in the vocabulary; for texts a TensorFlow op."""
+    if c.x.type == DT_STRING:
+        return c.body.cast(c.make("StringToHashBucketFast", c.x, num_buckets=count), DT_INT32)
+    x = c.body.cast(c.x, DT_INT64)
+    return c.body.cast(c.make("FloorMod", x, c.body.scalar(count, DT_INT64)), DT_INT32)
 
 
 def _tokens_of(c: Call, tokens: list[object]) -> Tensor:

@@ -49,6 +49,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
             "StochasticDepth",
         ),
     ),
+    "locally_connected": ("LocallyConnected1D", "LocallyConnected2D"),
     "merge": ("Add", "Average", "Concatenate", "Dot", "Maximum", "Minimum", "Multiply", "Subtract"),
     "normalization": (
         *("BatchNormalization", "GroupNormalization", "LayerNormalization", "RMSNormalization"),

@@ -508,6 +508,20 @@ def _preprocessing() -> Iterator[Case]:
         "int64",
         high=6,
     )
+    yield of_layer(
+        "IntegerLookup of strangers",
+        (4,),
+        lambda L: L.IntegerLookup(vocabulary=[7, 3, 1], num_oov_indices=3, mask_token=0),
+        "int64",
+        high=12,
+    )
+    yield of_layer(
+        "IntegerLookup counts strangers",
+        (4,),
+        lambda L: L.IntegerLookup(vocabulary=[7, 3], num_oov_indices=2, mask_token=0, output_mode="count"),
+        "int64",
+        high=12,
+    )
     words = ["cat", "dog", "the"]
     yield of_layer("StringLookup", (4,), lambda L: L.StringLookup(vocabulary=words), "string", high=1)
     yield of_layer(
@@ -523,6 +537,40 @@ def _preprocessing() -> Iterator[Case]:
     yield of_layer(
         "StringLookup invert", (4,), lambda L: L.StringLookup(vocabulary=words, invert=True), "int64", high=6
     )
+
+
+def _locally_connected() -> Iterator[Case]:
+    for name, more in (
+        *(("", {}), (" as a matrix", {"implementation": 2})),
+        (" no bias relu", {"use_bias": False, "activation": "relu"}),
+    ):
+        yield of_layer(
+            f"LocallyConnected1D{name}",
+            (7, 3),
+            lambda L, more=more: L.LocallyConnected1D(4, 3, strides=2, **more),
+            keras=(2,),
+        )
+        yield of_layer(
+            f"LocallyConnected2D{name}",
+            (5, 6, 2),
+            lambda L, more=more: L.LocallyConnected2D(3, (2, 3), strides=(1, 2), **more),
+            keras=(2,),
+        )
+    yield of_layer(
+        "LocallyConnected2D same",
+        (5, 4, 2),
+        lambda L: L.LocallyConnected2D(3, 3, padding="same", implementation=2),
+        keras=(2,),
+    )
+    for way in (1, 2):
+        yield of_layer(
+            f"LocallyConnected2D channels first {way}",
+            (2, 4, 5),
+            lambda L, way=way: L.LocallyConnected2D(
+                3, (2, 3), data_format="channels_first", implementation=way
+            ),
+            keras=(2,),
+        )
 
 
 def _of_function(name: str, function: Callable[[Any, Any], Any], shape: tuple = (4, 6)) -> Case:
@@ -643,7 +691,17 @@ def _models() -> Iterator[Case]:
 def cases() -> list[Case]:
     """All cases; names are given once."""
     families = (
-        *(_dense, _activations, _convolutions, _pooling, _normalizations, _merging, _reshaping, _recurrent),
+        *(
+            _dense,
+            _activations,
+            _convolutions,
+            _locally_connected,
+            _pooling,
+            _normalizations,
+            _merging,
+            _reshaping,
+            _recurrent,
+        ),
         *(_attentions, _preprocessing, _operations, _models),
     )
     found = [case for family in families for case in family()]
