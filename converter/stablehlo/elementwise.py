@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64, DT_UINT32
@@ -27,11 +28,16 @@ _COMPARISONS = {
 
 def elementwise(compute: Callable[..., Tensor]) -> Rule:
     """A rule of a function of tensors that broadcasts them."""
+    wanted = signature(compute)
 
     def rule(step: Step) -> Result:
         operands = step.operands
         if not operands:
             raise ModelError("operands must be there, got none")
+        try:
+            wanted.bind(*operands)
+        except TypeError as error:
+            raise ModelError(f"operands must be {len(wanted.parameters)}, got {len(operands)}") from error
         return joined(compute(*fitting(operands, len(step.shape))), operands, step.shape)
 
     return rule

@@ -147,6 +147,7 @@ def test_what_has_no_operators_is_listed_at_once() -> None:
         ("pad", {"interior_padding": [-1, 0]}, "operand 1 must be there, got 1"),
         ("reduce", {"dimensions": [0]}, "a start must be given for each operand"),
         ("while", {}, "region 0 must be there, got 0"),
+        ("add", {}, "operands must be 2, got 1"),
     ],
 )
 def test_operations_that_are_wrong(name: str, attributes: dict, message: str) -> None:
