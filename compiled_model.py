@@ -154,6 +154,7 @@ class CompiledModel:
         return {"key": found.key, "inputs": list(found.inputs), "outputs": list(found.outputs)}
 
     def get_num_signatures(self) -> int:
+        """How many signatures there are to run."""
         return len(self._all())
 
     def get_signature_index(self, key: str) -> int:
@@ -197,10 +198,12 @@ class CompiledModel:
     # --- buffers
 
     def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> TensorBuffer:
+        """Zeros of the shape that the input has now. UnknownNameError where there is none of the name."""
         found = self._of(signature_key)
         return _new_buffer(found, _by_name(found, "input", input_name))
 
     def create_output_buffer_by_name(self, signature_key: str, output_name: str) -> TensorBuffer:
+        """Zeros of the shape that the output has now. UnknownNameError where there is none of the name."""
         found = self._of(signature_key)
         return _new_buffer(found, _by_name(found, "output", output_name))
 

@@ -265,6 +265,7 @@ class Interpreter:
             raise StateError(VIEW_ALIVE)
 
     def num_subgraphs(self) -> int:
+        """How many graphs the model has; the first is the one that invoke runs."""
         return len(self._core.subgraphs)
 
     def get_input_details(self) -> list[dict[str, Any]]:

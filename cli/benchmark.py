@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from .json_output import json_option, print_json
-from .model_options import model_argument, open_interpreter, run_options, timeout_option
+from .model_options import (
+    input_option,
+    model_argument,
+    open_interpreter,
+    run_options,
+    seed_option,
+    timeout_option,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,10 +26,8 @@ if TYPE_CHECKING:
 
 @click.command("benchmark")
 @model_argument
-@click.option("-i", "--input", "sources", multiple=True, metavar="[NAME=]FILE", help="As for `numlite run`.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
-)
+@input_option()
+@seed_option
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),

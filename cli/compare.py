@@ -8,7 +8,7 @@ import click
 
 from ..schema.shown import shown_name
 from .console import make_console, make_table
-from .model_options import RESOLVERS
+from .model_options import RESOLVERS, comparison_options, input_option, resolver_option, seed_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,27 +23,10 @@ _MODEL = click.Path(exists=True, dir_okay=False)
 @click.command("compare")
 @click.argument("first", type=_MODEL)
 @click.argument("second", type=_MODEL, required=False)
-@click.option(
-    "-i",
-    "--input",
-    "sources",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help="Real numbers, as for `run`.",
-)
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of random inputs.")
-@click.option(
-    "--resolver",
-    type=click.Choice(list(RESOLVERS)),
-    default="auto",
-    show_default=True,
-    help="Of FIRST.",
-)
-@click.option("--other-resolver", type=click.Choice(list(RESOLVERS)), help="SECOND's (default: FIRST's).")
-@click.option("--against", type=click.Choice(["litert"]), help="Run SECOND (default: FIRST) on LiteRT.")
-@click.option(
-    "--limit", type=float, default=30.0, show_default=True, metavar="DB", help="Below it tensors diverge."
-)
+@input_option("Real numbers, as for `run`.")
+@seed_option
+@resolver_option("Of FIRST.")
+@comparison_options
 @click.option("--all", "everything", is_flag=True, help="Show every tensor, not only those below the limit.")
 def command(
     first: str,

@@ -11,7 +11,14 @@ import click
 from ..schema.shown import shown
 from .console import echo
 from .model_inputs import file_of
-from .model_options import RESOLVERS, open_interpreter, run_options
+from .model_options import (
+    comparison_options,
+    input_option,
+    open_interpreter,
+    output_option,
+    run_options,
+    seed_option,
+)
 from .output_file import check_output
 
 if TYPE_CHECKING:
@@ -25,27 +32,12 @@ _FILE = click.Path(exists=True, path_type=Path)
 @click.command("explore")
 @click.argument("model", type=_FILE)
 @click.argument("other", type=_FILE, required=False)
-@click.option(
-    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), required=True, help="The page."
-)
-@click.option(
-    "-i",
-    "--input",
-    "sources",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help="As for `numlite run`.",
-)
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
-)
+@output_option("The page.", required=True)
+@input_option()
+@seed_option
 @click.option("--runs", type=click.IntRange(min=1), help="Time operators in that many runs, else for 0.3 s.")
 @click.option("--no-run", is_flag=True, help="Show only what the files say.")
-@click.option("--other-resolver", type=click.Choice(list(RESOLVERS)), help="Compare with these numerics.")
-@click.option("--against", type=click.Choice(["litert"]), help="Compare with LiteRT's results.")
-@click.option(
-    "--limit", type=float, default=30.0, show_default=True, metavar="DB", help="Below it results diverge."
-)
+@comparison_options
 @click.option("--tags", metavar="TAGS", help="Which graph of a SavedModel, with commas between the tags.")
 @click.option("--signature", metavar="NAME", help="Which signature of a SavedModel; else its default one.")
 @run_options

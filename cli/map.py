@@ -14,7 +14,7 @@ import click
 
 from .console import echo, make_progress_console
 from .json_output import json_option, print_json
-from .model_options import RESOLVERS, model_argument
+from .model_options import model_argument, resolver_option
 
 
 @click.command("map")
@@ -51,13 +51,7 @@ from .model_options import RESOLVERS, model_argument
 @click.option("--column", "columns", multiple=True, metavar="INPUT=COLUMN", help="The column for an input.")
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Hand on this column; else all but inputs.")
 @click.option("--signature", metavar="KEY", help="Run this signature.")
-@click.option(
-    "--resolver",
-    type=click.Choice(list(RESOLVERS)),
-    default="auto",
-    show_default=True,
-    help="As for `numlite run`.",
-)
+@resolver_option("As for `numlite run`.")
 @click.option(
     "--part-rows",
     type=click.IntRange(min=1),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,12 +23,16 @@ model_argument = click.argument("model", type=click.Path(exists=True, dir_okay=F
 _threads = click.option(
     "--threads", type=click.IntRange(min=1), default=1, show_default=True, help="Threads a kernel may use."
 )
-_resolver = click.option(
-    "--resolver",
-    type=click.Choice(list(RESOLVERS)),
-    default="auto",
-    show_default=True,
-    help="auto and builtin give LiteRT's default results, ref those of the reference kernels.",
+
+
+def resolver_option(text: str) -> Callable[[Command], Command]:
+    """--resolver; the text says of what."""
+    kinds = click.Choice(list(RESOLVERS))
+    return click.option("--resolver", type=kinds, default="auto", show_default=True, help=text)
+
+
+_resolver = resolver_option(
+    "auto and builtin give LiteRT's default results, ref those of the reference kernels."
 )
 
 timeout_option = click.option(
@@ -47,6 +52,36 @@ trust_option = click.option(
     is_flag=True,
     help="Run what a compiled model carries, by the installed delegate that it names.",
 )
+
+
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
+)
+
+
+def input_option(text: str = "As for `numlite run`.") -> Callable[[Command], Command]:
+    """-i, any number of times."""
+    return click.option("-i", "--input", "sources", multiple=True, metavar="[NAME=]FILE", help=text)
+
+
+def output_option(text: str, required: bool = False) -> Callable[[Command], Command]:
+    """-o, a file to write."""
+    kind = click.Path(dir_okay=False, path_type=Path)
+    return click.option("-o", "--output", type=kind, required=required, help=text)
+
+
+def comparison_options(command: Command) -> Command:
+    """Adds what says with what a model is compared, and when the two are told to diverge."""
+    numerics = click.option(
+        "--other-resolver",
+        type=click.Choice(list(RESOLVERS)),
+        help="The second run's numerics (default: the first one's).",
+    )
+    litert = click.option("--against", type=click.Choice(["litert"]), help="The second run is LiteRT's.")
+    limit = click.option(
+        "--limit", type=float, default=30.0, show_default=True, metavar="DB", help="Below it tensors diverge."
+    )
+    return numerics(litert(limit(command)))
 
 
 def prepare_options(command: Command) -> Command:

@@ -11,7 +11,15 @@ from ..schema.shown import shown_name
 from .console import echo, make_table
 from .json_output import json_option, print_json
 from .model_inputs import file_of, folder_of, named
-from .model_options import model_argument, open_interpreter, run_options, timeout_option
+from .model_options import (
+    input_option,
+    model_argument,
+    open_interpreter,
+    output_option,
+    run_options,
+    seed_option,
+    timeout_option,
+)
 from .output_file import check_output
 from .run_results import Output, Score, json_fields, labels_of, outputs_of, values_text
 
@@ -28,19 +36,12 @@ Arrays = dict[str, "np.ndarray"]
 
 @click.command("run")
 @model_argument
-@click.option(
-    "-i",
-    "--input",
-    "sources",
-    multiple=True,
-    metavar="[NAME=]FILE",
-    help=".npz by input name (or in_0, in_1 ...), .npy, a picture, a .wav, or a folder of such files, each "
-    "of which is run; inputs not given get random values.",
+@input_option(
+    ".npz by input name (or in_0, in_1 ...), .npy, a picture, a .wav, or a folder of such files, each "
+    "of which is run; inputs not given get random values."
 )
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help=".npz for the outputs.")
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of the random inputs."
-)
+@output_option(".npz for the outputs.")
+@seed_option
 @click.option("--top", type=click.IntRange(min=1), help="Show that many of the highest values of each row.")
 @click.option(
     "--labels",

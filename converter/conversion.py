@@ -91,7 +91,11 @@ def convert_graph(
     output_arrays: Sequence[str] | None = None,
     input_shapes: Shapes | None = None,
 ) -> bytes:
-    """The .tflite model of a frozen TensorFlow graph. See convert."""
+    """The .tflite model of a frozen TensorFlow graph.
+
+    convert gives the same with what became of each node, and says what the arguments are.
+    Raises ModelError for a graph that is wrong, UnsupportedError that lists the nodes without operators.
+    """
     return convert(graph_def, input_arrays, output_arrays, input_shapes).model
 
 

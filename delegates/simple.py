@@ -72,7 +72,11 @@ class SimpleDelegateKernel:
 
 
 class SimpleDelegate(Delegate):
-    """Subclass it with is_node_supported and create_kernel."""
+    """Takes the nodes that is_node_supported says yes to, and runs each partition by a kernel of its own.
+
+    Subclass it with is_node_supported and create_kernel. Nodes are one partition as far as no node outside
+    stands between them; options say how many partitions there may be, and how small.
+    """
 
     def __init__(self, options: SimpleDelegateOptions | None = None) -> None:
         self.options = options or SimpleDelegateOptions()

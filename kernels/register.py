@@ -104,7 +104,12 @@ _announced = cache(_Announced)
 
 
 class BuiltinOpResolver(OpResolver):
-    """Knows every operator of the table; families are imported when one of their operators is prepared."""
+    """Knows all builtin operators, and the custom ones that TFLite ships or that common models carry.
+
+    add_builtin and add_custom add operators of one's own, which win over these. UnsupportedError, when an
+    interpreter is made, for a builtin operator or a version that is not known.
+    Families are imported when one of their operators is first prepared.
+    """
 
     def __init__(self) -> None:
         super().__init__()

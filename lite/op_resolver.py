@@ -11,7 +11,10 @@ from .registration import Registration
 
 
 class OpResolver:
-    """Builtin operators by code and version, custom operators by name. Later entries win."""
+    """Builtin operators by code and version, custom operators by name. Later entries win.
+
+    An interpreter asks it once for each operator of its model, when it is made.
+    """
 
     def __init__(self, registrations: Iterable[Registration] = ()) -> None:
         self._builtins: dict[int, list[Registration]] = {}
@@ -20,6 +23,7 @@ class OpResolver:
             self.add_builtin(registration)
 
     def add_builtin(self, registration: Registration) -> None:
+        """Offer a builtin operator for the versions that it names, before those added earlier."""
         self._builtins.setdefault(registration.builtin_code, []).insert(0, registration)
 
     def add_custom(self, name: str, operator: object) -> None:
@@ -53,4 +57,5 @@ class OpResolver:
         )
 
     def find_custom(self, name: str) -> Registration | None:
+        """The registration for a custom operator, None where there is none: delegates may take it."""
         return self._custom.get(name)

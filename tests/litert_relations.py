@@ -25,8 +25,10 @@ def described(case: Case, numerics: str, relation: Relation | None) -> str | Non
 
 
 def departure(case: Case, numerics: str) -> str | None:
-    """How far LiteRT and numlite are from the definition, in words, None where they follow it."""
-    if not isinstance(case.closeness, Differs):
+    """How far LiteRT and numlite are from the definition, in words, None where they follow it or refuse."""
+    relation = case.relation(numerics)
+    is_refused = isinstance(relation, Refuses) and relation.numlite_too
+    if is_refused or not isinstance(case.closeness, Differs):
         return None
     apart = largest_difference(numlite_outputs(case.id, numerics), case.expected())
     return f"departs from the definition by up to {apart:.4g}: {case.closeness.reason}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Union
+from typing import TYPE_CHECKING, TypeVar, Union
 
 import numpy as np
 
@@ -34,18 +34,26 @@ class Value:
 Given = object
 Result = Union[Tensor, "Value", Sequence["Result"], Mapping[str, "Result"]]
 Rule = Callable[["Call"], Result]
+Leaf = TypeVar("Leaf")
 
 
 def flat(given: Given) -> Iterator[Value]:
-    """The values of a structure; of dictionaries by their sorted keys, as Keras has them."""
-    if isinstance(given, Value):
+    """The values of a structure, in order."""
+    return leaves(given, Value)
+
+
+def leaves(given: Given, kind: type[Leaf]) -> Iterator[Leaf]:
+    """What of a kind a structure holds; of dictionaries by their sorted keys, as Keras has them."""
+    if isinstance(given, kind):
         yield given
     elif isinstance(given, Mapping):
         for key in sorted(given, key=str):
-            yield from flat(given[key])
+            yield from leaves(given[key], kind)
     elif isinstance(given, list | tuple):
         for each in given:
-            yield from flat(each)
+            yield from leaves(each, kind)
+    elif isinstance(given, slice):
+        yield from leaves([given.start, given.stop, given.step], kind)
 
 
 class Call:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...lite.errors import ModelError
 from ...schema.shown import shown
-from .call import Given
+from .call import Given, leaves
 from .config import Config, cut
 from .layer import Layer, Model
 from .model_config import is_reference
@@ -36,7 +36,7 @@ class Node:
 
     def references(self) -> Iterator[Reference]:
         """The tensors that it needs."""
-        yield from _found([*self.arguments, *self.named.values()])
+        yield from leaves([*self.arguments, *self.named.values()], Reference)
 
     def filled(self, value: Callable[[Reference], Given]) -> tuple[list[Given], dict[str, Given]]:
         """Arguments with values in place of references."""
@@ -63,7 +63,7 @@ def nodes_of(layer: Layer, model: Model) -> Iterator[Node]:
 
 def references(structure: object) -> list[Reference]:
     """The references of input_layers or output_layers, in order."""
-    return list(_found(_structure(structure)))
+    return list(leaves(_structure(structure), Reference))
 
 
 def tensors_at(structure: object, value: Callable[[Reference], Given]) -> Given:
@@ -166,19 +166,6 @@ def _named(value: object, names: frozenset[str], depth: int) -> Given:
             return slice(*(_named(value[name], names, depth + 1) for name in ("start", "stop", "step")))
         return {str(key): _named(each, names, depth + 1) for key, each in value.items()}
     return value
-
-
-def _found(given: Given) -> Iterator[Reference]:
-    if isinstance(given, Reference):
-        yield given
-    elif isinstance(given, Mapping):
-        for key in sorted(given, key=str):
-            yield from _found(given[key])
-    elif isinstance(given, list | tuple):
-        for each in given:
-            yield from _found(each)
-    elif isinstance(given, slice):
-        yield from _found([given.start, given.stop, given.step])
 
 
 def _filled(given: Given, value: Callable[[Reference], Given]) -> Given:

@@ -35,7 +35,11 @@ class Optimize(Enum):
 
 @dataclass(frozen=True)
 class RepresentativeDataset:
-    """Samples of a model's inputs: a function without arguments that gives them, one after another."""
+    """Samples of a model's inputs: a function without arguments that gives them, one after another.
+
+    A sample is a list of arrays in the order of the inputs, a dictionary of them by name, or for a model with
+    several signatures a pair of a signature's key and such a dictionary. Types and shapes are the inputs'.
+    """
 
     input_gen: Callable[[], Iterable[Any]]
 

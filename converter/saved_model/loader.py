@@ -29,7 +29,11 @@ _INTERNAL = frozenset((INIT_SIGNATURE, "__saved_model_train_op"))
 
 
 class SavedModel:
-    """One graph of a SavedModel, with its signatures, variables and assets."""
+    """One graph of a SavedModel, with its signatures, variables and assets.
+
+    signatures are by key. Files outside the folder are read only with allow_files. ModelError for what is
+    damaged, or names what is not there.
+    """
 
     def __init__(self, path: Path, meta_graph: MetaGraphDef, allow_files: bool = False) -> None:
         self.path = path

@@ -47,17 +47,15 @@ def _orders(before: Effect, behind: Effect) -> bool:
 
 def _sorted(nodes: list[Node]) -> list[Node]:
     """The nodes, each after what it uses; those of a cycle are left out."""
-    waits = {node: 0 for node in nodes}
-    users: dict[Node, list[Node]] = {}
-    for node in nodes:
-        for value in (*node.operands, *node.controls):
-            if isinstance(value.owner, Node):
-                waits[node] += 1
-                users.setdefault(value.owner, []).append(node)
+    waits = {
+        node: sum(isinstance(value.owner, Node) for value in (*node.operands, *node.controls))
+        for node in nodes
+    }
     ready = [node for node in nodes if not waits[node]]
     for node in ready:
-        for user in users.get(node, ()):
-            waits[user] -= 1
-            if not waits[user]:
-                ready.append(user)
+        for user in node.neighbours_behind():
+            if user in waits:
+                waits[user] -= 1
+                if not waits[user]:
+                    ready.append(user)
     return ready
