@@ -222,3 +222,14 @@ def test_resource_variables_need_no_copies() -> None:
     net.out(net.op("Mul", "x0", net.c([1, 1])))
     after = optimized(net.graph_def, ["x0"], [*net.fetches, "a"], "constfold", assume_valid_feeds=True)
     assert "Snapshot" not in ops(after) and "Mul" not in ops(after)
+
+
+def test_what_waits_for_a_constant_waits_for_what_it_waits_for() -> None:
+    net = Net()
+    before = net.op("Neg", net.x(2))
+    waiting = net.constant("waiting", np.float32(2))
+    net.graph_def.node[-1].input.append(f"^{before}")
+    after = optimized(net.out(net.op("Exp", "x0", f"^{waiting}")).graph_def, ["x0"], net.fetches, "constfold")
+    nodes = {node.name: node for node in after.node}
+    assert waiting not in nodes
+    assert any(list(node.input) == ["x0", f"^{before}"] for node in nodes.values() if node.op == "Exp")
