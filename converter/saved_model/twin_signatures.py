@@ -12,7 +12,7 @@ from .signature import Signature
 if TYPE_CHECKING:
     from .loader import SavedModel
 
-DEFAULT = "serving_default"
+_DEFAULT_KEY = "serving_default"
 
 
 def distinct_signatures(model: SavedModel) -> list[str]:
@@ -27,7 +27,7 @@ def distinct_signatures(model: SavedModel) -> list[str]:
     chosen: dict[Hashable, str] = {}
     for key, signature in model.signatures.items():
         meaning = _meaning(signature, nodes, functions) or key
-        if meaning not in chosen or key == DEFAULT:
+        if meaning not in chosen or key == _DEFAULT_KEY:
             chosen[meaning] = key
     return [key for key in model.signatures if key in chosen.values()]
 

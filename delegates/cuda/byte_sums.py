@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...kernels.contraction.geometry import ConvGeometry
-from ...kernels.contraction.packed_q8 import sums_fit
-from ...kernels.contraction.sums import QuantizedSums
+from ...kernels.contraction.sums import QuantizedSums, sums_fit
 from ...kernels.requantize import FLOAT64_ROUNDING, FLOAT_ROUNDING
 from ...lite.tensor import Tensor, TensorType
 from .launch import Pointer

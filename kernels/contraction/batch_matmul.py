@@ -43,9 +43,8 @@ from .packed_q8 import (
     panels,
     quantized_rows,
     rounding_rows,
-    sums_fit,
 )
-from .sums import HybridSums, QuantizedSums
+from .sums import HybridSums, QuantizedSums, sums_fit
 
 _BLOCK_BYTES = 384 * 1024  # of x, so that it stays in the second-level cache while w streams by
 _PACKED_PER_NS = 2

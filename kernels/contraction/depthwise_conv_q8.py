@@ -21,9 +21,8 @@ from .packed_q8 import (
     output_block,
     quantized_rows,
     rounding_rows,
-    sums_fit,
 )
-from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums
+from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums, sums_fit
 
 # Which channel of a block is at each place: the order that interleaving bytes gives.
 CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)

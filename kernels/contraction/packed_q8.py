@@ -40,7 +40,7 @@ from .blocks import (
 )
 from .cutting import address, aligned, block_rows, cut, packed_columns
 from .node import FilterNode
-from .sums import HybridSums, QuantizedSums
+from .sums import HybridSums, QuantizedSums, sums_fit
 
 _PRODUCT_BYTES, _WINDOW_BYTES = 384 * 1024, 256 * 1024
 _PRODUCT_NS, _WINDOW_NS = 1 / 200, 1 / 180  # for a multiplication
@@ -116,17 +116,6 @@ def _signed_bytes(f: QuantizedSums, weights: np.ndarray) -> tuple[np.ndarray, in
     if f.w.type == TensorType.UINT8:
         return (weights ^ 0x80).view(np.int8), 128 - zero
     return weights, -zero
-
-
-def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
-    """Whether no sum as large as bounds overflows in a vector kernel."""
-    if rounding == FLOAT_ROUNDING:
-        return bool(np.all(bounds * channels.float_scales.astype(np.float64) < 2**30))
-    left = np.maximum(channels.shifts, 0).astype(np.int64)
-    right = np.maximum(-channels.shifts, 0).astype(np.int64)
-    shifted = (bounds << left).astype(np.float64)
-    rounded = shifted * channels.multipliers / 2**31 + ((1 << right) >> 1) + 2
-    return bool(np.all(shifted < 2**31) and np.all(rounded < 2**31))
 
 
 def rounding_rows(

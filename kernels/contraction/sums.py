@@ -296,3 +296,14 @@ def _xnnpack_takes_transposed(n: FilterNode, scales: np.ndarray) -> bool:
 
 def _normal(scales: np.ndarray) -> bool:
     return bool(np.all(np.isfinite(scales)) and np.all(scales >= _TINY))
+
+
+def sums_fit(rounding: int, bounds: np.ndarray, channels: Requantization) -> bool:
+    """Whether no sum as large as bounds overflows in a vector kernel."""
+    if rounding == FLOAT_ROUNDING:
+        return bool(np.all(bounds * channels.float_scales.astype(np.float64) < 2**30))
+    left = np.maximum(channels.shifts, 0).astype(np.int64)
+    right = np.maximum(-channels.shifts, 0).astype(np.int64)
+    shifted = (bounds << left).astype(np.float64)
+    rounded = shifted * channels.multipliers / 2**31 + ((1 << right) >> 1) + 2
+    return bool(np.all(shifted < 2**31) and np.all(rounded < 2**31))
