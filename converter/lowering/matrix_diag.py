@@ -11,6 +11,7 @@ from ..element_types import numpy_dtype_of
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .binary import binary
+from .cast import cast_to
 from .lowering import Lowering, Rule
 from .select import selected
 from .shape import shape_of
@@ -45,13 +46,12 @@ def matrix_set_diag(lowering: Lowering, node: Node) -> LiteTensor:
 def matrix_band_part(lowering: Lowering, node: Node) -> LiteTensor:
     """x where a mask of the band says so, zero elsewhere; the mask is constant where the sizes are known."""
     x, *widths = lowering.inputs(node)
-    sizes = () if x.shape is None else x.shape[-2:]
-    if len(sizes) == 2 and -1 not in sizes and any(width.data is None for width in widths):
-        band = _given_band(lowering, node, sizes, *widths)
-        return selected(lowering, node, band, x, lowering.scalar(lowering.name(node, "/zero"), 0, x))
-    [lower], [upper] = (lowering.integers_input(node, i, "the band's widths") for i in (1, 2))
     if x.shape is None or len(x.shape) < 2:
         raise UnsupportedError("the matrix's rank must be known")
+    if any(width.data is None for width in widths):
+        band = _given_band(lowering, node, x, *widths)
+        return selected(lowering, node, band, x, lowering.scalar(lowering.name(node, "/zero"), 0, x))
+    [lower], [upper] = (lowering.integers_input(node, i, "the band's widths") for i in (1, 2))
     if lower < 0 and upper < 0:
         return x
     if -1 in x.shape[-2:]:
@@ -66,11 +66,7 @@ def matrix_band_part(lowering: Lowering, node: Node) -> LiteTensor:
 
 def _band(lowering: Lowering, node: Node, x: LiteTensor, lower: int, upper: int) -> LiteTensor:
     """The mask of a band that is lower and upper wide, or without an end where that is negative."""
-    rows, columns = (_places(lowering, node, x, axis) for axis in (-2, -1))
-    axis = lowering.constant(lowering.name(node, "/axis"), np.array(1, np.int32))
-    shape = None if rows.shape is None else (*rows.shape, 1)
-    column = lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [rows, axis], shape)
-    below = binary(lowering, node, BuiltinOperator.SUB, column, columns)
+    below = binary(lowering, node, BuiltinOperator.SUB, *_rows_and_columns(lowering, node, x))
     ends = ((lower, BuiltinOperator.LESS_EQUAL, 1), (upper, BuiltinOperator.GREATER_EQUAL, -1))
     masks = []
     for width, code, sign in ends:
@@ -84,19 +80,36 @@ def _band(lowering: Lowering, node: Node, x: LiteTensor, lower: int, upper: int)
 
 
 def _given_band(
-    lowering: Lowering, node: Node, sizes: tuple[int, ...], lower: LiteTensor, upper: LiteTensor
+    lowering: Lowering, node: Node, x: LiteTensor, lower: LiteTensor, upper: LiteTensor
 ) -> LiteTensor:
     """The mask of a band of widths that are given while running: no width, or no more than that off."""
-    below = np.arange(sizes[0])[:, None] - np.arange(sizes[1])
     masks = []
-    for width, off in ((lower, below), (upper, -below)):
-        dtype = numpy_dtype_of(width.type)
+    for width, sign in ((lower, 1), (upper, -1)):
         zero = lowering.scalar(lowering.name(node, "/no_width"), 0, width)
         endless = binary(lowering, node, BuiltinOperator.LESS, width, zero)
-        places = lowering.constant(lowering.name(node, "/off"), off.astype(dtype))
-        near = binary(lowering, node, BuiltinOperator.LESS_EQUAL, places, width)
+        off = _off(lowering, node, x, width.type, sign)
+        near = binary(lowering, node, BuiltinOperator.LESS_EQUAL, off, width)
         masks.append(binary(lowering, node, BuiltinOperator.LOGICAL_OR, near, endless))
     return binary(lowering, node, BuiltinOperator.LOGICAL_AND, *masks)
+
+
+def _off(lowering: Lowering, node: Node, x: LiteTensor, to: TensorType, sign: int) -> LiteTensor:
+    """How far each element is below the diagonal, or above it where the sign is -1."""
+    assert x.shape is not None
+    rows, columns = x.shape[-2:]
+    if -1 not in (rows, columns):
+        off = sign * (np.arange(rows)[:, None] - np.arange(columns))
+        return lowering.constant(lowering.name(node, "/off"), off.astype(numpy_dtype_of(to)))
+    places = _rows_and_columns(lowering, node, x)[::sign]
+    return cast_to(lowering, node, binary(lowering, node, BuiltinOperator.SUB, *places), to)
+
+
+def _rows_and_columns(lowering: Lowering, node: Node, x: LiteTensor) -> tuple[LiteTensor, LiteTensor]:
+    """The number of each row, [rows, 1], and of each column, int32."""
+    rows, columns = (_places(lowering, node, x, axis) for axis in (-2, -1))
+    axis = lowering.constant(lowering.name(node, "/axis"), np.array(1, np.int32))
+    shape = None if rows.shape is None else (*rows.shape, 1)
+    return lowering.operator(node, BuiltinOperator.EXPAND_DIMS, [rows, axis], shape), columns
 
 
 def _places(lowering: Lowering, node: Node, x: LiteTensor, axis: int) -> LiteTensor:

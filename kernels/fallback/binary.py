@@ -126,6 +126,7 @@ def right_shift(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def clip_by_value(t: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """max(min(t, high), low), of complex numbers part by part; low and high have t's shape or are scalars.
 
+    A bound that is NaN is none.
     Raises InvalidArgumentError for any other shape.
     """
     for bound in (low, high):
@@ -133,11 +134,16 @@ def clip_by_value(t: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarra
             message = f"bounds must be scalars or have the shape {list(t.shape)}, got {list(bound.shape)}"
             raise InvalidArgumentError(f"ClipByValue: {message}")
     if t.dtype.kind != "c":
-        return np.asarray(np.maximum(np.minimum(t, high), low))
+        return _clipped(t, low, high)
     made = np.empty_like(t)
-    made.real = np.maximum(np.minimum(t.real, high.real), low.real)
-    made.imag = np.maximum(np.minimum(t.imag, high.imag), low.imag)
+    made.real = _clipped(t.real, low.real, high.real)
+    made.imag = _clipped(t.imag, low.imag, high.imag)
     return made
+
+
+def _clipped(t: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    below = np.where(t > high, high, t)
+    return np.where(below < low, low, below)
 
 
 def next_after(x: np.ndarray, y: np.ndarray) -> np.ndarray:

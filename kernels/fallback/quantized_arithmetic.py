@@ -251,12 +251,16 @@ def quantized_instance_norm(
 ) -> Ranged:
     """Each channel of each image less its mean and divided by its deviation; [N, H, W, C].
 
+    Without elements and a range that is given, both ends are infinite.
     Source: TensorFlow tensorflow/core/kernels/quantized_instance_norm.cc.
     """
     op = "QuantizedInstanceNorm"
     if x.ndim != 4:
         raise InvalidArgumentError(f"{op}: input must have 4 dimensions, got {list(x.shape)}")
     least, most = checked_range(op, low, high)
+    if not x.size:
+        ends = (given_y_min, given_y_max) if output_range_given else (np.inf, np.inf)
+        return x, number(ends[0]), number(ends[1])
     wide = floats(x, least, most)
     mean = wide.mean(axis=(1, 2), keepdims=True)
     variance = np.square(wide - mean).mean(axis=(1, 2), keepdims=True)
@@ -264,8 +268,8 @@ def quantized_instance_norm(
     if output_range_given:
         ends = given_y_min, given_y_max
     else:
-        ends = (float(y.min()), float(y.max())) if y.size else (0.0, 0.0)
-        ends = ends[0], max(ends[1], float(np.float32(ends[0]) + np.float32(min_separation)))
+        low_end = float(y.min())
+        ends = low_end, max(float(y.max()), float(np.float32(low_end) + np.float32(min_separation)))
     return quantized(y, *ends, x.dtype), number(ends[0]), number(ends[1])
 
 

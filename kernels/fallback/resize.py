@@ -26,13 +26,16 @@ _SINGLE_OR_DOUBLE = frozenset((graph_def.DT_FLOAT, graph_def.DT_DOUBLE))
 Interpolation = Callable[[int, int, np.float32, bool], Taps]
 
 
-def wanted_size(op: str, x: np.ndarray, size: np.ndarray) -> tuple[int, int]:
-    """Height and width of the output; InvalidArgumentError unless x [N, H, W, C] can be resized."""
+def wanted_size(op: str, x: np.ndarray, size: np.ndarray, least: int = 1) -> tuple[int, int]:
+    """Height and width of the output; InvalidArgumentError unless x [N, H, W, C] can be resized.
+
+    H and W must be least or more.
+    """
     if x.ndim != 4 or size.shape != (2,):
         message = "images must have 4 dimensions and size 2 elements"
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {list(size.shape)}")
     height, width = (int(value) for value in size)
-    if height < 1 or width < 1 or x.shape[1] < 1 or x.shape[2] < 1:
+    if height < 1 or width < 1 or min(x.shape[1:3]) < least:
         message = "image and output sizes must be positive"
         raise InvalidArgumentError(f"{op}: {message}, got {list(x.shape)} and {[height, width]}")
     checked_shape((x.shape[0], height, width, x.shape[3]), np.dtype(np.float64))
@@ -139,11 +142,13 @@ def resize_nearest_gradient(
 ) -> np.ndarray:
     """The gradient of an image of the size, height and width, for ResizeNearestNeighbor's output's."""
     op = "ResizeNearestNeighborGrad"
-    height, width = wanted_size(op, gradient, size)
+    height, width = wanted_size(op, gradient, size, least=0)
     wanted = (gradient.shape[1], gradient.shape[2])
-    rows, columns = _nearest(op, (height, width), wanted, align_corners, half_pixel_centers)
     dy = widened(gradient)
     dx = np.zeros((len(dy), height, width, dy.shape[3]), dy.dtype)
+    if 0 in wanted:
+        return dx.astype(gradient.dtype)
+    rows, columns = _nearest(op, (height, width), wanted, align_corners, half_pixel_centers)
     images = np.arange(len(dy))[:, np.newaxis, np.newaxis]
     np.add.at(dx, (images, rows[:, np.newaxis], columns), dy)
     return dx.astype(gradient.dtype)

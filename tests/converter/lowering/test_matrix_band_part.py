@@ -35,3 +35,18 @@ def test_one_width_that_is_given(run) -> None:
     model = checked(convert_graph(g.graph_def, ["x", upper], ["y"]))
     [y] = run(model, X, np.array(-1, np.int32))
     np.testing.assert_array_equal(y, np.triu(X, -1))
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize(("dtype", "number"), [(np.int32, 3), (np.int64, 9)])
+def test_widths_and_sizes_that_are_given(dtype: type, number: int, run) -> None:
+    g = GraphBuilder()
+    lower = g.placeholder("lower", [], number)
+    upper = g.constant("upper", np.array(1, dtype))
+    g.node("MatrixBandPart", "y", g.placeholder("x", [2, 3, -1], 6), lower, upper)
+    model = checked(convert_graph(g.graph_def, ["x", lower], ["y"]))
+    for x in (X, np.concatenate([X, X], 2)):
+        [y] = run(model, x.astype(np.int8), np.array(1, dtype))
+        np.testing.assert_array_equal(y, np.triu(np.tril(x.astype(np.int8), 1), -1))
+        [y] = run(model, x.astype(np.int8), np.array(-1, dtype))
+        np.testing.assert_array_equal(y, np.tril(x.astype(np.int8), 1))

@@ -107,3 +107,17 @@ def test_a_narrow_range_without_signs_begins_at_0() -> None:
     x = np.float32([-1, 0.2, 1.25, 3])
     (y,) = run("QuantizeAndDequantizeV2", [x, np.float32(0.25), np.float32(1.25)], **options)
     np.testing.assert_allclose(y, np.float32([0, 2, 15, 15]) / 12, rtol=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 5, 2), (0, 2, 2, 2), (1, 0, 0, 2)])
+def test_instances_without_elements_have_infinite_ends(shape: tuple[int, ...]) -> None:
+    """As TensorFlow's kernel leaves them, unless the range is given."""
+    options = {"T": "quint8", "variance_epsilon": "f32$1e-5", "min_separation": "f32$1e-3"}
+    ends = {"given_y_min": "f32$-1", "given_y_max": "f32$1"}
+    for given, expected in (("false", [np.inf, np.inf]), ("true", [-1, 1])):
+        inputs = [np.zeros(shape, np.uint8), np.float32(0), np.float32(2)]
+        y, *found = run(
+            "QuantizedInstanceNorm", inputs, output_range_given=f"bool${given}", **options, **ends
+        )
+        assert y.shape == shape
+        assert found == expected

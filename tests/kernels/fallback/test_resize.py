@@ -74,3 +74,14 @@ def test_scale_of_zero_is_refused() -> None:
     inputs = [np.zeros((1, 2, 2, 1), np.float32), np.array([2, 2], np.int32)]
     with pytest.raises(InvalidArgumentError, match="positive"):
         run("ScaleAndTranslate", [*inputs, np.zeros(2, np.float32), np.zeros(2, np.float32)], T="f32")
+
+
+@pytest.mark.parametrize("shape", [(1, 0, 4, 2), (1, 3, 0, 2)])
+def test_nothing_gives_no_gradient(shape: tuple[int, ...]) -> None:
+    """TensorFlow takes outputs of no pixels; sizes of an image are positive."""
+    dy = np.zeros(shape, np.float32)
+    modes_of = {"T": "f32", **modes(False, False)}
+    (dx,) = run("ResizeNearestNeighborGrad", [dy, np.array([4, 3], np.int32)], **modes_of)
+    np.testing.assert_array_equal(dx, np.zeros((1, 4, 3, 2), np.float32))
+    with pytest.raises(InvalidArgumentError):
+        run("ResizeNearestNeighborGrad", [dy, np.array([0, 3], np.int32)], **modes_of)

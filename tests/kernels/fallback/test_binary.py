@@ -1,0 +1,28 @@
+"""Binary functions where an operand is not a number."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from .nodes import run
+
+
+@pytest.mark.parametrize("shape", [(), (4,)])
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (np.nan, 3, [1, -5, 3, np.nan]),
+        (-2, np.nan, [1, -2, 7, np.nan]),
+        (5, 3, [5, 5, 5, np.nan]),
+    ],
+)
+@pytest.mark.parametrize(
+    ("dtype", "type"), [(np.float32, "f32"), (np.float16, "f16"), (np.complex64, "complex64")]
+)
+def test_clip_by_value_leaves_out_bounds_that_are_nan(
+    low: float, high: float, expected: list[float], shape: tuple[int, ...], dtype: type, type: str
+) -> None:
+    bounds = [np.full(shape, bound).astype(dtype) for bound in (low, high)]
+    (y,) = run("ClipByValue", [np.array([1, -5, 7, np.nan]).astype(dtype), *bounds], T=type)
+    np.testing.assert_array_equal(y.real, expected)
