@@ -137,14 +137,14 @@ def empty(lowering: Lowering, node: Node) -> LiteTensor:
 
 def get_item(lowering: Lowering, node: Node) -> LiteTensor:
     """GATHER of the element."""
-    held, index = _list(lowering, node), lowering.input(node, 1)
+    held, index = stack(lowering, node), lowering.input(node, 1)
     shape = None if held.shape is None else held.shape[1:]
     return lowering.operator(node, BuiltinOperator.GATHER, [held, index], shape, GatherOptionsT())
 
 
 def gather(lowering: Lowering, node: Node) -> LiteTensor:
     """GATHER of some elements."""
-    held, places = _list(lowering, node), lowering.input(node, 1)
+    held, places = stack(lowering, node), lowering.input(node, 1)
     shape: PartialShape = None
     if held.shape is not None and places.shape is not None:
         shape = (*places.shape, *held.shape[1:])
@@ -191,7 +191,7 @@ def _chosen(
     assert held.shape is not None
     count = held.shape[0]
     if count == -1:
-        places = _places(lowering, node)
+        places = _places(lowering, node, held)
     else:
         places = lowering.constant(lowering.name(node, "/places"), np.arange(count, dtype=np.int32))
     is_place = binary(lowering, node, BuiltinOperator.EQUAL, places, as_int32(lowering, node, index))
@@ -200,10 +200,10 @@ def _chosen(
     return selected(lowering, node, mask, row, held)
 
 
-def _places(lowering: Lowering, node: Node) -> LiteTensor:
-    """RANGE of the length of the node's list."""
+def _places(lowering: Lowering, node: Node, held: LiteTensor) -> LiteTensor:
+    """RANGE of the list's length."""
     zero, one = (lowering.constant(lowering.name(node, f"/{n}"), np.array(n, np.int32)) for n in (0, 1))
-    bounds = [zero, length(lowering, node), one]
+    bounds = [zero, _length(lowering, node, held), one]
     return lowering.operator(node, BuiltinOperator.RANGE, bounds, (-1,), RangeOptionsT())
 
 
@@ -290,9 +290,14 @@ def concat(lowering: Lowering, node: Node) -> list[LiteTensor]:
 
 def length(lowering: Lowering, node: Node) -> LiteTensor:
     """The first size."""
+    return _length(lowering, node, _list(lowering, node))
+
+
+def _length(lowering: Lowering, node: Node, held: LiteTensor) -> LiteTensor:
     from .shape import shape_of
 
-    held = _list(lowering, node)
+    if isinstance(held, ReservedList):
+        return as_int32(lowering, node, held.count)
     if held.shape is not None and held.shape[0] != -1:
         return lowering.constant(lowering.name(node), np.array(held.shape[0], np.int32))
     sizes = shape_of(lowering, node, held, TensorType.INT32)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import AttrValue
 
 from ..graphs import checked, run_litert, run_numlite
@@ -68,3 +69,30 @@ def test_a_variable_that_grows_tells_no_sizes(run) -> None:
     model = checked(convert_graph(graph(step, [-1]).graph_def, ["n", "x"], ["z"]))
     x = np.float32([1, 3])
     np.testing.assert_array_equal(run(model, number(3), x)[0], [3, 3, 3])
+
+
+@RUNTIMES
+@pytest.mark.parametrize(("n", "size"), [(3, 2), (1, 4)])
+def test_an_element_that_is_put_in_before_the_loop(run, n: int, size: int) -> None:
+    """The list is as long as it was reserved: no tensor is what the first element is put into."""
+    g = GraphBuilder()
+    count, x = g.placeholder("n", [], INT), g.placeholder("x", [-1])
+    held = g.node("TensorListReserve", "list", g.constant("any", number(-1)), count, element_dtype=ELEMENTS)
+    g.node("TensorListSetItem", "one", held, g.constant("first", number(0)), x, element_dtype=ELEMENTS)
+    g.node("TensorListStack", "z", "one", g.constant("sizes", number(-1)), element_dtype=ELEMENTS)
+    g.node("TensorListLength", "length", held)
+    model = checked(convert_graph(g.graph_def, ["n", "x"], ["z", "length"]))
+    row = np.arange(1, size + 1, dtype=np.float32)
+    z, length = run(model, number(n), row)
+    np.testing.assert_array_equal(z, [row, *np.zeros((n - 1, size))])
+    assert length == n
+
+
+def test_reading_what_nothing_told_the_shape_of_is_refused() -> None:
+    g = GraphBuilder()
+    count = g.placeholder("n", [], INT)
+    held = g.node("TensorListReserve", "list", g.constant("any", number(-1)), count, element_dtype=ELEMENTS)
+    inputs = [held, g.constant("first", number(0)), g.constant("sizes", number(-1))]
+    g.node("TensorListGetItem", "z", *inputs, element_dtype=ELEMENTS)
+    with pytest.raises(UnsupportedError, match="the shape of the list's elements must be known"):
+        convert_graph(g.graph_def, ["n"], ["z"])
