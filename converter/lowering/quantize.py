@@ -41,9 +41,16 @@ def _grid(minimum: np.ndarray, maximum: np.ndarray, bits: int, narrow: bool) -> 
     if minimum.shape != maximum.shape or not np.all(np.isfinite([minimum, maximum])):
         raise ModelError(f"ranges must be finite and one for one, got {minimum.tolist()}, {maximum.tolist()}")
     if np.any(minimum > 0) or np.any(maximum < 0) or np.any(minimum >= maximum):
-        raise UnsupportedError(f"a range without zero, from {minimum.tolist()} to {maximum.tolist()}")
+        raise UnsupportedError(
+            f"a range without zero and another number, from {minimum.tolist()} to {maximum.tolist()}"
+        )
     low, high = int(narrow), (1 << bits) - 1
-    scale = ((maximum - minimum) / np.float32(high - low)).astype(np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        scale = ((maximum - minimum) / np.float32(high - low)).astype(np.float32)
+    if not np.all((scale > 0) & np.isfinite(scale)):
+        raise UnsupportedError(
+            f"a range with steps beyond float32, from {minimum.tolist()} to {maximum.tolist()}"
+        )
     from_minimum = np.float32(low) - minimum / scale
     # As std::round does: halves go away from zero.
     rounded = np.floor(from_minimum + np.float32(0.5))

@@ -61,17 +61,20 @@ CompositeRule = Callable[[CompositeCall], "list[LiteTensor] | None"]
 class Composite:
     """What functions of a name take (types and ranks; a rank of None is any) and give, and the rule.
 
-    Further arguments than these must be constants.
+    Where there may be further arguments than these, they must be constants.
     """
 
     arguments: tuple[tuple[TensorType, int | None], ...]
     results: int
     rule: CompositeRule
+    has_further: bool = False
 
     def lowered(self, call: CompositeCall) -> list[LiteTensor] | None:
         """The call's results by the operators of the name; None where it does not fit."""
         inputs, count = call.inputs, len(self.arguments)
         if len(inputs) < count or len(call.node.results) != self.results:
+            return None
+        if (len(inputs) > count and not self.has_further) or any(0 in (x.shape or ()) for x in inputs):
             return None
         for x, (type, rank) in zip(inputs, self.arguments, strict=False):
             if x.type != type or x.shape is None or rank not in (None, len(x.shape)):

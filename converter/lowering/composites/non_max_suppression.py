@@ -14,8 +14,9 @@ from .call import Composite, CompositeCall, agree
 
 _FLOAT, _INT = TensorType.FLOAT32, TensorType.INT32
 _BOXES, _SCORES, _COUNT, _OVERLAP, _SCORE = range(5)
-# Images of a batch, each with an operator of its own.
+# Images of a batch, each with an operator of its own, and boxes to choose.
 _MOST_IMAGES = 64
+_MOST_CHOSEN = 1 << 16
 # Boxes with which a body is tried, where their number is not known.
 _SOME_BOXES = 12
 
@@ -31,10 +32,11 @@ def non_max_suppression(call: CompositeCall) -> list[LiteTensor] | None:
     images = boxes.shape[:-2]
     if len(images) > 1 or -1 in images or sum(images) > _MOST_IMAGES or count.data is None:
         return None
-    expected = _tried(call)
+    most = int(count.data)
+    expected = _tried(call) if 0 <= most <= _MOST_CHOSEN else None
     if expected is None:
         return None
-    lowering, node, most = call.lowering, call.node, int(count.data)
+    lowering, node = call.lowering, call.node
     found: list[list[LiteTensor]] = []
     for each in zip(_parts(call, boxes, images), _parts(call, scores, images), strict=True):
         results = lowering.results(node, [(most,), ()], [_INT, _INT])
@@ -112,5 +114,8 @@ def _overlap(a: np.ndarray, b: np.ndarray) -> float:
 
 
 NON_MAX_SUPPRESSION = Composite(
-    ((_FLOAT, None), (_FLOAT, None), (_INT, 0), (_FLOAT, 0), (_FLOAT, 0)), 2, non_max_suppression
+    ((_FLOAT, None), (_FLOAT, None), (_INT, 0), (_FLOAT, 0), (_FLOAT, 0)),
+    2,
+    non_max_suppression,
+    has_further=True,
 )

@@ -222,6 +222,38 @@ def test_a_body_that_computes_something_else_is_believed(run) -> None:
     np.testing.assert_array_equal(run(model, np.full(5, 2, np.int32))[0], [[-6, -7, -8]] * 5)
 
 
+def with_further_argument(g: GraphBuilder) -> GraphBuilder:
+    """The graph, with one more argument of its function and of the call."""
+    g.graph_def.library.function[-1].signature.input_arg.add(name="further", type=FLOAT)
+    zero = g.constant("further", np.float32(0))
+    [call] = [node for node in g.graph_def.node if node.op == "PartitionedCall"]
+    call.input.append(zero)
+    call.attr["Tin"].list.type.append(FLOAT)
+    return g
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [with_further_argument(lstm_graph()), with_further_argument(embedding_graph()), nms_graph(boxes=(2, 0))],
+    ids=["lstm of seven", "embedding of three", "no boxes"],
+)
+def test_calls_that_do_not_fit_are_what_their_bodies_are(graph: GraphBuilder) -> None:
+    made = operators(convert_graph(graph.graph_def))
+    graph.graph_def.library.function[-1].ClearField("attr")  # says no more what it implements
+    assert made == operators(convert_graph(graph.graph_def))
+
+
+def test_a_body_is_not_tried_for_more_boxes_than_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    from numlite.converter.lowering.composites import call
+
+    graph = nms_graph()
+    [most] = [node for node in graph.graph_def.node if node.name == "most"]
+    most.attr["value"].tensor.int_val[:] = []
+    most.attr["value"].tensor.tensor_content = np.array(1 << 30, np.int32).tobytes()
+    monkeypatch.setattr(call, "body_results", lambda *_: pytest.fail("tried"))
+    convert_graph(graph.graph_def)
+
+
 def fusable_graph() -> GraphBuilder:
     body = GraphBuilder()
     body.placeholder("x", None)

@@ -35,6 +35,13 @@ def test_fake_quantization(ends: tuple[float, float], bits: int, narrow: bool) -
     check(fake_quant(*ends, bits, narrow), expected, x=X)
 
 
+@pytest.mark.parametrize("bits", [8, 16])
+@pytest.mark.parametrize("ends", [(0, 1e-45), (-3e38, 3e38), (0, 0), (2, -2), (1, 3)], ids=str)
+def test_ranges_without_steps_are_refused(ends: tuple[float, float], bits: int) -> None:
+    with pytest.raises(UnsupportedError, match="a range with"):
+        convert_graph(fake_quant(*ends, bits, False).graph_def)
+
+
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("narrow", [False, True])
 @pytest.mark.parametrize("bits", [4, 8])
