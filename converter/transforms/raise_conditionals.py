@@ -18,6 +18,7 @@ from .effects import Effect, Effects
 from .raise_loops import raise_loops
 from .slice_function import append, captured, elements_of, slice_function, stand_in, unique_name
 from .toposort import topological_order
+from .unread_stacks import drop_unread_stacks
 
 _MERGES = ("Merge", "RefMerge")
 # Switch goes by a bool, _SwitchN by an index.
@@ -281,5 +282,6 @@ def raise_control_flow(module: Module) -> None:
     blocks: list[Block] = [body.body for body in typed_bodies(module)]
     while blocks:
         block = blocks.pop()
+        drop_unread_stacks(block, Effects(module.functions))
         made = [*raise_loops(module, block), *raise_conditionals(module, block)]
         blocks += [function.body for function in made]
