@@ -175,7 +175,10 @@ class Model:
 
 def _is_known(info: os.stat_result, place: CodePlace) -> bool:
     from .model_mark import ModelMark
+    from .private_file import others_may_write
 
+    if others_may_write(info):
+        return False
     mark = ModelMark.of_file(info, place)
     return mark is not None and mark.is_verified
 

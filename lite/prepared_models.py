@@ -11,7 +11,7 @@ from .environment import kept_bytes
 from .errors import ModelError, UnsupportedError
 from .model_mark import DIGEST_BYTES, ModelMark
 from .preparation import may_be_kept
-from .private_file import blake2b, open_private
+from .private_file import blake2b, open_private, others_may_write
 
 if TYPE_CHECKING:
     from .kernel_call import CodePlace
@@ -135,7 +135,7 @@ class PreparedModels:
         return os.path.join(self._place.folder, f"prepared-{self.key(graph).hex()}.bin")
 
     def content_digest(self) -> bytes:
-        """Of the model's bytes. A mapped file's is kept in its mark."""
+        """Of the model's bytes. A mapped file's is kept in its mark, unless others may write to it."""
         if self._content is None:
             mark = self._mark()
             known = None if mark is None else mark.digest
@@ -151,7 +151,7 @@ class PreparedModels:
 
     def _mark(self) -> ModelMark | None:
         info = self._model.file
-        if info is not None:
+        if info is not None and not others_may_write(info):
             return ModelMark.of_file(info, self._place)
         self._content = self._content or blake2b(self._model.content, digest_size=DIGEST_BYTES).digest()
         return ModelMark(self._content.hex(), self._place)

@@ -66,6 +66,14 @@ def read_private(path: str | os.PathLike[str]) -> bytes | None:
             return None
 
 
+def others_may_write(info: os.stat_result) -> bool:
+    """Whether a user but this one and the system's may write to a file, or anybody.
+
+    Through a mapping that needs not change what the system says of it.
+    """
+    return _OWNED and (info.st_uid not in (0, os.geteuid()) or bool(info.st_mode & stat.S_IWOTH))
+
+
 def make_private_folder(path: str) -> None:
     """Have a folder that only this user can use, and all above it that are missing.
 

@@ -141,6 +141,19 @@ def test_a_file_that_changes_is_another_model(folder: Path, path: str, restored:
     assert result(path) != before and not restored
 
 
+@pytest.mark.parametrize("is_own", [True, False])
+def test_a_file_that_others_may_write_is_known_by_its_bytes(
+    folder: Path, path: str, restored: list[int], monkeypatch: pytest.MonkeyPatch, is_own: bool
+) -> None:
+    """What the system says of it tells nothing then: it is verified each time."""
+    verified = list[memoryview]()
+    monkeypatch.setattr(model, "_verify", verified.append)
+    os.chmod(path, 0o600 if is_own else 0o606)
+    results = [result(path) for _ in range(4)]
+    assert len(set(results)) == 1 and restored == [0, 0]
+    assert len(verified) == (2 if is_own else 4)
+
+
 def test_a_file_is_verified_until_the_cache_knows_it(
     folder: Path, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
