@@ -33,19 +33,21 @@ Branch = Callable[[Lowering, Sequence[LiteTensor]], Sequence[LiteTensor]]
 def if_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
     """IF, or the branch itself where the condition is constant."""
     condition, *operands = lowering.inputs(node)
-    branches = [_branch_of(lowering, node, name) for name in ("then_branch", "else_branch")]
+    branches = [
+        _branch_of(lowering, node, node.function(f"{name}_branch").name, name) for name in ("then", "else")
+    ]
     return _if(lowering, node, _truth(lowering, node, condition), branches[0], branches[1], operands, "")
 
 
 def case_rule(lowering: Lowering, node: Node) -> Sequence[LiteTensor]:
     """A chain of IFs; an index that names no branch takes the last."""
     index, *operands = lowering.inputs(node)
-    functions = [function_named(lowering.program, f.name) for f in node.functions("branches")]
+    functions = [f.name for f in node.functions("branches")]
     if not functions:
         raise ModelError("a Case must have branches")
     if len(functions) > _MOST_BRANCHES:
         raise UnsupportedError(f"a Case must have at most {_MOST_BRANCHES} branches, got {len(functions)}")
-    branches = [partial(_lower_branch, node, function, f"branch{i}") for i, function in enumerate(functions)]
+    branches = [_branch_of(lowering, node, function, f"branch{i}") for i, function in enumerate(functions)]
     return _case_from(0, branches, node, lowering, [index, *operands])
 
 
@@ -78,15 +80,23 @@ def _case_from(
     return _if(lowering, node, is_this, this, rest, arguments, "" if place == 0 else suffix)
 
 
-def _branch_of(lowering: Lowering, node: Node, name: str) -> Branch:
-    function = function_named(lowering.program, node.function(name).name)
-    return partial(_lower_branch, node, function, name.removesuffix("_branch"))
+def _branch_of(lowering: Lowering, node: Node, function: str, name: str) -> Branch:
+    called = function_named(lowering.program, function)
+    return partial(_lower_branch, node, called, lowering.graph, f"{lowering.name(node)}/{name}/")
 
 
 def _lower_branch(
-    node: Node, function: Function, name: str, lowering: Lowering, arguments: Sequence[LiteTensor]
+    node: Node,
+    function: Function,
+    outer: LiteGraph,
+    prefix: str,
+    lowering: Lowering,
+    arguments: Sequence[LiteTensor],
 ) -> Sequence[LiteTensor]:
-    prefix = f"{lowering.name(node)}/{name}/"
+    # Nodes that are named after the conditional already, in a graph of their own, keep their names.
+    named = all(inner.name.startswith(f"{node.name}/") for inner in function.body if inner.name)
+    if named and lowering.graph is not outer:
+        prefix = lowering.prefix
     return lower_function(lowering.program, function, arguments, lowering.graph, prefix)
 
 

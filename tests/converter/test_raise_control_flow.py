@@ -10,6 +10,7 @@ from numlite.converter.ir import import_graph_def, verify
 from numlite.converter.target_spec import Settings
 from numlite.converter.transforms.raise_conditionals import raise_control_flow
 from numlite.lite.errors import ModelError
+from numlite.schema import tflite
 from numlite.schema.graph_def import AttrValue
 
 from .functions import add_function, types
@@ -198,6 +199,16 @@ def test_names_of_exits_and_merges_stay() -> None:
     ops = {node.name: node.op for node in module.graph.body}
     assert ops["while/exit_x"] == "Identity" and "While" in ops.values()
     assert not {"Enter", "Exit", "Merge", "Switch", "NextIteration", "LoopCond"} & set(ops.values())
+
+
+def test_nodes_of_ways_keep_their_names() -> None:
+    """Each way has a subgraph of its own, and its nodes are named after the conditional as they are."""
+    g = GraphBuilder()
+    p, x = g.placeholder("p", [], BOOL), g.placeholder("x", [2])
+    y = conditional(g, "cond", p, ("Square", x), ("Neg", x))
+    model = tflite.read(checked(convert_graph(g.graph_def, ["p", "x"], [y])))
+    names = [graph.tensors[graph.outputs[0]].name for graph in model.subgraphs[1:]]
+    assert names == ["cond/way_1", "cond/way_0"]
 
 
 def damaged(change: str) -> GraphBuilder:
