@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...lite.errors import ModelError
 from ...lite.model import Model
 from ...lite.tensor import NUMPY_DTYPES, TensorType
 from ...schema import tflite
@@ -83,7 +84,13 @@ def _range_of(graph: FloatGraph, step: Step) -> Range | None:
 
 
 def _option_range(options: Any) -> Range:
-    """That of FAKE_QUANT. A narrow one has no lowest integer: the range of all of them is a step wider."""
+    """That of FAKE_QUANT. A narrow one has no lowest integer: the range of all of them is a step wider.
+
+    ModelError for one that no kernel would run.
+    """
+    if options is None or not -np.inf < options.min < options.max < np.inf:
+        given = options and (options.min, options.max)
+        raise ModelError(f"FAKE_QUANT: min must be under max, both finite, got {given}")
     low, high = min(float(options.min), 0.0), max(float(options.max), 0.0)
     if options.narrow_range and options.num_bits == _BITS:
         low -= (high - low) / ((1 << _BITS) - 2)

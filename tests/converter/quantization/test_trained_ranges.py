@@ -12,7 +12,7 @@ from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.quantization.quantizer import Quantizer
 from numlite.converter.quantization.recipes import static_int8
 from numlite.converter.quantization.trained_ranges import trained_model
-from numlite.lite.errors import UnsupportedError
+from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.model import Model
 from numlite.schema import tflite
 
@@ -189,6 +189,17 @@ def test_files_with_pairs_of_quantize_and_dequantize() -> None:
     with pytest.raises(Exception, match="improve"):
         quantizer.quantize(improve="all")
     assert trained_model(made.source).ranges == {}
+
+
+@pytest.mark.parametrize("ends", [None, (0, 0), (1, 1), (2, -2), (0, np.nan), (-np.inf, 1)], ids=str)
+def test_ranges_that_no_kernel_takes_are_no_ranges(ends: tuple[float, float] | None) -> None:
+    model = ModelBuilder()
+    x, a, b, y = (model.tensor((1, 4)) for _ in range(4))
+    model.op(Op.NEG, [x], [a])
+    model.op(Op.FAKE_QUANT, [a], [b], ends and tflite.FakeQuantOptionsT(min=ends[0], max=ends[1], num_bits=8))
+    model.op(Op.NEG, [b], [y])
+    with pytest.raises(ModelError, match="FAKE_QUANT: min must be under max, both finite"):
+        trained_model(Model(model.build([x], [y])))
 
 
 def test_what_lies_between_ends_alone_stays() -> None:
