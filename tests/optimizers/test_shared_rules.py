@@ -20,8 +20,6 @@ CASES: list[dict[str, Any]] = json.loads(INDEX.read_text()) if INDEX.exists() el
 OTHERWISE = {
     "arithmetic.any.pow_broadcast_up": "TensorFlow's Square has another shape than the power",
     "constfold.any.pack_one": "the axis is a constant of ExpandDims, as in TensorFlow's Graph IR passes",
-    "constfold.any.switch_self": "the constants of both sides stay",
-    "constfold.any.variable_add_zero": "not built",
     "remap.cpu.leaky_from_max_negative": "TensorFlow's LeakyRelu gives other results",
     "remap.gpu.leaky_from_max_negative": "TensorFlow's LeakyRelu gives other results",
     "remap.gpu.instance_norm": "the op that TensorFlow makes has no kernel there",

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
-from numlite.converter.operator_rules import activations, arithmetic, constants, control_flow, inverses
+from numlite.converter.operator_rules import (
+    activations,
+    arithmetic,
+    constants,
+    control_flow,
+    inverses,
+    variables,
+)
 from numlite.converter.operator_rules.equal_operators import drop_unused, share_equal
+
+_LOOP = (
+    "graph test\ni: scalar\nx: 300\nm = 3\nb: scalar bool = LESS(i, m)\nreturn b\n"
+    "graph step\ni: scalar\nx: 300\no = 1\nj = ADD(i, o)\nz = SIN(x)\nreturn j, z\n"
+    "graph main\ni: scalar\n"
+)
+_VARIABLE = "v: scalar resource = VAR_HANDLE()\na: 2 float32 = READ_VARIABLE(v)\n"
 
 # Rule, given, result: "" where it stays.
 PAIRS = [
@@ -208,6 +222,27 @@ PAIRS = [
         "graph step\ni: scalar\nn: scalar\nstep_m: scalar\no = 1\nj = ADD(i, o)\nreturn j, n, step_m\n"
         "graph main\ni: scalar\nn: scalar\no = 1\nm = ADD(n, o)\n"
         "p: scalar, q: scalar, r: scalar = WHILE(i, n, m) @test @step\nreturn p, m",
+    ),
+    (
+        constants.fill_uniform_operands,
+        f"{_LOOP}z = {[0] * 300}\np: scalar, q: 300 = WHILE(i, z) @test @step\nreturn p, q",
+        f"{_LOOP}n = int32 [300]\no = 0\nz: 300 float32 = FILL(n, o)\n"
+        "p: scalar, q: 300 = WHILE(i, z) @test @step\nreturn p, q",
+    ),
+    (
+        constants.fill_uniform_operands,
+        f"{_LOOP}z = {[0] * 299 + [1]}\np: scalar, q: 300 = WHILE(i, z) @test @step\nreturn p, q",
+        "",
+    ),
+    (
+        variables.read_what_is_known,
+        f"{_VARIABLE}b: 2 float32 = READ_VARIABLE(v)\ny = SUB(a, b)\nreturn y",
+        f"{_VARIABLE}y = SUB(a, a)\nreturn y",
+    ),
+    (
+        variables.read_what_is_known,
+        f"{_VARIABLE}b: 1 float32 = READ_VARIABLE(v)\ny = SUB(a, b)\nreturn y",
+        "",
     ),
 ]
 # Constants that several pairs have, by the names above.
