@@ -29,6 +29,7 @@ CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
 
 _MOST_SETS = 3  # of int8, which sum up to weights of 255 less a zero point of 0
 _DENSE_DEPTH = 3  # of channels, with others; more are slower where a dot product is not one instruction
+_MOST_COPIED_BYTES = 1 << 27  # of padded rows: strides and dilations far beyond the image take any memory
 _NS_PER_MULTIPLY, _NS_PER_HYBRID_MULTIPLY = 1 / 60, 1 / 30
 
 
@@ -46,7 +47,8 @@ def byte_calls(n: FilterNode) -> list[KernelCall]:
     if dense is not None:
         return dense
     n = _as_row(n)
-    split = _split(f, n.geometry) if f.rounding != FLOAT64_ROUNDING else None
+    packs = f.rounding != FLOAT64_ROUNDING and _may_copy(n.geometry)
+    split = _split(f, n.geometry) if packs else None
     return plain.byte_calls(n) if split is None else [_call(n, f, split)]
 
 
@@ -83,7 +85,8 @@ def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     """The compiled calls of floats by constant int8. Each image is quantized for itself."""
-    return _hybrid_calls(n, hybrid_sums(n)) if n.may_use_xnnpack else plain_hybrid_calls(n)
+    packs = n.may_use_xnnpack and _may_copy(n.geometry)
+    return _hybrid_calls(n, hybrid_sums(n)) if packs else plain_hybrid_calls(n)
 
 
 def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
@@ -257,20 +260,17 @@ def blocks(quads: np.ndarray, header: np.ndarray) -> np.ndarray:
 
 def fill_layout(args: np.ndarray, g: ConvGeometry, together: int, value: int) -> np.ndarray:
     """Fill in where rows are read and written; returns a row of padding, bytes of that value."""
-    covered = (g.out_width - 1) * g.stride_w + (g.filter_width - 1) * g.dilation_w + 1
-    right = max(0, covered - g.in_width - g.pad_left)
-    phase_columns = -(-(g.pad_left + g.in_width + right) // phases(g))
+    phase_columns, slots, slot_bytes = _copied_rows(g, together)
     args["images"], args["in_height"], args["in_row_bytes"] = g.batch, g.in_height, g.in_width * g.in_depth
     args["in_width"], args["in_depth"], args["left"] = g.in_width, g.in_depth, g.pad_left
     args["phases"], args["phase_bytes"] = phases(g), phase_columns * g.out_depth
     args["padding_value"], args["multiplier"] = pattern(value), g.multiplier
     args["image_bytes"] = g.in_height * g.in_width * g.in_depth
+    right = _right_padding(g)
     args["copies"] = g.pad_left > 0 or right > 0 or g.multiplier > 1 or phases(g) > 1
     args["out_height"], args["out_row_bytes"] = g.out_height, g.out_width * g.out_depth
     args["filter_height"], args["filter_width"] = g.filter_height, g.filter_width
     args["stride_h"], args["dilation_h"], args["pad_top"] = g.stride_h, g.dilation_h, g.pad_top
-    slots = (g.filter_height - 1) * g.dilation_h + together
-    slot_bytes = _rounded_up(phases(g) * phase_columns * g.out_depth + BLOCK)
     addresses = max(g.filter_height + together, _MOST_SETS * g.taps + 4)
     args["slots"], args["slot_bytes"] = slots, slot_bytes
     args["spare_at"] = _rounded_up(addresses * 8)
@@ -279,6 +279,23 @@ def fill_layout(args: np.ndarray, g: ConvGeometry, together: int, value: int) ->
     padding = aligned(slot_bytes)
     padding[:] = value
     return padding
+
+
+def _right_padding(g: ConvGeometry) -> int:
+    covered = (g.out_width - 1) * g.stride_w + (g.filter_width - 1) * g.dilation_w + 1
+    return max(0, covered - g.in_width - g.pad_left)
+
+
+def _copied_rows(g: ConvGeometry, together: int) -> tuple[int, int, int]:
+    """Columns of a phase of a padded row, and of such rows how many are kept, of how many bytes."""
+    phase_columns = -(-(g.pad_left + g.in_width + _right_padding(g)) // phases(g))
+    slots = (g.filter_height - 1) * g.dilation_h + together
+    return phase_columns, slots, _rounded_up(phases(g) * phase_columns * g.out_depth + BLOCK)
+
+
+def _may_copy(g: ConvGeometry) -> bool:
+    _, slots, slot_bytes = _copied_rows(g, 2)
+    return slots * slot_bytes <= _MOST_COPIED_BYTES
 
 
 def _rounded_up(size: int) -> int:
