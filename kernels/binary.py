@@ -126,23 +126,25 @@ def _arithmetic(name: str, function: ArrayFunction | None = None) -> Registratio
 
     def invoke(context: Context, node: Node) -> None:
         assert function is not None
-        in_numpy(name, _clamped(function, float_activation_range(name, _fused(node))))(context, node)
+        limits = float_activation_range(name, _fused(node))
+        in_numpy(name, _clamped(function, limits, context.numerics))(context, node)
 
     return registration(name, prepare, invoke if function else None)
 
 
-def _clamped(function: ArrayFunction, limits: tuple[float, float]) -> ArrayFunction:
+def _clamped(function: ArrayFunction, limits: tuple[float, float], numerics: Numerics) -> ArrayFunction:
     """The function with its float16 and uint32 results kept within limits.
 
-    What is no number becomes the low limit, where there are limits, as in XNNPACK.
+    What is no number becomes the low limit, where there are limits, as in XNNPACK; the reference leaves it.
     """
+    low, high = limits
 
     def clamped(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         values = function(a, b)
-        low, high = limits
-        if a.dtype == np.float16:
-            clamped = np.fmin(np.fmax(values, np.float16(low)), np.float16(high))
-            return values if limits == (-np.inf, np.inf) else clamped
+        if a.dtype == np.float16 and limits != (-np.inf, np.inf):
+            if numerics is Numerics.REFERENCE:
+                return np.clip(values, np.float16(low), np.float16(high))
+            return np.fmin(np.fmax(values, np.float16(low)), np.float16(high))
         if a.dtype == np.uint32:
             return np.clip(values, 0, None if high == np.inf else np.uint32(high))
         return values

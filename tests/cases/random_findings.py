@@ -39,21 +39,24 @@ def _case(
 
 
 def _halves_through_a_clamp(
-    operator: str, function: np.ufunc, a: list[float], b: list[float], fused: str
+    operator: str, a: list[float], b: list[float], fused: str, **relations: Any
 ) -> Case:
-    """The first result is no number: XNNPACK makes the clamp's low end of it, float32's clamps leave it."""
-    low, high = {"RELU": (0, np.inf), "RELU6": (0, 6), "RELU_N1_TO_1": (-1, 1)}[fused]
-    low_end = operator == "ADD"  # which halves are computed by, DIV is computed in float32
-    clamp = (lambda x: np.fmin(np.fmax(x, low), high)) if low_end else (lambda x: np.clip(x, low, high))
+    """The first result is no number: XNNPACK makes the clamp's low end of it, the reference leaves it."""
     kind, options = Kind((2,), np.float16), getattr(tflite, f"{operator.title()}OptionsT")
-    return _case(
-        operator,
-        [kind, kind],
-        kind,
-        [np.array(a, np.float16), np.array(b, np.float16)],
-        options(fused_activation_function=tflite.ActivationFunctionType[fused]),
-        oracle=lambda a, b: clamp(function(a, b)).astype(np.float16),
-        litert_default=None if low_end else Differs("XNNPACK's clamp of halves gives numbers for NaN"),
+    values = [np.array(a, np.float16), np.array(b, np.float16)]
+    activation = tflite.ActivationFunctionType[fused]
+    held = options(fused_activation_function=activation)
+    return _case(operator, [kind, kind], kind, values, held, **relations)
+
+
+def _halves_divided(fused: str, low: float, high: float) -> Case:
+    """In float32, whose clamp leaves what is no number."""
+    return _halves_through_a_clamp(
+        "DIV",
+        *([0, 3], [0, 2]),
+        fused,
+        oracle=lambda a, b: np.clip(a / b, np.float16(low), np.float16(high)),
+        litert_default=Differs("XNNPACK's clamp of halves gives numbers for NaN"),
         litert_reference=Refuses("only supports"),
     )
 
@@ -404,8 +407,11 @@ CASES = [
         version=3,
     ),
     *(
-        _halves_through_a_clamp(*what, fused)
-        for what in (("ADD", np.add, [np.inf, 3], [-np.inf, 2]), ("DIV", np.divide, [0, 3], [0, 2]))
+        _halves_through_a_clamp(operator, [np.inf, 3], b, fused)
+        for operator, b in (("ADD", [-np.inf, 2]), ("MUL", [0, 2]))
         for fused in ("RELU", "RELU6", "RELU_N1_TO_1")
     ),
+    _halves_divided("RELU", 0, np.inf),
+    _halves_divided("RELU6", 0, 6),
+    _halves_divided("RELU_N1_TO_1", -1, 1),
 ]
