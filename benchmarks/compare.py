@@ -40,7 +40,10 @@ def main() -> int:
     if not paths:
         sys.exit("compare.py: no .tflite file found")
     peers = [f"ai-edge-litert {litert_version()}"]
-    peers += [f"OpenVINO {openvino_version()}"] * arguments.openvino + ["CPU time"] * arguments.cpu_time
+    if arguments.openvino:
+        peers.append(f"OpenVINO {openvino_version()}")
+    if arguments.cpu_time:
+        peers.append("CPU time")
     print(f"{machine()}, CPU {cpu}, {', '.join(peers)}\n")
     columns = [*_COLUMNS, *(_OF_OPENVINO if arguments.openvino else ())]
     print(f"| {' | '.join(columns)} |")
