@@ -6,7 +6,8 @@
     python benchmarks/grappler_peer.py process      # CPU time of whole processes, file in, file out
     python benchmarks/grappler_peer.py large        # 20 000 nodes: seconds, and memory against the import's
 
---tensorflow names that Python, --step 10 takes every tenth net, --match keras those with it in their names.
+--tensorflow names that Python, which all but large need. --step 10 takes every tenth net, --match keras those
+with it in their names.
 """
 
 from __future__ import annotations
@@ -251,14 +252,14 @@ def main() -> None:
     )
     kinds = {f.__name__: f for f in (properties, runs, within, process, large)}
     parser.add_argument("what", choices=kinds)
-    parser.add_argument(
-        "--tensorflow", default="/work/tfvenv/bin/python", help="a Python that has TensorFlow"
-    )
+    parser.add_argument("--tensorflow", metavar="PYTHON", help="a Python that has TensorFlow")
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--match", default="")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--names", action="store_true", help="name the nodes that are not equal")
     arguments = parser.parse_args()
+    if arguments.what != large.__name__ and arguments.tensorflow is None:
+        parser.error(f"{arguments.what} needs --tensorflow")
     kinds[arguments.what](arguments)
 
 
