@@ -59,26 +59,24 @@ def with_bias(y: Tensor, bias: Tensor | None) -> Tensor:
     return y if bias is None else y.body.op("BiasAdd", y, bias)
 
 
-def _around(x: Tensor, window: Window) -> tuple[Tensor, str]:
-    """x with channels last and zeros around it, and the padding that is left to the operator."""
-    last = channels_last(x)
-    if not window.is_padded:
-        return last, "VALID"
-    if is_same(window, x.sizes[2:]):
-        return last, "SAME"
-    pairs = [(0, 0), *window.pads, (0, 0)]
-    return padded(last, pairs, x.body.scalar(0, x.type)), "VALID"
+def _around(x: Tensor, window: Window) -> tuple[Tensor, _Steps]:
+    """x with channels last and zeros around it, and the steps and padding that are left to the operator."""
+    last, padding = channels_last(x), "VALID"
+    if window.is_padded and is_same(window, x.sizes[2:]):
+        padding = "SAME"
+    elif window.is_padded:
+        last = padded(last, [(0, 0), *window.pads, (0, 0)], x.body.scalar(0, x.type))
+    return last, {
+        "strides": [1, *window.strides, 1],
+        "dilations": [1, *window.dilations, 1],
+        "padding": padding,
+    }
 
 
 def plane(x: Tensor, weights: Tensor, window: Window, groups: int, depth: int) -> Tensor:
     """A convolution over height and width; the result has its channels last."""
     body = x.body
-    last, padding = _around(x, window)
-    steps: _Steps = {
-        "strides": [1, *window.strides, 1],
-        "dilations": [1, *window.dilations, 1],
-        "padding": padding,
-    }
+    last, steps = _around(x, window)
     if groups == depth and groups > 1:
         o, _, height, width = weights.sizes
         split = body.reshaped(weights, [groups, o // groups, height, width])
@@ -98,12 +96,7 @@ def _depthwise(last: Tensor, filters: Tensor, steps: _Steps, window: Window) -> 
 def _volume(x: Tensor, weights: Tensor, window: Window, groups: int) -> Tensor:
     """A convolution over depth, height and width."""
     body = x.body
-    last, padding = _around(x, window)
-    steps: _Steps = {
-        "strides": [1, *window.strides, 1],
-        "dilations": [1, *window.dilations, 1],
-        "padding": padding,
-    }
+    last, steps = _around(x, window)
     filters = body.transposed(weights, (2, 3, 4, 1, 0))
     if groups == 1:
         return body.op("Conv3D", last, filters, **steps)
