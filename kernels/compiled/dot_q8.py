@@ -135,11 +135,19 @@ class Dot:
             return bias * height
         return [b.add(v, e.load_splat(sums, i32, self.lanes, 4 * m)) for m in range(height) for v in bias]
 
-    def sum_steps(self, rows: Sequence[Value], w: Value, steps: Value, acc: list[Value]) -> list[Value]:
-        """acc plus `steps` steps of each row times the weights at w."""
+    def sum_steps(
+        self,
+        rows: Sequence[Value],
+        w: Value,
+        steps: Value,
+        acc: list[Value],
+        beside: Callable[[Value], None] = lambda k: None,
+    ) -> list[Value]:
+        """acc plus `steps` steps of each row times the weights at w; beside(k): what else a step does."""
         e, b, together = self.e, self.e.builder, self.form.steps
 
         def take(k: Value, acc: list[Value], count: int) -> list[Value]:
+            beside(k)
             place = e.offset(w, b.mul(k, e.const(self.step_bytes)))
             return self.step(rows, b.mul(k, e.const(4)), place, acc, count)
 

@@ -13,6 +13,7 @@ from numba import float32, int64
 
 from .language.simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
 from .language.target import target
+from .next_panel import NextPanel
 
 
 class Tile(NamedTuple):
@@ -72,10 +73,12 @@ def multiply_rows(
     row_bytes: Value,
     depth: Value | int,
     acc: list[Value],
+    beside: Callable[[Value], None] = lambda k: None,
 ) -> list[Value]:
     """acc += rows [len(rows), depth] @ w [depth, columns]; w's rows lie row_bytes apart.
 
-    Unrolled where depth is a number. Sums are added up in the depth's order.
+    Unrolled where depth is a number. Sums are added up in the depth's order. beside(k) emits what
+    else each step does.
     """
     b = e.builder
 
@@ -97,6 +100,7 @@ def multiply_rows(
 
     def step(k: Value, acc: list[Value]) -> list[Value]:
         acc = list(acc)
+        beside(k)
         at = e.offset(w, b.mul(k, row_bytes))
         weights = [e.load(at, type_, offset) for type_, offset in zip(tile.types, tile.offsets, strict=True)]
         k4 = b.mul(k, e.const(4))
@@ -203,11 +207,14 @@ def direct_panel(tile: Tile) -> Any:
         b = e.builder
         a, w, c = e.pointer(a), e.pointer(w), e.pointer(c)
         first = e.offset(w, row_bytes)
+        following = NextPanel(e, tile.heights[0], count, first, row_bytes, depth)
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(a, b.mul(m, lda))
             rows = [e.offset(start, b.mul(lda, e.const(i))) for i in range(height)]
-            acc = multiply_rows(e, tile, rows, first, row_bytes, depth, start_from_bias(e, tile, w, height))
+            acc = start_from_bias(e, tile, w, height)
+            beside = following.bring(m, height)
+            acc = multiply_rows(e, tile, rows, first, row_bytes, depth, acc, beside)
             store_tile(e, tile, acc, e.offset(c, b.mul(m, ldc)), ldc, columns, low, high)
 
         sweep(e, tile, count, emit_tile)
@@ -243,8 +250,8 @@ def indirect_panel(tile: Tile, fixed_depth: int | None = None) -> Any:
         table, w, c = e.pointer(table), e.pointer(w), e.pointer(c)
         first = e.offset(w, row_bytes)
         table_row = b.mul(taps, e.const(4))
-        run = depth if fixed_depth is None else fixed_depth
         tap_bytes = b.mul(depth, row_bytes)
+        following = NextPanel(e, tile.heights[0], count, first, row_bytes, b.mul(taps, depth))
 
         def emit_tile(m: Value, height: int) -> None:
             start = e.offset(table, b.mul(m, table_row))
@@ -258,7 +265,10 @@ def indirect_panel(tile: Tile, fixed_depth: int | None = None) -> Any:
                     outside = b.icmp_signed("<", offset, e.const(0))
                     rows.append(b.inttoptr(b.select(outside, zeros, inside), i8.as_pointer()))
                 weights = e.offset(first, b.mul(s, tap_bytes))
-                return multiply_rows(e, tile, rows, weights, row_bytes, run, acc)
+                if fixed_depth is not None:
+                    return multiply_rows(e, tile, rows, weights, row_bytes, fixed_depth, acc)
+                beside = following.bring(m, height, b.mul(s, depth))
+                return multiply_rows(e, tile, rows, weights, row_bytes, depth, acc, beside)
 
             acc = e.loop(taps, start_from_bias(e, tile, w, height), tap)
             store_tile(e, tile, acc, e.offset(c, b.mul(m, ldc)), ldc, columns, low, high)

@@ -10,7 +10,7 @@ from numba import float32, int64
 from ..contraction.blocks import INT4_COLUMNS, INT4_ROW_BYTES
 from .dot_q8 import QUANTIZATION_BYTES
 from .language.operations import add_unsigned_fours
-from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector, void
+from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
 from .language.target import target
 from .output_q8 import PartialStore
 from .tile_q8 import sweep
@@ -62,7 +62,7 @@ def int4_panels(panels: int, heights: tuple[int, ...], scale_bytes: int) -> Any:
                     place = e.offset(first_row, b.mul(s, e.const(row_bytes)))
                     if heights[0] == 1 and target().vnni:
                         for p in range(panels):
-                            prefetch(e, place, _AHEAD_BYTES + p * INT4_ROW_BYTES)
+                            e.prefetch(e.offset(place, _AHEAD_BYTES + p * INT4_ROW_BYTES))
                     weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
                     return add_products(e, acc, [e.offset(row, byte) for row in rows], weights, apart)
 
@@ -116,7 +116,7 @@ def int4_channels(panels: int) -> Any:
             place = e.offset(w, b.mul(b.add(s, e.const(2)), e.const(row_bytes)))
             if target().vnni:
                 for p in range(panels):
-                    prefetch(e, place, _AHEAD_BYTES + p * INT4_ROW_BYTES)
+                    e.prefetch(e.offset(place, _AHEAD_BYTES + p * INT4_ROW_BYTES))
             weights = [halves(e, e.load(place, _SUMS, p * INT4_ROW_BYTES)) for p in range(panels)]
             return add_products(e, acc, [e.offset(x, b.shl(s, e.const(3)))], weights, panels)
 
@@ -145,12 +145,6 @@ def read_scales(e: Emitter, at: Value, panel: int, scale_bytes: int) -> Value:
         return e.load(place, _FLOATS)
     bits = e.builder.zext(e.load(place, vector(i16, INT4_COLUMNS)), _SUMS)
     return e.builder.bitcast(e.builder.shl(bits, e.const(16, _SUMS)), _FLOATS)
-
-
-def prefetch(e: Emitter, base: Value, offset: int) -> None:
-    """Ask for the cache line there, which need not be the program's, ahead of its use."""
-    read, all_levels, data = (e.const(v, i32) for v in (0, 3, 1))
-    e.call("llvm.prefetch.p0", void, e.offset(base, offset), read, all_levels, data)
 
 
 def halves(e: Emitter, packed: Value) -> list[Value]:

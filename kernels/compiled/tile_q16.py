@@ -16,6 +16,7 @@ from .dot_q8 import Tiling
 from .language.operations import add_pair_products
 from .language.simd import Emitter, Value, f64, i8, i16, i32, i64, microkernel, vector
 from .language.target import target
+from .next_panel import NextPanel
 from .output_q8 import PartialStore
 from .tile_q8 import sweep
 
@@ -94,13 +95,16 @@ def product_panel(tiling: Tiling, rounding: int) -> Any:
             for j in range(vectors)
         ]
         is_split = b.icmp_signed(">", parts, e.const(1))
+        following = NextPanel(e, tiling.heights[0], count, first, e.const(tiling.width * 2), steps)
 
         def emit_tile(m: Value, height: int) -> None:
+            beside = following.bring(m, height)
             start = e.offset(x, b.mul(m, ldx))
             rows = [e.offset(start, b.mul(ldx, e.const(i))) for i in range(height)]
             zeros = [e.const(0, integers)] * (height * vectors)
 
             def step(k: Value, totals: list[Value]) -> list[Value]:
+                beside(k)
                 place = e.offset(first, b.mul(k, e.const(tiling.width * 2)))
                 totals = list(totals)
                 weights = []

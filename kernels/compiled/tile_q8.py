@@ -10,6 +10,7 @@ from numba import int64
 from .dot_q8 import Dot, Tiling, for_each_form, header_rows
 from .language.dot_forms import DotForm
 from .language.simd import Emitter, Value, i32, i64, microkernel
+from .next_panel import NextPanel
 
 
 def sweep(
@@ -67,12 +68,14 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
         def in_form(form: DotForm) -> None:
             dot = Dot(e, tiling, rounding, form, w, output)
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
+            following = NextPanel(e, tiling.heights[0], count, first, e.const(dot.step_bytes), steps)
 
             def emit_tile(m: Value, height: int) -> None:
                 start = e.offset(x, b.mul(m, ldx))
                 rows = [e.offset(start, _times(e, ldx, i)) for i in range(height)]
                 row_sums = e.offset(sums, _times(e, m, dot.row_bytes)) if with_sums else None
-                acc = dot.sum_steps(rows, first, steps, dot.start(height, row_sums))
+                beside = following.bring(m, height)
+                acc = dot.sum_steps(rows, first, steps, dot.start(height, row_sums), beside)
                 out = dot.finish(acc, height, row_sums)
                 dot.store(out, e.offset(y, b.mul(m, ldy)), ldy, columns)
 
@@ -113,6 +116,8 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
             dot = Dot(e, tiling, rounding, form, w, output, shared=True)
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
             tap_bytes = _times(e, steps, dot.step_bytes)
+            all_steps, step_bytes = b.mul(taps, steps), e.const(dot.step_bytes)
+            following = NextPanel(e, tiling.heights[0], count, first, step_bytes, all_steps)
 
             def emit_tile(m: Value, height: int) -> None:
                 start = e.offset(table, b.mul(m, table_row))
@@ -125,7 +130,8 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
                         offset = b.sext(e.load(e.offset(at, _times(e, table_row, i)), i32), i64)
                         outside = b.icmp_signed("<", offset, e.const(0))
                         rows.append(e.pointer(b.select(outside, padding, b.add(x, offset))))
-                    return dot.sum_steps(rows, e.offset(first, b.mul(s, tap_bytes)), steps, acc)
+                    beside = following.bring(m, height, b.mul(s, steps))
+                    return dot.sum_steps(rows, e.offset(first, b.mul(s, tap_bytes)), steps, acc, beside)
 
                 acc = e.loop(taps, dot.start(height, row_sums), tap)
                 out = dot.finish(acc, height, row_sums)

@@ -89,6 +89,12 @@ class Emitter:
         function = self.declare(name, void, [value.type, at.type, i32, mask.type])
         self.builder.call(function, [value, at, self.const(1, i32), mask])
 
+    def prefetch(self, at: Value) -> None:
+        """Bring the line of an address, which need not be one of memory, into the nearest cache."""
+        function = self.declare("llvm.prefetch.p0", void, [at.type, i32, i32, i32])
+        read, near, data = 0, 3, 1
+        self.builder.call(function, [at, *(self.const(word, i32) for word in (read, near, data))])
+
     # --- lanes
     def splat(self, scalar: Value, lanes: int) -> Value:
         undefined = ir.Constant(vector(scalar.type, lanes), ir.Undefined)
