@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..ir.attributes import Attribute
+from ..ir.attributes import Attribute, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Node
 from ..transforms.inline import fresh_name
@@ -76,6 +76,25 @@ def reachable_functions(item: GrapplerItem) -> list[str]:
                     found[name] = None
                     waiting.append(functions[name])
     return list(found)
+
+
+def compiled_functions(item: GrapplerItem) -> set[str]:
+    """Names of the functions that XLA compiles as they are: those of its launches, and what they call."""
+    functions = item.module.functions
+    bodies = [item.body, *(functions[name] for name in reachable_functions(item))]
+    waiting = [
+        held.name
+        for body in bodies
+        for node in body.body
+        if node.op == "XlaLaunch" and isinstance(held := node.attributes.get("function"), FuncAttr)
+    ]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in functions and name not in found:
+            found.add(name)
+            waiting += references(functions[name])
+    return found
 
 
 def implemented(function: Function) -> str:

@@ -1,4 +1,4 @@
-"""function: calls become the nodes of their functions."""
+"""function: calls become the nodes of their functions, or calls of functions that are made for them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,27 @@ from ..ir.module import Function
 from ..transforms.inline import inline_calls
 from ..transforms.unused_functions import references
 from .called import called_name
+from .specialization import specialize_calls
 from .turn import Turn
 
 # A call or function with one of these is for others to look at whole.
-_MARKS = ("_noinline", "_XlaMustCompile", "_XlaCompile", "_tpu_replicate", "_xla_compile_id")
+_COMPILED = ("_XlaMustCompile", "_XlaCompile", "_tpu_replicate", "_xla_compile_id")
+_MARKS = ("_noinline", *_COMPILED)
+
+
+def simplify_calls(turn: Turn) -> None:
+    """Put the nodes of functions in the place of their calls; calls that stay get functions of their own.
+
+    One that was generic, or stayed for another call's sake, can be put in the call's place then.
+    """
+    inline(turn)
+    functions = turn.item.module.functions
+    left = _recursive(functions) | {name for name, each in functions.items() if _has(each, _COMPILED)}
+    for node in turn.item.nodes():
+        if any(node.attributes.get(mark) for mark in _COMPILED):
+            left.add(called_name(node, functions))
+    if specialize_calls(turn, left):
+        inline(turn)
 
 
 def inline(turn: Turn) -> None:
@@ -53,8 +70,12 @@ def _is_preserved(turn: Turn, name: str) -> bool:
 
 
 def _stays(function: Function) -> bool:
-    held = {name.removeprefix("tf."): value for name, value in function.attributes.items()}
-    return any(held.get(mark) for mark in _MARKS) or isinstance(held.get("gradient"), SymbolAttr)
+    gradient = function.attributes.get("tf.gradient", function.attributes.get("gradient"))
+    return _has(function, _MARKS) or isinstance(gradient, SymbolAttr)
+
+
+def _has(function: Function, marks: tuple[str, ...]) -> bool:
+    return any(function.attributes.get(f"tf.{mark}", function.attributes.get(mark)) for mark in marks)
 
 
 def _recursive(functions: dict[str, Function]) -> set[str]:

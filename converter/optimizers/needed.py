@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..ir.module import Function
-from ..ir.node import TERMINATORS, Node
+from ..ir.node import Node, Value
 from ..transforms.effects import Effect, Effects
 from .item import GrapplerItem
 
@@ -14,17 +14,35 @@ def unneeded_nodes(item: GrapplerItem) -> list[Node]:
     """The nodes that no preserved node needs; of a function those that its results do not need, and that
     have no effect. None of a graph of which nothing is preserved but its feeds.
     """
-    nodes = list(item.nodes())
     if isinstance(item.body, Function):
-        effects = Effects(item.module.functions)
-        roots = [n for n in nodes if n.op in TERMINATORS or effects.of(n) == Effect.WRITES or _is_dataset(n)]
-    else:
-        preserved = item.nodes_to_preserve()
-        if not preserved - item.feed_nodes():
-            return []
-        roots = [node for node in nodes if node.name in preserved]
-    needed = _with_sources(roots)
-    return [node for node in nodes if node not in needed]
+        return unneeded_of_function(item.body, item.module.functions)
+    preserved = item.nodes_to_preserve()
+    if not preserved - item.feed_nodes():
+        return []
+    needed = _with_sources(node for node in item.nodes() if node.name in preserved)
+    return [node for node in item.nodes() if node not in needed]
+
+
+def unneeded_of_function(function: Function, functions: Mapping[str, Function]) -> list[Node]:
+    """The nodes of a function that its results do not need, and that have no effect."""
+    end = function.terminator
+    needed = needed_of_function(function, functions, () if end is None else end.operands)
+    return [node for node in function.body if node not in needed and node is not end]
+
+
+def needed_of_function(
+    function: Function, functions: Mapping[str, Function], results: Iterable[Value]
+) -> set[Node]:
+    """The nodes of a function that these of its results need, its control results, and those with effects
+    and datasets.
+    """
+    effects = Effects(functions)
+    end = function.terminator
+    controls = () if end is None else end.controls
+    roots = [value.owner for value in (*results, *controls) if isinstance(value.owner, Node)]
+    inner = (node for node in function.body if node is not end)
+    roots += [node for node in inner if effects.of(node) == Effect.WRITES or _is_dataset(node)]
+    return _with_sources(roots)
 
 
 def drop(nodes: Iterable[Node]) -> None:

@@ -63,7 +63,7 @@ OPTIMIZERS = (
         "implementation_selector",
         "implementation_selector:select_implementations",
     ),
-    Optimizer("function", "function_optimizer", "function_optimization", "function:inline"),
+    Optimizer("function", "function_optimizer", "function_optimization", "function:simplify_calls"),
     Optimizer(
         "common_subgraph_elimination",
         "common_subgraph_elimination",
