@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..converter.optimizers.config import OptimizerConfig
     from ..converter.optimizers.item import GrapplerItem
     from ..converter.optimizers.result import OptimizationResult
+    from ..converter.plugins.registry import PluginRegistry
 
 
 @click.command("optimize")
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     help="Write a page (HTML) of what was done; - is the standard output.",
 )
 @click.option("--explain", metavar="NODE", help="Which rules removed, replaced or changed this node.")
-@click.option("--list", "shows_list", is_flag=True, help="List optimizers and rules.")
+@click.option("--list", "shows_list", is_flag=True, help="List optimizers, rules and plugins.")
 @click.option("--debug", is_flag=True, help="On an error show the whole traceback.")
 def command(
     graph: Path | None,
@@ -83,7 +84,7 @@ def command(
     GRAPH is a GraphDef (.pb or .pbtxt), a text of the graph IR (tfg), or the folder of a SavedModel.
     """
     if shows_list:
-        _show_list()
+        _show_list(plugins, without)
         return
     if graph is None:
         raise click.UsageError("GRAPH must be given")
@@ -166,17 +167,24 @@ def _optimized(
     from ..converter.optimizers.meta_optimizer import MetaOptimizer
     from ..converter.optimizers.verification import Verification
     from ..converter.plugins.choice import custom_factory, plugin_choice
-    from ..converter.plugins.discovery import add_plugin
-    from ..converter.plugins.registry import default_registry
 
-    for plugin in plugins:
-        add_plugin(default_registry(), plugin)
+    _add(plugins)
     check = None if verify is None else partial(Verification, count=verify)
     result = MetaOptimizer(config, plugin_choice(without=without), custom_factory(), check).optimize(item)
     unknown = [name for name in config.optimizers if f"there is no optimizer {name!r}" in result.warnings]
     if unknown:
         raise click.UsageError(f"--optimizers: there is no {unknown[0]!r}; --list names them")
     return result
+
+
+def _add(plugins: tuple[str, ...]) -> PluginRegistry:
+    """The process's registry, with these plugins, too."""
+    from ..converter.plugins.discovery import add_plugin
+    from ..converter.plugins.registry import default_registry
+
+    for plugin in plugins:
+        add_plugin(default_registry(), plugin)
+    return default_registry()
 
 
 def _item(
@@ -209,13 +217,12 @@ def _item(
 
 def _show(result: OptimizationResult) -> None:
     """One line for each pass, and the rules that changed something."""
-    row = "{:<34}{:>5}{:>9}{:>9}{:>9}{:>9}{:>9}  {}"
-    echo(row.format("pass", "iter", "nodes", "after", "edges", "after", "ms", "status"))
+    row = "{:<34}{:>5}{:>8}{:>8}{:>8}{:>8}{:>12}{:>12}{:>9}  {}"
+    echo(row.format("pass", "iter", "nodes", "after", "edges", "after", "bytes", "after", "ms", "status"))
     for each in result.passes:
         name = f"{each.optimizer} {shown(each.function)}".strip()
         reason = f": {shown(each.reason)}" if each.reason else ""
-        counts = (each.nodes_before, each.nodes_after, each.edges_before, each.edges_after)
-        echo(row.format(name[:34], each.iteration, *counts, f"{each.ms:.1f}", each.status + reason))
+        echo(row.format(name[:34], each.iteration, *each.sizes, f"{each.ms:.1f}", each.status + reason))
         if each.rules:
             echo("    " + ", ".join(f"{rule} {fired.count}" for rule, fired in each.rules.items()))
     for warning in result.warnings:
@@ -258,15 +265,25 @@ def _explain(result: OptimizationResult, name: str) -> None:
     echo(f"{name}: it {'stays' if is_there else 'is gone'}")
 
 
-def _show_list() -> None:
+def _show_list(plugins: tuple[str, ...], without: tuple[str, ...]) -> None:
     from ..converter.optimizers.register import OPTIMIZERS
     from ..converter.optimizers.rule_table import rules_of
+    from ..converter.plugins.discovery import OFF, discover, plugins_setting
 
     for each in OPTIMIZERS:
         state = "on by default" if each.is_on_by_default else "off by default"
         echo(f"{each.name} ({each.field}): {state}")
         for rule in rules_of(each):
             echo(f"    {rule.name}")
+    if plugins_setting() == OFF:
+        return
+    discover()
+    registry = _add(plugins)
+    for entry in registry.plugins():
+        if entry.name not in without:
+            echo(f"plugin {shown(entry.name)}: on devices of type {shown(entry.device_type)}")
+    for name, reason in registry.failures.items():
+        echo(f"plugin {shown(name)}: cannot be had: {shown(reason)}")
 
 
 def _write(output: Path, module: Module) -> None:

@@ -22,7 +22,8 @@ _STYLE = (
     "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}td.n{text-align:right}"
     ".both{display:flex;gap:1em}.both>div{flex:1;overflow:auto;max-height:80vh;border:1px solid #ccc}"
 )
-_PASSES = ("pass", "function", "iteration", "nodes", "after", "edges", "after", "ms", "status")
+_SIZES = ("nodes", "after", "edges", "after", "bytes of constants", "after")
+_PASSES = ("pass", "function", "iteration", *_SIZES, "ms", "status")
 
 
 def report(title: str, before: GrapplerItem, result: OptimizationResult, after: GrapplerItem) -> str:
@@ -53,8 +54,7 @@ def report(title: str, before: GrapplerItem, result: OptimizationResult, after: 
 def _passes(result: OptimizationResult) -> Iterable[tuple[object, ...]]:
     for each in result.passes:
         status = f"{each.status}: {each.reason}" if each.reason else each.status
-        counts = each.nodes_before, each.nodes_after, each.edges_before, each.edges_after
-        yield each.optimizer, each.function, each.iteration, *counts, f"{each.ms:.1f}", status
+        yield each.optimizer, each.function, each.iteration, *each.sizes, f"{each.ms:.1f}", status
 
 
 def _ops(before: Module, after: Module) -> Iterable[tuple[object, ...]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from typing import Any
 
 from ..graph.algebra import equal_rule
+from ..graph.rule import Rule, rule
 from ..ir.node import Node
 from ..transforms.equal_nodes import equal_key, is_around
 from ..transforms.purity import is_pure
+from .rewriter import OptimizingRewriter
+from .toggle import Toggle
 from .turn import Turn
 
 COMMUTATIVE = frozenset(
@@ -39,14 +43,33 @@ def share_equal_nodes(turn: Turn) -> None:
     preserved, that one stays.
     Source: TensorFlow core/grappler/optimizers/common_subgraph_elimination.cc.
     """
-    fed = turn.item.feed_nodes()
+    turn.rewrite((_sharing(turn.item.feed_nodes()),), shapes=False)
+
+
+@rule(source="TensorFlow core/grappler/optimizers/arithmetic_optimizer.cc")
+def dedup_computations(rewriter: OptimizingRewriter, node: Node) -> bool:
+    """Of equal nodes one stays, where common_subgraph_elimination is off.
+
+    Given:  a = Exp(x); b = Exp(x); y = Mul(a, b)
+    Result: a = Exp(x); y = Mul(a, a)
+    """
+    if rewriter.notes["config"].common_subgraph_elimination != Toggle.OFF:
+        return False
+    if dedup_computations not in rewriter.notes:
+        rewriter.notes[dedup_computations] = _sharing(rewriter.fed)
+    shared: Rule[Any] = rewriter.notes[dedup_computations]
+    return shared.rewrite(rewriter, node)
+
+
+def _sharing(fed: frozenset[str]) -> Rule[Any]:
+    """Keeps the first of equal nodes, none of which is fed."""
 
     def key(node: Node) -> Hashable | None:
         if node.op in _SWITCHES and node.name not in fed:
             return node.op, node.device, node.operands, frozenset(node.controls)
         return equal_key(node, COMMUTATIVE, fed)
 
-    turn.rewrite((equal_rule(key, is_around, _may_go),), shapes=False)
+    return equal_rule(key, is_around, _may_go)
 
 
 def _may_go(node: Node) -> bool:

@@ -31,6 +31,7 @@ def simplify(turn: Turn) -> None:
     notes = {"effects": Effects(item.module.functions), "fetches": bool(item.fetches or item.function)}
     turn.rewrite(DEPENDENCY, shapes=False, notes=notes)
     reduce_controls(turn)
+    group_controls(turn)
 
 
 @rule(source=_SOURCE)
@@ -188,6 +189,36 @@ def reduce_controls(turn: Turn) -> None:
         if needless and not turn.is_late():
             node.controls = [token for token in node.controls if token.owner not in needless]
             turn.count("reduce_controls", node.label)
+
+
+def group_controls(turn: Turn) -> None:
+    """Let a node wait for one NoOp on another device, where it waits for several nodes there.
+
+    Given:  y = Exp(x) [^a, ^b] on the GPU; a and b are on the CPU
+    Result: n = NoOp [^a, ^b] on the CPU; y = Exp(x) [^n] on the GPU
+
+    Not for constants, nor for a Switch, whose token nobody may take for both of its sides.
+    """
+    for node in list(turn.item.nodes()):
+        groups: dict[str, list[Value]] = {}
+        for token in node.controls if _device(node) else ():
+            owner = token.owner
+            if not isinstance(owner, Node) or owner.op == "Const" or owner.op in _SWITCHES:
+                continue
+            if _device(owner) not in ("", _device(node)):
+                groups.setdefault(_device(owner), []).append(token)
+        for device, tokens in groups.items():
+            if len(tokens) > 1 and node.op not in TERMINATORS and not turn.is_late():
+                _wait_for_group(node, device, tokens)
+                turn.count("group_controls", node.label)
+
+
+def _wait_for_group(node: Node, device: str, tokens: list[Value]) -> None:
+    assert node.block is not None
+    made = Node("NoOp", f"{node.name}/GroupCrossDeviceControlEdges", device=device)
+    node.block.insert_before(node, made)
+    made.controls = tokens
+    node.controls = [*(token for token in node.controls if token not in tokens), made.control]
 
 
 # So many nodes are looked at for one whose control edges may be needless.

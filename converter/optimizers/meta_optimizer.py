@@ -11,7 +11,7 @@ from ..ir.module import Function
 from ..ir.verifier import verify
 from .config import OptimizerConfig
 from .external import CheckFactory, Chosen, CustomFactory, ExternalOptimizer, PluginChoice
-from .finish import drop_unreachable, finish, reachable_functions
+from .finish import compiled_functions, drop_unreachable, finish, reachable_functions
 from .item import GrapplerItem
 from .passes import Pass, PassRunner
 from .register import OPTIMIZERS, Optimizer, optimizer
@@ -114,7 +114,11 @@ class MetaOptimizer:
                 level = known.level(config)
                 found.append(Pass(known.name, Toggle.DEFAULT if level == Toggle.OFF else level, known))
             elif name.startswith("tfg:"):
-                found.append(Pass(name))
+                if config.disable_tfg_optimizer:
+                    record = PassRecord(name, status=SKIPPED, reason="disable_tfg_optimizer is on")
+                    result.passes.append(record)
+                else:
+                    found.append(Pass(name))
             else:
                 try:
                     found.append(self._made(name, given.get(name, {}), external))
@@ -155,7 +159,7 @@ class MetaOptimizer:
 
     def _optimize_functions(self, runner: PassRunner, item: GrapplerItem, passes: list[Pass]) -> None:
         """Each function once, also those that optimizing others makes."""
-        done: set[str] = set()
+        done = compiled_functions(item)
         while len(done) < _MOST_FUNCTIONS:
             drop_unreachable(item)
             waiting = [name for name in reachable_functions(item) if name not in done]
@@ -194,6 +198,13 @@ def _check_settings(config: OptimizerConfig) -> None:
         (
             "experimental_disable_compressed_tensor_optimization",
             lambda c: c.experimental_disable_compressed_tensor_optimization,
+        ),
+        (
+            "verification_timeout_in_ms",
+            lambda c: (
+                c.inter_optimizer_verifier_config.verification_timeout_in_ms > 0
+                or c.post_optimization_verifier_config.verification_timeout_in_ms > 0
+            ),
         ),
     )
     for name, is_set in refused:

@@ -6,8 +6,9 @@ import time
 from dataclasses import dataclass
 
 from ...lite.errors import ModelError
+from ..ir.attributes import DenseAttr
 from ..ir.module import Function, Graph, Module
-from ..ir.node import Block
+from ..ir.node import Block, Node
 from ..ir.verifier import verify
 from ..tfg.register import transform
 from ..transforms.bodies import Body
@@ -93,7 +94,7 @@ class PassRunner:
             record.status, record.reason = SKIPPED, TIME_OVER
             return False
         state.keep()
-        record.nodes_before, record.edges_before = _size(item.body.body)
+        record.nodes_before, record.edges_before, record.bytes_before = _size(item.body.body)
         start = time.perf_counter()
         try:
             self._work(each, state, record)
@@ -108,7 +109,7 @@ class PassRunner:
             if self.config.fail_on_optimizer_errors:
                 raise
         record.ms = (time.perf_counter() - start) * 1000
-        record.nodes_after, record.edges_after = _size(item.body.body)
+        record.nodes_after, record.edges_after, record.bytes_after = _size(item.body.body)
         if record.status == CHANGED:
             state.changed()
         return record.status == CHANGED
@@ -156,6 +157,15 @@ def _is_same(op: object, item: GrapplerItem) -> bool:
     return isinstance(op, Graph)
 
 
-def _size(block: Block) -> tuple[int, int]:
+def _size(block: Block) -> tuple[int, int, int]:
+    """Nodes, edges, and bytes that constants take."""
     nodes = list(block)
-    return len(nodes), sum(len(node.operands) + len(node.controls) for node in nodes)
+    edges = sum(len(node.operands) + len(node.controls) for node in nodes)
+    return len(nodes), edges, sum(map(_constant_bytes, nodes))
+
+
+def _constant_bytes(node: Node) -> int:
+    held = node.attributes.get("value") if node.op == "Const" else None
+    if not isinstance(held, DenseAttr):
+        return 0
+    return len(held.elements) if isinstance(held.elements, bytes) else sum(map(len, held.elements))

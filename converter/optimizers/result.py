@@ -18,9 +18,9 @@ TIME_OVER = "the time was over"
 class PassRecord:
     """One optimizer's turn.
 
-    status is CHANGED, DID_NOTHING, FAILED or SKIPPED, reason says why for the last two. Nodes and edges
-    (data and control) are counted before and after. rules says for each rule how often it changed
-    something, and the first nodes where it did. function is "" for the graph.
+    status is CHANGED, DID_NOTHING, FAILED or SKIPPED, reason says why for the last two. Nodes, edges (data
+    and control) and bytes of constants are counted before and after. rules says for each rule how often it
+    changed something, and the first nodes where it did. function is "" for the graph.
     """
 
     optimizer: str
@@ -32,8 +32,16 @@ class PassRecord:
     nodes_after: int = 0
     edges_before: int = 0
     edges_after: int = 0
+    bytes_before: int = 0
+    bytes_after: int = 0
     ms: float = 0.0
     rules: dict[str, Fired] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Nodes, edges and bytes of constants, each before and after."""
+        nodes, edges = (self.nodes_before, self.nodes_after), (self.edges_before, self.edges_after)
+        return *nodes, *edges, self.bytes_before, self.bytes_after
 
     def add(self, trace: Trace) -> None:
         """Count what a trace has in."""

@@ -86,6 +86,7 @@ class Turn:
         )
         rewriter.notes["config"] = self.config
         rewriter.keeps_nan = self.config.target == "portable"
+        rewriter.keeps_emulation = self.config.experimental_disable_folding_quantization_emulation
         rewriter.notes.update(notes or {})
         trace = rewriter.run()
         self.record.add(trace)

@@ -30,6 +30,8 @@ class NodeRewriter(Rewriter[Node]):
     adds_by_add = False
     # Whether a NaN or infinity times 0 must stay one.
     keeps_nan = False
+    # Whether what rounds constants as quantized ones are stays to be seen by others.
+    keeps_emulation = False
 
     def is_open(self, node: Node) -> bool:
         """Whether rules are asked about the node: it has all its operands, of known types, and no regions."""

@@ -178,3 +178,17 @@ def test_no_further_iteration_begins_when_nothing_changed() -> None:
 def test_disable_meta_optimizer_leaves_everything() -> None:
     result = MetaOptimizer(OptimizerConfig(disable_meta_optimizer=True)).optimize(item())
     assert names(result) == {node.name for node in item().nodes()} and not result.passes
+
+
+def test_passes_of_the_graph_ir_are_left_out_where_the_config_says() -> None:
+    config = OptimizerConfig(optimizers=("tfg:tfg-cse",), disable_tfg_optimizer=True)
+    found = MetaOptimizer(config).optimize(item())
+    assert [(each.optimizer, each.status, each.reason) for each in found.passes] == [
+        ("tfg:tfg-cse", "skipped", "disable_tfg_optimizer is on")
+    ]
+
+
+@pytest.mark.parametrize("field", ["inter_optimizer_verifier_config", "post_optimization_verifier_config"])
+def test_a_limit_for_verifying_is_refused(field: str) -> None:
+    with pytest.raises(UnsupportedError, match="verification_timeout_in_ms: is not built"):
+        MetaOptimizer(OptimizerConfig.of({field: {"verification_timeout_in_ms": 5}}))

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 from numlite.cli.main import cli, run_command
 from numlite.converter.ir import read_graph
+from numlite.converter.plugins import unregister_plugin
 
+from ..converter.saved_model import saved_models
+from ..converter.saved_model.saved_models import new_model, write_model
 from .c_plugins import compiled
 from .optimized import Net
 
@@ -98,6 +101,52 @@ def test_the_list_names_optimizers_and_rules(capsys: pytest.CaptureFixture[str])
     assert run("--list") == 0
     shown = capsys.readouterr().out
     assert "memory (memory_optimization): on by default" in shown and "    convert_pow\n" in shown
+
+
+def test_the_list_names_plugins(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "listed.py"
+    path.write_text(
+        "from numlite.converter.plugins import OptimizerPlugin\n"
+        "class ListedPlugin(OptimizerPlugin):\n"
+        "    api_version, device_type, configs = (0, 0, 1), 'LISTED', {}\n"
+        "    def optimize(self, item, properties, library):\n"
+        "        return None\n"
+    )
+    try:
+        assert run("--list", "--plugin", path) == 0
+    finally:
+        unregister_plugin("ListedPlugin")
+    assert "plugin ListedPlugin: on devices of type LISTED" in capsys.readouterr().out
+
+
+def test_the_table_has_the_bytes_of_constants(graph: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(graph, "--fetches", "y0", "--optimizers", "constfold", "--iterations", 1) == 0
+    [row] = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("constfold")]
+    nodes, edges, held = (list(map(int, row[at : at + 2])) for at in (2, 4, 6))
+    assert nodes[1] < nodes[0] and edges[1] < edges[0] and held == [8, 4]
+
+
+def test_a_signature_of_a_saved_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its inputs are fed, its outputs fetched; one that is not there, or not named, is one line."""
+    meta_graph, nodes = new_model("serve")
+    saved_models.add(nodes, "Placeholder", "x", dtype=saved_models.FLOAT, shape=(2,))
+    saved_models.constant(nodes, "one", [1.0, 1.0])
+    for name, op, inputs in (("neg", "Neg", ("x",)), ("plus", "AddV2", ("x", "one"))):
+        saved_models.add(nodes, op, name, *inputs, T=saved_models.FLOAT)
+    for name, node in (("negated", "neg"), ("increased", "plus")):
+        saved_models.signature(meta_graph, name, {"x": "x:0"}, {"y": f"{node}:0"})
+    folder, output = write_model(tmp_path / "model", meta_graph), tmp_path / "out.pb"
+    for name, ops in (("negated", {"Placeholder", "Neg"}), ("increased", {"Placeholder", "Const", "AddV2"})):
+        assert run(folder, "--signature", name, "--min-graph-nodes", -1, "-o", output) == 0
+        assert {node.op for node in read_graph(output).node} - {"Identity"} == ops
+    capsys.readouterr()
+    for more, message in (
+        (["--signature", "no_such"], "no_such"),
+        ([], "negated"),
+        (["--signature", "negated", "--fetches", "y"], "--signature is for a SavedModel"),
+    ):
+        assert run(folder, *more) != 0
+        assert message in one_line(capsys)
 
 
 @pytest.mark.parametrize(

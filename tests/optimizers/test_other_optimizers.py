@@ -233,3 +233,58 @@ def test_what_waits_for_a_constant_waits_for_what_it_waits_for() -> None:
     nodes = {node.name: node for node in after.node}
     assert waiting not in nodes
     assert any(list(node.input) == ["x0", f"^{before}"] for node in nodes.values() if node.op == "Exp")
+
+
+def test_rounding_of_constants_stays_where_the_config_says() -> None:
+    for is_off, expected in ((False, "Const Mul"), (True, "Const FakeQuantWithMinMaxArgs Mul")):
+        net = Net()
+        net.out(net.op("Mul", net.x(2), net.op("FakeQuantWithMinMaxArgs", net.c([0.3, 0.7]))))
+        check(net, expected, "constfold", experimental_disable_folding_quantization_emulation=is_off)
+
+
+def test_arithmetic_shares_equal_nodes_where_nobody_else_does() -> None:
+    for toggle, expected in (("on", "Exp Exp Sub"), ("off", "Exp Sub")):
+        net = Net()
+        x = net.x(2)
+        net.out(net.op("Sub", net.op("Exp", x), net.op("Exp", x)))
+        check(net, expected, "arithmetic", common_subgraph_elimination=toggle)
+
+
+def test_control_edges_from_another_device_come_by_one_node() -> None:
+    net = Net()
+    x = net.x(3)
+    effects = [
+        net.op("Print", x, x, U=AttrValue(list=AttrValue.ListValue(type=[DT_FLOAT]))) for _ in range(3)
+    ]
+    net.fetches = [net.node("Neg", "y", x, *(f"^{name}" for name in effects))]
+    for node in net.graph_def.node:
+        node.device = "/device:GPU:0" if node.op == "Neg" else "/device:CPU:0"
+    after = optimized(net.graph_def, ["x0"], net.fetches, "dependency")
+    nodes = {node.name: node for node in after.node}
+    [made] = [node for node in after.node if node.op == "NoOp"]
+    assert made.device == "/device:CPU:0" and sorted(made.input) == sorted(f"^{name}" for name in effects)
+    assert list(nodes["y"].input) == ["x0", f"^{made.name}"]
+    assert sorted(node.name for node in optimized(after, ["x0"], net.fetches, "dependency").node) == sorted(
+        nodes
+    )
+
+
+def test_functions_that_xla_compiles_stay_as_they_are() -> None:
+    for op, expected in (("PartitionedCall", ["Neg"]), ("XlaLaunch", ["Neg", "Neg", "Neg"])):
+        net = with_function(_noinline=True)
+        function = net.graph_def.library.function[0]
+        for name, source in (("p", "n:y:0"), ("q", "p:y:0")):
+            function.node_def.add(name=name, op="Neg", input=[source]).attr["T"].type = DT_FLOAT
+        function.ret["r"] = "q:y:0"
+        call = next(node for node in net.graph_def.node if node.op == "PartitionedCall")
+        if op == "XlaLaunch":
+            call.op = op
+            for key in ("f", "Tin", "Tout"):
+                del call.attr[key]
+            call.attr["function"].func.name = "f"
+            for key, types in (("Tconstants", []), ("Targs", [DT_FLOAT]), ("Tresults", [DT_FLOAT])):
+                call.attr[key].list.SetInParent()
+                call.attr[key].list.type.extend(types)
+            call.attr["Nresources"].i = 0
+        after = optimized(net.graph_def, ["x0"], net.fetches, "arithmetic")
+        assert [node.op for node in after.library.function[0].node_def] == expected

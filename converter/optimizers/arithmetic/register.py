@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...graph.algebra import unused_rule
 from ...transforms.purity import is_pure
+from ..common_subgraph import dedup_computations
 from ..constant_controls import drop_needless_controls
 from ..turn import Turn
 from . import aggregation, casts, formulas, movement, removal, stretching
@@ -13,6 +14,7 @@ STAGES = (
     # Trees become one sum before single sums are turned into something else.
     aggregation.combine_add_to_addn,
     formulas.convert_sqrt_div_to_rsqrt_mul,
+    dedup_computations,
     formulas.fold_conjugate_into_transpose,
     formulas.fold_multiply_into_conv,
     formulas.fold_transpose_into_matmul,

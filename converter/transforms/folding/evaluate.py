@@ -20,12 +20,16 @@ from .tensors import MOST_BYTES, MOST_OPERAND_BYTES, constant_of_array, known_ar
 
 # Nodes that are constants in effect, that wait, or whose results no kernel should make beforehand.
 _LEFT = frozenset(("Const", "HostConst", "AccumulateNV2", "IdentityN", "NoOp", "PlaceholderWithDefault"))
+# Ops of these names round as a quantized value would.
+_EMULATES = ("QuantizeAndDequantize", "FakeQuant")
 
 
 def _known(rewriter: NodeRewriter, node: Node) -> list[np.ndarray] | None:
     if node.op in _LEFT or not node.operands or not node.results:
         return None
     if rewriter.is_kept(node) or not is_pure(node):
+        return None
+    if rewriter.keeps_emulation and node.op.startswith(_EMULATES):
         return None
     inputs = [known_array(value, MOST_OPERAND_BYTES) for value in node.operands]
     known = [array for array in inputs if array is not None]
