@@ -44,8 +44,9 @@ class Entry:
 
     inputs and outputs are values of the graph ("x" or "x:1") by the names that callers use.
     shapes replace the graph's for inputs, by value; None or -1 in a shape is a size known only when
-    the model runs. initializers are nodes that run once, before the first call. from_onnx says that the
-    graph is an ONNX model's: images have their channels first, and integers are made floats of and back.
+    the model runs. initializers are nodes that run once, before the first call. has_foreign_forms says that the
+    graph is of another framework's model: images may have their channels first, and operators on integers
+    may stand as floats between DEQUANTIZE and QUANTIZE.
     """
 
     module: Module
@@ -54,7 +55,7 @@ class Entry:
     key: str = SIGNATURE
     shapes: Shapes = field(default_factory=dict)
     initializers: Sequence[str] = ()
-    from_onnx: bool = False
+    has_foreign_forms: bool = False
 
 
 @dataclass(frozen=True)
@@ -183,11 +184,11 @@ def _lowered_entries(entries: Sequence[Entry], settings: Settings) -> tuple[Prog
     for module in dict.fromkeys(entry.module for entry in entries):
         _prepare(module)
     program = Program(settings)
-    program.from_onnx = any(entry.from_onnx for entry in entries)
+    program.has_foreign_forms = any(entry.has_foreign_forms for entry in entries)
     lite = _lowered_by(program, entries)
     if (settings.select or settings.custom_ops) and any(may_be_of_lists(f.op) for f in program.failures):
         program = Program(settings, keeps_lists=True)
-        program.from_onnx = any(entry.from_onnx for entry in entries)
+        program.has_foreign_forms = any(entry.has_foreign_forms for entry in entries)
         lite = _lowered_by(program, entries)
     return program, lite
 
@@ -209,7 +210,7 @@ def _optimize(program: Program, graphs: Sequence[LiteGraph]) -> None:
         # What failed has no outputs, and is looked at; a branch that only changes state needs none.
         if failed and not graph.outputs:
             graph.outputs = graph.unused()
-        optimize(graph, program.from_onnx)
+        optimize(graph, program.has_foreign_forms)
         for operator in graph:
             if operator.refusal is not None:
                 program.failures.add(operator.refusal)

@@ -145,7 +145,18 @@ class _Steps:
         if count == 0:
             raise ModelError("its input must have steps, it has none")
         most = _MOST_UNROLLED if self.c.config.flag("unroll") else _MOST_STEPS
-        return self._written_out(states, count) if 0 < count <= most else self._looped(states, count)
+        is_short = 0 < count <= most and not self._is_one_operator(states)
+        return self._written_out(states, count) if is_short else self._looped(states, count)
+
+    def _is_one_operator(self, states: Sequence[Tensor]) -> bool:
+        """Whether UNIDIRECTIONAL_SEQUENCE_LSTM takes the place of the loop (operator_rules/lstm.py)."""
+        cell, settings = self.cell, self.cell.config
+        usual = {"activation": "tanh", "recurrent_activation": "sigmoid"}
+        is_usual = all(settings.get(name) == value for name, value in usual.items() if settings.has(name))
+        has_reader = self.c.config.flag("return_state")
+        is_known = all(-1 not in state.sizes for state in states)
+        is_lstm = cell.kind == "LSTMCell" and self.is_share and is_usual
+        return is_lstm and is_known and self.mask is None and not has_reader
 
     def step(
         self, body: Body, row: Tensor, states: Sequence[Tensor], before: Tensor | None, runs: Tensor | None

@@ -40,7 +40,7 @@ def folded(lowering: Lowering, node: Node) -> list[LiteTensor] | None:
     values = [tensor.data for tensor in tensors if tensor.data is not None]
     if not values or len(values) != len(tensors) or not _is_pure(node):
         return None
-    if lowering.program.from_onnx and node.op in _RULES_FOLD:
+    if lowering.program.has_foreign_forms and node.op in _RULES_FOLD:
         return None
     if any(lowering.result_type(node, i) in _HANDLES for i in range(len(node.results))):
         return None

@@ -10,9 +10,9 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator, GatherOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteGraph, LiteTensor
+from ..size_source import size_source
 from .lowering import Lowering
 from .shape import shape_of
-from .size_source import size_source
 from .tensor_list import ReservedList
 
 # The operand of what puts an element in that is the element.

@@ -33,8 +33,8 @@ class Program:
         # Lists whose elements have the sizes that will be put in, though these are not known.
         self.sized_lists: set[LiteTensor] = set()
         self.limits = Limits()
-        # Whether the graphs are those of ONNX models.
-        self.from_onnx = False
+        # Whether graphs have forms of other frameworks (conversion.Entry).
+        self.has_foreign_forms = False
 
     def use(self, module: Module) -> None:
         """Go on with another module's functions."""

@@ -57,7 +57,7 @@ def onnx_entry(
         raise ModelError(f"channels_last: {', '.join(map(shown, unknown))} is neither input nor output")
     if shared.refusals:
         raise refusal_error("ONNX operators", shared.refusals)
-    return Entry(shared.module, inputs, outputs, from_onnx=True)
+    return Entry(shared.module, inputs, outputs, has_foreign_forms=True)
 
 
 def _bind(importer: Importer, graph: GraphProto, values: Mapping[str, object]) -> None:

@@ -171,7 +171,7 @@ def _over_time(
     """The steps one after the other: outputs by time (None where not wanted) and the last states."""
     body, count = c.body, shares.sizes[0]
     mask = None if lengths is None else body.op("ExpandDims", lengths, body.scalar(1, DT_INT32))
-    if 0 < count <= _MOST_TURNS:
+    if 0 < count <= _MOST_TURNS and not _is_one_operator(c, cell, states, held, mask):
         outputs = []
         rows = body.ops("Unpack", shares, num=count, axis=0)
         for time, row in enumerate(rows):
@@ -207,6 +207,17 @@ def _over_time(
         c.importer.shared, body, passed, carried, int(lists), turn, turns, body.scalar(True, DT_BOOL)
     )
     return (found[-1] if c.wants(0) else None), found[: len(states)]
+
+
+def _is_one_operator(
+    c: Call, cell: Cell, states: Sequence[Tensor], held: dict[str, Tensor], mask: Tensor | None
+) -> bool:
+    """Whether UNIDIRECTIONAL_SEQUENCE_LSTM takes the place of the loop (operator_rules/lstm.py)."""
+    is_usual = cell.op == "LSTM" and not cell.limit and not cell.couples and "p" not in held
+    names = [name.decode(errors="replace") for name in c.texts("activations", [])]
+    is_usual = is_usual and names in ([], _DEFAULTS["LSTM"], _DEFAULTS["LSTM"] * 2)
+    is_known = held["r"].data is not None and all(-1 not in state.sizes for state in states)
+    return is_usual and is_known and mask is None and not c.wants(2)
 
 
 def _rows(c: Call, shares: Tensor, state: Tensor) -> Tensor:

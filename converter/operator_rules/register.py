@@ -14,6 +14,7 @@ from . import (
     equal_operators,
     inverses,
     layout,
+    lstm,
     quantized,
     reshape,
     transpose,
@@ -27,6 +28,8 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.drop_unused,
     control_flow.drop_loop_variables,
     control_flow.drop_branch_results,
+    # A loop that is one operator, before its states are shared with what is around it.
+    lstm.use_lstm,
     # What is known makes constants of which the rules below need.
     constants.fold_constants,
     constants.skip_empty_results,
@@ -54,6 +57,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     activations.fuse_hard_swish,
     activations.use_prelu,
     # What only moves data goes, or out of the way of what a convolution could take in.
+    reshape.reshape_single,
     reshape.merge_reshapes,
     reshape.merge_reshapes_around,
     reshape.join_reshapes,
@@ -79,7 +83,7 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     weights.fuse_activation,
 )
 
-# Before all others, for graphs of ONNX models. What operators on integers take in is taken in before.
+# Before all others, for graphs with forms of other frameworks. What operators on integers take in is taken in before.
 FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.drop_unused,
     *layout.REGISTRATIONS,
@@ -105,13 +109,13 @@ LAST_RULES: tuple[Rule[OperatorRewriter], ...] = (
 )
 
 
-def optimize(graph: LiteGraph, from_onnx: bool = False) -> Trace:
+def optimize(graph: LiteGraph, has_foreign_forms: bool = False) -> Trace:
     """Apply the rules, one after the other over the whole graph, until none changes anything.
 
-    In a graph of an ONNX model transposes between channels first and last are moved out of each other's way
+    In a graph with forms of other frameworks transposes between channels first and last are moved out of each other's way
     before, and operators between integers made such on integers.
     """
-    if from_onnx:
+    if has_foreign_forms:
         OperatorRewriter(graph, [[rule] for rule in FIRST_RULES]).run()
         OperatorRewriter(graph, [[quantized.fold_dequantize]]).run()
     trace = OperatorRewriter(graph, [[rule] for rule in RULES]).run()

@@ -9,12 +9,20 @@ import numpy as np
 
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator as Op
-from ...schema.tflite import FullyConnectedOptionsT
+from ...schema.tflite import FullyConnectedOptionsT, ReshapeOptionsT, StridedSliceOptionsT
 from ..graph.rule import rule
 from ..lite_graph import LiteOperator, LiteTensor
 from ..partial_shape import is_known
 from .arithmetic import without_ones
-from .pattern import ARITHMETIC, ELEMENTWISE, RECTIFIERS, WEIGHTED, activation_of, is_reshape
+from .pattern import (
+    ARITHMETIC,
+    ELEMENTWISE,
+    RECTIFIERS,
+    WEIGHTED,
+    activation_of,
+    integer_constant,
+    is_reshape,
+)
 from .rewriter import OperatorRewriter
 
 
@@ -35,6 +43,26 @@ def merge_reshapes(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
         return False
     rewriter.set_operand(operator, 0, before.operands[0])
     return True
+
+
+@rule(Op.STRIDED_SLICE)
+def reshape_single(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
+    """Reshapes where a slice only takes out axes of one element.
+
+    Given:  y = STRIDED_SLICE(x, [0], [1], [1]) {shrink_axis_mask=1}      x: 1x2x7, y: 2x7
+    Result: y = RESHAPE(x, [2, 7])
+    """
+    x, y, options = operator.operand(0), operator.result, operator.options
+    if not isinstance(options, StridedSliceOptionsT) or not options.shrink_axis_mask:
+        return False
+    steps = operator.constant(3)
+    if x.shape is None or y.shape is None or not is_known(x.shape) or not is_known(y.shape):
+        return False
+    is_whole = 0 not in y.shape and math.prod(x.shape) == math.prod(y.shape)
+    if not is_whole or steps is None or (steps < 0).any():
+        return False
+    sizes = integer_constant(f"{y.name}/sizes", np.array(y.shape))
+    return rewriter.become(operator, Op.RESHAPE, [x, sizes], ReshapeOptionsT(new_shape=list(y.shape)))
 
 
 @rule(Op.RESHAPE)

@@ -51,7 +51,7 @@ def stablehlo_entry(
         assert shared.refusals
     if shared.refusals:
         raise refusal_error("StableHLO operations", shared.refusals)
-    return Entry(shared.module, inputs, outputs, from_onnx=True)
+    return Entry(shared.module, inputs, outputs, has_foreign_forms=True)
 
 
 def _inputs(

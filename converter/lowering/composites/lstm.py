@@ -11,8 +11,8 @@ import numpy as np
 from ....lite.tensor import TensorType
 from ....schema.tflite import BuiltinOperator, StridedSliceOptionsT
 from ...lite_graph import LiteTensor
+from ...lstm_sequence import LstmPlace, lstm_sequence
 from ...partial_shape import is_known
-from ..lstm import lstm_sequence
 from .call import Composite, CompositeCall, agree
 
 _FLOAT = TensorType.FLOAT32
@@ -53,7 +53,9 @@ def lstm(call: CompositeCall) -> list[LiteTensor] | None:
     if form.backwards:
         axis = lowering.integers(lowering.name(node, "/time"), [form.time])
         x = lowering.operator(node, BuiltinOperator.REVERSE_V2, [x, axis], x.shape, suffix="/backwards")
-    y = lstm_sequence(lowering, node, x, (hidden, cell), arrays, form.time_major)
+    name, graph = lowering.name(node), lowering.graph
+    place = LstmPlace(graph, graph.append, lambda operator: True, name, (name,))
+    y = lstm_sequence(place, x, (hidden, cell), arrays, form.time_major)
     made = [call.unread()] * (_RUNTIME + 1)
     if call.is_read(_ALL):
         made[_ALL] = _last(call, y, form.time, keep=True) if form.last_only else y

@@ -9,6 +9,18 @@ _STEPS = "stride_h=1, stride_w=1, dilation_h_factor=1, dilation_w_factor=1"
 # Rule, given, result: "" where it stays.
 MOVING_PAIRS = [
     (
+        reshape.reshape_single,
+        "x: 1x2x3\nb = int32 [0]\ns = int32 [1]\n"
+        "y: 2x3 = STRIDED_SLICE(x, b, s, s) {shrink_axis_mask=1}\nreturn y",
+        "x: 1x2x3\ns = int32 [2, 3]\ny: 2x3 = RESHAPE(x, s)\nreturn y",
+    ),
+    (
+        reshape.reshape_single,
+        "x: 2x3\nb = int32 [0]\ns = int32 [1]\n"
+        "y: 3 = STRIDED_SLICE(x, b, s, s) {shrink_axis_mask=1}\nreturn y",
+        "",
+    ),
+    (
         reshape.merge_reshapes,
         "x: 4\nr: 2x2 = RESHAPE(x, s)\nt: 4x1 = RESHAPE(r, s)\nreturn t",
         "x: 4\nt: 4x1 = RESHAPE(x, s)\nreturn t",

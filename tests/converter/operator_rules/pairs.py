@@ -8,6 +8,7 @@ from numlite.converter.operator_rules import (
     constants,
     control_flow,
     inverses,
+    lstm,
     variables,
 )
 from numlite.converter.operator_rules.equal_operators import drop_unused, share_equal
@@ -18,6 +19,23 @@ _LOOP = (
     "graph main\ni: scalar\n"
 )
 _VARIABLE = "v: scalar resource = VAR_HANDLE()\na: 2 float32 = READ_VARIABLE(v)\n"
+
+# An LSTM of one number, whose weights of x and of its state are 1 to 4 and 5 to 8.
+_LSTM = (
+    "graph test\ni: scalar int32\nh: 1x1\nc: 1x1\ny: 2x1x1\nx: 2x1x1\nm = int32 2\n"
+    "b: scalar bool = LESS(i, m)\nreturn b\n"
+    "graph step\ni: scalar int32\nh: 1x1\nc: 1x1\ny: 2x1x1\nx: 2x1x1\no = int32 1\nn = int32 0\n"
+    "k = [[1], [2], [3], [4]]\nr = [[5], [6], [7], [8]]\na: 1x1 float32 = GATHER(x, i)\n"
+    "p: 1x4 = FULLY_CONNECTED(a, k, none)\nq: 1x4 = FULLY_CONNECTED(h, r, none)\nz = ADD(p, q)\n"
+    "d: 1x1 float32, e: 1x1 float32, f: 1x1 float32, g: 1x1 float32 = SPLIT(o, z)\n"
+    "s = LOGISTIC(d)\nt = LOGISTIC(e)\nu = TANH(f)\nv = LOGISTIC(g)\n"
+    "kept = MUL(t, c)\nadded = MUL(s, u)\nl = ADD(kept, added)\nw = TANH(l)\nhh = MUL(v, w)\n"
+    "row: 1x1x1 = RESHAPE(hh, n)\nat: 3 int32 = PACK(i, n, n)\n"
+    "yy = DYNAMIC_UPDATE_SLICE(y, row, at)\nj = ADD(i, o)\nreturn j, hh, l, yy, x\n"
+    "graph main\nx: 2x1x1\ni = int32 0\ns = [[0]]\ny = [[[0]], [[0]]]\n"
+    "a: scalar int32, h: 1x1 float32, c: 1x1 float32, z: 2x1x1 float32, e: 2x1x1 float32"
+    " = WHILE(i, s, s, y, x) @test @step\n"
+)
 
 # Rule, given, result: "" where it stays.
 PAIRS = [
@@ -223,6 +241,17 @@ PAIRS = [
         "graph main\ni: scalar\nn: scalar\no = 1\nm = ADD(n, o)\n"
         "p: scalar, q: scalar, r: scalar = WHILE(i, n, m) @test @step\nreturn p, m",
     ),
+    (
+        lstm.use_lstm,
+        f"{_LSTM}return z",
+        "x: 2x1x1\ns = [[[0]], [[0]]]\nb = [0]\n"
+        + "".join(f"w{n} = [[{n}]]\n" for n in range(1, 9))
+        + "h: 1x1, c: 1x1 = UNPACK(s) {num=2}\n"
+        "y: 2x1x1 = UNIDIRECTIONAL_SEQUENCE_LSTM(x, w1, w2, w3, w4, w5, w6, w7, w8, none, none, none, "
+        "b, b, b, b, none, none, h, c, none, none, none, none)"
+        " {fused_activation_function=4, time_major=True}\nreturn y",
+    ),
+    (lstm.use_lstm, f"{_LSTM}return z, c", ""),
     (
         constants.fill_uniform_operands,
         f"{_LOOP}z = {[0] * 300}\np: scalar, q: 300 = WHILE(i, z) @test @step\nreturn p, q",

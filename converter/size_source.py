@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container
+from collections.abc import Container, Iterator
 
-from ...schema.tflite import BuiltinOperator, ConcatenationOptionsT, GatherOptionsT, StridedSliceOptionsT
-from ..lite_graph import LiteOperator, LiteTensor
+from ..schema.tflite import BuiltinOperator, ConcatenationOptionsT, GatherOptionsT, StridedSliceOptionsT
+from .lite_graph import LiteOperator, LiteTensor
 
 # Families of kernels in which results have the sizes of their operands, or of the larger ones.
 _ELEMENTS = frozenset(("binary", "cast", "comparison", "elementwise", "select", "softmax"))
@@ -30,12 +30,23 @@ def size_source(x: LiteTensor, axis: int, inputs: Container[LiteTensor]) -> Plac
 
     Of operands that are broadcast, any whose size is not known counts as the larger one.
     """
+    return next((place for place in _places(x, axis) if place[0] in inputs), None)
+
+
+def same_size(x: LiteTensor, axis: int, other: LiteTensor, other_axis: int) -> bool:
+    """Whether unknown sizes of two tensors come from one place."""
+    places = set(_places(x, axis))
+    return any(place in places for place in _places(other, other_axis))
+
+
+def _places(x: LiteTensor, axis: int) -> Iterator[Place]:
+    """The tensors, and their axes, that an unknown size comes from, itself first."""
     place: Place | None = (x, axis)
     for _ in range(_MOST_STEPS):
-        if place is None or place[0] in inputs:
-            return place
+        if place is None:
+            return
+        yield place
         place = _before(*place)
-    return None
 
 
 def _before(x: LiteTensor, axis: int) -> Place | None:
@@ -51,6 +62,8 @@ def _before(x: LiteTensor, axis: int) -> Place | None:
         return _aligned(operator.operand(0), len(x.shape), axis) if rows else None
     if operator.code in _IMAGES:
         return _aligned(operator.operand(0), len(x.shape), axis) if axis == 0 else None
+    if operator.code == BuiltinOperator.REVERSE_V2:
+        return operator.operand(0), axis
     if operator.code == BuiltinOperator.GATHER:
         return _gathered(operator, axis)
     if operator.code == BuiltinOperator.STRIDED_SLICE:
