@@ -44,9 +44,9 @@ class Entry:
 
     inputs and outputs are values of the graph ("x" or "x:1") by the names that callers use.
     shapes replace the graph's for inputs, by value; None or -1 in a shape is a size known only when
-    the model runs. initializers are nodes that run once, before the first call. has_foreign_forms says that the
-    graph is of another framework's model: images may have their channels first, and operators on integers
-    may stand as floats between DEQUANTIZE and QUANTIZE.
+    the model runs. initializers are nodes that run once, before the first call. has_foreign_forms says
+    that the graph is of another framework's model: images may have their channels first, and operators
+    on integers may stand as floats between DEQUANTIZE and QUANTIZE.
     """
 
     module: Module

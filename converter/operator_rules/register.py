@@ -83,7 +83,8 @@ RULES: tuple[Rule[OperatorRewriter], ...] = (
     weights.fuse_activation,
 )
 
-# Before all others, for graphs with forms of other frameworks. What operators on integers take in is taken in before.
+# Before all others, for graphs with forms of other frameworks. What operators on integers take in is
+# taken in before.
 FIRST_RULES: tuple[Rule[OperatorRewriter], ...] = (
     equal_operators.drop_unused,
     *layout.REGISTRATIONS,
@@ -112,8 +113,8 @@ LAST_RULES: tuple[Rule[OperatorRewriter], ...] = (
 def optimize(graph: LiteGraph, has_foreign_forms: bool = False) -> Trace:
     """Apply the rules, one after the other over the whole graph, until none changes anything.
 
-    In a graph with forms of other frameworks transposes between channels first and last are moved out of each other's way
-    before, and operators between integers made such on integers.
+    In a graph with forms of other frameworks transposes between channels first and last are moved out of
+    each other's way before, and operators between integers made such on integers.
     """
     if has_foreign_forms:
         OperatorRewriter(graph, [[rule] for rule in FIRST_RULES]).run()
