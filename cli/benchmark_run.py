@@ -182,4 +182,5 @@ def profile(begun: Start, latency_ns: float, runs: int | None) -> list[OpProfile
     """Times of the operators over as many runs as were timed, or as take about a third of a second."""
     from .op_table import profile_runs
 
-    return begun.interpreter.core.profile(runs or profile_runs(latency_ns), begun.subgraph_index)
+    core, graph = begun.interpreter.core, begun.subgraph_index
+    return core.profile(runs or profile_runs(latency_ns, len(core.subgraph(graph).nodes)), graph)

@@ -79,4 +79,5 @@ def _measure(interpreter: Interpreter) -> None:
     console.print(
         f"arena:     {report.arena_bytes:,} bytes, at least {report.lower_bound_bytes:,} are needed"
     )
-    console.print(node_table(interpreter.profile(profile_runs(latency.median))))
+    runs = profile_runs(latency.median, len(interpreter.core.subgraph().nodes))
+    console.print(node_table(interpreter.profile(runs)))

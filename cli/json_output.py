@@ -23,11 +23,16 @@ def print_json(command: str, fields: Mapping[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can say: bytes as text, complex numbers as pairs, infinities and NaN as their names."""
+    """What JSON can say: bytes as text, complex numbers as pairs, infinities and NaN as their names.
+
+    Data classes are their fields.
+    """
     if isinstance(value, list | tuple):
         return [plain(entry) for entry in value]
     if isinstance(value, dict):
         return {key: plain(entry) for key, entry in value.items()}
+    if hasattr(value, "__dataclass_fields__"):
+        return plain(vars(value))
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
     if isinstance(value, complex):

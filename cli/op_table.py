@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from ..lite.profiler import OpProfile
 
+_TIMING_NS = 15_000  # what the profiler itself takes for an operator
+
 
 def node_table(profile: Sequence[OpProfile]) -> Table:
     """One row a node, in order of execution."""
@@ -36,9 +38,9 @@ def kind_table(profile: Sequence[OpProfile]) -> Table:
     return table
 
 
-def profile_runs(latency_ns: float) -> int:
-    """How many invokes make a good profile in about a third of a second."""
-    return max(5, min(500, round(3e8 / max(latency_ns, 1))))
+def profile_runs(latency_ns: float, operators: int) -> int:
+    """How many invokes make a good profile in about a third of a second: timing takes its time for each."""
+    return max(5, min(500, round(3e8 / (latency_ns + _TIMING_NS * operators + 1))))
 
 
 def _total(profile: Sequence[OpProfile]) -> float:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from html import escape
 from pathlib import Path
 
@@ -54,4 +53,4 @@ def _script(about: str, script: str) -> str:
 
 def _data(document: Document) -> str:
     """JSON that ends no element: < is escaped."""
-    return json.dumps(plain(asdict(document)), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return json.dumps(plain(document), allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")

@@ -14,6 +14,7 @@ class Details {
     const side = this.page.sides[choice.side];
     const graph = side.graphs[choice.graph];
     const box = graph.boxes[choice.box];
+    if (!box) return this.scope(side, choice, graph);
     if (box.node < 0) return this.interface(side, graph, box);
     this.node(side, choice, graph.nodes[box.node], box.node);
   }
@@ -22,12 +23,27 @@ class Details {
     for (const side of this.page.sides) {
       this.head(side.label, side.kind);
       this.table(side.facts);
-      const nodes = d3.rollups(side.graphs.flatMap((graph) => graph.nodes), (list) => list.length, (node) => node.op);
-      this.sub("Operators");
-      this.table(d3.sort(nodes, ([, count]) => -count).map(([op, count]) => [op, number(count)]));
+      this.operators(side.graphs.flatMap((graph) => graph.nodes));
       for (const note of side.notes) this.root.append("p").attr("class", "note").text(note);
     }
     this.root.append("p").attr("class", "made").text(`${this.page.document.made_by}. Wheel: zoom; drag: move; click: choose; /: search; Esc: nothing chosen.`);
+  }
+
+  operators(nodes) {
+    const counts = d3.rollups(nodes, (list) => list.length, (node) => node.op);
+    this.sub("Operators");
+    this.table(d3.sort(counts, ([, count]) => -count).map(([op, count]) => [op, number(count)]));
+  }
+
+  scope(side, choice, graph) {
+    const level = graph.levels[-1 - choice.box], nodes = nodesInside(graph, -1 - choice.box);
+    this.head(level.title, `scope of ${graph.name}`);
+    this.root.append("p").attr("class", "name").text(level.name);
+    if (side.measured && side.measured.graph === choice.graph) {
+      const times = this.page.timesByNode(side), spent = d3.sum(nodes, (n) => times.get(n));
+      this.table([["time", `${timeText(spent)} · ${d3.format(".1%")(spent / Math.max(1, d3.sum(times.values())))}`]]);
+    }
+    this.operators(nodes.map((n) => graph.nodes[n]));
   }
 
   interface(side, graph, box) {

@@ -6,11 +6,8 @@ and tensors are places in their lists.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-
-from ..graph_layers import layered
 
 if TYPE_CHECKING:
     from ...model_comparison import ModelComparison
@@ -88,8 +85,28 @@ class Line:
 
 
 @dataclass
+class Level:
+    """What is drawn of a name scope, or of a graph whose scopes are folded.
+
+    boxes are the graph's, or -1 - n for level n, which is folded here; lines and blocks have places in boxes.
+    entering are values from outside: the place that takes one, the tensor (-1: only order), and its box.
+    """
+
+    name: str  # the whole path
+    title: str  # its end
+    parent: int
+    operators: int  # also in the levels inside
+    boxes: list[int] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    blocks: list[list[int]] = field(default_factory=list)
+    entering: list[tuple[int, int, int]] = field(default_factory=list)
+
+
+@dataclass
 class Graph:
-    """blocks are boxes that are laid out for themselves, each with the last of the one before."""
+    """levels: the graph with its name scopes folded, then these; none where names have no scopes.
+
+    blocks are boxes that are laid out for themselves, each with the last of the one before."""
 
     name: str
     nodes: list[Node]
@@ -99,60 +116,7 @@ class Graph:
     boxes: list[Box] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     blocks: list[list[int]] = field(default_factory=list)
-
-
-def draw(graph: Graph) -> None:
-    """Fill in the boxes of the graph, with constants in those that use them, its lines and its blocks."""
-    produced: dict[int, int] = {}
-    for t in dict.fromkeys(graph.inputs):
-        if not graph.tensors[t].constant:
-            produced[t] = len(graph.boxes)
-            graph.boxes.append(Box("input", _tensor_lines(graph, t), tensor=t))
-    first = len(graph.boxes)
-    for number, node in enumerate(graph.nodes):
-        produced.update({t: first + number for t in node.outputs if t >= 0})
-        graph.boxes.append(Box(node.op, _node_lines(graph, node), node=number))
-    found: dict[tuple[int, int], int] = {}
-    for number, node in enumerate(graph.nodes):
-        for t in node.inputs:
-            if t in produced:
-                found.setdefault((produced[t], first + number), t)
-        for other in node.waits:
-            found.setdefault((first + other, first + number), -1)
-    for t in dict.fromkeys(graph.outputs):
-        if t in produced:
-            found[produced[t], len(graph.boxes)] = t
-            graph.boxes.append(Box("output", _tensor_lines(graph, t), tensor=t))
-    _connect(graph, found)
-
-
-def _connect(graph: Graph, found: dict[tuple[int, int], int]) -> None:
-    layers = layered(len(graph.boxes), list(found))
-    graph.lines = [Line(start, end, t, i in layers.far) for i, ((start, end), t) in enumerate(found.items())]
-    graph.blocks = layers.blocks()
-
-
-def _tensor_lines(graph: Graph, t: int) -> list[str]:
-    tensor = graph.tensors[t]
-    return [shortened(tensor.name), f"{tensor.type} {tensor.shape}".strip()]
-
-
-def _node_lines(graph: Graph, node: Node) -> list[str]:
-    """Its results' shapes (or else its name), and those of the constants inside."""
-    if node.is_input and node.outputs:
-        return _tensor_lines(graph, node.outputs[0])
-    shapes = [graph.tensors[t].shape for t in node.outputs if t >= 0]
-    lines = [shortened(", ".join(filter(None, shapes))) or shortened(node.name)]
-    constants = [graph.tensors[t] for t in node.inputs if t >= 0 and graph.tensors[t].constant]
-    if constants:
-        lines.append(shortened(_constants(constants)))
-    return lines
-
-
-def _constants(constants: Sequence[Tensor]) -> str:
-    if len(constants) > 3:
-        return f"{len(constants)} constants"
-    return " · ".join(tensor.value or tensor.shape or tensor.name for tensor in constants)
+    levels: list[Level] = field(default_factory=list)
 
 
 def shortened(text: str, most: int = 34) -> str:

@@ -4,6 +4,7 @@
 const CURVE = d3.line().curve(d3.curveMonotoneY);
 const READABLE = 0.42; // below this zoom only titles are drawn, below the next only colours
 const BLOCKS = 0.2;
+const MANY = 1000; // operators, beyond which name scopes are folded at first
 
 class GraphPane {
   constructor(page, number, parent) {
@@ -12,7 +13,7 @@ class GraphPane {
     this.bar();
     this.legend = this.root.append("div").attr("class", "legend");
     this.svg = this.root.append("svg").attr("class", "canvas").attr("tabindex", 0);
-    this.svg.append("defs").html('<marker id="tip' + number + '" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0.5L8 4L0 7.5z" fill="#8a94a3"/></marker>');
+    this.svg.append("defs").html('<marker id="tip' + number + '" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" orient="auto"><path d="M0 0.5L8 4L0 7.5z" class="tip"/></marker>');
     this.world = this.svg.append("g");
     this.zoom = d3.zoom().scaleExtent([0.01, 4]).on("zoom", ({ transform }) => this.moved(transform));
     this.svg.call(this.zoom).on("dblclick.zoom", null).on("click", (event) => event.target === this.svg.node() && page.choose(null));
@@ -31,6 +32,7 @@ class GraphPane {
     const colour = label.append("select").attr("class", "colour").on("change", () => this.page.colour(colour.property("value")));
     colour.selectAll("option").data(this.page.colourings).join("option").text((way) => way.name);
     this.colourChoice = colour;
+    this.scopes = bar.append("button").attr("class", "scopes").text("scopes").attr("title", "Fold operators by the paths in their names").on("click", () => this.foldScopes(!this.folds));
     for (const [text, title, act] of [["−", "smaller", () => this.svg.transition().duration(150).call(this.zoom.scaleBy, 0.7)], ["+", "larger", () => this.svg.transition().duration(150).call(this.zoom.scaleBy, 1.4)], ["whole", "The whole graph", () => this.whole(true)], ["1:1", "Readable, from the top", () => this.start(true)]]) {
       bar.append("button").text(text).attr("title", title).on("click", act);
     }
@@ -40,13 +42,23 @@ class GraphPane {
   show(graph) {
     this.graph = graph;
     this.choices.property("value", graph);
+    const { levels, nodes } = this.side.graphs[graph];
+    this.scopes.attr("hidden", levels.length ? null : "");
+    this.folds = this.folds ?? nodes.length > MANY;
     this.draw();
     this.start(false);
   }
 
+  foldScopes(folds) {
+    this.folds = folds;
+    this.draw();
+    this.start(true);
+  }
+
   // Lay the graph out and draw it; what is chosen stays.
   draw() {
-    this.placed = placeGraph(this.side, this.graph, this.unfolded);
+    this.scopes.attr("aria-pressed", this.folds);
+    this.placed = placeGraph(this, this.graph);
     this.places = new Map();
     this.world.selectAll("*").remove();
     this.level(this.world, this.placed, 0, 0);
@@ -82,45 +94,43 @@ class GraphPane {
   }
 
   words(group, place, left, top) {
-    const graph = this.side.graphs[place.graph];
-    const box = graph.boxes[place.box];
-    const centre = place.width / 2;
+    const { title, lines, unfolds } = place.face;
+    const { width } = place.inner.length ? place.own : place; // what is unfolded keeps its words in its corner
+    const centre = width / 2;
     const row = (n) => BOX.pad + BOX.title - 2 + BOX.line * n;
-    group.append("text").attr("class", "title").attr("x", centre).attr("y", row(0)).text(box.title);
-    box.lines.forEach((line, n) => group.append("text").attr("class", n ? "line constants" : "line").attr("x", centre).attr("y", row(n + 1)).text(line));
-    const calls = box.node >= 0 ? graph.nodes[box.node].calls : [];
-    calls.forEach(([role, called], c) => {
-      const key = `${place.key}/${c}`, open = this.unfolded.has(key);
-      const about = `${open ? "Fold" : "Unfold"} ${this.side.graphs[called].name}`;
+    group.append("text").attr("class", "title").attr("x", centre).attr("y", row(0)).text(title);
+    lines.forEach((line, n) => group.append("text").attr("class", n ? "line constants" : "line").attr("x", centre).attr("y", row(n + 1)).text(line));
+    unfolds.forEach(({ label, about }, n) => {
+      const key = `${place.key}/${n}`, open = this.unfolded.has(key);
       const chip = group.append("g").attr("class", "fold").attr("data-key", key)
         .on("click", (event) => { event.stopPropagation(); this.fold(key); });
-      chip.append("title").text(about);
-      const y = row(box.lines.length + c + 1);
-      chip.append("rect").attr("x", 6).attr("y", y - 10).attr("width", place.width - 12).attr("height", 13).attr("rx", 3);
-      chip.append("text").attr("class", "line").attr("x", centre).attr("y", y).text(`${open ? "▾" : "▸"} ${role}`);
+      chip.append("title").text(`${open ? "Fold" : "Unfold"} ${about}`);
+      const y = row(lines.length + n + 1);
+      chip.append("rect").attr("x", 6).attr("y", y - 10).attr("width", width - 12).attr("height", 13).attr("rx", 3);
+      chip.append("text").attr("class", "line").attr("x", centre).attr("y", y).text(`${open ? "▾" : "▸"} ${label}`);
     });
-    for (const { x, y, role, placed } of place.inner) {
+    for (const { x, y, placed } of place.inner) {
       const inner = group.append("g").attr("transform", `translate(${x},${y})`);
       inner.append("rect").attr("class", "inside").attr("x", -8).attr("y", -8).attr("rx", 6).attr("width", placed.width + 16).attr("height", placed.height + 16);
       this.level(inner, placed, left + place.x + x, top + place.y + y);
     }
   }
 
-  // A value from far above is named where it goes in, by a click one gets to where it comes from.
+  // A value from far above, or from outside a scope, is named where it goes in; by a click one gets to where it comes from.
   farLines(parent, placed, graph) {
-    const far = placed.lines.filter((line) => !line.points);
+    const far = placed.lines.filter((line) => !line.points).map(({ start, end, tensor }) => [end, tensor, placed.boxes[start]]);
+    for (const [end, tensor, b] of placed.entering) far.push([end, tensor, { graph: placed.boxes[end].graph, box: b }]);
     const nth = new Map();
-    parent.append("g").attr("class", "far").selectAll("g").data(far).join("g").each((line, i, all) => {
-      const end = placed.boxes[line.end], n = nth.get(line.end) || 0;
-      nth.set(line.end, n + 1);
-      const x = end.x + 8 + n * 12, y = end.y;
+    parent.append("g").attr("class", "far").selectAll("g").data(far).join("g").each(([to, tensor, from], i, all) => {
+      const end = placed.boxes[to], n = nth.get(to) || 0;
+      nth.set(to, n + 1);
+      const x = Math.min(end.x + 8 + n * 12, end.x + end.width - 4), y = end.y;
       const group = d3.select(all[i]).on("click", (event) => {
         event.stopPropagation();
-        this.page.choose({ side: this.number, graph: placed.boxes[line.start].graph, box: line.start, key: placed.boxes[line.start].key }, true);
+        this.page.choose({ side: this.number, graph: from.graph, box: from.box, key: from.key }, true);
       });
-      const from = graph.boxes[line.start];
-      const name = line.tensor >= 0 ? graph.tensors[line.tensor].name : from.title;
-      group.append("title").text(`${name}\nfrom ${from.title}`);
+      const { title } = faceOf(this.side, from.graph, from.box);
+      group.append("title").text(`${tensor >= 0 ? graph.tensors[tensor].name : title}\nfrom ${title}`);
       group.append("path").attr("d", `M${x} ${y - 11}V${y}`).attr("marker-end", `url(#tip${this.number})`);
       group.append("circle").attr("cx", x).attr("cy", y - 11).attr("r", 3);
     });
@@ -141,10 +151,10 @@ class GraphPane {
     this.colourChoice.property("value", way.name);
     const pane = this;
     this.world.selectAll("g.box").each(function (place) {
-      const box = pane.side.graphs[place.graph].boxes[place.box];
-      const { color, badge } = way.of(pane.side, place.graph, box);
+      const graph = pane.side.graphs[place.graph], box = graph.boxes[place.box];
+      const { color, badge } = way.of(pane.side, place.graph, box ? [box.node] : nodesInside(graph, -1 - place.box), box);
       const group = d3.select(this);
-      group.select("rect").attr("fill", place.inner.length ? "#fbfaf2" : color);
+      group.classed("holds", place.inner.length > 0).select("rect").attr("fill", color);
       place.color = color;
       const pill = group.selectAll(":scope > g.badge").data(badge ? [badge] : []).join((enter) => {
         const made = enter.append("g").attr("class", "badge");
@@ -200,7 +210,8 @@ class GraphPane {
   mark(choice, go) {
     this.chosen = choice;
     if (choice && choice.graph !== this.graph && !this.places.has(choice.key)) this.show(choice.graph);
-    const key = choice && (choice.key && this.places.has(choice.key) ? choice.key : `${this.graph}/${choice.box}`);
+    if (choice && !this.places.has(choice.key)) this.unfoldTo(choice.graph, choice.box);
+    const key = choice && (choice.key && this.places.has(choice.key) ? choice.key : keyOf(this.graph, choice.box));
     this.world.selectAll("g.box").classed("chosen", (place) => place.key === key);
     this.world.selectAll("g.lines").each(function () {
       const boxes = d3.select(this.parentNode).selectAll(":scope > g > g.box").data();
@@ -218,7 +229,17 @@ class GraphPane {
   }
 
   found(keys) {
-    this.world.selectAll("g.box").classed("hit", (place) => keys.has(`${place.graph}/${place.box}`));
+    const hit = (place) => (place.box < 0 ? boxesInside(this.side.graphs[place.graph], -1 - place.box).some((b) => keys.has(`${place.graph}/${b}`)) : keys.has(`${place.graph}/${place.box}`));
+    this.world.selectAll("g.box").classed("hit", hit);
+  }
+
+  // Unfold the scopes that a box of the graph that is shown lies in.
+  unfoldTo(graph, b) {
+    const { levels } = this.side.graphs[graph];
+    if (graph !== this.graph || !this.folds || !levels.length || this.places.has(keyOf(graph, b))) return;
+    let level = levels.findIndex((each) => each.boxes.includes(b));
+    for (; level > 0; level = levels[level].parent) this.unfolded.add(`${keyOf(graph, -1 - level)}/0`);
+    this.draw();
   }
 }
 

@@ -41,7 +41,7 @@ def measured_graph(
         found.values(name, 0, [array])
     runner.run(feeds, targets=ends, watch=found.values)
     latency = statistics.median(_ns(runner, feeds, ends) for _ in range(3))
-    for _ in range(count or profile_runs(latency)):
+    for _ in range(count or profile_runs(latency, 0)):
         runner.run(feeds, targets=ends, watch=found.time)
     return document.Measured(0, found.times(), latency, None, [], seen=found.seen())
 

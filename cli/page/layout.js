@@ -19,47 +19,75 @@ const textWidth = (() => {
   };
 })();
 
+// What a graph shows: all of it, or one of its levels, where name scopes are boxes. The graphs that boxes unfold are
+// parts of a pane: {side, unfolded: keys, folds: whether scopes are folded}.
+function levelOf(graph, level, folds) {
+  if (folds && graph.levels.length) return graph.levels[level];
+  return { boxes: graph.boxes.map((_, b) => b), lines: graph.lines, blocks: graph.blocks, entering: [] };
+}
+
+// What stands in a box (below 0: a folded scope), and what it unfolds: [{label, about, graph, level}].
+function faceOf(side, index, b) {
+  const graph = side.graphs[index];
+  if (b < 0) {
+    const { title, name, operators } = graph.levels[-1 - b];
+    const counts = d3.rollups(nodesInside(graph, -1 - b), (list) => list.length, (n) => graph.nodes[n].op);
+    const most = d3.sort(counts, ([, count]) => -count).map(([op, count]) => (count > 1 ? `${count} ${op}` : op));
+    return { title: middle(title, 34), lines: [middle(most.slice(0, 3).join(", "), 40)], unfolds: [{ label: `${number(operators)} operators`, about: name, graph: index, level: -1 - b }] };
+  }
+  const box = graph.boxes[b];
+  const calls = box.node >= 0 ? graph.nodes[box.node].calls : [];
+  return { title: box.title, lines: box.lines, unfolds: calls.map(([role, called]) => ({ label: role, about: side.graphs[called].name, graph: called, level: 0 })) };
+}
+
 // The box's own size, with a line for each graph that it can unfold.
-function boxSize(graph, box) {
-  const node = box.node >= 0 ? graph.nodes[box.node] : null;
-  const calls = node ? node.calls : [];
-  const widths = [textWidth(box.title, true), ...box.lines.map((line) => textWidth(line, false))];
-  for (const [role] of calls) widths.push(textWidth("▸ " + role, false) + 24);
+function boxSize({ title, lines, unfolds }) {
+  const widths = [textWidth(title, true), ...lines.map((line) => textWidth(line, false))];
+  for (const { label } of unfolds) widths.push(textWidth("▸ " + label, false) + 24);
   return {
     width: Math.max(BOX.least, Math.ceil(Math.max(...widths)) + 2 * BOX.side),
-    height: BOX.title + BOX.line * (box.lines.length + calls.length) + 2 * BOX.pad,
+    height: BOX.title + BOX.line * (lines.length + unfolds.length) + 2 * BOX.pad,
   };
 }
 
-// {boxes: [{key, graph, box, x, y, width, height, inner}], lines: [{start, end, tensor, points, turned}], width, height}
-// with the corners of boxes, and of what they hold from their own corner. unfolded is a set of keys "path/box/call".
-function placeGraph(side, index, unfolded, path = "" + index, wrap = true) {
-  const graph = side.graphs[index];
-  const boxes = graph.boxes.map((box, b) => {
-    const key = `${path}/${b}`;
-    const found = { key, graph: index, box: b, inner: [], own: boxSize(graph, box) };
-    const calls = box.node >= 0 ? graph.nodes[box.node].calls : [];
+// The graph's boxes in a level, also in those that it has inside.
+function boxesInside(graph, level) {
+  return graph.levels[level].boxes.flatMap((b) => (b < 0 ? boxesInside(graph, -1 - b) : [b]));
+}
+
+const nodesInside = (graph, level) => boxesInside(graph, level).map((b) => graph.boxes[b].node).filter((n) => n >= 0);
+
+const keyOf = (path, b) => (b < 0 ? `${path}/s${-1 - b}` : `${path}/${b}`);
+
+// {boxes: [{key, graph, box, face, x, y, width, height, inner}], lines: [{start, end, tensor, points, turned}], entering,
+// width, height} with the corners of boxes, and of what they hold from their own corner. Unfolded are keys "path/box/nth";
+// what is in a scope has the path of the scope itself.
+function placeGraph(pane, index, path = "" + index, level = 0) {
+  const { boxes: shown, lines, blocks, entering } = levelOf(pane.side.graphs[index], level, pane.folds);
+  const boxes = shown.map((b) => {
+    const key = keyOf(path, b), face = faceOf(pane.side, index, b);
+    const found = { key, graph: index, box: b, face, inner: [], own: boxSize(face) };
     let { width, height } = found.own;
     let x = BOX.inner;
-    calls.forEach(([role, called], c) => {
-      if (!unfolded.has(`${key}/${c}`)) return;
-      const inner = placeGraph(side, called, unfolded, `${key}/${c}/${called}`, true);
-      found.inner.push({ x, y: found.own.height + BOX.inner, role, placed: inner });
+    face.unfolds.forEach((each, n) => {
+      if (!pane.unfolded.has(`${key}/${n}`)) return;
+      const inner = placeGraph(pane, each.graph, b < 0 ? path : `${key}/${n}/${each.graph}`, each.level);
+      found.inner.push({ x, y: found.own.height + BOX.inner, placed: inner });
       x += inner.width + 2 * BOX.inner;
       width = Math.max(width, x - BOX.inner);
       height = Math.max(height, found.own.height + inner.height + 3 * BOX.inner);
     });
     return Object.assign(found, { width, height, x: 0, y: 0 });
   });
-  return stacked(graph, boxes, wrap);
+  return { ...stacked({ lines, blocks }, boxes), entering };
 }
 
-function stacked(graph, boxes, wrap) {
+function stacked(graph, boxes) {
   const homes = blockLines(graph);
   const parts = graph.blocks.map((block, number) => laidOut(block, homes[number], graph, boxes));
   const widest = d3.max(parts, (part) => part.width) || 0;
   const total = d3.sum(parts, (part) => part.height);
-  const most = wrap ? Math.max(900, Math.sqrt((total * (widest + BOX.column)) / ASPECT)) : Infinity;
+  const most = Math.max(900, Math.sqrt((total * (widest + BOX.column)) / ASPECT));
   const columns = [];
   let bottom = 0, left = total;
   parts.forEach((part, number) => {
@@ -124,7 +152,7 @@ function around(box, points, left) {
 function normalized(boxes, lines) {
   const xs = boxes.map((box) => box.x), ys = boxes.map((box) => box.y);
   for (const line of lines) for (const [x] of line.points || []) xs.push(x);
-  const x0 = Math.min(0, ...xs), y0 = Math.min(0, ...ys);
+  const x0 = Math.min(0, d3.min(xs) ?? 0), y0 = Math.min(0, d3.min(ys) ?? 0);
   const moved = ([x, y]) => [x - x0, y - y0];
   for (const box of boxes) [box.x, box.y] = moved([box.x, box.y]);
   for (const line of lines) {
@@ -133,8 +161,8 @@ function normalized(boxes, lines) {
     line.points = line.points.map(moved);
     if (turned) line.turned = turned.map(moved);
   }
-  const width = Math.max(0, ...boxes.map((box) => box.x + box.width), ...xs.map((x) => x - x0));
-  return { boxes, lines, width, height: Math.max(0, ...boxes.map((box) => box.y + box.height)) };
+  const right = Math.max(d3.max(boxes, (box) => box.x + box.width) ?? 0, (d3.max(xs) ?? 0) - x0);
+  return { boxes, lines, width: right, height: d3.max(boxes, (box) => box.y + box.height) ?? 0 };
 }
 
 // The lines of each block; those whose boxes are in no block together are far ones.

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ...interpreter import Interpreter
     from ...lite.delegate import Delegate
     from ...lite.memory_report import MemoryReport
+    from ...lite.node import Node
     from ...lite.profiler import OpProfile
     from ...lite.subgraph import Subgraph
 
@@ -29,9 +30,11 @@ def measured(
     """Of the main graph, whose file has count operators; its inputs are set, and it has run once."""
     graph = interpreter.core.subgraph(0)
     report = interpreter.memory_report()
+    nodes = {node.index: node for node in (*graph.nodes, *graph.schedule)}
+    profile = interpreter.profile(runs or profile_runs(latency_ns, len(nodes)))
     found = Measured(
         graph=0,
-        times=[_time(graph, row) for row in interpreter.profile(runs or profile_runs(latency_ns))],
+        times=[_time(graph, nodes[row.node], row) for row in profile],
         latency_ns=latency_ns,
         arena=_arena(graph, report, count),
         summary=[_words(line) for line in report.summary().splitlines()],
@@ -46,9 +49,8 @@ def _words(line: str) -> tuple[str, str]:
     return line[:15].strip(), line[15:].strip()
 
 
-def _time(graph: Subgraph, row: OpProfile) -> OperatorTime:
-    nodes = {node.index: node for node in (*graph.nodes, *graph.schedule)}
-    node, tensor = nodes[row.node], graph.tensor
+def _time(graph: Subgraph, node: Node, row: OpProfile) -> OperatorTime:
+    tensor = graph.tensor
     macs = multiply_adds(node, tensor)
     rate = 2 * macs / row.median_ns if macs and row.median_ns else None
     return OperatorTime(row.node, shown(row.op), row.median_ns, macs, touched_bytes(node, tensor), rate)

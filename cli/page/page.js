@@ -93,6 +93,11 @@ class Page {
     const graph = this.sides[other].graphs[choice.graph] ? choice.graph : 0;
     const box = this.sides[choice.side].graphs[choice.graph].boxes[choice.box];
     const boxes = this.sides[other].graphs[graph].boxes;
+    if (!box) {
+      const { name } = this.sides[choice.side].graphs[choice.graph].levels[-1 - choice.box];
+      const level = this.sides[other].graphs[graph].levels.findIndex((each) => each.name === name);
+      return level < 0 ? null : { side: other, graph, box: -1 - level };
+    }
     const known = choice.graph === 0 && box.node >= 0 ? this.differenceOf(choice.side, box.node) : undefined;
     let found = known ? boxes.findIndex((each) => each.node === (other ? known.other_node : known.node) && each.node >= 0) : -1;
     if (found < 0 && box.node >= 0) {

@@ -14,6 +14,7 @@ const KINDS = [
 ];
 const PARTITIONS = d3.schemeTableau10.map((color) => d3.interpolateRgb(color, "#ffffff")(0.45));
 const WITHOUT = "#f4f5f7"; // what a way of colouring says nothing of
+const SCOPE = "#f3ecdc"; // operators that are folded
 
 // The same colour where it must stand out from white, for bars and areas.
 const strong = (color) => {
@@ -39,13 +40,16 @@ const short = (value) => (typeof value === "number" ? d3.format(".4~g")(value) :
 const dbText = (db) => (db === null ? "equal" : typeof db === "number" ? `${db.toFixed(1)} dB` : `not finite (${db})`);
 const middle = (text, most) => (text.length <= most ? text : `${text.slice(0, most / 2 - 1)}…${text.slice(-most / 2)}`);
 
-// How a box may be coloured: name, whether the page has it, and (side, graph, box) -> {color, badge}.
+// How boxes may be coloured: name, whether the page has it, and (side, graph, nodes, box) -> {color, badge}, of a box with
+// its node (-1: none), or of a folded scope with all that it has, and no box.
 function colourings(page) {
   const { comparison } = page.document;
   const measuredOf = (side, g) => (side.measured && side.measured.graph === g ? side.measured : null);
+  const summed = (values, nodes) => (values && nodes.some((n) => values.has(n)) ? d3.sum(nodes, (n) => values.get(n)) : undefined);
+  const share = (part, values) => Math.sqrt(Math.min(1, part / d3.max(values.values())));
   const found = [{
     name: "operator",
-    of: (side, g, box) => ({ color: kindOf(box.title).color }),
+    of: (side, g, nodes, box) => ({ color: box ? kindOf(box.title).color : SCOPE }),
     legend: (side) => {
       const used = new Set(side.graphs.flatMap((graph) => graph.boxes.map((box) => kindOf(box.title))));
       return KINDS.filter((kind) => used.has(kind)).map(({ name, color }) => [name, color]);
@@ -53,31 +57,28 @@ function colourings(page) {
   }];
   if (page.sides.some((side) => side.measured)) found.push({
     name: "time",
-    of: (side, g, box) => {
+    of: (side, g, nodes) => {
       const times = measuredOf(side, g) && page.timesByNode(side);
-      const spent = times && box.node >= 0 ? times.get(box.node) : undefined;
-      if (spent === undefined) return { color: WITHOUT };
-      const share = spent / d3.max(times.values());
-      return { color: d3.interpolateOrRd(Math.sqrt(share) * 0.55), badge: timeText(spent) };
+      const spent = summed(times, nodes);
+      return spent === undefined ? { color: WITHOUT } : { color: d3.interpolateOrRd(share(spent, times) * 0.55), badge: timeText(spent) };
     },
-    legend: () => [0, 0.25, 1].map((share) => [share ? `${share * 100} % of the slowest` : "hardly any", d3.interpolateOrRd(Math.sqrt(share) * 0.55)]),
+    legend: () => [0, 0.25, 1].map((part) => [part ? `${part * 100} % of the slowest` : "hardly any", d3.interpolateOrRd(Math.sqrt(part) * 0.55)]),
   });
   if (page.sides.some((side) => side.measured && side.measured.arena)) found.push({
     name: "memory",
-    of: (side, g, box) => {
+    of: (side, g, nodes) => {
       const measured = measuredOf(side, g);
       const sizes = measured && measured.arena && page.bytesByNode(side);
-      const bytes = sizes && box.node >= 0 ? sizes.get(box.node) : undefined;
-      if (bytes === undefined) return { color: WITHOUT };
-      return { color: d3.interpolateBlues(Math.sqrt(bytes / d3.max(sizes.values())) * 0.65), badge: bytesText(bytes) };
+      const bytes = summed(sizes, nodes);
+      return bytes === undefined ? { color: WITHOUT } : { color: d3.interpolateBlues(share(bytes, sizes) * 0.65), badge: bytesText(bytes) };
     },
-    legend: () => [0, 0.25, 1].map((share) => [share ? `${share * 100} % of the largest result` : "hardly any", d3.interpolateBlues(Math.sqrt(share) * 0.65)]),
+    legend: () => [0, 0.25, 1].map((part) => [part ? `${part * 100} % of the largest result` : "hardly any", d3.interpolateBlues(Math.sqrt(part) * 0.65)]),
   });
   if (page.sides.some((side) => side.measured && side.measured.delegate)) found.push({
     name: "partition",
-    of: (side, g, box) => {
+    of: (side, g, nodes) => {
       const measured = measuredOf(side, g);
-      const place = measured ? measured.partitions.findIndex((nodes) => nodes.includes(box.node)) : -1;
+      const place = measured ? measured.partitions.findIndex((taken) => nodes.some((n) => taken.includes(n))) : -1;
       return place < 0 ? { color: WITHOUT } : { color: PARTITIONS[place % PARTITIONS.length], badge: `#${place + 1}` };
     },
     legend: (side) => {
@@ -88,8 +89,9 @@ function colourings(page) {
   });
   if (comparison) found.push({
     name: "difference",
-    of: (side, g, box) => {
-      const known = g === 0 && box.node >= 0 ? page.differenceOf(page.sides.indexOf(side), box.node) : undefined;
+    of: (side, g, nodes) => {
+      const all = g === 0 ? nodes.map((n) => page.differenceOf(page.sides.indexOf(side), n)).filter(Boolean) : [];
+      const known = d3.least(all, ({ db }) => (db === null ? Infinity : typeof db === "number" ? db : -Infinity));
       if (!known) return { color: WITHOUT };
       return { color: differenceColor(known.db), badge: dbText(known.db) };
     },

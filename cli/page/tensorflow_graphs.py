@@ -15,6 +15,7 @@ from ...schema.shown import shown
 from ..graph_boxes import used_values
 from ..graph_constants import folded_values, type_text
 from . import document
+from .drawing import draw
 from .tensor_values import few_values, histogram
 
 _LONGEST = 120  # letters of an attribute
@@ -74,7 +75,7 @@ def _graph(body: Graph | Function, functions: Mapping[str, int]) -> document.Gra
         nodes[number].waits = [numbers[each] for each in before if isinstance(each, Node) and each in numbers]
     name = shown(body.name) if isinstance(body, Function) else "graph"
     graph = document.Graph(name, nodes, found.tensors, inputs, [])
-    document.draw(graph)
+    draw(graph)
     return graph
 
 

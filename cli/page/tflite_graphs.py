@@ -14,7 +14,8 @@ from ...lite.tensor import TensorType
 from ...schema import tflite
 from ...schema.shown import shown
 from ..model_file import operator_name, shape_of, type_name
-from .document import Graph, Node, Scales, Tensor, draw
+from .document import Graph, Node, Scales, Tensor
+from .drawing import draw
 from .tensor_values import few_values, histogram, real_range, reals
 
 # The value of a constant tensor by the numbers of subgraph and tensor, None where it has none to show.

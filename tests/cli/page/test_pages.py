@@ -151,6 +151,62 @@ def test_graphs_unfold_inside_their_node(tab: Browser, tmp_path: Path) -> None:
     assert "Neg" not in texts(tab, ".box text.title")
 
 
+def scoped_graph(path: Path, count: int, size: int) -> Path:
+    """A chain of count scopes of that many operators."""
+    graph = GraphDef()
+    x = graph.node.add(name="x", op="Placeholder")
+    x.attr["dtype"].type = 1
+    x.attr["shape"].shape.dim.add(size=4)
+    for i in range(count * size):
+        before = graph.node[-1].name
+        graph.node.add(name=f"net/block_{i // size}/add_{i}", op="AddV2", input=[before, before]).attr[
+            "T"
+        ].type = 1
+    graph.node.add(name="y", op="Abs", input=[graph.node[-1].name]).attr["T"].type = 1
+    path.write_bytes(graph.SerializeToString())
+    return path
+
+
+def test_name_scopes_are_folded(tab: Browser, tmp_path: Path) -> None:
+    explored(tab, tmp_path, scoped_graph(tmp_path / "g.pb", 3, 4))
+    assert len(texts(tab, ".box")) == 14
+    tab.click(".scopes")
+    tab.settle()
+    titles = ["Placeholder", "block_0", "block_1", "block_2", "Abs"]
+    assert texts(tab, ".box text.title") == titles
+    assert texts(tab, ".fold text") == ["▸ 4 operators"] * 3
+    tab.click(".box:nth-child(3) > text.title")
+    assert texts(tab, "#details h2") == ["block_1scope of graph"] and "net/block_1" in texts(
+        tab, "#details p"
+    )
+    tab.run("page.colour('time')")
+    assert len(texts(tab, ".box .badge text")) == 4  # nobody computes what goes in
+    tab.click(".fold", 1)
+    assert len(texts(tab, ".box")) == 9 and len(texts(tab, ".far circle")) == 1
+    # A hit in a folded scope is marked there; going to it unfolds what it is in.
+    tab.click("#search")
+    tab.type("add_9")
+    assert texts(tab, ".box.hit > text.title") == ["block_2"]
+    tab.click("#hits li")
+    tab.settle()
+    assert len(texts(tab, ".box")) == 13 and texts(tab, ".box.chosen > text.title") == ["AddV2"]
+    # The dot above a value from outside leads to what makes it.
+    tab.click(".far circle", 1)
+    tab.settle()
+    assert texts(tab, "#details .name")[0] == "net/block_1/add_7"
+    tab.click(".scopes")
+    assert len(texts(tab, ".box")) == 14
+
+
+@pytest.mark.long
+def test_twenty_thousand_nodes(tab: Browser, tmp_path: Path) -> None:
+    """They come folded, and can be unfolded."""
+    explored(tab, tmp_path, scoped_graph(tmp_path / "g.pb", 200, 100), "--no-run")
+    assert len(texts(tab, ".box")) == 202
+    tab.run("page.panes[0].foldScopes(false)")
+    assert len(texts(tab, ".box")) == 20002
+
+
 def test_two_models_beside_each_other(tab: Browser, digits: Path, tmp_path: Path) -> None:
     other = tmp_path / "small.tflite"
     assert run_command(cli, ["quantize", str(digits), "-o", str(other)]) == 0
