@@ -64,6 +64,8 @@ class PreparedGraph(NodeContext):
                 node.user_data = node.registration.init(self, node)
 
     def __del__(self) -> None:
+        if not callable(free_node):
+            return  # the process ends, and has taken apart the modules that hooks need
         if self.delegation is not None:
             self.delegation.release(self)
         for node in self.nodes:

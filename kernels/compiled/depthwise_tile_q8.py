@@ -7,8 +7,8 @@ vectors are of 128 bits take either half of each, and so 16 channels at a time.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from numba import int64
 
@@ -188,16 +188,27 @@ def any_taps(rounding: int) -> Any:
     return microkernel(f"depthwise_taps_q8_{rounding}", [int64] * 10, emit)
 
 
-def columns(height: int, width: int, stride: int, together: int, sets: int, rounding: int) -> Any:
+class Columns(NamedTuple):
+    """What a kernel of whole columns is given, of the channels of a block; `left` of them are stored."""
+
+    block: Block
+    starts: list[Value]  # of the input rows, addresses
+    flip: Value
+    channel: Value  # the first of them
+    channels: Value
+    left: Value
+    outputs: list[Value]  # rows
+    out_width: Value
+
+
+def column_kernel(
+    name: str, row_count: int, together: int, rounding: int, over_outputs: Callable[[Emitter, Columns], None]
+) -> Any:
     """(rows, w, block_bytes, y, y_next, out_width, channels, output): `together` rows of outputs.
 
-    A column of the filter's rows is interleaved once and serves all outputs that it is under.
-    rows are addresses of the height + together - 1 input rows at the first output's first
-    column. With two sets of weights, a weight is the sum of both.
+    rows are addresses of the row_count input rows at the first output's first column.
+    over_outputs computes all outputs of a block's channels.
     """
-    row_count = height + together - 1
-    groups = -(-row_count // 4)
-    pending = -(-(width - stride) // stride)
 
     def emit(
         e: Emitter,
@@ -220,43 +231,60 @@ def columns(height: int, width: int, stride: int, together: int, sets: int, roun
         def over_channels(c: Value, _: list[Value]) -> list[Value]:
             block = Block(e, rounding, block_at(e, w, block_bytes, c), output, partial)
             left = b.sub(channels, c)
-
-            def column(index: Value) -> list[list[Value]]:
-                at = b.add(b.mul(index, channels), c)
-                taps = [b.xor(e.load(e.pointer(b.add(start, at)), _BYTES), flip) for start in starts]
-                taps += [taps[-1]] * (4 * groups - row_count)
-                return [interleaved(e, taps[4 * g : 4 * g + 4]) for g in range(groups)]
-
-            def advance(first: Value, offsets: range, acc: list[list[Value]]) -> list[list[Value]]:
-                """acc[i * together + r], output i's row r, with the columns at first + offsets added."""
-                for u in offsets:
-                    quads = column(b.add(first, e.const(u)))
-                    for i in range(pending + 1):
-                        kw = u - i * stride
-                        if not 0 <= kw < width:
-                            continue
-                        for r in range(together):
-                            k = i * together + r
-                            while len(acc) <= k:
-                                acc.append(block.bias())
-                            for s in range(sets):
-                                for g in range(groups):
-                                    index = ((s * width + kw) * together + r) * groups + g
-                                    acc[k] = block.add(acc[k], quads[g], block.taps, index)
-                return acc
-
-            def over_outputs(ox: Value, carried: list[Value]) -> list[Value]:
-                acc = [carried[k : k + 4] for k in range(0, len(carried), 4)]
-                acc = advance(b.mul(ox, e.const(stride)), range(width - stride, width), acc)
-                for r in range(together):
-                    block.store(acc[r], e.offset(outputs[r], b.add(b.mul(ox, channels), c)), left)
-                return [v for sums in acc[together:] for v in sums]
-
-            started = advance(e.const(0), range(width - stride), [])
-            e.loop(out_width, [v for sums in started for v in sums], over_outputs)
+            over_outputs(e, Columns(block, starts, flip, c, channels, left, outputs, out_width))
             return []
 
         e.loop(channels, [], over_channels, step=CHANNELS)
 
-    name = f"depthwise_columns_q8_{height}_{width}_{stride}_{together}_{sets}_{rounding}"
     return microkernel(name, [int64] * 8, emit)
+
+
+def columns(height: int, width: int, stride: int, together: int, sets: int, rounding: int) -> Any:
+    """A column_kernel: a column of the filter's rows, interleaved once, serves all outputs that it is under.
+
+    With two sets of weights, a weight is the sum of both.
+    """
+    row_count = height + together - 1
+    groups = -(-row_count // 4)
+    pending = -(-(width - stride) // stride)
+
+    def all_outputs(e: Emitter, given: Columns) -> None:
+        b, block = e.builder, given.block
+
+        def column(index: Value) -> list[list[Value]]:
+            at = b.add(b.mul(index, given.channels), given.channel)
+            taps = [b.xor(e.load(e.pointer(b.add(start, at)), _BYTES), given.flip) for start in given.starts]
+            taps += [taps[-1]] * (4 * groups - row_count)
+            return [interleaved(e, taps[4 * g : 4 * g + 4]) for g in range(groups)]
+
+        def advance(first: Value, offsets: range, acc: list[list[Value]]) -> list[list[Value]]:
+            """acc[i * together + r], output i's row r, with the columns at first + offsets added."""
+            for u in offsets:
+                quads = column(b.add(first, e.const(u)))
+                for i in range(pending + 1):
+                    kw = u - i * stride
+                    if not 0 <= kw < width:
+                        continue
+                    for r in range(together):
+                        k = i * together + r
+                        while len(acc) <= k:
+                            acc.append(block.bias())
+                        for s in range(sets):
+                            for g in range(groups):
+                                index = ((s * width + kw) * together + r) * groups + g
+                                acc[k] = block.add(acc[k], quads[g], block.taps, index)
+            return acc
+
+        def over_outputs(ox: Value, carried: list[Value]) -> list[Value]:
+            acc = [carried[k : k + 4] for k in range(0, len(carried), 4)]
+            acc = advance(b.mul(ox, e.const(stride)), range(width - stride, width), acc)
+            place = b.add(b.mul(ox, given.channels), given.channel)
+            for r in range(together):
+                block.store(acc[r], e.offset(given.outputs[r], place), given.left)
+            return [v for sums in acc[together:] for v in sums]
+
+        started = advance(e.const(0), range(width - stride), [])
+        e.loop(given.out_width, [v for sums in started for v in sums], over_outputs)
+
+    name = f"depthwise_columns_q8_{height}_{width}_{stride}_{together}_{sets}_{rounding}"
+    return column_kernel(name, row_count, together, rounding, all_outputs)

@@ -169,16 +169,25 @@ def clamp_all(e: Emitter, values: Sequence[Value], low: Value, high: Value) -> l
 
 
 def sweep(e: Emitter, tile: Tile, count: Value, emit_tile: Callable[[Value, int], None]) -> None:
-    """Cover rows 0 to count - 1 with emit_tile(first row, height), high tiles first."""
+    """Cover rows 0 to count - 1 with emit_tile(first row, height), high tiles first.
+
+    What is left after high tiles may be too low to keep the multipliers busy: where it and one of them make
+    two of the next height, it is these.
+    """
     b = e.builder
     m = e.const(0)
-    for height in tile.heights:
+    for height, lower in zip(tile.heights, (*tile.heights[1:], 0), strict=True):
 
         def body(m: Value, carried: list[Value], height: int = height) -> list[Value]:
             emit_tile(m, height)
             return [b.add(m, e.const(height))]
 
         last = b.sub(count, e.const(height - 1))
+        if height < 2 * lower:
+            is_pair = b.icmp_signed(
+                "==", b.srem(b.sub(count, m), e.const(height)), e.const(2 * lower - height)
+            )
+            last = b.select(is_pair, b.sub(last, e.const(height)), last)
         (m,) = e.loop(last, [m], body, step=height, start=m)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from numlite.lite.node import Node
 from numlite.lite.plan import NativeSegment
 
 from ..model_builder import ModelBuilder
-from ..small_models import Op, custom
+from ..small_models import Op, chain, custom
 
 
 class Custom:
@@ -266,3 +269,24 @@ def test_string_tensors() -> None:
     interpreter.invoke()
     assert interpreter.get_tensor(y).tolist() == [b"", "é".encode(), b"abc"]
     assert interpreter.get_input_details()[0]["dtype"] is np.bytes_
+
+
+ENDING = """
+import sys
+import numlite
+from numlite.interpreter import Interpreter
+
+content = open(sys.argv[1], "rb").read()
+alive = [Interpreter(model_content=content) for _ in range(20)]
+for interpreter in alive:
+    interpreter.allocate_tensors()
+sys._alive = numlite, alive  # of all that a process lets go of, sys's names are nearly the last
+"""
+
+
+def test_a_process_ends_with_interpreters_alive(tmp_path: Path) -> None:
+    path = tmp_path / "model.tflite"
+    path.write_bytes(chain([Op.NEG, Op.ABS]))
+    command = [sys.executable, "-c", ENDING, str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert run.stderr == ""
