@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
 
@@ -15,8 +15,9 @@ from ..ir.attributes import FuncAttr
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..ir.types import ElementType, TensorType
+from ..shapes.demands import Demands
 from ..shapes.dimensions import ANY, PartialShape, Symbol, either, merged, number_of, same_shape
-from ..shapes.infer import infer
+from ..shapes.infer import Inferred, infer
 from ..shapes.values import constant_value
 from ..transforms.bodies import Body
 from ..transforms.folding.evaluate import run
@@ -25,6 +26,7 @@ from ..transforms.purity import is_pure
 from ..transforms.refined_types import listed_shapes
 from ..transforms.toposort import topological_order
 from .called import branches, called_function
+from .demanded import DemandedShapes
 
 # A loop whose Merge still changes after so many visits is taken to be of any rank.
 _MOST_VISITS = 8
@@ -63,6 +65,10 @@ class Inference:
         self._depth: int = 0 if outer is None else outer._depth + 1
         self._calls: dict[tuple[object, ...], list[TensorType]] = {} if outer is None else outer._calls
         self._visits: dict[Node, int] = {}
+        self._asked: dict[Node, list[Symbol]] = {}
+        # What nodes ask of their inputs, and the value whose unknown shape a value has.
+        self.demands: dict[Node, Demands] = {}
+        self.same_shape: dict[Value, Value] = {}
 
     def run(self) -> None:
         """Infer everything."""
@@ -87,6 +93,12 @@ class Inference:
             for value in each.results:
                 if value in self.types:
                     value.type = self.types[value]
+
+    def demanded(self, nodes: Iterable[Node]) -> DemandedShapes:
+        """Shapes with what these nodes ask of their inputs, in this order."""
+        return DemandedShapes(
+            ((node, self.demands[node]) for node in nodes if node in self.demands), self.same_shape
+        )
 
     def type_of(self, value: Value) -> TensorType | None:
         """The type as far as it is inferred; None for one not visited yet, and for opaque ones."""
@@ -152,6 +164,7 @@ class Inference:
             if self._visits[node] > _MOST_VISITS:
                 joined = None
             known = [TensorType(type.element if type else entering[0].element, joined) for type in known]
+        self.demands.pop(node, None)
         inputs = [type or _unranked(value) for type, value in zip(known, node.operands, strict=True)]
         given = [_unranked(value) for value in node.results]
         types, values = self._inferred(node, inputs, given, is_loop)
@@ -171,13 +184,36 @@ class Inference:
             return called, nothing
         elements = [None] * len(inputs) if is_loop else [self.values.get(value) for value in node.operands]
         try:
-            found = infer(node.op, node.attributes, inputs, given, elements)
+            found = infer(node.op, node.attributes, inputs, given, elements, self._sizes_of(node))
         except ModelError:
             return given, nothing
+        self._note(node, found)
         values = found.values
         if self.aggressive and all(value is None for value in values):
             values = _computed(node, found.types) or values
         return found.types, values
+
+    def _sizes_of(self, node: Node) -> Callable[[], int]:
+        """Makes the sizes that a node asks for, in each visit the same."""
+        known = self._asked.setdefault(node, [])
+        places = count()
+
+        def size() -> Symbol:
+            place = next(places)
+            if place == len(known):
+                known.append(self._symbol(ANY))
+            return known[place]
+
+        return size
+
+    def _note(self, node: Node, found: Inferred) -> None:
+        if found.demands:
+            self.demands[node] = found.demands
+        for value, place in zip(node.results, found.passed_on, strict=True):
+            if place is None:
+                self.same_shape.pop(value, None)
+            else:
+                self.same_shape[value] = node.operands[place]
 
     def _called(
         self, node: Node, inputs: list[TensorType], given: list[TensorType]

@@ -11,10 +11,15 @@ from ..ir.dense import FORMS
 from ..ir.node import Node, Value
 from ..ir.types import REFERENCE, ElementType, TensorType
 from ..shapes.context import unknown_places
-from ..shapes.dimensions import Symbol, number_of
+from ..shapes.dimensions import Symbol
 from ..transforms.folding.tensors import constant_of, constant_of_array
+from .demanded import DemandedShapes
 from .inference import Inference
 from .item import GrapplerItem
+
+# Ops whose results have their input's value, and those whose values are known when shapes are.
+_PASSING = ("Identity", "IdentityN")
+_OF_SHAPES = ("Shape", "ShapeN", "Rank", "Size", "Pack", "ConcatV2", "Slice", "StridedSlice")
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,7 @@ class GraphProperties:
         self._inference: Inference | None = None
         self._with_values = (False, False)
         self._cleared: set[str] = set()
+        self._shapes: DemandedShapes | None = None
 
     def infer_statically(
         self,
@@ -53,8 +59,8 @@ class GraphProperties:
         """Infer everything anew.
 
         Shapes of fed nodes are unknown; with assume_valid_feeds placeholders have those that they declare.
-        aggressive also computes the elements of small tensors by running nodes. Values of constants are
-        given where they are included; those that follow from shapes, or were computed, when aggressive, too.
+        aggressive also computes the elements of small tensors by running nodes. Values of constants, and
+        those that shapes say, are given where they are included; what was computed when aggressive, too.
         """
         fed = self.item.feed_nodes()
         if assume_valid_feeds:
@@ -63,11 +69,13 @@ class GraphProperties:
         self._inference.run()
         self._with_values = include_input_values, include_output_values
         self._cleared = set()
+        self._shapes = None
 
     def update(self, node: Node) -> None:
         """The node is new or was changed: infer it again, and what hangs on it."""
         if self._inference is not None:
             self._inference.update(node)
+            self._shapes = None
 
     def input_properties(self, node: Node | str) -> list[TensorProperties]:
         """Of the node's data inputs, in order; empty for a node that is not there, or was cleared."""
@@ -109,15 +117,25 @@ class GraphProperties:
         type = value.type
         if not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
             return TensorProperties(0, None)
-        shape = None if type.shape is None else tuple(map(number_of, type.shape))
+        shape = self._demanded().shape(value, type.shape)
         return TensorProperties(type.element.number, shape, self._value(value) if with_value else None)
 
+    def _demanded(self) -> DemandedShapes:
+        if self._shapes is None and self._inference is not None:
+            self._shapes = self._inference.demanded(self.item.nodes())
+        assert self._shapes is not None
+        return self._shapes
+
     def _value(self, value: Value) -> DenseAttr | None:
+        while isinstance(owner := value.owner, Node) and owner.op in _PASSING and len(owner.operands) == 1:
+            value = owner.operands[0]
         held = constant_of(value)
-        if held is not None or self._inference is None or not self._inference.aggressive:
+        if held is not None or self._inference is None or not isinstance(owner, Node):
             return held
         found, type = self._inference.values.get(value), value.type
         if found is None or not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
+            return None
+        if not self._inference.aggressive and (owner.op not in _OF_SHAPES or found.ndim > 1):
             return None
         if type.element.number > REFERENCE or type.element.name not in FORMS:
             return None

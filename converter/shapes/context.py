@@ -11,7 +11,8 @@ from ..ir.attribute_access import AttributeAccess
 from ..ir.attributes import Attribute
 from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType
-from .dimensions import ANY, PartialShape, Symbol, merged, number_of, shape_text
+from .demands import Demands
+from .dimensions import ANY, PartialShape, Symbol, both, merged, number_of, shape_text
 
 # Stands for an element of an integer value that is not known. A size with a symbol lies so far above as
 # the symbol's number below 0.
@@ -46,9 +47,10 @@ class ShapeContext(AttributeAccess):
     inputs and elements are their shapes and element types, lists one after another. values are their
     elements where known (int64 with UNKNOWN among them, float64 or bool), None where not. held are the
     tensors that a resource or variant refers to. given are the types that the results have so far.
+    demands is what the op asks of its inputs beyond what is known; unknown makes the sizes of those.
     """
 
-    __slots__ = ("attributes", "elements", "given", "held", "inputs", "op", "values")
+    __slots__ = tuple("attributes demands elements given held inputs op unknown values".split())
 
     def __init__(
         self,
@@ -57,8 +59,11 @@ class ShapeContext(AttributeAccess):
         inputs: Sequence[TensorType],
         values: Sequence[np.ndarray | None] = (),
         given: Sequence[TensorType] = (),
+        unknown: Callable[[], int] = lambda: ANY,
     ) -> None:
         self.op = op
+        self.demands = Demands()
+        self.unknown = unknown
         signature = registered(op)
         defaults = signature.defaults if signature else {}
         self.attributes = {**defaults, **attributes}
@@ -84,7 +89,9 @@ class ShapeContext(AttributeAccess):
         """An input's shape, which must be of the rank; all unknown when it is."""
         shape = self.shape_of(index)
         if shape is None:
-            return (ANY,) * rank
+            shape = tuple(self.unknown() for _ in range(rank))
+            self.demands.shapes.append((index, shape))
+            return shape
         if len(shape) != rank:
             raise self.fault(f"input {index} must have rank {rank}, got {shape_text(shape)}")
         return shape
@@ -100,7 +107,30 @@ class ShapeContext(AttributeAccess):
         """The shape that is all of them."""
         found: PartialShape = None
         for shape in shapes:
-            found = merged(found, shape)
+            before, found = found, merged(found, shape)
+            if before is not None and shape is not None:
+                self.demands.sizes += zip(before, shape, strict=True)
+        return found
+
+    def alike(self, *indices: int) -> PartialShape:
+        """The shape that all these inputs have."""
+        first, *others = indices
+        found = self.shape_of(first)
+        for index in others:
+            shape = self.shape_of(index)
+            if found is None:
+                self.demands.shapes.append((first, index if shape is None else shape))
+            elif shape is None:
+                self.demands.shapes.append((index, found))
+            found = self.merged(found, shape)
+        return found
+
+    def same(self, one: int, other: int) -> int:
+        """The size that is both; ModelError when there is none."""
+        found = both(one, other)
+        if found is None:
+            raise self.fault(f"sizes must be equal, got {one} and {other}")
+        self.demands.sizes.append((one, other))
         return found
 
     def numbers(self, index: int) -> list[int | None] | None:

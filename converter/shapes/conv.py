@@ -24,7 +24,7 @@ def depthwise_conv(c: ShapeContext) -> Results:
     x, w = c.ranked(0, 4), c.ranked(1, 4)
     layout = Layout(c, 4)
     spatial = slid(c, [x[axis] for axis in layout.spatial], w[:2], layout)
-    channels = x[layout.channels] if x[layout.channels] != ANY else w[2]
+    channels = c.same(x[layout.channels], w[2])
     return [layout.made(x[0], spatial, times(channels, w[3]))]
 
 

@@ -46,8 +46,8 @@ def same_shape(one: PartialShape, other: PartialShape) -> bool:
 
 def both(one: int, other: int) -> int | None:
     """The size that is both, None when there is none."""
-    if one == ANY or (one == other and not isinstance(one, Symbol)):
-        return other
+    if one == ANY:
+        return one if other == ANY and isinstance(one, Symbol) else other
     return one if other in (ANY, one) else None
 
 

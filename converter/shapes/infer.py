@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,19 +11,35 @@ from ...lite.errors import ModelError
 from ..ir.arity import fits_arity
 from ..ir.attributes import Attribute
 from ..ir.types import ElementType, TensorType
-from .context import ShapeContext
-from .dimensions import PartialShape
+from .binary import first_operand, select
+from .constant import switch
+from .context import ShapeContext, ShapeFunction
+from .demands import Demands
+from .dimensions import ANY, PartialShape
+from .elementwise import all_equal, each_unchanged, unchanged
 from .register import shape_functions
 from .resource import HANDLES
 from .values import known_values
 
+# Functions whose results have an input's shape, even where nothing is known of it: which input.
+_PASSING: dict[ShapeFunction, int] = {
+    **dict.fromkeys((unchanged, all_equal, first_operand, switch), 0),
+    select: 1,
+}
+
 
 @dataclass(frozen=True)
 class Inferred:
-    """Types of a node's results, and their elements where known (see ShapeContext.values)."""
+    """Types of a node's results, and their elements where known (see ShapeContext.values).
+
+    demands is what the op asks of its inputs; passed_on says for each result of unknown rank the input
+    whose shape it has, None where it is none of them.
+    """
 
     types: list[TensorType]
     values: list[np.ndarray | None]
+    demands: Demands
+    passed_on: list[int | None]
 
 
 def infer(
@@ -32,13 +48,15 @@ def infer(
     inputs: Sequence[TensorType],
     results: Sequence[TensorType],
     values: Sequence[np.ndarray | None] = (),
+    unknown: Callable[[], int] = lambda: ANY,
 ) -> Inferred:
     """What follows of an op's results from its inputs' types and, as far as given, elements.
 
     results are the types so far, whose element types stay. An op that no function knows gives results
-    of any rank. Raises ModelError when the inputs do not fit the op.
+    of any rank. unknown makes the sizes of inputs whose rank only the op says. Raises ModelError when the
+    inputs do not fit the op.
     """
-    c = ShapeContext(op, attributes, inputs, values, results)
+    c = ShapeContext(op, attributes, inputs, values, results, unknown)
     if not fits_arity(op, attributes, len(inputs), len(results)):
         raise c.fault(
             f"inputs and results must be as many as the op has, got {len(inputs)} and {len(results)}"
@@ -60,7 +78,13 @@ def infer(
     if op in HANDLES and types:
         types[0] = _with_handle(types[0], HANDLES[op](c))
     found = list(known_values(c, shapes))
-    return Inferred(types, [*found, *[None] * (len(results) - len(found))])
+    passed_on = [_passed_on(function, i, c) for i in range(len(results))]
+    return Inferred(types, [*found, *[None] * (len(results) - len(found))], c.demands, passed_on)
+
+
+def _passed_on(function: ShapeFunction | None, result: int, c: ShapeContext) -> int | None:
+    place = result if function is each_unchanged else _PASSING.get(function, len(c)) if function else len(c)
+    return place if place < len(c) and c.inputs[place] is None else None
 
 
 def _with_handle(type: TensorType, held: tuple[TensorType, ...]) -> TensorType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .context import Results, ShapeContext, ShapeFunction
-from .dimensions import ANY, PartialShape, both, broadcast
+from .dimensions import ANY, PartialShape, broadcast
 
 
 def matmul(c: ShapeContext) -> Results:
@@ -28,8 +28,7 @@ def _product(
     c: ShapeContext, a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> tuple[int, ...]:
     a, b = a[::-1] if transpose_a else a, b[::-1] if transpose_b else b
-    if both(a[1], b[0]) is None:
-        raise c.fault(f"inner sizes must be equal, got {a[1]} and {b[0]}")
+    c.same(a[1], b[0])
     return (a[0], b[1])
 
 
@@ -54,10 +53,7 @@ def einsum(c: ShapeContext) -> Results:
         for label, size in zip(
             before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
         ):
-            found = both(sizes.get(label, ANY), size)
-            if found is None:
-                raise c.fault(f"sizes of {label!r} must be equal, got {sizes[label]} and {size}")
-            sizes[label] = found
+            sizes[label] = c.same(sizes.get(label, size), size)
     before, dots, after = result.partition("...")
     if dots and around is None:
         return [None]

@@ -11,7 +11,7 @@ def fused_batch_norm(c: ShapeContext) -> Results:
     """The result, then statistics, one for each channel; V3 has reserved space of any size."""
     x = c.ranked(0, 5 if c.text("data_format") in ("NDHWC", "NCDHW") else 4)
     layout = Layout(c, len(x))
-    shapes = [c.ranked(i, 1) for i in range(1, 3)]
+    shapes = [c.ranked(i, 1) for i in range(1, 3 if c.flag("is_training") else 5)]
     channels = c.merged((x[layout.channels],), *shapes)
     assert channels is not None
     sizes = list(x)
@@ -21,9 +21,8 @@ def fused_batch_norm(c: ShapeContext) -> Results:
 
 
 def fused_batch_norm_gradient(c: ShapeContext) -> Results:
-    y = c.shape_of(0)
-    channels = c.merged(c.ranked(2, 1))
-    return [c.merged(y, c.shape_of(1)), channels, channels, None, None]
+    channels = c.ranked(2, 1)
+    return [c.alike(0, 1), channels, channels, None, None]
 
 
 def softmax_loss(c: ShapeContext) -> Results:
@@ -42,6 +41,16 @@ def softmax_loss(c: ShapeContext) -> Results:
 
 def local_response_gradient(c: ShapeContext) -> Results:
     return [c.merged(*(c.ranked(i, 4) for i in range(3)))]
+
+
+def bias_add(c: ShapeContext) -> Results:
+    """The bias has as many elements as there are channels."""
+    shape, (bias,) = c.shape_of(0), c.ranked(1, 1)
+    if not shape:
+        return [None if shape is None else shape]
+    first = "data_format" in c.attributes and c.text("data_format") == "NCHW" and len(shape) > 2
+    channel = 1 if first else len(shape) - 1
+    return [(*shape[:channel], c.same(shape[channel], bias), *shape[channel + 1 :])]
 
 
 def bias_gradient(c: ShapeContext) -> Results:
@@ -65,6 +74,7 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     ),
     **dict.fromkeys(("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"), softmax_loss),
     "LRNGrad": local_response_gradient,
+    **dict.fromkeys(("BiasAdd", "BiasAddV1"), bias_add),
     "BiasAddGrad": bias_gradient,
     **dict.fromkeys(("InTopK", "InTopKV2"), in_top_k),
 }

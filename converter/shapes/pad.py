@@ -25,14 +25,13 @@ def _padded(c: ShapeContext, sign: int) -> tuple[int, ...] | None:
     rank = len(shape) if shape is not None else rows[0] if rows is not None else ANY
     if rank == ANY:
         return None
-    shape = (ANY,) * rank if shape is None else shape
     value = c.values[1]
     if value is None or value.shape != (rank, 2):
         return (ANY,) * rank
+    shape = c.ranked(0, rank)
     sides = [(ANY if unknown_places(row).any() else int(np.sum(row))) for row in value]
     return tuple(
-        ANY if side == ANY else plus(size, sign * side) if size != ANY else ANY
-        for size, side in zip(shape, sides, strict=True)
+        ANY if side == ANY else plus(size, sign * side) for size, side in zip(shape, sides, strict=True)
     )
 
 

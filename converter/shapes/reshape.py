@@ -20,9 +20,19 @@ def reshape(c: ShapeContext) -> Results:
     whole = product(c.shape_of(0))
     if len(places) == 1:
         return [_completed(c, shape, places[0])]
+    if is_known(shape) and whole == ANY:
+        _ask_rest(c, times(*shape))
     if is_known(shape) and whole != ANY and times(*shape) != whole:
         raise c.fault(f"sizes must hold {whole} elements, got {list(shape)}")
     return [shape]
+
+
+def _ask_rest(c: ShapeContext, whole: int) -> None:
+    """The one size of the input that is not known is what the others leave."""
+    sizes = c.shape_of(0) or ()
+    others = product([size for size in sizes if size != ANY])
+    if sizes.count(ANY) == 1 and others and not whole % others:
+        c.same(sizes[sizes.index(ANY)], whole // others)
 
 
 def _completed(c: ShapeContext, shape: tuple[int, ...], place: int) -> PartialShape:

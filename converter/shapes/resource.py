@@ -27,7 +27,7 @@ def assign(c: ShapeContext) -> Results:
     """Assign: the value's shape when it must be the variable's."""
     if c.op == "Assign" and not c.flag("validate_shape"):
         return [c.shape_of(1)]
-    return [c.merged(c.shape_of(0), c.shape_of(1))]
+    return [c.alike(0, 1)]
 
 
 HandleFunction = Callable[[ShapeContext], tuple[TensorType, ...]]

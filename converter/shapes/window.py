@@ -54,7 +54,7 @@ def _slid_axis(
     if stride < 1 or dilation < 1:
         raise c.fault(f"strides and dilations must be at least 1, got {stride} and {dilation}")
     if size == ANY:
-        return ANY
+        return size if padding == "SAME" and stride == 1 else ANY
     if padding == "SAME":
         return -(-size // stride)
     if window == ANY:
