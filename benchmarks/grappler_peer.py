@@ -1,6 +1,5 @@
 """Our optimizers beside TensorFlow's Grappler, which a Python with TensorFlow runs.
 
-    python benchmarks/grappler_peer.py properties   # of each node of the nets: types, shapes, symbols
     python benchmarks/grappler_peer.py runs         # TensorFlow imports and runs what we write
     python benchmarks/grappler_peer.py within       # CPU time within a process
     python benchmarks/grappler_peer.py process      # CPU time of whole processes, file in, file out
@@ -21,7 +20,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +28,13 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.ir import read_graph
-from numlite.converter.optimizers import GraphProperties, GrapplerItem, MetaOptimizer, OptimizerConfig
+from numlite.converter.optimizers import GrapplerItem, MetaOptimizer, OptimizerConfig
 from numlite.schema.graph_def import GraphDef
 
 from tests.shared_arrays import decoded, difference
 
 GRAPHS = Path(__file__).resolve().parents[2] / "shared/convert/graphs"
 CHILD = Path(__file__).with_name("grappler_child.py")
-Shape = Sequence[int] | None
 
 
 class Net:
@@ -69,66 +66,6 @@ def asked(python: str, requests: list[list[Any]], folder: str) -> list[Any]:
     subprocess.run([python, str(CHILD), str(listed), str(answers)], check=True)
     found: list[Any] = json.loads(answers.read_text())
     return found
-
-
-class Symbols:
-    """Whether numbers of unknown sizes are TensorFlow's up to renaming."""
-
-    def __init__(self) -> None:
-        self._theirs: dict[int, int] = {}
-        self._ours: dict[int, int] = {}
-
-    def agree(self, ours: Shape, theirs: Shape) -> bool:
-        if ours is None or theirs is None:
-            return ours is None and theirs is None
-        return len(ours) == len(theirs) and all(map(self._same, ours, theirs))
-
-    def _same(self, ours: int, theirs: int) -> bool:
-        if min(ours, theirs) >= -1 or max(ours, theirs) >= -1:
-            return ours == theirs
-        return self._theirs.setdefault(ours, theirs) == theirs and self._ours.setdefault(theirs, ours) == ours
-
-
-def knows(one: Shape, other: Shape) -> bool:
-    """Whether every size that the other one knows is the first one's, too."""
-    if other is None:
-        return True
-    if one is None or len(one) != len(other):
-        return False
-    return all(b < 0 or a == b for a, b in zip(one, other, strict=True))
-
-
-def properties(arguments: argparse.Namespace) -> None:
-    nets = chosen(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        requests = [["properties", str(net.path), net.fetches] for net in nets]
-        answers = asked(arguments.tensorflow, requests, folder)
-    total = equal = more = 0
-    for net, theirs in zip(nets, answers, strict=True):
-        if "error" in theirs:
-            print(net.name, theirs["error"])
-            continue
-        ours, symbols = GraphProperties(net.item()), Symbols()
-        ours.infer_statically()
-        for node in ours.item.nodes():
-            if node.name not in theirs:
-                continue
-            total += 1
-            mine = [(each.dtype, each.shape) for each in ours.output_properties(node)]
-            wanted = [(dtype, None if shape is None else tuple(shape)) for dtype, shape in theirs[node.name]]
-            pairs = list(zip(mine, wanted, strict=False))
-            same = len(mine) == len(wanted) and all(
-                a[0] == b[0] and symbols.agree(a[1], b[1]) for a, b in pairs
-            )
-            equal += same
-            more += not same and len(mine) == len(wanted) and all(knows(a[1], b[1]) for a, b in pairs)
-            if not same and arguments.names:
-                print(net.name, node.op, node.name, mine[:3], wanted[:3])
-    print(
-        f"{equal} of {total} nodes equal ({100 * equal / max(total, 1):.2f} %); of the others ours know",
-        end=" ",
-    )
-    print(f"as much or more of sizes at {more}")
 
 
 def runs(arguments: argparse.Namespace) -> None:
@@ -250,13 +187,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    kinds = {f.__name__: f for f in (properties, runs, within, process, large)}
+    kinds = {f.__name__: f for f in (runs, within, process, large)}
     parser.add_argument("what", choices=kinds)
     parser.add_argument("--tensorflow", metavar="PYTHON", help="a Python that has TensorFlow")
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--match", default="")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--names", action="store_true", help="name the nodes that are not equal")
     arguments = parser.parse_args()
     if arguments.what != large.__name__ and arguments.tensorflow is None:
         parser.error(f"{arguments.what} needs --tensorflow")

@@ -12,9 +12,11 @@ import numpy as np
 from ...lite.errors import ModelError
 from ..ir.arity import has_arity
 from ..ir.attributes import FuncAttr
+from ..ir.dense import FORMS
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..ir.types import ElementType, TensorType
+from ..shapes.context import unknown_places
 from ..shapes.demands import Demands
 from ..shapes.dimensions import ANY, PartialShape, Symbol, either, merged, number_of, same_shape
 from ..shapes.infer import Inferred, infer
@@ -23,10 +25,11 @@ from ..transforms.bodies import Body
 from ..transforms.folding.evaluate import run
 from ..transforms.folding.tensors import constant_of, known_array
 from ..transforms.purity import is_pure
-from ..transforms.refined_types import listed_shapes
+from ..transforms.refined_types import listed_shapes, reshaped_type
 from ..transforms.toposort import topological_order
 from .called import branches, called_function
 from .demanded import DemandedShapes
+from .told_values import follows, is_run
 
 # A loop whose Merge still changes after so many visits is taken to be of any rank.
 _MOST_VISITS = 8
@@ -41,7 +44,8 @@ _MOST_COMPUTED = 64
 class Inference:
     """Types and values of one body's results.
 
-    fed are names of nodes whose declared shapes are not trusted. The body's value types are written, unless
+    fed are names of nodes whose declared shapes are not trusted; nor are those of a function's arguments
+    unless trusts_arguments. The body's value types are written, unless
     arguments are given: then the body is a function as one call sees it, and types alone has them.
     """
 
@@ -53,20 +57,24 @@ class Inference:
         aggressive: bool = False,
         arguments: Sequence[TensorType] | None = None,
         outer: Inference | None = None,
+        trusts_arguments: bool = True,
     ) -> None:
         self.body = body
         self.functions = functions
         self.fed = fed
         self.aggressive = aggressive
         self.arguments = arguments
+        self.trusts_arguments = trusts_arguments
         self.types: dict[Value, TensorType] = {}
         self.values: dict[Value, np.ndarray] = {}
         self._numbers: Iterator[int] = count(2) if outer is None else outer._numbers
         self._depth: int = 0 if outer is None else outer._depth + 1
         self._calls: dict[tuple[object, ...], list[TensorType]] = {} if outer is None else outer._calls
+        # Of the values, those that properties tell.
+        self.told: set[Value] = set()
         self._visits: dict[Node, int] = {}
         self._asked: dict[Node, list[Symbol]] = {}
-        # What nodes ask of their inputs, and the value whose unknown shape a value has.
+        # What nodes ask of their inputs, and the first value that has a value's unknown shape.
         self.demands: dict[Node, Demands] = {}
         self.same_shape: dict[Value, Value] = {}
 
@@ -96,9 +104,7 @@ class Inference:
 
     def demanded(self, nodes: Iterable[Node]) -> DemandedShapes:
         """Shapes with what these nodes ask of their inputs, in this order."""
-        return DemandedShapes(
-            ((node, self.demands[node]) for node in nodes if node in self.demands), self.same_shape
-        )
+        return DemandedShapes(nodes, self.demands, self.same_shape)
 
     def type_of(self, value: Value) -> TensorType | None:
         """The type as far as it is inferred; None for one not visited yet, and for opaque ones."""
@@ -114,7 +120,8 @@ class Inference:
             if not isinstance(type, TensorType):
                 continue
             given = self.arguments[i] if self.arguments is not None and i < len(self.arguments) else None
-            shapes = listed_shapes(held.get("tf._output_shapes"), 1)
+            noted = held.get("tf._output_shapes") if self.trusts_arguments else None
+            shapes = listed_shapes(noted, 1)
             if given is not None:
                 shape, element = given.shape, given.element if _has_subtypes(given) else type.element
             else:
@@ -167,10 +174,13 @@ class Inference:
         self.demands.pop(node, None)
         inputs = [type or _unranked(value) for type, value in zip(known, node.operands, strict=True)]
         given = [_unranked(value) for value in node.results]
+        self.told.difference_update(node.results)
         types, values = self._inferred(node, inputs, given, is_loop)
         changed = False
         for value, type, elements in zip(node.results, types, values, strict=True):
             changed |= self._take(value, type, elements, refine)
+            if elements is not None and self._tells(node, elements, types):
+                self.told.add(value)
         return changed
 
     def _inferred(
@@ -181,17 +191,51 @@ class Inference:
             return given, nothing
         called = self._called(node, inputs, given)
         if called is not None:
-            return called, nothing
+            return _as_noted(node, called), nothing
         elements = [None] * len(inputs) if is_loop else [self.values.get(value) for value in node.operands]
         try:
             found = infer(node.op, node.attributes, inputs, given, elements, self._sizes_of(node))
         except ModelError:
             return given, nothing
         self._note(node, found)
-        values = found.values
-        if self.aggressive and all(value is None for value in values):
-            values = _computed(node, found.types) or values
-        return found.types, values
+        if not self.aggressive or not all(map(_is_open, found.values)):
+            return found.types, found.values
+        return found.types, self._computed(node, found.types) or found.values
+
+    def _computed(self, node: Node, types: Sequence[TensorType]) -> list[np.ndarray | None] | None:
+        """Elements of the results of what is known, by running the node."""
+        if not node.operands or not is_pure(node):
+            return None
+        shapes = [type.shape for type in types]
+        if any(s is None or ANY in s or np.prod(s, dtype=object) > _MOST_COMPUTED for s in shapes):
+            return None
+        arrays = [array for value in node.operands if (array := self._array(value)) is not None]
+        elements = [type.element for type in types if isinstance(type.element, ElementType)]
+        if len(arrays) != len(node.operands) or len(elements) != len(types):
+            return None
+        found = run(node.op, node.attributes, arrays, elements)
+        return None if found is None else [constant_value(value) for value in found]
+
+    def _array(self, value: Value) -> np.ndarray | None:
+        """The elements of a small value, None for one not wholly known."""
+        held, known, type = constant_of(value), self.values.get(value), value.type
+        if held is not None:
+            return None if held.count > _MOST_COMPUTED else known_array(value)
+        if known is None or _is_open(known) or known.size > _MOST_COMPUTED:
+            return None
+        name = getattr(getattr(type, "element", None), "name", "")
+        return known.astype(FORMS[name][0]) if name in FORMS else None
+
+    def _tells(self, node: Node, elements: np.ndarray, types: Sequence[TensorType]) -> bool:
+        """Whether properties tell what was found of a result."""
+        if follows(node, elements, self.told):
+            return True
+        if not self.aggressive or not self.told.issuperset(node.operands):
+            return False
+        known = [self.values.get(value) for value in node.operands]
+        return is_run(node, [each for each in known if each is not None], types) and not any(
+            map(_is_open, known)
+        )
 
     def _sizes_of(self, node: Node) -> Callable[[], int]:
         """Makes the sizes that a node asks for, in each visit the same."""
@@ -210,10 +254,10 @@ class Inference:
         if found.demands:
             self.demands[node] = found.demands
         for value, place in zip(node.results, found.passed_on, strict=True):
-            if place is None:
-                self.same_shape.pop(value, None)
-            else:
-                self.same_shape[value] = node.operands[place]
+            self.same_shape.pop(value, None)
+            if place is not None:
+                operand = node.operands[place]
+                self.same_shape[value] = self.same_shape.get(operand, operand)
 
     def _called(
         self, node: Node, inputs: list[TensorType], given: list[TensorType]
@@ -225,8 +269,8 @@ class Inference:
         choice = branches(node, self.functions)
         if choice is not None:
             found = [self._of_function(branch, inputs[1:], given) for branch in choice]
-            shapes = [[type.shape for type in types] for types in zip(*found, strict=True)]
-            return [TensorType(type.element, _common(s)) for type, s in zip(given, shapes, strict=True)]
+            shapes = [_common([type.shape for type in types]) for types in zip(*found, strict=True)]
+            return [TensorType(type.element, shape) for type, shape in zip(given, shapes, strict=True)]
         body = node.attributes.get("body")
         if node.op in ("While", "StatelessWhile") and isinstance(body, FuncAttr):
             function = self.functions.get(body.name)
@@ -302,22 +346,18 @@ class Inference:
         return old if isinstance(old, Symbol) else Symbol(-next(self._numbers))
 
 
-def _computed(node: Node, types: Sequence[TensorType]) -> list[np.ndarray | None] | None:
-    """Elements of the results of constants, by running the node."""
-    if not node.operands or not is_pure(node):
-        return None
-    shapes = [type.shape for type in types]
-    if any(s is None or ANY in s or np.prod(s, dtype=object) > _MOST_COMPUTED for s in shapes):
-        return None
-    dense = [constant_of(value) for value in node.operands]
-    if any(held is None or held.count > _MOST_COMPUTED for held in dense):
-        return None
-    arrays = [array for value in node.operands if (array := known_array(value)) is not None]
-    elements = [type.element for type in types if isinstance(type.element, ElementType)]
-    if len(arrays) != len(dense) or len(elements) != len(types):
-        return None
-    found = run(node.op, node.attributes, arrays, elements)
-    return None if found is None else [constant_value(value) for value in found]
+def _is_open(value: np.ndarray | None) -> bool:
+    """Whether not all elements are known."""
+    return value is None or (value.dtype == np.int64 and bool(unknown_places(value).any()))
+
+
+def _as_noted(node: Node, types: list[TensorType]) -> list[TensorType]:
+    """The types with what the node's output_shapes add."""
+    noted = listed_shapes(node.attributes.get("output_shapes"), len(types))
+    if noted is None:
+        return types
+    shaped = [reshaped_type(type, shape) for type, shape in zip(types, noted, strict=True)]
+    return [type for type in shaped if isinstance(type, TensorType)]
 
 
 def _unranked(value: Value) -> TensorType:

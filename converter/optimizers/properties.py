@@ -16,10 +16,7 @@ from ..transforms.folding.tensors import constant_of, constant_of_array
 from .demanded import DemandedShapes
 from .inference import Inference
 from .item import GrapplerItem
-
-# Ops whose results have their input's value, and those whose values are known when shapes are.
-_PASSING = ("Identity", "IdentityN")
-_OF_SHAPES = ("Shape", "ShapeN", "Rank", "Size", "Pack", "ConcatV2", "Slice", "StridedSlice")
+from .told_values import PASSING
 
 
 @dataclass(frozen=True)
@@ -39,11 +36,15 @@ class TensorProperties:
 class GraphProperties:
     """What is inferred of an item's graph, and kept up to date while it is changed.
 
-    The shapes are also those of the values' types, so that rules of any kind see them.
+    What is sure is also in the values' types, so that rules of any kind see it. Properties say more: what the
+    users of a value ask of its shape, which TensorFlow takes for granted, too.
+
+    A function's arguments are fed; trusts_arguments takes the shapes that are noted at them nevertheless.
     """
 
-    def __init__(self, item: GrapplerItem) -> None:
+    def __init__(self, item: GrapplerItem, trusts_arguments: bool = False) -> None:
         self.item = item
+        self.trusts_arguments = trusts_arguments
         self._inference: Inference | None = None
         self._with_values = (False, False)
         self._cleared: set[str] = set()
@@ -58,14 +59,22 @@ class GraphProperties:
     ) -> None:
         """Infer everything anew.
 
-        Shapes of fed nodes are unknown; with assume_valid_feeds placeholders have those that they declare.
+        Shapes of fed nodes are unknown; with assume_valid_feeds placeholders and arguments have those that
+        they declare.
         aggressive also computes the elements of small tensors by running nodes. Values of constants, and
         those that shapes say, are given where they are included; what was computed when aggressive, too.
         """
         fed = self.item.feed_nodes()
         if assume_valid_feeds:
-            fed -= {node.name for node in self.item.nodes() if node.op.startswith("Placeholder")}
-        self._inference = Inference(self.item.body, self.item.module.functions, fed, aggressive)
+            declared = ("_Arg", "Placeholder", "PlaceholderV2", "PlaceholderWithDefault")
+            fed -= {node.name for node in self.item.nodes() if node.op in declared}
+        self._inference = Inference(
+            self.item.body,
+            self.item.module.functions,
+            fed,
+            aggressive,
+            trusts_arguments=self.trusts_arguments or assume_valid_feeds,
+        )
         self._inference.run()
         self._with_values = include_input_values, include_output_values
         self._cleared = set()
@@ -127,15 +136,13 @@ class GraphProperties:
         return self._shapes
 
     def _value(self, value: Value) -> DenseAttr | None:
-        while isinstance(owner := value.owner, Node) and owner.op in _PASSING and len(owner.operands) == 1:
+        while isinstance(owner := value.owner, Node) and owner.op in PASSING and len(owner.operands) == 1:
             value = owner.operands[0]
-        held = constant_of(value)
-        if held is not None or self._inference is None or not isinstance(owner, Node):
+        held, type = constant_of(value), value.type
+        if held is not None or self._inference is None or value not in self._inference.told:
             return held
-        found, type = self._inference.values.get(value), value.type
+        found = self._inference.values.get(value)
         if found is None or not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
-            return None
-        if not self._inference.aggressive and (owner.op not in _OF_SHAPES or found.ndim > 1):
             return None
         if type.element.number > REFERENCE or type.element.name not in FORMS:
             return None

@@ -26,7 +26,7 @@ class Inferred:
     def get(self, trusted: bool) -> GraphProperties:
         """The properties; trusted takes the declared shapes of feeds for true."""
         if self.current is None or self._trusted != trusted:
-            self.current = GraphProperties(self.item)
+            self.current = GraphProperties(self.item, trusts_arguments=True)
             self.current.infer_statically(assume_valid_feeds=trusted)
             self._trusted = trusted
         return self.current

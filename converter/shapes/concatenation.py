@@ -27,7 +27,7 @@ def concat(c: ShapeContext) -> Results:
 
 
 def pack(c: ShapeContext) -> Results:
-    shape = c.merged(*c.inputs)
+    shape = c.alike(*reversed(range(len(c))))
     if shape is None:
         return [None]
     axis = axis_of(c, c.integer("axis"), len(shape) + 1)

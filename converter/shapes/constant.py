@@ -36,7 +36,7 @@ def argument(c: ShapeContext) -> Results:
 
 
 def range_(c: ShapeContext) -> Results:
-    start, limit, delta = (c.value(i) for i in range(3))
+    start, limit, delta = (c.value(i) for i in range(3) if c.ranked(i, 0) == ())
     if start is None or limit is None or delta is None:
         return [(ANY,)]
     first, last, step = (x.reshape(-1)[0].item() for x in (start, limit, delta))
@@ -53,6 +53,7 @@ def linspace(c: ShapeContext) -> Results:
 
 
 def switch(c: ShapeContext) -> Results:
+    c.ranked(1, 0)
     return [c.shape_of(0)] * max(len(c.given), 1)
 
 

@@ -50,7 +50,9 @@ class ShapeContext(AttributeAccess):
     demands is what the op asks of its inputs beyond what is known; unknown makes the sizes of those.
     """
 
-    __slots__ = tuple("attributes demands elements given held inputs op unknown values".split())
+    __slots__ = (
+        *("attributes", "demands", "elements", "given", "held", "inputs", "op", "unknown", "values"),
+    )
 
     def __init__(
         self,
@@ -125,11 +127,11 @@ class ShapeContext(AttributeAccess):
             found = self.merged(found, shape)
         return found
 
-    def same(self, one: int, other: int) -> int:
-        """The size that is both; ModelError when there is none."""
+    def same(self, one: int, other: int, what: str = "sizes") -> int:
+        """The size that is both; ModelError, which says what it is a size of, when there is none."""
         found = both(one, other)
         if found is None:
-            raise self.fault(f"sizes must be equal, got {one} and {other}")
+            raise self.fault(f"{what} must be equal, got {one} and {other}")
         self.demands.sizes.append((one, other))
         return found
 

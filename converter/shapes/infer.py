@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -38,8 +38,8 @@ class Inferred:
 
     types: list[TensorType]
     values: list[np.ndarray | None]
-    demands: Demands
-    passed_on: list[int | None]
+    demands: Demands = field(default_factory=Demands)
+    passed_on: list[int | None] = field(default_factory=list)
 
 
 def infer(

@@ -28,7 +28,7 @@ def _product(
     c: ShapeContext, a: tuple[int, ...], b: tuple[int, ...], transpose_a: bool, transpose_b: bool
 ) -> tuple[int, ...]:
     a, b = a[::-1] if transpose_a else a, b[::-1] if transpose_b else b
-    c.same(a[1], b[0])
+    c.same(a[1], b[0], "inner sizes")
     return (a[0], b[1])
 
 
@@ -53,7 +53,7 @@ def einsum(c: ShapeContext) -> Results:
         for label, size in zip(
             before + after, (*shape[: len(before)], *shape[len(shape) - len(after) :]), strict=True
         ):
-            sizes[label] = c.same(sizes.get(label, size), size)
+            sizes[label] = c.same(sizes.get(label, size), size, f"sizes of {label!r}")
     before, dots, after = result.partition("...")
     if dots and around is None:
         return [None]

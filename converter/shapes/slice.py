@@ -15,11 +15,10 @@ def slice_(c: ShapeContext) -> Results:
     """Sizes of -1 go up to the end."""
     shape, begin, sizes = c.shape_of(0), c.numbers(1), c.numbers(2)
     if sizes is None or begin is None:
-        rank = c.ranked(1, 1)[0] if c.shape_of(1) is not None else ANY
+        rank = c.ranked(1, 1)[0]
         known = len(shape) if shape is not None else rank
         return [None if known == ANY else (ANY,) * known]
-    if shape is None:
-        shape = (ANY,) * len(sizes)
+    shape = c.ranked(0, len(sizes)) if shape is None else shape
     if not len(begin) == len(sizes) == len(shape):
         raise c.fault(f"begin and size must have {len(shape)} elements, got {len(begin)} and {len(sizes)}")
     found = []

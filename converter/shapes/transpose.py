@@ -10,10 +10,10 @@ def transpose(c: ShapeContext) -> Results:
     """Transpose, ConjugateTranspose."""
     shape, order = c.shape_of(0), c.known_numbers(1)
     if order is None:
-        count = c.ranked(1, 1)[0] if c.shape_of(1) is not None else ANY
+        count = c.ranked(1, 1)[0]
         rank = len(shape) if shape is not None else count
         return [None if rank == ANY else (ANY,) * rank]
-    shape = (ANY,) * len(order) if shape is None else shape
+    shape = c.ranked(0, len(order))
     axes = [axis_of(c, axis, len(shape)) for axis in order]
     if sorted(axes) != list(range(len(shape))):
         raise c.fault(f"perm must be an order of {len(shape)} axes, got {order}")

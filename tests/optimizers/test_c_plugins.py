@@ -340,9 +340,7 @@ def test_the_probe_is_told_what_tensorflow_tells(tmp_path: Path, monkeypatch: py
 def test_tensorflows_log_of_a_probe_line_by_line(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As far as the order of names and the tails of messages go. Of the session, what it says with valid
-    feeds: without, TensorFlow refines a fed shape by the MatMul that reads it.
-    """
+    """As far as the order of names and the tails of messages go."""
     folder = SHARED_MODELS.parent / "convert" / "grappler2" / "plugin"
     if not folder.is_dir():
         pytest.skip("no ../shared/convert/grappler2/plugin beside the repository")
@@ -360,9 +358,6 @@ def test_tensorflows_log_of_a_probe_line_by_line(
     in_this_process(code, compiled("probe"), graph.hex())
     found = _comparable((tmp_path / "log").read_text().splitlines())
     expected = [*_comparable(wanted)[: len(found) - 1], "destroy"]
-    if kind == "session":
-        start = expected.index("infer flags=15 code=0")
-        found, expected = found[start:], expected[start:]
     assert found == expected and len(found) > 15
 
 
