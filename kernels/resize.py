@@ -11,7 +11,7 @@ from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
-from ..lite.tensor import Shape, Tensor, TensorType
+from ..lite.tensor import AllocationType, Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
 from .operators import check_type, registration
 from .reshape import flat_copy_calls
@@ -140,16 +140,23 @@ def nearest(in_size: int, out_size: int, align_corners: bool, half_pixel_centers
 
 TapRule = Callable[[int, int, bool, bool], Taps]
 
-# By numerics and type: the kernel, its taps, and bytes of scratch for each element of a row.
-_BILINEAR: dict[tuple[Numerics, int], tuple[str, TapRule, int]] = {
-    (Numerics.DEFAULT, TensorType.FLOAT32): ("resize_bilinear_f32", default_taps, 4),
-    (Numerics.DEFAULT, TensorType.UINT8): ("resize_bilinear_u8", eleven_bit_taps, 4),
-    (Numerics.DEFAULT, TensorType.INT8): ("resize_bilinear_i8", eleven_bit_taps, 4),
-    (Numerics.DEFAULT, TensorType.INT16): ("resize_bilinear_integer_i16", integer_taps, 0),
-    (Numerics.REFERENCE, TensorType.FLOAT32): ("resize_bilinear_reference_f32", reference_taps, 0),
-    (Numerics.REFERENCE, TensorType.UINT8): ("resize_bilinear_reference_u8", reference_taps, 0),
-    (Numerics.REFERENCE, TensorType.INT8): ("resize_bilinear_integer_i8", integer_taps, 0),
-    (Numerics.REFERENCE, TensorType.INT16): ("resize_bilinear_integer_i16", integer_taps, 0),
+# By type: the kernel, its taps, and bytes of scratch for each element of a row.
+_Ways = dict[int, tuple[str, TapRule, int]]
+_BY_XNNPACK: _Ways = {
+    TensorType.FLOAT32: ("resize_bilinear_f32", default_taps, 4),
+    TensorType.UINT8: ("resize_bilinear_u8", eleven_bit_taps, 4),
+    TensorType.INT8: ("resize_bilinear_i8", eleven_bit_taps, 4),
+    TensorType.INT16: ("resize_bilinear_integer_i16", integer_taps, 0),
+}
+_BY_LITERT: _Ways = {
+    TensorType.FLOAT32: ("resize_bilinear_products_f32", reference_taps, 0),
+    TensorType.UINT8: ("resize_bilinear_products_u8", reference_taps, 0),
+    TensorType.INT8: ("resize_bilinear_integer_i8", integer_taps, 0),
+    TensorType.INT16: ("resize_bilinear_integer_i16", integer_taps, 0),
+}
+_BY_REFERENCE: _Ways = _BY_LITERT | {
+    TensorType.FLOAT32: ("resize_bilinear_reference_f32", reference_taps, 0),
+    TensorType.UINT8: ("resize_bilinear_reference_u8", reference_taps, 0),
 }
 
 
@@ -201,6 +208,14 @@ def _copies(taps: Taps) -> bool:
     return not taps.weight.any() and np.array_equal(taps.low, np.arange(len(taps.low)))
 
 
+def _ways(context: Context, resize: _Resize) -> _Ways:
+    """Whose arithmetic it is: XNNPACK's delegate wants images, and a size that the file holds."""
+    if context.numerics is not Numerics.DEFAULT:
+        return _BY_REFERENCE
+    by_xnnpack = resize.size.allocation_type == AllocationType.MMAP_RO and takes_images(resize.x, resize.y)
+    return _BY_XNNPACK if by_xnnpack else _BY_LITERT
+
+
 def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | None:
     resize = _checked(context, node, "RESIZE_BILINEAR")
     x, y = resize.x, resize.y
@@ -209,14 +224,11 @@ def _prepare_bilinear(context: Context, node: Node) -> Sequence[KernelCall] | No
         context.set_dynamic(y)
         return None
     _check_corners(resize)
-    kernel, rule, scratch_bytes = _BILINEAR[context.numerics, x.type]
+    kernel, rule, scratch_bytes = _ways(context, resize)[x.type]
     shape = _output_shape("RESIZE_BILINEAR", resize)
     context.resize_tensor(y, shape)
     if y.size == 0:
         return []
-    left_to_litert = context.numerics is Numerics.DEFAULT and not takes_images(x, y)
-    if left_to_litert and x.type in (TensorType.INT8, TensorType.UINT8):
-        return None
     rows, columns = _bilinear_taps(resize, rule, shape)
     if shape == x.shape and x.type != TensorType.FLOAT32 and _copies(rows) and _copies(columns):
         return flat_copy_calls(context, x, y, y.nbytes)
@@ -252,7 +264,7 @@ def _invoke_bilinear(context: Context, node: Node) -> None:
     x = x.astype(np.int64 if integer else np.float32)
     v, h = rows.weight[:, None, None], columns.weight[:, None]
     low, high = x[:, rows.low], x[:, rows.high]
-    if resize.x.type == TensorType.UINT8 and context.numerics is Numerics.DEFAULT:
+    if not integer and context.numerics is Numerics.DEFAULT:
         total = low[:, :, columns.low] * ((unit - v) * (unit - h))
         total += low[:, :, columns.high] * ((unit - v) * h)
         total += high[:, :, columns.low] * (v * (unit - h))

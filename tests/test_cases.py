@@ -82,7 +82,7 @@ def test_every_replay_is_compared() -> None:
     assert not alone
 
 
-@pytest.mark.parametrize("case_id, numerics", WITH_ORACLE)
+@pytest.mark.parametrize("case_id, numerics", WITH_ORACLE, ids=map("-".join, WITH_ORACLE))
 def test_equals_oracle(case_id: str, numerics: str) -> None:
     case = CASES[case_id]
     if not case.runs(numerics):
@@ -123,7 +123,7 @@ def check_if_it_runs(case: Case, numerics: str, relation: Refuses) -> None:
 
 
 @pytest.mark.skipif(find_spec("ai_edge_litert") is None, reason="ai-edge-litert is not installed")
-@pytest.mark.parametrize("case_id, numerics", REPLAYS)
+@pytest.mark.parametrize("case_id, numerics", REPLAYS, ids=map("-".join, REPLAYS))
 def test_stands_to_litert_as_is_known(case_id: str, numerics: str) -> None:
     case = CASES[case_id]
     relation = case.relation(numerics)

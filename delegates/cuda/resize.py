@@ -24,7 +24,9 @@ _RULES = {
     "u8": "eleven_bits",
     "i8": "eleven_bits",
     "reference_f32": "reference",
+    "products_f32": "reference",
     "reference_u8": "reference_u8",
+    "products_u8": "reference_u8",
     "integer_i8": "integer",
     "integer_i16": "integer",
 }

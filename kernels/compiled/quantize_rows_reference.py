@@ -49,7 +49,7 @@ def quantize_rows_reference(a, chunk, chunks):
                 scale = greatest / np.float32(127)
                 factor = np.float32(127) / greatest
         elif low != high:
-            step = (np.float64(high) - np.float64(low)) / 255.0
+            step = np.float64(np.float32(high - low)) / 255.0
             scale = np.float32(step)
             zero_point = np.float32(zero_point_of(np.float64(low), np.float64(high), step))
             factor = np.float32(1) / scale

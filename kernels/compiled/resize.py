@@ -124,14 +124,32 @@ def sum_f32(tl, tr, bl, br, v, h, offset):
 
 
 @njit(error_model="numpy")
-def weigh_reference_f32(tl, tr, bl, br, v, h):
-    return sum_f32(tl, tr, bl, br, v, h, np.float32(0))
+def sum_products_f32(tl, tr, bl, br, v, h, offset):
+    """Each pixel by one weight, as LiteRT's own kernels have it."""
+    one = np.float32(1)
+    total = tl * ((one - v) * (one - h)) + tr * ((one - v) * h)
+    return total + bl * (v * (one - h)) + br * (v * h) + offset
 
 
-@njit(error_model="numpy")
-def weigh_reference_u8(tl, tr, bl, br, v, h):
-    tl, tr, bl, br = np.float32(tl), np.float32(tr), np.float32(bl), np.float32(br)
-    return np.uint8(np.int32(sum_f32(tl, tr, bl, br, v, h, np.float32(0.5))))
+def weigh_floats(total):
+    """Of floats, by a sum of theirs."""
+
+    @njit(error_model="numpy")
+    def weighed(tl, tr, bl, br, v, h):
+        return total(tl, tr, bl, br, v, h, np.float32(0))
+
+    return weighed
+
+
+def weigh_bytes(total):
+    """Of uint8, by a sum of floats."""
+
+    @njit(error_model="numpy")
+    def weighed(tl, tr, bl, br, v, h):
+        tl, tr, bl, br = np.float32(tl), np.float32(tr), np.float32(bl), np.float32(br)
+        return np.uint8(np.int32(total(tl, tr, bl, br, v, h, np.float32(0.5))))
+
+    return weighed
 
 
 @njit(error_model="numpy")
@@ -185,8 +203,10 @@ for _name, _kernel in (
     ("resize_bilinear_direct_f32", direct(F32, F32, weigh(lerp_f32, as_is))),
     ("resize_bilinear_direct_u8", direct(U8, I32, weigh(lerp_eleven_bits, drop_22_bits_u8))),
     ("resize_bilinear_direct_i8", direct(I8, I32, weigh(lerp_eleven_bits, drop_22_bits_i8))),
-    ("resize_bilinear_reference_f32", direct(F32, F32, weigh_reference_f32)),
-    ("resize_bilinear_reference_u8", direct(U8, F32, weigh_reference_u8)),
+    ("resize_bilinear_reference_f32", direct(F32, F32, weigh_floats(sum_f32))),
+    ("resize_bilinear_reference_u8", direct(U8, F32, weigh_bytes(sum_f32))),
+    ("resize_bilinear_products_f32", direct(F32, F32, weigh_floats(sum_products_f32))),
+    ("resize_bilinear_products_u8", direct(U8, F32, weigh_bytes(sum_products_f32))),
     ("resize_bilinear_integer_i8", direct(I8, I32, weigh_integer(I8))),
     ("resize_bilinear_integer_i16", direct(I16, I32, weigh_integer(I16))),
 ):

@@ -71,7 +71,7 @@ def _hybrid_sums(n: FilterNode) -> np.ndarray:
     low, high = np.minimum(images.min(axis=1), 0), np.maximum(images.max(axis=1), 0)
     if not np.all(np.isfinite(low) & np.isfinite(high)):
         raise UnsupportedError("TRANSPOSE_CONV: images to be quantized must be finite, got infinities or NaN")
-    wide = np.where(low == high, 1.0, (high.astype(np.float64) - low) / 255)
+    wide = np.where(low == high, 1.0, (high - low).astype(np.float64) / 255)
     scales = wide.astype(np.float32)
     from_low, from_high = -128 - low / wide, 127 - high / wide
     better = np.where(128 + np.abs(low / wide) < 127 + np.abs(high / wide), from_low, from_high)

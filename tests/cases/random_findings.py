@@ -10,7 +10,7 @@ from numlite.schema import tflite
 from numlite.schema.objects import TableT
 from numlite.schema.tflite import BuiltinOperator
 
-from .case import Case, Close, Differs, Quanta, Refuses
+from .case import EXACT, Case, Close, Differs, Quanta, Refuses
 from .single_op import Kind, single_op
 
 
@@ -120,6 +120,19 @@ def _halves(shape: tuple[int, ...], *ends: tuple[float, float]) -> np.ndarray:
     return images.reshape(shape).astype(np.float32)
 
 
+def _rows_quantized_on_the_way() -> Case:
+    """Rows whose ranges float32 rounds: LiteRT takes their difference in float32, and divides in float64."""
+    options = tflite.BatchMatMulOptionsT(asymmetric_quantize_inputs=True)
+    kinds = [Kind((60, 32)), Kind((32, 40), np.int8, 0.0163)]
+    values = [np.random.default_rng(8).normal(0, 3, (60, 32)).astype(np.float32)]
+    near = Close(1e-5, 1e-5)
+    return _case(
+        *("BATCH_MATMUL", kinds, Kind((60, 40)), values, options, {1: kinds[1].random("rows")}, 4),
+        litert_default=near,
+        litert_reference=EXACT,
+    )
+
+
 def _quantized_on_the_way(name: str, weights: tuple[int, ...], axis: int, out: tuple[int, ...]) -> Case:
     """float32 by int8 with a scale for each output channel."""
     scales = tuple(np.float32(np.linspace(0.01, 0.05, weights[axis])).tolist())
@@ -159,6 +172,7 @@ _FAR_ENDS = [
 _LAST_AXIS = np.array([1], np.int32)
 
 CASES = [
+    _rows_quantized_on_the_way(),
     _case(
         *("MEAN", [Kind((0, 2)), _AXES], Kind((2,)), [np.zeros((0, 2), np.float32)]),
         constants={1: np.zeros(1, np.int32)},
