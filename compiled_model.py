@@ -140,8 +140,6 @@ class CompiledModel:
         self._interpreter = self._latest = None
         self._signatures = []
 
-    # --- descriptions
-
     def get_signature_list(self) -> dict[str, dict[str, list[str]]]:
         """{key: {'inputs': [names], 'outputs': [names]}} of each signature."""
         return {
@@ -195,8 +193,6 @@ class CompiledModel:
         nodes = [graph.nodes[n] for graph in core.subgraphs for n in graph.execution_plan]
         return sorted({node.registration.name for node in nodes if node.delegate is None})
 
-    # --- buffers
-
     def create_input_buffer_by_name(self, signature_key: str, input_name: str) -> TensorBuffer:
         """Zeros of the shape that the input has now. UnknownNameError where there is none of the name."""
         found = self._of(signature_key)
@@ -220,8 +216,6 @@ class CompiledModel:
         found = self._at(signature_index)
         return [_new_buffer(found, t) for t in found.outputs.values()]
 
-    # --- shapes
-
     def resize_input_tensor(
         self, input_index: int, dims: Sequence[int], signature_index: int = 0, strict: bool = True
     ) -> None:
@@ -240,8 +234,6 @@ class CompiledModel:
         if self._latest is not None:
             self._latest.unbind()
         found.resize(index, dims, strict)
-
-    # --- running
 
     def run_by_name(
         self,
@@ -294,8 +286,6 @@ class CompiledModel:
             self._latest.unbind()
         self._latest = found
         found.run(inputs, outputs)
-
-    # --- signatures
 
     def _open(self) -> Interpreter:
         if self._interpreter is None:

@@ -300,8 +300,6 @@ class Interpreter:
     def _native_handle(self) -> NoReturn:
         self._interpreter.interpreter()
 
-    # --- beyond LiteRT
-
     def modify_graph_with_delegate(self, delegate: PythonDelegate | Delegate) -> None:
         """Let a delegate take the nodes that it can run; allocate_tensors() comes after it.
 

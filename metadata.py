@@ -92,8 +92,6 @@ class Metadata:
         """Whether a model that it was read from has any."""
         return self._read is not None or bool(self.files)
 
-    # --- what is asked most
-
     @property
     def inputs(self) -> list[TensorMetadataT]:
         """Of the first subgraph."""
@@ -153,8 +151,6 @@ class Metadata:
                 return unit.options.global_score_threshold
         return None
 
-    # --- changes
-
     def set_labels(self, labels: Sequence[str], output: int = 0, name: str = "labels.txt") -> None:
         """Give an output one label for each place of its last axis, in the place of those that it has.
 
@@ -201,8 +197,6 @@ class Metadata:
         tensors += [TensorMetadataT() for _ in range(index + 1 - len(tensors))]
         setattr(main, field, tensors)
         return tensors[index]
-
-    # --- forms
 
     def to_json(self) -> str:
         """All fields that are set, by the schema's names; enums by name, files with their sizes."""

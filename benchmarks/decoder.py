@@ -86,9 +86,6 @@ def opened(api: Any, content: bytes) -> Any:
     return interpreter
 
 
-# --- Weights [units, depth] of float32 rows
-
-
 def float_weights(model: ModelBuilder, units: int, depth: int) -> int:
     return model.constant(RANDOM.standard_normal((units, depth), np.float32) * np.float32(depth**-0.5))
 
@@ -116,9 +113,6 @@ def blockwise_weights(model: ModelBuilder, units: int, depth: int) -> int:
     quantization = tflite.QuantizationParametersT(details=details)
     model.model.subgraphs[0].tensors[index].quantization = quantization
     return index
-
-
-# --- Models
 
 
 def products(layers: int, add: Callable[[ModelBuilder, int, int], int]) -> bytes:

@@ -46,9 +46,6 @@ _LARGE, _LONG_ROW = 1 << 13, 32  # elements of a result and of its rows
 _DIVISION = {DIVISION_BY_ZERO: "the divisor must have no zero element, got one"}
 
 
-# --- ADD to SQUARED_DIFFERENCE
-
-
 def _ends(suffix: str) -> tuple[float, float]:
     """The least and the greatest number of an integer type."""
     limits = np.iinfo(TYPES[suffix])
@@ -172,9 +169,6 @@ def _prepare_sum(context: Context, node: Node) -> Sequence[KernelCall]:
     pairs = zip([first, *[out] * len(rest)], rest, strict=False)
     kernel = "add", ADDED[out.type]
     return [call for a, x in pairs for call in arithmetic_calls(context, "ADD_N", kernel, (a, x, out))]
-
-
-# --- MAXIMUM to RIGHT_SHIFT
 
 
 def _prepared(

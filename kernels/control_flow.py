@@ -36,8 +36,7 @@ BODY_FAILED = 2
 BRANCH_FAILED = 1  # of BRANCHES, plus the number of the branch
 
 
-# --- IF, CALL, STABLEHLO_CASE and STABLEHLO_COMPOSITE: one of several subgraphs runs
-
+# IF, CALL, STABLEHLO_CASE and STABLEHLO_COMPOSITE: one of several subgraphs runs.
 Branches = Callable[[Context, Node], list[CalledSubgraph]]
 
 
@@ -154,9 +153,6 @@ def _branch_calls(
         call.add(out_copies)
         call.failures[BRANCH_FAILED + k] = branch
     return call.kernel_calls("run_branch")
-
-
-# --- WHILE and STABLEHLO_WHILE
 
 
 def _check_condition(operator: str, output: Tensor) -> None:

@@ -149,9 +149,7 @@ def _body(context: Context, node: Node, operator: str, operands: Operands) -> Bo
     return body_of(context, node, operator, int(node.options.body_subgraph_index), operands.types)
 
 
-# --- STABLEHLO_REDUCE_WINDOW: the window is in the options, the function a subgraph
-
-
+# STABLEHLO_REDUCE_WINDOW: the window is in the options, the function a subgraph.
 def _list(values: Sequence[int] | None, rank: int, default: int) -> list[int]:
     return [default] * rank if values is None or not len(values) else [int(n) for n in values]
 
@@ -201,9 +199,7 @@ def _invoke_stablehlo(context: Context, node: Node) -> None:
         y.array()[...] = result
 
 
-# --- REDUCE_WINDOW: the window is in tensors, the function in the options
-
-
+# REDUCE_WINDOW: the window is in tensors, the function in the options.
 def _function(node: Node) -> str:
     code = 0 if node.options is None else int(node.options.reduce_function)
     if code not in _FUNCTIONS:
@@ -240,9 +236,7 @@ def _invoke(context: Context, node: Node) -> None:
         y.array()[...] = reduced_windows_of_one(values, start, window, y.shape, _function(node))
 
 
-# --- STABLEHLO_REDUCE: whole axes
-
-
+# STABLEHLO_REDUCE: whole axes.
 def _reduced_axes(node: Node, x: Tensor) -> list[int]:
     values = None if node.options is None else node.options.dimensions
     axes = [int(axis) for axis in ([] if values is None else values)]

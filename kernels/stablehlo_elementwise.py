@@ -65,9 +65,6 @@ def _operands(context: Context, node: Node, operator: str) -> Operands:
     return a, b, out
 
 
-# --- two operands
-
-
 def _extremum_calls(context: Context, function: str, a: Tensor, b: Tensor, out: Tensor) -> list[KernelCall]:
     """The first operand, or the second where that one is beyond it: NaN is never beyond."""
     # The kernels take their own second operand where the two do not compare.
@@ -134,9 +131,6 @@ def _binary(
     return registration(operator, prepare, None if function is None else in_numpy(operator, function))
 
 
-# --- one operand
-
-
 def _unary(name: str, function: ArrayFunction, builtin: str, types: Sequence[TensorType]) -> Registration:
     """builtin is the function that serves float32, if there is one."""
     operator = f"STABLEHLO_{name}"
@@ -158,8 +152,6 @@ def _logistic(x: np.ndarray) -> np.ndarray:
 def _rsqrt(x: np.ndarray) -> np.ndarray:
     return 1 / np.sqrt(x)
 
-
-# --- COMPARE, SELECT and CLAMP
 
 # By StablehloComparisonDirection.
 _DIRECTIONS = ("EQUAL", "NOT_EQUAL", "GREATER_EQUAL", "GREATER", "LESS_EQUAL", "LESS")

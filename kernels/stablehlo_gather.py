@@ -99,9 +99,6 @@ def _positions(places: np.ndarray, shape: Shape) -> np.ndarray:
     return places @ np.array(row_major_strides(shape, 1), np.int64).reshape(len(shape))
 
 
-# --- STABLEHLO_GATHER
-
-
 def _gather(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor, Boxes]:
     operator, options = "STABLEHLO_GATHER", node.options
     check_counts(operator, node, 2)
@@ -134,9 +131,6 @@ def _invoke_gather(context: Context, node: Node) -> None:
     most = np.array(x.shape, np.int64) - np.array(boxes.sizes, np.int64)
     starts = np.clip(boxes.starts(indices.array(), len(x.shape)), 0, most)
     y.array()[...] = x.array().reshape(-1)[_positions(boxes.places(starts), x.shape)]
-
-
-# --- STABLEHLO_SCATTER
 
 
 class Scatter(NamedTuple):

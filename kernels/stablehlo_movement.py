@@ -137,9 +137,7 @@ def _prepare_iota(context: Context, node: Node) -> Sequence[KernelCall]:
     return []
 
 
-# --- DYNAMIC_SLICE and DYNAMIC_UPDATE_SLICE: starts are scalars, and boxes are moved inside
-
-
+# DYNAMIC_SLICE and DYNAMIC_UPDATE_SLICE: starts are scalars, and boxes are moved inside.
 def _starts(context: Context, node: Node, operator: str, x: Tensor, first: int) -> list[Tensor]:
     tensors = [context.input(node, i) for i in range(first, len(node.inputs))]
     for tensor in tensors:

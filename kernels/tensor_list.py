@@ -27,9 +27,6 @@ from .index_vector import MAX_SIZE, check_counts, check_index_type, scalar_integ
 _INT32 = (TensorType.INT32,)
 
 
-# --- operators that make lists
-
-
 def _element_type(node: Node) -> int:
     """The schema's TensorType in the operator's options, of which it is the first byte."""
     code = node.custom_options[0] if len(node.custom_options) else -1
@@ -79,9 +76,7 @@ def _from_tensor(context: Context, node: Node) -> None:
     give_list(context.output(node, 0), made)
 
 
-# --- operators that change lists: their output is another list
-
-
+# Operators that change lists: their output is another list.
 def _prepare_set_item(context: Context, node: Node) -> None:
     check_counts(node.registration.name, node, 3)
     check_list(node, context.input(node, 0))
@@ -178,9 +173,6 @@ def _sum(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         raise InvokeError(f"elements at one place must have one shape, got {a.shape} and {b.shape}")
     with np.errstate(all="ignore"):
         return np.asarray(a + b)
-
-
-# --- operators that read lists
 
 
 def _prepare_element(context: Context, node: Node, y: Tensor, shape: Tensor) -> None:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..schema import tflite
-from ..schema.fields import Fields, int32s_at
-from ..schema.flatbuffer import array_at, string_at
+from ..schema.flatbuffer import Fields, array_at, int32s_at, string_at
 from ..schema.operator_code import options_of
 from .errors import ModelError, PrepareError, StateError, UnsupportedError
 from .graph_check import outside
@@ -61,7 +60,7 @@ class _Tensors:
         self._data = data = model.content
         self._fields = Fields(
             data,
-            "Tensor",
+            tflite.TABLES["Tensor"],
             "shape",
             "type",
             "buffer",
@@ -73,7 +72,7 @@ class _Tensors:
             "external_buffer",
         )
         self._of_quantization = Fields(
-            data, "QuantizationParameters", "scale", "zero_point", "quantized_dimension"
+            data, tflite.TABLES["QuantizationParameters"], "scale", "zero_point", "quantized_dimension"
         )
 
     def tensor(self, index: int, at: int, is_written: bool) -> Tensor:
@@ -194,7 +193,7 @@ def read_nodes(
     data = model.content
     fields = Fields(
         data,
-        "Operator",
+        tflite.TABLES["Operator"],
         "opcode_index",
         "inputs",
         "outputs",

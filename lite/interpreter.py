@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .collector import no_collection
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
-from .interpreter_builder import build_subgraphs
+from .interpreter_builder import build_subgraphs, no_collection
 from .runtime import Runtime
 from .settings import no_place
 from .shape_check import with_input_shapes
@@ -67,15 +66,16 @@ class Interpreter:
         settings: Settings,
     ) -> None:
         self.model = model
-        self.runtime = Runtime(library, settings, model.metadata)
+        kept = None
         if settings.code_place is not no_place:
             from .prepared_models import prepared_models
 
-            self.runtime.prepared_models = prepared_models(model, settings)
+            kept = prepared_models(model, settings)
+        self.runtime = Runtime(library, settings, model.metadata, prepared_models=kept)
         with no_collection():
             self.subgraphs = build_subgraphs(model, resolver, self.runtime)
-        if self.runtime.prepared_models is not None:
-            self.runtime.prepared_models.is_sound = all(graph.fault is None for graph in self.subgraphs)
+        if kept is not None:
+            kept.is_sound = all(graph.fault is None for graph in self.subgraphs)
         self.signatures: dict[str, Signature] = model.signatures()
         self._tensors = self.subgraphs[0].tensors
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}

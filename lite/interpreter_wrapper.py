@@ -32,8 +32,6 @@ class InterpreterWrapper:
     def __init__(self, core: Interpreter) -> None:
         self.core = core
 
-    # --- tensors
-
     def InputIndices(self) -> np.ndarray:
         return np.array(self.core.subgraph().inputs, np.int32)
 
@@ -80,8 +78,6 @@ class InterpreterWrapper:
         """A view of the tensor's memory that keeps base alive."""
         return np.asarray(_ViewOwner(base, view_tensor(self.core.readable_tensor(index, subgraph_index))))
 
-    # --- nodes
-
     def NumNodes(self) -> int:
         return len(self.core.subgraph().nodes)
 
@@ -101,8 +97,6 @@ class InterpreterWrapper:
             raise ValueError("Invalid node index")
         return nodes[index]
 
-    # --- signatures
-
     def GetSignatureDefs(self) -> dict[str, dict[str, dict[str, int]]]:
         return {
             key: {"inputs": dict(signature.inputs), "outputs": dict(signature.outputs)}
@@ -113,8 +107,6 @@ class InterpreterWrapper:
         if key not in self.core.signatures:
             raise ValueError(f'Invalid signature_key provided: "{shown(key)}".')
         return self.core.signatures[key].subgraph_index
-
-    # --- running
 
     def ResizeInputTensor(
         self, index: int, shape: np.ndarray, strict: bool = False, subgraph_index: int = 0

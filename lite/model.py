@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..schema import tflite
-from ..schema.fields import Fields
+from ..schema.flatbuffer import Fields
 from .errors import ModelError
 from .tensor import OVERREAD_BYTES
 
@@ -60,7 +60,7 @@ class Model:
             _verify(view)
         self.root = tflite.read(view)
         self._buffers = self.root.buffers
-        self._of_buffer = Fields(view, "Buffer", "data", "offset", "size")
+        self._of_buffer = Fields(view, tflite.TABLES["Buffer"], "data", "offset", "size")
         self._copies: dict[int, np.ndarray] = {}
         self.file: os.stat_result | None = None  # what the system says of the file, where it is mapped
         self._mapped: mmap.mmap | None = None
@@ -174,7 +174,7 @@ class Model:
 
 
 def _is_known(info: os.stat_result, place: CodePlace) -> bool:
-    from .model_mark import ModelMark
+    from .prepared_models import ModelMark
     from .private_file import others_may_write
 
     if others_may_write(info):

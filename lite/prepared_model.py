@@ -19,7 +19,7 @@ import numpy as np
 from .errors import ModelError
 from .kernel_call import KernelCall
 from .memory import ALIGNMENT, StageMemory
-from .model_mark import DIGEST_BYTES
+from .private_file import DIGEST_BYTES
 from .tensor import AllocationType, Tensor
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ _WRITE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 _ANY_BY_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 CACHE_SUFFIXES = (".bin", ".cubin", ".json", ".so")  # of what caches keep
 _SUBFOLDERS = ("cuda",)
+DIGEST_BYTES = 32  # of contents and keys
 JUST_NOW_NS = 2_000_000_000  # a file that changes again so soon may keep its size and times
 
 _said: set[tuple[int, int]] = set()  # device and inode of the folders that something was refused in

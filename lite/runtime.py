@@ -27,6 +27,7 @@ class Runtime:
     """The settings, the resources and the subgraphs of an interpreter.
 
     metadata gives the model's, by name. A runtime inside another one's node shares its cancellation.
+    prepared_models is where what is prepared is kept.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Runtime:
         settings: Settings,
         metadata: Callable[[], dict[str, bytes]] = dict,
         cancellation: Cancellation | None = None,
+        prepared_models: PreparedModels | None = None,
     ) -> None:
         self.library = library
         self.settings = settings
@@ -48,7 +50,7 @@ class Runtime:
         self.offered_delegates = list(settings.offered_delegates)
         self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
         self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
-        self.prepared_models: PreparedModels | None = None  # where what is prepared is kept
+        self.prepared_models = prepared_models
         self.observer: Observer | None = None  # sees each value before another one overwrites it
         self.probe: Probe | None = None  # gives the calls that do so natively, where they can
         self._claimed = {0}

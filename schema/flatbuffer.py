@@ -6,7 +6,7 @@ Nothing here checks offsets: verifier.py does so once, before a file is read.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
@@ -117,6 +117,29 @@ def is_present(table: Table, name: str) -> bool:
     raise AttributeError(f"{type(table).__name__} has no field {name!r}")
 
 
+class Fields:
+    """Where wanted fields of many tables of one type lie; tables that share a vtable share the answer."""
+
+    def __init__(
+        self, data: memoryview, fields: Iterable[tuple[str, int, *tuple[object, ...]]], *names: str
+    ) -> None:
+        """fields are the table's own, as the generated module lists them; names those that are wanted."""
+        slots = {name: slot for name, slot, *_ in fields}
+        self.data = data
+        self.slots = [slots[name] for name in names]
+        self.known: dict[int, tuple[int, ...]] = {}
+
+    def of(self, at: int) -> tuple[int, ...]:
+        """Offset of each wanted field from the table at that position, 0 where absent."""
+        vtable = at - _I32(self.data, at)[0]
+        offsets = self.known.get(vtable)
+        if offsets is None:
+            nbytes = _U16(self.data, vtable)[0]
+            offsets = tuple(_U16(self.data, vtable + slot)[0] if slot < nbytes else 0 for slot in self.slots)
+            self.known[vtable] = offsets
+        return offsets
+
+
 def reader_class(name: str, fields: tuple[Field, ...], resolve: Callable[[str], Any]) -> type[Table]:
     """The reader of a table; resolve gives the class of a table, or a union's table names."""
     namespace: dict[str, Any] = {"__slots__": (), "fields": fields}
@@ -190,6 +213,12 @@ def _vector(field: Field, resolve: Callable[[str], Any]) -> Callable[[Table], np
         return empty if values is None else values
 
     return read
+
+
+def int32s_at(data: memoryview, place: int) -> tuple[int, ...]:
+    """The vector of int32 that the field at this place points to."""
+    at = place + _U32(data, place)[0]
+    return struct.unpack_from(f"<{_U32(data, at)[0]}i", data, at + 4)
 
 
 def array_at(data: memoryview, place: int, dtype: np.dtype) -> np.ndarray | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from . import tflite
 from .calls import Call, check_calls
 from .fault import Findings
-from .fields import Fields
+from .flatbuffer import Fields
 
 _I32 = struct.Struct("<i").unpack_from
 _I8 = struct.Struct("<b").unpack_from
@@ -44,7 +44,7 @@ class _Model:
         self.findings = findings
         self.tensor_fields = Fields(
             data,
-            "Tensor",
+            tflite.TABLES["Tensor"],
             "shape",
             "type",
             "buffer",
@@ -53,7 +53,7 @@ class _Model:
         )
         self.quantization_fields = Fields(
             data,
-            "QuantizationParameters",
+            tflite.TABLES["QuantizationParameters"],
             "scale",
             "zero_point",
             "quantized_dimension",
@@ -62,7 +62,7 @@ class _Model:
         )
         self.operator_fields = Fields(
             data,
-            "Operator",
+            tflite.TABLES["Operator"],
             "opcode_index",
             "inputs",
             "outputs",
@@ -81,7 +81,7 @@ class _Model:
         """Every check, outermost things first."""
         version, codes, subgraphs, buffers, metadata, signatures = Fields(
             self.data,
-            "Model",
+            tflite.TABLES["Model"],
             "version",
             "operator_codes",
             "subgraphs",
@@ -98,7 +98,7 @@ class _Model:
             raise self.findings.fault("a model must have at least one subgraph")
         self.subgraph_count = len(places)
         self.buffer_bytes = self._buffers(buffers)
-        fields = Fields(self.data, "SubGraph", "tensors", "inputs", "outputs", "operators")
+        fields = Fields(self.data, tflite.TABLES["SubGraph"], "tensors", "inputs", "outputs", "operators")
         self.tensor_counts: list[int] = []
         self.calls: list[Counter[Call]] = []
         self.findings.each("subgraph", places, lambda at: self._subgraph(at, fields.of(at)))
@@ -125,7 +125,7 @@ class _Model:
 
     def _buffers(self, offset: int) -> list[int]:
         """Bytes of each buffer."""
-        fields = Fields(self.data, "Buffer", "data", "offset", "size")
+        fields = Fields(self.data, tflite.TABLES["Buffer"], "data", "offset", "size")
         sizes: list[int] = []
 
         def add(at: int) -> None:
@@ -250,7 +250,9 @@ class _Model:
             return
         name = names[kind - 1]
         at += _U32(self.data, at)[0]
-        for lowest, offset in enumerate(Fields(self.data, name, "zero_points", "scales").of(at), -1):
+        for lowest, offset in enumerate(
+            Fields(self.data, tflite.TABLES[name], "zero_points", "scales").of(at), -1
+        ):
             index = _I32(self.data, at + offset)[0] if offset else 0
             if not lowest <= index < tensor_count:
                 self.findings.deviation(f"{name} names tensor {index}, the subgraph has {tensor_count}")
@@ -280,7 +282,7 @@ class _Model:
         name = tflite.UNIONS[union][options_type - 1]
         fields = _CALLING[union][options_type]
         callees = []
-        for field, offset in zip(fields, Fields(self.data, name, *fields).of(at), strict=True):
+        for field, offset in zip(fields, Fields(self.data, tflite.TABLES[name], *fields).of(at), strict=True):
             for index in self._numbers(at, offset) if field.endswith("indices") else self._number(at, offset):
                 if 0 <= index < self.subgraph_count:
                     callees.append(index)
@@ -307,7 +309,7 @@ class _Model:
         return struct.unpack_from(f"<{length}i", self.data, at + 4)
 
     def _metadata(self, offset: int) -> None:
-        fields = Fields(self.data, "Metadata", "buffer")
+        fields = Fields(self.data, tflite.TABLES["Metadata"], "buffer")
 
         def check(at: int) -> None:
             [buffer_at] = fields.of(at)
@@ -318,8 +320,8 @@ class _Model:
         self.findings.each("metadata", self._tables(self.root, offset), check)
 
     def _signatures(self, offset: int) -> None:
-        fields = Fields(self.data, "SignatureDef", "subgraph_index", "inputs", "outputs")
-        names = Fields(self.data, "TensorMap", "tensor_index")
+        fields = Fields(self.data, tflite.TABLES["SignatureDef"], "subgraph_index", "inputs", "outputs")
+        names = Fields(self.data, tflite.TABLES["TensorMap"], "tensor_index")
 
         def check(at: int) -> None:
             subgraph_at, *maps = fields.of(at)

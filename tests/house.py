@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -26,9 +27,22 @@ GENERATED = tuple(
     )
 )
 SMALL_FILE_LINES = 30
-# Where the converter keeps passes, and the calls by which one builds a map of producers or users.
-PASSES = ("converter/operator_rules", "converter/fusing", "converter/transforms")
+BANNER = re.compile(r"^[ ]*# ?[-=~*#]{2,}", re.MULTILINE)  # a comment that cuts a file into parts
+# Where the converter keeps passes, the calls by which one asks for a map of producers or users, and what
+# nodes tell of each other: a pass that goes over these for many nodes, and keeps who told it, builds one.
+PASSES = tuple(
+    f"converter/{name}/" for name in ("operator_rules", "fusing", "transforms", "optimizers", "lowering")
+)
 USE_MAPS = ("Fused", "producers", "consumers", "users", "use_counts")
+NEIGHBOURS = {
+    "operands",
+    "results",
+    "inputs",
+    "outputs",
+    "controls",
+    "neighbours_before",
+    "neighbours_behind",
+}
 
 
 def trees(root: Path) -> dict[Path, ast.Module]:
@@ -104,7 +118,68 @@ def use_maps(path: Path, tree: ast.Module, root: Path) -> int:
         return 0
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = [f.attr if isinstance(f, ast.Attribute) else getattr(f, "id", "") for f in calls]
-    return sum(name in USE_MAPS for name in names)
+    return sum(name in USE_MAPS for name in names) + len(built_maps(tree))
+
+
+def built_maps(tree: ast.Module) -> set[int]:
+    """Lines in which something is kept under a neighbour of each node of a loop, the node with it."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.DictComp):
+            outer = set[str]()
+            for generator in node.generators:
+                if _goes_over(generator.iter, outer) and _names(node.key) & _names(generator.target):
+                    found.add(node.lineno)
+                outer |= _names(generator.target)
+        elif isinstance(node, ast.For):
+            outer = _names(node.target)
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Assign) and _goes_over(inner.value, outer):
+                    outer |= {target.id for target in inner.targets if isinstance(target, ast.Name)}
+                elif isinstance(inner, ast.For) and inner is not node and _goes_over(inner.iter, outer):
+                    keys = _names(inner.target)
+                    found.update(step.lineno for step in ast.walk(inner) if _keeps(step, keys, outer))
+    return found
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {found.id for found in ast.walk(node) if isinstance(found, ast.Name)}
+
+
+def _goes_over(iterable: ast.AST, nodes: set[str]) -> bool:
+    """Whether it is made of what one of these nodes tells of its neighbours, or is a name for that."""
+    if isinstance(iterable, ast.Name):
+        return iterable.id in nodes
+    parts = list(ast.walk(iterable))
+    told = (part.value for part in parts if isinstance(part, ast.Attribute) and part.attr in NEIGHBOURS)
+    asked = (part for part in parts if isinstance(part, ast.Call) and "operands" in ast.unparse(part.func))
+    return any(_names(part) & nodes for part in (*told, *asked))
+
+
+def _keeps(step: ast.AST, keys: set[str], nodes: set[str]) -> bool:
+    """m[key] = node, m[key].append(node), m.setdefault(key, []).append(node) and their like."""
+    if isinstance(step, ast.Assign):
+        places: list[ast.AST] = [place.slice for place in step.targets if isinstance(place, ast.Subscript)]
+        kept = [step.value]
+    elif isinstance(step, ast.Call) and isinstance(step.func, ast.Attribute):
+        held, kept = step.func.value, step.args
+        if isinstance(held, ast.Subscript):
+            places = [held.slice]
+        elif step.func.attr == "setdefault":
+            places, kept = kept[:1], kept[1:]
+        elif isinstance(held, ast.Call) and ast.unparse(held.func).endswith(".setdefault"):
+            places = held.args[:1]
+        else:
+            return False
+    else:
+        return False
+    # m[node] is what is known of a node, not the node.
+    told = set().union(*(_names(value) for value in kept if not any(map(_is_looked_up, ast.walk(value)))))
+    return any(_names(place) & keys for place in places) and bool(told & nodes)
+
+
+def _is_looked_up(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript)
 
 
 def floor_of(parts: tuple[str, ...]) -> str:
@@ -140,6 +215,7 @@ def measures(root: Path) -> list[tuple[str, str]]:
         (f"files under {SMALL_FILE_LINES} lines", f"{len(small)}"),
         ("hand-typed operator codes", f"{sum(typed_codes(tree, codes) for tree in files.values())}"),
         ("registration idioms", ", ".join(f"{name} {n}" for name, n in idioms(files).most_common())),
+        ("section banners", f"{sum(len(BANNER.findall(path.read_text())) for path in files)}"),
         ("use maps built by passes", f"{sum(use_maps(p, tree, root) for p, tree in files.items())}"),
     ]
     for floor in [*FLOORS, *ROOF, "roof"]:

@@ -48,9 +48,6 @@ def both(litert: Any, call: Callable[[Any], Any], model: bytes = CHAIN, allocate
     assert results[0] == results[1]
 
 
-# --- constructor
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -147,9 +144,6 @@ def test_unknown_builtin_is_named() -> None:
         Interpreter(model_content=chain([Op.DELEGATE]))
 
 
-# --- details
-
-
 def same(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
@@ -201,8 +195,6 @@ def test_names_of_the_wrapper(litert: Any) -> None:
     names = {name for name in dir(wrapper) if name[0] != "_"}
     assert names - set(dir(Interpreter(model_content=CHAIN)._interpreter)) == set()
 
-
-# --- values
 
 X = np.array([[1, -2, 3, -4]], np.float32)
 
@@ -309,9 +301,6 @@ def test_get_tensor_copies() -> None:
     assert np.array_equal(interpreter.get_tensor(0), X)
 
 
-# --- views
-
-
 def test_view_reads_and_writes_the_tensor() -> None:
     interpreter = ready()
     view = interpreter.tensor(0)
@@ -374,9 +363,6 @@ def test_memory_goes_with_a_resize(monkeypatch: pytest.MonkeyPatch) -> None:
     interpreter.resize_tensor_input(0, [2, 4])
     interpreter.allocate_tensors()
     assert arena() is None
-
-
-# --- signatures
 
 
 def test_signature_runner() -> None:

@@ -112,8 +112,6 @@ class LoopRun:
             self._clean(ready.frame, ready.iteration)
         return [self._results.get(number, DEAD) for number in self._plan.results]
 
-    # --- one step
-
     def _outputs(self, ready: _Ready) -> Sequence[Flow]:
         step, waiting = self._plan.steps[ready.step], ready.waiting
         if waiting.is_dead:
@@ -216,8 +214,6 @@ class LoopRun:
     def _start(self, i: int, waiting: _Waiting, frame: _Frame, iteration: _Iteration) -> None:
         iteration.running += 1
         self._ready.append(_Ready(i, waiting, frame, iteration))
-
-    # --- frames and iterations
 
     def _enter(self, ready: _Ready, flow: Flow) -> None:
         """A value comes into the frame of its loop, which the first of its Enter nodes opens."""

@@ -90,8 +90,6 @@ class ChannelSets:
     def _tie(self, a: Site, b: Site) -> None:
         self._pairs.append((self._numbers(a), self._numbers(b)))
 
-    # --- rules
-
     def _filter(self, step: Step) -> None:
         graph = self._graph
         x, w, y = (

@@ -92,8 +92,6 @@ class _SubgraphRewrite:
                 self._keep(step)
         self._subgraph.outputs = [self._leaving(t) for t in self._subgraph.outputs or ()]
 
-    # --- the subgraph's ends
-
     def _enter(self, t: int) -> None:
         if not self._sets.is_integer(self._site(t)):
             return
@@ -121,8 +119,6 @@ class _SubgraphRewrite:
     def _leaves(self, t: int) -> bool:
         """Whether the tensor is an output of the model, whose type callers choose."""
         return self._is_entry and t in (self._subgraph.outputs or ())
-
-    # --- operators
 
     def _keep(self, step: Step) -> None:
         """An operator of floats, or one that runs subgraphs, which may take and give integers."""
@@ -246,8 +242,6 @@ class _SubgraphRewrite:
         for result in given.values():
             for name, operand, into in result.after:
                 self._insert(name, operand, into)
-
-    # --- tensors
 
     def _site(self, t: int) -> Site:
         return Site(self._number, t)

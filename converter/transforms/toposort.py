@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Mapping
 
-from ..ir.node import TERMINATORS, Block, Node, Value
-from .bodies import Body, operands_inside
+from ..ir.node import TERMINATORS, Block, Node
+from .bodies import Body
 
 
 def toposort(body: Body) -> None:
@@ -35,13 +36,10 @@ def topological_order(block: Block) -> list[Node]:
     """The nodes in the order of toposort; a terminator is last."""
     nodes = [node for node in block if node.op not in TERMINATORS]
     places = {node: i for i, node in enumerate(nodes)}
-    users: dict[Node, list[Node]] = {}
-    waiting: dict[Node, int] = {}
+    waiting = dict.fromkeys(nodes, 0)
     for node in nodes:
-        sources = {source for value in operands_inside(node) if (source := _source(value, node, places))}
-        waiting[node] = len(sources)
-        for source in sources:
-            users.setdefault(source, []).append(node)
+        for user in _users(node, places):
+            waiting[user] += 1
     rounds = dict.fromkeys(nodes, 0)
     ready = deque(node for node in nodes if not waiting[node])
     unbroken = iter(nodes)
@@ -56,7 +54,7 @@ def topological_order(block: Block) -> list[Node]:
         node = ready.popleft()
         done.add(node)
         latest = max(latest, rounds[node])
-        for user in users.get(node, ()):
+        for user in _users(node, places):
             if user in done or not waiting[user]:
                 continue
             rounds[user] = max(rounds[user], rounds[node] + (places[node] > places[user]))
@@ -68,11 +66,18 @@ def topological_order(block: Block) -> list[Node]:
     return nodes if end is None else [*nodes, end]
 
 
-def _source(value: Value, user: Node, places: dict[Node, int]) -> Node | None:
-    """The node of the block that must come first, None when there is none."""
-    owner = value.owner
-    if not isinstance(owner, Node) or owner is user or owner not in places:
-        return None
-    if user.op in ("Merge", "RefMerge") and owner.op in ("NextIteration", "RefNextIteration"):
-        return None
-    return owner
+def _users(node: Node, places: Mapping[Node, int]) -> set[Node]:
+    """The other nodes of the block that must come behind it: those that use it, or whose regions do."""
+    found = {_within(user, node.block) for user in node.neighbours_behind()} - {node}
+    closes_loops = node.op in ("NextIteration", "RefNextIteration")
+    return {
+        user for user in found if user in places and not (closes_loops and user.op in ("Merge", "RefMerge"))
+    }
+
+
+def _within(node: Node, block: Block | None) -> Node:
+    """The node of the block that it is, or in whose regions it stands."""
+    while node.block is not block:
+        assert node.block is not None and isinstance(node.block.owner, Node)
+        node = node.block.owner
+    return node

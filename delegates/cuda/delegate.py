@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ...lite.registration import Registration
     from ...lite.tensor import Tensor
     from .device import Device
+    from .tuning import Choices
 
 _LOG = logging.getLogger("numlite")
 _ADDRESS_ALIGNMENT = 16  # that kernels are compiled for
@@ -105,8 +106,6 @@ class CudaDelegate(SimpleDelegate):
             self._is_lost = True
             _LOG.warning("running on the CPU: %s", error)
 
-    # --- what it takes
-
     def is_node_supported(self, context: DelegateContext, node: Node, registration: Registration) -> bool:
         return self._fault(context, node) is None
 
@@ -141,19 +140,35 @@ class CudaDelegate(SimpleDelegate):
         return self._too_small.get((subgraph, node)) or super().why_left_out(subgraph, node)
 
     def lowering(
-        self, graph: PartitionGraph, inputs: Sequence[int], outputs: Sequence[int], arch: int = 0
+        self,
+        graph: PartitionGraph,
+        inputs: Sequence[int],
+        outputs: Sequence[int],
+        arch: int = 0,
+        batch: tuple[int, int] = (0, 0),
+        choices: Choices | None = None,
     ) -> Lowering:
-        """An empty lowering for this delegate's precision, and for its device where arch is 0."""
+        """An empty lowering for this delegate's precision, and for its device where arch is 0.
+
+        Kernels are chosen for batch[1] where the batch is batch[0]; choices are those of tuning.
+        """
         options = self.cuda_options
         if not arch:
             arch = self.device.arch if self.device is not None else options.arch
         simulated = self.device is not None and self.device.name.startswith("simulated")
-        return Lowering(graph, inputs, outputs, options.precision, arch=arch, simulated=simulated)
+        return Lowering(
+            graph,
+            inputs,
+            outputs,
+            options.precision,
+            arch=arch,
+            simulated=simulated,
+            batch=batch,
+            choices=choices or {},
+        )
 
     def create_kernel(self) -> CudaKernel:
         return CudaKernel(self)
-
-    # --- tensors on the device
 
     def hold(self, held: HeldTensor) -> int:
         """A new handle."""
@@ -220,8 +235,6 @@ class CudaDelegate(SimpleDelegate):
         if held.shape != tensor.shape:
             raise StateError(f"{tensor!r} has been resized since it was set, from {held.shape}; set it again")
         return held.address
-
-    # --- compiled models
 
     def serialize_partition(
         self, context: DelegateContext, params: DelegateParams, user_data: object

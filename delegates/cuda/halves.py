@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...kernels.widened import size_outputs, widened
+from ...kernels.typed_operator import size_outputs, widened
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
 

@@ -134,8 +134,6 @@ class Lowering(Operands):
         else:
             self.owners[y.index] = self.owner(x.index)
 
-    # --- the boundary
-
     def enter(self) -> None:
         """Convert the inputs that are held in another type inside."""
         self._convert_boundary(self.inputs, inwards=True)

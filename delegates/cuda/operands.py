@@ -47,8 +47,6 @@ class Operands:
     scratch_bytes: list[int] = field(default_factory=list)
     owners: dict[int, int] = field(default_factory=dict)
 
-    # --- types
-
     @property
     def float_type(self) -> str:
         """What float32 tensors are held in inside the partition."""
@@ -82,8 +80,6 @@ class Operands:
     def dot_precision(self, element: str) -> str:
         """How tensor cores multiply such floats; 16 bits lose nothing in tf32."""
         return self.precision if element == "fp32" and not self.is_half else "tf32"
-
-    # --- places
 
     def pointer(self, tensor: Tensor) -> Pointer:
         """Where a tensor lies, a constant one among the weights; a widened one is where the stored one is."""

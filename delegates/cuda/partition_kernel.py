@@ -65,8 +65,6 @@ class CudaKernel(SimpleDelegateKernel):
         self._in_turn: list[tuple[Node, Sequence[KernelCall] | None]] = []
         self._held: dict[int, HeldTensor] = {}
 
-    # --- what it runs
-
     def init(self, context: DelegateContext, params: DelegateParams) -> None:
         nodes = [context.node_and_registration(n)[0] for n in params.nodes_to_replace]
         inputs = tuple(t for t in params.input_tensors if not context.tensor(t).is_constant)
@@ -93,8 +91,6 @@ class CudaKernel(SimpleDelegateKernel):
     def _inner(self, t: int) -> int:
         return self._names.get(t, t)
 
-    # --- shapes
-
     def lowered(
         self,
         context: Context,
@@ -112,10 +108,9 @@ class CudaKernel(SimpleDelegateKernel):
         plain = self._delegate.lowering(graph, inputs, outputs, arch)
         for node in self._nodes:
             lower(plain, Step(node))  # for the shapes
-        fused = self._delegate.lowering(graph, inputs, outputs, arch)
         batch = batch_of(shapes)
-        fused.batch = batch, tuned_batch(batch, self._delegate.cuda_options.batches)
-        fused.choices = choices or {}
+        batches = batch, tuned_batch(batch, self._delegate.cuda_options.batches)
+        fused = self._delegate.lowering(graph, inputs, outputs, arch, batches, choices)
         fused.enter()
         for step in fuse(graph, outputs):
             lower(fused, step)
@@ -176,8 +171,6 @@ class CudaKernel(SimpleDelegateKernel):
             self._settle(device)
             _, oldest = self._plans.popitem(last=False)
             oldest.free()
-
-    # --- running
 
     def invoke(self, context: Context, node: Node) -> None:
         if self._cpu is not None:
@@ -271,8 +264,6 @@ class CudaKernel(SimpleDelegateKernel):
             node = launch.node if self._replaced and launch.node >= 0 else -1 - number
             context.operator_profiler.add(launch.label, node, round(device.time_us(work) * 1e3))
         ready.copy_out(arena)
-
-    # --- when the device fails
 
     def stay_on_cpu(self, reason: object) -> None:
         """From now on the CPU runs the partition; the log says why, once."""

@@ -54,9 +54,6 @@ _FLOAT_NS, _BYTES_NS, _PLAIN_NS = 1 / 50, 1 / 200, 0.1  # for a multiplication
 Calls = Callable[[FilterNode, BatchMatmulGeometry], list[KernelCall]]
 
 
-# --- float32
-
-
 def float_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
     if not n.w.is_constant and g.rows <= _MOST_UNPACKED:
         return _float_row_calls(n, g)
@@ -107,9 +104,6 @@ def _packing(
         args[name] = value
     chunks = n.chunks(g.w_matrices * g.columns * g.depth / _PACKED_PER_NS)
     return [KernelCall(family, kernel, args, {"w": n.w, "packed": packed}, chunks)]
-
-
-# --- 8 bits
 
 
 def byte_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall]:
@@ -247,8 +241,7 @@ def _row_count(g: BatchMatmulGeometry) -> int:
     return g.rows if g.batches == 1 else g.rows * g.x_matrices
 
 
-# --- The reference's arithmetic
-
+# By the types of x and of y, or for int16 of w.
 _KERNELS = {
     (TensorType.INT8, TensorType.INT8): ("batch_matmul_plain_q8", "batch_matmul_i8"),
     (TensorType.INT8, TensorType.INT32): ("batch_matmul_plain_q8", "batch_matmul_i8_i32"),
@@ -291,8 +284,6 @@ def plain_hybrid_calls(n: FilterNode, g: BatchMatmulGeometry) -> list[KernelCall
     name, keep = "batch_matmul_plain_hybrid", (g.x_index, g.w_index, scales, index)
     return [*found.calls, rows.call, KernelCall(name, name, args, tensors, chunks, keep=keep)]
 
-
-# --- The operator
 
 _F32, _I8, _I16, _I32 = TensorType.FLOAT32, TensorType.INT8, TensorType.INT16, TensorType.INT32
 # By the types of both sides and the result.

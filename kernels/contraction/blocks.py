@@ -24,8 +24,7 @@ PANEL_COLUMNS, NARROW_COLUMNS = 32, 16
 # Work is cut into chunks and blocks at multiples of this many rows, which whole tiles fill.
 TILE_ROWS = 28
 
-# --- Matrix products: y [rows, columns] = x [rows, depth] times packed w
-
+# Matrix products: y [rows, columns] = x [rows, depth] times packed w.
 # Panels of float32 have a header of one row, the biases. Rows of x begin x_stride elements apart.
 _PRODUCT = "x w y rows columns depth x_stride block_rows split_columns"
 GEMM_F32 = _block(_PRODUCT, "low high")
@@ -76,8 +75,7 @@ INT4_PANELS = _block(
     "x w bias y quantization rows columns blocks steps column_bytes x_stride block_rows", "low high"
 )
 
-# --- Pairs of matrices: y[b] = x[x_index[b]] times w[w_index[b]]; the indices are int64 [batches]
-
+# Pairs of matrices: y[b] = x[x_index[b]] times w[w_index[b]]; the indices are int64 [batches].
 _PAIRS = "x w y x_index w_index batches"
 # w are panels, w_bytes bytes for each matrix.
 BATCH_MATMUL_F32 = _block(_PAIRS + " rows columns depth w_bytes block_rows")
@@ -103,8 +101,6 @@ BATCH_MATMUL_PLAIN_HYBRID = _block(
     _PAIRS + " rows columns depth x_stride quantization quantization_index scales"
 )
 
-# --- Packing in each invoke, for weights that are not constant
-
 # Panels of w [groups, columns, depth] with biases [groups, columns] (0 for none) ...
 PACK_PANELS_F32 = _block("w bias packed groups columns depth")
 # ... and of w [matrices, depth, columns], with zeros in the biases' place.
@@ -116,7 +112,7 @@ PACK_MATRICES_Q8 = _block(
     "w packed rounding_rows header_rows matrices columns depth by_columns x_offset w_zero_point"
 )
 
-# --- Convolutions through a table of offsets: for each group, y pixel m = the sum over taps of
+# Convolutions through a table of offsets: for each group, y pixel m = the sum over taps of
 # x[table[m, tap]] @ w[tap]. The table, int32 [pixels, taps], gives elements into one image, or -1
 # for padding.
 
@@ -135,7 +131,7 @@ WINOGRAD_F32 = _block(
     "low high",
 )
 
-# --- Plain loops, which serve every case, if slowly: they read weights and bias (0 for none) as the
+# Plain loops, which serve every case, if slowly: they read weights and bias (0 for none) as the
 # model has them
 
 _GEOMETRY = " ".join(ConvGeometry._fields)
@@ -155,8 +151,6 @@ PLAIN_Q16 = _block(
     "w_zero_point lowest highest reads_x " + _GEOMETRY
 )
 TILE_PIXELS = 4  # whose windows are copied side by side
-
-# --- int16 by int8, packed
 
 # Panels like those of 8 bits, but with a header of two rows of float64, what sums are multiplied with and
 # what is added (see packed_q16), and then a row of pairs of int8 for each two elements of the depth.
@@ -192,8 +186,6 @@ CONV_3D = np.dtype(
     ],
     align=True,
 )
-
-# --- Depthwise
 
 # Weights are packed by blocks of BLOCK_CHANNELS channels, the same on every processor: a row of biases,
 # then one row per tap. Channels past the last are zeros.

@@ -40,9 +40,6 @@ def checked(context: Context, node: Node) -> FilterNode:
     return sized(n, conv_geometry(node.options, n.x.shape, n.w.shape))
 
 
-# --- float32
-
-
 def float_calls(n: FilterNode) -> list[KernelCall]:
     g = n.geometry
     if g.is_matrix_product:
@@ -80,9 +77,6 @@ def _row_calls(n: FilterNode, g: ConvGeometry) -> list[KernelCall]:
         x, padding = spread_rows(n, SpreadRows(1, g.pad_left, g.in_width, right, g.in_depth))
         calls.append(padding)
     return [*calls, *packed_f32.product_calls(n, g.out_width, x, g.stride_w * g.in_depth)]
-
-
-# --- 8 bits
 
 
 def byte_calls(n: FilterNode) -> list[KernelCall]:
@@ -155,9 +149,6 @@ def _padded(n: FilterNode, f: QuantizedSums) -> tuple[Tensor, ConvGeometry, Kern
     chunks = n.chunks(nbytes / _PADDED_BYTES_PER_NS)
     call = KernelCall("pad_image_q8", "pad_image_q8", args, {"x": n.x, "padded": scratch}, chunks)
     return scratch, g._replace(in_height=height, in_width=width, pad_top=0, pad_left=0), call
-
-
-# --- float32 by int8
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:

@@ -113,9 +113,6 @@ def _indirect_call(n: FilterNode, windows: Windows) -> KernelCall:
     return indirect_call(n, n.y, packed, table, prod(x[1:]), 1, columns, depth * prod(windows.strides))
 
 
-# --- Transposed
-
-
 def _transposed(context: Context, node: Node) -> FilterNode:
     n = resolve(context, node, (2, 1, 3))._replace(may_use_xnnpack=False)
     shape = context.input(node, 0)

@@ -52,9 +52,6 @@ def depthwise_calls(n: FilterNode) -> list[KernelCall]:
     return plain.int16_calls(n) if packed is None else [_depthwise_call(n, f, packed)]
 
 
-# --- Packing
-
-
 def _scaling(f: QuantizedSums, sizes: np.ndarray) -> np.ndarray | None:
     """What channels' sums s become outputs by, float64 [2, channels]; None where float64 cannot hold them.
 
@@ -159,9 +156,6 @@ def _pack_depthwise(n: FilterNode, f: QuantizedSums) -> PackedPairs | None:
         body = memory[header_bytes:].view(np.int16).reshape(pairs, DEPTHWISE_COLUMNS, 2)
         body[:, :some] = taps[of].transpose(1, 0, 2)
     return PackedPairs(packed, 1, pairs)
-
-
-# --- Calls
 
 
 def _block(n: FilterNode, f: QuantizedSums, packed: PackedPairs, dtype: np.dtype) -> np.ndarray:

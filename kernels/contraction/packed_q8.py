@@ -56,9 +56,6 @@ class PackedFilter(NamedTuple):
     sum_factor: int
 
 
-# --- Packing
-
-
 def pack_filter(f: QuantizedSums, weights: np.ndarray) -> PackedFilter | None:
     """Pack weights [groups, columns, taps, depth] (raw), or None where no fast kernel fits.
 
@@ -218,9 +215,6 @@ def hybrid_output(low: float, high: float, lowest_weight: int = -128) -> np.ndar
     for start, value in ((LOW_FLOAT, low), (HIGH_FLOAT, high)):
         output[start : start + 64].view(np.float32)[:] = value
     return output
-
-
-# --- Calls
 
 
 class QuantizedRows(NamedTuple):

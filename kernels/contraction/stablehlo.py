@@ -32,9 +32,6 @@ def _operands(context: Context, node: Node, operator: str) -> tuple[Tensor, Tens
     return x, w, y
 
 
-# --- DOT_GENERAL
-
-
 class _Contraction(NamedTuple):
     """Axes of both operands: those of batches, those that are summed, and the others."""
 
@@ -101,9 +98,6 @@ def _invoke_dot(context: Context, node: Node) -> None:
     a = _matrices(x.array().astype(y.dtype), (axes.x_batch, x_left, axes.x_summed))
     b = _matrices(w.array().astype(y.dtype), (axes.w_batch, axes.w_summed, w_left))
     y.array()[...] = (a @ b).reshape(y.shape)
-
-
-# --- CONVOLUTION
 
 
 class _Convolution(NamedTuple):

@@ -87,9 +87,6 @@ def _phase_output(n: FilterNode, phase: Phase) -> tuple[Tensor, list[KernelCall]
     return scratch, list(strided_copy_calls(n.context, copy, scratch, n.y))
 
 
-# --- float32
-
-
 def float_calls(n: FilterNode) -> list[KernelCall]:
     g = n.geometry
     image = g.in_height * g.in_width * g.in_depth
@@ -136,9 +133,6 @@ def _phase_weights_now(n: FilterNode, phase: Phase) -> tuple[list[KernelCall], T
     return list(strided_copy_calls(n.context, copy, n.w, scratch)), scratch
 
 
-# --- Integers
-
-
 def byte_calls(n: FilterNode) -> list[KernelCall]:
     """int8 and uint8, with constant weights."""
     f, g = quantized_sums(n), n.geometry
@@ -168,9 +162,6 @@ def _phase_calls(
 def _windows(n: FilterNode, phase: Phase) -> packed_q8.Windows:
     g = n.geometry
     return packed_q8.Windows(phase.table, g.in_height * g.in_width * g.in_depth, g.in_depth, g.in_depth)
-
-
-# --- float32 by int8
 
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:

@@ -46,7 +46,6 @@ def check_shown(text: str, *, injected: bool = False) -> None:
         assert "INJECTED" in text
 
 
-# --- models
 def runnable_model() -> bytes:
     """y = sin(x) + 1, by names that are not."""
     graph = ModelBuilder()
@@ -182,7 +181,6 @@ def test_warnings() -> None:
     check_shown(str(caught[0].message), injected=True)
 
 
-# --- graphs
 NODE = EVIL.replace(":", "")  # what is behind a colon is no part of a node's name
 
 

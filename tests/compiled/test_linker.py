@@ -157,7 +157,6 @@ def test_every_export_is_found_among_many(tmp_path) -> None:
     assert [int64_function(library, f"f_{n}")() for n in range(count)] == list(range(count))
 
 
-# --- any machine's, on any host
 @pytest.mark.parametrize("arch", MACHINES)
 def test_segments_fit_pages_of_every_size(arch: str) -> None:
     """Offsets and addresses agree modulo the page, and no page is in two segments."""

@@ -62,7 +62,6 @@ def from_pack(family: str = "reshape") -> bool:
     return isinstance(Library._families[family], type(packs.find_pack(target().name).pack.code))  # type: ignore[union-attr]
 
 
-# --- without Numba
 RUN = """
 import sys
 for name in ("numba", "llvmlite", "click", "rich", "google.protobuf"):
@@ -123,7 +122,6 @@ def test_a_processor_below_all_packs_is_told_what_it_lacks(
         packed.check_compiler("fill")
 
 
-# --- what is used
 def test_the_named_pack_comes_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMLITE_PACK", str(folder / f"{LOWEST.name}.pack"))
     assert target() is LOWEST and from_pack()
@@ -206,7 +204,6 @@ def test_a_pack_of_another_target_than_the_named_one_is_refused(
         target()
 
 
-# --- what is built
 def test_two_builds_give_the_same_bytes(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

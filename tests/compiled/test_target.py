@@ -108,7 +108,6 @@ def test_other_machines_are_refused(machine: Any, arch: str) -> None:
         target()
 
 
-# --- what a machine tells
 class System:
     """The C library of another system: getauxval of Linux, sysctlbyname of macOS."""
 
@@ -170,7 +169,6 @@ def test_the_host_is_as_llvm_sees_it() -> None:
     assert host.llvm_words() & compared == host.host_words() & compared
 
 
-# --- what is emitted
 ASSEMBLY = """
 from numlite.kernels.compiled.driver.compile import kernel_module, target_machine
 from numlite.kernels.compiled.families import FAMILIES

@@ -93,9 +93,6 @@ def test_a_case_of_many_branches() -> None:
     assert convert_graph(graph)
 
 
-# --- constants of one value
-
-
 def with_constant(op: str, shape: tuple[int, ...], type: int = DT_INT64) -> GraphDef:
     """A node of the op, of x and a constant that repeats one value."""
     builder = GraphBuilder()
@@ -151,9 +148,6 @@ def test_a_fetch_larger_than_memory_is_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(kernel, "available_bytes", lambda: 1 << 30)
     with pytest.raises(ResourceExhaustedError, match="does not fit in memory"):
         run_graph(with_constant("Reshape", (1 << 31,)), {}, ["c"])
-
-
-# --- edges that name no tensor
 
 
 @pytest.mark.parametrize(

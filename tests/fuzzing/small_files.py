@@ -30,9 +30,6 @@ from tests.small_models import chain
 REFUSED = "refused"
 
 
-# --- arrays
-
-
 def array_seeds(given: Sequence[Path]) -> list[Seed]:
     """.npy and .npz files: those that are named, else some of all types."""
     if given:
@@ -98,9 +95,6 @@ def read_arrays(mutant: Mutant) -> str:
         except click.ClickException as error:
             return REFUSED if str(error) else "refused without a word"
     return "read"
-
-
-# --- texts and metadata
 
 
 def json_seeds(given: Sequence[Path]) -> list[Seed]:

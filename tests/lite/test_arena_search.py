@@ -94,9 +94,6 @@ def test_hard_problems_fit(name: str) -> None:
     assert find_faults(numbered(allocations), offsets, ARENA) == []
 
 
-# --- plans in models
-
-
 def model() -> bytes:
     """A diamond of float32 operators, with tensors of many sizes."""
     builder = ModelBuilder()

@@ -15,12 +15,13 @@ import pytest
 from numlite import Interpreter, OpResolver, OpResolverType
 from numlite.cli.main import cli, run_command
 from numlite.kernels.compiled.driver.library import Library
-from numlite.lite import model, model_mark, prepared_model
+from numlite.lite import model, prepared_model, prepared_models
 from numlite.lite import prepared_models as module
 from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
 from numlite.lite.prepared_contents import MappedRanges, _relocated, contents
 from numlite.lite.prepared_model import HEADER, NotKept
+from numlite.lite.private_file import DIGEST_BYTES
 from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder
@@ -56,7 +57,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "cache"
     place.mkdir(0o700)
     monkeypatch.delenv("NUMLITE_PREPARED")
-    monkeypatch.setattr(model_mark, "JUST_NOW_NS", 0)
+    monkeypatch.setattr(prepared_models, "JUST_NOW_NS", 0)
     monkeypatch.setattr(Library, "place", staticmethod(lambda: CodePlace(str(place), "state")))
     return place
 
@@ -420,7 +421,7 @@ def test_packed_weights_may_look_like_addresses(monkeypatch: pytest.MonkeyPatch)
     model.op(Op.FULLY_CONNECTED, [x, model.constant(weights, scale=0.01), -1], [y], version=4)
     interpreter = Interpreter(model_content=model.build([x], [y]))
     interpreter.allocate_tensors()
-    assert contents(interpreter.core.subgraph(), bytes(model_mark.DIGEST_BYTES))
+    assert contents(interpreter.core.subgraph(), bytes(DIGEST_BYTES))
 
 
 def test_packed_weights_do_not_stay_in_memory_twice(tmp_path: Path) -> None:
@@ -443,9 +444,6 @@ print(next(int(line.split()[1]) for line in lines if line.startswith("Rss:")))
     done = subprocess.run([sys.executable, "-c", program, file], capture_output=True, text=True, check=True)
     # Pages at the edges stay, with those that the system maps together with them.
     assert 1024 * int(done.stdout) < file.stat().st_size / 2
-
-
-# --- files that are shipped
 
 
 def prepare(*arguments: object) -> int:

@@ -93,9 +93,6 @@ def _check_equal(got: np.ndarray, expected: np.ndarray) -> None:
         np.testing.assert_array_equal(got, expected)
 
 
-# --- checks
-
-
 def case_equals_the_cpu(stem: str, id: str, numerics: str) -> str:
     """Why the case was left to the CPU, "" where the GPU ran it."""
     case = case_of(stem, id)
@@ -223,9 +220,6 @@ class _Shown:
         }
 
 
-# --- what went wrong
-
-
 @contextmanager
 def launch_by_launch() -> Iterator[None]:
     """Meanwhile no graphs: every launch is waited for, and one that breaks the GPU is named."""
@@ -263,9 +257,6 @@ def launches_of(check: str, *args: object) -> None:
     """The check without graphs, which fails at the launch that breaks the GPU."""
     with launch_by_launch():
         globals()[check](*args)
-
-
-# --- before
 
 
 def case_of(stem: str, id: str) -> Case:

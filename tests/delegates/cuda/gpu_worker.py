@@ -112,9 +112,6 @@ def _bytes(pipe: IO[bytes], nbytes: int, deadline: float) -> bytes:
     return content
 
 
-# --- in the process
-
-
 def main() -> None:
     with os.fdopen(os.dup(1), "wb") as answers, _perhaps_stand_in():
         os.dup2(2, 1)  # what is printed goes to the log

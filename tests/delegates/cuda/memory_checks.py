@@ -44,8 +44,6 @@ class MemoryChecks:
         self._loads: list[_Access] = []
         self._program = 0
 
-    # --- operands
-
     def learn(self, plan: Plan, bound: Bound) -> None:
         """Keep where the operands of a plan's launches lie."""
         for launch, values in bound:
@@ -63,8 +61,6 @@ class MemoryChecks:
         for (name, type_), value in zip(kernel.signature, values, strict=True):
             if (type_.startswith("*") or name in kernel.divisible) and int(value) % 16:
                 self.found.append(f"{kernel}: {name} is {value}, which 16 must divide")
-
-    # --- accesses
 
     def load(self, program: int, addresses: np.ndarray, nbytes: int) -> None:
         self._inside(addresses, nbytes, "reads")

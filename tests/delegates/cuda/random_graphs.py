@@ -49,8 +49,6 @@ class RandomGraph:
             self._grow()
         self.model = self._finished()
 
-    # --- tensors
-
     def _is_float(self) -> bool:
         return self.type == "float32"
 
@@ -110,8 +108,6 @@ class RandomGraph:
         self._read.update(indices)
         self.graph.op(code, indices, [output.index], options)  # type: ignore[arg-type]
         self.operators += 1
-
-    # --- operators
 
     def _grow(self) -> None:
         x = self.random.choice(self.values[-3:] if self.random.random() < 0.7 else self.values)
@@ -333,8 +329,6 @@ class RandomGraph:
             self._unary(x)
         else:
             self.op(Op.QUANTIZE, [x], self._value(x.shape))
-
-    # --- the end
 
     def _finished(self) -> bytes:
         """The model: most of what nobody reads is an output, and some of what is read."""

@@ -217,9 +217,6 @@ def test_set_tensor_after_set_input() -> None:
     np.testing.assert_array_equal(interpreter.get_tensor(output), run(interpreter_of(model), [values[1]])[0])
 
 
-# --- sizes
-
-
 @pytest.mark.parametrize("batches", ((0,), (2, 0, 2), (0, 3)))
 def test_empty_batches(batches: tuple[int, ...]) -> None:
     for model in (quantized_between_floats(), conv_model("float32", SHAPE, 8, 1), between("both")[0]):
@@ -280,9 +277,6 @@ def test_the_same_tensor_twice() -> None:
     model, value = graph.build([x], [y, y]), random_input("float32", SHAPE)
     for mine in run(interpreter_of(model, simulated()), [value]):
         np.testing.assert_array_equal(mine, value + value)
-
-
-# --- histories
 
 
 def test_values_survive_what_comes_between() -> None:

@@ -169,9 +169,6 @@ def test_profile_has_a_row_for_each_launch() -> None:
     assert rows.count("CONV_2D") == 4 and "DEPTHWISE_CONV_2D" in rows and "FULLY_CONNECTED" in rows
 
 
-# --- failures
-
-
 def test_without_a_device_it_says_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("numlite.delegates.cuda.delegate._open_device", _no_device)
     with pytest.raises(DeviceUnavailableError, match="needs an NVIDIA GPU"):
@@ -253,9 +250,6 @@ def test_what_is_left_out_says_why() -> None:
     delegate = simulated()
     interpreter_of(graph.build([x], [y]), delegate)
     assert "ATAN2 is not built for CUDA" in (delegate.why_left_out(0, 0) or "")
-
-
-# --- machine code
 
 
 def test_cubins_are_kept_and_damaged_ones_made_again(tmp_path: Path) -> None:
@@ -370,9 +364,6 @@ def test_damaged_programs_are_errors() -> None:
     for damaged in (b"", program[:10], program[:200], program[:-1], b"x" + program[1:]):
         with pytest.raises(ModelError, match="it must be a program of"):
             read_program(delegate, CudaKernel(delegate), subgraph, node, damaged)
-
-
-# --- inputs in device memory
 
 
 def test_inputs_in_device_memory_are_read_where_they_are() -> None:

@@ -58,9 +58,6 @@ def expected_of(x: np.ndarray) -> np.ndarray:
     return run(interpreter_of(small()), [x])[0]
 
 
-# --- results
-
-
 @computes
 @pytest.mark.parametrize("numerics", RESOLVERS)
 @pytest.mark.parametrize("type", TYPES)
@@ -120,9 +117,6 @@ def test_much_shared_memory_is_asked_for(driver: StandIn) -> None:
     finally:
         driver.computes = why_not_simulated() is None
     assert sum(driver.launches.values()) == 1
-
-
-# --- inputs in device memory
 
 
 class Elsewhere:
@@ -186,9 +180,6 @@ def test_dlpack_is_told_the_stream(driver: StandIn) -> None:
     assert isinstance(delegate.device, CudaDevice) and array.stream == delegate.device.stream
     with pytest.raises(UnsupportedError, match=r"CUDA device 0.*2:1"):
         delegate.set_input(interpreter, 0, Lent(1))
-
-
-# --- several at once
 
 
 @computes
@@ -261,9 +252,6 @@ def test_nothing_comes_before_somebody_waits(driver: StandIn) -> None:
     assert np.all(got == 8)
 
 
-# --- captures
-
-
 def test_a_capture_survives_what_others_do(driver: StandIn) -> None:
     """Devices that go meanwhile, collected or closed, and once a wait for the whole GPU."""
     device, other, circle = CudaDevice(), CudaDevice(), CudaDevice()
@@ -318,9 +306,6 @@ def test_a_capture_that_fails_leaves_the_stream(driver: StandIn) -> None:
     device.synchronize()
     device.capture(lambda: None).launch()
     device.synchronize()
-
-
-# --- failures
 
 
 @computes
@@ -400,9 +385,6 @@ def test_machine_code_of_another_architecture_is_refused(driver: StandIn) -> Non
     device.cubins.carry({variant_name(kernel, 90): compile_kernel(kernel, 80)})
     with pytest.raises(DeviceError, match="NO_BINARY_FOR_GPU"):
         device.load([kernel])
-
-
-# --- the end
 
 
 def _device_first(delegate: CudaDelegate, things: list[object]) -> None:

@@ -4,8 +4,6 @@
 
 namespace {
 
-// --- devices and contexts
-
 CUresult init(unsigned) {
     Lock lock;
     State &s = state();
@@ -107,8 +105,6 @@ CUresult context_synchronize() {
         if (stream->capture) return refuse_capture(stream);
     return drain_all(current.back());
 }
-
-// --- memory
 
 CUresult allocate(CUdeviceptr *address, size_t bytes) {
     ENTER_CONTEXT("cuMemAlloc");

@@ -130,8 +130,6 @@ inline double now_ms() {
     return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
-// --- memory
-
 inline Block *block_of(uintptr_t address, size_t bytes) {
     auto &blocks = state().blocks;
     auto after = blocks.upper_bound(address);
@@ -165,8 +163,6 @@ inline void drop_block(uintptr_t start) {
     free(block.memory);
     state().blocks.erase(found);
 }
-
-// --- streams
 
 inline CUresult drain(Stream *stream) {
     if (stream->is_running) return CUDA_SUCCESS;  // asked for by the work itself

@@ -4,8 +4,6 @@
 
 namespace {
 
-// --- code
-
 CUresult module_load(CUmodule *module, const void *image) {
     ENTER_CONTEXT("cuModuleLoadData");
     SAFE;
@@ -85,8 +83,6 @@ CUresult launch(CUfunction handle, unsigned x, unsigned y, unsigned z, unsigned 
                                    values.data(), values.size()));
     });
 }
-
-// --- streams and events
 
 CUresult stream_create(CUstream *stream, unsigned flags) {
     ENTER_CONTEXT("cuStreamCreate");
@@ -192,8 +188,6 @@ CUresult event_destroy(CUevent event) {
     delete (Event *)event;
     return CUDA_SUCCESS;
 }
-
-// --- capture and graphs
 
 CUresult begin_capture(CUstream handle, CUstreamCaptureMode mode) {
     ENTER_CONTEXT("cuStreamBeginCapture");
