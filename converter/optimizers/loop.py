@@ -8,6 +8,8 @@ from ..ir.node import Node, Value
 from ..transforms.bodies import token_of
 from ..transforms.folding.tensors import known_array
 from ..transforms.node_rewriter import data_type
+from .conditions import constant_if, idle_while, remove_idle_loop
+from .invariants import move_invariant
 from .needed import drop
 from .rewriter import OptimizingRewriter
 from .turn import Turn
@@ -26,8 +28,8 @@ _STACKS = ("StackV2", "Stack")
 
 
 def simplify_loops(turn: Turn) -> None:
-    """Take out what never runs, and pushes that nobody pops."""
-    turn.rewrite((remove_dead_branches, remove_unread_pushes), shapes=False)
+    """Take out what never runs, pushes that nobody pops, and what is the same in all rounds."""
+    turn.rewrite(LOOP, shapes=False)
 
 
 @rule("Switch", source=_SOURCE)
@@ -140,3 +142,13 @@ def _is_read(stack: Node) -> bool:
         elif user.op not in ("StackPushV2", "StackPush", "StackCloseV2", "StackClose"):
             return True
     return False
+
+
+LOOP = (
+    remove_idle_loop,
+    remove_dead_branches,
+    constant_if,
+    idle_while,
+    remove_unread_pushes,
+    move_invariant,
+)

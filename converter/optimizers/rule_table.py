@@ -14,7 +14,7 @@ from .constant_folding import FOLDING
 from .debug_stripper import strip_check, strip_effect, strip_v2
 from .dependency import DEPENDENCY
 from .implementation_selector import index_of_device, preferred_function
-from .loop import remove_dead_branches, remove_unread_pushes
+from .loop import LOOP
 from .memory.register import MEMORY
 from .pruning import drop_idle, skip_pass_on, split_identity_n
 from .register import OPTIMIZERS, Optimizer
@@ -30,7 +30,7 @@ _RULES: dict[str, Sequence[Rule[Any]]] = {
     "shape": (prod_of_shape, quotient_of_sizes),
     "arithmetic": (*STAGES, unary_ops_composition),
     "remap": (*PRIVATE, *PUBLIC),
-    "loop": (remove_dead_branches, remove_unread_pushes),
+    "loop": LOOP,
     "memory": MEMORY,
     "autoparallel": (add_gradients,),
     "scoped_allocator": (join,),
