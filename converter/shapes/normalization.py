@@ -25,6 +25,12 @@ def fused_batch_norm_gradient(c: ShapeContext) -> Results:
     return [c.alike(0, 1), channels, channels, None, None]
 
 
+def fused_batch_norm_gradient_with_activation(c: ShapeContext) -> Results:
+    """Those of the gradient, then that of a side input."""
+    first, *others = fused_batch_norm_gradient(c)
+    return [first, *others, *[first] * (len(c.given) - 5)]
+
+
 def softmax_loss(c: ShapeContext) -> Results:
     """A loss for each row of the logits, and the gradient."""
     x = c.at_least(0, 2)
@@ -72,6 +78,7 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(
         ("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3"), fused_batch_norm_gradient
     ),
+    "_FusedBatchNormGradEx": fused_batch_norm_gradient_with_activation,
     **dict.fromkeys(("SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"), softmax_loss),
     "LRNGrad": local_response_gradient,
     **dict.fromkeys(("BiasAdd", "BiasAddV1"), bias_add),

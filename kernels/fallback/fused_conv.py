@@ -11,7 +11,12 @@ import numpy as np
 from ...lite.errors import UnsupportedError
 from ...schema import graph_def
 from .activation import elu, leaky_relu, relu, relu6
-from .batch_norm import BatchNormAttributes, fused_batch_norm, fused_batch_norm_v3
+from .batch_norm import (
+    BatchNormAttributes,
+    fused_batch_norm,
+    fused_batch_norm_gradient,
+    fused_batch_norm_v3,
+)
 from .bias import bias_add
 from .conv import ConvAttributes, conv_2d, conv_3d
 from .depthwise_conv import depthwise_conv_2d
@@ -64,6 +69,8 @@ def _followed(
     for name in fused.fused_ops:
         if name == "BiasAdd" and rest:
             x = bias_add(x, rest.pop(0), data_format=data_format)
+        elif name == "Add" and rest:
+            x = _added(op, x, rest.pop(0))
         elif name == "FusedBatchNorm" and len(rest) >= 4:
             scale, offset, mean, variance = (rest.pop(0) for _ in range(4))
             norm = BatchNormAttributes(epsilon=fused.epsilon, data_format=data_format, is_training=False)
@@ -76,6 +83,13 @@ def _followed(
             message = f"fused op {name!r} with {len(args)} further inputs is not built"
             raise UnsupportedError(f"{op}: {message}; the graph before optimization runs")
     return x
+
+
+def _added(op: str, x: np.ndarray, other: np.ndarray) -> np.ndarray:
+    if other.shape != x.shape:
+        message = "what is added must be of the product's shape"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(other.shape)} and {list(x.shape)}")
+    return np.asarray(x + other).astype(x.dtype)
 
 
 def fused_conv_2d(
@@ -143,6 +157,35 @@ def fused_batch_norm_with_activation(
     return (relu(y) if activation_mode == "Relu" else y, *others)
 
 
+def fused_batch_norm_gradient_with_activation(
+    gradient: np.ndarray,
+    x: np.ndarray,
+    scale: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    reserved: np.ndarray,
+    offset: np.ndarray,
+    y: np.ndarray,
+    *,
+    attributes: BatchNormAttributes,
+    activation_mode: str,
+    num_side_inputs: int,
+) -> tuple[np.ndarray | list[np.ndarray], ...]:
+    """FusedBatchNormGradV3 of what a Relu that gave y lets through, which a side input's gradient is."""
+    op = "_FusedBatchNormGradEx"
+    del reserved, offset
+    if activation_mode not in ("Identity", "Relu") or num_side_inputs > 1:
+        message = f"activation {activation_mode!r} with {num_side_inputs} side inputs is not built"
+        raise UnsupportedError(f"{op}: {message}; the graph before optimization runs")
+    if gradient.shape != y.shape:
+        message = "y_backprop must be of y's shape"
+        raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(y.shape)}")
+    if activation_mode == "Relu":
+        gradient = np.where(y > 0, gradient, gradient.dtype.type(0))
+    found = fused_batch_norm_gradient(gradient, x, scale, mean, variance, attributes=attributes)
+    return (*found, [gradient] * num_side_inputs)
+
+
 def fused_matmul(
     a: np.ndarray,
     b: np.ndarray,
@@ -207,6 +250,12 @@ REGISTRATIONS = (
     kernel(
         "_FusedBatchNormEx",
         fused_batch_norm_with_activation,
+        T=FLOATS - {graph_def.DT_DOUBLE},
+        U=frozenset((graph_def.DT_FLOAT,)),
+    ),
+    kernel(
+        "_FusedBatchNormGradEx",
+        fused_batch_norm_gradient_with_activation,
         T=FLOATS - {graph_def.DT_DOUBLE},
         U=frozenset((graph_def.DT_FLOAT,)),
     ),

@@ -60,7 +60,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     ),
     "fused_conv": (
         *("_FusedConv2D", "_FusedConv3D", "_FusedDepthwiseConv2dNative", "_FusedBatchNormEx"),
-        *("_FusedMatMul", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
+        *("_FusedBatchNormGradEx", "_FusedMatMul", "FusedPadConv2D", "FusedResizeAndPadConv2D"),
     ),
     "gru_block": ("GRUBlockCell", "GRUBlockCellGrad"),
     "histogram": (

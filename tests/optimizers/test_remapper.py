@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numlite.schema.graph_def import AttrValue
 
-from .optimized import Net, check, ops, optimized
+from .optimized import Net, check, ops, optimized, values
 
 CPU, GPU = "/device:CPU:0", "/device:GPU:0"
 
@@ -179,3 +179,83 @@ def test_a_layer_norm_by_a_batch_norm() -> None:
 def test_what_is_no_layer_norm_stays(net: Net) -> None:
     after = optimized(net.graph_def, ["x0"], net.fetches, "remap", assume_valid_feeds=True)
     assert ops(after)["_MklLayerNorm"] == 0 and ops(after)["FusedBatchNormV3"] == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "relu", "trusted", "expected"),
+    [
+        ("conv", False, True, "_FusedConv2D Const Const"),
+        ("conv", True, True, "_FusedConv2D Const Const"),
+        ("product", False, True, "_FusedMatMul Const Const"),
+        ("product", True, True, "_FusedMatMul Relu Const Const"),
+        ("conv", True, False, "_FusedConv2D AddV2 Relu Const Const"),
+    ],
+)
+def test_another_tensor_is_added_where_shapes_are_known(
+    kind: str, relu: bool, trusted: bool, expected: str
+) -> None:
+    net = Net()
+    value = product(net) if kind == "product" else net.op("BiasAdd", conv(net), net.c([1, -3]))
+    other = net.x(2, 4) if kind == "product" else net.x(1, 4, 4, 2)
+    total = net.op("AddV2", other, value)
+    net.out(net.op("Relu", total) if relu else total)
+    check(placed(net, CPU), expected, "remap", assume_valid_feeds=trusted)
+
+
+def test_a_tensor_that_stretches_a_product_is_added_by_itself() -> None:
+    net = Net()
+    net.out(net.op("AddV2", product(net), net.x(1, 4)))
+    check(placed(net, CPU), "_FusedMatMul AddV2 Const Const", "remap", assume_valid_feeds=True)
+
+
+def training(half: bool, channels: int) -> Net:
+    """A normalization in training, Relu, and the gradients of both."""
+    net = Net()
+    x, dy = net.x(2, 3, 3, channels), net.x(2, 3, 3, channels)
+    element = AttrValue(type=19 if half else 1)
+    if half:
+        x, dy = (net.op("Cast", each, SrcT=AttrValue(type=1), DstT=element) for each in (x, dy))
+    scale, offset = net.c(np.linspace(0.5, 1.5, channels)), net.c(np.linspace(-2, 2, channels))
+    empty, kinds = net.c(np.zeros(0)), {"T": element, "U": AttrValue(type=1), "is_training": True}
+    normed = net.op("FusedBatchNormV3", x, scale, offset, empty, empty, **kinds)
+    y = net.op("Relu", normed, T=element)
+    passed = net.op("ReluGrad", dy, y, T=element)
+    reserved = [f"{normed}:{i}" for i in (3, 4, 5)]
+    made = net.op("FusedBatchNormGradV3", passed, x, scale, *reserved, **kinds)
+    results = [y, made, f"{made}:1", f"{made}:2"]
+    for name in results:
+        kind = element if name in (y, made) else AttrValue(type=1)
+        made_float = net.op("Cast", name, SrcT=kind, DstT=AttrValue(type=1))
+        net.out(made_float)
+    return net
+
+
+@pytest.mark.parametrize(
+    ("half", "channels", "fuses"), [(True, 4, True), (False, 4, False), (True, 6, False)]
+)
+def test_norms_of_halves_in_training_on_the_gpu(half: bool, channels: int, fuses: bool) -> None:
+    net = placed(training(half, channels), GPU)
+    after = optimized(net.graph_def, list(net.feeds), net.fetches, "remap", "pruning")
+    found = ops(after)
+    assert found["_FusedBatchNormEx"] == found["_FusedBatchNormGradEx"] == fuses
+    assert found["Relu"] == found["ReluGrad"] == found["FusedBatchNormGradV3"] == (not fuses)
+    for a, b in zip(values(net.graph_def, net), values(after, net), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2)
+
+
+def test_the_gradient_of_a_side_input_comes_from_the_same_node() -> None:
+    net = training(True, 4)
+    nodes = {node.op: node for node in net.graph_def.node}
+    norm, relu = nodes["FusedBatchNormV3"], nodes["Relu"]
+    side = net.op("Cast", net.x(2, 3, 3, 4), SrcT=AttrValue(type=1), DstT=AttrValue(type=19))
+    norm.op, norm.attr["num_side_inputs"].i, norm.attr["activation_mode"].s = "_FusedBatchNormEx", 1, b"Relu"
+    norm.input.append(side)
+    relu.op = "Identity"
+    passed = nodes["ReluGrad"].name
+    net.out(net.op("Cast", passed, SrcT=AttrValue(type=19), DstT=AttrValue(type=1)))
+    placed(net, GPU)
+    after = optimized(net.graph_def, list(net.feeds), net.fetches, "remap")
+    [made] = [node for node in after.node if node.op == "_FusedBatchNormGradEx"]
+    assert made.attr["num_side_inputs"].i == 1 and "ReluGrad" not in ops(after)
+    for a, b in zip(values(net.graph_def, net), values(after, net), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-2, atol=1e-2)

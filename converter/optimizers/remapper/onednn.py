@@ -7,10 +7,10 @@ import numpy as np
 from ...graph.rule import rule
 from ...ir.attributes import Attributes
 from ...ir.node import Node, Value
+from ...shapes.dimensions import same_shape
 from ...transforms.folding.tensors import known_array, known_integers
 from ...transforms.node_rewriter import data_type, rank_of
-from ...transforms.remapping.batch_norm import has_channels_by_four, with_relu
-from ...transforms.remapping.fused_node import device_of, element, known_attributes, only_use, source
+from ...transforms.remapping.fused_node import device_of, element, known_attributes, source
 from ..arithmetic.nodes import INTEGERS, become, inner, number, shape
 from ..rewriter import OptimizingRewriter
 
@@ -137,21 +137,26 @@ def fuse_bias_behind_squeeze(rewriter: OptimizingRewriter, node: Node) -> bool:
     return become(rewriter, node, "Squeeze", fused.results[:1], dict(squeeze.attributes))
 
 
-@rule("Relu", needs=_ONEDNN, source=_SOURCE)
-def fuse_norm_in_training(rewriter: OptimizingRewriter, node: Node) -> bool:
-    """On the CPU a normalization in training, and Relu.
+@rule(*_ADDS, needs=(*_ONEDNN, "shapes"), source=_SOURCE)
+def fuse_added_tensor(rewriter: OptimizingRewriter, node: Node) -> bool:
+    """A convolution or product of matrices with bias, and a tensor of its shape added.
 
-    Given:  n, .. = FusedBatchNormV3(x, ..); y = Relu(n)
-    Result: n, .. = _FusedBatchNormEx(x, ..) {activation_mode = "Relu"}; y = Identity(n)
+    Given:  c = _FusedConv2D(x, w, b) {fused_ops = ["BiasAdd"]}; y = AddV2(c, z)
+    Result: y = _FusedConv2D(x, w, b, z) {fused_ops = ["BiasAdd", "Add"]}
     """
-    norm = source(node.operands[0], ("FusedBatchNormV3",))
-    if norm is None or not only_use(norm.results[0]) or rewriter.is_named(norm):
-        return False
-    if norm.attributes.get("is_training") is False or norm.device != node.device:
-        return False
-    if not is_on_cpu(node, norm.operands[0]) or norm.attributes.get("data_format", b"NHWC") != b"NHWC":
-        return False
-    return has_channels_by_four(norm) and with_relu(rewriter, node, norm, None, None)
+    for value, other in (node.operands, node.operands[::-1]):
+        fused = inner(rewriter, node, value, "_FusedConv2D", "_FusedMatMul")
+        if fused is None or not is_on_cpu(node, value) or fused.device != node.device:
+            continue
+        whole = shape(value)
+        if fused.attributes.get("fused_ops") != (b"BiasAdd",) or not same_shape(whole, shape(other)):
+            continue
+        held: Attributes = {"fused_ops": (b"BiasAdd", b"Add"), "num_args": 2}
+        if fused.op == "_FusedConv2D":
+            held["TArgs"] = (data_type(value.type),) * 2
+        attributes = known_attributes(fused.op, fused.attributes, held)
+        return rewriter.put_in_place(node, fused.op, (*fused.operands, other), attributes, fused)
+    return False
 
 
 @rule(*_ADDS, needs=(*_ONEDNN, "shapes"), keeps_bits=False, source=_SOURCE)

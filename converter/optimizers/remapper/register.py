@@ -13,15 +13,16 @@ from .gelu import fuse_gelu, fuse_gelu_by_tanh
 from .layer_norm import fuse_layer_norm
 from .normalization import fuse_contraction_norm, fuse_norm_without_device, split_batch_norm
 from .onednn import (
+    fuse_added_tensor,
     fuse_added_vector,
     fuse_bias_behind_squeeze,
     fuse_hash_of_numbers,
     fuse_instance_norm,
     fuse_mish,
-    fuse_norm_in_training,
     fuse_scaled_product,
     fuse_swish,
 )
+from .training import fuse_norm_gradient, fuse_norm_in_training
 
 # Ops that start with "_" are TensorFlow's own: graphs of target "portable" have none.
 PRIVATE = (
@@ -32,9 +33,11 @@ PRIVATE = (
     fuse_batch_norm,
     fuse_norm_without_device,
     fuse_norm_in_training,
+    fuse_norm_gradient,
     fuse_layer_norm,
     fuse_bias_behind_squeeze,
     fuse_added_vector,
+    fuse_added_tensor,
     # Behind those that make the convolutions and products with bias that they look for.
     fuse_swish,
     fuse_mish,

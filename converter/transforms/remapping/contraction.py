@@ -61,7 +61,10 @@ def fuse_activation(rewriter: FusingRewriter, node: Node) -> bool:
     if fused is None or not only_use(fused.results[0]) or rewriter.is_named(fused):
         return False
     first = fused.attributes.get("fused_ops")
-    if first not in ((b"BiasAdd",), (b"FusedBatchNorm",)):
+    if first == (b"BiasAdd", b"Add"):
+        if node.op != "Relu" or fused.op != "_FusedConv2D":
+            return False
+    elif first not in ((b"BiasAdd",), (b"FusedBatchNorm",)):
         return False
     if node.op in _OF_MATMUL and fused.op != "_FusedMatMul":
         return False

@@ -56,6 +56,38 @@ def test_normalization_with_side_input_and_activation() -> None:
     np.testing.assert_allclose(found, np.maximum(wanted + side, 0), rtol=1e-6)
 
 
+@pytest.mark.parametrize("sides", [0, 1])
+def test_gradient_of_a_normalization_behind_that_of_relu(sides: int) -> None:
+    mean, variance, scale, offset = (RANDOM.uniform(0.5, 2, 2).astype(np.float32) for _ in range(4))
+    dy, y = (RANDOM.normal(size=X.shape).astype(np.float32) for _ in range(2))
+    options = {"T": "f32", "U": "f32", "is_training": "bool$true"}
+    reserved = [mean, variance, np.zeros((), np.float32)]
+    passed = np.where(y > 0, dy, 0).astype(np.float32)
+    wanted = run("FusedBatchNormGradV3", [passed, X, scale, *reserved], **options)
+    more = {"num_side_inputs": f"i64${sides}", "activation_mode": "string$Relu"}
+    found = run("_FusedBatchNormGradEx", [dy, X, scale, *reserved, offset, y], **options, **more)
+    assert len(found) == 5 + sides
+    for a, b in zip(found, [*wanted, passed], strict=False):
+        np.testing.assert_array_equal(a, b)
+    with pytest.raises(InvalidArgumentError, match="y_backprop must be of y's shape"):
+        run("_FusedBatchNormGradEx", [dy[:, :2], X, scale, *reserved, offset, y], **options, **more)
+    with pytest.raises(UnsupportedError, match="activation 'Elu' with"):
+        run(
+            "_FusedBatchNormGradEx",
+            [dy, X, scale, *reserved, offset, y],
+            **options,
+            **more | {"activation_mode": "string$Elu"},
+        )
+
+
+def test_product_with_bias_and_another_tensor() -> None:
+    a, b, bias, other = (RANDOM.normal(size=size).astype(np.float32) for size in ((3, 4), (4, 2), 2, (3, 2)))
+    found = fused("_FusedMatMul", [a, b, bias, other], [b"BiasAdd", b"Add"])
+    np.testing.assert_allclose(found, a @ b + bias + other, rtol=1e-6)
+    with pytest.raises(InvalidArgumentError, match="what is added must be of the product's shape"):
+        fused("_FusedMatMul", [a, b, bias, other[:1]], [b"BiasAdd", b"Add"])
+
+
 def test_product_with_bias_and_activation() -> None:
     a, b, bias = (RANDOM.normal(size=size).astype(np.float32) for size in ((3, 4), (4, 2), 2))
     wanted = np.tanh(a @ b + bias)
