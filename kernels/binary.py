@@ -14,13 +14,14 @@ from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
+from . import row_chain
 from .broadcast import binary_call, broadcast_operands, loops_of
 from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, REMEMBERED_BYTES, TYPES, form_of
 from .fused_activation import NONE, float_activation_range
 from .index_vector import quantization_pair
 from .lookup import TABLE_TYPES
 from .operator_facts import SUFFIXES
-from .operators import check_type, registration
+from .operators import OPERATORS, check_type, registration
 from .quantized_binary import Operands, quantized_arithmetic, quantized_quotient
 
 if TYPE_CHECKING:
@@ -126,7 +127,8 @@ def _arithmetic(name: str, function: ArrayFunction | None = None) -> Registratio
         limits = float_activation_range(name, _fused(node))
         in_numpy(name, _clamped(function, limits, context.numerics))(context, node)
 
-    return registration(name, prepare, invoke if function else None)
+    ends_chains = row_chain.fuse if OPERATORS[name].fuses else None
+    return registration(name, prepare, invoke if function else None, ends_chains)
 
 
 def _clamped(function: ArrayFunction, limits: tuple[float, float], numerics: Numerics) -> ArrayFunction:

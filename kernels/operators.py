@@ -34,7 +34,7 @@ OPERATORS: dict[str, Operator] = {
         gpu="elementwise", converts="f32 i16 i32",
         versions="1.13, 2.4 i8/u8, 2.5 i16 quantized, 2.6 i16 !quantized, 2.12 i32"),
     "ADD": Operator("binary", 6, built="f32 i32 i64 i8 u8 i16 f16", in_place=_EITHER, halves=_BFLOAT16,
-        commutes=True, results="#0", activates=True, gpu="binary", converts="f32 i16 i32 i64",
+        commutes=True, results="#0", activates=True, fuses="MUL", gpu="binary", converts="f32 i16 i32 i64",
         versions="1.5, 1.14 i8, 2.4 i16 ->i16 !.pot_scale_int16, 2.6 i64, 2.13 i16 !quantized, 2.23 f16"),
     "ADD_N": Operator("binary", 1, built="f32 i8 u8 i16 i32 i64", halves=_BOTH, results="#0", gpu="binary",
         converts="f32 i32", versions="1.14"),
@@ -187,7 +187,8 @@ OPERATORS: dict[str, Operator] = {
     "MIRROR_PAD": Operator("mirror_pad", 3, packed=True, gpu="mirror_pad", converts="f32 i32 i64 i8 u8",
         versions="1.13.1, 2.3 i8, 2.12 i16"),
     "MUL": Operator("binary", 8, built="f32 i32 i64 i8 u8 i16 f16 u32 c64", in_place=_EITHER,
-        halves=_BFLOAT16, commutes=True, activates=True, gpu="binary", converts="f32 i32 u32 i64 i16 c64",
+        halves=_BFLOAT16, commutes=True, activates=True, fuses="MUL", gpu="binary",
+        converts="f32 i32 u32 i64 i16 c64",
         versions="1.5, 1.14 i8, 1.15 rescales_up, 2.3 i16, 2.6 i64, 2.11 c64, 2.13 i16 !quantized or u32, "
         "2.23 f16"),
     "MULTINOMIAL": Operator("random", 1, built="f32", effects=Effects.READS, converts="f32", versions="2.8"),
@@ -321,7 +322,7 @@ OPERATORS: dict[str, Operator] = {
         versions="1.6, 1.14 i8, 2.1 bool, 2.2 rank>4, 2.5 str, 2.6 .ellipsis_mask or .new_axis_mask, "
         "2.14 u32, 2.14 .offset"),
     "SUB": Operator("binary", 5, built="f32 i32 i64 i8 u8 i16", in_place=_EITHER, halves=_BOTH, results="#0",
-        activates=True, gpu="binary", converts="f32 i32 i64",
+        activates=True, fuses="MUL", gpu="binary", converts="f32 i32 i64",
         versions="1.6, 1.14 i8, 2.3 stretches, 2.4 i64, 2.4 i16 ->i16 !.pot_scale_int16"),
     "SUM": Operator("reduce", 2, built="f32 i32 i64 i8 u8 i16 bool", halves=_BOTH, gpu="reduce",
         converts="f32 i32 i64", versions="1.10, 1.15 i8"),

@@ -47,6 +47,11 @@ class Uses:
         self._find()
         return t not in self._outputs and all(reader is node for reader in self._readers.get(t, ()))
 
+    def readers(self, t: int) -> Sequence[Node]:
+        """The nodes that read a tensor; none where who runs the graph looks at it, too."""
+        self._find()
+        return () if t in self._outputs else self._readers.get(t, ())
+
     def _find(self) -> None:
         if self._found:
             return

@@ -23,7 +23,13 @@ def no_value(subgraph: Subgraph, tensor: Tensor) -> ValueError:
     t = tensor.index
     if t in subgraph.inputs:
         return ValueError(f"{what}: it has no value yet, set_tensor() gives it one")
-    if any(t in subgraph.nodes[n].outputs for n in subgraph.execution_plan):
+    is_written = any(t in subgraph.nodes[n].outputs for n in subgraph.execution_plan)
+    if is_written and not any(t in node.outputs for node in subgraph.schedule):
+        return ValueError(
+            f"{what}: it has no value, since it lies between operators that run as one; "
+            "experimental_preserve_all_tensors=True has each run by itself"
+        )
+    if is_written:
         return ValueError(f"{what}: it has no value yet, invoke() gives it one")
     writer = next((node for node in subgraph.nodes if t in node.outputs), None)
     if writer is not None:

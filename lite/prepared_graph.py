@@ -126,14 +126,14 @@ class PreparedGraph(NodeContext):
             raise
         finally:
             self._preparing = False
-        if first_time and self.runtime.prepared_models is not None:
+        if first_time and self.runtime.prepared_models is not None and not self.is_watched:
             self.runtime.prepared_models.keep(self)
         self.reset_variables()
 
     def _restore_kept(self) -> bool:
         """Have the graph as another process has prepared it, if that was kept."""
         kept = self.runtime.prepared_models
-        if kept is None or self.was_allocated or self.owned or self.delegation is not None:
+        if kept is None or self.was_allocated or self.owned or self.delegation is not None or self.is_watched:
             return False
         self._generation = self.resources.generation
         self.stages.clear()
@@ -261,7 +261,7 @@ class PreparedGraph(NodeContext):
     def _scheduled(self) -> list[Node]:
         nodes = [self.nodes[n] for n in self.execution_plan]
         may_fuse = any(node.registration.fuse is not None for node in nodes)
-        if not may_fuse or self.runtime.settings.preserve_all_tensors:
+        if not may_fuse or self.runtime.settings.preserve_all_tensors or self.is_watched:
             return nodes
         from .fusion import fused  # few operators are
 

@@ -61,6 +61,7 @@ _WHOLE = (
     "reverse",
     "rfft2d",
     "rnn",
+    "row_chain",
     "rows_by_matrices_f32",
     "rows_by_matrices_q8",
     "scatter",

@@ -17,6 +17,8 @@ from numlite.lite.errors import InvokeError, ModelError, PrepareError, StateErro
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
+from ..row_chains import as_keras_has_it
+from ..row_chains import model as row_chain
 from ..small_models import Op, add_constant, chain, custom, two_signatures
 from .rows import Row
 
@@ -137,6 +139,12 @@ ROWS = {
         lambda _: allocated(string_copy()).get_tensor(1),
         ValueError,
         "output tensor 1 'copied' string 2: it has no value yet, invoke() gives it one",
+    ),
+    "get_tensor of what lies between operators that run as one": Row(
+        lambda _: allocated(row_chain(as_keras_has_it, (9, 16))).get_tensor(2),
+        ValueError,
+        "tensor 2 't2' float32 9x1: it has no value, since it lies between operators that run as one; "
+        "experimental_preserve_all_tensors=True has each run by itself",
     ),
     "get_tensor of an input that is not set": Row(
         lambda _: allocated(string_copy()).get_tensor(0),
