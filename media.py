@@ -46,7 +46,9 @@ def image_input(
             f"input {detail['name']!r} is {dtype}: the model's metadata must say what pixels are there; "
             "`numlite metadata --set-normalization` writes it"
         )
-    real = (pixels.astype(np.float32) - normalization.mean) / normalization.std
+    real = pixels.astype(np.float32)
+    np.subtract(real, normalization.mean, out=real)
+    np.divide(real, normalization.std, out=real)
     return _as_input(real, detail)[None]
 
 
@@ -54,7 +56,7 @@ def _as_input(real: np.ndarray, detail: Mapping[str, Any]) -> np.ndarray:
     """Real numbers in the input's type, quantized as it is."""
     dtype = np.dtype(detail["dtype"])
     if dtype.kind == "f":
-        return real.astype(dtype)
+        return real.astype(dtype, copy=False)
     scale, zero_point = detail["quantization"]
     if dtype.kind not in "iu" or not scale:
         raise UnsupportedError(f"input {detail['name']!r}: {dtype} without a scale takes no such file")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from multiprocessing import get_context
 from typing import Any
 
@@ -39,13 +39,16 @@ def local(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]
             except BrokenProcessPool as error:
                 deaths += 1
                 if deaths == _MOST_DEATHS:
-                    raise StateError(
-                        f"{len(left)} parts are not done, since workers have died {deaths} times in a row "
-                        "(killed, or out of memory?). The same command goes on from here"
+                    raise _died(
+                        f"{len(left)} parts are not done: workers have died {deaths} times in a row"
                     ) from error
             finally:
                 for future in waiting:
                     future.cancel()
+
+
+def _died(what: str) -> StateError:
+    return StateError(f"{what} (killed, or out of memory?). The same command goes on from here")
 
 
 def _as_done(waiting: set[Future[PartResult]]) -> Iterator[PartResult]:
@@ -65,65 +68,90 @@ def _as_done(waiting: set[Future[PartResult]]) -> Iterator[PartResult]:
 
 
 class _RayWorker:
-    """An actor: does the parts whose numbers it gets."""
+    """An actor: does the parts that it gets, once it has said that it is there."""
 
-    def __init__(self, job: Job, parts: Sequence[Part]) -> None:
+    def __init__(self, job: Job) -> None:
         self._job = job
-        self._parts = {part.number: part for part in parts}
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, list[int]]:
-        done = [self._job.do(self._parts[int(number)]) for number in batch["part"]]
-        return {name: [getattr(result, name) for result in done] for name in PartResult._fields}
+    def here(self) -> None:
+        """Nothing: the answer is that the actor runs."""
+
+    def do(self, part: Part) -> PartResult:
+        return self._job.do(part)
 
 
 def ray(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]:
-    """Actors of Ray Data: of the cluster that is connected to, else of this machine."""
+    """Actors of Ray: of the cluster that is connected to, else of this machine.
+
+    Parts go to actors that have a place; one that dies starts anew, and does its parts again.
+    StateError when that has happened to a part again and again.
+    """
     try:
         import ray as library
     except ImportError as error:
         raise UnsupportedError("--engine ray needs Ray: pip install numlite[ray]") from error
     started = not library.is_initialized()
     if started:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anyone
         library.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="error")
+    actors = []
     try:
-        context = library.data.DataContext.get_current()
-        context.enable_progress_bars = False
-        numbers = [{"part": part.number} for part in parts]
-        done = library.data.from_items(numbers, override_num_blocks=len(parts)).map_batches(
-            _RayWorker,
-            fn_constructor_args=(job, list(parts)),
-            batch_size=1,
-            compute=library.data.ActorPoolStrategy(size=workers),
-        )
-        if started:  # Ray sets it when the first data set is made
-            logging.getLogger("ray.data").setLevel(logging.ERROR)
-        for row in done.iter_rows():
-            yield PartResult(**{name: int(row[name]) for name in PartResult._fields})
+        lasting = library.remote(num_cpus=1, max_restarts=-1, max_task_retries=_MOST_DEATHS - 1)
+        actors = [lasting(_RayWorker).remote(job) for _ in range(workers)]
+        yield from _by_actors(library, actors, parts)
+    except library.exceptions.RayActorError as error:
+        raise _died(f"an actor has died {_MOST_DEATHS} times with the same part") from error
     finally:
+        for actor in actors:
+            library.kill(actor)
         if started:
             library.shutdown()
+
+
+def _by_actors(library: Any, actors: Sequence[Any], parts: Sequence[Part]) -> Iterator[PartResult]:
+    """Each actor has a part to do and the next one at hand."""
+    left = iter(parts)
+    waiting = {actor.here.remote(): (actor, 2) for actor in actors}
+    told = 0
+    while told < len(parts):
+        for answer in library.wait(list(waiting))[0]:
+            actor, wanted = waiting.pop(answer)
+            waiting.update({actor.do.remote(part): (actor, 1) for part in islice(left, wanted)})
+            result = library.get(answer)
+            if result is not None:
+                told += 1
+                yield result
 
 
 def spark(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]:
     """Tasks of Spark: of the session that is active, else of this machine. Needs Java."""
     try:
-        from pyspark.sql import SparkSession
+        from pyspark import SparkConf, SparkContext
     except ImportError as error:
         raise UnsupportedError("--engine spark needs Spark: pip install numlite[spark], and Java") from error
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    active = SparkSession.getActiveSession()
     # Tasks of a local Spark are tried once by default: here as often as on a cluster.
-    builder = SparkSession.builder.master(f"local[{workers},4]").config("spark.ui.enabled", "false")
-    session = active or builder.appName("numlite map").getOrCreate()
+    conf = (
+        SparkConf()
+        .setMaster(f"local[{workers},4]")
+        .setAppName("numlite map")
+        .set("spark.ui.enabled", "false")
+    )
+    # Java only hands out parts here: compiling its own code with all its might takes longer than it gains.
+    conf.set("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+    started = SparkContext._active_spark_context is None
+    context = SparkContext.getOrCreate(conf)
     try:
-        yield from _as_told(session.sparkContext, job, parts)
+        yield from _as_told(context, job, parts)
     finally:
-        if active is None:
-            session.stop()
+        if started:
+            context.stop()
 
 
 def _as_told(context: Any, job: Job, parts: Sequence[Part]) -> Iterator[PartResult]:
     """Results as tasks end, all parts being one job: an accumulator brings them before the job's end does."""
+    from py4j.protocol import Py4JJavaError
+
     done = context.accumulator([], _results_param())
 
     def do(part: Part) -> None:
@@ -144,6 +172,10 @@ def _as_told(context: Any, job: Job, parts: Sequence[Part]) -> Iterator[PartResu
                 if ended:
                     running.result()
                     break
+        except Py4JJavaError as error:
+            if "worker exited unexpectedly" in str(error):
+                raise _died("a worker has died again and again with the same part") from error
+            raise
         finally:
             context.cancelJobGroup(_GROUP)
 

@@ -11,14 +11,15 @@ from subprocess import Popen
 
 
 def kill_one(process: Popen[str], model: Path, output: Path, parts: int) -> int:
-    """SIGKILL for a process that has the model mapped, not the first, when output has so many parts.
+    """SIGKILL for a worker of the run, when output has so many parts.
 
-    Returns its number. The program ends where the run does before that, or has no such process.
+    Workers are processes that the run has started, itself or through others, and that have the model mapped.
+    Returns the worker's number. The program ends where the run does before that, or has no worker.
     """
     while process.poll() is None:
         if len(list(output.glob("part-*.parquet"))) >= parts:
             for number in _mapping(model):
-                if number != process.pid:
+                if process.pid in _ancestors(number):
                     os.kill(number, signal.SIGKILL)
                     return number
         time.sleep(0.02)
@@ -34,4 +35,17 @@ def _mapping(model: Path) -> list[int]:
                 found.append(int(maps.parent.name))
         except OSError:  # it has ended meanwhile
             continue
+    return found
+
+
+def _ancestors(number: int) -> list[int]:
+    """The process that has started it, what has started that, and so on."""
+    found: list[int] = []
+    while number > 1:
+        try:
+            stat = Path(f"/proc/{number}/stat").read_text()
+        except OSError:  # it has ended meanwhile
+            break
+        number = int(stat.rpartition(")")[2].split()[1])
+        found.append(number)
     return found
