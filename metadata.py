@@ -239,11 +239,15 @@ def read(model: str | os.PathLike[str] | bytes | bytearray | memoryview | Model)
 def with_metadata(model: bytes | bytearray | memoryview | Model, metadata: Metadata) -> bytes:
     """The model's bytes with this metadata, in the place of what it had; its graph stays as it is.
 
+    Of metadata and files that it has already, all of its bytes as they are.
     Raises ModelError for what is no model, ValueError when more inputs or outputs are described than it has.
     """
     opened = _opened(model)
     _check_counts(opened, metadata)
-    return with_files(with_entry(opened, NAME, metadata.packed()), metadata.files)
+    packed = metadata.packed()
+    if packed == opened.metadata().get(NAME) and metadata.files == read_files(opened.content):
+        return bytes(opened.content)
+    return with_files(with_entry(opened, NAME, packed), metadata.files)
 
 
 def with_entry(opened: Model, name: str, content: bytes) -> bytes:

@@ -96,6 +96,31 @@ def test_what_was_not_changed_is_kept_byte_for_byte() -> None:
     assert list(changed) == [metadata.NAME] and changed[metadata.NAME] != odd
 
 
+def test_a_model_with_nothing_changed_is_the_same_file(tmp_path: Path) -> None:
+    """Also what lies behind it: an archive of another writer, with its dates and compression."""
+    plain = metadata.with_metadata(MODEL, metadata.Metadata(described().model))
+    model = archive({"labels.txt": b"cat\n" * 99}, plain, compression=zipfile.ZIP_DEFLATED)
+    path = tmp_path / "m.tflite"
+    path.write_bytes(model)
+    found = metadata.read(path)
+    metadata.write(path, found, path)
+    assert path.read_bytes() == model
+    found.files["labels.txt"] = b"dog\n"
+    metadata.write(path, found, path)
+    assert path.read_bytes() != model and metadata.read(path).files == {"labels.txt": b"dog\n"}
+
+
+def test_real_models_are_the_same_files(model_path: Path) -> None:
+    """Those that have metadata have it from other writers, with an archive of labels."""
+    content = model_path.read_bytes()
+    found = metadata.read(content)
+    again = metadata.with_metadata(content, found)
+    if found.is_given:
+        assert again == content and len(found.labels() or []) == 1001
+    else:
+        assert metadata.read(again).is_given
+
+
 def of_subgraph(**fields: object) -> schema.ModelMetadataT:
     return schema.ModelMetadataT(subgraph_metadata=[schema.SubGraphMetadataT(**fields)])  # type: ignore[arg-type]
 
@@ -178,8 +203,8 @@ def test_buffers_behind_the_model_come_along(tmp_path: Path) -> None:
     assert metadata.read(path).labels() == ["cat", "no cat"]
 
 
-def archive(entries: dict[str, bytes], **options: object) -> bytes:
-    out = io.BytesIO(MODEL)
+def archive(entries: dict[str, bytes], model: bytes = MODEL, **options: object) -> bytes:
+    out = io.BytesIO(model)
     with zipfile.ZipFile(out, "a", **options) as file:  # type: ignore[arg-type]
         for name, content in entries.items():
             file.writestr(name, content)
