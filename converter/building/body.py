@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -140,7 +140,7 @@ class Body:
         attr = next((a.type_attr for a in signature.inputs if a.type_attr), "")
         if not inputs or not attr:
             return None
-        own = [a.type_attr == attr for a in _spread(signature, len(inputs))]
+        own = [a.type_attr == attr for a in _spread(signature, len(inputs), attributes)]
         first = next((x for x, is_own in zip(inputs, own, strict=True) if is_own), None)
         type = None if first is None else wider(op, first.type)
         if type is None or first is None or all(x.data is not None for x in inputs):
@@ -289,19 +289,27 @@ def _attribute(value: Attribute | str | Sequence[int]) -> Attribute:
     return tuple(value) if isinstance(value, list) else value  # type: ignore[return-value]
 
 
-def _spread(signature: Signature, count: int) -> list:
-    """The argument of the op that each input belongs to."""
-    lists = [bool(a.number_attr or a.type_list_attr) for a in signature.inputs]
-    extra = count - sum(not each for each in lists)
+def _spread(signature: Signature, count: int, held: Mapping[str, object]) -> list:
+    """The argument of the op that each input belongs to. Attributes tell the lengths of all lists but one."""
+    lengths = []
+    for argument in signature.inputs:
+        number, types = held.get(argument.number_attr or ""), held.get(argument.type_list_attr or "")
+        if not argument.number_attr and not argument.type_list_attr:
+            lengths.append(1)
+        elif isinstance(number, int):
+            lengths.append(number)
+        else:
+            lengths.append(len(types) if isinstance(types, tuple) else -1)
+    rest = count - sum(length for length in lengths if length != -1)
     found = []
-    for argument, is_list in zip(signature.inputs, lists, strict=True):
-        found += [argument] * (extra if is_list else 1)
+    for argument, length in zip(signature.inputs, lengths, strict=True):
+        found += [argument] * (rest if length == -1 else length)
     return found
 
 
 def _tell(signature: Signature, inputs: Sequence[Tensor], held: Attributes) -> None:
     """Add the attributes that the inputs tell, and the op's defaults."""
-    arguments = _spread(signature, len(inputs))
+    arguments = _spread(signature, len(inputs), held)
     if len(arguments) != len(inputs):
         raise ModelError(f"{signature.name}: must have other inputs, got {len(inputs)}")
     for argument, x in zip(arguments, inputs, strict=True):

@@ -8,6 +8,7 @@ from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32, DT_INT64, DT_STRING
 from ..building.movement import axis_of
 from ..building.tensor import Tensor
+from ..ir.types import element_type
 from .call import Call
 from .config import Config, cut, integers_of, plain
 from .dtypes import type_of
@@ -17,7 +18,9 @@ from .tables import found_in
 _SMALLEST = 1e-7
 # Stands for what is not in a vocabulary; -1 is the mask's token.
 _STRANGE = -2
-_MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary")
+# Source: TensorFlow python/ops/sparse_ops.py, the key of cross_hashed where none is given.
+_CROSSING_KEY = 0xDECAFCAFFE
+MODES = ("int", "one_hot", "multi_hot", "count", "tf_idf", "binary")
 
 
 def normalization(c: Call) -> Tensor:
@@ -51,7 +54,7 @@ def _statistics(config: Config) -> str:
 
 def category_encoding(c: Call) -> Tensor:
     """Categories as rows of 0 and 1, or counts."""
-    mode = c.config.choice("output_mode", _MODES, "multi_hot")
+    mode = c.config.choice("output_mode", MODES, "multi_hot")
     return encoded(c, c.x, mode, c.config.positive("num_tokens"), c.optional(1, "count_weights"))
 
 
@@ -88,7 +91,8 @@ def _type(c: Call, default: int) -> int:
     if told is None:
         return default
     found = type_of(told)
-    return default if found in (DT_STRING, DT_FLOAT) and default == DT_INT64 else found
+    is_other = found == DT_STRING or (found == DT_FLOAT and default == DT_INT64)
+    return default if is_other else found
 
 
 def discretization(c: Call) -> Tensor:
@@ -102,7 +106,7 @@ def discretization(c: Call) -> Tensor:
     x = c.make("ExpandDims", c.floats(c.x), c.body.scalar(c.x.rank, DT_INT32))
     beyond = c.body.cast(x >= table, DT_INT32)
     places = c.make("Sum", beyond, c.body.integers([x.rank - 1]))
-    return encoded(c, places, c.config.choice("output_mode", _MODES, "int"), len(bounds) + 1)
+    return encoded(c, places, c.config.choice("output_mode", MODES, "int"), len(bounds) + 1)
 
 
 def hashing(c: Call) -> Tensor:
@@ -121,7 +125,37 @@ def hashing(c: Call) -> Tensor:
         value = c.config.get("mask_value")
         mask = c.make("Equal", x, _like(c, value, x))
         places = mask.choose(places * 0, places + 1)
-    return encoded(c, places, c.config.choice("output_mode", _MODES, "int"), bins)
+    return encoded(c, places, c.config.choice("output_mode", MODES, "int"), bins)
+
+
+def hashed_crossing(c: Call) -> Tensor:
+    """Bins of the combinations of several categories, by a hash; needs the op as it is (select TF ops)."""
+    inputs, bins = c.inputs, c.config.positive("num_bins")
+    if len(inputs) < 2:
+        raise ModelError(f"it must be called with at least two tensors, got {len(inputs)}")
+    x = inputs[0]
+    if x.rank > 2 or (x.rank == 2 and x.sizes[1] != 1):
+        raise ModelError(f"its inputs must be one category for each row, got {x}")
+    rows = [
+        c.body.reshaped(each if each.type == DT_STRING else c.body.cast(each, DT_INT64), [-1, 1])
+        for each in inputs
+    ]
+    texts = all(each.type == DT_STRING for each in rows)
+    _, places, _ = c.body.ops(
+        "SparseCross",
+        *rows,
+        N=0,
+        sparse_types=(),
+        dense_types=tuple(element_type(each.type) for each in rows),
+        hashed_output=True,
+        num_buckets=bins,
+        hash_key=_CROSSING_KEY,
+        out_type=element_type(DT_INT64),
+        internal_type=element_type(DT_STRING if texts else DT_INT64),
+    )
+    places = c.body.reshaped(places, c.body.sizes_of(x))
+    mode = c.config.choice("output_mode", ("int", "one_hot"), "int")
+    return encoded(c, places, mode, bins)
 
 
 def _like(c: Call, value: object, x: Tensor) -> Tensor:
@@ -130,7 +164,7 @@ def _like(c: Call, value: object, x: Tensor) -> Tensor:
     return c.body.constant(np.array(str(value).encode(), object))
 
 
-def _vocabulary(c: Call) -> list[object]:
+def vocabulary(c: Call, special: list[object]) -> list[object]:
     """The tokens without the special ones."""
     stored = c.layer.assets.get("vocabulary.txt")
     found = plain(c.config.get("vocabulary"))
@@ -146,7 +180,6 @@ def _vocabulary(c: Call) -> list[object]:
         tokens = [
             integers_of(int(str(each)) if isinstance(each, str) else each, "vocabulary")[0] for each in tokens
         ]
-    special = _special(c)
     return tokens[len(special) :] if special and tokens[: len(special)] == special else tokens
 
 
@@ -160,11 +193,10 @@ def _special(c: Call) -> list[object]:
 
 def lookup(c: Call) -> Tensor:
     """Places of tokens in a vocabulary, or tokens of places."""
-    tokens, special = _vocabulary(c), _special(c)
+    special = _special(c)
+    tokens = vocabulary(c, special)
     masks, strangers = c.config.has("mask_token"), c.config.integer("num_oov_indices", 1)
-    mode = c.config.choice("output_mode", _MODES, "int")
-    if mode == "tf_idf":
-        raise UnsupportedError("output_mode tf_idf is not built")
+    mode = c.config.choice("output_mode", MODES, "int")
     if mode != "int" and masks:
         # The mask's token has no row there.
         special = special[1:]
@@ -180,9 +212,25 @@ def lookup(c: Call) -> Tensor:
         y = is_strange.choose(_hashed(c, strangers) + (first - strangers), y)
     else:
         y = found_in(c, c.x, keys, places, first - 1 if strangers else -1)
-    if mode == "int":
-        return c.body.cast(y, _type(c, DT_INT64))
-    return encoded(c, y, mode, len(all_tokens))
+    return weighted(c, y, mode, len(all_tokens))
+
+
+def weighted(c: Call, places: Tensor, mode: str, count: int) -> Tensor:
+    """Places in a vocabulary of so many tokens by the mode; tf_idf are counts times the tokens' weights."""
+    depth = c.config.positive("max_tokens") if c.config.flag("pad_to_max_tokens") else count
+    if mode != "tf_idf":
+        return encoded(c, places, mode, depth)
+    stored = [layer.weights["idf_weights"] for layer in c.layer.all() if "idf_weights" in layer.weights]
+    weights = [float(each) for each in stored[-1]] if stored else plain(c.config.get("idf_weights"))
+    if not isinstance(weights, list) or not all(isinstance(each, int | float) for each in weights):
+        raise UnsupportedError(
+            "weights of output_mode tf_idf are not in the file; save it as .keras, or give idf_weights"
+        )
+    if not 0 < len(weights) <= count:
+        raise ModelError(f"idf_weights must be one for each of at most {count} tokens, got {len(weights)}")
+    # What is not in the vocabulary has the mean.
+    row = [*[float(np.mean(weights))] * (count - len(weights)), *weights, *[0.0] * (depth - count)]
+    return encoded(c, places, "count", depth) * c.body.constant(np.array(row, np.float32))
 
 
 def _hashed(c: Call, count: int) -> Tensor:
@@ -209,6 +257,7 @@ def _tokens_of(c: Call, tokens: list[object]) -> Tensor:
 REGISTRATIONS: dict[str, Kind] = {
     "CategoryEncoding": Kind(category_encoding),
     "Discretization": Kind(discretization),
+    "HashedCrossing": Kind(hashed_crossing),
     "Hashing": Kind(hashing),
     "IntegerLookup": Kind(lookup),
     "Normalization": Kind(normalization, names=_statistics),

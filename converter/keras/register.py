@@ -14,9 +14,10 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("MultiHeadAttention",),
     ),
     "categories": (
-        *("CategoryEncoding", "Discretization", "Hashing", "IntegerLookup", "Normalization"),
-        *("StringLookup",),
+        *("CategoryEncoding", "Discretization", "HashedCrossing", "Hashing", "IntegerLookup"),
+        *("Normalization", "StringLookup"),
     ),
+    "cudnn": ("CuDNNGRU", "CuDNNLSTM"),
     "images": (
         *("AugMix", "CenterCrop", "CutMix", "MixUp", "RandAugment", "RandomBrightness"),
         *("RandomColorDegeneration", "RandomColorJitter", "RandomContrast", "RandomCrop"),
@@ -100,6 +101,7 @@ _CLASSES: dict[str, tuple[str, ...]] = {
         *("ConvLSTMCell1D", "ConvLSTMCell2D", "ConvLSTMCell3D", "GRUCell", "LSTMCell", "SimpleRNNCell"),
         *("StackedRNNCells",),
     ),
+    "text": ("TextVectorization",),
     "tf_functions": ("SlicingOpLambda", "TFOpLambda"),
     "wrappers": ("Bidirectional", "TimeDistributed"),
 }

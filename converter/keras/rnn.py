@@ -253,14 +253,15 @@ def _cell_parts(kind: str) -> Kind:
     def parts(config: Config, read: Read) -> Mapping[str, Layer]:
         return {"cell": cell_of(kind, config)}
 
-    return Kind(_rule, parts=parts)
+    return Kind(recurrent_result, parts=parts)
 
 
 def _any_cell(config: Config, read: Read) -> Mapping[str, Layer]:
     return {"cell": read(config.get("cell"))}
 
 
-def _rule(c: Call) -> Result:
+def recurrent_result(c: Call) -> Result:
+    """What the layer gives: one value, or several."""
     results = recurrent(c)
     return results[0] if len(results) == 1 else results
 
@@ -269,6 +270,6 @@ REGISTRATIONS: dict[str, Kind] = {
     **{f"ConvLSTM{rank}D": _cell_parts(f"ConvLSTMCell{rank}D") for rank in (1, 2, 3)},
     "GRU": _cell_parts("GRUCell"),
     "LSTM": _cell_parts("LSTMCell"),
-    "RNN": Kind(_rule, parts=_any_cell),
+    "RNN": Kind(recurrent_result, parts=_any_cell),
     "SimpleRNN": _cell_parts("SimpleRNNCell"),
 }

@@ -46,8 +46,12 @@ def _fill_by_paths(layer: Layer, root: Group, path: str, done: set[int]) -> None
             layer.stored[name.replace("vars/", "", 1) if "vars/" in name else name] = array
         return
     names = (*layer.own, *layer.still)
+    variables = root.group(f"{path}vars")
+    if variables is not None:
+        # What layers store by names of their own.
+        named = [name for name in variables.names() if not name.isdigit()]
+        layer.weights.update({name: variables.array(name) for name in named})
     if names:
-        variables = root.group(f"{path}vars")
         if variables is None:
             raise ModelError(
                 f"weights of layer {shown(layer.name)} ({shown(layer.kind)}) are not in the file"

@@ -17,6 +17,17 @@ def split(c: ShapeContext) -> Results:
     return [(ANY, 2), (ANY,), (2,)]
 
 
+def words(c: ShapeContext) -> Results:
+    """StringNGrams, UnicodeDecode: vectors of all rows' parts and where these begin."""
+    return [(ANY,), (ANY,)]
+
+
+def encoded_text(c: ShapeContext) -> Results:
+    """UnicodeEncode: a text for each row."""
+    ends = c.shape_of(1)
+    return [(ANY if not ends or ends[0] == ANY else max(ends[0] - 1, 0),)]
+
+
 def substr(c: ShapeContext) -> Results:
     return [broadcast(*c.inputs[:2])]
 
@@ -45,6 +56,8 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     "StringJoin": join,
     **dict.fromkeys(("StringSplit", "StringSplitV2"), split),
     "Substr": substr,
+    **dict.fromkeys(("StringNGrams", "UnicodeDecode"), words),
+    "UnicodeEncode": encoded_text,
     **dict.fromkeys(("DecodeRaw", "DecodePaddedRaw"), decode_raw),
     "DecodeCSV": decode_csv,
     **dict.fromkeys(_ONE, one_string),

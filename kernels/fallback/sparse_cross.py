@@ -132,11 +132,11 @@ def sparse_cross(
     out_type: DataType,
     internal_type: DataType,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Crosses joined by "_X_", or for numbers hashed from hash_key on; all columns are of internal_type.
+    """Crosses joined by "_X_", or for numbers hashed from hash_key on; an internal_type of texts wants texts.
 
     The type of the result decides, as in TensorFlow, not the attribute hashed_output.
     """
-    if any((x.dtype == object) != (internal_type == _STRING) for x in (*values, *dense_inputs)):
+    if internal_type == _STRING and any(x.dtype != object for x in (*values, *dense_inputs)):
         raise InvalidArgumentError(f"Inputs should be of internal type {int(internal_type)}")
     columns = columns_of(indices, values, shapes, dense_inputs)
     if out_type == _STRING:

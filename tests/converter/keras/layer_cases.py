@@ -10,6 +10,10 @@ Keras = Any
 Build = Callable[[Keras], Any]
 
 
+# Cases of layers that need TensorFlow's ops in the model.
+SELECT = ("HashedCrossing", "Hashing", "TextVectorization")
+
+
 class Case(NamedTuple):
     """A model by name. keras are the versions that have it, high the end of integer inputs."""
 
@@ -539,6 +543,43 @@ def _preprocessing() -> Iterator[Case]:
     )
 
 
+def _texts() -> Iterator[Case]:
+    """Layers of SELECT."""
+    words = ["cat", "dog", "the", "mat", "the cat", "t"]
+    for name, settings in {
+        "": {},
+        " of a length": {"output_sequence_length": 2},
+        " of more": {"output_sequence_length": 6, "standardize": "lower"},
+        " characters": {"split": "character"},
+        " ngrams": {"ngrams": 2},
+        " some ngrams": {"ngrams": (2, 3), "standardize": None},
+        " multi hot": {"output_mode": "multi_hot", "ngrams": 2},
+        " count": {"output_mode": "count", "max_tokens": 9, "pad_to_max_tokens": True},
+        " weights": {"output_mode": "tf_idf", "idf_weights": [0.5, 1.5, 2.0, 0.25, 1.0, 3.0]},
+        " whole": {"split": None, "standardize": "strip_punctuation"},
+    }.items():
+        yield of_layer(
+            f"TextVectorization{name}",
+            (1,),
+            lambda L, settings=settings: L.TextVectorization(vocabulary=words, **settings),
+            "string",
+            batch=3,
+        )
+    for name, dtypes, mode in (
+        ("", ("string", "string"), "int"),
+        (" of integers", ("int64", "int32"), "int"),
+        (" one hot", ("string", "int64"), "one_hot"),
+    ):
+
+        def build(K: Keras, dtypes: tuple = dtypes, mode: str = mode) -> Any:
+            inputs = [K.Input((1,), dtype=dtype) for dtype in dtypes]
+            return K.Model(inputs, K.layers.HashedCrossing(num_bins=7, output_mode=mode)(inputs))
+
+        yield Case(f"HashedCrossing{name}", build, batch=4)
+    yield of_layer("Hashing", (3,), lambda L: L.Hashing(num_bins=5), "string")
+    yield of_layer("Hashing of integers", (3,), lambda L: L.Hashing(num_bins=5, salt=7), "int64", high=90)
+
+
 def _locally_connected() -> Iterator[Case]:
     for name, more in (
         *(("", {}), (" as a matrix", {"implementation": 2})),
@@ -702,7 +743,7 @@ def cases() -> list[Case]:
             _reshaping,
             _recurrent,
         ),
-        *(_attentions, _preprocessing, _operations, _models),
+        *(_attentions, _preprocessing, _texts, _operations, _models),
     )
     found = [case for family in families for case in family()]
     assert len({case.name for case in found}) == len(found)

@@ -56,17 +56,14 @@ def test_hashes(name: str) -> None:
     assert values.tolist() == expected
 
 
-@pytest.mark.parametrize("hashed", [False, True])
-@pytest.mark.parametrize("type", [STRING, INT64])
-def test_columns_of_the_first_op_are_of_one_type(hashed: bool, type: int) -> None:
-    attributes = {
-        "num_buckets": 0,
-        "hash_key": 5,
-        "internal_type": type,
-        "out_type": INT64 if hashed else STRING,
-    }
-    with pytest.raises(InvalidArgumentError, match=f"should be of internal type {type}"):
-        sparse_cross([], [], [], [TEXTS, NUMBERS], **attributes)
+@pytest.mark.parametrize(("out", "expected"), [(STRING, [b"a_X_1", b"b_X_2"]), (INT64, [2, 4])])
+def test_texts_and_numbers_are_crossed_as_numbers_alone(out: int, expected: list) -> None:
+    columns = [np.array([[b"a"], [b"b"]], object), np.array([[1], [2]])]
+    attributes = {"num_buckets": 7, "hash_key": 0xDECAFCAFFE, "out_type": out}
+    _, values, _ = sparse_cross([], [], [], columns, internal_type=INT64, **attributes)
+    assert values.tolist() == expected
+    with pytest.raises(InvalidArgumentError, match=f"should be of internal type {STRING}"):
+        sparse_cross([], [], [], columns, internal_type=STRING, **attributes)
 
 
 def test_columns_of_other_lengths() -> None:
