@@ -24,6 +24,8 @@ ChannelRanges = Mapping[Site, np.ndarray]
 
 # Channels that hardly have values are scaled no more.
 LEAST_FACTOR = 1 / 64
+# A channel that some samples hardly use says little of the others.
+_MOST_GROWTH = 1.5
 _BIAS = 2  # of filters' operands
 
 
@@ -62,11 +64,16 @@ class _Factors:
 
 
 def equalize(
-    editor: ModelEditor, channels: ChannelRanges, share: float, ranges: Mapping[Site, Range]
+    editor: ModelEditor,
+    channels: ChannelRanges,
+    share: float,
+    ranges: Mapping[Site, Range],
+    growth: Mapping[Site, float],
 ) -> dict[Site, Range]:
     """Scale channels in place; the ranges of the tensors that were scaled.
 
-    channels may be those of some of the samples that ranges are of.
+    growth tells how many times as wide they are: where all channels use all of a range, any of them leaves it
+    sooner than one alone did.
     """
     graph = FloatGraph(editor)
     sets = ChannelSets(graph)
@@ -78,18 +85,29 @@ def equalize(
         if factor is not None:
             _scale_added(graph, step, place, factor)
     return {
-        site: _scaled_range(ranges[site], channels[site], found.of(site))
+        site: _scaled_range(ranges[site], channels[site], found.of(site), growth.get(site, 1.0))
         for site in sorted(sets.free)
         if site in channels and site in ranges
     }
 
 
-def _scaled_range(range: Range, channels: np.ndarray, factor: np.ndarray | None) -> Range:
-    """The range after scaling, as much beyond the channels' as it was before."""
+def channel_growth(some: ChannelRanges, all: ChannelRanges) -> dict[Site, float]:
+    """How many times as wide a tensor's channels are by all samples as by some, on average."""
+    found = {}
+    for site in some.keys() & all.keys():
+        before, after = (np.maximum(r[1], 0.0) - np.minimum(r[0], 0.0) for r in (some[site], all[site]))
+        ratios = after[before > 0] / before[before > 0]
+        if len(ratios):
+            found[site] = float(np.minimum(ratios, _MOST_GROWTH).mean())
+    return found
+
+
+def _scaled_range(range: Range, channels: np.ndarray, factor: np.ndarray | None, growth: float) -> Range:
+    """The range after scaling, as much beyond the channels' as it was before, and so many times as wide."""
     low, high = np.minimum(channels[0], 0.0), np.maximum(channels[1], 0.0)
     scaled = (low / factor).min(), (high / factor).max()
     beyond = [
-        max(end / seen, 1.0) if seen else 1.0
+        growth * (max(end / seen, 1.0) if seen else 1.0)
         for end, seen in zip(range, (low.min(), high.max()), strict=True)
     ]
     return float(scaled[0] * beyond[0]), float(scaled[1] * beyond[1])

@@ -1,10 +1,11 @@
-"""fold_factors: what scales and shifts the channels of a normalization goes into the filters behind it.
+"""fold_factors: constants that scale and shift what filters read go into the filters.
 
 Given    y = FULLY_CONNECTED(ADD(MUL(n, gamma), beta), w, b)
 Result   y = FULLY_CONNECTED(n, w gamma, b + w beta)
 
-The same values but for the last bits. What is normalized has channels of about one size, which integers suit;
-the filter's channels take what they differ in.
+The same values but for the last bits, and one rounding less each. A factor for each channel goes where a
+normalization has made n: its channels are of about one size, which integers suit, and the filter's take what
+they differ in. Elsewhere that could make filters coarse, so only one factor for all goes.
 """
 
 from __future__ import annotations
@@ -40,15 +41,16 @@ def _folded(graph: FloatGraph, step: Step) -> bool:
     constant = _channel_constant(graph, step)
     if constant is None:
         return False
-    x, values = constant
+    x, name, values = constant
     result = Site(step.graph, step.outputs[0])
-    if not _is_normalized(graph, x) or not only_filters_read(graph, result, step.name):
+    is_even = name == "ADD" or (values == values[0]).all() or _is_normalized(graph, x)
+    if not is_even or not only_filters_read(graph, result, name):
         return False
     for user in graph.users[result]:
         inputs = list(user.inputs)
         inputs[0] = x.tensor
         user.operator.inputs = inputs
-        (_scale if step.name == "MUL" else _shift)(graph, user, values)
+        (_scale if name == "MUL" else _shift)(graph, user, values)
     operators = graph.subgraphs[step.graph].operators
     assert operators is not None
     operators.remove(step.operator)
@@ -63,21 +65,28 @@ def only_filters_read(graph: FloatGraph, site: Site, name: str) -> bool:
     )
 
 
-def _channel_constant(graph: FloatGraph, step: Step) -> tuple[Site, np.ndarray] | None:
-    """The operand and the constant, one value a channel of the last axis (float64), of a MUL or an ADD."""
+def _channel_constant(graph: FloatGraph, step: Step) -> tuple[Site, str, np.ndarray] | None:
+    """The operand, MUL or ADD, and the constant, one value a channel of the last axis (float64).
+
+    SUB and DIV by a constant count as what they are of the negative and of the inverse one.
+    """
     options: Any = step.operator.builtin_options
-    if step.name not in ("MUL", "ADD") or (options is not None and options.fused_activation_function):
+    name = {"SUB": "ADD", "DIV": "MUL"}.get(step.name, step.name)
+    if name not in ("MUL", "ADD") or (options is not None and options.fused_activation_function):
         return None
     sites = [Site(step.graph, t) for t in step.inputs]
     constants = [site for site in sites if graph.is_constant(site)]
-    if len(constants) != 1:
+    if len(constants) != 1 or (name != step.name and constants[0] != sites[1]):
         return None
     [x] = [site for site in sites if site not in constants]
-    shape, values = _shape(graph, x), graph.constant(constants[0])
+    values, shape = graph.constant(constants[0]), _shape(graph, x)
     is_of_channels = values.size == 1 or (values.ndim > 0 and values.shape[-1] == values.size)
     if not shape or shape != _shape(graph, Site(step.graph, step.outputs[0])) or not is_of_channels:
         return None
-    return x, np.broadcast_to(values.reshape(-1).astype(np.float64), (shape[-1],))
+    each = np.broadcast_to(values.reshape(-1).astype(np.float64), (shape[-1],))
+    if step.name == "DIV" and not each.all():
+        return None
+    return x, name, {"SUB": np.negative, "DIV": np.reciprocal}.get(step.name, np.asarray)(each)
 
 
 def _shape(graph: FloatGraph, site: Site) -> list[int]:
@@ -101,7 +110,10 @@ def _takes(graph: FloatGraph, user: Step, site: Site, name: str) -> bool:
     if user.name not in ("FULLY_CONNECTED", "CONV_2D", "DEPTHWISE_CONV_2D") or user.inputs[0] != site.tensor:
         return False
     constants = [Site(user.graph, t) for t in user.inputs[1:] if t >= 0]
-    if not all(graph.is_constant(c) and graph.is_float(c) and len(graph.users[c]) == 1 for c in constants):
+    if not all(graph.is_constant(c) and graph.is_float(c) for c in constants):
+        return False
+    # Another user would keep the filter as it was, beside the new one; biases are small.
+    if len(graph.users[constants[0]]) > 1:
         return False
     shape, depth = graph.constant(constants[0]).shape, _shape(graph, site)[-1]
     if user.inputs.count(site.tensor) != 1 or shape[-1] != depth:

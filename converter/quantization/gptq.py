@@ -67,7 +67,20 @@ def _inverse_factor(hessian: np.ndarray) -> np.ndarray:
     while True:
         damped = hessian + damping * np.eye(len(hessian))
         try:
-            inverse = np.linalg.inv(damped)
-            return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T)
+            # The Hessian is R @ R.T for an upper R, from the last row on; U is R's inverse.
+            return _inverse_of_upper(np.linalg.cholesky(damped[::-1, ::-1])[::-1, ::-1])
         except np.linalg.LinAlgError:
             damping *= 10
+
+
+def _inverse_of_upper(matrix: np.ndarray) -> np.ndarray:
+    """The inverse of an upper triangular matrix, by halves: a sixth of the steps of any matrix's."""
+    size = len(matrix)
+    if size <= _COLUMNS:
+        return np.triu(np.linalg.inv(matrix))
+    half = size // 2
+    found = np.zeros_like(matrix)
+    found[:half, :half] = _inverse_of_upper(matrix[:half, :half])
+    found[half:, half:] = _inverse_of_upper(matrix[half:, half:])
+    found[:half, half:] = -found[:half, :half] @ matrix[:half, half:] @ found[half:, half:]
+    return found

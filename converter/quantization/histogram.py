@@ -45,6 +45,10 @@ class Histogram:
         self._extend(low, high)
         add_to_histogram(values, self.counts, self.first, self.exponent)
 
+    def see(self, values: np.ndarray) -> None:
+        """Count finite float32 values, at least one."""
+        self.update(values, float(values.min()), float(values.max()))
+
     def merge(self, other: Histogram) -> None:
         """Take in the counts of another one."""
         if not len(other.counts):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
+from .float_graph import Site
 from .histogram import Histogram
 
 Range = tuple[float, float]
@@ -12,6 +15,8 @@ Range = tuple[float, float]
 _LEVELS = 256
 _CANDIDATES = 100
 _KEPT_BINS = 128
+# A range that is so much of what it was gains less than where its steps happen to lie.
+_NEARLY_ALL = 0.95
 _DIVERGENCE_STEPS = 64
 
 
@@ -30,27 +35,59 @@ def percentile_range(histogram: Histogram, percentile: float) -> Range:
     return max(float(edges[first]), histogram.low), min(float(edges[last + 1]), histogram.high)
 
 
-def least_error_range(histogram: Histogram) -> Range:
+def least_error_range(histogram: Histogram, beyond: float = 1.0) -> Range:
     """The range of the least mean squared error in 8 bits, each end of 100 candidates by turns.
 
-    Within the range the error is that of rounding (scale**2 / 12), beyond it the distance to the end.
+    Within the range the error is that of rounding (scale**2 / 12), outside of it the distance to the end,
+    whose square counts beyond times.
     """
     low, high = min(histogram.low, 0.0), max(histogram.high, 0.0)
     shares = np.arange(1, _CANDIDATES + 1) / _CANDIDATES
-    counts, centers = histogram.counts.astype(np.float64), histogram.centers()
+    error = _Error(histogram, beyond)
     best = low, high
     for _ in range(2):
-        lows = [(low * share, best[1]) for share in shares] if low else [best]
-        best = min(lows, key=lambda ends: _error(counts, centers, ends))
-        highs = [(best[0], high * share) for share in shares] if high else [best]
-        best = min(highs, key=lambda ends: _error(counts, centers, ends))
+        if low:
+            best = float(low * shares[error.of(low * shares, best[1]).argmin()]), best[1]
+        if high:
+            best = best[0], float(high * shares[error.of(best[0], high * shares).argmin()])
     return best
 
 
-def _error(counts: np.ndarray, centers: np.ndarray, ends: Range) -> float:
-    scale = (ends[1] - ends[0]) / (_LEVELS - 1)
-    clipped = np.clip(centers, *ends) - centers
-    return float((counts * np.where(clipped == 0, scale * scale / 12, clipped * clipped)).sum())
+def kept_ends(histograms: Mapping[Site, Histogram], beyond: float) -> dict[Site, Range]:
+    """What least_error_range leaves of both ends, of the tensors where that is less than nearly all."""
+    found = {}
+    for site, histogram in histograms.items():
+        if len(histogram.counts):
+            low, high = least_error_range(histogram, beyond)
+            kept = low / histogram.low if low else 1.0, high / histogram.high if high else 1.0
+            if min(kept) < _NEARLY_ALL:
+                found[site] = kept
+    return found
+
+
+class _Error:
+    """The squared error of ranges, by sums over the bins up to an end."""
+
+    def __init__(self, histogram: Histogram, beyond: float) -> None:
+        self._beyond, self._centers = beyond, histogram.centers()
+        counts = histogram.counts.astype(np.float64)
+        self._sums = [np.concatenate([[0.0], np.cumsum(counts * self._centers**power)]) for power in range(3)]
+
+    def of(self, low: np.ndarray | float, high: np.ndarray | float) -> np.ndarray:
+        """Of each range; one of the ends may be the same for all."""
+        first = np.searchsorted(self._centers, np.asarray(low), "left")
+        last = np.searchsorted(self._centers, np.asarray(high), "right")
+        none, total = np.zeros_like(first), np.full_like(last, len(self._centers))
+        outside = self._distance(none, first, low) + self._distance(last, total, high)
+        steps = (np.asarray(high) - low) / (_LEVELS - 1)
+        return np.asarray(
+            self._beyond * outside + (self._sums[0][last] - self._sums[0][first]) * steps**2 / 12
+        )
+
+    def _distance(self, first: np.ndarray, last: np.ndarray, end: np.ndarray | float) -> np.ndarray:
+        """The sum of squared distances of the values in some bins from an end."""
+        count, sum_, squares = (each[last] - each[first] for each in self._sums)
+        return np.asarray(squares - 2 * end * sum_ + end * end * count)
 
 
 def entropy_range(histogram: Histogram) -> Range:

@@ -1,13 +1,13 @@
 """improved: the mending after which an integer model is nearest to the float one, by samples.
 
-Channels are equalized as far as it helps; weights are rounded by their inputs; biases make good for what is
-left on average. Half of the samples judges what is learnt from the others. Where that is no better than
-nothing, nothing is done.
+Channels are equalized as far as it helps; ranges lose their outermost values where that helps; weights are
+rounded by their inputs; biases make good for what is left on average. Half of the samples judges what is
+learnt from the others. Where that is no better than nothing, nothing is done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,10 +18,13 @@ from ...lite.model import Model
 from .bias_correction import filter_inputs
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
-from .equalize import ChannelRanges
+from .channel_ranges import ChannelObserver
+from .equalize import ChannelRanges, channel_growth
 from .float_graph import FloatGraph, Site
 from .float_runner import float_interpreter
 from .hessians import Hessians, hessian_watchers
+from .histogram import Histogram
+from .histogram_ranges import kept_ends
 from .measured_ends import Values, closeness, end_values, measured_ends, shift
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
@@ -31,13 +34,15 @@ IMPROVEMENTS = {
     "none": frozenset[str](),
     "bias": frozenset({"bias"}),
     "equalize": frozenset({"equalize"}),
-    "all": frozenset({"equalize", "round", "bias"}),
+    "all": frozenset({"equalize", "clip", "round", "bias"}),
 }
 SHARES = (0.5, 1.0)
+# How many times the squared error of a value outside of its range counts.
+_BEYOND = (8.0, 1.0)
 # A Hessian of more inputs takes longer than a model's other layers together.
 _MOST_INPUTS = 1536
-# What all that is done must gain, in dB; less is chance.
-_LEAST_GAIN = 0.6
+# What all that is done must gain, and each step that others build on, in dB; less is chance.
+_LEAST_GAIN, _LEAST_STEP = 0.6, 0.3
 
 # The integer model, with float ends, that a mending gives.
 Maker = Callable[[Mending], Model]
@@ -77,6 +82,8 @@ def _improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[st
     mended = PLAIN
     if "equalize" in what and ranges.kind == "minmax":
         mended = trials.equalized(ranges.channels)
+    if "clip" in what and ranges.kind == "minmax":
+        mended = trials.clipped(mended, ranges)
     if what & {"round", "bias"}:
         mended = trials.learnt(mended, what)
     return trials.refitted(trials.best([PLAIN, mended], _LEAST_GAIN))
@@ -100,8 +107,22 @@ class _Trials:
         """The share of equalization whose error varies least; its mean is mended later."""
         if not channels:
             return PLAIN
-        tried = [PLAIN, *(Mending(share, channels) for share in SHARES)]
-        return self.best(tried, with_lack=True)
+        some = ChannelObserver(channels)
+        calibrate(float_interpreter(self._model), self._of(self._learnt), channels, channels=some)
+        growth = channel_growth(some.ranges, channels)
+        tried = [PLAIN, *(Mending(share, channels, growth) for share in SHARES)]
+        return self.best(tried, _LEAST_STEP, with_lack=True)
+
+    def clipped(self, mending: Mending, sites: Iterable[Site]) -> Mending:
+        """With the ranges of the tensors by which the error varies least."""
+        histograms = {site: Histogram() for site in sites}
+        watchers: dict[Site, list[Any]] = {site: [each.see] for site, each in histograms.items()}
+        self._watch(self._edited(mending), watchers, self._of(self._learnt))
+        tried = [mending, *(replace(mending, kept=kept_ends(histograms, beyond)) for beyond in _BEYOND)]
+        return self.best(tried, _LEAST_STEP, with_lack=True)
+
+    def _of(self, numbers: Sequence[int]) -> list[Sample]:
+        return [self._samples[i] for i in numbers]
 
     def learnt(self, mending: Mending, what: frozenset[str]) -> Mending:
         """With what the samples that do not judge say of weights and biases."""
@@ -125,7 +146,7 @@ class _Trials:
         return shifts
 
     def best(self, tried: Sequence[Mending], gain: float = 0.0, with_lack: bool = False) -> Mending:
-        """The mending that the judges find nearest; the first ones win ties."""
+        """The mending that the judges find nearest; it must be so by gain (dB) beside those before it."""
         chosen, most = tried[0], self._closeness(tried[0], with_lack)
         for mending in tried[1:]:
             found = self._closeness(mending, with_lack)
@@ -162,9 +183,7 @@ class _Trials:
 
     def _knowledge(self, mending: Mending, what: frozenset[str]) -> Knowledge:
         """What the samples that are learnt from say of the inputs of filters, in the mended float model."""
-        editor = ModelEditor(self._model)
-        mending.edit(editor, {})
-        model = Model(editor.finish().content())
+        model = self._edited(mending)
         graph = FloatGraph(ModelEditor(model))
         hessians: Hessians = {}
         watchers: dict[Site, list[Any]] = {}
@@ -173,9 +192,15 @@ class _Trials:
         inputs = filter_inputs(graph) if "bias" in what else []
         for each in inputs:
             watchers.setdefault(each.site, []).append(each.update)
-        self._watch(model, watchers, [self._samples[i] for i in self._learnt])
+        self._watch(model, watchers, self._of(self._learnt))
         means = {each.result: found for each in inputs if (found := each.means()) is not None}
         return Knowledge(means, hessians)
+
+    def _edited(self, mending: Mending) -> Model:
+        """The mended float model."""
+        editor = ModelEditor(self._model)
+        mending.edit(editor, {})
+        return Model(editor.finish().content())
 
     @staticmethod
     def _watch(model: Model, watchers: dict[Site, list[Any]], samples: Sequence[Sample]) -> None:

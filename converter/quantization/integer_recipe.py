@@ -114,9 +114,9 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             trained=bool(plan.trained),
         )
 
-    mending = improved(
-        model, lambda tried: Model(make(tried).editor.finish().content()), ranges, plan.improvements
-    )
+    # 16 bits have steps enough for the outermost values.
+    what = plan.improvements - ({"clip"} if scheme.activation_bits > 8 else frozenset[str]())
+    mending = improved(model, lambda tried: Model(make(tried).editor.finish().content()), ranges, what)
     made = make(mending, plan.ends)
     outcomes = []
     for step in graph.steps:

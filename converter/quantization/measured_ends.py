@@ -135,12 +135,13 @@ def closeness(
 ) -> float:
     """The SQNR in dB of an end, averaged with that of what becomes of it; lack is made good for first.
 
-    What becomes of it hangs on few samples. So each one gets the errors of others, too.
+    What becomes of it hangs on few samples. So each one gets the errors of others, too, as a third figure.
     """
     errors = [b + lack - a for a, b in zip(real, integer, strict=True)]
     found = [_db((a, a + e) for a, e in zip(real, errors, strict=True))]
     if end.function is not None and all(e.shape == errors[0].shape for e in errors):
         made = [end.function(a) for a in real]
+        found.append(_db((b, end.function(a + e)) for a, b, e in zip(real, made, errors, strict=True)))
         turns = range(min(len(real), _TURNS))
         found.append(
             _db(

@@ -60,16 +60,20 @@ NOTHING_KNOWN = Knowledge({}, {})
 
 @dataclass(frozen=True)
 class Mending:
-    """share tells how far channels are equalized (0: not), with their ranges; knowledge rounds weights and
-    corrects biases; shifts are added to biases of operators, by their first result, a value a channel."""
+    """share tells how far channels are equalized (0: not), with their ranges and what these are expected to
+    grow by; kept is what is left of both ends of tensors' ranges; knowledge rounds weights and corrects
+    biases; shifts are added to biases of operators, by their first result, a value a channel."""
 
     share: float = 0.0
     channels: ChannelRanges = field(default_factory=dict)
+    growth: Mapping[Site, float] = field(default_factory=dict)
+    kept: Mapping[Site, Range] = field(default_factory=dict)
     knowledge: Knowledge = NOTHING_KNOWN
     shifts: Mapping[Site, np.ndarray] = field(default_factory=dict)
 
     def __str__(self) -> str:
         done = [f"channels equalized by {self.share:g}"] if self.share else []
+        done += ["ranges without their outermost values"] if self.kept else []
         done += ["weights rounded by their inputs"] if self.knowledge.hessians else []
         done += ["biases corrected"] if self.knowledge.means or self.shifts else []
         return ", ".join(done) or "not improved"
@@ -78,13 +82,18 @@ class Mending:
         """Whether both do the same, as far as can be told without comparing arrays."""
         return (
             self.share == other.share
+            and (self.kept is other.kept or not (self.kept or other.kept))
             and self.knowledge is other.knowledge
             and (self.shifts is other.shifts or not (self.shifts or other.shifts))
         )
 
     def edit(self, editor: ModelEditor, ranges: Mapping[Site, Range]) -> dict[Site, Range]:
-        """Change the float model in place; the ranges of tensors that have other values."""
-        changed = equalize(editor, self.channels, self.share, ranges) if self.share else {}
+        """Change the float model in place; the ranges of tensors that are to have others."""
+        changed = equalize(editor, self.channels, self.share, ranges, self.growth) if self.share else {}
+        for site, (low, high) in self.kept.items():
+            if site in ranges:
+                before = changed.get(site, ranges[site])
+                changed[site] = before[0] * low, before[1] * high
         graph = FloatGraph(editor)
         for site, shift in self.shifts.items():
             _add_to_bias(graph, graph.producers[site], shift)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numlite.converter.quantization import Quantizer, recipes
 from numlite.converter.quantization.channel_sets import ChannelSets
-from numlite.converter.quantization.equalize import equalize
+from numlite.converter.quantization.equalize import channel_growth, equalize
 from numlite.converter.quantization.float_graph import FloatGraph
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.lite.model import Model
@@ -54,7 +54,7 @@ def channel_sets(content: bytes) -> ChannelSets:
 def equalized(content: bytes, share: float = 1.0) -> bytes:
     found = Quantizer(content, recipes.static_int8()).calibrate(samples(content, 16))
     editor = ModelEditor(Model(content))
-    equalize(editor, found.channels, share, found)
+    equalize(editor, found.channels, share, found, {})
     return editor.finish().content()
 
 
@@ -85,11 +85,25 @@ def test_ranges_are_those_of_the_scaled_tensors(name: str) -> None:
     data = samples(content, 16)
     before = Quantizer(content, recipes.static_int8()).calibrate(data)
     editor = ModelEditor(Model(content))
-    changed = equalize(editor, before.channels, 0.5, before)
+    changed = equalize(editor, before.channels, 0.5, before, {})
     after = Quantizer(editor.finish().content(), recipes.static_int8()).calibrate(data)
     assert changed
     for site, range_ in changed.items():
         np.testing.assert_allclose(range_, after[site], rtol=1e-4, atol=1e-5)
+
+
+def test_ranges_grow_as_channels_did() -> None:
+    content = uneven(KEEPING["relu"])
+    data = samples(content, 16)
+    some, all_ = (Quantizer(content, recipes.static_int8()).calibrate(data[:n]) for n in (4, 16))
+    growth = channel_growth(some.channels, all_.channels)
+    assert set(growth) == set(all_.channels) and all(1 <= each < 1.5 for each in growth.values())
+    close, wide = (
+        equalize(ModelEditor(Model(content)), all_.channels, 1.0, all_, each) for each in ({}, growth)
+    )
+    assert close
+    for site, range_ in close.items():
+        np.testing.assert_allclose(wide[site], np.array(range_) * growth[site])
 
 
 @pytest.mark.parametrize("name", FIXED)

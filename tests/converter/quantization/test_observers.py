@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numlite.converter.quantization.float_graph import Site
 from numlite.converter.quantization.histogram import MOST_BINS, Histogram
+from numlite.converter.quantization.histogram_ranges import kept_ends, least_error_range
 from numlite.converter.quantization.observers import Observer, depends_on_order, observer
 from numlite.lite.errors import ModelError
 
@@ -111,3 +113,33 @@ def test_the_range_of_least_error_has_less_error_than_the_widest() -> None:
 def test_an_unknown_observer_is_named(kind: str) -> None:
     with pytest.raises(ModelError, match="observer: must be one of minmax"):
         observer(kind)
+
+
+@given(VALUES, st.sampled_from([1.0, 8.0]))
+@settings(max_examples=50, deadline=None)
+def test_the_least_error_is_that_of_all_bins(values: list[float], beyond: float) -> None:
+    histogram = Histogram()
+    histogram.see(np.array(values, np.float32))
+    centers = histogram.centers()
+
+    def error(low: float, high: float) -> float:
+        outside = np.clip(centers, low, high) - centers
+        rounding = ((high - low) / 255) ** 2 / 12
+        return float((histogram.counts * np.where(outside == 0, rounding, beyond * outside**2)).sum())
+
+    low, high = min(histogram.low, 0.0), max(histogram.high, 0.0)
+    found = least_error_range(histogram, beyond)
+    least = min(error(found[0], high * share / 100) for share in range(1, 101))
+    assert error(*found) <= least + 1e-9 * error(low, high)
+
+
+def test_what_is_kept_of_ends() -> None:
+    heavy, even = Histogram(), Histogram()
+    heavy.see(np.append(np.linspace(-1, 1, 200_000), 1.5).astype(np.float32))
+    even.see(np.linspace(-1, 1, 200_000, dtype=np.float32))
+    first, second, unseen = Site(0, 0), Site(0, 1), Site(0, 2)
+    kept = kept_ends({first: heavy, second: even, unseen: Histogram()}, 1.0)
+    assert kept[first][0] > 0.95 and 0.6 < kept[first][1] < 0.75
+    assert second not in kept or min(kept[second]) > 0.95
+    assert unseen not in kept
+    assert kept_ends({first: heavy}, 1e6) == {}
