@@ -206,3 +206,45 @@ class Running:
 def ops(frozen: FrozenGraph) -> list[str]:
     """Ops of the graph, sorted."""
     return sorted(node.op for node in frozen.graph_def().node)
+
+
+def linear() -> MetaGraphDef:
+    """y = x * w + b, w by a handle and b by a reference."""
+    meta_graph, graph = new_model()
+    add(graph, "Placeholder", "x", dtype=FLOAT)
+    variable(graph, "w", 3)
+    add(graph, "VariableV2", "b", dtype=FLOAT, shape=(3,))
+    add(graph, "ReadVariableOp", "w/read", "w", dtype=FLOAT)
+    add(graph, "Identity", "b/read", "b", T=FLOAT)
+    add(graph, "Mul", "mul", "x", "w/read", T=FLOAT)
+    add(graph, "AddV2", "y", "mul", "b/read", T=FLOAT)
+    signature(meta_graph, "run", {"x": "x:0"}, {"y": "y:0"})
+    return meta_graph
+
+
+TENSORS = {"w": np.float32([1, 2, 3]), "b": np.float32([10, 20, 30])}
+
+
+def table_model(filename: str) -> MetaGraphDef:
+    """A table from the file's columns 0 and 1, whose path goes through a variable."""
+    meta_graph, graph = new_model()
+    add(graph, "Placeholder", "path", dtype=STRING)
+    variable(graph, "held")
+    graph.node[-1].attr["dtype"].type = STRING.number
+    add(graph, "AssignVariableOp", "held/assign", "held", "path", dtype=STRING)
+    add(graph, "ReadVariableOp", "held/read", "held", "^held/assign", dtype=STRING)
+    add(graph, "HashTableV2", "table", key_dtype=STRING, value_dtype=LONG, shared_name="t")
+    add(
+        graph,
+        *("InitializeTableFromTextFileV2", "fill", "table", "held/read"),
+        **{"key_index": 0, "value_index": 1, "delimiter": ","},
+    )
+    add(graph, "NoOp", "init", "^fill", "^held/assign")
+    add(graph, "Placeholder", "k", dtype=STRING)
+    constant(graph, "none", -1, LONG)
+    add(graph, "LookupTableFindV2", "find", "table", "k", "none", Tin=STRING, Tout=LONG)
+    signature(meta_graph, "run", {"k": "k:0"}, {"v": "find:0"})
+    init_op(meta_graph, "init")
+    asset = meta_graph.asset_file_def.add(filename=filename)
+    asset.tensor_info.name = "path:0"
+    return meta_graph

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from numlite.converter import Converter, load_saved_model, run_graph
+from numlite.converter import load_saved_model
 from numlite.converter.ir import verify
-from numlite.lite.errors import ModelError, UnsupportedError
+from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import GraphDef
 from numlite.schema.saved_model import MetaGraphDef, TrackableObjectGraph
 
@@ -22,15 +20,15 @@ from .saved_models import (
     BOOL,
     FLOAT,
     INT,
-    LONG,
     RESOURCE,
-    STRING,
+    TENSORS,
     Func,
     Running,
     add,
     constant,
     function,
     init_op,
+    linear,
     loaded,
     new_model,
     ops,
@@ -39,23 +37,6 @@ from .saved_models import (
     variable,
     write_model,
 )
-
-
-def linear() -> MetaGraphDef:
-    """y = x * w + b, w by a handle and b by a reference."""
-    meta_graph, graph = new_model()
-    add(graph, "Placeholder", "x", dtype=FLOAT)
-    variable(graph, "w", 3)
-    add(graph, "VariableV2", "b", dtype=FLOAT, shape=(3,))
-    add(graph, "ReadVariableOp", "w/read", "w", dtype=FLOAT)
-    add(graph, "Identity", "b/read", "b", T=FLOAT)
-    add(graph, "Mul", "mul", "x", "w/read", T=FLOAT)
-    add(graph, "AddV2", "y", "mul", "b/read", T=FLOAT)
-    signature(meta_graph, "run", {"x": "x:0"}, {"y": "y:0"})
-    return meta_graph
-
-
-TENSORS = {"w": np.float32([1, 2, 3]), "b": np.float32([10, 20, 30])}
 
 
 @pytest.mark.parametrize("saver", [True, False], ids=["restored", "by name"])
@@ -256,165 +237,6 @@ def test_reads_of_every_kind(tmp_path: Path) -> None:
     assert found["shape"].tolist() == [3, 2] and found["is_there"]
 
 
-def table_model(filename: str) -> MetaGraphDef:
-    """A table from the file's columns 0 and 1, whose path goes through a variable."""
-    meta_graph, graph = new_model()
-    add(graph, "Placeholder", "path", dtype=STRING)
-    variable(graph, "held")
-    graph.node[-1].attr["dtype"].type = STRING.number
-    add(graph, "AssignVariableOp", "held/assign", "held", "path", dtype=STRING)
-    add(graph, "ReadVariableOp", "held/read", "held", "^held/assign", dtype=STRING)
-    add(graph, "HashTableV2", "table", key_dtype=STRING, value_dtype=LONG, shared_name="t")
-    add(
-        graph,
-        *("InitializeTableFromTextFileV2", "fill", "table", "held/read"),
-        **{"key_index": 0, "value_index": 1, "delimiter": ","},
-    )
-    add(graph, "NoOp", "init", "^fill", "^held/assign")
-    add(graph, "Placeholder", "k", dtype=STRING)
-    constant(graph, "none", -1, LONG)
-    add(graph, "LookupTableFindV2", "find", "table", "k", "none", Tin=STRING, Tout=LONG)
-    signature(meta_graph, "run", {"k": "k:0"}, {"v": "find:0"})
-    init_op(meta_graph, "init")
-    asset = meta_graph.asset_file_def.add(filename=filename)
-    asset.tensor_info.name = "path:0"
-    return meta_graph
-
-
-def test_tables_from_assets(tmp_path: Path) -> None:
-    (tmp_path / "assets").mkdir()
-    (tmp_path / "assets" / "words.txt").write_bytes(b"a,1\nb,20\r\nc,-3\n")
-    frozen = loaded(tmp_path, table_model("words.txt")).freeze()
-    assert frozen.initializers == ("fill",)
-    nodes = {node.name: node for node in frozen.graph_def().node}
-    assert nodes["fill"].op == "InitializeTableV2"
-    keys, values = (nodes[name].attr["value"].tensor for name in nodes["fill"].input[1:])
-    assert list(keys.string_val) == [b"a", b"b", b"c"]
-    assert np.frombuffer(values.tensor_content, np.int64).tolist() == [1, 20, -3]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(b"a,x\n", "must be numbers"), (b"a\n", "line 0 has 1 columns"), (None, "cannot be read")],
-)
-def test_damaged_assets(tmp_path: Path, content: bytes | None, message: str) -> None:
-    (tmp_path / "assets").mkdir()
-    if content is not None:
-        (tmp_path / "assets" / "words.txt").write_bytes(content)
-    with pytest.raises(ModelError, match=message):
-        loaded(tmp_path, table_model("words.txt")).freeze()
-
-
-@pytest.mark.parametrize("name", ["../words.txt", "/etc/passwd", "a/../../b", "", "..\\x", "c:x", "a\0b"])
-def test_assets_outside_the_model(tmp_path: Path, name: str) -> None:
-    model = loaded(tmp_path, table_model(name))
-    with pytest.raises(ModelError, match="assets folder"):
-        model.freeze()
-
-
-def table_of_file(path: str) -> MetaGraphDef:
-    """A model whose table is filled from a file that a constant names, instead of from an asset."""
-    meta_graph = table_model("words.txt")
-    del meta_graph.asset_file_def[:]
-    graph = meta_graph.graph_def
-    (old,) = (node for node in graph.node if node.name == "path")
-    old.op = "Const"
-    old.attr["value"].tensor.dtype = STRING.number
-    old.attr["value"].tensor.tensor_shape.SetInParent()
-    old.attr["value"].tensor.string_val.append(path.encode())
-    return meta_graph
-
-
-def linked_asset(folder: Path, secret: Path) -> MetaGraphDef:
-    (folder / "assets" / "words.txt").symlink_to(secret)
-    return table_model("words.txt")
-
-
-def linked_assets(folder: Path, secret: Path) -> MetaGraphDef:
-    (folder / "assets").rmdir()
-    (folder / "assets").symlink_to(secret.parent)
-    return table_model(secret.name)
-
-
-OUTSIDE: dict[str, Callable[[Path, Path], MetaGraphDef]] = {
-    "constant": lambda folder, secret: table_of_file(str(secret)),
-    "constant with ..": lambda folder, secret: table_of_file(f"{folder}/assets/../../{secret.name}"),
-    "another file of the model": lambda folder, secret: table_of_file(str(folder / "saved_model.pb")),
-    "a folder that begins alike": lambda folder, secret: table_of_file(f"{folder}/assets.old/words.txt"),
-    "link": linked_asset,
-    "assets is a link": linked_assets,
-}
-
-
-@pytest.mark.parametrize("case", OUTSIDE)
-def test_files_that_are_no_assets_of_the_model(tmp_path: Path, case: str) -> None:
-    folder, secret = tmp_path / "model", tmp_path / "secret.txt"
-    secret.write_bytes(b"a,1\n")
-    (folder / "assets").mkdir(parents=True)
-    model = loaded(folder, OUTSIDE[case](folder, secret))
-    with pytest.raises(UnsupportedError, match=r"node 'fill' .*may read files of .*allow_files=True"):
-        model.freeze()
-    with pytest.raises(UnsupportedError, match="allow_files=True"):
-        Converter.from_saved_model(folder)
-    with pytest.raises(UnsupportedError, match="allow_files=True"):
-        run_graph(folder, {"k": np.array([b"a"], object)}, ["v"])
-    if case not in ("another file of the model", "a folder that begins alike"):
-        (found,) = run_graph(folder, {"k": np.array([b"a", b"b"], object)}, ["v"], allow_files=True)
-        assert found.tolist() == [1, -1]
-        assert Converter.from_saved_model(folder, allow_files=True).entries
-
-
-def test_graphs_of_a_model_read_its_assets_and_nothing_else(tmp_path: Path) -> None:
-    folder, secret = tmp_path / "model", tmp_path / "secret.txt"
-    (folder / "assets").mkdir(parents=True)
-    for path in (secret, folder / "assets" / "words.txt"):
-        path.write_bytes(b"content")
-    meta_graph, graph = new_model()
-    add(graph, "Placeholder", "path", dtype=STRING)
-    add(graph, "ReadFile", "read", "path")
-    add(graph, "WriteFile", "write", "path", "path")
-    add(graph, "Identity", "written", "path", "^write", T=STRING)
-    signature(meta_graph, "run", {"path": "path:0"}, {"read": "read:0", "written": "written:0"})
-    loaded(folder, meta_graph)
-
-    def ran(path: Path, result: str) -> bytes:
-        (found,) = run_graph(folder, {"path": np.array(str(path).encode(), object)}, [result])
-        content: bytes = np.asarray(found, object).item()
-        return content
-
-    assert ran(folder / "assets" / "words.txt", "read") == b"content"
-    for path, result in ((secret, "read"), (folder / "assets" / "words.txt", "written")):
-        with pytest.raises(UnsupportedError, match="allow_files=True"):
-            ran(path, result)
-
-
-def test_variables_that_are_elsewhere(tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    write_model(folder, linear(), tensors=TENSORS)
-    shard = next((folder / "variables").glob("variables.data*"))
-    shard.rename(tmp_path / "elsewhere")
-    shard.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UnsupportedError, match=r"variables must lie .*allow_files=True"):
-        load_saved_model(folder).freeze()
-    assert load_saved_model(folder, allow_files=True).freeze().module.graph
-
-
-def test_a_pipe_is_no_asset(tmp_path: Path) -> None:
-    (tmp_path / "assets").mkdir()
-    os.mkfifo(tmp_path / "assets" / "words.txt")
-    with pytest.raises(ModelError, match="not a plain file"):
-        loaded(tmp_path, table_model("words.txt")).freeze()
-
-
-def test_a_model_that_is_reached_through_a_link_reads_its_assets(tmp_path: Path) -> None:
-    model = tmp_path / "model"
-    (model / "assets").mkdir(parents=True)
-    (model / "assets" / "words.txt").write_bytes(b"a,1\n")
-    loaded(model, table_model("words.txt"))
-    (tmp_path / "latest").symlink_to("model")
-    assert load_saved_model(tmp_path / "latest").freeze().initializers == ("fill",)
-
-
 def test_variables_of_the_initialization(tmp_path: Path) -> None:
     """One assigned a computed constant, one a random number: the first is settled, the second stays."""
     meta_graph, graph = new_model()
@@ -436,37 +258,6 @@ def test_variables_of_the_initialization(tmp_path: Path) -> None:
     running = Running(frozen)
     assert running()["fixed"].tolist() == [-1, -2]
     assert running()["sum"].tolist() == running()["sum"].tolist()
-
-
-@pytest.mark.parametrize("op", ["MutableHashTableV2", "MutableDenseHashTableV2"])
-def test_tables_of_the_checkpoint(tmp_path: Path, op: str) -> None:
-    """A dense table stores all its places, whose keys are 0 where empty and -1 where deleted."""
-    meta_graph, graph = new_model()
-    constant(graph, "empty", 0.0)
-    constant(graph, "deleted", -1.0)
-    marks = ("empty", "deleted") if "Dense" in op else ()
-    add(graph, op, "table", *marks, key_dtype=FLOAT, value_dtype=FLOAT)
-    if marks:
-        graph.node[-1].attr["value_shape"].shape.SetInParent()
-    constant(graph, "none", -5.0)
-    add(graph, "Placeholder", "k", dtype=FLOAT)
-    add(graph, "LookupTableFindV2", "find", "table", "k", "none", Tin=FLOAT, Tout=FLOAT)
-    signature(meta_graph, "run", {"k": "k:0"}, {"v": "find:0"})
-    restores(meta_graph, {}, {})
-    constant(graph, "names", [b"keys", b"values"], STRING)
-    constant(graph, "parts", [b"", b""], STRING)
-    add(graph, "RestoreV2", "read", "save/file", "names", "parts", dtypes=[FLOAT, FLOAT])
-    add(graph, "LookupTableImportV2", "import", "table", "read", "read:1", Tin=FLOAT, Tout=FLOAT)
-    next(node for node in graph.node if node.name == "save/all").input.append("^import")
-    keys, values = np.float32([[0], [3], [-1], [7]]), np.float32([[0], [30], [1], [70]])
-    if not marks:
-        keys, values = keys[1::2, 0], values[1::2, 0]
-    frozen = loaded(tmp_path, meta_graph, tensors={"keys": keys, "values": values}).freeze()
-    nodes = {node.name: node for node in frozen.graph_def().node}
-    made = nodes[frozen.initializers[0]]
-    assert made.op == ("LookupTableInsertV2" if marks else "LookupTableImportV2")
-    contents = [nodes[name].attr["value"].tensor for name in made.input[1:]]
-    assert [np.frombuffer(c.tensor_content, np.float32).tolist() for c in contents] == [[3, 7], [30, 70]]
 
 
 def test_a_handle_inside_a_loop(tmp_path: Path) -> None:
