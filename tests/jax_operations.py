@@ -171,6 +171,49 @@ def random_numbers() -> Case:
     return f, [np.array([3, 7], np.uint32)]
 
 
+def matrices() -> Case:
+    def f(a: jax.Array, b: jax.Array) -> object:
+        spd = a @ a.swapaxes(-1, -2) + 2 * jnp.eye(4)
+        lower = jnp.tril(a) + 3 * jnp.eye(4)
+
+        def solve(matrix: jax.Array, right: jax.Array, **more: object) -> jax.Array:
+            return jax.lax.linalg.triangular_solve(matrix, right, **more)
+
+        return (
+            *(jnp.linalg.cholesky(spd), jnp.linalg.cholesky(spd[0], upper=True)),
+            *(solve(lower, b, left_side=True, lower=True), solve(lower[0], b[0].T, lower=True)),
+            solve(lower, b, left_side=True, lower=True, transpose_a=True),
+            solve(lower.swapaxes(-1, -2), b, left_side=True, lower=False, unit_diagonal=True),
+            jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(spd[1]), True), b[1]),
+        )
+
+    return f, [floats(2, 4, 4), floats(2, 4, 3)]
+
+
+def gradients() -> Case:
+    def pooled(x: jax.Array, size: tuple, strides: tuple, padding: str) -> jax.Array:
+        y = lax.reduce_window(x, -jnp.inf, lax.max, size, strides, padding)
+        return (y**2).sum()
+
+    def f(x: jax.Array) -> object:
+        return (
+            jax.grad(pooled)(x, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+            jax.grad(pooled)(x, (1, 3, 3, 1), (1, 2, 2, 1), "SAME"),
+            jax.grad(pooled)(jnp.round(x), (1, 3, 2, 1), (1, 1, 1, 1), "VALID"),
+            jax.grad(lambda x: -pooled(-x, (1, 2, 1, 2), (1, 2, 1, 1), "VALID"))(x),
+        )
+
+    return f, [floats(2, 6, 7, 3)]
+
+
+def bits() -> Case:
+    def f(x: jax.Array) -> object:
+        kinds = (jnp.int32, jnp.uint32, jnp.int16, jnp.uint8, jnp.int8)
+        return [g(x.astype(kind)) for kind in kinds for g in (lax.population_count, lax.clz)]
+
+    return f, [np.array([0, 1, -1, 5, -(2**31), 2**31 - 1, 255, 65535, -7, 1 << 20], np.int32)]
+
+
 def half() -> Case:
     def f(x: jax.Array, y: jax.Array) -> object:
         return x + y.astype(jnp.bfloat16), (x * 2).astype(jnp.float16), jnp.sum(y.astype(jnp.float16))
@@ -207,6 +250,6 @@ OPERATIONS: dict[str, Callable[[], Case]] = {
     each.__name__: each
     for each in (
         *(sort, gather_scatter, control, windows, convolutions, elementwise, unsigned, movement, products),
-        *(random_numbers, half, open_shapes),
+        *(random_numbers, matrices, gradients, bits, half, open_shapes),
     )
 }

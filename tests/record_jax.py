@@ -21,6 +21,7 @@ from jax import export
 
 from tests.jax_networks import DRAW, NETWORKS
 from tests.jax_operations import OPERATIONS
+from tests.stablehlo_texts import TEXTS
 
 FILE = Path(__file__).parent / "converter" / "stablehlo" / "recorded.jsonl"
 
@@ -51,10 +52,29 @@ def record(name: str, is_export: bool = False) -> dict[str, object]:
     }
 
 
+def record_text(name: str) -> dict[str, object]:
+    """A case of StableHLO's text, as a portable artifact."""
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+    from jaxlib.mlir.dialects import stablehlo
+
+    text, function, arguments = TEXTS[name]()
+    with mlir.make_ir_context():
+        module = str(ir.Module.parse(text))
+    content = stablehlo.serialize_portable_artifact_str(module, stablehlo.get_current_version())
+    return {
+        "name": name,
+        "program": base64.b64encode(zlib.compress(bytes(content), 9)).decode(),
+        "arguments": [_array(x) for x in arguments],
+        "results": [_array(y) for y in function(*arguments)],
+    }
+
+
 def main() -> None:
     """Write all cases, and one as JAX's own export."""
     file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
     cases = [record(name) for name in (*NETWORKS, *OPERATIONS)]
+    cases += [record_text(name) for name in TEXTS]
     cases.append(record("mlp", is_export=True))
     cases.append(record("open_images", is_export=True))
     file.write_text("".join(json.dumps(case) + "\n" for case in cases))

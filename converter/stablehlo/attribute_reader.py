@@ -23,6 +23,10 @@ class Entry(NamedTuple):
     is_binary: bool
 
 
+# The dialect of how devices share the work, which is nothing to a model on one.
+_SHARDING = "sdy"
+
+
 class AttributeReader:
     """The tables of attributes and types of one file."""
 
@@ -78,6 +82,8 @@ class AttributeReader:
         entry = entries[place]
         if not entry.is_binary:
             return bytes(entry.data).rstrip(b"\0").decode(errors="replace")
+        if entry.dialect == _SHARDING and what == "attribute":
+            return _SHARDING
         if entry.dialect not in ("vhlo", "builtin"):
             raise UnsupportedError(f"bytecode: {what}s of dialect {entry.dialect!r} are not read")
         return PartReader(self, entry)

@@ -184,10 +184,40 @@ def _right_with_sign(x: Tensor, by: Tensor) -> Tensor:
     return as_type(x.body.op("RightShift", signed, by), x.type)
 
 
+def _counted(x: Tensor) -> Tensor:
+    """How many bits are set: the number less all its halves, quarters ..., cut off."""
+    small = _as_number(x)
+    halves = x.body.op("Sum", _moved_by(small, 1, _width(x)), x.body.integers([-1]))
+    return x.body.cast(small - halves, x.type)
+
+
+def _leading_zeros(x: Tensor) -> Tensor:
+    """As many as there are places by which the number can be moved until nothing is left."""
+    body, zero = x.body, x.body.scalar(0, DT_INT32)
+    left = body.cast(body.op("NotEqual", _moved_by(_as_number(x), 0, _width(x)), zero), DT_INT32)
+    return body.cast(_width(x) - body.op("Sum", left, body.integers([-1])), x.type)
+
+
+def _as_number(x: Tensor) -> Tensor:
+    """The bits as int32, with zeros in front."""
+    _check(x)
+    same = {DT_INT8: DT_UINT8, DT_INT16: DT_UINT16}
+    return x.body.cast(as_int32(as_type(x, same.get(x.type, x.type))), DT_INT32)
+
+
+def _moved_by(x: Tensor, first: int, end: int) -> Tensor:
+    """The numbers moved right by so many places each, along a new last axis."""
+    deep = x.body.op("ExpandDims", x, x.body.scalar(x.rank, DT_INT32))
+    places = x.body.constant(np.arange(first, end, dtype=np.uint32))
+    return as_int32(x.body.op("RightShift", as_type(deep, DT_UINT32), places))
+
+
 REGISTRATIONS: dict[str, Rule] = {
     "and": elementwise(_and),
+    "count_leading_zeros": elementwise(_leading_zeros),
     "not": elementwise(_not),
     "or": elementwise(_or),
+    "popcnt": elementwise(_counted),
     "shift_left": elementwise(_left),
     "shift_right_arithmetic": elementwise(_right_with_sign),
     "shift_right_logical": elementwise(_right),

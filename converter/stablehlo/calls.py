@@ -11,6 +11,7 @@ from ..building.tensor import Tensor
 from .element_types import inner_type
 from .elementwise import elementwise
 from .held import Held
+from .linear_algebra import lapack_cholesky, lapack_solve
 from .program import Attribute
 from .step import Result, Rule, Step
 
@@ -44,7 +45,8 @@ def custom_call(step: Step) -> Result:
     rule = _KNOWN.get(plain)
     if rule is None:
         raise UnsupportedError(f"a call of {name!r}, which the exporting program's own library computes")
-    held = step.operation.attributes.get("mhlo.attributes")
+    attributes = step.operation.attributes
+    held = attributes.get("mhlo.attributes") or attributes.get("mhlo.backend_config")
     return rule(step, held if isinstance(held, dict) else {})
 
 
@@ -84,6 +86,8 @@ _SAME = frozenset(
 _NOTHING = frozenset(("shape_assertion",))
 _KNOWN: dict[str, Callable[[Step, Mapping[str, Attribute]], Result]] = {
     "erf": _function(erf),
+    "lapack_spotrf_ffi": lapack_cholesky,
+    "lapack_strsm_ffi": lapack_solve,
     "tan": _function(lambda x: x.apply("Sin") / x.apply("Cos")),
     "top_k": _top_k,
     "topk": _top_k,

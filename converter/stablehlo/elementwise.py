@@ -238,24 +238,10 @@ def bitcast_convert(step: Step) -> Result:
     return joined(as_type(x.tensor, inner_type(result)), step.operands, step.shape)
 
 
-def batch_norm_inference(step: Step) -> Result:
-    """(x - mean) / sqrt(variance + epsilon) * scale + offset, of vectors along the axis of channels."""
-    x, scale, offset, mean, variance = (step.input(place) for place in range(5))
-    axis = step.axis("feature_index", x.rank)
-    factor = scale * (variance + step.real("epsilon")).apply("Rsqrt")
-    shift = offset - mean * factor
-
-    def along(vector: Tensor) -> Tensor:
-        return step.body.reshaped(vector, [*step.body.sizes_of(vector), *[1] * (x.rank - 1 - axis)])
-
-    return x * along(factor) + along(shift)
-
-
 REGISTRATIONS: dict[str, Rule] = {
     "abs": elementwise(_absolute),
     "add": elementwise(_add),
     "atan2": elementwise(_atan2),
-    "batch_norm_inference": batch_norm_inference,
     "bitcast_convert": bitcast_convert,
     "cbrt": elementwise(_cube_root),
     "ceil": _direct("Ceil"),

@@ -8,7 +8,11 @@ from ...lite.families import Families
 from .step import Rule
 
 _OPERATIONS: dict[str, tuple[str, ...]] = {
-    "bits": ("and", "not", "or", "shift_left", "shift_right_arithmetic", "shift_right_logical", "xor"),
+    "batch_norm": ("batch_norm_grad", "batch_norm_inference", "batch_norm_training"),
+    "bits": (
+        *("and", "count_leading_zeros", "not", "or", "popcnt", "shift_left", "shift_right_arithmetic"),
+        *("shift_right_logical", "xor"),
+    ),
     "calls": ("call", "composite", "custom_call", "optimization_barrier"),
     "control_flow": ("case", "if", "while"),
     "conv": ("convolution", "dynamic_conv"),
@@ -18,7 +22,6 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
             "abs",
             "add",
             "atan2",
-            "batch_norm_inference",
             "bitcast_convert",
             "cbrt",
             "ceil",
@@ -33,9 +36,12 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("tan", "tanh"),
     ),
     "gather": ("dynamic_gather", "gather", "torch_index_select"),
+    "linear_algebra": ("cholesky", "triangular_solve"),
     "movement": ("concatenate", "dynamic_pad", "pad", "reverse", "transpose"),
     "reduce": ("reduce",),
+    "random": ("rng", "rng_bit_generator"),
     "scatter": ("scatter",),
+    "select_and_scatter": ("select_and_scatter",),
     "shape": (
         *("broadcast", "broadcast_in_dim", "constant", "dynamic_broadcast_in_dim", "dynamic_iota"),
         *("dynamic_reshape", "get_dimension_size", "iota", "reshape"),

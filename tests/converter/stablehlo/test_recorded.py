@@ -10,6 +10,7 @@ import pytest
 from numlite.converter import Converter, run_graph
 from numlite.converter.conversion import Conversion
 from numlite.interpreter import Interpreter
+from numlite.lite.errors import UnsupportedError
 
 from .recorded import Recorded, recorded
 
@@ -17,7 +18,9 @@ NETWORKS = (
     *("mlp", "cnn", "resnet", "vit", "lstm", "gru", "norms", "embedding", "open_images", "open_text"),
     *("mlp export", "open_images export"),
 )
-NAMES = tuple(recorded())
+# Programs of which there are no models.
+REFUSED = {"rng": "make them of a key"}
+NAMES = tuple(name for name in recorded() if name not in REFUSED)
 # Floats differ by the order of sums and by polynomials: 3 in a million of the largest.
 CLOSE = 3e-6
 
@@ -42,6 +45,12 @@ def check(case: Recorded, found: list[np.ndarray]) -> None:
 
 def test_all_networks_are_recorded() -> None:
     assert set(NETWORKS) <= set(NAMES) and len(NAMES) >= 24
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_form_says_why(name: str) -> None:
+    with pytest.raises(UnsupportedError, match=REFUSED[name]):
+        Converter.from_stablehlo(recorded()[name].program)
 
 
 @pytest.mark.parametrize("name", NAMES)
