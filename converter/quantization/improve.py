@@ -16,6 +16,7 @@ import numpy as np
 from ...lite.errors import InvokeError, ModelError, UnsupportedError
 from ...lite.model import Model
 from .bias_correction import filter_inputs
+from .blas_threads import single_threaded_blas
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
 from .channel_ranges import ChannelObserver
@@ -70,7 +71,8 @@ def improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[str
     if not what:
         return PLAIN
     try:
-        return _improved(model, make, ranges, what)
+        with single_threaded_blas():
+            return _improved(model, make, ranges, what)
     except InvokeError:
         return PLAIN
 
