@@ -95,7 +95,7 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*(name for name in globals() if name.startswith("__")), *__all__])
 
 
 warn_of_unknown()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PartitionReport:
-    """One partition: the node that runs it, what it replaces, and its border.
+    """One partition: the node that runs it, what it replaces, and the tensors that it reads and writes.
 
     input_tensors are without constants. bytes_in and bytes_out are what has to be copied in and
     out; tensors that stay in the delegate's own memory between its partitions do not count.

@@ -118,19 +118,19 @@ class Serialization:
 
         It is another one when the partition's operators, tensors, types or shapes change.
         """
-        border = (*params.input_tensors, *params.output_tensors)
-        return self._entry(custom_key, context, params.nodes_to_replace, border)
+        boundary = (*params.input_tensors, *params.output_tensors)
+        return self._entry(custom_key, context, params.nodes_to_replace, boundary)
 
     def get_entry_for_delegate(self, custom_key: str, context: DelegateContext) -> SerializationEntry:
         """The entry of a whole subgraph: for a delegate's prepare, before it replaces nodes."""
-        border = (*context.inputs, *context.outputs)
-        return self._entry(custom_key, context, context.execution_plan, border)
+        boundary = (*context.inputs, *context.outputs)
+        return self._entry(custom_key, context, context.execution_plan, boundary)
 
     def _entry(
-        self, custom_key: str, context: DelegateContext, nodes: Iterable[int], border: Iterable[int]
+        self, custom_key: str, context: DelegateContext, nodes: Iterable[int], boundary: Iterable[int]
     ) -> SerializationEntry:
         digest = blake2b(digest_size=8)
-        for part in (self.params.model_token, custom_key, context.index, *_graph(context, nodes, border)):
+        for part in (self.params.model_token, custom_key, context.index, *_graph(context, nodes, boundary)):
             digest.update(f"{part!r}\n".encode())
         fingerprint = int.from_bytes(digest.digest(), "little")
         name = f"{str_fingerprint(self.params.model_token)}_{fingerprint}.bin"
@@ -153,15 +153,15 @@ def get_delegated_nodes(
     return None if data is None else [int(node) for node in json.loads(data)]
 
 
-def _graph(context: DelegateContext, nodes: Iterable[int], border: Iterable[int]) -> Iterable[object]:
+def _graph(context: DelegateContext, nodes: Iterable[int], boundary: Iterable[int]) -> Iterable[object]:
     """What tells one graph from another: its operators and their tensors' types and shapes."""
-    tensors = set(border)
+    tensors = set(boundary)
     for n in nodes:
         node, registration = context.node_and_registration(n)
         tensors.update(node.inputs, node.outputs)
         yield n, registration.name, node.version, node.inputs, node.outputs, node.custom_options
         yield None if node.delegate is not None else node.options
-    yield tuple(border)
+    yield tuple(boundary)
     for t in sorted(tensors - {-1}):
         tensor = context.tensor(t)
         yield t, tensor.type, tensor.shape, tensor.is_constant

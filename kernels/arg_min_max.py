@@ -9,23 +9,13 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import INDEX_TYPES, check_counts, check_index_type, normalized_axis, scalar_integer
 from .operators import check_type, registration
 
-ARG_MIN_MAX = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("outer", np.int64),
-        ("size", np.int64),
-        ("inner", np.int64),
-        ("wide", np.int64),
-    ],
-    align=True,
-)
+ARG_MIN_MAX = argument_block("x y outer size inner wide")
 _TYPES = {
     TensorType.FLOAT32: "f32",
     TensorType.INT8: "i8",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .index_vector import check_counts, check_index_type
@@ -22,16 +22,7 @@ _SUFFIXES = {
     TensorType.INT64: "i64",
 }
 
-BUCKETIZE_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("size", np.int64),
-        ("boundaries", np.int64),
-        ("count", np.int64),
-    ],
-    align=True,
-)
+BUCKETIZE_ARGS = argument_block("x y size boundaries count")
 
 
 def _boundaries(node: Node) -> np.ndarray:

@@ -9,25 +9,14 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .index_vector import check_counts, check_index_type, normalized_axis, output_of, scalar_integer
 from .operators import check_type, registration
 
 # x and y are [outer, size, inner].
-CUMSUM_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("outer", np.int64),
-        ("size", np.int64),
-        ("inner", np.int64),
-        ("exclusive", np.int64),
-        ("reverse", np.int64),
-    ],
-    align=True,
-)
+CUMSUM_ARGS = argument_block("x y outer size inner exclusive reverse")
 _KERNELS = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
 
 

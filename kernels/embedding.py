@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .blockwise import block_scales
@@ -21,21 +21,7 @@ from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 # table is [rows, columns] of `bits` bits each; scales are float32 [blocks] for all rows (scale_step
 # 0), or [rows, blocks] (scale_step blocks), a block being of block_size columns.
-EMBEDDING_ARGS = np.dtype(
-    [
-        ("positions", np.int64),
-        ("table", np.int64),
-        ("y", np.int64),
-        ("scales", np.int64),
-        ("scale_step", np.int64),
-        ("bits", np.int64),
-        ("count", np.int64),
-        ("rows", np.int64),
-        ("columns", np.int64),
-        ("block_size", np.int64),
-    ],
-    align=True,
-)
+EMBEDDING_ARGS = argument_block("positions table y scales scale_step bits count rows columns block_size")
 _STORED_BITS = {TensorType.INT8: 8, TensorType.UINT8: 8, TensorType.INT4: 4, TensorType.INT2: 2}
 _FLOATS = (TensorType.FLOAT32, TensorType.FLOAT16)
 

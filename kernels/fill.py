@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.string_tensor import repeat_string, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -27,24 +27,9 @@ from .operators import registration
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
 # value is the address of one element; y is size elements of item_bytes.
-FILL_ARGS = np.dtype(
-    [("value", np.int64), ("y", np.int64), ("item_bytes", np.int64), ("size", np.int64)], align=True
-)
+FILL_ARGS = argument_block("value y item_bytes size")
 # y is [outer, depth, inner]; on and off are addresses of elements.
-ONE_HOT_ARGS = np.dtype(
-    [
-        ("indices", np.int64),
-        ("index_bytes", np.int64),
-        ("on", np.int64),
-        ("off", np.int64),
-        ("y", np.int64),
-        ("item_bytes", np.int64),
-        ("outer", np.int64),
-        ("depth", np.int64),
-        ("inner", np.int64),
-    ],
-    align=True,
-)
+ONE_HOT_ARGS = argument_block("indices index_bytes on off y item_bytes outer depth inner")
 _ZEROS = np.zeros(16, np.uint8)
 
 

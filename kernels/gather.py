@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -26,20 +26,7 @@ from .index_vector import (
 from .operators import registration
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
-GATHER_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("positions", np.int64),
-        ("y", np.int64),
-        ("position_bytes", np.int64),
-        ("batch", np.int64),
-        ("outer", np.int64),
-        ("axis_size", np.int64),
-        ("count", np.int64),
-        ("slice_bytes", np.int64),
-    ],
-    align=True,
-)
+GATHER_ARGS = argument_block("x positions y position_bytes batch outer axis_size count slice_bytes")
 OUT_OF_RANGE = 1
 _POSITION_TYPES = (TensorType.INT32, TensorType.INT64, TensorType.INT16)
 _ELEMENT_BYTES = (1, 2, 4, 8)

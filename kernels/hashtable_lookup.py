@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.string_tensor import pack_strings, strings_of
 from ..lite.tensor import Tensor, TensorType
@@ -17,19 +17,7 @@ from .index_vector import check_counts, check_index_type, check_same_type
 from .operators import registration
 from .strided_copy import element_bytes
 
-HASHTABLE_LOOKUP_ARGS = np.dtype(
-    [
-        ("lookups", np.int64),
-        ("keys", np.int64),
-        ("values", np.int64),
-        ("y", np.int64),
-        ("hits", np.int64),
-        ("size", np.int64),
-        ("count", np.int64),
-        ("row_bytes", np.int64),
-    ],
-    align=True,
-)
+HASHTABLE_LOOKUP_ARGS = argument_block("lookups keys values y hits size count row_bytes")
 EMPTY_TABLE = 1
 
 _NAME = "HASHTABLE_LOOKUP"

@@ -7,16 +7,16 @@ from collections.abc import Callable
 import numpy as np
 
 from ..lite.context import Context
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.tensor import Tensor, TensorType
 from .requantize import quantization_of, scale_ratio
 
 # Elements first to first + size are mapped; table holds 256 bytes or 65536 int16, indexed by the
 # operand read as unsigned.
-LOOKUP = np.dtype([(name, np.int64) for name in ("x", "y", "table", "first", "size")], align=True)
+LOOKUP = argument_block("x y table first size")
 
 # Whether all `size` elements of x are at least `lowest`.
-AT_LEAST = np.dtype([(name, np.int64) for name in ("x", "size", "lowest")], align=True)
+AT_LEAST = argument_block("x size lowest")
 TOO_LOW = 1  # its status where one is not
 
 BYTE_TYPES = (TensorType.INT8, TensorType.UINT8)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from ..lite.kernel_call import argument_block
 from .compiled.language.target import target
 
 # values is the address of SUMS lines of 64 bytes, out of a line for each chunk; data has nbytes.
-PEAK_ARGS = np.dtype(
-    [("values", np.int64), ("rounds", np.int64), ("out", np.int64), ("data", np.int64), ("nbytes", np.int64)],
-    align=True,
-)
+PEAK_ARGS = argument_block("values rounds out data nbytes")
 
 # As many independent sums as hide the latency of a multiply-add, two of which start in each cycle.
 SUMS = 12

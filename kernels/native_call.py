@@ -7,14 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from ..lite.called_subgraph import CallablePlan, CalledSubgraph
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.tensor import Tensor
 
 # A block is one of these, then what NativeCall lists behind it.
-BRANCHES = np.dtype(
-    [("runner", np.int64), ("selector", np.int64), ("selector_bytes", np.int64), ("branches", np.int64)],
-    align=True,
-)
+BRANCHES = argument_block("runner selector selector_bytes branches")
 LOOP = np.dtype(
     [
         ("runner", np.int64),
@@ -29,17 +26,7 @@ LOOP = np.dtype(
     ],
     align=True,
 )
-TURN = np.dtype(
-    [
-        ("runner", np.int64),
-        ("condition_plan", np.int64),
-        ("body_plan", np.int64),
-        ("condition", np.int64),
-        ("condition_copies", np.int64),
-        ("body_copies", np.int64),
-    ],
-    align=True,
-)
+TURN = argument_block("runner condition_plan body_plan condition condition_copies body_copies")
 COPY_WORDS = 3  # source, target, nbytes
 BRANCH_WORDS = 3  # plan, copies into its inputs, copies out of its outputs
 

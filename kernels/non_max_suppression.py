@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Tensor, TensorType
@@ -20,26 +20,9 @@ from .operators import registration
 # The outputs have room for `most` boxes, which is what must lie at `size`. soft tells whether sigma and
 # selected_scores are there. The heap holds, for every box that waits, its number, its score, and how
 # many selected boxes it has been compared with.
-NMS_ARGS = np.dtype(
-    [
-        ("boxes", np.int64),
-        ("scores", np.int64),
-        ("size", np.int64),
-        ("iou_threshold", np.int64),
-        ("score_threshold", np.int64),
-        ("sigma", np.int64),
-        ("selected", np.int64),
-        ("selected_scores", np.int64),
-        ("count", np.int64),
-        ("heap_boxes", np.int64),
-        ("heap_scores", np.int64),
-        ("heap_compared", np.int64),
-        ("boxes_count", np.int64),
-        ("most", np.int64),
-        ("soft", np.int64),
-        ("cancellation", np.int64),
-    ],
-    align=True,
+NMS_ARGS = argument_block(
+    "boxes scores size iou_threshold score_threshold sigma selected selected_scores count heap_boxes "
+    "heap_scores heap_compared boxes_count most soft cancellation"
 )
 NEGATIVE_SIGMA = 1
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..lite.available_memory import check_room
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
 from .dynamic_output import dynamic_call
@@ -19,19 +19,7 @@ from .operators import check_type, registration
 _SUFFIXES = {TensorType.FLOAT32: "f32", TensorType.INT32: "i32", TensorType.INT64: "i64"}
 
 # y has `count` elements: as many as there are for the operands whose bits are kept in sized_*.
-RANGE_ARGS = np.dtype(
-    [
-        ("start", np.int64),
-        ("limit", np.int64),
-        ("delta", np.int64),
-        ("y", np.int64),
-        ("count", np.int64),
-        ("sized_start", np.int64),
-        ("sized_limit", np.int64),
-        ("sized_delta", np.int64),
-    ],
-    align=True,
-)
+RANGE_ARGS = argument_block("start limit delta y count sized_start sized_limit sized_delta")
 
 
 _COPIES = 4  # that the numbers have while they become known

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Shape, Tensor, TensorType
 from .index_vector import (
@@ -26,7 +26,7 @@ from .index_vector import (
 from .operators import registration
 from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 
-FLAT_COPY = np.dtype([("source", np.int64), ("target", np.int64), ("nbytes", np.int64)], align=True)
+FLAT_COPY = argument_block("source target nbytes")
 
 
 def reshaped(shape: Shape, wanted: Sequence[int]) -> Shape:

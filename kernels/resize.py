@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context, Numerics
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import AllocationType, Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, check_sizes, integers, output_of
@@ -20,40 +20,12 @@ from .xnnpack_nodes import takes_images
 
 # Addresses of int32 or float32 tables have an entry for each output row or column. left and
 # right count elements (column times depth), top and bottom count rows.
-RESIZE_BILINEAR_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("scratch", np.int64),
-        ("top", np.int64),
-        ("bottom", np.int64),
-        ("row_weight", np.int64),
-        ("left", np.int64),
-        ("right", np.int64),
-        ("column_weight", np.int64),
-        ("batch", np.int64),
-        ("in_height", np.int64),
-        ("in_row", np.int64),
-        ("out_height", np.int64),
-        ("out_width", np.int64),
-        ("depth", np.int64),
-    ],
-    align=True,
+RESIZE_BILINEAR_ARGS = argument_block(
+    "x y scratch top bottom row_weight left right column_weight batch in_height in_row out_height "
+    "out_width depth"
 )
-RESIZE_NEAREST_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("rows", np.int64),
-        ("columns", np.int64),
-        ("batch", np.int64),
-        ("in_height", np.int64),
-        ("in_width", np.int64),
-        ("out_height", np.int64),
-        ("out_width", np.int64),
-        ("pixel_bytes", np.int64),
-    ],
-    align=True,
+RESIZE_NEAREST_ARGS = argument_block(
+    "x y rows columns batch in_height in_width out_height out_width pixel_bytes"
 )
 _ELEMENTS_PER_NS = 2
 _REFERENCE_ELEMENTS_PER_NS = 0.5

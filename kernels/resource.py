@@ -8,7 +8,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import InvokeError, PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.resources import Variable, handle_bytes, handle_of
 from ..lite.tensor import AllocationType, Tensor, TensorType
@@ -17,8 +17,8 @@ from .native_call import Failures, native_plans
 from .operators import registration
 
 # variable is the address of a Variable's words.
-VARIABLE_COPY = np.dtype([("variable", np.int64), ("tensor", np.int64), ("nbytes", np.int64)], align=True)
-ONCE = np.dtype([("runner", np.int64), ("plan", np.int64), ("done", np.int64)], align=True)
+VARIABLE_COPY = argument_block("variable tensor nbytes")
+ONCE = argument_block("runner plan done")
 NOT_ASSIGNED = 1
 OTHER_SIZE = 2
 ONCE_FAILED = 1

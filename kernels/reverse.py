@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import TensorType
 from .data_movement import Movement, item_bytes_of, movement_registration
@@ -19,20 +19,8 @@ from .strided_copy import COPY_BYTES_PER_NS, StridedCopy, element_bytes, row_maj
 
 # The input is [outer, first, middle, second, inner_bytes]; the sequence is along `first` when
 # sequence_first is 1, and the batch along `second`, or the other way round.
-REVERSE_SEQUENCE_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("lengths", np.int64),
-        ("y", np.int64),
-        ("length_bytes", np.int64),
-        ("sequence_first", np.int64),
-        ("outer", np.int64),
-        ("first", np.int64),
-        ("middle", np.int64),
-        ("second", np.int64),
-        ("inner_bytes", np.int64),
-    ],
-    align=True,
+REVERSE_SEQUENCE_ARGS = argument_block(
+    "x lengths y length_bytes sequence_first outer first middle second inner_bytes"
 )
 TOO_LONG = 1
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -19,20 +19,7 @@ from .operators import check_type, registration
 
 # data is [count, size]; slices of y that no data falls into hold `initial` (a float32's bits, or an int32).
 # y has so many segments; number is the address of how many it must have, 0 where that is known before.
-SEGMENT_ARGS = np.dtype(
-    [
-        ("data", np.int64),
-        ("ids", np.int64),
-        ("y", np.int64),
-        ("count", np.int64),
-        ("size", np.int64),
-        ("segments", np.int64),
-        ("number", np.int64),
-        ("initial", np.int64),
-        ("cancellation", np.int64),
-    ],
-    align=True,
-)
+SEGMENT_ARGS = argument_block("data ids y count size segments number initial cancellation")
 OUT_OF_RANGE = 1
 
 _INT32 = (TensorType.INT32,)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.registration import Registration
 from ..lite.tensor import Shape, Tensor, TensorType
@@ -28,23 +28,8 @@ from .strided_copy import COPY_BYTES_PER_NS, element_bytes
 # batch, height and width are those of the images that are not cut into blocks (the input of
 # SPACE_TO_BATCH_ND); small_height and small_width are those of the cut ones. top and left count
 # the rows and columns of padding, or of cropping.
-SPACE_BATCH_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("pixel_bytes", np.int64),
-        ("batch", np.int64),
-        ("height", np.int64),
-        ("width", np.int64),
-        ("small_height", np.int64),
-        ("small_width", np.int64),
-        ("block_height", np.int64),
-        ("block_width", np.int64),
-        ("top", np.int64),
-        ("left", np.int64),
-        ("filler", np.int64),
-    ],
-    align=True,
+SPACE_BATCH_ARGS = argument_block(
+    "x y pixel_bytes batch height width small_height small_width block_height block_width top left filler"
 )
 _QUANTIZED = (TensorType.UINT8, TensorType.INT8, TensorType.INT16)
 

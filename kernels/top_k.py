@@ -9,27 +9,14 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall, chunk_count
+from ..lite.kernel_call import KernelCall, argument_block, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Shape, Tensor, TensorType
 from .index_vector import check_counts, check_index_type, integers, output_of
 from .operators import registration
 
 # heap is int32 [rows, k], where the places are sorted; places is written after it when it is int16.
-TOP_K_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("values", np.int64),
-        ("places", np.int64),
-        ("heap", np.int64),
-        ("rows", np.int64),
-        ("size", np.int64),
-        ("k", np.int64),
-        ("short", np.int64),
-        ("cancellation", np.int64),
-    ],
-    align=True,
-)
+TOP_K_ARGS = argument_block("x values places heap rows size k short cancellation")
 _KERNELS = {
     TensorType.FLOAT32: "f32",
     TensorType.INT8: "i8",

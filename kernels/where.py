@@ -9,7 +9,7 @@ import numpy as np
 
 from ..lite.context import Context
 from ..lite.errors import PrepareError, UnsupportedError
-from ..lite.kernel_call import KernelCall
+from ..lite.kernel_call import KernelCall, argument_block
 from ..lite.node import Node
 from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
 from .dynamic_output import dynamic_call
@@ -18,39 +18,12 @@ from .operators import registration
 
 # count is how many indices y has room for, found how many there are. An element is set where it has
 # one of the bits of mask. indices are the sizes of x's axes, then as many words of scratch.
-WHERE_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("y", np.int64),
-        ("size", np.int64),
-        ("rank", np.int64),
-        ("indices", np.int64),
-        ("mask", np.int64),
-        ("count", np.int64),
-        ("found", np.int64),
-    ],
-    align=True,
-)
+WHERE_ARGS = argument_block("x y size rank indices mask count found")
 
 # first holds the values until it is known how many there are; slots, of which there are 2**(64 - shift),
 # hold the number of a value, counted from 1. counted tells that both are done.
-UNIQUE_ARGS = np.dtype(
-    [
-        ("x", np.int64),
-        ("values", np.int64),
-        ("places", np.int64),
-        ("size", np.int64),
-        ("first", np.int64),
-        ("slots", np.int64),
-        ("shift", np.int64),
-        ("factor", np.int64),
-        ("wide", np.int64),
-        ("count", np.int64),
-        ("found", np.int64),
-        ("counted", np.int64),
-        ("cancellation", np.int64),
-    ],
-    align=True,
+UNIQUE_ARGS = argument_block(
+    "x values places size first slots shift factor wide count found counted cancellation"
 )
 
 # Where an element is 0 whatever its sign.

@@ -29,6 +29,15 @@ _FOREIGN = (CUSTOM, DELEGATE)  # their hooks are other people's
 _NO_MESSAGES: dict[int, str] = {}
 
 
+def argument_block(integers: str, floats: str = "") -> np.dtype:
+    """The record of a kernel's argument block: int64 fields (addresses, sizes), then float32 ones.
+
+    Both are names with spaces between them, in their order.
+    """
+    fields: list[tuple[str, type]] = [(name, np.int64) for name in integers.split()]
+    return np.dtype([*fields, *((name, np.float32) for name in floats.split())], align=True)
+
+
 class SizeFields(NamedTuple):
     """The fields of a block for the address of a dynamic result, its first size, and the one wanted."""
 

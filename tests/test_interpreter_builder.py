@@ -67,4 +67,5 @@ def test_a_view_that_is_kept_stops_invoke() -> None:
 
 
 def test_the_names_are_public() -> None:
-    assert {"InterpreterBuilder", "Model", "OpResolver"} <= set(dir(numlite))
+    assert {"InterpreterBuilder", "Model", "OpResolver"} <= set(numlite.__all__)
+    assert {name for name in dir(numlite) if not name.startswith("__")} == set(numlite.__all__)

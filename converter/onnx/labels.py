@@ -37,7 +37,7 @@ def classified(c: Call, scores: Tensor, one_sided: bool, positive: bool) -> list
     """Labels of the highest scores, and the scores; of two classes there may be the second's score alone."""
     names, how = labels_of(c), c.text("post_transform", "NONE")
     if one_sided:
-        # A probability when no weight is negative, else how far it is from the border.
+        # A probability when no weight is negative, else how far it is from the decision boundary.
         other = 1 - scores if positive and how == "NONE" else -scores
         scores = c.make("ConcatV2", other, scores, c.body.scalar(1, DT_INT32))
     if scores.sizes[1] != names.sizes[0]:

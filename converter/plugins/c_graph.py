@@ -53,7 +53,10 @@ class CItem:
 
 
 class CProperties:
-    """A TF_GraphProperties."""
+    """A TF_GraphProperties: what is inferred of a graph's values, once, for a C optimizer.
+
+    Safe from several threads. Nothing is known before infer; TensorFlow infers once for each of these.
+    """
 
     def __init__(self, item: GrapplerItem) -> None:
         self.held = GraphProperties(item)
@@ -61,7 +64,10 @@ class CProperties:
         self.lock = RLock()
 
     def infer(self, valid_feeds: int, aggressive: int, input_values: int, output_values: int) -> None:
-        """FailedPreconditionError the second time, which TensorFlow ends the process at."""
+        """Infer from the graph alone; the flags are those of TF_InferStatically, 0 or 1.
+
+        Raises FailedPreconditionError the second time, where TensorFlow ends the process.
+        """
         with self.lock:
             if self.is_inferred:
                 raise FailedPreconditionError(
@@ -80,7 +86,12 @@ class CProperties:
 
 
 def graph_answers(handles: Handles, ops: Mapping[str, OpDef]) -> Mapping[str, Answer]:
-    """What the functions of graph optimizers do, with handles of CItem, CProperties and FunctionLibrary."""
+    """What the functions of TensorFlow's C interface for graph optimizers do, by their C names.
+
+    Their handles stand for a CItem, CProperties or FunctionLibrary. ops are the definitions that plugins
+    have registered. What an answer raises (an OpError) becomes the status of the C call.
+    Source: TensorFlow c/experimental/grappler/grappler.h.
+    """
 
     def preserved(handle: int) -> list[bytes]:
         return _encoded(handles.get(handle, CItem).preserved)
@@ -181,7 +192,11 @@ def _property_list(handles: Handles, outputs: bool) -> Answer:
 
 
 def properties_proto(properties: TensorProperties) -> OpInfo.TensorProperties:
-    """The message that plugins read: an unknown size is -1, or a number <= -2 that equal sizes share."""
+    """The message that plugins read of one value: its dtype, shape, and elements where they are known.
+
+    An unknown size is -1, or a number of at most -2 that equal unknown sizes share. A shape of rank 0 is
+    not there at all, an unknown rank says so.
+    """
     made = OpInfo.TensorProperties(dtype=properties.dtype)
     if properties.shape is None:
         made.shape.unknown_rank = True

@@ -19,10 +19,18 @@ _Destroy = ctypes.CFUNCTYPE(None, _P)
 
 
 class COptimizer:
-    """An opened plugin and what it has registered. One instance of its optimizer is alive at a time."""
+    """A plugin's shared object, opened in this process, and what it has registered.
+
+    One instance of its optimizer is alive at a time. A plugin of kernels alone is one, too: registered is
+    None then, and optimize raises.
+    """
 
     def __init__(self, path: str) -> None:
-        """PluginError as PluginLibrary and init_graph have it."""
+        """Open the library at path and let it register its optimizer.
+
+        Raises PluginError as PluginLibrary and init_graph do: no library, symbols that are missing, a
+        registration that TensorFlow would refuse.
+        """
         self.library = PluginLibrary(path)
         self._host = self.library.host
         install(graph_answers(self._host.handles, self._host.ops))

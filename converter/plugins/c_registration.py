@@ -60,7 +60,12 @@ class _Registration(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Registered:
-    """What a plugin has registered; the functions are addresses, 0 where there is none."""
+    """What a plugin has registered by TF_InitGraph.
+
+    version is MAJOR, MINOR and PATCH of its interface. configs are its wishes by TP_OptimizerConfigs'
+    names, configs_bytes the size of that struct as it was built. create, optimize and destroy are
+    addresses of C functions; create and destroy are 0 where it has none.
+    """
 
     device_type: str
     version: tuple[int, int, int]

@@ -23,7 +23,11 @@ Told = Mapping[str, Any]
 
 
 class CSource(Protocol):
-    """Runs one plugin, one instance of its optimizer at a time. All of it raises PluginError."""
+    """Where one C plugin runs: in a process of its own, or in this one.
+
+    One instance of its optimizer is there at a time, between create and destroy. isolation is the name
+    of the way, "process" or "none". Every method raises PluginError for what the plugin does wrong.
+    """
 
     isolation: str
 
@@ -47,7 +51,11 @@ class CSource(Protocol):
 
 
 class OwnProcess:
-    """A process that opens the plugin; a new one after it has crashed."""
+    """A process that opens the plugin: what goes wrong there ends that process, and no other.
+
+    timeout_s is for each request, in seconds; a process that is late is ended. After that, or a crash,
+    the next describe or create starts a new one. Its kernels do not run here: there are none.
+    """
 
     isolation = "process"
 
@@ -93,7 +101,10 @@ def _opened_here(path: str) -> COptimizer:
 
 
 class ThisProcess:
-    """This process, which trusts the plugin as it trusts any library."""
+    """This process: fast, and with the plugin's kernels, but a crash of the plugin ends it.
+
+    The library is opened when it is first needed, once for all who name its path, and stays open.
+    """
 
     isolation = "none"
 

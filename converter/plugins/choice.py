@@ -73,7 +73,11 @@ def choice_of(plugins: Iterable[object] | PluginChoice | None) -> PluginChoice:
 
 
 def custom_factory(registry: PluginRegistry | None = None) -> CustomFactory:
-    """For MetaOptimizer: custom optimizers of the registry, the process's own if None."""
+    """Makes the custom optimizers that a config names, for MetaOptimizer.
+
+    They are those of the registry, or of the process's own if it is None. What is given takes a name and
+    the parameters of the config; it raises KeyError for a name that is not registered.
+    """
 
     def make(name: str, parameters: Mapping[str, object]) -> RunningOptimizer:
         held = registry if registry is not None else default_registry()
@@ -83,7 +87,11 @@ def custom_factory(registry: PluginRegistry | None = None) -> CustomFactory:
 
 
 class RunningOptimizer:
-    """An instance of an optimizer for one run of the meta-optimizer, made when it is first needed."""
+    """An optimizer of others in one run of the meta-optimizer, its instance made when it first runs.
+
+    parameters go to its method init, where it has one and they are not None. ops are definitions that
+    plugins have brought, by name.
+    """
 
     def __init__(
         self, name: str, make: Any, parameters: Mapping[str, object] | None, ops: Mapping[str, OpDef]
@@ -118,14 +126,18 @@ class RunningOptimizer:
 
 
 class RunningPlugin(RunningOptimizer):
-    """An instance of a plugin."""
+    """A plugin in one run of the meta-optimizer; it gets no parameters."""
 
     def __init__(self, entry: PluginEntry, ops: Mapping[str, OpDef]) -> None:
         super().__init__(entry.name, entry.make, None, ops)
 
 
 class LazyProperties(GraphProperties):
-    """Properties that are inferred, by the defaults, when something is first asked of them."""
+    """Properties of a graph that are inferred when something is first asked of them.
+
+    By infer_statically with its defaults, unless the plugin has called that itself: an optimizer that
+    asks nothing costs no inference.
+    """
 
     def _node(self, node: Any) -> Any:
         if self._inference is None:

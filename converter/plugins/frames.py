@@ -47,7 +47,12 @@ def send(pipe: int, header: Header, content: bytes = b"", deadline: float | None
 
 
 def receive(pipe: int, deadline: float | None = None) -> tuple[Header, bytes]:
-    """The next frame. EndOfFramesError, LateFrameError, or PluginError for what is no frame."""
+    """The header and the content of the next frame, waited for until deadline (time.monotonic) at most.
+
+    Raises EndOfFramesError when the other side has closed the pipe, LateFrameError past the deadline, and
+    PluginError for what is no frame: another mark, sizes beyond 64 MiB (header) and 2 GiB (content), a
+    header that is no JSON object.
+    """
     mark, header_bytes, content_bytes = _HEAD.unpack(_read(pipe, _HEAD.size, deadline))
     if mark != _MARK or header_bytes > _MOST_HEADER_BYTES or content_bytes > _MOST_CONTENT_BYTES:
         raise PluginError("plugin's process: it must answer in frames, got something else on its pipe")

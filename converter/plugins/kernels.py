@@ -29,7 +29,11 @@ def plugin_kernels(
 
 
 class PluginKernels(KernelRegistry):
-    """Kernels of plugins, behind them those of a common registry."""
+    """Kernels of plugins, in their order, before those of a common registry.
+
+    Changes to the common registry (the fallback kernels, unless another is given) are seen at once; it is
+    not changed itself.
+    """
 
     def __init__(
         self, plugins: Iterable[PluginEntry], prefer: bool = False, common: KernelRegistry | None = None

@@ -25,12 +25,18 @@ _CONFLICT = "Plugins have conflicting configs. Potential performance regression 
 
 
 class PluginConfigWarning(UserWarning):
-    """Plugins have turned off what the user's config has on."""
+    """Plugins have turned off what the user's config has on, or do not agree about it.
+
+    The text ends in a table of the user's, each plugin's and the final config of what changed.
+    """
 
 
 @dataclass(frozen=True)
 class PluginConfigs:
-    """The configs of one plugin that runs for the graph."""
+    """What one plugin that runs for the graph wants of the optimizers before it.
+
+    configs are by the names in STATES; DEFAULT for those that are not there.
+    """
 
     name: str
     configs: Mapping[str, TriState]

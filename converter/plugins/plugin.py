@@ -20,7 +20,11 @@ API_VERSION = (0, 0, 1)
 
 
 class TriState(IntEnum):
-    """What a plugin wants of one of the optimizers before it. Only OFF changes anything."""
+    """What a plugin wants of one of the optimizers before it.
+
+    Only OFF changes anything: it turns off what the user has on. Of disable_model_pruning, which is named
+    the other way round, it is ON that does.
+    """
 
     DEFAULT = 0
     OFF = 1
@@ -77,7 +81,10 @@ class OptimizerPlugin:
 
 
 class FunctionLibrary:
-    """Definitions of what nodes can call: the graph's functions, registered ops, TensorFlow's ops."""
+    """Definitions of what nodes can call, by name.
+
+    The graph's functions come first, then ops that plugins have registered, then TensorFlow's.
+    """
 
     def __init__(self, functions: Mapping[str, OpDef], ops: Mapping[str, OpDef]) -> None:
         self._functions = functions

@@ -17,7 +17,11 @@ Answer = tuple[Header, bytes]
 
 
 def main(requests: int, answers: int, path: str) -> None:
-    """Serve requests until there are no more, and end the process at once then."""
+    """Serve requests for the plugin at path until their pipe is closed, and end the process at once then.
+
+    requests and answers are descriptors of pipes that carry frames (frames.py). Whatever a request raises
+    is answered as {"error": text}; a crash leaves no core file.
+    """
     for pipe in (requests, answers):
         os.set_inheritable(pipe, False)  # processes of the plugin's do not keep them open
     _keep_no_core()

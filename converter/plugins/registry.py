@@ -48,7 +48,11 @@ class PluginEntry:
 
 
 def checked_version(name: str, version: tuple[int, int, int]) -> tuple[int, int, int]:
-    """PluginError for another MAJOR; a newer MINOR is warned of, once."""
+    """The version of a plugin's interface (MAJOR, MINOR, PATCH), if this one can serve it.
+
+    Raises PluginError for what is not three numbers, and for another MAJOR. A newer MINOR is warned of:
+    what it adds is left out.
+    """
     if len(version) != 3 or not all(isinstance(part, int) for part in version):
         raise PluginError(f"plugin {name!r}: api_version must be three numbers, got {version!r}")
     if version[0] != API_VERSION[0]:
@@ -63,7 +67,10 @@ def checked_version(name: str, version: tuple[int, int, int]) -> tuple[int, int,
 
 
 def checked_configs(name: str, configs: Mapping[str, TriState]) -> dict[str, TriState]:
-    """The configs that are known here; the others, of a newer interface, are warned of, once."""
+    """Those of a plugin's configs that are known here (STATES), as TriStates.
+
+    Others, of a newer interface, are left out with a warning. Raises PluginError for what is no TriState.
+    """
     unknown = sorted(set(configs) - set(STATES))
     if unknown:
         _LOG.warning("plugin %r: configs that are not known are left out: %s", name, ", ".join(unknown))
@@ -86,7 +93,11 @@ def add_kernels(kernels: KernelRegistry, plugin: PluginEntry, prefer: bool = Fal
 
 
 class PluginRegistry:
-    """Plugins by name. Safe from several threads."""
+    """Plugins and custom optimizers by name, in the order in which they were registered.
+
+    There is one plugin of a name and one for a type of device (in any case of letters). Safe from
+    several threads.
+    """
 
     def __init__(self, kernels: KernelRegistry | None = None) -> None:
         """kernels: where the plugins' own ops and their kernels are known while the plugins are
@@ -145,7 +156,7 @@ class PluginRegistry:
         return [entry for entry in self.plugins() if entry.device_type.upper() in wanted]
 
     def ops(self) -> dict[str, OpDef]:
-        """Definitions that plugins have brought, by name."""
+        """Definitions of ops that plugins have brought, by name; of two, the later plugin's."""
         return {op.name: op for entry in self.plugins() for op in entry.ops}
 
     def register_optimizer(self, name: str, optimizer: type) -> None:
@@ -175,17 +186,27 @@ class PluginRegistry:
 
 @cache
 def default_registry() -> PluginRegistry:
-    """The process's own. All that runs graphs knows the ops and kernels of its plugins."""
+    """The process's own registry, the same one each time.
+
+    All that runs graphs in this process knows the ops and kernels of its plugins while they are registered.
+    """
     return PluginRegistry(fallback_kernels())
 
 
 def register_plugin(plugin: type[OptimizerPlugin]) -> PluginEntry:
-    """Register a plugin with the process; PluginError as PluginRegistry.register has it."""
+    """Register a plugin with the process, for every graph that is optimized from now on.
+
+    Its ops and kernels serve all that runs graphs. Raises PluginError for a class that is no whole
+    plugin, another MAJOR of the interface, and a second plugin of a name or of a type of device.
+    """
     return default_registry().register(plugin)
 
 
 def unregister_plugin(plugin: str | type[OptimizerPlugin]) -> None:
-    """Forget a plugin of the process, by its name or class."""
+    """Forget a plugin of the process, its ops and its kernels; it is named or given as its class.
+
+    Raises PluginError when there is none of the name.
+    """
     default_registry().unregister(plugin if isinstance(plugin, str) else plugin.__name__)
 
 

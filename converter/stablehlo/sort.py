@@ -73,7 +73,7 @@ def _by(operands: list[Tensor], place: int, falls: bool) -> list[Tensor]:
 
 
 def _turned(x: Tensor) -> Tensor:
-    """The numbers in the opposite order."""
+    """The numbers in reverse order."""
     if x.type == DT_FLOAT:
         return -x
     if x.type in (DT_INT32, DT_INT64):

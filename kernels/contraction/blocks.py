@@ -7,14 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...lite.kernel_call import argument_block
 from .geometry import ConvGeometry
-
-
-def _block(integers: str, floats: str = "") -> np.dtype:
-    """A record of int64 fields, then of float32 ones."""
-    fields = [(name, np.int64) for name in integers.split()]
-    return np.dtype([*fields, *((name, np.float32) for name in floats.split())], align=True)
-
 
 # Packed weights are panels of PANEL_COLUMNS output channels, the same on every processor; the last has
 # NARROW_COLUMNS where that is enough. A panel is a header, some rows of one 32-bit value for each
@@ -27,7 +21,7 @@ TILE_ROWS = 28
 # Matrix products: y [rows, columns] = x [rows, depth] times packed w.
 # Panels of float32 have a header of one row, the biases. Rows of x begin x_stride elements apart.
 _PRODUCT = "x w y rows columns depth x_stride block_rows split_columns"
-GEMM_F32 = _block(_PRODUCT, "low high")
+GEMM_F32 = argument_block(_PRODUCT, "low high")
 
 # Panels of 8 bits, rounded: BIAS_ROW (int32) and SCALE_ROW (float32), or for fixed point the rows from
 # MULTIPLIER_ROW on; the sign row is all ones where ties go away from zero. Hybrid ones, whose x is
@@ -38,7 +32,7 @@ FLOAT_HEADER, FIXED_HEADER = 2, 6
 WEIGHT_SUM_ROW, HYBRID_SCALE_ROW, HYBRID_BIAS_ROW, HYBRID_HEADER = range(4)
 # x_stride is in bytes. sums, where the kernel reads them, are int32 [rows], computed by the kernel as
 # sum_factor times each row's sum; for hybrid operators, [rows] of ROW_QUANTIZATION.
-GEMM_Q8 = _block(_PRODUCT + " output sums sum_factor")
+GEMM_Q8 = argument_block(_PRODUCT + " output sums sum_factor")
 
 # The block at `output`: vectors that are the same for all channels, at these byte offsets.
 FLIP = 0  # 64 bytes of what makes stored bytes those that the target multiplies, by xor: 128 or 0
@@ -55,12 +49,12 @@ OUTPUT_BYTES = 960
 ROW_QUANTIZATION = np.dtype([("zero_point", np.int32), ("scale", np.float32)])
 # q [rows, stride] = x [rows, depth] quantized row by row, and how into `quantization` [rows].
 # Where padding is not 0, padding_bytes bytes of each row's zero point go there, row after row.
-QUANTIZE_ROWS = _block("x q quantization padding rows depth stride padding_bytes symmetric")
+QUANTIZE_ROWS = argument_block("x q quantization padding rows depth stride padding_bytes symmetric")
 
 # y [rows, columns] = clamp(bias + row scale * sum over blocks of scale * (x - zero point) * w). x are
 # bytes, x_stride from row to row; w is int8 [columns, depth], scales float32 [columns, blocks],
 # weight_sums float32 [columns]: sums of scale * w.
-BLOCKWISE = _block(
+BLOCKWISE = argument_block(
     "x w bias y quantization scales weight_sums rows columns depth block_size x_stride", "low high"
 )
 # 4-bit weights are packed in panels of INT4_COLUMNS columns: a row of weight sums, then for each block a
@@ -71,44 +65,44 @@ BLOCKWISE = _block(
 INT4_COLUMNS, INT4_PAIR, INT4_GROUP = 16, 2, 4
 INT4_ROW_BYTES = 4 * INT4_COLUMNS
 # The same from such panels w; bias is float32 [columns], and steps rows of weights are a block.
-INT4_PANELS = _block(
+INT4_PANELS = argument_block(
     "x w bias y quantization rows columns blocks steps column_bytes x_stride block_rows", "low high"
 )
 
 # Pairs of matrices: y[b] = x[x_index[b]] times w[w_index[b]]; the indices are int64 [batches].
 _PAIRS = "x w y x_index w_index batches"
 # w are panels, w_bytes bytes for each matrix.
-BATCH_MATMUL_F32 = _block(_PAIRS + " rows columns depth w_bytes block_rows")
+BATCH_MATMUL_F32 = argument_block(_PAIRS + " rows columns depth w_bytes block_rows")
 # One GEMM_Q8 for each pair. blocks is room for one for each chunk, filled but for the addresses of x, w,
 # y and sums, which are those of the first matrix plus the pair's indices times these bytes.
-BATCH_MATMUL_Q8 = _block(_PAIRS + " sums blocks x_bytes w_bytes y_bytes sums_bytes")
+BATCH_MATMUL_Q8 = argument_block(_PAIRS + " sums blocks x_bytes w_bytes y_bytes sums_bytes")
 # The same of a few rows, with w as it lies: [matrices, columns, depth] if by_columns, else [matrices, depth,
 # columns] ...
-BATCH_MATMUL_ROWS_F32 = _block(_PAIRS + " rows columns depth by_columns")
+BATCH_MATMUL_ROWS_F32 = argument_block(_PAIRS + " rows columns depth by_columns")
 # ... and of bytes. Scratch for each chunk: two rows, in whole vectors, then a sum (int32) for each column.
-BATCH_MATMUL_ROWS_Q8 = _block(
+BATCH_MATMUL_ROWS_Q8 = argument_block(
     _PAIRS + " rows columns depth by_columns x_offset w_zero_point y_zero_point rounding multipliers shifts "
     "float_scales scratch scratch_bytes"
 )
 # w is [matrices, columns, depth], zero points are taken off. multipliers and shifts have one element
 # per column, or 0 as address: then sums are not scaled.
-BATCH_MATMUL_PLAIN = _block(
+BATCH_MATMUL_PLAIN = argument_block(
     _PAIRS + " rows columns depth x_zero_point w_zero_point y_zero_point multipliers shifts"
 )
 # The same for rows x_stride bytes apart, quantized on the fly: row r of pair b as number
 # quantization_index[b] + r says. scales are float32 [matrices of w, columns].
-BATCH_MATMUL_PLAIN_HYBRID = _block(
+BATCH_MATMUL_PLAIN_HYBRID = argument_block(
     _PAIRS + " rows columns depth x_stride quantization quantization_index scales"
 )
 
 # Panels of w [groups, columns, depth] with biases [groups, columns] (0 for none) ...
-PACK_PANELS_F32 = _block("w bias packed groups columns depth")
+PACK_PANELS_F32 = argument_block("w bias packed groups columns depth")
 # ... and of w [matrices, depth, columns], with zeros in the biases' place.
-PACK_MATRICES_F32 = _block("w packed matrices columns depth")
+PACK_MATRICES_F32 = argument_block("w packed matrices columns depth")
 # w is [matrices, columns, depth] if by_columns, else [matrices, depth, columns]. A column's header is
 # -x_offset times the sum of what its weights are above their zero point, and below it what lies at
 # rounding_rows: header_rows - 1 rows of 32 bits, in panels.
-PACK_MATRICES_Q8 = _block(
+PACK_MATRICES_Q8 = argument_block(
     "w packed rounding_rows header_rows matrices columns depth by_columns x_offset w_zero_point"
 )
 
@@ -117,15 +111,17 @@ PACK_MATRICES_Q8 = _block(
 # for padding.
 
 _INDIRECT = "x w y table images pixels taps depth groups columns block_pixels split_columns"
-INDIRECT_F32 = _block(_INDIRECT + " zeros image_size", "low high")
+INDIRECT_F32 = argument_block(_INDIRECT + " zeros image_size", "low high")
 # The padding lies padding_step bytes further on for each image.
-INDIRECT_Q8 = _block(_INDIRECT + " output sums sum_factor padding padding_step image_bytes")
+INDIRECT_Q8 = argument_block(_INDIRECT + " output sums sum_factor padding padding_step image_bytes")
 # padded [images, padded_height, padded_width * depth] = x with padding around it; value is eight times
 # the padding's byte.
-PAD_IMAGE_Q8 = _block("x padded value images height row_bytes top left_bytes padded_height padded_row_bytes")
+PAD_IMAGE_Q8 = argument_block(
+    "x padded value images height row_bytes top left_bytes padded_height padded_row_bytes"
+)
 # Winograd's tiles of 4x4 inputs and 2x2 outputs, numbered over all images. In scratch, for each chunk:
 # transformed inputs [16, block_tiles, padded_depth], then products [16, block_tiles, padded_columns].
-WINOGRAD_F32 = _block(
+WINOGRAD_F32 = argument_block(
     "x w y bias zeros scratch scratch_bytes images in_height in_width depth padded_depth out_height "
     "out_width columns padded_columns pad_top pad_left block_tiles",
     "low high",
@@ -137,16 +133,18 @@ WINOGRAD_F32 = _block(
 _GEOMETRY = " ".join(ConvGeometry._fields)
 # int8 and uint8 are both read as bytes: byte ^ flip, less the offset, is the value less its zero point
 # (flip is 128 for int8, 0 for uint8).
-PLAIN_Q8 = _block(
+PLAIN_Q8 = argument_block(
     "x w bias y multipliers shifts float_scales real_scales rounding upward_channels flip x_offset w_offset "
     "y_zero_point lowest highest " + _GEOMETRY
 )
 # x is quantized by images. channel_first: a sum is multiplied with its channel's scale and then with
 # its image's; otherwise with the product of both.
-PLAIN_HYBRID = _block("q w bias y quantization scales channel_first image_bytes " + _GEOMETRY, "low high")
+PLAIN_HYBRID = argument_block(
+    "q w bias y quantization scales channel_first image_bytes " + _GEOMETRY, "low high"
+)
 # int16: scratch has scratch_bytes bytes for each chunk; bias is int32 or (bias_is_wide) int64. reads_x:
 # what an output pixel needs is a row of x of w's size, and these lie one after the other.
-PLAIN_Q16 = _block(
+PLAIN_Q16 = argument_block(
     "x w bias y scratch scratch_bytes multipliers shifts real_scales rounding bias_is_wide "
     "w_zero_point lowest highest reads_x " + _GEOMETRY
 )
@@ -158,7 +156,7 @@ TILE_PIXELS = 4  # whose windows are copied side by side
 # place (reads_x), or copied, block_rows of them at a time, to scratch, row_bytes apart.
 PAIR_HEADER_BYTES = 16  # for each column
 _Q16 = "x w y lowest highest "
-GEMM_Q16 = _block(
+GEMM_Q16 = argument_block(
     _Q16 + "scratch scratch_bytes row_bytes rows columns depth parts part_steps block_rows split_columns "
     "reads_x " + _GEOMETRY
 )
@@ -166,11 +164,11 @@ GEMM_Q16 = _block(
 # taps, the last perhaps with zeros. Taps outside the image read a row of zeros; chunks have room for an
 # address of each tap.
 DEPTHWISE_COLUMNS = 32
-DEPTHWISE_Q16 = _block(_Q16 + "scratch scratch_bytes pairs zeros " + _GEOMETRY)
+DEPTHWISE_Q16 = argument_block(_Q16 + "scratch scratch_bytes pairs zeros " + _GEOMETRY)
 
 # Transposed: under UPWARD_ROUNDING only the first upward_elements and the first upward_channels are
 # rounded so, and the others as under DOUBLE_ROUNDING. Wide sums are int64.
-TRANSPOSE_CONV_PLAIN = _block(
+TRANSPOSE_CONV_PLAIN = argument_block(
     "x w bias y multipliers shifts float_scales rounding upward_elements upward_channels bias_is_wide "
     "sums_are_wide x_zero_point w_zero_point y_zero_point lowest highest " + _GEOMETRY
 )
@@ -195,16 +193,16 @@ PIXELS = 7  # outputs of a row that are computed together
 ANY_FILTER, ONE_CHANNEL = 0, 1
 # Input channels are output channels here: a multiplier above 1 is spread out beforehand, unless the kind
 # is ONE_CHANNEL and all of them read the only one.
-DEPTHWISE_F32 = _block(
+DEPTHWISE_F32 = argument_block(
     "x w y zeros images kind channels in_height in_width out_height out_width filter_height filter_width "
     "stride_h stride_w dilation_h dilation_w pad_top pad_left",
     "low high",
 )
 # y [rows, left + pixels + right, channels * multiplier]: each channel of x [rows, pixels, channels],
 # multiplier times, with zeros at the sides.
-SPREAD_ROWS_F32 = _block("x y rows pixels left right channels multiplier")
+SPREAD_ROWS_F32 = argument_block("x y rows pixels left right channels multiplier")
 # packed = blocks of w [taps, channels] and bias [channels], 0 for none.
-PACK_BLOCKS_F32 = _block("w bias packed taps channels")
+PACK_BLOCKS_F32 = argument_block("w bias packed taps channels")
 
 # 8-bit weights are packed in blocks of BLOCK channels: a header like a matrix panel's, then groups of
 # four taps. A row of the header and a group both hold 4 bytes for each channel of the block.
@@ -216,7 +214,7 @@ BLOCK_ROW_BYTES = TAPS_BYTES = 4 * BLOCK
 # row's start. Each chunk has scratch_bytes of scratch: addresses first, then a row that outputs beyond
 # the last row go to, then the ring. Hybrid operators have a row of padding for each image, padding_step
 # bytes apart, and each image's quantization.
-DEPTHWISE_Q8 = _block(
+DEPTHWISE_Q8 = argument_block(
     "x w y output padding padding_step quantization scratch scratch_bytes spare_at ring_at slots "
     "slot_bytes copies images in_height in_width in_depth in_row_bytes image_bytes left phases "
     "phase_bytes padding_value multiplier out_height out_row_bytes filter_height filter_width stride_h "

@@ -64,7 +64,7 @@ def floats(x: np.ndarray, low: float, high: float) -> np.ndarray:
         return np.full(x.shape, low, np.float32)
     width, steps = _wider(low, high, x.dtype)
     step = width / steps
-    # The first integer's worth is found in float32.
+    # What the first integer stands for is found in float32.
     single = np.float32(step)
     start = float(rounded(np.asarray(np.float32(low) / single)) * single)
     return (start + (x.astype(np.float64) - limits(x.dtype)[0]) * step).astype(np.float32)
@@ -98,7 +98,7 @@ def floats_single(x: np.ndarray, low: float, high: float) -> np.ndarray:
 
 
 def level(low: float, high: float, dtype: np.dtype) -> np.float32:
-    """What one integer is worth where the type's range is symmetric: -127 to 127 for 8 bits."""
+    """The step between integers where the type's range is symmetric: -127 to 127 for 8 bits."""
     lowest, highest = limits(dtype)
     return np.float32(np.float32(high) - np.float32(low)) / np.float32(highest - max(lowest, -highest))
 

@@ -88,7 +88,7 @@ def quantize_down(
 
 
 def _channel_scales(op: str, x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """What an integer of each channel is worth, float32."""
+    """The scale of each channel, float32."""
     if x.ndim < 1 or low.shape != high.shape or low.reshape(-1).shape not in ((1,), x.shape[-1:]):
         message = "input_min and input_max must have an element for each channel, or one"
         shapes = f"{list(low.shape)} and {list(high.shape)} for {list(x.shape)}"

@@ -1,4 +1,4 @@
-"""TF_Buffer: bytes that cross the border, each freed by who made them."""
+"""TF_Buffer: bytes that pass between a plugin and numlite, each freed by who made them."""
 
 from __future__ import annotations
 

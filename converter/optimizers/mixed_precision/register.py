@@ -54,7 +54,7 @@ def _narrow(turn: Turn, lists: OpLists, narrow: ElementType, target: str, emulat
     if emulates:
         casts.round_at_borders(narrow)
     else:
-        casts.cast_at_borders(narrow)
+        casts.cast_where_types_meet(narrow)
     for name in dict.fromkeys(each.node.name for each in painter.graph.ids if each in painted):
         turn.count("narrow_types", name)
     turn.inferred.forget()
@@ -82,8 +82,8 @@ class _Casts:
         self.of_input = painter.graph.of_input
         self.of_value = painter.graph.of_value
 
-    def cast_at_borders(self, narrow: ElementType) -> None:
-        """Change the types, and cast once for each value that goes over a border, in each direction."""
+    def cast_where_types_meet(self, narrow: ElementType) -> None:
+        """Change the types, and cast a value once for all users of another type, in each direction."""
         for value in list(self._floats()):
             is_narrow = self._is_painted(value)
             if is_narrow:
