@@ -15,7 +15,7 @@ from ...kernels.plugin.buffer import content, fill
 from ...kernels.plugin.callbacks import Answer, name_text
 from ...kernels.plugin.handles import Handles
 from ...lite.errors import ModelError, UnsupportedError
-from ...schema.graph_def import GraphDef, OpDef, TensorShapeProto
+from ...schema.graph_def import GraphDef, OpDef, TensorProto, TensorShapeProto
 from ...schema.op_info import OpInfo
 from ..ir.attributes import DenseAttr
 from ..ir.dense import tensor_proto
@@ -46,10 +46,20 @@ class CItem:
         """The graph as properties want it, made when they are first asked for."""
         try:
             options = ImportOptions(check_nodes=False, op_defs=tuple(self.ops.values()))
-            module = import_graph_def(GraphDef.FromString(self.graph), options)
+            module = import_graph_def(self._parsed(), options)
         except (ModelError, UnsupportedError, DecodeError) as error:
             raise InvalidArgumentError(f"graph: must import, got: {error}") from error
         return GrapplerItem(module, tuple(self.feeds), tuple(self.fetches), tuple(self.preserved))
+
+    @cached_property
+    def constants(self) -> dict[int, TensorProto]:
+        """The tensors of the graph's constants as they are written there, by the id of what they are here."""
+        written = {node.name: node.attr["value"].tensor for node in self._parsed().node if node.op == "Const"}
+        nodes = (node for node in self.item.nodes() if node.name in written)
+        return {id(node.attributes.get("value")): written[node.name] for node in nodes}
+
+    def _parsed(self) -> GraphDef:
+        return GraphDef.FromString(self.graph)
 
 
 class CProperties:
@@ -58,8 +68,9 @@ class CProperties:
     Safe from several threads. Nothing is known before infer; TensorFlow infers once for each of these.
     """
 
-    def __init__(self, item: GrapplerItem) -> None:
-        self.held = GraphProperties(item)
+    def __init__(self, item: CItem) -> None:
+        self.item = item
+        self.held = GraphProperties(item.item)
         self.is_inferred = False
         self.lock = RLock()
 
@@ -83,6 +94,16 @@ class CProperties:
         with self.lock:
             ask = self.held.output_properties if outputs else self.held.input_properties
             return ask(name_text(name))
+
+    def message(self, properties: TensorProperties) -> OpInfo.TensorProperties:
+        """What plugins read; a constant of the graph is written as it is there."""
+        made = properties_proto(properties)
+        if made.HasField("value"):
+            with self.lock:
+                written = self.item.constants.get(id(properties.value))
+            if written is not None:
+                made.value.CopyFrom(written)
+        return made
 
 
 def graph_answers(handles: Handles, ops: Mapping[str, OpDef]) -> Mapping[str, Answer]:
@@ -115,7 +136,7 @@ def graph_answers(handles: Handles, ops: Mapping[str, OpDef]) -> Mapping[str, An
         "TF_GetNodesToPreserveList": _list_of(preserved),
         "TF_GetFetchNodesListSize": _size_of(fetched),
         "TF_GetFetchNodesList": _list_of(fetched),
-        "TF_NewGraphProperties": lambda handle: handles.new(CProperties(handles.get(handle, CItem).item)),
+        "TF_NewGraphProperties": lambda handle: handles.new(CProperties(handles.get(handle, CItem))),
         "TF_DeleteGraphProperties": handles.drop,
         "TF_InferStatically": lambda handle, *flags: handles.get(handle, CProperties).infer(*flags),
         "TF_NewFunctionLibraryDefinition": new_library,
@@ -180,13 +201,14 @@ def _property_count(handles: Handles, outputs: bool) -> Answer:
 
 def _property_list(handles: Handles, outputs: bool) -> Answer:
     def answer(handle: int, name: bytes | None, buffers: int, count: int) -> None:
-        found = handles.get(handle, CProperties).of(name, outputs)
+        held = handles.get(handle, CProperties)
+        found = held.of(name, outputs)
         if count < len(found):
             raise InvalidArgumentError(f"num_values: must be {len(found)}, got {count}")
         if found:
             _there(buffers)
         for index, each in enumerate(found):
-            fill(_POINTER.from_address(buffers + 8 * index).value, properties_proto(each).SerializeToString())
+            fill(_POINTER.from_address(buffers + 8 * index).value, held.message(each).SerializeToString())
 
     return answer
 
