@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from enum import Enum
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..lite.errors import ModelError
-from .conversion import Entry
 from .ir.graph_def_file import is_text, read_graph
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
@@ -16,7 +16,9 @@ from .keras.model_file import is_keras
 from .onnx.model_file import is_onnx
 from .saved_model.loader import load_saved_model
 from .stablehlo.model_file import is_stablehlo
-from .tfg.text_parser import parse_module
+
+if TYPE_CHECKING:
+    from .conversion import Entry
 
 
 class FileKind(Enum):
@@ -68,6 +70,9 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
         return load_saved_model(folder, tags).module()
     if kind == FileKind.GRAPH_TEXT:
         try:
+            # Imported for this one kind of file.
+            from .tfg.text_parser import parse_module
+
             return parse_module(path.read_text(encoding="utf-8"))
         except UnicodeDecodeError as error:
             raise ModelError(f"{path.name}: not a text ({error})") from error

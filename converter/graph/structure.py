@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 # A dialect's own classes: its nodes, its values, and what its nodes may have as operands.
@@ -191,8 +192,7 @@ class AnyNode(Generic[OperandT, ValueT]):
 
     def neighbours_behind(self) -> Iterator[Any]:
         """The nodes that use this one's results."""
-        for value in self.results:
-            yield from value.users
+        return chain.from_iterable(value.users for value in self.results)
 
     def give(self, values: Iterable[ValueT]) -> None:
         """The values are the node's results from now on, whatever gave them before."""

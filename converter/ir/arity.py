@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from .attributes import Attribute
 from .node import Node
@@ -18,11 +19,26 @@ def has_arity(node: Node) -> bool:
 
 def fits_arity(op: str, attributes: Mapping[str, Attribute], operands: int, results: int) -> bool:
     """Whether the op may have as many; lists whose length no attribute says may have any, unknown ops too."""
+    plain = _plain_counts(op)
+    if plain is not None:
+        return plain == (operands, results)
     signature = registered(op)
     if signature is None:
         return True
     held = {**signature.defaults, **attributes}
     return _fits(signature.inputs, operands, held) and _fits(signature.outputs, results, held)
+
+
+@lru_cache(4096)
+def _plain_counts(op: str) -> tuple[int, int] | None:
+    """Operands and results of an op none of which is a list; None for others, and unknown ones."""
+    signature = registered(op)
+    if signature is None:
+        return None
+    both = (*signature.inputs, *signature.outputs)
+    if any(argument.type_list_attr or argument.number_attr for argument in both):
+        return None
+    return len(signature.inputs), len(signature.outputs)
 
 
 def _fits(arguments: Sequence[Argument], count: int, attributes: Mapping[str, Attribute]) -> bool:

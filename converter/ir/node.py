@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from ..graph.structure import AnyBlock, AnyNode, AnyValue
 from .attribute_access import AttributeAccess
@@ -135,9 +136,10 @@ class Node(AnyNode[Value, Value], AttributeAccess):
 
     def neighbours_behind(self) -> Iterator[Node]:
         """The nodes that use this one's results or its token."""
-        yield from super().neighbours_behind()
-        if self._control is not None:
-            yield from self._control.users
+        control = self._control
+        if control is None or not control.users:
+            return super().neighbours_behind()
+        return chain(super().neighbours_behind(), control.users)
 
     def replace_with(self, other: Node) -> None:
         """Uses of this node's results and token become uses of the other's."""

@@ -16,7 +16,6 @@ from ...lite.foreign_file import what_it_is
 from ...schema.shown import shown
 from .hdf5 import open_hdf5
 from .layer import Model
-from .model_config import model_of
 from .weights import asset_paths, fill
 
 _ZIP, _HDF5 = b"PK\x03\x04", b"\x89HDF\r\n\x1a\n"
@@ -72,6 +71,13 @@ def is_keras(path: Path, start: bytes) -> bool:
         return path.suffix == ".keras"
 
 
+def _described(config: str | bytes) -> Model:
+    # All layers are imported for files that are models; others are only looked at.
+    from .model_config import model_of
+
+    return model_of(config)
+
+
 def _of_hdf5(content: bytes, name: str, config: ModelConfig | None) -> Model:
     root = open_hdf5(content, name)
     stored = root.attribute("model_config")
@@ -82,7 +88,7 @@ def _of_hdf5(content: bytes, name: str, config: ModelConfig | None) -> Model:
     text = _text(config) if config is not None else stored
     if not isinstance(text, str | bytes):
         raise ModelError(f"{name}: model_config must be a text, got {type(text).__name__}")
-    model = model_of(text)
+    model = _described(text)
     model.version = _version(root.attribute("keras_version")) or model.version
     fill(model, root.group("model_weights") or root)
     return model
@@ -104,7 +110,7 @@ def _of_archive(content: bytes, name: str, config: ModelConfig | None) -> Model:
                 raise ModelError(
                     f"{name}: not a .keras file: it must hold {_CONFIG}, got {len(names)} other files"
                 )
-            model = model_of(_member(archive, _CONFIG) if config is None else _text(config))
+            model = _described(_member(archive, _CONFIG) if config is None else _text(config))
             if _METADATA in names:
                 model.version = _version_of(_member(archive, _METADATA)) or model.version
             if _WEIGHTS in names:

@@ -73,6 +73,8 @@ class Inference:
         # Of the values, those that properties tell.
         self.told: set[Value] = set()
         self._visits: dict[Node, int] = {}
+        # What updated nodes were: of one that has only other control edges, nothing else is known.
+        self._updated: dict[Node, tuple[object, ...]] = {}
         self._asked: dict[Node, list[Symbol]] = {}
         # What nodes ask of their inputs, and the first value that has a value's unknown shape.
         self.demands: dict[Node, Demands] = {}
@@ -93,6 +95,10 @@ class Inference:
         """Infer a node again that is new or changed, and what hangs on it; what was known of it holds."""
         if node.block is not self.body.body or not node.results or not has_arity(node):
             return
+        asked = _asked(node)
+        if self._updated.get(node) == asked:
+            return
+        self._updated[node] = asked
         for value in node.results:
             if isinstance(value.type, TensorType) and value not in self.types:
                 self.types[value] = value.type
@@ -367,6 +373,11 @@ def _unranked(value: Value) -> TensorType:
 
 def _has_subtypes(type: TensorType) -> bool:
     return isinstance(type.element, ElementType) and bool(type.element.subtypes)
+
+
+def _asked(node: Node) -> tuple[object, ...]:
+    """What inference looks at of the node itself."""
+    return node.op, node.operands, node.results, tuple(node.attributes.items())
 
 
 def _is_back_edge(value: Value) -> bool:

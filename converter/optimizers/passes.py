@@ -10,7 +10,6 @@ from ..ir.attributes import DenseAttr
 from ..ir.module import Function, Graph, Module
 from ..ir.node import Block, Node
 from ..ir.verifier import verify
-from ..tfg.register import transform
 from ..transforms.bodies import Body
 from ..transforms.clone import clone_function, clone_nodes
 from .config import OptimizerConfig
@@ -127,6 +126,9 @@ class PassRunner:
                 record.status = CHANGED
                 state.inferred.forget()
         else:
+            # Imported for those that name one.
+            from ..tfg.register import transform
+
             for name in each.name.removeprefix("tfg:").split(","):
                 transform(name.strip()).run(item.module)
             item.check()

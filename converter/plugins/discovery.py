@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import cast
 
 from ...lite.errors import PluginError, UnsupportedError
-from .c_plugin import load_plugin
 from .plugin import OptimizerPlugin
 from .registry import PluginEntry, PluginRegistry, default_registry
 
@@ -120,6 +119,9 @@ def _folders(registry: PluginRegistry, folders: list[str]) -> None:
 
 def _add_file(registry: PluginRegistry, path: str) -> None:
     if not path.endswith(".py"):
+        # What opens shared libraries is imported for those that are there.
+        from .c_plugin import load_plugin
+
         load_plugin(path, registry=registry)
         return
     module = _imported(path)

@@ -37,8 +37,9 @@ def topological_order(block: Block) -> list[Node]:
     nodes = [node for node in block if node.op not in TERMINATORS]
     places = {node: i for i, node in enumerate(nodes)}
     waiting = dict.fromkeys(nodes, 0)
-    for node in nodes:
-        for user in _users(node, places):
+    users = {node: _users(node, places) for node in nodes}
+    for behind in users.values():
+        for user in behind:
             waiting[user] += 1
     rounds = dict.fromkeys(nodes, 0)
     ready = deque(node for node in nodes if not waiting[node])
@@ -54,7 +55,7 @@ def topological_order(block: Block) -> list[Node]:
         node = ready.popleft()
         done.add(node)
         latest = max(latest, rounds[node])
-        for user in _users(node, places):
+        for user in users[node]:
             if user in done or not waiting[user]:
                 continue
             rounds[user] = max(rounds[user], rounds[node] + (places[node] > places[user]))
@@ -68,7 +69,9 @@ def topological_order(block: Block) -> list[Node]:
 
 def _users(node: Node, places: Mapping[Node, int]) -> set[Node]:
     """The other nodes of the block that must come behind it: those that use it, or whose regions do."""
-    found = {_within(user, node.block) for user in node.neighbours_behind()} - {node}
+    block = node.block
+    found = {user if user.block is block else _within(user, block) for user in node.neighbours_behind()}
+    found.discard(node)
     closes_loops = node.op in ("NextIteration", "RefNextIteration")
     return {
         user for user in found if user in places and not (closes_loops and user.op in ("Merge", "RefMerge"))

@@ -16,7 +16,7 @@ from ...ir.node import Node
 from ...ir.types import ElementType
 from ..node_rewriter import NodeRewriter, data_type
 from ..purity import is_pure
-from .tensors import MOST_BYTES, MOST_OPERAND_BYTES, constant_of_array, known_array
+from .tensors import MOST_BYTES, MOST_OPERAND_BYTES, constant_of, constant_of_array, known_array
 
 # Nodes that are constants in effect, that wait, or whose results no kernel should make beforehand.
 _LEFT = frozenset(("Const", "HostConst", "AccumulateNV2", "IdentityN", "NoOp", "PlaceholderWithDefault"))
@@ -31,6 +31,8 @@ def _known(rewriter: NodeRewriter, node: Node) -> list[np.ndarray] | None:
         return None
     if rewriter.keeps_emulation and node.op.startswith(_EMULATES):
         return None
+    if node.op == "Identity":
+        return None if constant_of(node.operands[0]) is None else []
     inputs = [known_array(value, MOST_OPERAND_BYTES) for value in node.operands]
     known = [array for array in inputs if array is not None]
     return known if len(known) == len(inputs) else None
@@ -52,7 +54,13 @@ def _give(rewriter: NodeRewriter, node: Node, found: Sequence[DenseAttr]) -> boo
 
 
 def _computed(node: Node, inputs: Sequence[np.ndarray]) -> list[DenseAttr] | None:
-    """The node's results for the inputs, None when they cannot or should not be constants."""
+    """The node's results for the inputs, None when they cannot or should not be constants.
+
+    What an Identity of a constant gives is at hand: frozen graphs have one for each variable.
+    """
+    if node.op == "Identity":
+        held = constant_of(node.operands[0])
+        return None if held is None else [held]
     elements = [data_type(value.type) for value in node.results]
     return run(node.op, node.attributes, list(inputs), elements)
 
