@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from .lite.errors import ModelError
 from .lite.model import Model
 from .lite.whole_file import write_whole
 from .schema import model_metadata, tflite
+from .schema.metadata_tables import least_version, plain_tables, tables_in
 from .schema.model_metadata import (
     AssociatedFileT,
     AssociatedFileType,
@@ -46,22 +47,6 @@ __all__ = ["Metadata", "Normalization", "read", "with_metadata", "write"]
 
 NAME = "TFLITE_METADATA"  # of the model's buffer
 _LABELS = (AssociatedFileType.TENSOR_AXIS_LABELS, AssociatedFileType.TENSOR_VALUE_LABELS)
-# The version of the format that brought a member; what is not listed was there from the start.
-_SINCE = {
-    ("AssociatedFile", "version"): (1, 4, 1),
-    ("SubGraphMetadata", "input_process_units"): (1, 1, 0),
-    ("SubGraphMetadata", "output_process_units"): (1, 1, 0),
-    ("SubGraphMetadata", "input_tensor_groups"): (1, 2, 0),
-    ("SubGraphMetadata", "output_tensor_groups"): (1, 2, 0),
-    ("SubGraphMetadata", "custom_metadata"): (1, 5, 0),
-}
-_TABLE_SINCE = {
-    "AudioProperties": (1, 3, 0),
-    "BertTokenizerOptions": (1, 1, 0),
-    "RegexTokenizerOptions": (1, 2, 1),
-    "SentencePieceTokenizerOptions": (1, 1, 0),
-}
-_TYPE_SINCE = {AssociatedFileType.VOCABULARY: (1, 0, 1), AssociatedFileType.SCANN_INDEX_FILE: (1, 4, 0)}
 
 
 class Normalization(NamedTuple):
@@ -166,7 +151,7 @@ class Metadata:
         gone = {file.name for file in tensor.associated_files or []} - {file.name for file in kept}
         file = AssociatedFileT(name=name, type=AssociatedFileType.TENSOR_AXIS_LABELS)
         tensor.associated_files = [*kept, file]
-        named = {each.name for each in _tables(self.model, AssociatedFileT)}
+        named = {each.name for each in tables_in(self.model, AssociatedFileT)}
         self.files = {key: content for key, content in self.files.items() if key not in gone or key in named}
         self.files[name] = "".join(f"{label}\n" for label in labels).encode()
 
@@ -183,6 +168,24 @@ class Metadata:
         """Say what an output's scores should pass."""
         unit = ScoreThresholdingOptionsT(global_score_threshold=threshold)
         self._set_unit(self._tensor("output_tensor_metadata", output), unit)
+
+    def describe_input(self, input: int = 0, name: str | None = None, description: str | None = None) -> None:
+        """Give an input a name and a description; None leaves what there is."""
+        _describe(self._tensor("input_tensor_metadata", input), name, description)
+
+    def describe_output(
+        self, output: int = 0, name: str | None = None, description: str | None = None
+    ) -> None:
+        """Give an output a name and a description; None leaves what there is."""
+        _describe(self._tensor("output_tensor_metadata", output), name, description)
+
+    def add_file(self, name: str, content: bytes, description: str | None = None) -> None:
+        """Put a file behind the model, in the place of one of that name, and list it as the model's."""
+        listed = [file for file in self.model.associated_files or [] if file.name != name]
+        if description is not None or not any(f.name == name for f in tables_in(self.model, AssociatedFileT)):
+            listed.append(AssociatedFileT(name=name, description=description))
+            self.model.associated_files = listed
+        self.files[name] = content
 
     def _set_unit(self, tensor: TensorMetadataT, options: TableT) -> None:
         kept = [unit for unit in tensor.process_units or [] if type(unit.options) is not type(options)]
@@ -201,7 +204,7 @@ class Metadata:
     def to_json(self) -> str:
         """All fields that are set, by the schema's names; enums by name, files with their sizes."""
         form = {
-            "metadata": _plain(self.model),
+            "metadata": plain_tables(self.model),
             "files": {name: len(data) for name, data in self.files.items()},
         }
         return json.dumps(form, indent=2, ensure_ascii=False)
@@ -214,7 +217,7 @@ class Metadata:
         written = self._written()
         if self._read is not None and self._read[1] == written:
             return self._read[0]
-        self.model.min_parser_version = ".".join(map(str, _least_version(self.model)))
+        self.model.min_parser_version = ".".join(map(str, least_version(self.model)))
         return self._written()
 
     def _written(self) -> bytes:
@@ -275,6 +278,11 @@ def write(
     write_whole(path, [with_metadata(opened, metadata)])
 
 
+def _describe(tensor: TensorMetadataT, name: str | None, description: str | None) -> None:
+    tensor.name = tensor.name if name is None else name
+    tensor.description = tensor.description if description is None else description
+
+
 def _opened(model: str | os.PathLike[str] | bytes | bytearray | memoryview | Model) -> Model:
     if isinstance(model, Model):
         return model
@@ -325,65 +333,3 @@ def _check_counts(model: Model, metadata: Metadata) -> None:
         ):
             if len(said or []) > there:
                 raise ValueError(f"metadata: describes {len(said or [])} {what}, the model has {there}")
-
-
-def _tables(table: TableT, kind: type[TableT] = TableT) -> Iterator[Any]:
-    """The table and all inside of it, of a kind."""
-    if isinstance(table, kind):
-        yield table
-    for field in type(table).fields:
-        value = getattr(table, field.name)
-        for inner in value if field.kind == "tables" and value else [value]:
-            if isinstance(inner, TableT):
-                yield from _tables(inner, kind)
-
-
-def _least_version(metadata: ModelMetadataT) -> tuple[int, int, int]:
-    """The first version of the format that has all that is set."""
-    least = (1, 0, 0)
-    for table in _tables(metadata):
-        name = type(table).__name__.removesuffix("T")
-        found = [_TABLE_SINCE.get(name, least)]
-        found += [
-            since
-            for (owner, field), since in _SINCE.items()
-            if owner == name and getattr(table, field) is not None
-        ]
-        if isinstance(table, AssociatedFileT):
-            found.append(_TYPE_SINCE.get(AssociatedFileType(table.type), least))
-        least = max(least, *found)
-    return least
-
-
-_ENUMS = {
-    ("AssociatedFile", "type"): "AssociatedFileType",
-    ("ImageProperties", "color_space"): "ColorSpaceType",
-    ("BoundingBoxProperties", "type"): "BoundingBoxType",
-    ("BoundingBoxProperties", "coordinate_type"): "CoordinateType",
-    ("ScoreCalibrationOptions", "score_transformation"): "ScoreTransformationType",
-}
-
-
-def _plain(value: object) -> object:
-    """A table as what JSON has; what is not set is left out."""
-    if isinstance(value, TableT):
-        name = type(value).__name__.removesuffix("T")
-        form: dict[str, object] = {}
-        for field in type(value).fields:
-            inner = getattr(value, field.name)
-            if inner is None or (field.kind == "scalar" and inner == field.default):
-                continue
-            if field.kind == "scalar" and field.name.endswith("_type") and (name, field.name) not in _ENUMS:
-                continue  # of a union: the table below says it
-            enum = _ENUMS.get((name, field.name))
-            if enum is not None:
-                members = model_metadata.ENUMS[enum]
-                inner = next((member for member, number in members.items() if number == inner), inner)
-            key = field.name if field.kind != "union" else type(inner).__name__.removesuffix("T")
-            form[key] = _plain(inner)
-        return form
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return list(value) if isinstance(value, bytes | bytearray | memoryview) else value

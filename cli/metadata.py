@@ -32,6 +32,17 @@ _MOST_LABELS = 5  # that are shown
 )
 @click.option("--set-normalization", type=float, nargs=2, metavar="MEAN STD", help="Of an input.")
 @click.option("--set-score-threshold", type=float, help="What an output's scores should pass.")
+@click.option("--set-input-name", help="An input's name.")
+@click.option("--set-input-description", help="What an input is.")
+@click.option("--set-output-name", help="An output's name.")
+@click.option("--set-output-description", help="What an output is.")
+@click.option(
+    "--add-file",
+    "files",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="Put this file behind the model.",
+)
 @click.option("--input", "input_", type=click.IntRange(0), default=0, help="Which input (0).")
 @click.option("--output-index", type=click.IntRange(0), default=0, help="Which output (0).")
 @click.option("--set-name", "name", help="The model's name.")
@@ -47,15 +58,31 @@ def command(
     set_labels: Path | None,
     set_normalization: tuple[float, float] | None,
     set_score_threshold: float | None,
+    set_input_name: str | None,
+    set_input_description: str | None,
+    set_output_name: str | None,
+    set_output_description: str | None,
+    files: tuple[Path, ...],
     input_: int,
     output_index: int,
     **texts: str | None,
 ) -> None:
-    """Show what MODEL says of itself; with the --set options and -o write one that says something else."""
+    """Show what MODEL says of itself; with -o and what is to change write one that says something else."""
     from ..metadata import read, write
 
-    changes = [set_labels, set_normalization, set_score_threshold, *texts.values()]
-    is_changed = any(change is not None for change in changes)
+    about_input, about_output = (
+        (set_input_name, set_input_description),
+        (set_output_name, set_output_description),
+    )
+    changes = [
+        set_labels,
+        set_normalization,
+        set_score_threshold,
+        *about_input,
+        *about_output,
+        *texts.values(),
+    ]
+    is_changed = bool(files) or any(change is not None for change in changes)
     if is_changed != (output is not None):
         raise click.UsageError("-o and the --set options go together: -o names the model that is written")
     try:
@@ -69,6 +96,12 @@ def command(
         metadata.set_normalization(*set_normalization, input_)
     if set_score_threshold is not None:
         metadata.set_score_threshold(set_score_threshold, output_index)
+    if about_input != (None, None):
+        metadata.describe_input(input_, *about_input)
+    if about_output != (None, None):
+        metadata.describe_output(output_index, *about_output)
+    for file in files:
+        metadata.add_file(file.name, file.read_bytes())
     for field in _TEXTS:
         if texts[field] is not None:
             setattr(metadata.model, field, texts[field])

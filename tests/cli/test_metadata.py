@@ -42,7 +42,31 @@ def test_shows_changes_and_extracts(model: Path, tmp_path: Path, capsys: pytest.
     assert "  name: Pets" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("options", (["--set-name", "a"], ["-o", "out.tflite"]))
+def test_names_descriptions_and_files(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "terms.txt").write_text("free\n")
+    out = tmp_path / "out.tflite"
+    options = ["--set-input-name", "sound", "--set-output-name", "level", "--set-output-description", "in dB"]
+    options += ["--set-score-threshold", "0.5", "--add-file", str(tmp_path / "terms.txt"), "-o", str(out)]
+    assert run_command(cli, ["metadata", str(model), *options]) == 0
+    shown = ["input 0: sound", "output 0: level: in dB [scores above 0.5]", "file terms.txt: 5 bytes"]
+    assert capsys.readouterr().out.splitlines() == shown
+    # What is not named stays, and a file takes the place of one of its name.
+    (tmp_path / "terms.txt").write_text("paid\n")
+    options = ["--set-output-description", "loudness", "--add-file", str(tmp_path / "terms.txt")]
+    again = tmp_path / "again.tflite"
+    assert run_command(cli, ["metadata", str(out), *options, "-o", str(again)]) == 0
+    found = metadata.read(again)
+    assert (found.outputs[0].name, found.outputs[0].description) == ("level", "loudness")
+    assert found.files == {"terms.txt": b"paid\n"}
+    assert [file.name for file in found.model.associated_files or []] == ["terms.txt"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    (["--set-name", "a"], ["-o", "out.tflite"], ["--add-file", __file__], ["--set-input-name", "x"]),
+)
 def test_changes_need_an_output(model: Path, options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(cli, ["metadata", str(model), *options]) == 2
     assert "-o and the --set options go together" in capsys.readouterr().err
