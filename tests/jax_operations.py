@@ -206,6 +206,22 @@ def gradients() -> Case:
     return f, [floats(2, 6, 7, 3)]
 
 
+def fourier() -> Case:
+    def f(x: jax.Array) -> object:
+        z = jnp.fft.fft(x[..., :5] + 1j * x[..., 5:10])
+        half = jnp.fft.rfft(x[..., :40])
+        return (
+            *(z.real, z.imag, jnp.abs(jnp.fft.ifft(z * z)), jnp.exp(z * 0.1).real),
+            *(jnp.abs(half), jnp.fft.irfft(half * 2), jnp.fft.irfft(half[..., :20], n=39)),
+            *(jnp.abs(jnp.fft.rfft(x[..., :64])), jnp.abs(jnp.fft.fft(x)), jnp.fft.rfft(x[..., :130]).imag),
+            *(jnp.fft.irfft2(jnp.fft.rfft2(x[:, :12, :10])), jnp.fft.fft2(x[0, :6, :9]).imag),
+            *((z / (z.conj() + 3)).real, jnp.concatenate([z, z.T.reshape(z.shape)]).imag.sum(0)),
+            (z[..., :4] @ z[..., :4].swapaxes(-1, -2)).imag,
+        )
+
+    return f, [floats(2, 12, 150)]
+
+
 def bits() -> Case:
     def f(x: jax.Array) -> object:
         kinds = (jnp.int32, jnp.uint32, jnp.int16, jnp.uint8, jnp.int8)
@@ -250,6 +266,6 @@ OPERATIONS: dict[str, Callable[[], Case]] = {
     each.__name__: each
     for each in (
         *(sort, gather_scatter, control, windows, convolutions, elementwise, unsigned, movement, products),
-        *(random_numbers, matrices, gradients, bits, half, open_shapes),
+        *(random_numbers, matrices, gradients, fourier, bits, half, open_shapes),
     )
 }

@@ -9,12 +9,15 @@ from ...schema.shown import shown
 from ..building.body import Body, Names
 from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
+from .complex_numbers import complex_rule_of, is_complex
 from .element_types import is_constant_only
-from .held import Held, known_shape
+from .held import Complex, Held, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
 from .register import rule_of
-from .step import Step
+from .step import Rule, Step
 
+# Operations whose results are those of other operations.
+_HANDED_ON = frozenset(("call", "composite", "fft"))
 # Functions within functions, and operations of all calls together.
 _DEEPEST, MOST_STEPS = 100, 200_000
 
@@ -55,6 +58,8 @@ class Importer:
 
     def _anew(self, held: Held) -> Held:
         """A constant of another body in this one."""
+        if isinstance(held, Complex):
+            return Complex(self._anew(held.real), self._anew(held.imaginary))
         data = held.tensor.data
         if data is None or (held.sizes is not None and held.sizes.data is None):
             raise ModelError("a computation uses a value that was not given to it")
@@ -97,14 +102,22 @@ class Importer:
 
     def _results(self, operation: Operation) -> list[Held]:
         operands = [self.find(value) for value in operation.operands]
-        rule = rule_of(operation.name)
-        if rule is None:
-            raise UnsupportedError("no builtin operators are known for it")
+        rule = self._rule(operation, operands)
         made = rule(Step(self, operation, operands))
         listed = [made] if isinstance(made, Held | Tensor) else list(made)
         if len(listed) != len(operation.results):
             raise ModelError(f"it must have {len(listed)} results, got {len(operation.results)}")
         return [_held(one, value) for one, value in zip(listed, operation.results, strict=True)]
+
+    def _rule(self, operation: Operation, operands: Sequence[Held]) -> Rule:
+        """The operation's rule; UnsupportedError where there is none, for complex numbers perhaps."""
+        types = [each.type for each in (*operation.operands, *operation.results)]
+        is_plain = operation.name in _HANDED_ON or not any(map(is_complex, types))
+        rule = rule_of(operation.name) if is_plain else complex_rule_of(operation.name)
+        if rule is None:
+            what = "" if is_plain else " with complex numbers"
+            raise UnsupportedError(f"no builtin operators are known for it{what}")
+        return rule
 
     def called(self, name: str, arguments: Sequence[Held]) -> list[Held]:
         """The function's operations in place of a call."""

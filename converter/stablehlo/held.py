@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ...lite.errors import UnsupportedError
 from ..building.tensor import Tensor
 from .program import UNKNOWN
 
@@ -60,6 +61,27 @@ class Held:
     @property
     def is_constant(self) -> bool:
         return self.tensor.data is not None
+
+
+class Complex(Held):
+    """Complex numbers: two values of floats. Rules that know of floats alone are refused it."""
+
+    __slots__ = ("imaginary", "real")
+
+    def __init__(self, real: Held, imaginary: Held) -> None:
+        super().__init__(real.tensor, real.shape, real.stretched, real.sizes)
+        self.real = real
+        self.imaginary = imaginary
+
+    @property
+    def whole(self) -> Tensor:
+        raise UnsupportedError(_NO_COMPLEX)
+
+    def with_rank(self) -> Tensor:
+        raise UnsupportedError(_NO_COMPLEX)
+
+
+_NO_COMPLEX = "complex numbers here have no operators; give it their real and imaginary parts"
 
 
 def stretched_tensor(

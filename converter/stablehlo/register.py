@@ -35,6 +35,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("round_nearest_afz", "round_nearest_even", "rsqrt", "select", "sign", "sine", "sqrt", "subtract"),
         *("tan", "tanh"),
     ),
+    "fourier": ("fft",),
     "gather": ("dynamic_gather", "gather", "torch_index_select"),
     "linear_algebra": ("cholesky", "triangular_solve"),
     "movement": ("concatenate", "dynamic_pad", "pad", "reverse", "transpose"),

@@ -1,0 +1,157 @@
+"""Complex numbers: real and imaginary parts beside each other, as operators have floats only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ...lite.errors import UnsupportedError
+from .computation import reduction
+from .held import Complex, Held, known_shape
+from .program import ArrayType, Dense, Operation, Type, Value
+from .step import Result, Step
+
+# What does to both parts the same, each by itself.
+_BY_PARTS = frozenset(
+    (
+        *("add", "broadcast", "broadcast_in_dim", "concatenate", "dynamic_broadcast_in_dim"),
+        *("dynamic_gather", "dynamic_reshape", "dynamic_slice", "dynamic_update_slice", "gather", "negate"),
+        *("pad", "real_dynamic_slice", "reshape", "reverse", "select", "slice", "subtract", "transpose"),
+    )
+)
+_PRODUCTS = frozenset(("convolution", "dot", "dot_general", "multiply"))
+ComplexRule = Callable[[Step], Result]
+
+
+def is_complex(type: Type) -> bool:
+    return isinstance(type, ArrayType) and type.element.startswith("complex<")
+
+
+def complex_rule_of(name: str) -> ComplexRule | None:
+    """The rule of an operation that takes or gives complex numbers; None where there is none."""
+    if name in _BY_PARTS:
+        return _by_parts
+    return _product if name in _PRODUCTS else _RULES.get(name)
+
+
+def applied(step: Step, name: str, *operands: Held) -> Held:
+    """What an operation of floats of the same shapes and attributes gives."""
+    from .register import rule_of
+
+    rule = rule_of(name)
+    assert rule is not None
+    own = step.operation
+    results = [Value(_of_floats(each.type), each.name) for each in own.results]
+    plain = Operation(own.name, own.operands, results, own.attributes, own.regions)
+    made = rule(Step(step.importer, plain, operands))
+    one = made if not isinstance(made, Sequence) else made[0]
+    return one if isinstance(one, Held) else Held(known_shape(one, step.shape), step.shape)
+
+
+def _of_floats(type: Type) -> Type:
+    return ArrayType(type.shape, "f32") if isinstance(type, ArrayType) and is_complex(type) else type
+
+
+def parts(held: Held) -> tuple[Held, Held]:
+    """Real and imaginary part; of a float the imaginary part is 0."""
+    if isinstance(held, Complex):
+        return held.real, held.imaginary
+    return held, Held(held.tensor * 0.0, held.shape, held.stretched, held.sizes)
+
+
+def _by_parts(step: Step) -> Complex:
+    name = step.operation.name
+    each = [
+        [parts(held)[part] if isinstance(held, Complex) else held for held in step.operands]
+        for part in range(2)
+    ]
+    return Complex(applied(step, name, *each[0]), applied(step, name, *each[1]))
+
+
+def _product(step: Step) -> Complex:
+    """(a + bi)(c + di), for any product that is linear in both."""
+    name, ((a, b), (c, d)) = step.operation.name, (parts(step.held(0)), parts(step.held(1)))
+    real = applied(step, "subtract", applied(step, name, a, c), applied(step, name, b, d))
+    return Complex(real, applied(step, "add", applied(step, name, a, d), applied(step, name, b, c)))
+
+
+def _quotient(step: Step) -> Complex:
+    """By the divisor's conjugate."""
+    (a, b), (c, d) = parts(step.held(0)), parts(step.held(1))
+
+    def sum_of(name: str, p: Held, q: Held, r: Held, s: Held) -> Held:
+        return applied(step, name, applied(step, "multiply", p, q), applied(step, "multiply", r, s))
+
+    size = sum_of("add", c, c, d, d)
+    real, imaginary = sum_of("add", a, c, b, d), sum_of("subtract", b, c, a, d)
+    return Complex(applied(step, "divide", real, size), applied(step, "divide", imaginary, size))
+
+
+def _made(step: Step) -> Complex:
+    return Complex(step.held(0), step.held(1))
+
+
+def _real(step: Step) -> Held:
+    return parts(step.held(0))[0]
+
+
+def _imaginary(step: Step) -> Held:
+    return parts(step.held(0))[1]
+
+
+def _absolute(step: Step) -> Held:
+    real, imaginary = parts(step.held(0))
+    squares = [applied(step, "multiply", each, each) for each in (real, imaginary)]
+    return applied(step, "sqrt", applied(step, "add", *squares))
+
+
+def _exponential(step: Step) -> Complex:
+    """e^re (cos im + i sin im)."""
+    real, imaginary = parts(step.held(0))
+    size = applied(step, "exponential", real)
+    turned = [applied(step, name, imaginary) for name in ("cosine", "sine")]
+    return Complex(*(applied(step, "multiply", size, each) for each in turned))
+
+
+def _converted(step: Step) -> Result:
+    """Of floats, and of other complex numbers: all are computed in 32 bits."""
+    if not is_complex(step.result_type()):
+        raise UnsupportedError("a conversion of complex numbers to floats")
+    return Complex(*parts(step.held(0)))
+
+
+def _same(step: Step) -> Sequence[Held]:
+    return list(step.operands)
+
+
+def _sum(step: Step) -> Complex:
+    if reduction(step.region(0)) != "add" or len(step.operands) != 2:
+        raise UnsupportedError("a reduction of complex numbers other than a sum")
+    return _by_parts(step)
+
+
+def _constant(step: Step) -> Complex:
+    found = step.operation.attributes.get("value")
+    if not isinstance(found, Dense):
+        raise UnsupportedError(f"a complex constant that is given as {found}")
+    shape = found.type.shape
+    stored = "<c8" if found.type.element == "complex<f32>" else "<c16"
+    numbers = np.frombuffer(found.data, stored)
+    whole = np.broadcast_to(numbers.reshape(shape if numbers.size != 1 else ()), shape)
+    made = (np.array(each, np.float32) for each in (whole.real, whole.imag))
+    return Complex(*(Held(step.body.constant(each), shape) for each in made))
+
+
+_RULES: dict[str, ComplexRule] = {
+    "abs": _absolute,
+    "complex": _made,
+    "constant": _constant,
+    "convert": _converted,
+    "divide": _quotient,
+    "exponential": _exponential,
+    "imag": _imaginary,
+    "optimization_barrier": _same,
+    "real": _real,
+    "reduce": _sum,
+}
