@@ -23,7 +23,7 @@ from .element_loops import (
     row_kernel,
     unary_kernel,
 )
-from .element_quantized import QUANTIZED, requantize, sum_i16, sum_kernel
+from .element_quantized import QUANTIZED, product_row, requantize, sum_i16, sum_kernel
 from .element_vectors import MAPS, REPEATED, complex_abs
 from .language.element_types import F32, F64, I8, I16, I32, I64, U8, ElementType
 from .language.elements import float_bits, float_from_bits, read_i16, read_i32, read_u16, write_i16
@@ -222,7 +222,8 @@ def _kernel(function: str, suffix: str, form: Form) -> Callable:
         return unary_kernel(read, write, values, _combine(compute, result, 1, form.clamps))
     combine = _combine(compute, result, 2, form.clamps)
     if function in _PRODUCTS and source in _BYTES:
-        kernel = looked_up_kernel(result, read, write, values, combine)
+        rows = product_row(read, signed=source == "i8") if function == "product" else None
+        kernel = looked_up_kernel(result, read, write, values, combine, rows)
     elif "memory" in form.parameters():
         kernel = remembering_kernel(result, read, write, values, combine)
     else:

@@ -143,9 +143,14 @@ def _row_of_pairs(
     return row
 
 
-def looked_up_kernel(width: Any, read: Any, write: Any, values: Callable, combine: Callable) -> Callable:
-    """The same of bytes, where long rows meet one element by a table of what comes of each byte."""
-    plain = _row_of_pairs(read, write, (1, 1), values, combine)
+def looked_up_kernel(
+    width: Any, read: Any, write: Any, values: Callable, combine: Callable, plain: Callable | None = None
+) -> Callable:
+    """The same of bytes, where long rows meet one element by a table of what comes of each byte.
+
+    plain(block, a_at, a_step, b_at, b_step, out_at, count), where it is given, computes the other rows.
+    """
+    plain = plain or _row_of_pairs(read, write, (1, 1), values, combine)
 
     @njit(error_model="numpy")
     def row(block, a_at, a_step, b_at, b_step, out_at, count):

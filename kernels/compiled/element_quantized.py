@@ -10,6 +10,7 @@ from ..element_functions import form_of
 from .element_loops import parameters, row_kernel
 from .fixed_point import divide_by_power, high_multiply, reciprocal_of_one_plus
 from .language.elements import float_bits, read_i16, write_i16
+from .product_q8_row import product_rows
 from .requantize import multiply_by_quantized_multiplier, requantize_double_rounding, round_half_even
 from .sum_q8_row import sum_rows
 
@@ -144,6 +145,27 @@ def sum_kernel(read: Any, signed: bool) -> Callable:
             sum_row(a, b, out, count, a_multiplier, b_multiplier, bias, shift, zero, low, high)
 
     return row_kernel(inner)
+
+
+def product_row(read: Any, signed: bool) -> Callable:
+    """A row of products of bytes, rounded in float32."""
+    product, multiple = product_rows(signed)
+
+    @njit(error_model="numpy")
+    def row(block, a_at, a_step, b_at, b_step, out_at, count):
+        a, b, out = block.a + a_at, block.b + b_at, block.out + out_at
+        a_zero, b_zero = block.a_zero, block.b_zero
+        scale, zero, low, high = block.scale, block.zero, block.low, block.high
+        if a_step == 0:
+            one = np.int32(np.int32(read(a, 0)) - a_zero)
+            multiple(b, out, count, b_zero, one, scale, zero, low, high)
+        elif b_step == 0:
+            one = np.int32(np.int32(read(b, 0)) - b_zero)
+            multiple(a, out, count, a_zero, one, scale, zero, low, high)
+        else:
+            product(a, b, out, count, a_zero, b_zero, scale, zero, low, high)
+
+    return row
 
 
 @_scalar

@@ -11,17 +11,78 @@ from .language.operations import packed_bytes, packed_words
 from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
 from .language.target import target
 
+# The packs work within 128-bit lanes: group u of four elements of quarter q came to lie at 4 u + q, and half
+# h's groups of eight at 2 u + h.
+_OF_QUARTERS = [4 * unit + quarter for quarter in range(4) for unit in range(4)]
+_OF_HALVES = [4 * unit + 2 * half + k for half in range(2) for unit in range(4) for k in range(2)]
 
-def _pack(e: Emitter, quarters: list[Value], zero: Value, signed: bool) -> Value:
-    """Four <16 x i32> to <64 x i8> in order: saturated to 16 bits, plus zero, saturated to 8."""
-    halves = []
-    for k in (0, 2):
-        half = packed_words(e, quarters[k], quarters[k + 1])
-        halves.append(e.call("llvm.sadd.sat.v32i16", vector(i16, 32), half, zero))
-    packed = e.builder.bitcast(packed_bytes(e, halves[0], halves[1], signed), vector(i32, 16))
-    # The packs work within 128-bit lanes: group u of quarter q came to lie at 4 u + q.
-    order = [4 * unit + quarter for quarter in range(4) for unit in range(4)]
+
+def _packed(e: Emitter, halves: list[Value], zero: Value, signed: bool, order: list[int]) -> Value:
+    """Two <32 x i16> to <64 x i8> in order: plus zero, saturated to 8 bits."""
+    first, second = (e.call("llvm.sadd.sat.v32i16", vector(i16, 32), half, zero) for half in halves)
+    packed = e.builder.bitcast(packed_bytes(e, first, second, signed), vector(i32, 16))
     return e.builder.bitcast(e.shuffle(packed, packed, order), vector(i8, 64))
+
+
+def store_bytes(
+    e: Emitter,
+    signed: bool,
+    total: Callable[[Value], Value],
+    out: Value,
+    count: Value,
+    limits: tuple[Value, Value, Value],
+    words: Callable[[Value], list[Value]] | None = None,
+) -> None:
+    """out[i] = clamp(zero + total(i)) for count bytes; limits are zero, low and high (i32).
+
+    total(i) emits the totals of a vector of 32-bit lanes from element i on, zero is of 16 bits. With AVX512
+    words(i), where it is given, emits those of 64 elements, saturated to 16 bits, as two vectors.
+    """
+    builder, lanes = e.builder, target().vector_bytes // 4
+    zero, low, high = (e.splat(limit, lanes) for limit in limits)
+
+    def narrow(value: Value) -> Value:
+        value = builder.add(value, zero)
+        return builder.trunc(e.smin(e.smax(value, low), high), vector(i8, lanes))
+
+    start = e.const(0)
+    if target().avx512:
+        zero_i16 = e.splat(builder.trunc(limits[0], i16), 32)
+        low_i8, high_i8 = (e.splat(builder.trunc(limit, i8), 64) for limit in limits[1:])
+        least, most = (e.smin, e.smax) if signed else (e.umin, e.umax)
+
+        def four(i: Value, _: list[Value]) -> list[Value]:
+            if words is not None:
+                packed = _packed(e, words(i), zero_i16, signed, _OF_HALVES)
+            else:
+                quarters = [total(builder.add(i, e.const(16 * k))) for k in range(4)]
+                halves = [packed_words(e, *quarters[k : k + 2]) for k in (0, 2)]
+                packed = _packed(e, halves, zero_i16, signed, _OF_QUARTERS)
+            e.store(least(most(packed, low_i8), high_i8), out, i)
+            return []
+
+        start = builder.and_(count, e.const(-64))
+        e.loop(start, [], four, step=64)
+
+    def one(i: Value, _: list[Value]) -> list[Value]:
+        e.store(narrow(total(i)), out, i)
+        return []
+
+    whole = builder.and_(count, e.const(-lanes))
+    e.loop(whole, [], one, step=lanes, start=start)
+    rest = builder.sub(count, whole)
+
+    def tail() -> None:
+        e.masked_store(narrow(total(whole)), e.offset(out, whole), e.first_lanes(lanes, rest))
+
+    e.branch(builder.icmp_signed(">", rest, e.const(0)), tail)
+
+
+def widened(e: Emitter, signed: bool, source: Value, offset: Value) -> Value:
+    """A vector of 32-bit lanes of the bytes from an offset on."""
+    lanes = target().vector_bytes // 4
+    widen = e.builder.sext if signed else e.builder.zext
+    return widen(e.load(source, vector(i8, lanes), offset), vector(i32, lanes))
 
 
 def _emit(signed: bool, both: bool) -> Callable[..., None]:
@@ -29,52 +90,19 @@ def _emit(signed: bool, both: bool) -> Callable[..., None]:
 
     def emit(e: Emitter, *arguments: Value) -> None:
         builder = e.builder
-        pointers = [e.pointer(address) for address in arguments[: 2 + both]]
-        count = arguments[2 + both]
-        scalars = arguments[3 + both :]
-        sources, out = pointers[:-1], pointers[-1]
+        *sources, out = [e.pointer(address) for address in arguments[: 2 + both]]
+        count, *scalars = arguments[2 + both :]
         lanes = target().vector_bytes // 4
-        *multipliers, bias, shift, zero, low, high = [e.splat(s, lanes) for s in scalars]
-        widen = builder.sext if signed else builder.zext
+        *multipliers, bias, shift = [e.splat(s, lanes) for s in scalars[:-3]]
 
         def scaled(offset: Value) -> Value:
             total = bias
             for source, multiplier in zip(sources, multipliers, strict=True):
-                x = widen(e.load(source, vector(i8, lanes), offset), vector(i32, lanes))
-                total = builder.add(total, builder.mul(x, multiplier))
+                total = builder.add(total, builder.mul(widened(e, signed, source, offset), multiplier))
             return builder.ashr(total, shift)
 
-        def narrow(value: Value) -> Value:
-            value = builder.add(value, zero)
-            return builder.trunc(e.smin(e.smax(value, low), high), vector(i8, lanes))
-
-        start = e.const(0)
-        if target().avx512:
-            zero_i16 = e.splat(builder.trunc(scalars[-3], i16), 32)
-            low_i8, high_i8 = (e.splat(builder.trunc(s, i8), 64) for s in scalars[-2:])
-            least, most = (e.smin, e.smax) if signed else (e.umin, e.umax)
-
-            def four(i: Value, _: list[Value]) -> list[Value]:
-                quarters = [scaled(builder.add(i, e.const(16 * k))) for k in range(4)]
-                packed = _pack(e, quarters, zero_i16, signed)
-                e.store(least(most(packed, low_i8), high_i8), out, i)
-                return []
-
-            start = builder.and_(count, e.const(-64))
-            e.loop(start, [], four, step=64)
-
-        def one(i: Value, _: list[Value]) -> list[Value]:
-            e.store(narrow(scaled(i)), out, i)
-            return []
-
-        whole = builder.and_(count, e.const(-lanes))
-        e.loop(whole, [], one, step=lanes, start=start)
-        rest = builder.sub(count, whole)
-
-        def tail() -> None:
-            e.masked_store(narrow(scaled(whole)), e.offset(out, whole), e.first_lanes(lanes, rest))
-
-        e.branch(builder.icmp_signed(">", rest, e.const(0)), tail)
+        zero, low, high = scalars[-3:]
+        store_bytes(e, signed, scaled, out, count, (zero, low, high))
 
     return emit
 
