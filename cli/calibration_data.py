@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
@@ -20,14 +20,17 @@ def read_samples(model: Path, source: Path) -> Iterator[dict[str, np.ndarray]]:
 
     An .npz has an array for each input, by its name or its place (in_0, in_1 ...); an .npy is for the only
     input. Their first axis counts samples: arrays of the input's rank become samples of batch 1, those of one
-    more are samples as they are. A folder has an .npy for each sample of the only input. Raises
-    ClickException for what does not fit.
+    more are samples as they are. A folder has an .npy for each sample of the only input. An .npy is read
+    sample by sample, however large. Raises ClickException for what does not fit.
     """
     from ..interpreter import Interpreter
 
     details = named(settable(Interpreter(str(model))))
     if source.is_dir():
         return _folder(source, details)
+    if (stored := StoredRows.of(source)) is not None and len(details) == 1:
+        [(name, detail)] = details.items()
+        return ({name: row} for row in stored.samples(len(detail["shape"])))
     arrays = read_inputs([str(source)], list(details))
     if missing := [name for name in details if name not in arrays]:
         raise click.ClickException(f"{source}: it must have samples of every input, not of {missing[0]!r}")
@@ -36,6 +39,43 @@ def read_samples(model: Path, source: Path) -> Iterator[dict[str, np.ndarray]]:
         shown = ", ".join(f"{count} of {name!r}" for name, count in counts.items())
         raise click.ClickException(f"{source}: it must have as many samples of each input, got {shown}")
     return _rows(arrays, details)
+
+
+class StoredRows(NamedTuple):
+    """The samples of an .npy file: where they begin, how many there are, and the type and shape of each."""
+
+    path: Path
+    begin: int
+    count: int
+    dtype: np.dtype
+    shape: tuple[int, ...]
+
+    @classmethod
+    def of(cls, path: Path) -> StoredRows | None:
+        """None for what cannot be read row by row: other and incomplete files, other orders and types."""
+        try:
+            with path.open("rb") as file:
+                version = np.lib.format.read_magic(file)
+                if version != (1, 0):
+                    return None
+                shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+                found = cls(path, file.tell(), *shape[:1], dtype, shape[1:])  # type: ignore[arg-type]
+        except (OSError, ValueError, TypeError):
+            return None
+        is_whole = path.stat().st_size == found.begin + found.count * found.row_bytes
+        return found if is_whole and found.row_bytes and not by_columns and not dtype.hasobject else None
+
+    @property
+    def row_bytes(self) -> int:
+        return int(self.dtype.itemsize * np.prod(self.shape, dtype=np.int64))
+
+    def samples(self, rank: int) -> Iterator[np.ndarray]:
+        """For an input of that rank: rows, or with a batch of 1 where these have one axis less."""
+        with self.path.open("rb") as file:
+            file.seek(self.begin)
+            for _ in range(self.count):
+                row = np.frombuffer(file.read(self.row_bytes), self.dtype).reshape(self.shape)
+                yield row[np.newaxis] if row.ndim == rank - 1 else row
 
 
 def read_labels(source: Path) -> np.ndarray:
