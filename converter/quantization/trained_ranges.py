@@ -22,6 +22,8 @@ from .propagate import Range
 
 _INTEGERS = (TensorType.UINT8, TensorType.INT8, TensorType.INT16)
 _BITS = 8
+# Of FAKE_QUANT, as its kernel has it.
+_MOST_BITS = 16
 
 
 class TrainedModel(NamedTuple):
@@ -68,7 +70,10 @@ def take_trained_ranges(editor: ModelEditor) -> dict[Site, Range]:
 
 
 def _range_of(graph: FloatGraph, step: Step) -> Range | None:
-    """What an operator lets through, None where it is no fake quantization of a whole tensor."""
+    """What an operator lets through, None where it is no fake quantization of a whole tensor.
+
+    ModelError for one that no kernel would run, or that tells no range.
+    """
     if step.name == "FAKE_QUANT":
         return _option_range(step.operator.builtin_options)
     if step.name != "QUANTIZE" or _dequantize(graph, step) is None:
@@ -79,6 +84,8 @@ def _range_of(graph: FloatGraph, step: Step) -> Range | None:
         return None
     limits = np.iinfo(NUMPY_DTYPES[type_])
     scale = float(table.scale[0])
+    if not 0 < scale < np.inf:
+        raise ModelError(f"{graph.where(step)}: its scale must be above 0 and finite, got {scale}")
     zero_point = int(table.zero_point[0]) if table.zero_point is not None else 0
     return (int(limits.min) - zero_point) * scale, (int(limits.max) - zero_point) * scale
 
@@ -88,9 +95,12 @@ def _option_range(options: Any) -> Range:
 
     ModelError for one that no kernel would run.
     """
-    if options is None or not -np.inf < options.min < options.max < np.inf:
-        given = options and (options.min, options.max)
-        raise ModelError(f"FAKE_QUANT: min must be under max, both finite, got {given}")
+    is_range = options is not None and -np.inf < options.min < options.max < np.inf
+    if not is_range or not 1 <= options.num_bits <= _MOST_BITS:
+        given = options and (options.min, options.max, options.num_bits)
+        raise ModelError(
+            f"FAKE_QUANT: min must be under max, both finite, and num_bits in [1, {_MOST_BITS}], got {given}"
+        )
     low, high = min(float(options.min), 0.0), max(float(options.max), 0.0)
     if options.narrow_range and options.num_bits == _BITS:
         low -= (high - low) / ((1 << _BITS) - 2)

@@ -191,14 +191,40 @@ def test_files_with_pairs_of_quantize_and_dequantize() -> None:
     assert trained_model(made.source).ranges == {}
 
 
-@pytest.mark.parametrize("ends", [None, (0, 0), (1, 1), (2, -2), (0, np.nan), (-np.inf, 1)], ids=str)
-def test_ranges_that_no_kernel_takes_are_no_ranges(ends: tuple[float, float] | None) -> None:
+def faked(ends: tuple[float, float] | None, bits: int = 8) -> Model:
+    """A FAKE_QUANT between two operators."""
     model = ModelBuilder()
     x, a, b, y = (model.tensor((1, 4)) for _ in range(4))
     model.op(Op.NEG, [x], [a])
-    model.op(Op.FAKE_QUANT, [a], [b], ends and tflite.FakeQuantOptionsT(min=ends[0], max=ends[1], num_bits=8))
+    options = ends and tflite.FakeQuantOptionsT(min=ends[0], max=ends[1], num_bits=bits)
+    model.op(Op.FAKE_QUANT, [a], [b], options)
     model.op(Op.NEG, [b], [y])
+    return Model(model.build([x], [y]))
+
+
+@pytest.mark.parametrize("ends", [None, (0, 0), (1, 1), (2, -2), (0, np.nan), (-np.inf, 1)], ids=str)
+def test_ranges_that_no_kernel_takes_are_no_ranges(ends: tuple[float, float] | None) -> None:
     with pytest.raises(ModelError, match="FAKE_QUANT: min must be under max, both finite"):
+        trained_model(faked(ends))
+
+
+@pytest.mark.parametrize("bits", [-1, 0, 17, 33])
+def test_bits_that_no_kernel_takes(bits: int) -> None:
+    with pytest.raises(ModelError, match=r"num_bits in \[1, 16\], got"):
+        trained_model(faked((-1, 1), bits))
+    assert trained_model(faked((-1, 1), 1)).ranges
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])
+def test_pairs_whose_scale_tells_no_range(scale: float) -> None:
+    model = ModelBuilder()
+    x, a, b, y = (model.tensor((1, 4)) for _ in range(4))
+    q = model.tensor((1, 4), "int8", name="q", scale=scale)
+    model.op(Op.NEG, [x], [a])
+    model.op(Op.QUANTIZE, [a], [q])
+    model.op(Op.DEQUANTIZE, [q], [b])
+    model.op(Op.NEG, [b], [y])
+    with pytest.raises(ModelError, match="QUANTIZE 'q': its scale must be above 0 and finite, got"):
         trained_model(Model(model.build([x], [y])))
 
 
