@@ -46,7 +46,7 @@ class StoredRows(NamedTuple):
 
     path: Path
     begin: int
-    count: int
+    rows: int
     dtype: np.dtype
     shape: tuple[int, ...]
 
@@ -59,10 +59,11 @@ class StoredRows(NamedTuple):
                 if version != (1, 0):
                     return None
                 shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-                found = cls(path, file.tell(), *shape[:1], dtype, shape[1:])  # type: ignore[arg-type]
+                (rows, *row) = shape
+                found = cls(path, file.tell(), rows, dtype, tuple(row))
         except (OSError, ValueError, TypeError):
             return None
-        is_whole = path.stat().st_size == found.begin + found.count * found.row_bytes
+        is_whole = path.stat().st_size == found.begin + found.rows * found.row_bytes
         return found if is_whole and found.row_bytes and not by_columns and not dtype.hasobject else None
 
     @property
@@ -73,7 +74,7 @@ class StoredRows(NamedTuple):
         """For an input of that rank: rows, or with a batch of 1 where these have one axis less."""
         with self.path.open("rb") as file:
             file.seek(self.begin)
-            for _ in range(self.count):
+            for _ in range(self.rows):
                 row = np.frombuffer(file.read(self.row_bytes), self.dtype).reshape(self.shape)
                 yield row[np.newaxis] if row.ndim == rank - 1 else row
 
