@@ -13,6 +13,11 @@ SUMS = 12
 LINE_BYTES = 64
 
 
+def vnni_lanes() -> int:
+    """int32 lanes of the target's instruction for four products of bytes each; 0 where it has none on x86."""
+    return {"vnni256": 8, "vnni512": 16}.get(target().traits.dot, 0)
+
+
 def float_macs() -> int:
     """Multiply-adds of a round of peak_f32."""
     return SUMS * target().vector_bytes // 4
@@ -20,4 +25,4 @@ def float_macs() -> int:
 
 def byte_macs() -> int:
     """Multiply-adds of a round of peak_i8, of bytes where the processor has VNNI, else of 16-bit integers."""
-    return SUMS * (64 if target().vnni else 16)
+    return SUMS * (4 * vnni_lanes() or 16)

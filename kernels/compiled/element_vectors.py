@@ -90,7 +90,7 @@ MAPS = {
         "sin": sine,
         "cos": cosine,
         "rsqrt": reciprocal_square_root,
-        **({"log": log} if target().avx512 else {}),
+        **({"log": log} if target().fma else {}),
         "logistic": logistic,
         "tanh": tanh,
         "elu": elu,

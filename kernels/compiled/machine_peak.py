@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import int64
 
-from ..machine_peak import LINE_BYTES, PEAK_ARGS, SUMS
+from ..machine_peak import LINE_BYTES, PEAK_ARGS, SUMS, vnni_lanes
 from .driver.kernel_source import KernelSources
 from .language.dot_forms import dot_forms
 from .language.operations import add_fours, pair_products
@@ -26,10 +26,10 @@ def _float_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
 
 
 def _byte_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
-    vnni = target().vnni
-    count = 16 if vnni else 8
+    vnni = vnni_lanes()
+    count = vnni or 8
     sums = vector(i32, count)
-    x = e.load(e.pointer(values), vector(i8, 64) if vnni else vector(i16, 2 * count))
+    x = e.load(e.pointer(values), vector(i8, 4 * count) if vnni else vector(i16, 2 * count))
 
     def body(_: Value, found: list[Value]) -> list[Value]:
         # Each takes a sum of its own: the same products for all would be computed once.

@@ -14,6 +14,8 @@ from .language.target import target
 
 # Vectors per turn of the loop, each with a total of its own.
 _SIDE_BY_SIDE = 4
+# Lanes of float32, which are added in the same order on every target, however many of them a register has.
+_FLOATS = 16
 
 Combine = Callable[[Emitter, Value, Value], Value]
 
@@ -199,11 +201,10 @@ def _add_f32(e: Emitter, x: Value, y: Value) -> Value:
 
 def _reduce(e: Emitter, count: Value, start: float, combine: Combine, element: Callable[..., Value]) -> Value:
     """Combine element(i, mask) for i in steps of a vector; lanes left out of the mask must be `start`."""
-    lanes = target().vector_bytes // 4
-    initial = constant(vector(f32, lanes), start)
-    totals, begin = _side_by_side(e, count, lanes, initial, combine, element)
+    initial = constant(vector(f32, _FLOATS), start)
+    totals, begin = _side_by_side(e, count, _FLOATS, initial, combine, element)
     # The rest is less than a vector, and is read together with what lies past the row's end.
-    rest = e.first_lanes(lanes, e.builder.sub(count, begin))
+    rest = e.first_lanes(_FLOATS, e.builder.sub(count, begin))
     totals.append(element(begin, rest))
     while len(totals) > 1:
         totals = [
@@ -220,7 +221,7 @@ def _at(e: Emitter, base: Value, i: Value) -> Value:
 def _emit_plain(start: float, combine: Combine) -> Callable[..., Value]:
     def emit(e: Emitter, x: Value, count: Value) -> Value:
         base = e.pointer(x)
-        type_ = vector(f32, target().vector_bytes // 4)
+        type_ = vector(f32, _FLOATS)
 
         def element(i: Value, mask: Value = None) -> Value:
             loaded = e.load(_at(e, base, i), type_)
@@ -233,9 +234,8 @@ def _emit_plain(start: float, combine: Combine) -> Callable[..., Value]:
 
 def _emit_exponentials(e: Emitter, x: Value, y: Value, count: Value, largest: Value, beta: Value) -> Value:
     source, out = e.pointer(x), e.pointer(y)
-    lanes = target().vector_bytes // 4
-    type_ = vector(f32, lanes)
-    largest, beta = e.splat(largest, lanes), e.splat(beta, lanes)
+    type_ = vector(f32, _FLOATS)
+    largest, beta = e.splat(largest, _FLOATS), e.splat(beta, _FLOATS)
 
     def element(i: Value, mask: Value = None) -> Value:
         difference = e.builder.fsub(e.load(_at(e, source, i), type_), largest)
@@ -251,7 +251,7 @@ def _emit_exponentials(e: Emitter, x: Value, y: Value, count: Value, largest: Va
 
 _ROW = [types.int64, types.int64]
 
-# (x, count): the sum of a row, in an order of its own.
+# (x, count): the sum of a row, in an order of its own, which all targets share.
 sum_row_f32: Any = microkernel("sum_row_f32", _ROW, _emit_plain(0.0, _add_f32), types.float32)
 
 # (x, count): the largest element of a row; the lowest float32 when it is empty.

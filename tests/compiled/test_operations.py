@@ -23,6 +23,8 @@ from numlite.kernels.compiled.language.targets import TARGETS
 HERE = [name for name, t in TARGETS.items() if t.arch == machine() and t.needs <= host_words()]
 ARM = [name for name, t in TARGETS.items() if t.arch == "aarch64"]
 
+TABLE, ONE = [k / 4 - 1 for k in range(16)], 1.2345678
+
 
 @pytest.fixture
 def made_for(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
@@ -52,7 +54,7 @@ def compiled(emit: Callable[..., None]) -> tuple[Any, Any]:
 
 
 def emit_all(e: Emitter, x: Any, w: Any, small: Any, acc: Any, floats: Any, out: Any) -> None:
-    """Every operation of integers that all targets have, 64 bytes of results each."""
+    """Every operation that all targets have, 64 bytes of results each."""
     places = iter(range(0, 1 << 20, 64))
     bytes_, words, sums = vector(i8, 64), vector(i16, 32), vector(i32, 16)
     each = [e.load(p, type_) for p, type_ in ((x, bytes_), (w, bytes_), (small, bytes_), (acc, sums))]
@@ -74,6 +76,37 @@ def emit_all(e: Emitter, x: Any, w: Any, small: Any, acc: Any, floats: Any, out:
     packed = o.packed_words(e, *quarter)
     e.store(packed, out, next(places))
     e.store(o.packed_bytes(e, packed, e.load(w, vector(i16, 8))), out, next(places))
+    for value in emit_floats(e, totals):
+        e.store(value, out, next(places))
+
+
+def emit_floats(e: Emitter, integers: Any) -> Iterator[Any]:
+    """Operations on float32 with exponents, indices or bits from integers."""
+    b, reals = e.builder, vector(f32, 16)
+    yield o.permuted_floats(e, TABLE, integers)
+    one = e.const(ONE, reals)
+    yield o.scaled_by_power(e, one, b.ashr(integers, e.const(24, integers.type)))
+    sixteenths = b.ashr(integers, e.const(20, integers.type))
+    yield o.scaled_by_sixteenths(e, one, b.sitofp(sixteenths, reals), sixteenths)
+    any_float = b.bitcast(integers, reals)
+    exponent, mantissa = o.exponent_and_mantissa(e, any_float)
+    is_defined = b.fcmp_ordered(">=", any_float, e.const(0.0, reals))
+    yield b.select(is_defined, exponent, e.const(0.0, reals))
+    is_zero = b.fcmp_ordered("==", any_float, e.const(0.0, reals))
+    yield b.select(is_zero, e.const(1.0, reals), mantissa)
+
+
+def float_meanings(integers: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    yield "permuted floats", np.array(TABLE, np.float32)[integers & 15]
+    yield "scaled", np.ldexp(np.float32(ONE), integers >> 24)
+    yield "scaled by sixteenths", np.ldexp(np.float32(ONE), integers >> 24)
+    x = integers.view(np.float32)
+    half, exponent = np.frexp(np.where(np.isfinite(x), x, 1).astype(np.float64))
+    is_low = half < 0.75
+    exponent = np.where(x == np.inf, np.inf, np.where(x == 0, -np.inf, exponent - is_low))
+    yield "exponent", np.where(x >= 0, exponent, 0).astype(np.float32)
+    mantissa = np.where((x == 0) | (x == np.inf), 1, half * (1 + is_low))
+    yield "mantissa", np.where((x >= 0), mantissa, np.nan).astype(np.float32)
 
 
 def in_halves(e: Emitter, form: Any, totals: Any, xs: Any, ws: Any) -> Any:
@@ -120,6 +153,7 @@ def meanings(
     words = np.clip(np.concatenate([acc[:4], x.view(np.int32)[:4]]), -32768, 32767).astype(np.int16)
     yield "words", words
     yield "packed bytes", np.clip(np.concatenate([words, w16[:8]]), -128, 127).astype(np.int8)
+    yield from float_meanings(acc)
 
 
 def lanes(round_: int) -> list[np.ndarray]:
@@ -128,7 +162,11 @@ def lanes(round_: int) -> list[np.ndarray]:
     ends = round_ < 40
     x = rng.choice([0, 1, 127, 128, 255], 64) if ends else rng.integers(0, 256, 64)
     w = rng.choice([-128, -127, 0, 127], 64) if ends else rng.integers(-128, 128, 64)
-    acc = rng.choice([-(2**31), -1, 0, 2**31 - 1], 16) if ends else rng.integers(-(2**31), 2**31, 16)
+    acc = (
+        rng.choice([-(2**31), -1, 0, 1, 0x7F800000, 2**31 - 1], 16)
+        if ends
+        else rng.integers(-(2**31), 2**31, 16)
+    )
     ties = rng.integers(-40000, 40000, 16) + 0.5
     floats = rng.choice([0.5, -0.5, 1.5, 2.5, -2.5, 2.0**30, -(2.0**30), 8388609.0], 16) if ends else ties
     weights = w.astype(np.int8)
@@ -144,19 +182,20 @@ def test_forms_of_this_machine(made_for: Callable[[str], None], name: str) -> No
         engine.finalize_object()
         run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 6)(engine.get_function_address("operations"))
         for round_ in range(200):
-            arrays, out = lanes(round_), np.zeros((20, 64), np.uint8)
+            arrays, out = lanes(round_), np.zeros((30, 64), np.uint8)
             run(*(a.ctypes.data for a in (*arrays, out)))
             for place, (operation, expected) in zip(out, meanings(*arrays), strict=False):
                 found = place.view(expected.dtype)[: expected.size]
-                assert np.array_equal(found, expected), (operation, round_, found, expected)
+                same = np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f")
+                assert same, (operation, round_, found, expected)
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("aarch64", "smull smlal sadalp sqxtn fcvtns"),
-        ("aarch64-dotprod", "sdot sqxtn fcvtns"),
-        ("aarch64-i8mm", "sdot sqxtn fcvtns"),
+        ("aarch64", "smull smlal sadalp sqxtn fcvtns tbl"),
+        ("aarch64-dotprod", "sdot sqxtn fcvtns tbl"),
+        ("aarch64-i8mm", "sdot sqxtn fcvtns tbl"),
     ],
 )
 def test_forms_of_arm(made_for: Callable[[str], None], name: str, words: str) -> None:

@@ -249,7 +249,7 @@ def packed_bytes(e: Emitter, a: Value, b: Value, signed: bool = True) -> Value:
     return e.call(name, bytes_, a, b)
 
 
-# --- tables and parts of floats, of AVX-512 alone
+# --- tables and parts of floats
 
 
 def permuted_bytes(e: Emitter, low: Value, index: Value, high: Value) -> Value:
@@ -259,31 +259,95 @@ def permuted_bytes(e: Emitter, low: Value, index: Value, high: Value) -> Value:
 
 def permuted_floats(e: Emitter, table: Sequence[float], index: Value) -> Value:
     """Elements of a table of 16 by the lower 4 bits of each index."""
-    floats = vector(f32, 16)
-    return e.call("llvm.x86.avx512.permvar.sf.512", floats, constant(floats, list(table)), index)
+    lanes = index.type.count
+    if lanes > target().vector_bytes // 4:
+        return joined(e, [permuted_floats(e, table, part) for part in halves_of(e, index)])
+    floats = vector(f32, lanes)
+    if lanes == 16:
+        return e.call("llvm.x86.avx512.permvar.sf.512", floats, constant(floats, list(table)), index)
+    if lanes == 8:
+        parts = [constant(floats, list(table[at : at + 8])) for at in (0, 8)]
+        low, high = (e.call("llvm.x86.avx2.permps", floats, part, index) for part in parts)
+        is_low = e.builder.icmp_signed(
+            "==", e.builder.and_(index, e.const(8, index.type)), e.const(0, index.type)
+        )
+        return e.builder.select(is_low, low, high)
+    if _is_arm():
+        return _table_lookup_neon(e, table, index)
+    parts = [
+        e.builder.and_(e.builder.extract_element(index, e.const(k, i32)), e.const(15, i32))
+        for k in range(lanes)
+    ]
+    whole, found = constant(vector(f32, 16), list(table)), constant(floats, 0.0)
+    for k, part in enumerate(parts):
+        found = e.builder.insert_element(found, e.builder.extract_element(whole, part), e.const(k, i32))
+    return found
+
+
+def _table_lookup_neon(e: Emitter, table: Sequence[float], index: Value) -> Value:
+    """The four bytes of each element, by indices of bytes."""
+    b, bytes_ = e.builder, vector(i8, 16)
+    quarters = [
+        b.bitcast(constant(vector(f32, 4), list(table[at : at + 4])), bytes_) for at in range(0, 16, 4)
+    ]
+    scaled = b.mul(b.and_(index, e.const(15, index.type)), e.const(0x04040404, index.type))
+    places = b.bitcast(b.add(scaled, e.const(0x03020100, index.type)), bytes_)
+    found = e.call("llvm.aarch64.neon.tbl4.v16i8", bytes_, *quarters, places)
+    return b.bitcast(found, vector(f32, 4))
 
 
 def scaled_by_power(e: Emitter, x: Value, exponent: Value) -> Value:
-    """x times two to the floor of the exponent, <16 x f32>."""
-    name = "llvm.x86.avx512.mask.scalef.ps.512"
-    return e.call(name, x.type, x, exponent, x, _ALL_LANES, _CURRENT_ROUNDING)
+    """x, at least 1/2 and less than 4, times two to an exponent of -152 to 130 (i32 lanes), rounded once."""
+    b, lanes = e.builder, exponent.type
+    # In two steps, of which the first is exact: 2^exponent alone would leave float32's range.
+    half = b.ashr(exponent, e.const(1, lanes))
+    for part in half, b.sub(exponent, half):
+        power = b.shl(b.add(part, e.const(127, lanes)), e.const(23, lanes))
+        x = b.fmul(x, b.bitcast(power, x.type))
+    return x
+
+
+def scaled_by_sixteenths(e: Emitter, x: Value, n: Value, whole: Value) -> Value:
+    """x, as above, times two to the floor of n / 16: n as float32, and as i32 lanes."""
+    if x.type.count == 16 and target().avx512:
+        name = "llvm.x86.avx512.mask.scalef.ps.512"
+        exponent = e.builder.fmul(n, e.const(1 / 16, x.type))
+        return e.call(name, x.type, x, exponent, x, _ALL_LANES, _CURRENT_ROUNDING)
+    return scaled_by_power(e, x, e.builder.ashr(whole, e.const(4, whole.type)))
 
 
 def reciprocal_root_estimate(e: Emitter, x: Value) -> Value:
-    """1 / sqrt(x) to 14 bits, <16 x f32>; exact at 0 and infinity."""
+    """1 / sqrt(x) to 14 bits, <16 x f32>; exact at 0 and infinity (AVX-512)."""
     return e.call("llvm.x86.avx512.rsqrt14.ps.512", x.type, x, x, _ALL_LANES)
 
 
-def exponent_of(e: Emitter, x: Value) -> Value:
-    """floor(log2(|x|)) of <16 x f32>; -infinity of 0."""
+def exponent_and_mantissa(e: Emitter, x: Value) -> tuple[Value, Value]:
+    """(k, m), both float32, with x = m * 2^k and m in [3/4, 3/2).
+
+    k is infinite for 0 (below) and for infinity; m is NaN where x is negative or NaN.
+    """
+    if x.type.count == 16 and target().avx512:
+        name, interval = "llvm.x86.avx512.mask.getmant.ps.512", constant(i32, 0b1011)
+        mantissa = e.call(name, x.type, x, interval, x, _ALL_LANES, _CURRENT_ROUNDING)
+        exponents = [_exponent(e, part) for part in (x, mantissa)]
+        return e.builder.fsub(*exponents), mantissa
+    b, lanes, zero, infinity = e.builder, vector(i32, x.type.count), e.const(0.0, x.type), float("inf")
+    is_small = b.fcmp_ordered("<", x, e.const(2.0**-126, x.type))
+    bits = b.bitcast(b.select(is_small, b.fmul(x, e.const(2.0**23, x.type)), x), lanes)
+    whole = b.ashr(b.sub(bits, e.const(0x3F400000, lanes)), e.const(23, lanes))
+    mantissa = b.bitcast(b.sub(bits, b.shl(whole, e.const(23, lanes))), x.type)
+    mantissa = b.select(b.fcmp_ordered("ord", x, x), mantissa, x)
+    nan = b.bitcast(e.const(-0x400000, lanes), x.type)
+    mantissa = b.select(b.fcmp_ordered("<", x, zero), nan, mantissa)
+    whole = b.sub(whole, b.select(is_small, e.const(23, lanes), e.const(0, lanes)))
+    exponent = b.select(b.fcmp_ordered("==", x, zero), e.const(-infinity, x.type), b.sitofp(whole, x.type))
+    return b.select(b.fcmp_ordered("==", x, e.const(infinity, x.type)), x, exponent), mantissa
+
+
+def _exponent(e: Emitter, x: Value) -> Value:
+    """floor(log2(|x|)) of <16 x f32>."""
     name = "llvm.x86.avx512.mask.getexp.ps.512"
     return e.call(name, x.type, x, x, _ALL_LANES, _CURRENT_ROUNDING)
-
-
-def mantissa_of(e: Emitter, x: Value) -> Value:
-    """The mantissa of <16 x f32> in [3/4, 3/2), NaN of what is negative."""
-    name, interval = "llvm.x86.avx512.mask.getmant.ps.512", constant(i32, 0b1011)
-    return e.call(name, x.type, x, interval, x, _ALL_LANES, _CURRENT_ROUNDING)
 
 
 def pause(builder: Any) -> None:

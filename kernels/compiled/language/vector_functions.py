@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .operations import permuted_floats, reciprocal_root_estimate, scaled_by_power
+from .operations import (
+    permuted_floats,
+    reciprocal_root_estimate,
+    scaled_by_power,
+    scaled_by_sixteenths,
+)
 from .simd import Emitter, Value, constant, f32, i32, suffix, vector
 from .target import target
 
@@ -49,7 +54,7 @@ _TANH_Q = (
 
 def multiply_add(e: Emitter, a: Value, b: Value, c: Value) -> Value:
     """a * b + c, rounded once where the processor can."""
-    if target().fma or target().avx512:
+    if target().fma:
         return e.fma(a, b, c)
     return e.builder.fadd(e.builder.fmul(a, b), c)
 
@@ -108,24 +113,13 @@ def _integer(e: Emitter, bits: Value) -> Value:
 def exp(e: Emitter, x: Value) -> Value:
     """e^x for all x: 0 below -104, infinity above 88.73."""
     x = _clamped(e, x, -104, 89)
-    if target().avx512:
-        return _exp_avx512(e, x)
-    r, _, bits = _reduced(e, x, 1)
-    value = e.builder.fadd(_polynomial(e, r, _POLYNOMIAL), _splat(x, 1))
-    n = _integer(e, bits)
-    # Two steps, as 2^n alone would leave float32's range for the smallest and largest x.
-    half = e.builder.ashr(n, constant(n.type, 1))
-    value = e.builder.fmul(value, _power_of_two(e, half))
-    return e.builder.fmul(value, _power_of_two(e, e.builder.sub(n, half)))
-
-
-def _exp_avx512(e: Emitter, x: Value) -> Value:
-    """2^(n / 16) * e^r, the fraction's power looked up in a register of 16."""
+    if not target().fma:
+        r, _, bits = _reduced(e, x, 1)
+        value = e.builder.fadd(_polynomial(e, r, _POLYNOMIAL), _splat(x, 1))
+        return scaled_by_power(e, value, _integer(e, bits))
+    # 2^(n / 16) * e^r, the fraction's power looked up in a table of 16.
     r, n, bits = _reduced(e, x, 16)
-    whole = e.builder.fmul(n, _splat(x, 1 / 16))
-    # scalef takes the floor of its exponent; the table holds what is left. It comes last, as 2^n
-    # alone would leave float32's range for the largest x.
-    return scaled_by_power(e, _times_exp(e, _fraction(e, bits), r), whole)
+    return scaled_by_sixteenths(e, _times_exp(e, _fraction(e, bits), r), n, _integer(e, bits))
 
 
 def _fraction(e: Emitter, bits: Value) -> Value:
@@ -143,7 +137,7 @@ def _times_exp(e: Emitter, x: Value, r: Value) -> Value:
 def _normal_exp(e: Emitter, x: Value) -> Value:
     """e^x for x clamped to -87 .. 88, where it is neither subnormal nor infinite."""
     x = _clamped(e, x, -87, 88)
-    if not target().avx512:
+    if not target().fma:
         r, _, bits = _reduced(e, x, 1)
         value = e.builder.fadd(_polynomial(e, r, _POLYNOMIAL), _splat(x, 1))
         return e.builder.fmul(value, _power_of_two(e, _integer(e, bits)))

@@ -1,4 +1,4 @@
-"""The natural logarithm of float32 vectors with AVX-512, as emitted code; see vector_math.py for others."""
+"""The natural logarithm of float32 vectors, as emitted code, where there is FMA; else see vector_math.py."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .operations import exponent_of, mantissa_of, permuted_floats
+from .operations import exponent_and_mantissa, permuted_floats
 from .simd import Emitter, Value, constant, i32, vector
 
 # ln 2 in two parts: the first has few enough bits that its products with exponents are exact.
@@ -30,9 +30,8 @@ def _looked_up(e: Emitter, table: tuple[float, ...], index: Value) -> Value:
 def log(e: Emitter, x: Value) -> Value:
     """ln(x) for all x: -infinity at 0, NaN below it."""
     builder = e.builder
-    mantissa = mantissa_of(e, x)
-    exponent = builder.fsub(exponent_of(e, x), exponent_of(e, mantissa))
-    lanes = vector(i32, 16)
+    exponent, mantissa = exponent_and_mantissa(e, x)
+    lanes = vector(i32, x.type.count)
     index = builder.lshr(builder.bitcast(mantissa, lanes), constant(lanes, 19))
     f = e.fma(mantissa, _looked_up(e, _INVERSES, index), constant(x.type, -1.0))
     p = constant(x.type, float(np.float32(_POLYNOMIAL[0])))

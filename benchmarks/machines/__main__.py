@@ -1,0 +1,150 @@
+"""Figures of machines that are not here, and of targets below this machine's own.
+
+    python -m numlite.benchmarks.machines instructions MODELS
+    python -m numlite.benchmarks.machines turns MODELS --target x86-64-v3-vnni-evex
+    python -m numlite.benchmarks.machines turns MODELS --target x86-64-v3 --openvino PYTHON
+    python -m numlite.benchmarks.machines loops --mca llvm-mca-19
+    python -m numlite.benchmarks.machines bytes --on x86-64-v3 --on aarch64:cortex-a72
+
+Instructions of an inference on emulated ARM processors beside LiteRT's; CPU time in turns with LiteRT or with
+OpenVINO, which is kept to AVX2; inner loops by llvm-mca; digests of the corpus's outputs, in both numerics.
+Each prints a table and the machine's load. `bytes` exits with 1 where outputs differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .emulated import UnavailableError
+from .instructions import CPUS, counts
+from .loops import LOOPS, measured
+from .outputs import CORPUS, NUMERICS, Place, differences, digests
+from .turns import against
+
+
+def main() -> int:
+    arguments = _arguments()
+    print(f"load {os.getloadavg()[0]:.0f}\n")
+    try:
+        run: Callable[[argparse.Namespace], int] = arguments.run
+        return run(arguments)
+    except UnavailableError as error:
+        print(error, file=sys.stderr)
+        return 2
+
+
+def _arguments() -> argparse.Namespace:
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(
+        prog="python -m numlite.benchmarks.machines", description=__doc__, formatter_class=raw
+    )
+    commands = parser.add_subparsers(required=True)
+    counting = commands.add_parser("instructions")
+    counting.add_argument("models", nargs="+", type=Path)
+    counting.add_argument("--cpu", action="append", choices=list(CPUS), help="default: all")
+    counting.set_defaults(run=_instructions)
+    timing = commands.add_parser("turns")
+    timing.add_argument("models", nargs="+", type=Path)
+    timing.add_argument("--target", required=True, help="what numlite is compiled for: docs/machines.md")
+    timing.add_argument("--openvino", metavar="PYTHON", help="a Python with OpenVINO instead of LiteRT here")
+    timing.set_defaults(run=_turns)
+    looking = commands.add_parser("loops")
+    looking.add_argument("--mca", default="llvm-mca", help="the program (default: llvm-mca)")
+    looking.set_defaults(run=_loops)
+    comparing = commands.add_parser("bytes")
+    comparing.add_argument(
+        "--on",
+        action="append",
+        required=True,
+        type=Place.read,
+        metavar="TARGET[:CPU]",
+        help="an emulated processor of qemu's, or this machine's",
+    )
+    comparing.add_argument("--corpus", type=Path, default=CORPUS)
+    comparing.add_argument("--match", default="", help="only cases with this in their name")
+    comparing.set_defaults(run=_bytes)
+    for command in counting, comparing:
+        command.add_argument("--packs", help="a folder that keeps the packs (default: one that goes away)")
+    return parser.parse_args()
+
+
+def _instructions(arguments: argparse.Namespace) -> int:
+    _heading("model", "processor", "numlite", "LiteRT", "numlite / LiteRT")
+    for cpu in arguments.cpu or CPUS:
+        ratios = list[float]()
+        with _folder(arguments.packs) as packs:
+            for found in counts(arguments.models, cpu, packs):
+                ratios.append(found.ratio)
+                _row(
+                    _label(found.model), cpu, f"{found.numlite:,}", f"{found.litert:,}", f"{found.ratio:.3f}"
+                )
+        _row("geometric mean", cpu, "", "", f"{statistics.geometric_mean(ratios):.3f}")
+    return 0
+
+
+def _turns(arguments: argparse.Namespace) -> int:
+    engine, peer = ("openvino", arguments.openvino) if arguments.openvino else ("litert", sys.executable)
+    _heading("model", f"numlite, {arguments.target}", engine, f"{engine} / numlite", "median")
+    for model in arguments.models:
+        found = against(sys.executable, engine, peer, arguments.target, model)
+        times = (f"{seconds * 1e6:.0f} us" for seconds in (found.numlite, found.other))
+        _row(_label(model), *times, f"{found.shortest:.2f}", f"{found.median:.2f}")
+    return 0
+
+
+def _loops(arguments: argparse.Namespace) -> int:
+    _heading("loop", "target", "processor", "products of instructions", "multiply-adds a cycle", "goal")
+    for loop in LOOPS:
+        found = measured(loop, arguments.mca)
+        sizes = f"{found.asked} of {found.instructions}", f"{found.multiplies_a_cycle:.1f}"
+        _row(loop.title, loop.target, loop.cpu, *sizes, str(loop.goal or ""))
+    return 0
+
+
+def _bytes(arguments: argparse.Namespace) -> int:
+    _heading("numerics", "target", "and", "cases", "differ", "which")
+    first, *others = arguments.on
+    count = 0
+    with _folder(arguments.packs) as packs:
+        for numerics in NUMERICS:
+            case = arguments.corpus, arguments.match, numerics, packs
+            expected = digests(first, *case)
+            for place in others:
+                different = differences(expected, digests(place, *case))
+                sizes = str(len(expected)), str(len(different))
+                _row(numerics, str(first), str(place), *sizes, " ".join(different))
+                count += len(different)
+    return 1 if count else 0
+
+
+def _heading(*cells: str) -> None:
+    _row(*cells)
+    print("|---" * len(cells) + "|", flush=True)
+
+
+def _row(*cells: str) -> None:
+    print(f"| {' | '.join(cells)} |", flush=True)
+
+
+@contextmanager
+def _folder(kept: str | None) -> Iterator[str]:
+    if kept:
+        yield kept
+    else:
+        with tempfile.TemporaryDirectory() as made:
+            yield made
+
+
+def _label(model: Path) -> str:
+    return f"{model.parent.name}/{model.stem}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
