@@ -1,6 +1,7 @@
-"""Intel's extension for TensorFlow, unchanged: its optimizer and its kernels, without TensorFlow.
+"""Intel's extension for TensorFlow, unchanged: its optimizer and its kernels, no TensorFlow. AMD's is refused.
 
-It is looked for where `pip install --no-deps intel-extension-for-tensorflow-lib==2.15.0.0.0` puts it.
+They are looked for where pip installs intel-extension-for-tensorflow-lib==2.15.0.0.0 and zentf==2.21.0.0 with
+--no-deps.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 from numlite.cli.main import cli, run_command
+from numlite.converter.plugins import PluginRegistry, load_plugin
+from numlite.lite.errors import PluginError
 
 from ..conftest import SHARED_MODELS
 
@@ -59,12 +62,16 @@ print(json.dumps(found))
 """
 
 
+def installed(name: str, package: str) -> str:
+    path = Path(sysconfig.get_paths()["purelib"]) / "tensorflow-plugins" / name
+    if not path.is_file():
+        pytest.skip(f"no {package} in site-packages")
+    return str(path)
+
+
 @pytest.fixture
 def library() -> str:
-    path = Path(sysconfig.get_paths()["purelib"]) / "tensorflow-plugins" / "libitex_cpu.so"
-    if not path.is_file():
-        pytest.skip("no intel-extension-for-tensorflow-lib in site-packages")
-    return str(path)
+    return installed("libitex_cpu.so", "intel-extension-for-tensorflow-lib")
 
 
 def test_it_is_shown(library: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,3 +97,11 @@ def test_its_graphs_run_by_its_kernels_as_the_graphs_of_before(library: str) -> 
     found = json.loads(done.stdout)
     assert {name for name, (same, _) in found.items() if not same} <= _WRONG
     assert len(found) >= 20 and sum(own > 0 for _, own in found.values()) >= 10
+
+
+def test_amds_needs_classes_of_tensorflow_and_says_which() -> None:
+    path = installed("libamdcpu_plugin.so", "zentf")
+    with pytest.raises(PluginError) as caught:
+        load_plugin(path, registry=PluginRegistry())
+    text = str(caught.value)
+    assert "203" in text and "tensorflow" in text and "\n" not in text
