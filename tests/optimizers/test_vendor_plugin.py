@@ -1,4 +1,4 @@
-"""Intel's extension for TensorFlow, unchanged: its optimizer and its kernels, no TensorFlow. AMD's is refused.
+"""Intel's extension for TensorFlow, unchanged: its optimizer and kernels, no TensorFlow. AMD's is refused.
 
 They are looked for where pip installs intel-extension-for-tensorflow-lib==2.15.0.0.0 and zentf==2.21.0.0 with
 --no-deps.
