@@ -203,7 +203,7 @@ class Inference:
             found = infer(node.op, node.attributes, inputs, given, elements, self._sizes_of(node))
         except ModelError:
             return given, nothing
-        self._note(node, found)
+        self._note(node, found, is_loop)
         if not self.aggressive or not all(map(_is_open, found.values)):
             return found.types, found.values
         return found.types, self._computed(node, found.types) or found.values
@@ -256,10 +256,14 @@ class Inference:
 
         return size
 
-    def _note(self, node: Node, found: Inferred) -> None:
+    def _note(self, node: Node, found: Inferred, is_loop: bool) -> None:
         if found.demands:
             self.demands[node] = found.demands
-        for value, place in zip(node.results, found.passed_on, strict=True):
+        places = found.passed_on
+        if is_loop and found.types[0].shape is None:
+            # What is asked of a loop's value is asked of the one that enters it.
+            places = [next(i for i, v in enumerate(node.operands) if not _is_back_edge(v)), *places[1:]]
+        for value, place in zip(node.results, places, strict=True):
             self.same_shape.pop(value, None)
             if place is not None:
                 operand = node.operands[place]

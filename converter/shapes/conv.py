@@ -47,7 +47,7 @@ def general_conv(c: ShapeContext) -> Results:
 def input_gradient(c: ShapeContext) -> Results:
     """The first input says the shape."""
     rank = 5 if "3D" in c.op else 4
-    sizes = c.numbers(0)
+    sizes = c.sizes(0)
     if sizes is None:
         return [(ANY,) * rank]
     shape = shape_of_sizes(sizes)
@@ -63,7 +63,7 @@ def input_gradient(c: ShapeContext) -> Results:
 def filter_gradient(c: ShapeContext) -> Results:
     """The second input says the shape."""
     rank = 5 if "3D" in c.op else 4
-    sizes = c.numbers(1)
+    sizes = c.sizes(1)
     return [(ANY,) * rank if sizes is None else shape_of_sizes(sizes)]
 
 

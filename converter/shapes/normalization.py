@@ -22,7 +22,7 @@ def fused_batch_norm(c: ShapeContext) -> Results:
 
 def fused_batch_norm_gradient(c: ShapeContext) -> Results:
     channels = c.ranked(2, 1)
-    return [c.alike(0, 1), channels, channels, None, None]
+    return [c.alike(0, 1), channels, channels, (0,), (0,)]
 
 
 def fused_batch_norm_gradient_with_activation(c: ShapeContext) -> Results:

@@ -37,9 +37,9 @@ def _padded(c: ShapeContext, sign: int) -> tuple[int, ...] | None:
 
 def tile(c: ShapeContext) -> Results:
     shape, counts = c.shape_of(0), c.numbers(1)
-    if shape is None or counts is None:
-        rank = len(shape) if shape is not None else len(counts) if counts is not None else ANY
-        return [None if rank == ANY else (ANY,) * rank]
+    if counts is None:
+        return [None if shape is None else (ANY,) * len(shape)]
+    shape = c.ranked(0, len(counts)) if shape is None else shape
     if len(shape) != len(counts):
         raise c.fault(f"multiples must have {len(shape)} elements, got {len(counts)}")
     return [tuple(times(size, ANY if n is None else n) for size, n in zip(shape, counts, strict=True))]

@@ -30,6 +30,39 @@ def assign(c: ShapeContext) -> Results:
     return [c.alike(0, 1)]
 
 
+def alike(*indices: int) -> ShapeFunction:
+    """The result, if there is one, and these inputs have one shape."""
+
+    def function(c: ShapeContext) -> Results:
+        return [c.alike(*indices)] if c.given else []
+
+    return function
+
+
+def pushed(c: ShapeContext) -> Results:
+    """StackPushV2 passes on what it pushes."""
+    return [c.shape_of(1)]
+
+
+# What updates a variable: the variable, what it goes by, and the gradient.
+_UPDATES = {
+    "ApplyGradientDescent": (0, 2),
+    "ApplyProximalGradientDescent": (0, 4),
+    "ApplyMomentum": (0, 1, 3),
+    "ApplyAdagrad": (0, 1, 3),
+    "ApplyAdagradV2": (0, 1, 4),
+    "ApplyAdagradDA": (0, 1, 2, 3),
+    "ApplyProximalAdagrad": (0, 1, 5),
+    "ApplyAdadelta": (0, 1, 2, 6),
+    "ApplyAdam": (0, 1, 2, 9),
+    "ApplyAdaMax": (0, 1, 2, 8),
+    "ApplyRMSProp": (0, 1, 2, 7),
+    "ApplyCenteredRMSProp": (0, 1, 2, 3, 8),
+    "ApplyFtrl": (0, 1, 2, 3),
+    "ApplyFtrlV2": (0, 1, 2, 3),
+    "ApplyAddSign": (0, 1, 6),
+    "ApplyPowerSign": (0, 1, 6),
+}
 HandleFunction = Callable[[ShapeContext], tuple[TensorType, ...]]
 
 
@@ -61,4 +94,6 @@ REGISTRATIONS: dict[str, ShapeFunction] = {
     **dict.fromkeys(("Variable", "VariableV2", "TemporaryVariable"), variable),
     "ReadVariableOp": read,
     **dict.fromkeys(("Assign", "AssignAdd", "AssignSub"), assign),
+    **{op: alike(*indices) for op, indices in _UPDATES.items()},
+    **dict.fromkeys(("StackPush", "StackPushV2"), pushed),
 }

@@ -18,7 +18,10 @@ def slice_(c: ShapeContext) -> Results:
         rank = c.ranked(1, 1)[0]
         known = len(shape) if shape is not None else rank
         return [None if known == ANY else (ANY,) * known]
-    shape = c.ranked(0, len(sizes)) if shape is None else shape
+    if shape is None:
+        # TensorFlow does not take the result's sizes from those that it asks for here.
+        c.ranked(0, len(sizes))
+        shape = (ANY,) * len(sizes)
     if not len(begin) == len(sizes) == len(shape):
         raise c.fault(f"begin and size must have {len(shape)} elements, got {len(begin)} and {len(sizes)}")
     found = []
