@@ -110,6 +110,10 @@ class Signature:
             return self.outputs[0].types(attributes)
         return [number for output in self.outputs for number in output.types(attributes)]
 
+    def input_types(self, attributes: Mapping[str, Attribute]) -> list[int]:
+        """TensorFlow's numbers of the types of all data inputs of a node with these attributes."""
+        return [number for argument in self.inputs for number in argument.types(attributes)]
+
     def segments(self, attributes: Mapping[str, Attribute]) -> Iterator[tuple[str, int, int]]:
         """Name, first result and number of results of each output."""
         start = 0

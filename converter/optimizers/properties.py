@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..ir.attributes import DenseAttr
 from ..ir.dense import FORMS
 from ..ir.node import Node, Value
+from ..ir.signature import registered
 from ..ir.types import REFERENCE, ElementType, TensorType
 from ..shapes.context import unknown_places
 from ..shapes.dimensions import Symbol
@@ -91,7 +92,13 @@ class GraphProperties:
         found = self._node(node)
         if found is None:
             return []
-        return [self._of(value, self._with_values[0]) for value in found.operands]
+        told = [self._of(value, self._with_values[0]) for value in found.operands]
+        signature = registered(found.op)
+        if signature is None or all(each.dtype < REFERENCE for each in told):
+            return told
+        # Of most inputs a reference's value is taken.
+        types = signature.input_types(found.attributes)
+        return [replace(each, dtype=dtype) for each, dtype in zip(told, types, strict=True)]
 
     def output_properties(self, node: Node | str) -> list[TensorProperties]:
         """Of the node's results, in order; empty for a node that is not there, or was cleared."""

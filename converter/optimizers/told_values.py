@@ -53,11 +53,20 @@ def follows(node: Node, found: np.ndarray, told: Container[Value]) -> bool:
         return len(node.operands) == 1 and node.operands[0] in told
     if node.op not in _OF_SIZES or found.ndim != 1 or found.dtype != np.int64:
         return False
+    if "Slice" in node.op and not all(map(_is_whole, node.operands[1:])):
+        return False
     masks = ("shrink_axis_mask", "new_axis_mask", "ellipsis_mask")
     if any(node.attributes.get(name) not in (None, 0) for name in masks):
         return False
     known = found[~unknown_places(found)]
     return bool((known >= 0).all()) and (node.op != "Pack" or all(v in told for v in node.operands))
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether the value is followed as a whole, not size by size."""
+    while isinstance(owner := value.owner, Node) and owner.op in PASSING:
+        value = owner.operands[0]
+    return isinstance(owner, Node) and owner.op not in ("Shape", "ShapeN", *_OF_SIZES)
 
 
 def is_run(node: Node, arrays: Sequence[np.ndarray], results: Sequence[TensorType]) -> bool:

@@ -33,15 +33,12 @@ def fused_batch_norm_gradient_with_activation(c: ShapeContext) -> Results:
 
 def softmax_loss(c: ShapeContext) -> Results:
     """A loss for each row of the logits, and the gradient."""
-    x = c.at_least(0, 2)
-    labels = c.shape_of(1)
+    x = c.ranked(0, 2)
     if c.op.startswith("Sparse"):
-        x = c.ranked(0, 2)
         rows = c.ranked(1, 1)
         return [c.merged(rows, x[:1]), x]
-    if x is None or labels is None:
-        return [(ANY,), (ANY, ANY)]
-    whole = tuple(b if a == 1 else a for a, b in zip(x, labels, strict=True))
+    pairs = zip(x, c.ranked(1, 2), strict=True)
+    whole = tuple(b if a == 1 else a if b == 1 else c.same(a, b) for a, b in pairs)
     return [whole[:1], whole]
 
 

@@ -1,9 +1,15 @@
 """GraphProperties: shapes with symbols, values, and that they follow changes."""
 
 import numpy as np
+import pytest
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.converter.ir.signature import registered
+from numlite.converter.ir.types import ElementType, TensorType
 from numlite.converter.optimizers import GraphProperties, GrapplerItem
+from numlite.converter.shapes.infer import infer
 from numlite.schema.graph_def import DT_FLOAT, DT_INT32, AttrValue
+
+F32 = ElementType("f32")
 
 
 def flattened() -> GrapplerItem:
@@ -215,3 +221,32 @@ def test_arguments_of_a_function_are_fed() -> None:
     for trusted, expected in ((False, None), (True, (2, 3))):
         properties.infer_statically(assume_valid_feeds=trusted)
         assert shape(properties, "product") == expected
+
+
+def test_of_most_inputs_a_reference_is_read() -> None:
+    builder = GraphBuilder()
+    shape_of = AttrValue(shape={"dim": [{"size": 2}]})
+    variable = builder.node("VariableV2", "variable", shape=shape_of, dtype=AttrValue(type=DT_FLOAT))
+    builder.node("Identity", "read", variable, T=AttrValue(type=DT_FLOAT))
+    two = builder.constant("two", np.array([2, 2], np.float32))
+    builder.node("Assign", "write", variable, two, T=AttrValue(type=DT_FLOAT))
+    properties = GraphProperties(GrapplerItem.from_graph_def(builder.graph_def, [], ["read", "write"]))
+    properties.infer_statically()
+    reference = DT_FLOAT + 100
+    assert [each.dtype for each in properties.output_properties("variable")] == [reference]
+    assert [each.dtype for each in properties.input_properties("read")] == [DT_FLOAT]
+    assert [each.dtype for each in properties.input_properties("write")] == [reference, DT_FLOAT]
+
+
+@pytest.mark.parametrize(
+    ("op", "places"),
+    [("ApplyGradientDescent", (0, 2)), ("ApplyMomentum", (0, 1, 3)), ("ApplyAdam", (0, 1, 2, 9))],
+)
+def test_updates_have_the_shape_of_any_of_their_tensors(op: str, places: tuple[int, ...]) -> None:
+    signature = registered(op)
+    assert signature is not None
+    for known in places:
+        inputs = [TensorType(F32, (3, 4) if i == known else None) for i in range(len(signature.inputs))]
+        found = infer(op, {"T": F32}, inputs, [TensorType(F32)])
+        assert found.types[0].shape == (3, 4)
+        assert len(found.demands.shapes) == len(places) - 1
