@@ -7,7 +7,7 @@ from itertools import count
 
 from ..ir.node import Node, Value
 from ..ir.types import TensorType
-from ..shapes.demands import Demands
+from ..shapes.context import Demands
 from ..shapes.dimensions import ANY, PartialShape, number_of
 
 

@@ -16,8 +16,7 @@ from ..ir.dense import FORMS
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..ir.types import ElementType, TensorType
-from ..shapes.context import unknown_places
-from ..shapes.demands import Demands
+from ..shapes.context import Demands, is_open
 from ..shapes.dimensions import ANY, PartialShape, Symbol, either, merged, number_of, same_shape
 from ..shapes.infer import Inferred, infer
 from ..shapes.values import constant_value
@@ -29,7 +28,6 @@ from ..transforms.refined_types import listed_shapes, reshaped_type
 from ..transforms.toposort import topological_order
 from .called import branches, called_function
 from .demanded import DemandedShapes
-from .told_values import follows, is_run
 
 # A loop whose Merge still changes after so many visits is taken to be of any rank.
 _MOST_VISITS = 8
@@ -70,8 +68,6 @@ class Inference:
         self._numbers: Iterator[int] = count(2) if outer is None else outer._numbers
         self._depth: int = 0 if outer is None else outer._depth + 1
         self._calls: dict[tuple[object, ...], list[TensorType]] = {} if outer is None else outer._calls
-        # Of the values, those that properties tell.
-        self.told: set[Value] = set()
         self._visits: dict[Node, int] = {}
         # What updated nodes were: of one that has only other control edges, nothing else is known.
         self._updated: dict[Node, tuple[object, ...]] = {}
@@ -180,13 +176,10 @@ class Inference:
         self.demands.pop(node, None)
         inputs = [type or _unranked(value) for type, value in zip(known, node.operands, strict=True)]
         given = [_unranked(value) for value in node.results]
-        self.told.difference_update(node.results)
         types, values = self._inferred(node, inputs, given, is_loop)
         changed = False
         for value, type, elements in zip(node.results, types, values, strict=True):
             changed |= self._take(value, type, elements, refine)
-            if elements is not None and self._tells(node, elements, types):
-                self.told.add(value)
         return changed
 
     def _inferred(
@@ -204,7 +197,7 @@ class Inference:
         except ModelError:
             return given, nothing
         self._note(node, found, is_loop)
-        if not self.aggressive or not all(map(_is_open, found.values)):
+        if not self.aggressive or not all(map(is_open, found.values)):
             return found.types, found.values
         return found.types, self._computed(node, found.types) or found.values
 
@@ -227,29 +220,19 @@ class Inference:
         held, known, type = constant_of(value), self.values.get(value), value.type
         if held is not None:
             return None if held.count > _MOST_COMPUTED else known_array(value)
-        if known is None or _is_open(known) or known.size > _MOST_COMPUTED:
+        if known is None or is_open(known) or known.size > _MOST_COMPUTED:
             return None
         name = getattr(getattr(type, "element", None), "name", "")
         return known.astype(FORMS[name][0]) if name in FORMS else None
 
-    def _tells(self, node: Node, elements: np.ndarray, types: Sequence[TensorType]) -> bool:
-        """Whether properties tell what was found of a result."""
-        if follows(node, elements, self.told):
-            return True
-        if not self.aggressive or not self.told.issuperset(node.operands):
-            return False
-        known = [self.values.get(value) for value in node.operands]
-        return is_run(node, [each for each in known if each is not None], types) and not any(
-            map(_is_open, known)
-        )
-
     def _sizes_of(self, node: Node) -> Callable[[], int]:
         """Makes the sizes that a node asks for, in each visit the same."""
-        known = self._asked.setdefault(node, [])
-        places = count()
+        place = -1
 
         def size() -> Symbol:
-            place = next(places)
+            nonlocal place
+            place += 1
+            known = self._asked.setdefault(node, [])
             if place == len(known):
                 known.append(self._symbol(ANY))
             return known[place]
@@ -259,10 +242,10 @@ class Inference:
     def _note(self, node: Node, found: Inferred, is_loop: bool) -> None:
         if found.demands:
             self.demands[node] = found.demands
-        places = found.passed_on
+        places: list[int | None] = found.passed_on or [None] * len(node.results)
         if is_loop and found.types[0].shape is None:
             # What is asked of a loop's value is asked of the one that enters it.
-            places = [next(i for i, v in enumerate(node.operands) if not _is_back_edge(v)), *places[1:]]
+            places[0] = next((i for i, v in enumerate(node.operands) if not _is_back_edge(v)), None)
         for value, place in zip(node.results, places, strict=True):
             self.same_shape.pop(value, None)
             if place is not None:
@@ -354,11 +337,6 @@ class Inference:
 
     def _symbol(self, old: int) -> Symbol:
         return old if isinstance(old, Symbol) else Symbol(-next(self._numbers))
-
-
-def _is_open(value: np.ndarray | None) -> bool:
-    """Whether not all elements are known."""
-    return value is None or (value.dtype == np.int64 and bool(unknown_places(value).any()))
 
 
 def _as_noted(node: Node, types: list[TensorType]) -> list[TensorType]:

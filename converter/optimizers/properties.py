@@ -11,13 +11,14 @@ from ..ir.dense import FORMS
 from ..ir.node import Node, Value
 from ..ir.signature import registered
 from ..ir.types import REFERENCE, ElementType, TensorType
-from ..shapes.context import unknown_places
+from ..shapes.context import is_open
 from ..shapes.dimensions import Symbol
 from ..transforms.folding.tensors import constant_of, constant_of_array
+from ..transforms.toposort import topological_order
 from .demanded import DemandedShapes
 from .inference import Inference
 from .item import GrapplerItem
-from .told_values import PASSING
+from .told_values import ToldValues
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class GraphProperties:
         self._with_values = (False, False)
         self._cleared: set[str] = set()
         self._shapes: DemandedShapes | None = None
+        self._told: ToldValues | None = None
 
     def infer_statically(
         self,
@@ -79,13 +81,13 @@ class GraphProperties:
         self._inference.run()
         self._with_values = include_input_values, include_output_values
         self._cleared = set()
-        self._shapes = None
+        self._shapes = self._told = None
 
     def update(self, node: Node) -> None:
         """The node is new or was changed: infer it again, and what hangs on it."""
         if self._inference is not None:
             self._inference.update(node)
-            self._shapes = None
+            self._shapes = self._told = None
 
     def input_properties(self, node: Node | str) -> list[TensorProperties]:
         """Of the node's data inputs, in order; empty for a node that is not there, or was cleared."""
@@ -143,17 +145,17 @@ class GraphProperties:
         return self._shapes
 
     def _value(self, value: Value) -> DenseAttr | None:
-        while isinstance(owner := value.owner, Node) and owner.op in PASSING and len(owner.operands) == 1:
-            value = owner.operands[0]
-        held, type = constant_of(value), value.type
-        if held is not None or self._inference is None or value not in self._inference.told:
-            return held
+        assert self._inference is not None
+        if self._told is None:
+            nodes = topological_order(self.item.body.body)
+            self._told = ToldValues(nodes, self._inference.values, self._inference.aggressive)
+        held, type = constant_of(self._told.origin(value)), value.type
         found = self._inference.values.get(value)
-        if found is None or not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
+        if held is not None or value not in self._told or found is None or is_open(found):
+            return held
+        if not isinstance(type, TensorType) or not isinstance(type.element, ElementType):
             return None
         if type.element.number > REFERENCE or type.element.name not in FORMS:
-            return None
-        if found.dtype == np.int64 and unknown_places(found).any():
             return None
         return constant_of_array(found.astype(FORMS[type.element.name][0]), type.element)
 

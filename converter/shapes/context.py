@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from ..ir.attribute_access import AttributeAccess
 from ..ir.attributes import Attribute
 from ..ir.signature import registered
 from ..ir.types import ElementType, TensorType
-from .demands import Demands
 from .dimensions import ANY, PartialShape, Symbol, both, merged, number_of, shape_text
 
 # Stands for an element of an integer value that is not known. A size with a symbol lies so far above as
@@ -27,6 +27,11 @@ def unknown_places(value: np.ndarray) -> np.ndarray:
     return value < UNKNOWN + _MOST_SYMBOLS
 
 
+def is_open(value: np.ndarray | None) -> bool:
+    """Whether not all elements of a value are known."""
+    return value is None or (value.dtype == np.int64 and bool(unknown_places(value).any()))
+
+
 def element_of_size(size: int) -> int:
     """The size as an element of an integer value."""
     if size != ANY:
@@ -39,6 +44,21 @@ def size_of_element(element: int) -> int | None:
     if element == UNKNOWN:
         return None
     return element if element >= UNKNOWN + _MOST_SYMBOLS else Symbol(UNKNOWN - element)
+
+
+@dataclass
+class Demands:
+    """What an op asks of its inputs' shapes: true wherever the op runs, though not known beforehand.
+
+    shapes are inputs of unknown rank with the shape, or the other such input, that each must be as; sizes are
+    pairs that must be equal.
+    """
+
+    shapes: list[tuple[int, int | tuple[int, ...]]] = field(default_factory=list)
+    sizes: list[tuple[int, int]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.shapes or self.sizes)
 
 
 class ShapeContext(AttributeAccess):

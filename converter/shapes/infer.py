@@ -13,8 +13,7 @@ from ..ir.attributes import Attribute
 from ..ir.types import ElementType, TensorType
 from .binary import first_operand, select
 from .constant import switch
-from .context import ShapeContext, ShapeFunction
-from .demands import Demands
+from .context import Demands, ShapeContext, ShapeFunction
 from .dimensions import ANY, PartialShape
 from .elementwise import all_equal, each_unchanged, unchanged
 from .register import shape_functions
@@ -33,7 +32,7 @@ class Inferred:
     """Types of a node's results, and their elements where known (see ShapeContext.values).
 
     demands is what the op asks of its inputs; passed_on says for each result of unknown rank the input
-    whose shape it has, None where it is none of them.
+    whose shape it has, None where it is none of them; it is empty where it would be None for all.
     """
 
     types: list[TensorType]
@@ -78,13 +77,15 @@ def infer(
     if op in HANDLES and types:
         types[0] = _with_handle(types[0], HANDLES[op](c))
     found = list(known_values(c, shapes))
-    passed_on = [_passed_on(function, i, c) for i in range(len(results))]
+    passed_on = _passed_on(function, c, len(results)) if None in c.inputs else []
     return Inferred(types, [*found, *[None] * (len(results) - len(found))], c.demands, passed_on)
 
 
-def _passed_on(function: ShapeFunction | None, result: int, c: ShapeContext) -> int | None:
-    place = result if function is each_unchanged else _PASSING.get(function, len(c)) if function else len(c)
-    return place if place < len(c) and c.inputs[place] is None else None
+def _passed_on(function: ShapeFunction | None, c: ShapeContext, count: int) -> list[int | None]:
+    if function is each_unchanged:
+        return [i if shape is None else None for i, shape in enumerate(c.inputs)]
+    place = None if function is None else _PASSING.get(function)
+    return [None if place is None or c.inputs[place] is not None else place] * count
 
 
 def _with_handle(type: TensorType, held: tuple[TensorType, ...]) -> TensorType:

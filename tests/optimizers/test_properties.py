@@ -250,3 +250,17 @@ def test_updates_have_the_shape_of_any_of_their_tensors(op: str, places: tuple[i
         found = infer(op, {"T": F32}, inputs, [TensorType(F32)])
         assert found.types[0].shape == (3, 4)
         assert len(found.demands.shapes) == len(places) - 1
+
+
+def test_a_circle_of_nodes_ends() -> None:
+    builder = GraphBuilder()
+    for name, other in (("a", "b"), ("b", "a")):
+        builder.node("Identity", name, other, T=AttrValue(type=DT_INT32))
+    begin = builder.constant("begin", np.array([0], np.int32))
+    types = {"T": AttrValue(type=DT_INT32), "Index": AttrValue(type=DT_INT32)}
+    builder.node("Slice", "part", begin, "a", "b", **types)
+    properties = GraphProperties(GrapplerItem.from_graph_def(builder.graph_def, [], ["part"]))
+    properties.infer_statically(False, True, True, True)
+    assert [each.value for each in properties.output_properties("a")] == [None]
+    found = shape(properties, "part")
+    assert found is not None and len(found) == 1
