@@ -157,15 +157,17 @@ class Converter(KnownSettings):
         program: bytes | str | PathLike[str],
         input_shapes: Shapes | None = None,
         input_values: Mapping[str, object] | None = None,
+        keep_composites: Sequence[str] = (),
     ) -> Converter:
         """Of a StableHLO program: a file or its content, as jax.export serializes it. JAX is not needed.
 
         Either the export itself or its mlir_module_serialized. input_shapes replace those of inputs, by name;
-        input_values are inputs that become constants.
+        input_values are inputs that become constants. Composites of the names in keep_composites become
+        STABLEHLO_COMPOSITE operators, for a delegate that knows them; others their decompositions.
         """
         from .stablehlo.model_import import stablehlo_entry
 
-        return cls([stablehlo_entry(program, input_shapes, input_values)])
+        return cls([stablehlo_entry(program, input_shapes, input_values, keep_composites)])
 
     @classmethod
     def from_concrete_functions(cls, functions: Sequence[object], trackable_obj: object = None) -> Converter:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from .ir.attributes import Attribute, FuncAttr
 from .ir.module import Function
@@ -14,6 +14,8 @@ _KEYS = ("tf._implements", "_implements", "tf.api_implements", "api_implements")
 _NAMES = frozenset(("embedding_matmul", "non_max_suppression_padded_v2"))
 _KERAS_LSTM = "lstm_"
 _FUSABLE = "tfl_fusable_op"
+# Attributes of what a StableHLO program calls a composite: its version, and those that the program gives.
+COMPOSITE_VERSION, _GIVEN = "_composite_version", "_composite."
 
 
 def declared(function: Function) -> Attribute | None:
@@ -28,11 +30,25 @@ def composite_name(function: Function) -> str:
     """
     held = declared(function)
     if isinstance(held, FuncAttr):
-        return held.name if held.attributes.get(_FUSABLE) is True else ""
+        is_named = held.attributes.get(_FUSABLE) is True or COMPOSITE_VERSION in held.attributes
+        return held.name if is_named else ""
     name = held.decode(errors="replace") if isinstance(held, bytes) else ""
     if name.startswith(_KERAS_LSTM):
         return "lstm"
     return name if name in _NAMES else ""
+
+
+def composite_attribute(name: str, version: int, given: Mapping[str, bool | int | float | str]) -> FuncAttr:
+    """What the function of a StableHLO composite says that it implements."""
+    held: dict[str, Attribute] = {COMPOSITE_VERSION: version}
+    for key, value in given.items():
+        held[f"{_GIVEN}{key}"] = value.encode() if isinstance(value, str) else value
+    return FuncAttr(name, held)
+
+
+def given_attributes(held: FuncAttr) -> dict[str, Attribute]:
+    """The attributes that the program gives a composite."""
+    return {key.removeprefix(_GIVEN): each for key, each in held.attributes.items() if key.startswith(_GIVEN)}
 
 
 def composites(functions: Iterable[Function]) -> set[str]:

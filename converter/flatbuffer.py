@@ -147,11 +147,13 @@ class _ModelWriter:
         for field, graph in zip(operator.option_fields, operator.callees, strict=True):
             assert operator.options is not None
             setattr(operator.options, field, self._graph_indices[id(graph)])
+        is_second = type(operator.options).__name__[:-1] in tflite.UNIONS["BuiltinOptions2"]
         return tflite.OperatorT(
             opcode_index=self._code(operator),
             inputs=self._places(operator.operands),
             outputs=self._places(operator.results),
-            builtin_options=operator.options,
+            builtin_options=None if is_second else operator.options,
+            builtin_options_2=operator.options if is_second else None,
             custom_options=operator.custom_options or None,
         )
 

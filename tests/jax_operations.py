@@ -222,6 +222,16 @@ def fourier() -> Case:
     return f, [floats(2, 12, 150)]
 
 
+def composites() -> Case:
+    def scaled(x: jax.Array, w: jax.Array, *, scale: float) -> jax.Array:
+        return jnp.tanh(x @ w) * scale
+
+    def f(x: jax.Array, w: jax.Array) -> object:
+        return lax.composite(scaled, "odml.scaled", version=3)(x, w, scale=np.float32(1.5)) + 1
+
+    return f, [floats(2, 3), floats(3, 4)]
+
+
 def bits() -> Case:
     def f(x: jax.Array) -> object:
         kinds = (jnp.int32, jnp.uint32, jnp.int16, jnp.uint8, jnp.int8)
@@ -266,6 +276,6 @@ OPERATIONS: dict[str, Callable[[], Case]] = {
     each.__name__: each
     for each in (
         *(sort, gather_scatter, control, windows, convolutions, elementwise, unsigned, movement, products),
-        *(random_numbers, matrices, gradients, fourier, bits, half, open_shapes),
+        *(random_numbers, matrices, gradients, fourier, composites, bits, half, open_shapes),
     )
 }

@@ -7,7 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from ...lite.errors import UnsupportedError
 from ...schema.graph_def import DT_FLOAT, DT_INT32
 from ..building.elementwise import erf
+from ..building.region import Region
 from ..building.tensor import Tensor
+from ..declared import composite_attribute
+from ..ir.attributes import Attributes, FuncAttr
+from ..ir.types import element_type
 from .element_types import inner_type
 from .elementwise import elementwise
 from .held import Held
@@ -24,6 +28,8 @@ def call(step: Step) -> Result:
 def composite(step: Step) -> Result:
     """The operator that does the whole, where there is one, else the decomposition."""
     name, attributes = step.text("name"), step.operation.attributes.get("composite_attributes")
+    if name in step.importer.shared.keep_composites:
+        return _kept(step, name, attributes if isinstance(attributes, dict) else {})
     rule = _KNOWN.get(name.removeprefix("chlo.").removeprefix("mhlo."))
     if rule is not None:
         try:
@@ -32,6 +38,24 @@ def composite(step: Step) -> Result:
             # The decomposition may be able to.
             pass
     return step.importer.called(step.text("decomposition"), step.operands)
+
+
+def _kept(step: Step, name: str, attributes: Mapping[str, Attribute]) -> list[Tensor]:
+    """A call of a function of the decomposition, which says what it implements."""
+    inputs = step.inputs()
+    region = Region(step.importer.shared, name, inputs)
+    held = [Held(x, operand.shape) for x, operand in zip(region.given, step.operands, strict=True)]
+    inner = step.importer.inner(region.body)
+    types = region.finish([each.whole for each in inner.called(step.text("decomposition"), held)])
+    version = step.integer("version") if step.has("version") else 0
+    said = {key: value for key, value in attributes.items() if isinstance(value, bool | int | float | str)}
+    region.function.attributes["_implements"] = composite_attribute(name, version, said)
+    called: Attributes = {
+        "Tin": tuple(element_type(x.type) for x in inputs),
+        "Tout": tuple(type.element for type in types),
+        "f": FuncAttr(region.function.name, {}),
+    }
+    return step.body.call("PartitionedCall", inputs, types, called)
 
 
 def custom_call(step: Step) -> Result:

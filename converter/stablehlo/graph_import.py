@@ -25,8 +25,11 @@ _DEEPEST, MOST_STEPS = 100, 200_000
 class Shared(ModuleBuilder):
     """What all functions of a program have in common."""
 
-    def __init__(self, program: Program, names: Names | None = None) -> None:
+    def __init__(
+        self, program: Program, names: Names | None = None, keep_composites: Sequence[str] = ()
+    ) -> None:
         super().__init__(names)
+        self.keep_composites = frozenset(keep_composites)
         self.program = program
         self.calls: list[str] = []
         self.steps = 0

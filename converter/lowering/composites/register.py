@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from ....schema.tflite import BuiltinOperator
-from ...declared import composite_name, declared
+from ....schema.tflite import BuiltinOperator, StableHLOCompositeOptionsT
+from ...declared import COMPOSITE_VERSION, composite_name, declared, given_attributes
 from ...ir.attributes import FuncAttr
 from ...ir.module import Function
 from ...ir.node import Node
-from ...lite_graph import LiteTensor
+from ...lite_graph import LiteGraph, LiteTensor
+from ..body import lower_function
 from ..flex import flexbuffer_map
 from ..lowering import Lowering
 from .call import Composite, CompositeCall
@@ -31,9 +32,30 @@ def composite_results(lowering: Lowering, node: Node, function: Function) -> lis
     name = composite_name(function)
     if name in COMPOSITES:
         return COMPOSITES[name].lowered(CompositeCall(lowering, node, function))
+    held = declared(function)
+    if isinstance(held, FuncAttr) and COMPOSITE_VERSION in held.attributes:
+        return _composite(lowering, node, function, held)
     if name and lowering.program.settings.custom_ops:
         return _custom(lowering, node, function, name)
     return None
+
+
+def _composite(lowering: Lowering, node: Node, function: Function, held: FuncAttr) -> list[LiteTensor]:
+    """STABLEHLO_COMPOSITE, whose subgraph is the function's body."""
+    graph = LiteGraph(lowering.name(node, "_decomposition"))
+    inputs = lowering.inputs(node)
+    graph.inputs = [LiteTensor(f"{graph.name}_arg{i}", x.type, x.shape) for i, x in enumerate(inputs)]
+    graph.outputs = lower_function(lowering.program, function, graph.inputs, graph, "")
+    version = held.attributes[COMPOSITE_VERSION]
+    options = StableHLOCompositeOptionsT(
+        name=held.name,
+        version=version if isinstance(version, int) else 0,
+        composite_attributes=flexbuffer_map(given_attributes(held)),
+    )
+    results = lowering.results(node, [y.shape for y in graph.outputs], [y.type for y in graph.outputs])
+    operator = lowering.add(node, BuiltinOperator.STABLEHLO_COMPOSITE, inputs, results, options)
+    operator.callees, operator.option_fields = (graph,), ("decomposition_subgraph_index",)
+    return results
 
 
 def _custom(lowering: Lowering, node: Node, function: Function, name: str) -> list[LiteTensor]:
