@@ -9,7 +9,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .lstm import FORGET, INPUT, Lstm, constant_parts, gate_parts
+from .lstm_cell import FORGET, INPUT, Lstm, constant_parts, gate_parts
 from .recurrent import check_activation, pack, packed_depth, packed_matrices, packed_vectors, padded, signed
 from .requantize import quantization_of
 from .strided_copy import StridedCopy, strided_copy_calls

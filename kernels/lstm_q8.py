@@ -11,7 +11,7 @@ from ..lite.errors import PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall, chunk_count
 from ..lite.node import Node
 from ..lite.tensor import Tensor, TensorType
-from .lstm import CELL, INPUT, Lstm, check_constant, constant_parts
+from .lstm_cell import CELL, INPUT, Lstm, check_constant, constant_parts
 from .recurrent import packed_matrices, packed_vectors, padded
 from .requantize import quantization_of, quantize_multiplier
 

@@ -152,7 +152,7 @@ class Lowering:
     ) -> LiteOperator:
         """Add an operator with the results that are given.
 
-        UnsupportedError when it is not converted for its operands' types (operator_types.py).
+        UnsupportedError when it is not converted for its operands' types (kernels/operators.py).
         """
         made = LiteOperator(code, inputs, outputs, options, (self.name(node),))
         refused = refused_operand(made)

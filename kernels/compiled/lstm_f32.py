@@ -10,7 +10,7 @@ from numba import njit
 
 from ...lite.native_blocks import STOPPED
 from ..fused_activation import NONE
-from ..lstm import CELL, FORGET, INPUT, OUTPUT
+from ..lstm_cell import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_f32 import LSTM_F32
 from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources

@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from ...lite.native_blocks import STOPPED
-from ..lstm import CELL, FORGET, INPUT, OUTPUT
+from ..lstm_cell import CELL, FORGET, INPUT, OUTPUT
 from ..lstm_q8 import LSTM_Q8
 from .driver.cancellation import is_to_stop
 from .driver.kernel_source import KernelSources

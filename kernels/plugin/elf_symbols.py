@@ -10,17 +10,26 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from ...lite.errors import PluginError
+from ..compiled.driver.linker.elf import (
+    DT_HASH,
+    DT_NEEDED,
+    DT_STRSZ,
+    DT_STRTAB,
+    DT_SYMTAB,
+    DYNAMIC,
+    ET_DYN,
+    HEADER,
+    IDENT,
+    PT_DYNAMIC,
+    PT_LOAD,
+    SYMBOL,
+    X86_64,
+    segments,
+)
 from .functions import ANSWERED
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
-_SEGMENT = struct.Struct("<IIQQQQQQ")
-_DYNAMIC = struct.Struct("<QQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
-_IDENT = b"\x7fELF"
 _MACHINES = {3: "x86 (32 bits)", 40: "ARM (32 bits)", 62: "x86-64", 183: "AArch64", 243: "RISC-V"}
-_X86_64, _ET_DYN = 62, 3
-_PT_LOAD, _PT_DYNAMIC = 1, 2
-_NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ, _RPATH, _RUNPATH, _GNU_HASH = 1, 4, 5, 6, 10, 15, 29, 0x6FFFFEF5
+_DT_RPATH, _DT_RUNPATH, _DT_GNU_HASH = 15, 29, 0x6FFFFEF5
 _MOST_SYMBOLS = 1 << 22
 # Names of TensorFlow's C interfaces; C++ names start with _Z.
 _C_NAME = re.compile(r"(TF|TFE|TFNPD|SE|SP|TP)_\w+")
@@ -114,35 +123,35 @@ def _beside(library: ElfSymbols, name: str) -> str | None:
 
 
 def _read(path: str, image: bytes) -> ElfSymbols:
-    if image[:4] != _IDENT:
+    if image[:4] != IDENT[:4]:
         raise PluginError(f"plugin {path!r}: must be a shared library (ELF), got {image[:4]!r} at its start")
-    if image[4:6] != b"\x02\x01":
+    if image[4:6] != IDENT[4:6]:
         raise PluginError(f"plugin {path!r}: must be ELF of 64 bits, little-endian, got another")
-    header = _HEADER.unpack_from(image)
-    if header[2] != _X86_64:
+    header = HEADER.unpack_from(image)
+    if header[2] != X86_64:
         made_for = _MACHINES.get(header[2], f"machine {header[2]}")
         raise PluginError(f"plugin {path!r}: must be for x86-64, got one for {made_for}")
-    if header[1] != _ET_DYN:
+    if header[1] != ET_DYN:
         raise PluginError(f"plugin {path!r}: must be a shared library, got ELF of type {header[1]}")
-    segments = [_SEGMENT.unpack_from(image, header[5] + i * _SEGMENT.size) for i in range(header[10])]
-    loads = [segment for segment in segments if segment[0] == _PT_LOAD]
+    parts = segments(image)
+    loads = [segment for segment in parts if segment[0] == PT_LOAD]
 
     def offset(address: int) -> int:
         return next(s[2] + address - s[3] for s in loads if s[3] <= address < s[3] + s[5])
 
-    dynamic = next(segment for segment in segments if segment[0] == _PT_DYNAMIC)
+    dynamic = next(segment for segment in parts if segment[0] == PT_DYNAMIC)
     entries = list(_entries(image[dynamic[2] : dynamic[2] + dynamic[5]]))
     by_tag = dict(entries)
-    strings = image[offset(by_tag[_STRTAB]) :][: by_tag[_STRSZ]] if _STRTAB in by_tag else b""
+    strings = image[offset(by_tag[DT_STRTAB]) :][: by_tag[DT_STRSZ]] if DT_STRTAB in by_tag else b""
     found = ElfSymbols(path)
-    found.needed = [_text(strings, value) for tag, value in entries if tag == _NEEDED]
-    paths = [_text(strings, value) for tag, value in entries if tag in (_RPATH, _RUNPATH)]
+    found.needed = [_text(strings, value) for tag, value in entries if tag == DT_NEEDED]
+    paths = [_text(strings, value) for tag, value in entries if tag in (_DT_RPATH, _DT_RUNPATH)]
     found.search = [folder for text in paths for folder in text.split(":") if folder]
-    if _SYMTAB not in by_tag:
+    if DT_SYMTAB not in by_tag:
         return found
-    first, count = offset(by_tag[_SYMTAB]), _symbol_count(image, by_tag, offset)
+    first, count = offset(by_tag[DT_SYMTAB]), _symbol_count(image, by_tag, offset)
     for number in range(1, count):
-        name, info, _, section, _, _ = _SYMBOL.unpack_from(image, first + number * _SYMBOL.size)
+        name, info, _, section, _, _ = SYMBOL.unpack_from(image, first + number * SYMBOL.size)
         if section:
             found.given.add(_text(strings, name))
         elif info >> 4 == 1:  # global; a weak one may be missing
@@ -151,8 +160,8 @@ def _read(path: str, image: bytes) -> ElfSymbols:
 
 
 def _entries(table: bytes) -> Iterator[tuple[int, int]]:
-    for at in range(0, len(table) - _DYNAMIC.size + 1, _DYNAMIC.size):
-        tag, value = _DYNAMIC.unpack_from(table, at)
+    for at in range(0, len(table) - DYNAMIC.size + 1, DYNAMIC.size):
+        tag, value = DYNAMIC.unpack_from(table, at)
         if not tag:
             return
         yield tag, value
@@ -161,14 +170,14 @@ def _entries(table: bytes) -> Iterator[tuple[int, int]]:
 def _symbol_count(image: bytes, entries: dict[int, int], offset: object) -> int:
     """From the end of the strings' neighbour: the format has the number in its hash tables alone."""
     assert callable(offset)
-    if _HASH in entries:
-        count = int(struct.unpack_from("<I", image, offset(entries[_HASH]) + 4)[0])
-    elif _GNU_HASH in entries:
-        count = _gnu_symbols(image, offset(entries[_GNU_HASH]))
+    if DT_HASH in entries:
+        count = int(struct.unpack_from("<I", image, offset(entries[DT_HASH]) + 4)[0])
+    elif _DT_GNU_HASH in entries:
+        count = _gnu_symbols(image, offset(entries[_DT_GNU_HASH]))
         if not count:  # only wanted symbols: they end where the strings begin, in all that linkers write
-            count = max(0, offset(entries[_STRTAB]) - offset(entries[_SYMTAB])) // _SYMBOL.size
+            count = max(0, offset(entries[DT_STRTAB]) - offset(entries[DT_SYMTAB])) // SYMBOL.size
     else:
-        count = max(0, offset(entries[_STRTAB]) - offset(entries[_SYMTAB])) // _SYMBOL.size
+        count = max(0, offset(entries[DT_STRTAB]) - offset(entries[DT_SYMTAB])) // SYMBOL.size
     if not 0 <= count <= _MOST_SYMBOLS:
         raise ValueError(f"{count} symbols")
     return count
