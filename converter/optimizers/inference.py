@@ -318,12 +318,8 @@ class Inference:
         before = self.values.pop(value, None)
         if elements is not None:
             self.values[value] = elements
-        same_values = _equal(self.values.get(value), before)
-        if old is not None and _same(old.shape, shape) and same_values:
-            self.types[value] = TensorType(type.element, shape)
-            return False
         self.types[value] = TensorType(type.element, shape)
-        return True
+        return old is None or not (_same(old.shape, shape) and _equal(self.values.get(value), before))
 
     def _numbered(self, shape: PartialShape, before: PartialShape) -> PartialShape:
         """The shape with a symbol for each size that is not known: that of before, or a new one."""
