@@ -12,6 +12,9 @@ from ..transforms.purity import is_pure
 from .arithmetic.nodes import UNARY
 from .rewriter import OptimizingRewriter
 
+# Ops that cannot fail where an operand is one number.
+_BY_ONE = ("Add", "AddV2", "Sub", "Mul", "Maximum", "Minimum")
+
 
 @rule(source="TensorFlow core/grappler/optimizers/loop_optimizer.cc, LoopInvariantNodeMotionOptimizer")
 def move_invariant(rewriter: OptimizingRewriter, node: Node) -> bool:
@@ -20,14 +23,15 @@ def move_invariant(rewriter: OptimizingRewriter, node: Node) -> bool:
     Given:  e = Enter(x) {is_constant}; y = Exp(e)
     Result: z = Exp(x); y = Enter(z) {is_constant}
 
-    It runs once then, also where the loop has no round: a node that waits for the round only moves if it
-    cannot fail, as ops on single elements cannot.
+    It runs once then, also where the loop has no round: a node that waits for the round, by itself or by a
+    constant, only moves if it cannot fail, as ops on single elements cannot. What reads it waits as before.
     """
     if not rewriter.is_aggressive or rewriter.is_named(node) or not node.results or not is_pure(node):
         return False
     enters = [each for value in node.operands if (each := _constant_enter(value)) is not None]
     frames = {each.attributes.get("frame_name") for each in enters}
-    if len(frames) != 1 or (node.controls and node.op not in UNARY):
+    waits = _waits(node)
+    if len(frames) != 1 or (waits and not _is_total(node)):
         return False
     if any(_constant_enter(value) is None and constant_of(value) is None for value in node.operands):
         return False
@@ -35,14 +39,31 @@ def move_invariant(rewriter: OptimizingRewriter, node: Node) -> bool:
     types = [value.type for value in node.results]
     moved = rewriter.add(node, node.op, f"{node.name}/LoopInvariant", before, dict(node.attributes), types)
     for old, new in zip(node.results, moved.results, strict=True):
-        name = node.name if not old.index else f"{node.name}/LoopInvariant_{old.index}"
-        attributes: Attributes = {**enters[0].attributes, "T": data_type(old.type)}
-        enter = rewriter.add(node, "Enter", name, [new], attributes, [old.type])
-        rewriter.replace_value(old, enter.results[0])
+        name = node.name if not (old.index or waits) else f"{node.name}/LoopInvariant_{old.index}"
+        of_type: Attributes = {"T": data_type(old.type)}
+        inside = rewriter.add(node, "Enter", name, [new], {**enters[0].attributes, **of_type}, [old.type])
+        if waits:
+            inside = rewriter.add(node, "Identity", node.name, inside.results, of_type, [old.type], waits)
+        rewriter.replace_value(old, inside.results[0])
         if not old.index:
-            rewriter.replace_value(node.control, enter.control)
+            rewriter.replace_value(node.control, inside.control)
     rewriter.erase(node)
     return True
+
+
+def _waits(node: Node) -> dict[Value, None]:
+    """What the node waits for, and its constants do."""
+    constants = [value.owner for value in node.operands if constant_of(value) is not None]
+    waiting = [node, *(each for each in constants if isinstance(each, Node))]
+    return dict.fromkeys(token for each in waiting for token in each.controls)
+
+
+def _is_total(node: Node) -> bool:
+    """Whether the node, of one result, cannot fail whatever its operands are."""
+    if node.op in UNARY:
+        return True
+    constants = [held for value in node.operands if (held := constant_of(value)) is not None]
+    return node.op in _BY_ONE and any(held.type.shape == () for held in constants)
 
 
 def _constant_enter(value: Value) -> Node | None:

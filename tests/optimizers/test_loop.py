@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numlite.schema.graph_def import DT_BOOL, DT_FLOAT, AttrValue, FunctionDef, GraphDef, NameAttrList, OpDef
+from numlite.schema.graph_def import (
+    DT_BOOL,
+    DT_FLOAT,
+    DT_INT32,
+    AttrValue,
+    FunctionDef,
+    GraphDef,
+    NameAttrList,
+    NodeDef,
+    OpDef,
+)
 
 from .optimized import Net, check, ops, optimized, values
 
@@ -60,12 +70,13 @@ def test_what_is_the_same_in_each_round_is_computed_before(waits: bool) -> None:
     after = aggressive(net)
     [moved] = [node for node in after.node if node.op == "Exp"]
     nodes = {node.name: node for node in after.node}
-    assert list(moved.input) == ["x0"] and nodes["ay"].input[1] == "same" and nodes["same"].op == "Enter"
+    assert list(moved.input) == ["x0"] and nodes["ay"].input[1] == "same"
+    assert nodes["same"].op == ("Identity" if waits else "Enter") and ("^bi" in nodes["same"].input) is waits
     assert ops(optimized(net.graph_def, ["x0"], net.fetches, "loop")) == ops(net.graph_def)
 
 
 def aggressive(net: Net) -> GraphDef:
-    after = optimized(net.graph_def, ["x0"], net.fetches, "loop", loop_optimization="aggressive")
+    after = optimized(net.graph_def, list(net.feeds), net.fetches, "loop", loop_optimization="aggressive")
     for a, b in zip(values(net.graph_def, net), values(after, net), strict=True):
         np.testing.assert_allclose(a, b)
     return after
@@ -80,6 +91,49 @@ def test_what_may_fail_does_not_run_before_its_round(waits: bool) -> None:
             node.input.insert(1, "ex")
     nodes = {node.name: node for node in aggressive(net).node}
     assert (nodes["same"].op == "Add") is waits
+
+
+def fed(limit: float) -> tuple[Net, dict[str, NodeDef]]:
+    """A loop of which nobody knows how many rounds it has, and its nodes by name."""
+    net = loop(0, limit)
+    nodes = {node.name: node for node in net.graph_def.node}
+    nodes["ei"].input[0] = net.x()
+    return net, nodes
+
+
+def wait_for_round(net: Net, constant: str) -> None:
+    """As constants in a loop do."""
+    next(node for node in net.graph_def.node if node.name == constant).input.append("^bi")
+
+
+@pytest.mark.parametrize("limit", [0, 3])
+def test_a_constant_keeps_what_may_fail_in_its_round(limit: int) -> None:
+    net, nodes = fed(limit)
+    net.constant("sizes", np.array([3 if limit == 0 else 2], np.int32))
+    wait_for_round(net, "sizes")
+    nodes["same"].CopyFrom(NodeDef(name="same", op="Reshape", input=["ex", "sizes"]))
+    nodes["same"].attr["T"].type, nodes["same"].attr["Tshape"].type = DT_FLOAT, DT_INT32
+    assert {node.name: node.op for node in aggressive(net).node}["same"] == "Reshape"
+
+
+def test_what_cannot_fail_with_a_number_is_computed_before() -> None:
+    net, nodes = fed(3)
+    net.constant("number", np.array(3, np.float32))
+    wait_for_round(net, "number")
+    nodes["same"].CopyFrom(NodeDef(name="same", op="Mul", input=["ex", "number"]))
+    nodes["same"].attr["T"].type = DT_FLOAT
+    after = {node.name: node for node in aggressive(net).node}
+    assert after["same"].op == "Identity" and after["same/LoopInvariant"].input[0] == "x0"
+
+
+def test_what_reads_a_moved_node_still_waits_for_the_round() -> None:
+    net, nodes = fed(0)
+    held = {"T": _FLOAT, "frame_name": _FRAME, "is_constant": AttrValue(b=True), "parallel_iterations": 10}
+    net.node("Enter", "other", net.x(3), **held)
+    net.node("AddV2", "fails", "same", "other", T=_FLOAT)
+    net.node("AddV2", "sum", "by", "fails", T=_FLOAT)
+    nodes["ay"].input[1] = "sum"
+    aggressive(net)
 
 
 def with_functions(**called: str) -> Net:
