@@ -12,10 +12,8 @@ PEAK_ARGS = argument_block("values rounds out data nbytes")
 SUMS = 12
 LINE_BYTES = 64
 
-
-def vnni_lanes() -> int:
-    """int32 lanes of the target's instruction for four products of bytes each; 0 where it has none on x86."""
-    return {"vnni256": 8, "vnni512": 16}.get(target().traits.dot, 0)
+# int32 lanes of the instruction for four products of bytes each, by the targets that have one on x86.
+VNNI_LANES = {"vnni256": 8, "vnni512": 16}
 
 
 def float_macs() -> int:
@@ -25,4 +23,4 @@ def float_macs() -> int:
 
 def byte_macs() -> int:
     """Multiply-adds of a round of peak_i8, of bytes where the processor has VNNI, else of 16-bit integers."""
-    return SUMS * (4 * vnni_lanes() or 16)
+    return SUMS * (4 * VNNI_LANES.get(target().traits.dot, 0) or 16)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import int64
 
-from ..machine_peak import LINE_BYTES, PEAK_ARGS, SUMS, vnni_lanes
+from ..machine_peak import LINE_BYTES, PEAK_ARGS, SUMS, VNNI_LANES
 from .driver.kernel_source import KernelSources
 from .language.dot_forms import dot_forms
 from .language.operations import add_fours, pair_products
@@ -26,7 +26,7 @@ def _float_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
 
 
 def _byte_sums(e: Emitter, values: Value, rounds: Value, out: Value) -> None:
-    vnni = vnni_lanes()
+    vnni = VNNI_LANES.get(target().traits.dot, 0)
     count = vnni or 8
     sums = vector(i32, count)
     x = e.load(e.pointer(values), vector(i8, 4 * count) if vnni else vector(i16, 2 * count))

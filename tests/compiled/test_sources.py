@@ -232,3 +232,8 @@ def test_what_has_changed_just_now_has_no_state(sources: Path) -> None:
     assert kept_digest() and module.code_state() is not None
     (sources / "driver" / "executor.py").touch()
     assert kept_digest() and module.code_state() is None
+
+
+def test_every_family_has_a_digest() -> None:
+    """Also those whose kernels no model has: what they import from other folders is constants."""
+    assert len({module._computed_digest(family) for family in FAMILIES}) == len(FAMILIES)
