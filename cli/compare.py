@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..schema.shown import shown_name
+from ..schema.shown import short_name, shown_name
 from .console import make_console, make_table
 from .model_options import RESOLVERS, comparison_options, input_option, resolver_option, seed_option
 
@@ -100,10 +100,9 @@ def _table(title: str, pairs: Sequence[TensorComparison]) -> Table:
         shape = "x".join(map(str, pair.shape)) or "scalar"
         place = f" at {list(pair.at)}" if pair.at and not pair.equal else ""
         node = "" if pair.node < 0 else str(pair.node)
-        difference = f"{pair.largest_difference:.3g}{place}"
-        table.add_row(
-            node, pair.operator, pair.name, types, shape, _db(pair), difference, f"{pair.largest_value:.3g}"
-        )
+        difference, largest = f"{pair.largest_difference:.3g}{place}", f"{pair.largest_value:.3g}"
+        name = short_name(pair.name)
+        table.add_row(node, pair.operator, name, types, shape, _db(pair), difference, largest)
     return table
 
 

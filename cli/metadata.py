@@ -14,7 +14,6 @@ from .output_file import check_output
 
 if TYPE_CHECKING:
     from ..metadata import Metadata
-    from ..schema.model_metadata import TensorMetadataT
 
 _TEXTS = ("name", "description", "version", "author", "license")
 _MOST_LABELS = 5  # that are shown
@@ -127,12 +126,13 @@ def metadata_lines(metadata: Metadata) -> list[str]:
     for what, tensors in (("input", metadata.inputs), ("output", metadata.outputs)):
         for number, tensor in enumerate(tensors):
             about = ": ".join(shown(text) for text in (tensor.name, tensor.description) if text)
-            found.append(f"{what} {number}: {about}" + _details(metadata, what, number, tensor))
+            told = " ".join(filter(None, (f"{what} {number}:", about, _details(metadata, what, number))))
+            found.append(told)
     found += [f"file {shown(name)}: {len(content):,} bytes" for name, content in metadata.files.items()]
     return found or ["no metadata"]
 
 
-def _details(metadata: Metadata, what: str, number: int, tensor: TensorMetadataT) -> str:
+def _details(metadata: Metadata, what: str, number: int) -> str:
     found = []
     normalization = metadata.normalization(number) if what == "input" else None
     if normalization is not None:
@@ -141,7 +141,7 @@ def _details(metadata: Metadata, what: str, number: int, tensor: TensorMetadataT
         threshold, labels = metadata.score_threshold(number), _labels(metadata, number)
         found += [] if threshold is None else [f"scores above {threshold:g}"]
         found += [] if labels is None else [labels]
-    return f" [{'; '.join(found)}]" if found else ""
+    return f"[{'; '.join(found)}]" if found else ""
 
 
 def _numbers(values: object) -> str:

@@ -29,5 +29,10 @@ def _escaped(letter: str) -> str:
 
 
 def shown_name(name: str) -> str:
-    """The name in quotes, on one line; the middle of a long one (of fused operators, say) is left out."""
-    return repr(name if len(name) <= _LONGEST else f"{name[:_HEAD]}...{name[-_TAIL:]}")
+    """The name in quotes, on one line; the middle of a long one is left out."""
+    return repr(short_name(name))
+
+
+def short_name(name: str) -> str:
+    """The name; of a long one (of fused operators, say) the start and the end."""
+    return name if len(name) <= _LONGEST else f"{name[:_HEAD]}...{name[-_TAIL:]}"

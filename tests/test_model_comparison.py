@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numlite
@@ -16,7 +17,7 @@ from .model_builder import ModelBuilder
 Op = tflite.BuiltinOperator
 
 
-def affine(steps: tuple[float, ...] = (2.0, 3.0, 5.0), names: str = "abcdef") -> bytes:
+def affine(steps: tuple[float, ...] = (2.0, 3.0, 5.0), names: Sequence[str] = "abcdef") -> bytes:
     """x * 2 * 3 * 5, a product each."""
     model = ModelBuilder()
     x = last = model.tensor((2, 3), name="x")
@@ -135,3 +136,16 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "3 tensors compared: 3 equal" in capsys.readouterr().out
     assert run_command(cli, ["compare", str(first)]) == 2
     assert "must say what FIRST is compared with" in capsys.readouterr().err
+
+
+def test_long_names_leave_room_for_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Files and pipes have lines as long as they need: a fused name is shortened in its middle."""
+    first, second = tmp_path / "first.tflite", tmp_path / "second.tflite"
+    names = ["begin/" + "fused;" * 60 + "end", "begin/" + "x" * 70 + "last", "c"]  # 369, 80 and 1 letters
+    first.write_bytes(affine(names=names))
+    second.write_bytes(affine((2.5, 3.0, 5.0), names=names))
+    assert run_command(cli, ["compare", str(first), str(second), "--all"]) == 1
+    shown = capsys.readouterr().out
+    rows = [line for line in shown.splitlines() if "begin/" in line and "│" in line]
+    assert len(rows) == 2 and max(map(len, rows)) < 200
+    assert "begin/fused;" in rows[0] and "..." in rows[0] and "fused;end" in rows[0] and names[1] in rows[1]

@@ -30,8 +30,8 @@ def test_shows_changes_and_extracts(model: Path, tmp_path: Path, capsys: pytest.
     lines = capsys.readouterr().out.splitlines()
     assert lines == [
         "name: Pets",
-        "input 0:  [(x - 127.5) / 128]",
-        "output 0:  [scores above 0.5; 6 labels: cat, dog, more, more, more, ...]",
+        "input 0: [(x - 127.5) / 128]",
+        "output 0: [scores above 0.5; 6 labels: cat, dog, more, more, more, ...]",
         "file names.txt: 28 bytes",
     ]
     assert run_command(cli, ["metadata", str(out), "--json", "--extract", str(tmp_path / "files")]) == 0
