@@ -86,7 +86,9 @@ class CountedLoop:
             return None
         if not self._is_start(put.operand(2)) or not begin.shape or not self._is_as_long(begin):
             return None
-        return put.operand(1)
+        # A smaller item leaves something of the list that was there.
+        item = put.operand(1)
+        return item if item.shape == (1, *begin.shape[1:]) else None
 
     def _outside(self, x: LiteTensor) -> LiteTensor:
         """What a variable that never changes is outside; other tensors as they are."""

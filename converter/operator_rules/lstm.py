@@ -22,7 +22,7 @@ from ..lstm_sequence import LstmPlace, lstm_sequence
 from ..partial_shape import is_known
 from .affine_rows import Affine, AffineRows
 from .counted_loop import CountedLoop
-from .pattern import integer_constant, order_of, pairs
+from .pattern import activation_of, integer_constant, order_of, pairs
 from .rewriter import OperatorRewriter
 
 _BY_STEP = [1, 0, 2]
@@ -65,7 +65,7 @@ def use_lstm(rewriter: OperatorRewriter, operator: LiteOperator) -> bool:
         rows = _rows(loop, cell)
         wanted = [i for i, y in enumerate(operator.results) if y.users and i not in loop.unchanged]
         states = [operator.operand(cell.hidden), operator.operand(cell.cell)]
-        if rows is None or not loop.turns_are(rows.x, 0) or not _fit(states, rows.weights):
+        if rows is None or not loop.turns_are(rows.x, 0) or not _fit(states, rows):
             continue
         kinds = {i: _kind(loop, cell, i) for i in wanted}
         if None not in kinds.values():
@@ -87,7 +87,7 @@ def _cells(operator: LiteOperator) -> Iterator[_Cell]:
 def _factors(y: LiteTensor, *codes: Op) -> Iterator[tuple[LiteTensor, LiteTensor]]:
     """What two functions are of whose product this is."""
     product = y.producer
-    if product is None or product.code != Op.MUL:
+    if product is None or product.code != Op.MUL or activation_of(product):
         return
     for pair in pairs(product):
         made = [x.producer for x in pair]
@@ -98,11 +98,11 @@ def _factors(y: LiteTensor, *codes: Op) -> Iterator[tuple[LiteTensor, LiteTensor
 def _cell_gates(new: LiteTensor, old: LiteTensor) -> Iterator[tuple[LiteTensor, LiteTensor, LiteTensor]]:
     """Input, forget and cell gate of a new cell state."""
     total = new.producer
-    if total is None or total.code != Op.ADD:
+    if total is None or total.code != Op.ADD or activation_of(total):
         return
     for kept, added in pairs(total):
         forgets = kept.producer
-        if forgets is None or forgets.code != Op.MUL:
+        if forgets is None or forgets.code != Op.MUL or activation_of(forgets):
             continue
         for gate, state in pairs(forgets):
             if state is old and gate.producer is not None and gate.producer.code == Op.LOGISTIC:
@@ -158,11 +158,12 @@ def _before(rows: _Rows) -> _Rows:
     return rows
 
 
-def _fit(states: Sequence[LiteTensor], weights: Sequence[np.ndarray]) -> bool:
-    """Whether the states are of known sizes, as many numbers as the weights have columns for."""
-    units = weights[1].shape[0]
-    first, second = states
-    if first.shape is None or first.shape != second.shape or not is_known(first.shape):
+def _fit(states: Sequence[LiteTensor], rows: _Rows) -> bool:
+    """Whether the states are of known sizes: the batch of the sequence, and what the weights are of."""
+    units, (first, second) = rows.weights[1].shape[0], states
+    if rows.x.shape is None or 0 in rows.x.shape or first.shape is None or rows.x.shape[1] != first.shape[0]:
+        return False
+    if first.shape != second.shape or not is_known(first.shape):
         return False
     is_float = all(state.type == TensorType.FLOAT32 for state in states)
     return is_float and len(first.shape) == 2 and first.shape[1] == units and 0 not in first.shape
@@ -172,11 +173,15 @@ def _kind(loop: CountedLoop, cell: _Cell, place: int) -> str | None:
     """What the loop's result is: all outputs, the last one, or the count; None for anything else."""
     if place in loop.counters:
         return "count" if loop.turns is not None else None
-    given = loop.body.outputs[place]
-    if place != cell.cell and _through_reshapes(given) is cell.output:
+    given, item = loop.body.outputs[place], loop.listed(place)
+    if place != cell.cell and _is_shaped(given, cell.output):
         return "last"
-    item = loop.listed(place)
-    return "all" if item is not None and _through_reshapes(item) is cell.output else None
+    return "all" if item is not None and _is_shaped(item, cell.output) else None
+
+
+def _is_shaped(y: LiteTensor, x: LiteTensor) -> bool:
+    """Whether a tensor is another one, perhaps in another shape that is known."""
+    return _through_reshapes(y) is x and y.shape is not None and is_known(y.shape)
 
 
 def _through_reshapes(y: LiteTensor) -> LiteTensor:
@@ -207,11 +212,17 @@ def _replace(
     for i, kind in kinds.items():
         result = operator.results[i]
         if kind == "count":
-            given[i] = LiteTensor(result.name, result.type, (), np.array(rows.x.shape[0], np.int32))  # type: ignore[index]
+            begin = operator.constant(i)
+            assert begin is not None and rows.x.shape is not None
+            count = np.full_like(begin, rows.x.shape[0])
+            given[i] = LiteTensor(result.name, result.type, count.shape, count)
         elif kind == "last":
-            given[i] = _last(place, y, states[0], result, 1 if is_swapped else 0)
+            shape = operator.callees[1].outputs[i].shape
+            given[i] = _shaped(place, _last(place, y, operator.operand(i), 1 if is_swapped else 0), shape)
         else:
-            given[i] = _by_step(place, y) if is_swapped else y
+            steps = _by_step(place, y) if is_swapped else y
+            assert steps.shape is not None
+            given[i] = _shaped(place, steps, (steps.shape[0], *(operator.operand(i).shape or ())[1:]))
     taken = {i: operator.operands[i] for i, r in enumerate(operator.results) if r.users and i not in kinds}
     for i, tensor in (taken | given).items():
         assert tensor is not None
@@ -252,34 +263,33 @@ def _by_step(place: LstmPlace, y: LiteTensor) -> LiteTensor:
     return place.made(Op.TRANSPOSE, [y, order], turned, TransposeOptionsT())
 
 
-def _last(place: LstmPlace, y: LiteTensor, hidden: LiteTensor, result: LiteTensor, axis: int) -> LiteTensor:
-    """The last step, in the result's shape. Where there may be none, the state that the loop begins with."""
-    assert y.shape is not None and hidden.shape is not None
+def _last(place: LstmPlace, y: LiteTensor, begin: LiteTensor, axis: int) -> LiteTensor:
+    """The last step. Where there may be none, what the loop begins with."""
+    assert y.shape is not None
     if y.shape[axis] == -1:
-        first = LiteTensor(f"{y.name}/first", y.type, (*hidden.shape[:axis], 1, *hidden.shape[axis:]))
-        _reshape(place, hidden, first)
+        first = _shaped(place, begin, (*y.shape[:axis], 1, *y.shape[axis + 1 :]))
         both = LiteTensor(f"{y.name}/with_first", y.type, y.shape)
         y = place.made(Op.CONCATENATION, [first, y], both, ConcatenationOptionsT(axis=axis))
     shape = y.shape
     assert shape is not None
-    begin, end, step = ([0] * (axis + 1) for _ in range(3))
-    begin[axis], step = -1, [1] * (axis + 1)
+    start, end, step = ([0] * (axis + 1) for _ in range(3))
+    start[axis], step = -1, [1] * (axis + 1)
     bounds = [
         integer_constant(f"{y.name}/{name}", np.array(numbers))
-        for name, numbers in (("begin", begin), ("end", end), ("step", step))
+        for name, numbers in (("begin", start), ("end", end), ("step", step))
     ]
     last = LiteTensor(f"{y.name}/last", y.type, (*shape[:axis], *shape[axis + 1 :]))
     options = StridedSliceOptionsT(
         begin_mask=(1 << axis) - 1, end_mask=(2 << axis) - 1, shrink_axis_mask=1 << axis
     )
-    place.made(Op.STRIDED_SLICE, [y, *bounds], last, options)
-    if result.shape is None or len(result.shape) <= len(last.shape or ()):
-        return last
-    ones = [1] * (len(result.shape) - len(shape) + 1)
-    return _reshape(place, last, LiteTensor(f"{y.name}/shaped", y.type, (*ones, *(last.shape or ()))))
+    return place.made(Op.STRIDED_SLICE, [y, *bounds], last, options)
 
 
-def _reshape(place: LstmPlace, x: LiteTensor, y: LiteTensor) -> LiteTensor:
-    assert y.shape is not None
-    sizes = integer_constant(f"{y.name}/sizes", np.array(y.shape))
-    return place.made(Op.RESHAPE, [x, sizes], y, ReshapeOptionsT(new_shape=list(y.shape)))
+def _shaped(place: LstmPlace, x: LiteTensor, shape: Sequence[int] | None) -> LiteTensor:
+    """The same elements in a shape of which one size at most is not known."""
+    assert shape is not None
+    if x.shape == tuple(shape):
+        return x
+    y = LiteTensor(f"{x.name}/shaped", x.type, tuple(shape))
+    sizes = integer_constant(f"{y.name}/sizes", np.array(shape))
+    return place.made(Op.RESHAPE, [x, sizes], y, ReshapeOptionsT(new_shape=list(shape)))

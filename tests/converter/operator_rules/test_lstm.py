@@ -14,6 +14,7 @@ from ..graphs import checked, operators, run_litert, run_numlite
 from ..lowering.test_recurrent import CASES, array, unpacked
 from .test_control_flow import FLOAT, INT, integer, loop
 
+LONG = 9
 BATCH, TIME, DEPTH, UNITS = 2, 5, 3, 4
 RANDOM = np.random.default_rng(3)
 KERNEL, RECURRENT = (RANDOM.normal(0, 0.5, (n, 4 * UNITS)).astype(np.float32) for n in (DEPTH, UNITS))
@@ -64,23 +65,46 @@ def cell_seen(g: GraphBuilder, x: str, h: str) -> Sequence[str]:
     return g.node("AddV2", "peephole", i, "c"), f, c, o
 
 
+def rows_or_state(g: GraphBuilder, x: str, h: str) -> Sequence[str]:
+    """Two gates see x alone, and two the hidden state: one row of x would do for the whole batch."""
+    gates = []
+    for n, (source, weights) in enumerate([(x, KERNEL), (h, RECURRENT), (h, RECURRENT), (x, KERNEL)]):
+        part = g.constant(f"w{n}", weights[:, n * UNITS : (n + 1) * UNITS])
+        gates.append(g.node("MatMul", f"z{n}", source, part))
+    return gates
+
+
 def lstm_loop(
-    gates: Gates = one_product, limit: int = TIME, output: str = "Tanh", first: int = 0, gives: str = "list"
+    gates: Gates = one_product,
+    limit: int = TIME,
+    output: str = "Tanh",
+    first: int = 0,
+    gives: str = "list",
+    x_shape: Sequence[int] = (TIME, BATCH, DEPTH),
+    row: Sequence[int] = (BATCH, UNITS),
+    list_row: Sequence[int] | None = None,
+    counter: int = INT,
 ) -> GraphBuilder:
-    """y is the list of outputs, the last one or the cell state, of steps of x [TIME, BATCH, DEPTH]."""
+    """y is the list of outputs, the last one, the count or the cell state, of steps of x.
+
+    Outputs are put into the list in the shape of a row, and "last" is the last one in that shape.
+    """
     g = GraphBuilder()
-    g.placeholder("x", [TIME, BATCH, DEPTH])
+    g.placeholder("x", x_shape)
     g.placeholder("h0", [BATCH, UNITS])
+    whole = [x_shape[0], *(list_row or row)]
+    number = {INT: np.int32, LONG: np.int64}[counter]
     variables = {
-        "i": (INT, integer(g, "first", first)),
+        "i": (counter, g.constant("first", number(first))),
         "h": (FLOAT, "h0"),
         "c": (FLOAT, g.constant("zeros", np.zeros((BATCH, UNITS), np.float32))),
-        "list": (FLOAT, g.constant("list", np.zeros((TIME, BATCH, UNITS), np.float32))),
+        "list": (FLOAT, g.constant("list", np.zeros(whole, np.float32))),
         "rows": (FLOAT, "x"),
+        "last": (FLOAT, g.constant("before", np.full(row, 7, np.float32))),
     }
 
     def test(body: GraphBuilder) -> Sequence[str]:
-        return [body.node("Less", "less", "i", integer(body, "limit", limit))]
+        return [body.node("Less", "less", "i", body.constant("limit", number(limit)))]
 
     def step(body: GraphBuilder) -> Sequence[str]:
         x = body.node("GatherV2", "row", "rows", "i", integer(body, "zero", 0))
@@ -90,10 +114,13 @@ def lstm_loop(
         c = body.node("AddV2", "c1", added, kept)
         h = body.node("Mul", "h1", body.node(output, "seen", c), body.node("Sigmoid", "o", o))
         zero = integer(body, "none", 0)
-        place = body.node("Pack", "place", "i", zero, zero, N=AttrValue(i=3), axis=AttrValue(i=0))
-        item = body.node("ExpandDims", "item", h, integer(body, "front", 0))
+        at = body.node("Cast", "at", "i", SrcT=AttrValue(type=counter), DstT=AttrValue(type=INT))
+        size = AttrValue(i=len(whole))
+        place = body.node("Pack", "place", at, *[zero] * len(row), N=size, axis=AttrValue(i=0))
+        last = body.node("Reshape", "in_row", h, body.constant("row_shape", np.array(row, np.int32)))
+        item = body.node("ExpandDims", "item", last, integer(body, "front", 0))
         put = body.node("XlaDynamicUpdateSlice", "put", "list", item, place)
-        return [body.node("AddV2", "next", "i", integer(body, "step", 1)), h, c, put, "rows"]
+        return [body.node("AddV2", "next", "i", body.constant("step", number(1))), h, c, put, "rows", last]
 
     loop(g, variables, test, step)
     g.node("Identity", "y", f"loop:{list(variables).index(gives)}")
@@ -144,11 +171,51 @@ def test_weights_are_read_from_any_order_of_products(run, gates: Gates, gives: s
         lstm_loop(first=1),
         lstm_loop(output="Softsign"),
         lstm_loop(gives="c"),
+        lstm_loop(rows_or_state, x_shape=(TIME, 1, DEPTH)),
+        lstm_loop(list_row=(BATCH + 1, UNITS)),
     ],
-    ids=["peephole", "fewer turns", "later start", "other activation", "cell state is read"],
+    ids=[
+        *("peephole", "fewer turns", "later start", "other activation", "cell state is read"),
+        *("one row of x for all", "larger list"),
+    ],
 )
 def test_what_is_no_lstm_stays_a_loop(graph: GraphBuilder) -> None:
     assert operators(convert_graph(graph.graph_def, ["x", "h0"], ["y"])) == ["WHILE"]
+
+
+@RUNTIMES
+@pytest.mark.parametrize("row", [(BATCH, 1, UNITS), (1, BATCH, UNITS), (BATCH * UNITS,), (UNITS, BATCH)])
+@pytest.mark.parametrize("gives", ["list", "last"])
+def test_outputs_keep_the_shape_in_which_the_loop_gives_them(run, gives: str, row: Sequence[int]) -> None:
+    model = checked(convert_graph(lstm_loop(gives=gives, row=row).graph_def, ["x", "h0"], ["y"]))
+    assert "UNIDIRECTIONAL_SEQUENCE_LSTM" in operators(model)
+    x, h = (
+        RANDOM.standard_normal(size).astype(np.float32) for size in ((TIME, BATCH, DEPTH), (BATCH, UNITS))
+    )
+    expected = outputs(x, h, one_product)
+    expected = expected[-1].reshape(row) if gives == "last" else expected.reshape(TIME, *row)
+    [found] = run(model, x, h)
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+@RUNTIMES
+def test_counts_keep_their_type(run) -> None:
+    g = lstm_loop(gives="i", counter=LONG)
+    g.node("Identity", "last", "loop:1")
+    model = checked(convert_graph(g.graph_def, ["x", "h0"], ["y", "last"]))
+    assert "UNIDIRECTIONAL_SEQUENCE_LSTM" in operators(model)
+    x, h = np.ones((TIME, BATCH, DEPTH), np.float32), np.ones((BATCH, UNITS), np.float32)
+    count, last = run(model, x, h)
+    assert (count.dtype, count.shape, count) == (np.int64, (), TIME)
+    np.testing.assert_allclose(last, outputs(x, h, one_product)[-1], rtol=1e-5, atol=1e-6)
+
+
+def test_of_no_steps_the_loops_first_state_is_left() -> None:
+    g = lstm_loop(limit=0, gives="h", x_shape=(0, BATCH, DEPTH))
+    h = RANDOM.standard_normal((BATCH, UNITS)).astype(np.float32)
+    model = checked(convert_graph(g.graph_def, ["x", "h0"], ["y"]))
+    np.testing.assert_array_equal(run_numlite(model, np.zeros((0, BATCH, DEPTH), np.float32), h)[0], h)
 
 
 @RUNTIMES
