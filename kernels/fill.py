@@ -34,21 +34,22 @@ _ZEROS = np.zeros(16, np.uint8)
 
 
 def fill_calls(
-    context: Context, y: Tensor, item_bytes: int, size: int, value: Tensor | None
+    context: Context, y: Tensor, item_bytes: int, size: int, value: Tensor | np.ndarray | None
 ) -> list[KernelCall]:
-    """Set size elements of y to a scalar tensor's value, or to zero bytes without one."""
+    """Set size elements of y to the value of a scalar tensor or array, or to zero bytes without one."""
     if size == 0:
         return []
     args = np.zeros(1, FILL_ARGS)
     args["item_bytes"] = item_bytes
     args["size"] = size
-    tensors = {"y": y}
-    if value is None:
-        args["value"] = _ZEROS.ctypes.data
-    else:
+    tensors, keep = {"y": y}, []
+    if isinstance(value, Tensor):
         tensors["value"] = value
+    else:
+        keep = [_ZEROS if value is None else value]
+        args["value"] = keep[0].ctypes.data
     chunks = chunk_count(context, size * item_bytes / COPY_BYTES_PER_NS)
-    return [KernelCall("fill", "fill", args, tensors, chunks, [_ZEROS])]
+    return [KernelCall("fill", "fill", args, tensors, chunks, keep)]
 
 
 def _fill_operands(context: Context, node: Node) -> tuple[Tensor, Tensor, Tensor]:

@@ -72,6 +72,7 @@ _WINDOW_KERNELS = ("mean", "sum", "sum_away", "sum_reference", "max", "min")
 
 _NUMBERS = (TensorType.FLOAT32, TensorType.INT32, TensorType.INT64)
 _SUMS = ("MEAN", "SUM")
+_NAN = np.full(1, np.nan, np.float32)
 _EXTREMA = ("REDUCE_MAX", "REDUCE_MIN")
 
 
@@ -200,6 +201,10 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
     if prod(shape) == 0:
         return []
     count = x.size // prod(shape)
+    if name == "MEAN" and x.type == TensorType.FLOAT32 and not count:
+        from .fill import fill_calls  # which other reductions do without
+
+        return fill_calls(context, y, 4, y.size, _NAN)
     of_sums = x.type in TABLE_TYPES and name in _SUMS
     family, kernel, args = (
         _quantized_kernel(context, name, x, y, count) if of_sums else _kernel(context, name, x, axes, count)
@@ -221,8 +226,6 @@ def _prepare(name: str, context: Context, node: Node) -> Sequence[KernelCall] | 
 
 def _runs_in_python(context: Context, name: str, x: Tensor, axes: Tensor, count: int) -> bool:
     """Whether no kernel has LiteRT's arithmetic for a reduction of `count` elements each."""
-    if name == "MEAN" and x.type == TensorType.FLOAT32 and not count:
-        return True  # NaN, which kernels that clamp lose
     if x.type not in TABLE_TYPES or name not in ("REDUCE_PROD", *_SUMS):
         return False
     left_to_litert = (

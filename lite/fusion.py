@@ -58,7 +58,8 @@ class Uses:
         self._found = True
         for node in self._nodes:
             for t in node.outputs:
-                self._writers[t] = node
+                if t >= 0 and not self.tensors[t].is_variable:
+                    self._writers[t] = node
             for t in node.inputs:
                 self._readers.setdefault(t, []).append(node)
 

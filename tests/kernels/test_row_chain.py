@@ -82,6 +82,33 @@ def test_another_shape_is_another_program() -> None:
         assert results(fused, rows) == results(apart, rows)
 
 
+def test_a_row_of_nothing_has_no_mean() -> None:
+    b = Chain()
+    x = b.tensor([9, 32], shape_signature=[9, -1])
+    mean = b.mean(x, (9, 32))
+    y = b.add("MUL", [mean, b.number(2)], (9, 1))
+    content = b.build([x], [b.add("ADD", [y, b.row(1, [9, 16])], (9, 16))])
+    fused, apart = ready(content), ready(content, experimental_preserve_all_tensors=True)
+    for interpreter in (fused, apart):
+        interpreter.resize_tensor_input(0, [9, 0])
+        interpreter.allocate_tensors()
+    assert nodes(fused) == 1 and np.isnan(np.frombuffer(results(fused)[0], np.float32)).all()
+    assert results(fused) == results(apart)
+
+
+def test_variables_keep_what_the_last_run_wrote() -> None:
+    b, shape = Chain(), (9, 32)
+    x, state = b.tensor(shape), b.tensor(shape, is_variable=True)
+    product = b.add("MUL", [x, b.mean(state, shape)], shape)
+    y = b.add("ADD", [product, b.number(1)], shape)
+    b.op(tflite.BuiltinOperator.ADD, [x, b.row(1, shape)], [state])
+    content = b.build([x], [y])
+    fused, apart = ready(content), ready(content, experimental_preserve_all_tensors=True)
+    first, second = results(fused, 0), results(fused, 1)
+    assert first != results(fused, 0)
+    assert [first, second] == [results(apart, 0), results(apart, 1)]
+
+
 def met_by_a_plane(b: Chain, x: int, shape: Shape) -> int:
     """A constant for each of the middle axis, which is no row."""
     scaled = b.add("MUL", [as_keras_has_it(b, x, shape), b.row(6, [shape[1], 1])], shape)
