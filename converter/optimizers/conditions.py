@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -32,22 +32,21 @@ def remove_idle_loop(rewriter: OptimizingRewriter, node: Node) -> bool:
     Given:  m = Merge(Enter(5), NextIteration(..)); c = LoopCond(Less(m, 3)); s = Switch(m, c); y = Exit(s)
     Result: y = Identity(5)
 
-    Not with a preserved node or ControlTrigger in it.
+    Not with a preserved node or ControlTrigger in it, nor where the condition changes state, which runs once.
     """
     first = _at_first(node.operands[0])
     if first is None or first.shape != () or bool(first):
         return False
     ends: dict[Node, Node] = {}
-    merges = set()
     frames: set[object] = set()
-    for switch in dict.fromkeys(node.results[0].users):
+    switches = dict.fromkeys(node.results[0].users)
+    for switch in switches:
         enter = _entering(switch.operands[0]) if switch.op == "Switch" else None
         if enter is None or any(user.op not in _EXITS or user.controls for user in switch.results[0].users):
             return False
-        merges.add(switch.operands[0].owner)
         frames.add(enter.attributes.get("frame_name"))
         ends |= dict.fromkeys(switch.results[0].users, enter)
-    gone = _inside(rewriter, frames, merges, ends)
+    gone = _inside(rewriter, frames, switches, ends)
     if gone is None:
         return False
     for end, enter in ends.items():
@@ -86,26 +85,37 @@ def _entering(value: Value) -> Node | None:
 
 
 def _inside(
-    rewriter: OptimizingRewriter, frames: set[object], merges: Container[object], ends: Container[Node]
+    rewriter: OptimizingRewriter, frames: set[object], switches: Iterable[Node], ends: Mapping[Node, Node]
 ) -> list[Node] | None:
-    """All nodes of the loop with these Merges but its ends; None where one of them must stay."""
+    """All nodes of the loop with these Switches but its ends; None where one of them must stay."""
     if len(frames) != 1:
         return None
     [frame] = frames
     nodes = list(rewriter.item.nodes())
     waiting = [each for each in nodes if each.op in _ENTERS and each.attributes.get("frame_name") == frame]
+    merges = {switch.operands[0].owner for switch in switches}
     users = [user for enter in waiting for user in enter.results[0].users]
     if any(user.op in _MERGES and user not in merges for user in users):
         return None
-    found: dict[Node, None] = {}
+    entered = [user for switch in switches for user in switch.results[1].users]
+    once = _behind(waiting, {*ends, *entered})
+    effects = Effects(rewriter.item.module.functions)
+    found = _behind([*once, *entered], ends)
+    if any(effects.of(each) == Effect.WRITES for each in once) or any(
+        rewriter.is_named(each) or each.op in ("ControlTrigger", "return") or each.regions for each in found
+    ):
+        return None
+    return found
+
+
+def _behind(nodes: Iterable[Node], ends: Container[Node]) -> list[Node]:
+    """These nodes and all behind them, up to the ends."""
+    waiting, found = list(nodes), dict[Node, None]()
     while waiting:
         each = waiting.pop()
-        if each in found or each in ends:
-            continue
-        if rewriter.is_named(each) or each.op in ("ControlTrigger", "return") or each.regions:
-            return None
-        found[each] = None
-        waiting += each.neighbours_behind()
+        if each not in found and each not in ends:
+            found[each] = None
+            waiting += each.neighbours_behind()
     return list(found)
 
 

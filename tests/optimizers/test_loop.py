@@ -64,6 +64,24 @@ def test_a_loop_with_a_fetched_node_in_it_stays() -> None:
     assert ops(after)["LoopCond"] == 1
 
 
+def prints(net: Net, value: str, reader: str) -> None:
+    held = AttrValue(list=AttrValue.ListValue(type=[DT_FLOAT]))
+    net.node("Print", "print", value, value, T=_FLOAT, U=held)
+    next(node for node in net.graph_def.node if node.name == reader).input.append("^print")
+
+
+def test_a_loop_whose_condition_has_an_effect_stays() -> None:
+    net = loop(5, 3)
+    prints(net, "mi", "less")
+    assert ops(optimized(net.graph_def, ["x0"], net.fetches, "loop"))["Print"] == 1
+
+
+def test_effects_in_rounds_do_not_keep_a_loop_that_has_none() -> None:
+    net = loop(5, 3)
+    prints(net, "bi", "ai")
+    check(net, "Const", "loop")
+
+
 @pytest.mark.parametrize("waits", [False, True])
 def test_what_is_the_same_in_each_round_is_computed_before(waits: bool) -> None:
     net = loop(0, 3, "Exp", waits)
