@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from os import PathLike
 
 from ...lite.errors import ModelError
 from ...schema.graph_def import GraphDef
 from ...schema.saved_model import MetaGraphDef
+from ..ir.attributes import Attributes
 from ..ir.edges import parse_edge
 from ..ir.import_graph import import_graph_def
 from ..ir.import_options import ImportOptions
@@ -173,6 +174,22 @@ class GrapplerItem:
     def feed_nodes(self) -> frozenset[str]:
         """Names of fed nodes."""
         return frozenset(map(_node_name, self.feeds))
+
+    def hide_fed_constants(self) -> dict[str, Attributes]:
+        """Make fed constants placeholders, whose values nobody takes for theirs; the attributes by name."""
+        fed, hidden = self.feed_nodes(), dict[str, Attributes]()
+        for node in self.nodes():
+            if node.op == "Const" and node.name in fed:
+                hidden[node.name] = node.attributes
+                node.op = "Placeholder"
+                node.attributes = {key: held for key, held in node.attributes.items() if key != "value"}
+        return hidden
+
+    def restore_constants(self, hidden: Mapping[str, Attributes]) -> None:
+        """Make the nodes of these names constants again."""
+        for node in self.nodes():
+            if node.name in hidden:
+                node.op, node.attributes = "Const", hidden[node.name]
 
     def device_types(self) -> frozenset[str]:
         """Types of the devices that nodes name ("CPU", "GPU" ...); a node without a device is on the CPU."""

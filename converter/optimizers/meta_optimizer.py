@@ -67,7 +67,9 @@ class MetaOptimizer:
                 result.warnings.append(f"verify: {check.reason}")
             runner = PassRunner(chosen.config, result, self._deadline(), check)
             passes = self._passes(chosen.config, external, result)
+            hidden = item.hide_fed_constants()
             self._run(runner, item, passes)
+            item.restore_constants(hidden)
             if item.options.optimize_function_library and not item.function:
                 self._optimize_functions(runner, item, passes)
             if chosen.config.post_optimization_verifier_config.structure_verifier == Toggle.ON:

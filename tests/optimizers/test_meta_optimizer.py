@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
+from numlite.converter.execution.graph_runner import GraphRunner
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.converter.ir.module import Module
 from numlite.converter.optimizers import (
@@ -16,6 +17,8 @@ from numlite.converter.optimizers import (
 from numlite.converter.optimizers.external import Chosen
 from numlite.lite.errors import UnsupportedError
 from numlite.schema.graph_def import GraphDef
+
+from .optimized import Net, optimized
 
 
 def item() -> GrapplerItem:
@@ -192,3 +195,12 @@ def test_passes_of_the_graph_ir_are_left_out_where_the_config_says() -> None:
 def test_a_limit_for_verifying_is_refused(field: str) -> None:
     with pytest.raises(UnsupportedError, match="verification_timeout_in_ms: is not built"):
         MetaOptimizer(OptimizerConfig.of({field: {"verification_timeout_in_ms": 5}}))
+
+
+def test_a_fed_constant_may_have_another_value() -> None:
+    net = Net()
+    fed = net.c(5)
+    net.out(net.op("AddV2", fed, net.c(2)))
+    after = optimized(net.graph_def, [fed], net.fetches)
+    for feeds, expected in (({}, 7), ({fed: np.float32(10)}, 12)):
+        assert GraphRunner(after).run(feeds, net.fetches) == [expected]
