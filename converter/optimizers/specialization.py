@@ -168,8 +168,9 @@ def _made(form: _Form, name: str, functions: dict[str, Function]) -> Function:
     end = made.terminator
     if end is not None:
         end.operands = [end.operands[i] for i in form.results]
-    for i in form.results:
-        made.add_result(old.result_types[i], dict(old.result_attributes[i]))
+        # A constant that is a result has a shape.
+        for i, value in zip(form.results, end.operands, strict=True):
+            made.add_result(value.type, dict(old.result_attributes[i]))
     drop(unneeded_of_function(made, functions))
     return made
 

@@ -193,3 +193,12 @@ def test_a_call_in_a_function_is_specialized_too() -> None:
     found = functions(net)
     assert found["f_specialized"] == (["c"], ["q"], ["Sin"])
     assert set(found) == {"outer", "f_specialized"}
+
+
+def test_a_constant_that_a_function_gives_back_has_its_type() -> None:
+    net = Net()
+    library(net).ret["q"] = "c"
+    x = net.x(2)
+    called = call(net, x, x, net.c(3.0))
+    net.out(called, f"{called}:1")
+    assert functions(net)["f_specialized"] == (["a", "b"], ["p", "q"], ["Const", "Exp", "Mul"])
