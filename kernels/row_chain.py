@@ -140,11 +140,24 @@ def _prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     call = None if node.temporaries else row_program(context, node, prepared)
     if call is not None:
         return [call]
-    scratch = {tensor.index: context.add_temporary(node, tensor.nbytes) for tensor in between}
+    scratch = _scratch(context, node, prepared)
     calls = [call for one in prepared for call in one.calls]
     for each in calls:
         each.tensors = {name: _placed(tensor, scratch) for name, tensor in each.tensors.items()}
     return calls
+
+
+def _scratch(context: Context, node: Node, prepared: Sequence[Prepared]) -> dict[int, Tensor]:
+    """Memory for each result but the last, by tensors; it serves again when no later member reads it."""
+    last = {x.index: i for i, one in enumerate(prepared) for x in one.inputs}
+    placed: dict[int, Tensor] = {}
+    free: dict[int, list[Tensor]] = {}  # by their bytes
+    for i, one in enumerate(prepared[:-1]):
+        nbytes = one.output.nbytes
+        placed[one.output.index] = (free.get(nbytes) or [context.add_temporary(node, nbytes)]).pop()
+        for t in {x.index for x in one.inputs if x.index in placed and last[x.index] == i}:
+            free.setdefault(placed[t].nbytes, []).append(placed[t])
+    return placed
 
 
 def _placed(tensor: Tensor, scratch: dict[int, Tensor]) -> Tensor:

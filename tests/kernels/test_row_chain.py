@@ -123,6 +123,19 @@ def test_what_is_no_program_runs_as_its_operators(form: Callable, shape: Shape) 
     assert results(fused) == results(ready(content, experimental_preserve_all_tensors=True))
 
 
+def test_what_is_no_program_uses_its_memory_again() -> None:
+    b, shape = Chain(), (9, 8)
+    x = b.tensor(shape)
+    y = b.add("MUL", [x, b.mean(x, shape)], shape)
+    for k in range(9):
+        y = b.add(("ADD", "MUL")[k % 2], [y, b.number(k + 0.5)], shape)
+    content = b.build([x], [y])
+    fused = ready(content)
+    [node] = fused.core.subgraph().schedule
+    assert len(node.temporaries) == 3  # for means, and two of the whole size
+    assert results(fused) == results(ready(content, experimental_preserve_all_tensors=True))
+
+
 def test_what_others_look_at_stays_apart() -> None:
     b = Chain()
     x = b.tensor([2, 9, 32])
