@@ -272,10 +272,31 @@ def open_shapes() -> Case:
     return f, [floats(2, 5, 3), floats(2, 4, 3)], "b, t, 3; b, s, 3"
 
 
+def corners() -> Case:
+    """What is not finite in systems, complex numbers of other ones, convolutions of stretched rows."""
+
+    def f(x: jax.Array, y: jax.Array) -> object:
+        upper, last = jnp.triu(jnp.full((4, 4), jnp.nan), 1), jnp.array([[0.0], [0.0], [0.0], [jnp.inf]])
+        spd = jnp.tril(x @ x.T + 4 * jnp.eye(4))
+        whole = (4 * x).astype(jnp.int32)
+        z = jnp.where(x > 0, x + 1j * whole, 0)
+        return (
+            jax.lax.linalg.cholesky(spd + upper, symmetrize_input=False),
+            jax.lax.linalg.triangular_solve(spd + upper, y + last, left_side=True, lower=True),
+            *(z.real, z.imag, (y > 0).astype(jnp.complex64).real, (y + last).astype(jnp.complex64).imag),
+            *(
+                jnp.convolve(x[0], y[:3, 0]),
+                jax.lax.linalg.triangular_solve(spd, y, left_side=True, lower=True),
+            ),
+        )
+
+    return f, [floats(4, 4), floats(4, 2)]
+
+
 OPERATIONS: dict[str, Callable[[], Case]] = {
     each.__name__: each
     for each in (
         *(sort, gather_scatter, control, windows, convolutions, elementwise, unsigned, movement, products),
-        *(random_numbers, matrices, gradients, fourier, composites, bits, half, open_shapes),
+        *(random_numbers, matrices, gradients, fourier, composites, bits, half, open_shapes, corners),
     )
 }

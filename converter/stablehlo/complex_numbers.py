@@ -57,7 +57,7 @@ def parts(held: Held) -> tuple[Held, Held]:
     """Real and imaginary part; of a float the imaginary part is 0."""
     if isinstance(held, Complex):
         return held.real, held.imaginary
-    return held, Held(held.tensor * 0.0, held.shape, held.stretched, held.sizes)
+    return held, Held(held.tensor.apply("ZerosLike"), held.shape, held.stretched, held.sizes)
 
 
 def _by_parts(step: Step) -> Complex:
@@ -115,10 +115,11 @@ def _exponential(step: Step) -> Complex:
 
 
 def _converted(step: Step) -> Result:
-    """Of floats, and of other complex numbers: all are computed in 32 bits."""
+    """Of any numbers: all are computed in 32 bits."""
     if not is_complex(step.result_type()):
         raise UnsupportedError("a conversion of complex numbers to floats")
-    return Complex(*parts(step.held(0)))
+    given = step.held(0)
+    return Complex(*parts(given if isinstance(given, Complex) else applied(step, "convert", given)))
 
 
 def _same(step: Step) -> Sequence[Held]:

@@ -14,7 +14,7 @@ from .step import Result, Rule, Step
 
 def convolution(step: Step) -> Result:
     """CONV_2D, DEPTHWISE_CONV_2D, CONV_3D or TRANSPOSE_CONV, with channels last between transposes."""
-    return _convolution(step, step.pairs("padding", step.held(0).tensor.rank - 2))
+    return _convolution(step, step.pairs("padding", len(step.held(0).shape) - 2))
 
 
 def dynamic_conv(step: Step) -> Result:
@@ -27,8 +27,8 @@ def dynamic_conv(step: Step) -> Result:
 
 def _convolution(step: Step, pads: list[tuple[int, int]]) -> Tensor:
     body = step.body
-    x = body.transposed(step.input(0), _order(step, "input", step.held(0).tensor.rank))
-    weights = body.transposed(step.input(1), _order(step, "kernel", step.held(1).tensor.rank))
+    x = body.transposed(step.input(0), _order(step, "input", len(step.held(0).shape)))
+    weights = body.transposed(step.input(1), _order(step, "kernel", len(step.held(1).shape)))
     rank = x.rank - 2
     strides, spread = (step.for_each(name, rank, 1) for name in ("window_strides", "lhs_dilation"))
     dilations = step.for_each("rhs_dilation", rank, 1)

@@ -107,10 +107,9 @@ def _factor(step: Step, a: Tensor, lower: bool) -> Tensor:
         pivot = _widened(_along(column, place, 1).apply("Rsqrt"), 1)
         column = (places >= place).choose(column, 0.0) * pivot
         deep = _widened(column, 2)
-        here = place.body.cast(places.equals(place), DT_FLOAT)
-        return [left - deep * _widened(column, 1), found + deep * here]
+        return [left - deep * _widened(column, 1), places.equals(place).choose(deep, found)]
 
-    _, factor = _loop(step, count, [rest, rest * 0.0], {}, turn)
+    _, factor = _loop(step, count, [rest, rest.apply("ZerosLike")], {}, turn)
     whole = step.body.reshaped(factor, step.body.sizes_of(a))
     return whole if lower else _turned(whole)
 
@@ -137,10 +136,9 @@ def _solved(step: Step, left: bool, lower: bool, unit: bool, transposed: bool) -
         new = _widened(_along(held["b"], place, 1), 1) - known
         if not unit:
             new = new / _widened(_along(row, place, 1), 1, 2)
-        here = place.body.cast(places.equals(place), DT_FLOAT)
-        return [found + _widened(here, 1) * new]
+        return [_widened(places.equals(place), 1).choose(new, found)]
 
-    [found] = _loop(step, count, [rows * 0.0], {"a": matrix, "b": rows}, turn)
+    [found] = _loop(step, count, [rows.apply("ZerosLike")], {"a": matrix, "b": rows}, turn)
     found = found if lower else _backwards(found, 1)
     return step.body.reshaped(found if left else _turned(found), step.body.sizes_of(b))
 
