@@ -45,11 +45,12 @@ class CustomOptimizer:
 
 @dataclass(frozen=True)
 class OptimizerConfig:
-    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and six more.
+    """The fields of TensorFlow's RewriterConfig, by its names and with its defaults, and eight more.
 
     target is one of TARGETS. assume_valid_feeds trusts the declared shapes of feeds. stages switches single
     rules on or off by name. compute_capability is that of the GPUs that nodes are placed on,
-    device_memory_bytes the memory of each device (0: nobody says). Values of another kind are taken where
+    device_memory_bytes the memory of each device (0: nobody says). lower_control_flow lets function mark If,
+    Case and While for lower_functional_ops. Values of another kind are taken where
     their meaning is plain: a toggle is also True, False, its name or its number. Raises ValueError for
     others.
     """
@@ -97,6 +98,8 @@ class OptimizerConfig:
     onednn: bool = True
     compute_capability: float = 8.0
     device_memory_bytes: int = 0
+    lower_control_flow: bool = False
+    lower_functional_ops: Toggle = _DEFAULT
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -64,6 +64,14 @@ OPTIMIZERS = (
         "implementation_selector:select_implementations",
     ),
     Optimizer("function", "function_optimizer", "function_optimization", "function:simplify_calls"),
+    # In TensorFlow a part of function, for what is marked.
+    Optimizer(
+        "lower_functional_ops",
+        "lower_functional_ops",
+        "lower_functional_ops",
+        "lower_functional_ops:lower_functional_ops",
+        is_on_by_default=False,
+    ),
     Optimizer(
         "common_subgraph_elimination",
         "common_subgraph_elimination",

@@ -36,6 +36,13 @@ def inline_calls(module: Module, keep: Container[str] = ()) -> None:
     _Inliner(module, keep).run()
 
 
+def inline_call(node: Node, callee: Function, effects: Effects, names: dict[str, int]) -> None:
+    """Put the nodes of a function in the place of one call, whose operands are dead only where what it waits
+    for is. names are those of the block, and learn the new ones.
+    """
+    _Call(node, callee, effects, names, framed=False).inline()
+
+
 class _Inliner:
     def __init__(self, module: Module, keep: Container[str]) -> None:
         self.module = module
