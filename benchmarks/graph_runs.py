@@ -2,8 +2,9 @@
 
     python benchmarks/graph_runs.py nets [--match keras] [--seconds 0.5]   # nets as they are and optimized
     python benchmarks/graph_runs.py node                                   # chains of 1000 ops on 4 numbers
+    python benchmarks/graph_runs.py control_flow                           # If, Case, While and lowered ones
 
-Both take the least CPU time of many runs, in turns, with one thread for products of matrices.
+All take the least CPU time of many runs, in turns, with one thread for products of matrices.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
@@ -23,6 +24,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))
 import numpy as np
 from numlite.converter.execution.graph_runner import GraphRunner
 from numlite.converter.graph_builder import GraphBuilder
+from numlite.converter.optimizers.optimize import optimize
+from numlite.converter.transforms.lower_control_flow import FUNCTIONAL, MARK
+from numlite.schema.graph_def import GraphDef
 
 GRAPHS = Path(__file__).resolve().parents[2] / "shared/convert/graphs"
 # Below it a graph counts as slower.
@@ -51,15 +55,18 @@ def in_turns(calls: list[Callable[[], object]], seconds: float, least: int = 5) 
     return best
 
 
-def before_and_after(path: Path, seconds: float) -> list[float] | None:
-    """CPU time of a run as the graph is and optimized; None where the data has no plain inputs."""
+def before_and_after(path: Path, seconds: float, graphs: Sequence[GraphDef] = ()) -> list[float] | None:
+    """CPU time of a run as the graph is and optimized, or of the graphs; None where the data has no plain
+    inputs.
+    """
     about = json.loads(path.with_suffix(".json").read_text())
     if any(each["enc"] != "raw" for each in about["inputs"]):
         return None
     with np.load(path.with_suffix(".in.npz")) as held:
         feeds = {each["name"]: held[each["key"]] for each in about["inputs"]}
     fetches = [each["name"] for each in about["outputs"]]
-    runners = [GraphRunner(str(path)), GraphRunner(str(path), optimize=True)]
+    runners = [GraphRunner(graph) for graph in graphs]
+    runners = runners or [GraphRunner(str(path)), GraphRunner(str(path), optimize=True)]
     calls = [lambda runner=runner: runner.run(feeds, fetches) for runner in runners]
     for call in calls * 2:
         call()
@@ -86,6 +93,43 @@ def nets(arguments: argparse.Namespace) -> None:
     slower = [name for name, ratio in ratios.items() if ratio < SLOWER]
     print(f"Keras nets {keras:.2f}, all {len(ratios)} {geometric_mean([*ratios.values()]):.2f} times")
     print(f"least {min(ratios.values()):.3f}; below {SLOWER}: {slower or 'none'}")
+
+
+def without_marks(path: Path) -> GraphDef | None:
+    """The graph, of whose If, Case and While nobody says whether they are lowered; None for one without."""
+    content = path.read_bytes()
+    if not any(op.encode() in content for op in FUNCTIONAL):
+        return None
+    graph = GraphDef.FromString(content)
+    if not any(node.op in FUNCTIONAL for node in graph.node):
+        return None
+    for nodes in (graph.node, *(function.node_def for function in graph.library.function)):
+        for node in nodes:
+            if node.op in FUNCTIONAL and MARK in node.attr:
+                del node.attr[MARK]
+    return graph
+
+
+def control_flow(arguments: argparse.Namespace) -> None:
+    """The nets with functional control flow, that as it is and lowered, otherwise optimized alike."""
+    lowering = {"lower_control_flow": True, "lower_functional_ops": True}
+    ratios: list[float] = []
+    for path in sorted(GRAPHS.glob("*.pb")):
+        graph = without_marks(path) if arguments.match in path.stem else None
+        if graph is None:
+            continue
+        about = json.loads(path.with_suffix(".json").read_text())
+        names = [[each["name"] for each in about[side]] for side in ("inputs", "outputs")]
+        graphs = [optimize(graph, *names, config).graph_def() for config in ({}, lowering)]
+        assert not any(node.op in FUNCTIONAL for node in graphs[1].node), path.stem
+        times = before_and_after(path, arguments.seconds, graphs)
+        if times is None:
+            print(f"{path.stem:45} left out: its inputs are strings")
+            continue
+        ratios.append(times[0] / times[1])
+        print(f"{path.stem:45} {times[0]:10.1f} {times[1]:10.1f} us  {ratios[-1]:.3f}", flush=True)
+    print(f"functional / lowered: all {len(ratios)} {geometric_mean(ratios):.2f}, ", end="")
+    print(f"least {min(ratios):.2f}, most {max(ratios):.2f}")
 
 
 def node(arguments: argparse.Namespace) -> None:
@@ -117,11 +161,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("nets", "node"))
+    parser.add_argument("what", choices=("nets", "node", "control_flow"))
     parser.add_argument("--match", default="", help="only nets that have this in their names")
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each net or chain")
     arguments = parser.parse_args()
-    {"nets": nets, "node": node}[arguments.what](arguments)
+    {"nets": nets, "node": node, "control_flow": control_flow}[arguments.what](arguments)
 
 
 if __name__ == "__main__":

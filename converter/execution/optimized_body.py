@@ -39,7 +39,8 @@ class GraphOptimizer:
         self._definition = definition
         if _has_state(definition):
             # A node of a function with state is one, from wherever the function is called.
-            config = config.with_options(function_optimization=Toggle.OFF)
+            off = {"function_optimization": Toggle.OFF, "lower_functional_ops": Toggle.OFF}
+            config = config.with_options(**off)
         self._meta = MetaOptimizer(config, choice_of(plugins))
 
     def body(

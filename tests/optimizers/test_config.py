@@ -33,6 +33,7 @@ def test_all_forms_of_a_message_say_the_same(form) -> None:  # type: ignore[no-u
 
 def test_it_has_all_fields_of_a_rewriter_config() -> None:
     own = {"target", "assume_valid_feeds", "stages", "onednn", "compute_capability", "device_memory_bytes"}
+    own |= {"lower_control_flow", "lower_functional_ops"}
     names = set(OptimizerConfig.__dataclass_fields__) - own
     assert names == {field.name for field in RewriterConfig.DESCRIPTOR.fields}
 

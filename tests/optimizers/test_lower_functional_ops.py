@@ -35,14 +35,21 @@ class Flow(GraphBuilder):
             found = body.node(op, f"{op}_{len(body.graph_def.node)}", found)
         return self.add(name, body, ["a"], {"r": found})
 
-    def add(self, name: str, body: GraphBuilder, arguments: Sequence[str], results: dict, **types: int) -> str:
+    def add(
+        self, name: str, body: GraphBuilder, arguments: Sequence[str], results: dict, **types: int
+    ) -> str:
         controls = [node.name for node in body.graph_def.node if node.op.startswith("Assign")]
         self.graph_def.library.function.append(function(name, body, arguments, results, types, controls))
         return name
 
 
 def branch(net: GraphBuilder, name: str, then: str, other: str, *inputs: str, **types: object) -> str:
-    held = {"Tin": types_attr(*[FLOAT] * (len(inputs) - 1)), "Tout": types_attr(FLOAT), "Tcond": of(BOOL), **types}
+    held = {
+        "Tin": types_attr(*[FLOAT] * (len(inputs) - 1)),
+        "Tout": types_attr(FLOAT),
+        "Tcond": of(BOOL),
+        **types,
+    }
     functions = {"then_branch": function_attr(then), "else_branch": function_attr(other)}
     return net.node("If", name, *inputs, **held, **functions, **{MARK: AttrValue(b=True)})
 
@@ -57,7 +64,9 @@ def choice(net: GraphBuilder, name: str, *inputs: str, branches: Sequence[str]) 
 
 def loop(net: GraphBuilder, name: str, cond: str, body: str, *inputs: str, types: Sequence[int]) -> str:
     held = {"cond": function_attr(cond), "body": function_attr(body), "T": types_attr(*types)}
-    return net.node("While", name, *inputs, parallel_iterations=AttrValue(i=7), **held, **{MARK: AttrValue(b=True)})
+    return net.node(
+        "While", name, *inputs, parallel_iterations=AttrValue(i=7), **held, **{MARK: AttrValue(b=True)}
+    )
 
 
 def of(kind: int) -> AttrValue:
@@ -294,9 +303,25 @@ def test_what_calls_itself_stays() -> None:
     least = body.constant("least", np.float32(-9))
     axis = body.constant("axis", np.int32(0))
     small = body.node("Less", "small", body.node("Min", "min", "a", axis), least)
-    branch(body, "r", "stop", "again", small, body.node("Sub", "less", "a", body.constant("c", np.float32(1))))
+    branch(
+        body, "r", "stop", "again", small, body.node("Sub", "less", "a", body.constant("c", np.float32(1)))
+    )
     net.unary("stop")
     net.add("again", body, ["a"], {"r": "r"})
     branch(net, "y", "stop", "again", "whether", "x")
     held = optimized(net.graph_def, ["x", "whether"], ["y"], "lower_functional_ops")
     assert kinds(held)["If"] == 1
+
+
+def test_a_function_with_state_is_not_lowered_where_the_graph_runs() -> None:
+    """Two calls of one function take turns at its random numbers; lowered they would each begin anew."""
+    net = Flow()
+    body = GraphBuilder()
+    body.placeholder("a", None)
+    size = body.constant("size", np.int32([2]))
+    body.node("RandomUniform", "r", size, dtype=of(FLOAT), seed=AttrValue(i=1), seed2=AttrValue(i=2))
+    net.add("then", body, ["a"], {"r": "r"})
+    fetches = [branch(net, name, "then", net.unary(f"other_{name}"), "whether", "x") for name in ("y", "z")]
+    given = {"x": np.float32([1, 2]), "whether": np.array(True)}
+    found = GraphRunner(net.graph_def, optimize={"lower_functional_ops": True}).run(given, fetches)
+    np.testing.assert_array_equal(np.unique(found), np.unique(run(net.graph_def, given, fetches)))
