@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...lite.errors import UnsupportedError
+from ...lite.errors import ModelError, UnsupportedError
 from ..building.tensor import Tensor
 from .program import UNKNOWN
 
@@ -43,11 +43,13 @@ class Held:
         return self._whole
 
     def whole_sizes(self) -> Tensor:
-        """The whole shape as an int32 vector."""
+        """The whole shape as an int32 vector. ModelError where nothing tells it."""
         if UNKNOWN not in self.shape:
             return self.tensor.body.integers(self.shape)
         if self.sizes is not None:
             return self.sizes
+        if any(self.shape[axis] != 1 for axis in self.stretched):
+            raise ModelError(f"the sizes of what is broadcast must be known, got {list(self.shape)}")
         return self.tensor.body.shape(self.whole)
 
     def with_rank(self) -> Tensor:

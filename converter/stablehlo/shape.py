@@ -49,7 +49,8 @@ def _counted(step: Step, shape: Sequence[int], sizes: Tensor | None) -> Held:
     if shape[axis] != UNKNOWN:
         line = body.cast(body.constant(np.arange(shape[axis], dtype=np.int32)), type)
     else:
-        assert sizes is not None
+        if sizes is None:
+            raise ModelError(f"the result's sizes must be known, got {list(shape)}")
         zero, one = body.scalar(0, DT_INT32), body.scalar(1, DT_INT32)
         line = body.cast(step.make("Range", zero, body.element(sizes, axis), one), type)
     column = body.reshaped(line, [*body.sizes_of(line), *[1] * (len(shape) - 1 - axis)])

@@ -51,7 +51,7 @@ def pack(machine: Emulated, tmp_path_factory: pytest.TempPathFactory) -> Callabl
 
 
 def run(command: list[str], environment: dict[str, str]) -> dict[str, dict[str, str]]:
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     found: dict[str, dict[str, str]] = json.loads(done.stdout)
     return found
@@ -81,7 +81,7 @@ def test_the_machines_own_words_choose_the_target(machine: Emulated, tmp_path: P
         environment = machine.environment("runtime", NUMLITE_PACK="off", NUMLITE_CACHE_DIR=str(tmp_path))
         done = subprocess.run(
             machine.command(cpu, [str(PROGRAM), "1"]),
-            env=environment, capture_output=True, text=True, timeout=300,
+            env=environment, capture_output=True, text=True, timeout=1200,
         )  # fmt: skip
         said = done.stderr.splitlines()[-1]
         assert f"no compiled kernels for {target} here: pip install 'numlite[jit]'" in said

@@ -12,6 +12,7 @@ from numlite.converter.stablehlo import graph_import
 from numlite.converter.stablehlo.bytecode import read_bytecode
 from numlite.converter.stablehlo.model_import import stablehlo_entry
 from numlite.converter.stablehlo.program import (
+    UNKNOWN,
     ArrayType,
     Block,
     Dense,
@@ -181,3 +182,17 @@ def test_a_number_for_very_many_takes_no_room() -> None:
     main.operations.insert(0, Operation("transpose", main.arguments, [Value(FLOATS)], {"permutation": axes}))
     with pytest.raises(ModelError, match="must be a few numbers for each axis"):
         stablehlo_entry(made)
+
+
+def test_sizes_that_nothing_tells() -> None:
+    """Numbers in a row and repeated numbers need every size that their type leaves open."""
+    x, open_type = Value(FLOATS, "x"), ArrayType((2, UNKNOWN), "f32")
+    one = Operation("constant", [], [Value(FLOATS)], {"value": Dense(FLOATS, np.float32(2).tobytes())})
+    twice = Operation("add", one.results * 2, [Value(open_type)])
+    back = Operation("transpose", twice.results, [Value(FLOATS)], {"permutation": [1, 0]})
+    line = Operation("iota", [], [Value(open_type)], {"iota_dimension": 1})
+    for steps in ([one, twice, back], [line]):
+        made = program(*steps)
+        made.functions["main"].body.arguments[:] = [x]
+        with pytest.raises(ModelError, match=r"sizes .*must be known, got \[(2, -1|-1, 2)\]"):
+            stablehlo_entry(made)
