@@ -16,6 +16,9 @@ from .kind import Kind
 from .merge import concatenated
 from .window import Window, window_of, with_height, without_height
 
+# Windows of adaptive pooling along an axis: each has operators of its own.
+_MOST_WINDOWS = 4096
+
 
 def _pooling(op: str, rank: int) -> Rule:
     def rule(c: Call) -> Tensor:
@@ -87,6 +90,10 @@ def _adaptive(op: str, rank: int) -> Rule:
         if x.rank != rank + 2 or -1 in x.sizes[1:-1]:
             raise UnsupportedError(
                 f"its input must have {rank + 2} dimensions of known sizes, got {list(x.sizes)}"
+            )
+        if max(sizes) > _MOST_WINDOWS:
+            raise UnsupportedError(
+                f"output_size: at most {_MOST_WINDOWS} windows along an axis, got {max(sizes)}"
             )
         for axis, new in enumerate(sizes, 1):
             x = _parts(x, axis, new, op)

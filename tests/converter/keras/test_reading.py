@@ -44,6 +44,13 @@ def test_unknown_layers_are_named_with_what_would_help() -> None:
     assert "Mine (dense" in said and "custom_layers={'Mine': function}" in said
 
 
+@pytest.mark.parametrize("name", ["AdaptiveMaxPooling3D", "AdaptiveAveragePooling1D"])
+def test_parts_without_number_are_refused(name: str) -> None:
+    line = copy.deepcopy(next(line for line in lines(3) if line["name"].startswith(name)))
+    line["config"]["config"]["layers"][-1]["config"]["output_size"] = 1 << 20
+    assert "at most 4096 windows along an axis, got 1048576" in refused(line)
+
+
 def test_a_hook_makes_a_layer_of_an_unknown_class() -> None:
     line = with_layer({"class_name": "Mine", "module": "me", "registered_name": "me>Mine"})
     path = next(iter(line["layout"]))
