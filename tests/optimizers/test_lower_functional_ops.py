@@ -73,15 +73,21 @@ def of(kind: int) -> AttrValue:
     return AttrValue(type=kind)
 
 
-def counting(net: Flow) -> Sequence[int]:
-    """Functions "below" and "turn" of (i, n, y, x): y = y * x + x while i < n; n and x are captured."""
-    types = {"i": INT, "n": INT, "y": FLOAT, "x": FLOAT}
+def below(net: Flow, types: dict[str, int]) -> GraphBuilder:
+    """Function "below", i < n, of values of these types; the body of a turn with their placeholders."""
     test, turn = GraphBuilder(), GraphBuilder()
     for body in (test, turn):
         for name, kind in types.items():
             body.placeholder(name, None, kind)
     test.node("Less", "less", "i", "n")
     net.add("below", test, list(types), {"r": "less"}, **types, r=BOOL)
+    return turn
+
+
+def counting(net: Flow) -> Sequence[int]:
+    """Functions "below" and "turn" of (i, n, y, x): y = y * x + x while i < n; n and x are captured."""
+    types = {"i": INT, "n": INT, "y": FLOAT, "x": FLOAT}
+    turn = below(net, types)
     turn.node("AddV2", "next", "i", turn.constant("one", np.int32(1)))
     turn.node("AddV2", "sum", turn.node("Mul", "product", "y", "x"), "x")
     names = {"a": "next", "b": "n", "c": "sum", "d": "x"}
@@ -232,12 +238,7 @@ def test_turns_with_effects_follow_each_other() -> None:
     """y * 10 + v, v += 1 in each turn: the digits tell the order."""
     net = Flow()
     types = {"i": INT, "n": INT, "y": FLOAT, "h": RESOURCE}
-    test, turn = GraphBuilder(), GraphBuilder()
-    for body in (test, turn):
-        for name, kind in types.items():
-            body.placeholder(name, None, kind)
-    test.node("Less", "less", "i", "n")
-    net.add("below", test, list(types), {"r": "less"}, **types, r=BOOL)
+    turn = below(net, types)
     turn.node("AddV2", "next", "i", turn.constant("one", np.int32(1)))
     read = turn.node("ReadVariableOp", "read", "h", dtype=of(FLOAT))
     ten = turn.node("Mul", "ten", "y", turn.constant("10", np.float32(10)))

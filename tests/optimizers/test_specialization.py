@@ -142,15 +142,20 @@ def test_what_has_an_effect_stays_inside() -> None:
     assert functions(net) == {"f_specialized": (["a", "c"], ["p"], ["Const", "Exp", "Mul", "Print"])}
 
 
-def test_a_generic_function_is_filled_in() -> None:
-    net = Net()
-    function = library(net)
+def make_generic(function: FunctionDef) -> None:
+    """All its tensors are of the type that a call gives as T."""
     for each in (*function.signature.input_arg, *function.signature.output_arg):
         each.type, each.type_attr = 0, "T"
     function.signature.attr.add(name="T", type="type")
     for each in function.node_def:
         each.attr["T"].Clear()
         each.attr["T"].placeholder = "T"
+
+
+def test_a_generic_function_is_filled_in() -> None:
+    net = Net()
+    function = library(net)
+    make_generic(function)
     for name in ("g", "h"):
         made = net.node("f", name, net.x(2), net.c([3, 4]), net.x(2))
         net.graph_def.node[-1].attr["T"].CopyFrom(_FLOAT)
@@ -163,12 +168,7 @@ def test_a_generic_function_is_inlined_when_nothing_says_no() -> None:
     net = Net()
     function = library(net)
     del function.attr["_noinline"]
-    for each in (*function.signature.input_arg, *function.signature.output_arg):
-        each.type, each.type_attr = 0, "T"
-    function.signature.attr.add(name="T", type="type")
-    for each in function.node_def:
-        each.attr["T"].Clear()
-        each.attr["T"].placeholder = "T"
+    make_generic(function)
     made = net.node("f", "g", net.x(2), net.c([3, 4]), "x0")
     net.graph_def.node[-1].attr["T"].CopyFrom(_FLOAT)
     net.out(made)
