@@ -162,8 +162,7 @@ def idle_while(rewriter: OptimizingRewriter, node: Node) -> bool:
     condition = functions.get(held.name) if isinstance(held, FuncAttr) else None
     if condition is None or condition.generic or rewriter.is_kept(node) or not node.operands:
         return False
-    effects = Effects(functions)
-    if any(effects.of(each) != Effect.NONE for each in condition.body if each is not condition.terminator):
+    if Effects(functions).of_function(condition.name) != Effect.NONE:
         return False
     first = _given(condition, node.operands)
     if first is None or first.shape != () or first.dtype.kind not in "biuf" or bool(first):

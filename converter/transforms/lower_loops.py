@@ -100,9 +100,7 @@ class _Loop:
 
     def _writes(self) -> bool:
         effects = self.lowering.around.effects
-        return any(
-            effects.of(node) == Effect.WRITES for each in (self.condition, self.body) for node in each.body
-        )
+        return any(effects.of_function(each.name) == Effect.WRITES for each in (self.condition, self.body))
 
     def _leave(self, exits: dict[int, Node]) -> None:
         lowering, node = self.lowering, self.node
