@@ -100,7 +100,9 @@ class _Loop:
 
     def _writes(self) -> bool:
         effects = self.lowering.around.effects
-        return any(effects.of_function(each.name) == Effect.WRITES for each in (self.condition, self.body))
+        return any(
+            effects.of(node) == Effect.WRITES for each in (self.condition, self.body) for node in each.body
+        )
 
     def _leave(self, exits: dict[int, Node]) -> None:
         lowering, node = self.lowering, self.node
