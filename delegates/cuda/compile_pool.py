@@ -5,16 +5,18 @@ from __future__ import annotations
 import atexit
 import os
 import pickle
+import secrets
 import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from tempfile import TemporaryDirectory
+from shutil import rmtree
 from threading import Condition, Thread, current_thread
 
 from ...lite.available_memory import available_bytes
@@ -23,7 +25,10 @@ from ...lite.errors import UnsupportedError
 from .cubin import Cubin
 from .launch import Kernel
 
-_MAIN = "import sys; sys.path[:] = {path!r}; from {package}.compiler_process import main; main({folder!r})"
+_MAIN = (
+    "import os, sys; os.mkdir({folder!r}, 0o700); sys.path[:] = {path!r}; "
+    "from {package}.compiler_process import main; main({folder!r})"
+)
 _PROCESS_BYTES = 400 << 20  # Triton's with room to spare
 _IDLE_S = 2.0  # kept for a model's next partition
 _START_S = 60.0
@@ -165,27 +170,22 @@ class CompilePool:
 class _Process:
     """One compiling process, in a session of its own: an interrupt from the keyboard does not reach it.
 
-    Triton's temporary files and its own cache lie in a folder that goes with the process.
+    Triton's temporary files and its own cache lie in a folder that goes with the process. It makes the folder
+    itself: a program that is killed while it starts one leaves none that nobody removes.
     """
 
     def __init__(self) -> None:
         """OSError where none can be started: with a Python inside another program, say."""
         if not sys.executable or getattr(sys, "frozen", False):
             raise OSError("there is no Python to start")
-        self._folder = TemporaryDirectory(prefix="numlite-compile-", ignore_cleanup_errors=True)
-        code = _MAIN.format(path=sys.path, package=__package__, folder=self._folder.name)
-        environment = for_children() | {"TMPDIR": self._folder.name, "TRITON_CACHE_DIR": self._folder.name}
-        try:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", code],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env=environment,
-                start_new_session=True,
-            )
-        except OSError:
-            self._folder.cleanup()
-            raise
+        self._folder = os.path.join(tempfile.gettempdir(), f"numlite-compile-{secrets.token_hex(8)}")
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _MAIN.format(path=sys.path, package=__package__, folder=self._folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=for_children() | {"TMPDIR": self._folder, "TRITON_CACHE_DIR": self._folder},
+            start_new_session=True,
+        )
 
     def wait_until_ready(self) -> None:
         """OSError, and the process is no more, where it does not say that it is what it should be."""
@@ -229,7 +229,7 @@ class _Process:
     def end(self) -> None:
         self.kill()
         self._process.communicate()
-        self._folder.cleanup()
+        rmtree(self._folder, ignore_errors=True)
 
 
 def _processors() -> int:

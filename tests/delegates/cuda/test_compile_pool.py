@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -46,12 +47,14 @@ else:
 
 
 def start(script: str, folder: Path) -> subprocess.Popen[str]:
+    """Its stderr is its processes', too: communicate() waits for all of them."""
     environment = os.environ | {"TMPDIR": str(folder / "tmp"), "PYTHONPATH": os.pathsep.join(sys.path)}
     (folder / "tmp").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-", str(folder / "cubins")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
         env=environment,
     )
@@ -154,9 +157,21 @@ def test_who_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None:
         assert process.poll() is None
     process.terminate()
     process.communicate()
-    while _started_from(tmp_path):
-        pass
     assert not list((tmp_path / "tmp").iterdir())
+    assert not _started_from(tmp_path)
+
+
+def test_a_process_makes_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that was never started has none: who is killed before it leaves nothing behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def refuse(*_: object, **__: object) -> None:
+        assert not list(tmp_path.iterdir())
+        raise OSError("none can be started")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with pytest.raises(OSError, match="none can be started"):
+        compile_pool._Process()
 
 
 def _started_from(folder: Path) -> list[str]:
