@@ -10,7 +10,7 @@ from numlite.converter import convert_graph
 from numlite.schema import graph_def
 from numlite.schema.graph_def import GraphDef
 
-from ..lines_run import lines_run
+from ...lines_run import lines_run
 
 # The nodes of one link of a chain: op and inputs; ^ is the link before, a number the node of that place.
 LINKS = {
