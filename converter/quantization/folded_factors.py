@@ -5,7 +5,8 @@ Result   y = FULLY_CONNECTED(n, w gamma, b + w beta)
 
 The same values but for the last bits, and one rounding less each. A factor for each channel goes where a
 normalization has made n: its channels are of about one size, which integers suit, and the filter's take what
-they differ in. Elsewhere that could make filters coarse, so only one factor for all goes.
+they differ in. Elsewhere that could make filters coarse, so only one factor for all goes. What float32, or a
+filter's integers, would not hold stays outside.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from ...lite.tensor import TensorType
 from ...schema.tflite import Padding
 from .float_graph import FloatGraph, Site, Step
 from .model_editor import ModelEditor
+from .parameters import LEAST_MAGNITUDE
 
 _BIAS = 2  # of filters' operands
 _NORMALIZERS = {"MUL": "RSQRT", "DIV": "SQRT"}
@@ -46,11 +48,15 @@ def _folded(graph: FloatGraph, step: Step) -> bool:
     is_even = name == "ADD" or (values == values[0]).all() or _is_normalized(graph, x)
     if not is_even or not only_filters_read(graph, result, name):
         return False
-    for user in graph.users[result]:
+    place, made = (1, _scaled) if name == "MUL" else (_BIAS, _shifted)
+    new = [made(graph, user, values) for user in graph.users[result]]
+    if not all(_is_kept(operand, place) for operand in new):
+        return False
+    for user, operand in zip(graph.users[result], new, strict=True):
         inputs = list(user.inputs)
         inputs[0] = x.tensor
         user.operator.inputs = inputs
-        (_scale if name == "MUL" else _shift)(graph, user, values)
+        _replace(graph, user, place, operand)
     operators = graph.subgraphs[step.graph].operators
     assert operators is not None
     operators.remove(step.operator)
@@ -125,16 +131,25 @@ def _takes(graph: FloatGraph, user: Step, site: Site, name: str) -> bool:
     return user.name == "CONV_2D" and (shape[1:3] == (1, 1) or options.padding == Padding.VALID)
 
 
-def _scale(graph: FloatGraph, user: Step, values: np.ndarray) -> None:
-    _replace(graph, user, 1, graph.constant(Site(user.graph, user.inputs[1])) * values)
+def _scaled(graph: FloatGraph, user: Step, values: np.ndarray) -> np.ndarray:
+    """The filter (float64) that makes good for the factors of its inputs."""
+    return graph.constant(Site(user.graph, user.inputs[1])).astype(np.float64) * values
 
 
-def _shift(graph: FloatGraph, user: Step, values: np.ndarray) -> None:
+def _shifted(graph: FloatGraph, user: Step, values: np.ndarray) -> np.ndarray:
+    """The bias (float64) that makes good for what was added to the filter's inputs."""
     filters = graph.constant(Site(user.graph, user.inputs[1])).astype(np.float64)
     shift = (filters * values).reshape(len(filters), -1).sum(axis=1)
     t = user.inputs[_BIAS] if len(user.inputs) > _BIAS else -1
     before = graph.constant(Site(user.graph, t)).reshape(-1) if t >= 0 else 0.0
-    _replace(graph, user, _BIAS, before + shift)
+    return np.asarray(before + shift)
+
+
+def _is_kept(values: np.ndarray, place: int) -> bool:
+    """Whether float32 holds a new operand, and the least scale of filters more of one than zeros."""
+    most = np.abs(values).max(initial=0.0)
+    least = 0.0 if place == _BIAS or not most else LEAST_MAGNITUDE
+    return bool(least <= most <= np.finfo(np.float32).max)
 
 
 def _replace(graph: FloatGraph, user: Step, place: int, values: np.ndarray) -> None:

@@ -16,9 +16,11 @@ from ...lite.errors import ModelError
 from ...schema.tflite import QuantizationParametersT
 from .scheme import INT8, UINT8, Integers
 
-# A range that is not wider becomes (-_NARROW, _NARROW), and weights have at least half of it.
+# A range that is not wider becomes (-_NARROW, _NARROW).
 _TOLERANCE = 1e-6
 _NARROW = float(np.float32(_TOLERANCE))
+# What the weights of a channel count as that are all smaller.
+LEAST_MAGNITUDE = _TOLERANCE / 2
 # A bias beyond makes its channel's weights coarser: sums of products need the room.
 MOST_BIAS = 1 << 30
 
@@ -136,9 +138,9 @@ def _zero_point(low: float, high: float, scale: float, integers: Integers) -> in
 def magnitude_scales(magnitudes: np.ndarray, integers: Integers) -> np.ndarray:
     """float32 scales of weights whose largest magnitudes are given, however many; none is 0.
 
-    A magnitude below half of the tolerance, as of a channel of zeros, counts as that.
+    A magnitude below LEAST_MAGNITUDE, as of a channel of zeros, counts as that.
     """
-    least = np.maximum(magnitudes.astype(np.float64), _TOLERANCE / 2)
+    least = np.maximum(magnitudes.astype(np.float64), LEAST_MAGNITUDE)
     return (least / integers.high).astype(np.float32)
 
 

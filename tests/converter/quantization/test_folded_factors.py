@@ -68,6 +68,20 @@ def test_what_goes_into_a_filter(before: list[tuple[str, np.ndarray]], padding: 
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4 * 200)
 
 
+@pytest.mark.parametrize(
+    ("name", "constant"),
+    [
+        ("DIV", 1e-40),  # its inverse is no float32
+        ("DIV", 2e-39),  # nor is that times the weights
+        ("MUL", 1e-40),  # the filter would be of subnormal numbers
+        ("MUL", 1e-9),  # or smaller than the least scale of filters
+        ("ADD", 2e38),  # the bias would be infinite
+    ],
+)
+def test_what_a_filter_does_not_hold_stays_outside(name: str, constant: float) -> None:
+    assert operators(folded(convolved((name, scalar(constant))))) == [name, "CONV_2D"]
+
+
 def test_a_constant_less_the_operand_stays() -> None:
     model = ModelBuilder()
     x, d, y = model.tensor((2, 4), name="x"), model.tensor((2, 4)), model.tensor((2, 3), name="y")
