@@ -79,9 +79,7 @@ def quantize_activations(
     """
     integers = ACTIVATIONS[activation_bits]
     editor = ModelEditor(model)
-    ranges = {**ranges, **mending.edit(editor, ranges)}
-    ranges = {**ranges, **clip_masks(editor, TensorType(integers.type), ranges)}
-    ranges = {**ranges, **make_integrable(editor, TensorType(integers.type), ranges)}
+    ranges = prepare_floats(editor, activation_bits, ranges, mending)
     graph = FloatGraph(editor)
     refuse = refusing_recurrent(graph, ranges, refuse)
     if trained:
@@ -105,6 +103,17 @@ def quantize_activations(
     }
     weights_db = {graph.name(site): found for site, found in constants.weights_db.items()}
     return Integered(graph.editor, reasons, constants.widened, weights_db)
+
+
+def prepare_floats(
+    editor: ModelEditor, activation_bits: int, ranges: Mapping[Site, Range], mending: Mending
+) -> dict[Site, Range]:
+    """Change a float model, in place, into the one whose operators become integer ones; its ranges."""
+    type = TensorType(ACTIVATIONS[activation_bits].type)
+    found = {**ranges, **mending.edit(editor, ranges)}
+    found.update(clip_masks(editor, type, found))
+    found.update(make_integrable(editor, type, found))
+    return found
 
 
 def _chosen_ends(graph: FloatGraph, ends: Ends) -> list[Site]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.model import Model
 from .calibration import Calibration
 from .float_graph import FloatGraph, Site, Step
-from .full_integer import Integered, quantize_activations
+from .full_integer import Integered, prepare_floats, quantize_activations
 from .improve import improved
 from .mending import Mending
 from .model_editor import ModelEditor
@@ -82,13 +82,26 @@ class IntegerPlan(NamedTuple):
     trained: Mapping[Site, Range] = MappingProxyType({})
 
 
+@dataclass(frozen=True)
+class Preparation:
+    """What was done to a float model before its operators became integer ones."""
+
+    activation_bits: int
+    ranges: Mapping[Site, Range]
+    mending: Mending
+
+    def edit(self, editor: ModelEditor) -> None:
+        """Do it, in place, but for what makes good for the rounding."""
+        prepare_floats(editor, self.activation_bits, self.ranges, replace(self.mending, shifts={}))
+
+
 class IntegerModel(NamedTuple):
-    """The editor of a model, what became of its operators, the SQNR of their filters, and what mended it."""
+    """The editor of a model, what became of its operators, the SQNR of their filters, and what came before."""
 
     editor: ModelEditor
     outcomes: list[Outcome]
     weights_db: dict[str, np.ndarray]
-    mending: Mending
+    preparation: Preparation
 
 
 def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibration) -> IntegerModel:
@@ -99,11 +112,12 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     graph, scheme = FloatGraph(ModelEditor(model)), plan.scheme
     ranges.check_model({site: graph.tensor(site).name or "" for site in ranges.names})
     refuse = refusal_of(recipe, graph)
+    known = {**ranges, **plan.trained}
 
     def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
         return quantize_activations(
             model,
-            {**ranges, **plan.trained},
+            known,
             scheme.activation_bits,
             per_channel=scheme.per_channel,
             per_channel_dense=scheme.per_channel,
@@ -124,7 +138,9 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
             reason = made.reasons.get(graph.where(step), "")
             own = None if reason else _own_scheme(scheme, step)
             outcomes.append(Outcome(step.name, _scope(graph, step), own, reason))
-    return IntegerModel(made.editor, outcomes, made.weights_db, mending)
+    return IntegerModel(
+        made.editor, outcomes, made.weights_db, Preparation(scheme.activation_bits, known, mending)
+    )
 
 
 def _own_scheme(scheme: Scheme, step: Step) -> Scheme:

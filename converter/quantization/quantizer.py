@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -28,8 +29,15 @@ from .full_integer import sites_to_observe
 from .hessians import Hessians, Watcher, hessian_watchers
 from .hybrid_weights import widen_hybrid
 from .improve import chosen_improvements
-from .integer_recipe import IntegerModel, IntegerPlan, activation_scheme, chosen_ends, quantize_by, refusal_of
-from .mending import PLAIN, Mending
+from .integer_recipe import (
+    IntegerModel,
+    IntegerPlan,
+    Preparation,
+    activation_scheme,
+    chosen_ends,
+    quantize_by,
+    refusal_of,
+)
 from .model_editor import ModelEditor
 from .normalizations import simplify_normalizations
 from .observers import MinMax, depends_on_order
@@ -53,7 +61,7 @@ class QuantizedModel:
 
     source is the float model (of float_bytes), where activations are integers with normalizations simplified;
     samples some of those it was calibrated with, weights_db the SQNR of the
-    channels of filters beside integer activations, mending what improved it.
+    channels of filters beside integer activations, preparation what was done to the float model before.
     """
 
     file: ModelFile
@@ -62,7 +70,7 @@ class QuantizedModel:
     source: Model
     samples: Sequence[Sample] = ()
     weights_db: Mapping[str, np.ndarray] = field(default_factory=dict)
-    mending: Mending = PLAIN
+    preparation: Preparation | None = None
     float_bytes: int = 0
 
     @cached_property
@@ -221,11 +229,8 @@ class Quantizer:
         if not self._recipe.rules:
             raise ModelError("recipe: it must have a rule, got none")
         editor = ModelEditor(self._widened_model if self._widens else self.float_model)
-        self._recipe.check_names(
-            scope_of(subgraph, operator)
-            for subgraph in editor.subgraphs
-            for operator, _ in editor.operators(subgraph)
-        )
+        # Rules may speak of the operators that were there, and of those that integers are made of.
+        self._recipe.check_names([*_scopes(editor), *_scopes(ModelEditor(self._source_model))])
         outcomes: list[Outcome] = []
         integer: IntegerModel | None = None
         scheme = activation_scheme(self._recipe)
@@ -259,7 +264,9 @@ class Quantizer:
             float_bytes=self.float_model.nbytes,
         )
         return (
-            made if integer is None else replace(made, weights_db=integer.weights_db, mending=integer.mending)
+            made
+            if integer is None
+            else replace(made, weights_db=integer.weights_db, preparation=integer.preparation)
         )
 
     def reach(self, goal: str, calibration_result: Calibration, *, improve: str | None = None) -> Chosen:
@@ -277,9 +284,9 @@ class Quantizer:
             raise ModelError("auto: the ranges must have samples, as calibrate(data) keeps; got some without")
 
         def make(recipe: Recipe, improves: bool) -> tuple[Model, list[Outcome]]:
-            made = Quantizer(self._widened_model, recipe).quantize(
-                calibration_result, improve=improve if improves else "none"
-            )
+            other = copy(self)  # with the models that were made of the float one
+            other._recipe = recipe
+            made = other.quantize(calibration_result, improve=improve if improves else "none")
             return Model(made.quantized_model), made.outcomes
 
         found = fewest_floats(self._source_model, self._recipe, make, samples, goal)
@@ -342,6 +349,13 @@ def _chosen(what: str, name: str, known: Mapping[str, int]) -> int:
     if name not in known:
         raise UnsupportedError(f"{what}: must be of {', '.join(known)}, got {name!r}")
     return known[name]
+
+
+def _scopes(editor: ModelEditor) -> list[str]:
+    """Those of all operators."""
+    return [
+        scope_of(graph, operator) for graph in editor.subgraphs for operator, _ in editor.operators(graph)
+    ]
 
 
 def _opened(model: str | PathLike[str] | bytes | bytearray | memoryview | Model) -> Model:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -17,7 +17,8 @@ from ...schema.page import head, table, text
 from .calibrate import Sample
 from .float_graph import FloatGraph, Site
 from .layer_statistics import LayerStatistics, Place, layer_statistics
-from .mending import Mending
+from .integer_recipe import Preparation
+from .mending import PLAIN
 from .model_editor import ModelEditor
 from .weight_rewrite import Outcome, scope_of
 
@@ -161,7 +162,7 @@ class Quantized(Protocol):
     @property
     def weights_db(self) -> Mapping[str, np.ndarray]: ...
     @property
-    def mending(self) -> Mending: ...
+    def preparation(self) -> Preparation | None: ...
     @property
     def quantized_model(self) -> bytes: ...
 
@@ -191,14 +192,15 @@ def made_report(quantized: Quantized) -> Report:
         {name: by_name[name].sqnr_db for name in outputs if name in by_name},
         (quantized.float_bytes, len(quantized.quantized_model)),
         len(changes),
-        str(quantized.mending),
+        str(PLAIN if quantized.preparation is None else quantized.preparation.mending),
     )
 
 
 def _statistics(quantized: Quantized, model: Model) -> dict[Place, LayerStatistics]:
-    """Beside the float model whose channels are scaled as the quantized one's are."""
+    """Beside the float model as it was when its operators became integer ones."""
     editor = ModelEditor(quantized.source)
-    replace(quantized.mending, shifts={}).edit(editor, {})
+    if quantized.preparation is not None:
+        quantized.preparation.edit(editor)
     return layer_statistics(Model(editor.finish().content()), model, quantized.samples)
 
 

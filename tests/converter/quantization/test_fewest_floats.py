@@ -13,6 +13,7 @@ from numlite.lite.errors import ModelError
 from numlite.lite.model import Model
 
 from .float_models import samples
+from .normalized_models import filtered
 from .uneven_models import depthwise, shortcut, two, uneven
 
 # Channels of very different sizes, which one scale suits badly.
@@ -35,6 +36,20 @@ def test_the_goal_is_reached_with_few_floats() -> None:
         rules = [rule for rule in found.recipe.rules if not rule.is_for("*", scope) or rule.scheme]
         assert closeness(Quantizer(CONTENT, Recipe(rules)), data) < before + 2
     assert [step.floats for step in found.steps] == sorted(step.floats for step in found.steps)
+
+
+def test_operators_that_take_the_place_of_others_are_left_float() -> None:
+    """A normalization is simplified: what stays float is named by operators that the given model has not."""
+    content = filtered("minus")
+    data = samples(content, 8)
+    quantizer = Quantizer(content, recipes.static_int8())
+    ranges = quantizer.calibrate(data)
+    before = quantizer.quantize(ranges, improve="none").validate(data).worst_db
+    found = quantizer.reach(f"sqnr>={before + 2}", ranges, improve="none")
+    made = quantizer.quantize(ranges, improve="none")
+    assert found.floats
+    assert {o.scope for o in made.outcomes if o.scheme is None} >= set(found.floats)
+    assert made.validate(data).worst_db >= before + 2
 
 
 def test_what_is_reached_already_stays() -> None:

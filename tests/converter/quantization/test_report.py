@@ -15,6 +15,7 @@ from numlite.schema import tflite
 
 from ...model_builder import ModelBuilder
 from .float_models import samples
+from .test_float_rewrites import negated
 from .uneven_models import depthwise, gated, one, uneven
 from .weighted_models import conv
 
@@ -85,6 +86,31 @@ def test_tensors_of_types_that_have_no_numbers_here() -> None:
     model.op(Op.ADD, [z, z], [a], tflite.AddOptionsT())
     layers = quantized(model.build([x], [a]), improve="none").report.layers
     assert [layer.sqnr_db is None for layer in layers if layer.operation == "ADD"] == [False]
+
+
+@pytest.mark.parametrize("activations", ["int8", "int16"])
+@pytest.mark.parametrize("form", ["a + -x * a", "-x * c", "exp(-x)"])
+def test_what_takes_another_sign_is_compared_with_its_own(form: str, activations: str) -> None:
+    """NEG goes into what uses it, which changes the sign of what lies between."""
+    content = negated(form)
+    quantizer = Quantizer(content, recipes.static_int8())
+    quantizer.update_quantization_recipe(activations=activations)
+    made = quantizer.quantize(quantizer.calibrate(samples(content, 16)), improve="none")
+    found = [layer.sqnr_db for layer in made.report.layers if layer.sqnr_db is not None]
+    assert found
+    assert min(found) > 25
+
+
+def test_masks_are_compared_with_what_they_became() -> None:
+    """They are raised to what SOFTMAX needs, which no error of an operator is."""
+    model = ModelBuilder()
+    x, masked, y = (model.tensor(ROW, name=name) for name in ("x", "masked", "y"))
+    mask = np.array([[0, 0, -1e9, 0, -1e9, 0]], np.float32)
+    model.op(Op.ADD, [x, model.constant(mask)], [masked], tflite.AddOptionsT())
+    model.op(Op.SOFTMAX, [masked], [y], tflite.SoftmaxOptionsT(beta=1.0))
+    [added, _] = quantized(model.build([x], [y]), improve="none").report.layers
+    assert added.sqnr_db is not None
+    assert added.sqnr_db > 25
 
 
 def test_suspects_lose_most() -> None:
