@@ -35,8 +35,6 @@ from .weights import (
 
 # Custom operators may look at their constants' types; calls hand them to other subgraphs.
 _NEVER = ("CUSTOM", "DELEGATE", "IF", "WHILE", "CALL", "CALL_ONCE", "DEQUANTIZE", "QUANTIZE")
-# A DEQUANTIZE, its two tensors and their names take more of a file than smaller constants give back.
-LEAST_FLOAT16_ELEMENTS = 64
 # Of FULLY_CONNECTED and CONV_2D, which data are collected for.
 _BIAS = 2
 NO_WEIGHTS = "it has no weights"
@@ -138,7 +136,7 @@ class _SubgraphWeights:
     def _apply(self, operator: tflite.OperatorT, operation: str, rule: Rule, scheme: Scheme) -> str:
         """Quantize an operator's weights; why not, or "" where it is done."""
         if scheme.is_float16:
-            return self._float16(operator, operation, max(rule.min_weight_elements, LEAST_FLOAT16_ELEMENTS))
+            return self._float16(operator, operation, rule.min_weight_elements)
         facts = WEIGHT_RULES.get(operation)
         if facts is None:
             return NO_WEIGHTS
@@ -202,9 +200,9 @@ class _SubgraphWeights:
             for place in range(len(operator.inputs or ()))
             if self._is_float(operator, place)
         ]
-        large = [use for use in uses if self._value(use).size >= least]
+        large = [use for use in uses if self._value(use).size >= max(least, 1)]
         if not large:
-            return f"it has no float32 constants of {least} elements"
+            return f"it has no float32 constants of {least} elements" if least else NO_WEIGHTS
         kind = _Kind(Scheme(weight_bits=16, dequantize=True), "", None)
         done = [self._replace(use, kind) for use in large]
         return "" if any(done) else "values are beyond +-65504, which is the most that float16 holds"

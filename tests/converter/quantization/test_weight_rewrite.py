@@ -162,6 +162,15 @@ def test_small_weights_stay_float() -> None:
     assert quantized(fully_connected(32, 32), scheme_recipe("dynamic")).outcomes[0].scheme is not None
 
 
+def test_biases_become_float16_unless_they_are_to_stay() -> None:
+    """As in TensorFlow's models; so numbers are its numbers."""
+    half, single = tflite.TensorType.FLOAT16, tflite.TensorType.FLOAT32
+    for least, types in ((0, [half, half]), (64, [half, single])):
+        made = quantized(MODELS["conv"](), scheme_recipe("float16", least=least)).quantized_model
+        [subgraph] = tflite.unpack(tflite.read(made)).subgraphs
+        assert sorted((t.type for t in subgraph.tensors if t.buffer), reverse=True) == types
+
+
 def test_values_that_float16_cannot_hold_stay_float() -> None:
     g = ModelBuilder()
     x, y = g.tensor((3, 64), name="x"), g.tensor((3, 64), name="y")
