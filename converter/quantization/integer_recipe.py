@@ -96,7 +96,7 @@ class Preparation:
 
 
 class IntegerModel(NamedTuple):
-    """The editor of a model, what became of its operators, the SQNR of their filters, and what came before."""
+    """The editor of a model, what became of its operators, the SQNR of filters, and what was done before."""
 
     editor: ModelEditor
     outcomes: list[Outcome]

@@ -16,8 +16,8 @@ from ...lite.model import Model
 from ...schema.page import head, table, text
 from .calibrate import Sample
 from .float_graph import FloatGraph, Site
-from .layer_statistics import LayerStatistics, Place, layer_statistics
 from .integer_recipe import Preparation
+from .layer_statistics import LayerStatistics, Place, layer_statistics
 from .mending import PLAIN
 from .model_editor import ModelEditor
 from .weight_rewrite import Outcome, scope_of
