@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .errors import DelegateError, PrepareError, StateError, UnsupportedError
-from .interpreter_builder import build_subgraphs, no_collection
 from .runtime import Runtime
 from .settings import no_place
 from .shape_check import with_input_shapes
-from .stage import State
+from .stage import State, Watch
+from .subgraph_builder import SubgraphBuilder, no_collection
 from .tensor import NUMPY_DTYPES
 from .tensor_access import read_tensor, view_tensor, write_tensor
 from .variables import reset_operators
@@ -71,9 +71,10 @@ class Interpreter:
             from .prepared_models import prepared_models
 
             kept = prepared_models(model, settings)
-        self.runtime = Runtime(library, settings, model.metadata, prepared_models=kept)
         with no_collection():
-            self.subgraphs = build_subgraphs(model, resolver, self.runtime)
+            builder = SubgraphBuilder(model, resolver)
+            self.runtime = Runtime(builder, library, settings, model.metadata, prepared_models=kept)
+        self.subgraphs = self.runtime.subgraphs
         if kept is not None:
             kept.is_sound = all(graph.fault is None for graph in self.subgraphs)
         self.signatures: dict[str, Signature] = model.signatures()
@@ -89,7 +90,6 @@ class Interpreter:
             return  # its construction has failed
         # Subgraphs know each other through the runtime; without that circle their memory goes now.
         self.runtime.subgraphs.clear()
-        self.runtime.build = None
         self.runtime.copies.clear()
 
     @property
@@ -165,7 +165,7 @@ class Interpreter:
         follow.
         """
         with self._exclusive():
-            self.runtime.observer, self.runtime.probe = observer, probe
+            self.runtime.watch = None if observer is None else Watch(observer, probe)
             for subgraph in (*self.subgraphs, *self.runtime.copies):
                 subgraph.discard_stages()
 

@@ -255,8 +255,8 @@ class PreparedGraph(NodeContext):
         return Plan(nodes, runtime.library, runtime.pool(), runtime.cancellation, self._looks)
 
     def _looks(self, node: Node) -> Sequence[KernelCall]:
-        probe = self.runtime.probe
-        return () if probe is None else probe(self, probed_results(self, node))
+        watch = self.runtime.watch
+        return () if watch is None or watch.probe is None else watch.probe(self, probed_results(self, node))
 
     def _scheduled(self) -> list[Node]:
         nodes = [self.nodes[n] for n in self.execution_plan]
@@ -354,7 +354,7 @@ class PreparedGraph(NodeContext):
     @property
     def is_watched(self) -> bool:
         """Whether each node is run by itself, for someone who looks at its results."""
-        return self.runtime.observer is not None
+        return self.runtime.watch is not None
 
     @property
     def _native_segment(self) -> NativeSegment | None:
@@ -371,7 +371,7 @@ class PreparedGraph(NodeContext):
     def _choose_entry(self) -> None:
         """Whole subgraphs of one native segment, or of none, run without any Python in between."""
         self._entry = None
-        if debug.level >= debug.TIMES or self.runtime.observer is not None:
+        if debug.level >= debug.TIMES or self.is_watched:
             return
         segment = self._native_segment
         if segment is not None:

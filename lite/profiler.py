@@ -107,11 +107,7 @@ class NodeClock:
         """Run one step, and add its time to the rows that it belongs to."""
         subgraph = self._subgraph
         profiler = OperatorProfiler() if segment is None and _tells_operators(node) else None
-        subgraph.operator_profiler = profiler
-        try:
-            time_ns = max(self.run_node(node, segment) - self._cost_ns, 0)
-        finally:
-            subgraph.operator_profiler = None
+        time_ns = max(self.run_node(node, segment, profiler) - self._cost_ns, 0)
         inner = {} if profiler is None else profiler.times
         if not inner or subgraph.runtime.settings.force_delegate_node_profiling:
             _add(spent, self._row(node, segment), time_ns)
@@ -124,8 +120,12 @@ class NodeClock:
             return _Row(node, segment.calls[0].kernel, 1, segment)
         return _Row(node, node.registration.name, len(node.calls or ()))
 
-    def run_node(self, node: Node, segment: NativeSegment | None) -> int:
-        """Run one node; returns how long it took, in ns."""
+    def run_node(
+        self, node: Node, segment: NativeSegment | None, profiler: OperatorProfiler | None = None
+    ) -> int:
+        """Run one node, whose operators may tell a profiler their times; returns how long it took, in ns."""
+        if profiler is not None:
+            return _time(lambda: self._subgraph.run_profiled(node, profiler))
         if segment is None:
             return _time(lambda: self._subgraph.run_in_python(node))
         invoke = segment.plan.invoke

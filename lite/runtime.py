@@ -16,15 +16,16 @@ if TYPE_CHECKING:
     from .prepared_graph import PreparedGraph
     from .prepared_models import PreparedModels
     from .settings import Settings
-    from .stage import Observer, Probe
+    from .stage import Watch
     from .subgraph import Subgraph
+    from .subgraph_builder import SubgraphBuilder
     from .thread_pool import ThreadPool
 
 _MOST_COPIES = 100  # of subgraphs; a model may call one from many places, which call others
 
 
 class Runtime:
-    """The settings, the resources and the subgraphs of an interpreter.
+    """The settings, the resources and the subgraphs of an interpreter, which the builder makes.
 
     metadata gives the model's, by name. A runtime inside another one's node shares its cancellation.
     prepared_models is where what is prepared is kept.
@@ -32,6 +33,7 @@ class Runtime:
 
     def __init__(
         self,
+        builder: SubgraphBuilder,
         library: KernelLibrary,
         settings: Settings,
         metadata: Callable[[], dict[str, bytes]] = dict,
@@ -44,16 +46,18 @@ class Runtime:
         self.cancellation = cancellation or Cancellation()
         self.num_threads = settings.num_threads
         self.resources = Resources()
-        self.subgraphs: list[Subgraph] = []
-        self.copies: list[Subgraph] = []  # made for callers that must not share one
         self.delegates: list[Delegate] = []
         self.offered_delegates = list(settings.offered_delegates)
         self.skippable: dict[int, Delegate] = {}  # subgraphs offered to no delegate, and who said so
-        self.build: Callable[[int], Subgraph] | None = None  # another instance of a subgraph
         self.prepared_models = prepared_models
-        self.observer: Observer | None = None  # sees each value before another one overwrites it
-        self.probe: Probe | None = None  # gives the calls that do so natively, where they can
+        # Begins and ends between the runs of a model that is there, with its delegates and values: observe().
+        self.watch: Watch | None = None
+        self._builder = builder
         self._claimed = {0}
+        self.copies: list[Subgraph] = []  # made for callers that must not share one
+        self.subgraphs = [builder.build(index, self) for index in range(builder.count)]
+        for subgraph in self.subgraphs:
+            subgraph.init_nodes()
 
     def claim(self, index: int) -> Subgraph:
         """A subgraph for one caller: the first gets the one that is listed, others get copies.
@@ -68,9 +72,9 @@ class Runtime:
             self._claimed.add(index)
             listed.owned = True
             return listed
-        if self.build is None or len(self.copies) == _MOST_COPIES:
+        if len(self.copies) == _MOST_COPIES:
             return listed
-        copy = self.build(index)
+        copy = self._builder.build(index, self)
         copy.owned = True
         copy.init_nodes()
         self.copies.append(copy)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .plan import NativeSegment
 
@@ -23,6 +23,13 @@ Observer = Callable[["Subgraph", Sequence[int]], None]
 # Gives kernel calls that look at such tensors, which are then not the observer's. They run between those of
 # the nodes, so that a run stays one native call; a status of theirs ends it.
 Probe = Callable[["NodeContext", Sequence[int]], "Sequence[KernelCall]"]
+
+
+class Watch(NamedTuple):
+    """Who looks at values as a model runs, each before another one overwrites it."""
+
+    observer: Observer
+    probe: Probe | None = None
 
 
 class State(Enum):
@@ -52,14 +59,15 @@ class Stage:
         self.found = found
 
 
-def run_observed(subgraph: Subgraph, stage: Stage, observer: Observer) -> None:
+def run_watched(subgraph: Subgraph, stage: Stage, watch: Watch) -> None:
     """Run the stage with a function that sees each value before another overwrites it.
 
     What a probe looks at is left out. Errors are those of an ordinary run.
     """
+    observer = watch.observer
     if stage.first == 0:
         observer(subgraph, subgraph.inputs)
-    if subgraph.runtime.probe is not None:
+    if watch.probe is not None:
         _run_probed(subgraph, stage, observer)
         return
     for node, segment in stage.plan.by_node:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..schema.verifier import strict_findings
 from .errors import ModelError, UnsupportedError
 from .graph_check import graph_deviations, graph_faults
-from .interpreter_builder import read_graph
 from .model import Model
+from .subgraph_builder import read_graph
 
 
 def model_findings(content: bytes) -> list[str]:

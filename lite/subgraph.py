@@ -10,7 +10,7 @@ from .node_errors import invoke_error
 from .plan import NativeSegment
 from .preparation import found
 from .prepared_graph import PreparedGraph
-from .stage import Stage, State, run_observed
+from .stage import Stage, State, run_watched
 from .variables import kept_values, restore_values
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from .known_runs import Stopped
     from .node import Node
+    from .operator_profiler import OperatorProfiler
 
 NOT_READY = "Invoke called on model that is not ready."
 
@@ -121,8 +122,8 @@ class Subgraph(PreparedGraph):
         if debug.level >= debug.TIMES:
             debug.run_stage(self, stage)
             return
-        if self.runtime.observer is not None:
-            run_observed(self, stage, self.runtime.observer)
+        if self.runtime.watch is not None:
+            run_watched(self, stage, self.runtime.watch)
             return
         for step in stage.plan.steps:
             if isinstance(step, NativeSegment):
@@ -144,6 +145,14 @@ class Subgraph(PreparedGraph):
                         node.delegate.check_handle(self.tensors[t])
         except Exception as error:
             raise invoke_error(f"{self.where(node)}:", node.registration.name, error) from error
+
+    def run_profiled(self, node: Node, profiler: OperatorProfiler) -> None:
+        """Run a node in Python whose operators tell the profiler their times."""
+        self.operator_profiler = profiler
+        try:
+            self.run_in_python(node)
+        finally:
+            self.operator_profiler = None
 
     def resume(self, segment: NativeSegment, status: int) -> None:
         """Go on after a segment has returned a status: its last outputs want another size, or it failed."""

@@ -7,7 +7,7 @@ import mmap
 import weakref
 
 import numpy as np
-from numlite.lite import buffer_handles, interpreter_builder, known_values, memory, node_context
+from numlite.lite import buffer_handles, known_values, memory, node_context, subgraph_builder
 from numlite.lite.available_memory import check_room
 from numlite.lite.errors import PrepareError
 from numlite.lite.memory import ALIGNMENT
@@ -25,7 +25,7 @@ _tails: list[tuple[weakref.ref[np.ndarray], int, int]] = []
 
 def install() -> None:
     """From now on the tensors of all interpreters of this process lie in guarded memory."""
-    for module in (buffer_handles, interpreter_builder, known_values, memory, node_context):
+    for module in (buffer_handles, known_values, memory, node_context, subgraph_builder):
         vars(module)["allocate"] = allocate
 
 

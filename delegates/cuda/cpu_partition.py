@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ...kernels.register import BuiltinOpResolver
 from ...lite.errors import InvokeError, ModelError
-from ...lite.interpreter_builder import build_subgraphs
 from ...lite.model import Model
 from ...lite.runtime import Runtime
 from ...lite.settings import Settings
+from ...lite.subgraph_builder import SubgraphBuilder
 
 if TYPE_CHECKING:
     from ...lite.context import Context
@@ -21,8 +21,9 @@ class CpuPartition:
 
     def __init__(self, content: bytes, outer: Context) -> None:
         settings = Settings(outer.numerics, outer.num_threads)
-        runtime = Runtime(outer.library, settings, cancellation=outer.cancellation)
-        self._inner = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
+        builder = SubgraphBuilder(Model(content), BuiltinOpResolver())
+        runtime = Runtime(builder, outer.library, settings, cancellation=outer.cancellation)
+        self._inner = runtime.subgraphs[0]
 
     def prepare(self, context: Context, node: Node) -> None:
         """Give the outputs their shapes."""

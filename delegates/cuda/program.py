@@ -14,10 +14,10 @@ import numpy as np
 
 from ...kernels.register import BuiltinOpResolver
 from ...lite.errors import ModelError, PrepareError, UnsupportedError
-from ...lite.interpreter_builder import build_subgraphs
 from ...lite.model import Model
 from ...lite.runtime import Runtime
 from ...lite.settings import Settings
+from ...lite.subgraph_builder import SubgraphBuilder
 from ...schema import tflite
 from ...schema.operator_code import operator_code
 from .batches import batched
@@ -96,8 +96,8 @@ def read_program(
         if missing is not None:
             kernel.stay_on_cpu(missing)
         delegate.device.cubins.carry(cubins.get(arch, {}))
-    runtime = Runtime(_NoLibrary(), Settings(context.numerics))
-    subgraph = build_subgraphs(Model(content), BuiltinOpResolver(), runtime)[0]
+    builder = SubgraphBuilder(Model(content), BuiltinOpResolver())
+    subgraph = Runtime(builder, _NoLibrary(), Settings(context.numerics)).subgraphs[0]
     _check_boundary(context, node, subgraph)
     inner = (*subgraph.inputs, *subgraph.outputs)
     names = dict(zip((*node.inputs, *node.outputs), inner, strict=True))

@@ -185,9 +185,10 @@ def test_each_value_is_seen_by_who_watches(in_python: list[int]) -> None:
     for _ in range(3):
         check(interpreter, 1, np.array([1, 2], np.float32))
     seen = list[int]()
-    interpreter.core.runtime.observer = lambda subgraph, tensors: seen.append(subgraph.index)
+    interpreter.core.observe(lambda subgraph, tensors: seen.append(subgraph.index))
+    interpreter.allocate_tensors()
     in_python.clear()
-    interpreter.invoke()
+    check(interpreter, 1, np.array([1, 2], np.float32))
     assert in_python.count(2) == 4 and 2 in seen
 
 

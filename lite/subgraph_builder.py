@@ -1,4 +1,4 @@
-"""InterpreterBuilder: makes the subgraphs of a model, with every operator resolved."""
+"""SubgraphBuilder: makes the subgraphs of a model, with every operator resolved."""
 
 from __future__ import annotations
 
@@ -47,25 +47,27 @@ def no_collection() -> Iterator[None]:
         gc.enable()
 
 
-def build_subgraphs(model: Model, resolver: OpResolver, runtime: Runtime) -> list[Subgraph]:
-    """All subgraphs of the model; they are also listed in the runtime.
+class SubgraphBuilder:
+    """Makes the model's subgraphs, each as often as a runtime asks for it.
 
-    Raises UnsupportedError for a builtin operator that the resolver lacks, ModelError for a
-    graph that makes no sense. A custom operator may stay unresolved: it fails when prepared.
+    Raises UnsupportedError for a builtin operator that the resolver lacks, ModelError for a model without
+    subgraphs. A custom operator may stay unresolved: it fails when prepared.
     """
-    root = model.root
-    registrations = [_resolve(n, code, resolver, model) for n, code in enumerate(root.operator_codes)]
-    if not len(root.subgraphs):
-        raise ModelError("model: it must have at least one subgraph, got none")
 
-    def build(index: int) -> Subgraph:
-        return _build(index, root.subgraphs[index], model, registrations, runtime)
+    def __init__(self, model: Model, resolver: OpResolver) -> None:
+        codes = model.root.operator_codes
+        self._model = model
+        self._registrations = [_resolve(n, code, resolver, model) for n, code in enumerate(codes)]
+        self.count = len(model.root.subgraphs)
+        if not self.count:
+            raise ModelError("model: it must have at least one subgraph, got none")
 
-    runtime.subgraphs.extend(map(build, range(len(root.subgraphs))))
-    runtime.build = build
-    for subgraph in runtime.subgraphs:
-        subgraph.init_nodes()
-    return runtime.subgraphs
+    def build(self, index: int, runtime: Runtime) -> Subgraph:
+        """Another instance of a subgraph, whose nodes are still to be initialized.
+
+        Raises ModelError for a graph that makes no sense.
+        """
+        return _build(index, self._model, self._registrations, runtime)
 
 
 def _resolve(index: int, code: tflite.OperatorCode, resolver: OpResolver, model: Model) -> Resolved:
@@ -100,13 +102,8 @@ def _without_resolver(custom_code: str) -> Registration:
     return compiled_registration(custom_code)
 
 
-def _build(
-    index: int,
-    table: tflite.SubGraph,
-    model: Model,
-    registrations: Sequence[Resolved],
-    runtime: Runtime,
-) -> Subgraph:
+def _build(index: int, model: Model, registrations: Sequence[Resolved], runtime: Runtime) -> Subgraph:
+    table = model.root.subgraphs[index]
     tensors, nodes, inputs = _graph(table, model, registrations, runtime.settings.compress_zero_points)
     outputs = named(tuple(table.outputs.tolist()), len(tensors))
     _settle_written_constants(tensors, nodes)
