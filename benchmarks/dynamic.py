@@ -2,6 +2,7 @@
 
     python benchmarks/dynamic_models.py models/      # once, in a Python with tensorflow
     python benchmarks/dynamic.py models/
+    python benchmarks/dynamic.py models/lstm.tflite --cpu-time
 
 Times are of one call. Each call gets another input; what it takes to allocate for its shape is part of it.
 """
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from compare import machine, pin
+from compare import clock_of, find_models, machine, pin
 from numlite.cli.comparison import litert_interpreter, litert_version, outputs_agree, run
 from numlite.cli.model_options import open_interpreter
 from numlite.cli.timing import Spread, in_words, time_in_turns
@@ -23,14 +24,16 @@ from numlite.cli.timing import Spread, in_words, time_in_turns
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("models", nargs="+", type=Path, help=".tflite files or folders of them")
     parser.add_argument("--seconds", type=float, default=2.0, help="measuring time for each network")
     parser.add_argument("--cpu", type=int, help="CPU to run on (default: the last one allowed)")
+    parser.add_argument("--cpu-time", action="store_true", help="CPU time: for a machine that is busy")
     arguments = parser.parse_args()
-    paths = sorted(arguments.folder.glob("*.tflite"))
+    paths = find_models(arguments.models)
     if not paths:
-        sys.exit(f"dynamic.py: no .tflite file found in {arguments.folder}")
-    print(f"{machine()}, CPU {pin(arguments.cpu)}, ai-edge-litert {litert_version()}\n")
+        sys.exit("dynamic.py: no .tflite file found")
+    kind = ", CPU time" if arguments.cpu_time else ""
+    print(f"{machine()}, CPU {pin(arguments.cpu)}, ai-edge-litert {litert_version()}{kind}\n")
     print("| network | LiteRT | numlite | ratio | p10 - p90 | outputs |")
     print("|---|---|---|---|---|---|")
     ratios, failures = [], 0
@@ -41,7 +44,7 @@ def main() -> int:
         outputs, agrees = agreement(interpreters, inputs)
         failures += not agrees
         calls = [partial(run_all, interpreter, inputs) for interpreter in interpreters]
-        times = time_in_turns(calls, arguments.seconds) / len(inputs)
+        times = time_in_turns(calls, arguments.seconds, clock=clock_of(arguments)) / len(inputs)
         theirs, ours = Spread.of(times[:, 0]), Spread.of(times[:, 1])
         ratio = Spread.of(times[:, 0] / times[:, 1])
         ratios.append(ratio.median)

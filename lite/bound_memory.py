@@ -61,6 +61,7 @@ class BoundMemory:
             self._subgraph.tensors[index].bind(data)
         if taken:
             self._stage = self._subgraph.stages[0]
+            self._stage.borrows = True
             self._stage.plan.blocks.bind()
         self._bound = dict(taken)
 

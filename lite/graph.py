@@ -8,6 +8,8 @@ from ..schema.shown import shown, shown_name
 from .errors import PrepareError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .node import Node
     from .tensor import Tensor
 
@@ -37,18 +39,51 @@ class Graph:
 
     Delegates and nodes add tensors and nodes behind the model's own (model_tensor_count). inputs and outputs
     are indices of tensors, execution_plan of nodes.
+
+    What tensors and nodes are for the present shapes can be put off until someone looks at them: a run needs
+    inputs and outputs alone.
     """
 
     def __init__(self, parts: GraphParts) -> None:
         self.index, self.name = parts.index, parts.name
-        self.tensors, self.nodes = parts.tensors, parts.nodes
+        self._tensors, self._nodes = parts.tensors, parts.nodes
+        self._put_off: Callable[[], None] | None = None
         self.inputs, self.outputs = parts.inputs, parts.outputs
         self.model_tensor_count = len(parts.tensors)  # scratch tensors come behind
         self.execution_plan = list(range(len(parts.nodes)))
         self.variables = [t.index for t in parts.tensors if t.is_variable]
 
+    @property
+    def tensors(self) -> list[Tensor]:
+        self.settle()
+        return self._tensors
+
+    @property
+    def nodes(self) -> list[Node]:
+        self.settle()
+        return self._nodes
+
     def tensor(self, index: int) -> Tensor:
-        return self.tensors[index]
+        if index not in self.inputs and index not in self.outputs:
+            self.settle()
+        return self._tensors[index]
+
+    @property
+    def tensor_count(self) -> int:
+        return len(self._tensors)
+
+    def put_off(self, change: Callable[[], None]) -> None:
+        """Have tensors and nodes, but inputs and outputs, changed when they are looked at.
+
+        It takes the place of what was put off before, all of which it must change, too.
+        """
+        self._put_off = change
+
+    def settle(self) -> None:
+        """Have tensors and nodes as they are for the present shapes."""
+        change, self._put_off = self._put_off, None
+        if change is not None:
+            change()
 
     def input(self, node: Node, i: int) -> Tensor:
         tensor = self.optional_input(node, i)

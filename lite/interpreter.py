@@ -78,7 +78,6 @@ class Interpreter:
         if kept is not None:
             kept.is_sound = all(graph.fault is None for graph in self.subgraphs)
         self.signatures: dict[str, Signature] = model.signatures()
-        self._tensors = self.subgraphs[0].tensors
         self._views: dict[Tensor, tuple[np.ndarray, Shape, np.dtype, np.ndarray]] = {}
         self._busy = False
         self._cancel_lock = RLock()  # a signal handler may cancel in the thread that has it
@@ -107,15 +106,15 @@ class Interpreter:
 
     def tensor(self, index: int, subgraph_index: int = 0) -> Tensor:
         """ValueError when there is none of that index, TypeError for what is no int32."""
-        tensors = self.subgraph(subgraph_index).tensors if subgraph_index else self._tensors
+        graph = self.subgraph(subgraph_index) if subgraph_index else self.subgraphs[0]
         try:
-            if 0 <= index < len(tensors):
-                return tensors[index]
+            if 0 <= index < graph.tensor_count:
+                return graph.tensor(index)
         except TypeError:
             raise TypeError(f"tensor index must be an integer, got {index!r}") from None
         if not -_INT32_END <= index < _INT32_END:
             raise TypeError(f"tensor index must be an integer of 32 bits, got {index}")
-        raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(tensors)}")
+        raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {graph.tensor_count}")
 
     def resize_input(
         self, index: int, shape: Sequence[int] | np.ndarray, strict: bool = False, subgraph_index: int = 0

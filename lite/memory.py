@@ -59,7 +59,7 @@ class StageMemory:
 
     def __init__(self, subgraph: PreparedGraph, first: int, last: int, preserve_all: bool) -> None:
         self._arena: np.ndarray | None = None
-        self._tensors = tensors = subgraph.tensors
+        tensors = subgraph.tensors
         nbytes = [t.nbytes if t.allocation_type is _ARENA else NOT_IN_ARENA for t in tensors]
         nodes = subgraph.schedule
         liveness = compute_lifetimes(
@@ -94,7 +94,8 @@ class StageMemory:
         wanted = list(subgraph.variables)
         for node in subgraph.schedule[first : last + 1]:
             wanted += (*node.temporaries, *(t for t in node.outputs if t >= 0))
-        _place_persistent(subgraph, [self._tensors[t] for t in dict.fromkeys(wanted)])
+        tensors = subgraph.tensors
+        _place_persistent(subgraph, [tensors[t] for t in dict.fromkeys(wanted)])
 
     @classmethod
     def of(
@@ -108,7 +109,7 @@ class StageMemory:
     ) -> Self:
         """As an earlier one has planned it for the nodes up to the one at position last."""
         memory = cls.__new__(cls)
-        memory._arena, memory._tensors = None, subgraph.tensors
+        memory._arena = None
         memory.lifetimes = [Lifetime(*fields) for fields in lifetimes]
         memory.owners, memory.offsets, memory.arena_bytes = owners, offsets, arena_bytes
         memory._place_persistent(subgraph, 0, last)
@@ -133,10 +134,10 @@ class StageMemory:
                 self._arena = allocate(self.arena_bytes)
             except PrepareError as error:
                 largest = max(self.lifetimes, key=lambda lifetime: lifetime.nbytes).tensor
-                raise _no_room(subgraph, self._tensors[largest], error) from error
+                raise _no_room(subgraph, subgraph.tensors[largest], error) from error
         arena = self._arena
         address = arena.__array_interface__["data"][0]
-        tensors = self._tensors
+        tensors = subgraph.tensors
         for (t, nbytes, _, _), offset in zip(self.lifetimes, self.offsets, strict=True):
             tensor = tensors[t]
             tensor.data = arena[offset : offset + nbytes]
@@ -145,9 +146,10 @@ class StageMemory:
             tensors[t].data = tensors[owner].data
             tensors[t].address = tensors[owner].address
 
-    def release(self) -> None:
+    def release(self, subgraph: PreparedGraph) -> None:
+        """Give the arena back; the tensors in it have no memory then."""
         self._arena = None
-        tensors = self._tensors
+        tensors = subgraph.tensors
         for lifetime in self.lifetimes:
             tensors[lifetime.tensor].bind(None)
         for t in self.owners:

@@ -92,7 +92,7 @@ class NativeSegment:
         self.cancellation = cancellation
         self.plan = NativePlan(rows, library, pool, cancellation)
 
-    @property
+    @cached_property
     def resizes(self) -> bool:
         """Whether a call may ask for other sizes of its outputs, which takes Python."""
         return any(call.resize is not None for call in self.calls)

@@ -11,14 +11,17 @@ from .tensor import AllocationType
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    import numpy as np
+
     from .known_runs import KnownRuns
     from .lasting_plan import LastingPlan
     from .node import Node
     from .prepared_graph import PreparedGraph
     from .stage import Stage
-    from .tensor import Tensor
+    from .tensor import Shape, Tensor
 
     Key: TypeAlias = tuple[object, ...]
+    _Former: TypeAlias = tuple[Tensor, Shape, int, AllocationType, np.ndarray | None, int]
 
 _MOST = 64
 _MOST_BYTES = 64 << 20  # of packed weights, tables and arenas, besides those of one preparation
@@ -34,37 +37,63 @@ _KINDS = (
 
 
 class Preparation:
-    """A stage, and how the nodes and tensors that belong to it are while it runs."""
+    """A stage, and how the nodes and tensors that belong to it are while it runs.
 
-    def __init__(self, stage: Stage, nodes: Sequence[Node], tensors: Iterable[Tensor]) -> None:
+    ends are the indexes of a whole graph's inputs and outputs.
+    """
+
+    def __init__(
+        self, stage: Stage, nodes: Sequence[Node], tensors: Iterable[Tensor], ends: Sequence[int] = ()
+    ) -> None:
         self.stage = stage
         self.held = arrays_of(nodes)
         if stage.memory.held:
             self.held[id(stage)] = stage.memory.arena_bytes
         self._nodes = [(node, node.calls, tuple(node.temporaries), node.user_data) for node in nodes]
-        self._tensors = [
-            (t, t.shape, t.type, t.allocation_type, t.data, t.address)
-            for t in tensors
-            if t.allocation_type is not AllocationType.MMAP_RO
-        ]
-        for t, *_ in self._tensors:
+        self._tensors: list[_Former] = []
+        self._ends: list[_Former] = []
+        for t in tensors:
+            if t.allocation_type is not AllocationType.MMAP_RO:
+                former = t, t.shape, t.type, t.allocation_type, t.data, t.address
+                (self._ends if t.index in ends else self._tensors).append(former)
             if t.is_dynamic and t.data is not None:
                 self.held[id(t.data)] = t.data.nbytes
 
     def put_back(self) -> None:
         """Have nodes and tensors as they were."""
-        for tensor, shape, type, allocation_type, data, address in self._tensors:
-            tensor.shape, tensor.type, tensor.allocation_type = shape, type, allocation_type
-            tensor.data, tensor.address = data, address
+        _put_back(self._ends)
+        self._put_back_inner()
+
+    def _put_back_inner(self) -> None:
+        _put_back(self._tensors)
         for node, calls, temporaries, user_data in self._nodes:
             node.calls, node.temporaries, node.user_data = calls, list(temporaries), user_data
 
     def restore(self, graph: PreparedGraph) -> None:
         """Have nodes and tensors as they were; what earlier stages have written may lie elsewhere now."""
+        graph.settle()
         self.put_back()
         if not self.stage.memory.held:
             self.stage.memory.acquire(graph)
         self.stage.plan.blocks.bind()
+        self.stage.borrows = False
+
+    def restore_whole(self, graph: PreparedGraph) -> None:
+        """Have a whole graph as it was, its nodes and the tensors inside it not before someone looks at them.
+
+        A native plan that has its memory reads neither.
+        """
+        if graph.variables or graph.native_plan is None or self.stage.borrows or not self.stage.memory.held:
+            self.restore(graph)
+            return
+        _put_back(self._ends)
+        graph.put_off(self._put_back_inner)
+
+
+def _put_back(tensors: list[_Former]) -> None:
+    for tensor, shape, type, allocation_type, data, address in tensors:
+        tensor.shape, tensor.type, tensor.allocation_type = shape, type, allocation_type
+        tensor.data, tensor.address = data, address
 
 
 class Preparations:
@@ -135,10 +164,11 @@ class EarlierShapes:
         self._clear_stages()
         latest, self._latest = self._latest, None
         if latest is not None:
-            _put_away(latest.stage)
+            _put_away(graph, latest.stage)
         elif is_whole(graph) and may_be_kept(graph, graph.schedule):
-            _put_away(graph.stages[0])
-            latest = Preparation(graph.stages[0], graph.schedule, graph.tensors)
+            _put_away(graph, graph.stages[0])
+            ends = (*graph.inputs, *graph.outputs)
+            latest = Preparation(graph.stages[0], graph.schedule, graph.tensors, ends)
         else:
             return
         self._whole.put(_inputs(graph), latest)
@@ -151,7 +181,7 @@ class EarlierShapes:
             return False
         graph.schedule = list(known.stage.plan.nodes)
         graph.stages[:] = [known.stage]
-        known.restore(graph)
+        known.restore_whole(graph)
         return True
 
     def keep_stages(self, graph: PreparedGraph, number: int) -> None:
@@ -160,7 +190,7 @@ class EarlierShapes:
             nodes = graph.schedule[stage.first : stage.last + 1]
             known = self.runs is not None and self.runs.leave(stage)
             if not known and stage.memory.held and may_be_kept(graph, nodes):
-                _put_away(stage)
+                _put_away(graph, stage)
                 self._stages.put(stage.found, stage_preparation(graph, stage))
         del graph.stages[number:]
 
@@ -195,10 +225,10 @@ class EarlierShapes:
         return self._whole.held | self._stages.held | runs | lasting
 
 
-def _put_away(stage: Stage) -> None:
+def _put_away(graph: PreparedGraph, stage: Stage) -> None:
     """Give a large arena back; preparations made after that do not hold it."""
     if stage.memory.arena_bytes > SMALL_ARENA:
-        stage.memory.release()
+        stage.memory.release(graph)
 
 
 def stage_preparation(graph: PreparedGraph, stage: Stage) -> Preparation:
@@ -221,7 +251,7 @@ def found(graph: PreparedGraph, first: int) -> Key:
 
 
 def _inputs(graph: PreparedGraph) -> Key:
-    inputs = [graph.tensors[t] for t in graph.inputs]
+    inputs = map(graph.tensor, graph.inputs)
     return tuple((x.shape, x.type) for x in inputs)
 
 

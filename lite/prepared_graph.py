@@ -43,7 +43,7 @@ class PreparedGraph(NodeContext):
     def __init__(self, parts: GraphParts, runtime: Runtime) -> None:
         super().__init__(parts, runtime)
         self.state = State.UNINVOKABLE
-        self.schedule: list[Node] = []  # what runs, stage by stage: the execution plan's nodes, fused
+        self._schedule: list[Node] = []
         self.stages: list[Stage] = []
         self.earlier = EarlierShapes()
         self.fault: str | None = None  # of the graph: it can be looked at, not run
@@ -53,6 +53,16 @@ class PreparedGraph(NodeContext):
         self._generation = 0  # of the resources, when the nodes were prepared
         self._entry: Callable[[], int] | None = None  # runs all of it, where that takes no Python
         self._preparing = False
+
+    @property
+    def schedule(self) -> list[Node]:
+        """What runs, stage by stage: the execution plan's nodes, fused."""
+        self.settle()
+        return self._schedule
+
+    @schedule.setter
+    def schedule(self, nodes: list[Node]) -> None:
+        self._schedule = nodes
 
     def init_nodes(self) -> None:
         """Let the operators make what they keep across prepares; called once, when the graph is built.
@@ -76,7 +86,7 @@ class PreparedGraph(NodeContext):
 
         With strict only dimensions that are -1 in the shape signature may change.
         """
-        tensor = self.tensors[index]
+        tensor = self.tensor(index)
         shape = checked_shape(tensor, shape)
         if strict:
             check_strict(tensor, shape)
@@ -154,7 +164,7 @@ class PreparedGraph(NodeContext):
 
         PrepareError for a constant of the file, which no caller may write to.
         """
-        tensor = self.tensors[self.inputs[i]]
+        tensor = self.tensor(self.inputs[i])
         if tensor.allocation_type is _CONSTANT:
             place = f"subgraph {self.index}: input {i}"
             raise PrepareError(f"{place} must not be a constant where a node runs it, got {tensor!r}")
@@ -182,7 +192,7 @@ class PreparedGraph(NodeContext):
         prepared or run is about to ask for it.
         """
         for stage in self.stages:
-            stage.memory.release()
+            stage.memory.release(self)
         self.stages.clear()
         self.earlier.clear()
         self.state = State.UNINVOKABLE
@@ -221,7 +231,7 @@ class PreparedGraph(NodeContext):
     @property
     def is_planned(self) -> bool:
         """Whether all nodes of an allocated subgraph are prepared, which may take a run."""
-        return bool(self.stages) and self.stages[-1].last == len(self.schedule) - 1
+        return bool(self.stages) and self.stages[-1].last == len(self._schedule) - 1
 
     @property
     def outputs_known(self) -> bool:
@@ -325,7 +335,7 @@ class PreparedGraph(NodeContext):
         self.earlier.clear()
         self.callees.release_memory()
         for stage in self.stages:
-            stage.memory.release()
+            stage.memory.release(self)
 
     def _restore_memory(self) -> None:
         if all(stage.memory.held for stage in self.stages):

@@ -44,10 +44,10 @@ class Stage:
 
     A subgraph without dynamic tensors has one stage. Otherwise a stage ends with the node
     whose output shapes are known only when it has run; the next one is prepared then. found says what
-    it was prepared for.
+    it was prepared for, borrows whether its plan has been given memory of others.
     """
 
-    __slots__ = ("first", "found", "last", "memory", "plan")
+    __slots__ = ("borrows", "first", "found", "last", "memory", "plan")
 
     def __init__(
         self, first: int, last: int, memory: StageMemory, plan: Plan, found: tuple[object, ...] = ()
@@ -57,6 +57,7 @@ class Stage:
         self.memory = memory
         self.plan = plan
         self.found = found
+        self.borrows = False
 
 
 def run_watched(subgraph: Subgraph, stage: Stage, watch: Watch) -> None:

@@ -79,6 +79,7 @@ class Subgraph(PreparedGraph):
             self._prepare_anew()
         if not all(stage.memory.held for stage in self.stages):
             raise StateError("Non-persistent memory is not available. Call allocate_tensors() first")
+        self.settle()
         self._running = True
         try:
             number = 0 if stopped is None else max(stopped.number, 0)
