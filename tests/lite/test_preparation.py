@@ -9,6 +9,7 @@ import pytest
 from numlite.delegates.simple import SimpleDelegate, SimpleDelegateKernel
 from numlite.interpreter import Interpreter
 from numlite.lite import preparation
+from numlite.lite.bound_memory import BoundMemory
 from numlite.lite.errors import PrepareError
 from numlite.lite.prepared_graph import PreparedGraph
 from numlite.schema import tflite
@@ -84,6 +85,74 @@ def test_a_shape_from_before_is_not_prepared_again(prepared: Callable[[], int]) 
         assert np.array_equal(run(interpreter, n), expected[n])
     assert prepared() == 2 * 7  # of 3 and of 5; it was prepared for 1 when it was made
     assert interpreter.core.subgraph().native_plan is not None  # the rows' shape is known
+
+
+def test_a_run_of_a_shape_from_before_puts_back_no_inner_tensor() -> None:
+    interpreter = ready()
+    expected = run(interpreter, 3)
+    run(interpreter, 2)
+    graph = interpreter.core.subgraph()
+    inner, outer = graph.nodes[-1].inputs[0], graph.outputs[0]
+    product = graph.tensors[inner]
+    interpreter.resize_tensor_input(0, (3, 2, 12))
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(0, np.random.default_rng(3).standard_normal((3, 2, 12)).astype(np.float32))
+    interpreter.invoke()
+    assert np.array_equal(interpreter.get_tensor(outer), expected)
+    assert product.shape == (2, 8)  # as the last shape left it: nobody has looked
+    assert interpreter.core.tensor(inner).shape == product.shape == (3, 8)
+
+
+def _details(interpreter: Interpreter) -> list[tuple[str, tuple[int, ...]]]:
+    return [(detail["name"], tuple(detail["shape"])) for detail in interpreter.get_tensor_details()]
+
+
+LOOKS: dict[str, Callable[[Interpreter], object]] = {
+    "nothing": lambda interpreter: None,
+    "details": _details,
+    "plan": lambda interpreter: [
+        [(call.kernel, [t.address != 0 for t in call.tensors.values()]) for call in node.calls or ()]
+        for node in interpreter.core.subgraph().schedule
+    ],
+    "memory": lambda interpreter: [
+        (t.name, t.nbytes, t.first, t.last) for t in interpreter.memory_report().tensors
+    ],
+    "profile": lambda interpreter: [found.op for found in interpreter.profile(1)],
+    "release": lambda interpreter: (
+        interpreter.release_nonpersistent_memory(),
+        interpreter.allocate_tensors(),
+    ),
+}
+
+
+@pytest.mark.parametrize("small", (0, preparation.SMALL_ARENA), ids=("arenas given back", "arenas kept"))
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_looks_sees_what_a_new_interpreter_has(
+    seed: int, small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Shapes of before, new ones and one that does not fit, looked at or not, in any order."""
+    monkeypatch.setattr(preparation, "SMALL_ARENA", small)
+    rng, used = np.random.default_rng(seed), ready()
+    for _ in range(60):
+        n, look = int(rng.integers(1, 7)), list(LOOKS)[rng.integers(len(LOOKS))]
+        if rng.integers(6) == 0:
+            used.resize_tensor_input(0, (1, 2, 2))
+            with pytest.raises(RuntimeError, match="FULLY_CONNECTED"):
+                used.allocate_tensors()
+        new = ready()
+        assert np.array_equal(run(used, n), run(new, n))
+        assert LOOKS[look](used) == LOOKS[look](new), look
+
+
+def test_a_plan_that_worked_in_its_callers_memory_works_in_its_own_again() -> None:
+    interpreter = ready()
+    expected = [run(interpreter, n) for n in (3, 2, 3)][-1]
+    graph, memory = interpreter.core.subgraph(), np.zeros(1 << 14, np.uint8)
+    start = -memory.__array_interface__["data"][0] % 4096
+    BoundMemory(graph).bind({graph.outputs[0]: memory[start : start + expected.nbytes]})
+    run(interpreter, 2)  # which the memory was not let go for
+    assert np.array_equal(run(interpreter, 3), expected)
+    assert not memory.any()
 
 
 def test_weights_are_packed_once_for_all_shapes() -> None:
