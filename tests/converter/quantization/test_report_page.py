@@ -1,0 +1,130 @@
+"""The report in a real browser: what its tables show, whoever named the tensors, and that it asks for nothing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numlite.cli.main import run_command
+from numlite.cli.quantize import command
+from numlite.converter.quantization import Quantizer, recipes
+from numlite.converter.quantization.model_editor import ModelEditor
+from numlite.converter.quantization.report import Report, trials
+from numlite.lite.model import Model
+
+from ...browser import NAMES, Browser, browser, installed
+from .float_models import samples
+from .uneven_models import gated, one, uneven
+
+NO_BROWSER = "no chromium in PATH"
+
+
+def test_why_reports_are_not_opened() -> None:
+    """What the tests below are skipped for is so."""
+    assert (installed() is None) == (not any(map(shutil.which, NAMES)))
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Browser]:
+    program = installed()
+    if program is None:
+        pytest.skip(NO_BROWSER)
+    with browser(program) as found:
+        yield found
+
+
+@pytest.fixture
+def tab(opened: Browser) -> Iterator[Browser]:
+    """The browser, which must have had nothing to complain of, and have read one file."""
+    opened.errors.clear()
+    opened.requests.clear()
+    yield opened
+    assert opened.errors == []
+    assert [url[:5] for url in opened.requests] == ["file:"]
+
+
+def made(content: bytes) -> Report:
+    quantizer = Quantizer(content, recipes.static_int8())
+    return quantizer.quantize(quantizer.calibrate(samples(content, 16)), improve="none").report
+
+
+def shown(tab: Browser, report: Report, path: Path) -> dict[str, list[list[str]]]:
+    """The rows of each table, the head first, by the heading above."""
+    report.save(path)
+    tab.open(path)
+    return tables(tab)
+
+
+def tables(tab: Browser) -> dict[str, list[list[str]]]:
+    script = (
+        "Object.fromEntries([...document.querySelectorAll('table')].map((table) => {"
+        " let above = table; while (above.tagName !== 'H2') above = above.previousElementSibling;"
+        " return [above.innerText, [...table.rows].map((row) => [...row.cells].map((c) => c.innerText))]; }))"
+    )
+    return dict(tab.run(script))
+
+
+def test_every_operator_is_a_row(tab: Browser, tmp_path: Path) -> None:
+    report = made(uneven(gated))
+    found = shown(tab, report, tmp_path / "gated.html")
+    assert list(found) == ["Outputs", "Look at these first", "Operators"]
+    assert all(len(row) == len(rows[0]) for rows in found.values() for row in rows)
+    head, *rows = found["Operators"]
+    assert [row[:3] for row in rows] == [[x.operation, x.scope, x.scheme] for x in report.layers]
+    for row, layer in zip(rows, report.layers, strict=True):
+        cells = dict(zip(head, row, strict=True))
+        assert layer.sqnr_db is not None and layer.scale is not None
+        assert float(cells["SQNR dB"]) == pytest.approx(layer.sqnr_db, rel=0.01)
+        assert float(cells["scale"]) == pytest.approx(layer.scale, rel=0.01)
+        assert cells["zero point"] == str(layer.zero_point)
+    assert [row[1] for row in found["Look at these first"][1:]] == [x.scope for x in report.suspects()]
+    assert [row[0] for row in found["Outputs"][1:]] == list(report.outputs)
+    assert tab.run("document.title") == "gated" == tab.run("document.querySelector('h1').innerText")
+    assert "bytes" in tab.run("document.querySelector('p').innerText")
+    # Numbers stand at the right, and the page is no wider than what it shows.
+    assert tab.run("getComputedStyle(document.querySelector('td.n')).textAlign") == "right"
+    assert tab.run("document.querySelector('h1').getBoundingClientRect().height") > 10
+
+
+def test_names_are_text(tab: Browser, tmp_path: Path) -> None:
+    name = "<script>document.title = 'taken'</script><img src=http://localhost/x>&amp;\"'"
+    editor = ModelEditor(Model(uneven(one("SIN"))))
+    for tensor in editor.subgraphs[0].tensors or []:
+        tensor.name = f"{name}{tensor.name}"
+    report = made(editor.finish().content())
+    found = shown(tab, report, tmp_path / "named.html")
+    assert tab.run("document.title") == "named"
+    assert tab.run("document.querySelectorAll('script, img').length") == 0
+    assert all(name in row[1] for row in found["Operators"][1:])
+    assert [row[2] for row in found["Operators"][1:] if row[0] == "SIN"] == [
+        "float: it has no integer kernel"
+    ]
+
+
+def test_what_was_tried_stands_in_its_own_table(tab: Browser, tmp_path: Path) -> None:
+    tried = trials([(0, 500, 20.0), (1, 650, 25.0), (2, 700, 24.0)])
+    found = shown(tab, replace(made(uneven(one("RELU"))), tried=tried), tmp_path / "tried.html")
+    assert found["What was tried"] == [
+        ["operators float", "bytes", "SQNR dB", "none nearer with as few"],
+        ["0", "500", "20", "yes"],
+        ["1", "650", "25", "yes"],
+        ["2", "700", "24", ""],
+    ]
+
+
+def test_the_page_of_the_command_shows_what_its_json_says(tab: Browser, tmp_path: Path) -> None:
+    model, data = tmp_path / "m.tflite", tmp_path / "d.npy"
+    model.write_bytes(uneven(gated))
+    np.save(data, np.concatenate([sample[0] for sample in samples(model.read_bytes(), 12)]))
+    for suffix in ("html", "json"):
+        arguments = [str(model), "-o", str(tmp_path / "q.tflite"), "--calibrate", str(data)]
+        assert run_command(command, [*arguments, "--report", str(tmp_path / f"r.{suffix}")]) == 0
+    tab.open(tmp_path / "r.html")
+    layers = json.loads((tmp_path / "r.json").read_text())["layers"]
+    rows = tables(tab)["Operators"][1:]
+    assert [row[:2] for row in rows] == [[layer["operation"], layer["scope"]] for layer in layers]
