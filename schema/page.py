@@ -10,6 +10,7 @@ from .shown import shown
 _STYLE = (
     "body{font:14px/1.4 sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
     "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}td.n{text-align:right}"
+    "td:not(.n){overflow-wrap:anywhere;min-width:6em}"
 )
 
 
