@@ -22,7 +22,7 @@ from .debug_model import NUMERIC_VERIFY, Verified, debug_model, verified
 from .float_runner import float_interpreter
 from .integer_recipe import activation_scheme
 from .layer_statistics import as_taken, real_values
-from .quantizer import Quantizer
+from .quantizer import QuantizedModel, Quantizer
 from .recipe import Recipe, Rule
 from .rewrite import QUANTIZED
 
@@ -132,12 +132,12 @@ class QuantizationDebugger:
 
     def get_nondebug_quantized_model(self) -> bytes:
         """The model that is debugged, without differences. ValueError without a converter."""
-        return self._of_converter().quantized(self._options)
+        return self._of_converter().quantized(self._options).quantized_model
 
     def get_debug_quantized_model(self) -> bytes:
         """The model with differences. ValueError without a converter."""
-        made = self._of_converter()
-        return debug_model(made.float_model, Model(made.quantized(self._options)))
+        made = self._of_converter().quantized(self._options)
+        return debug_model(made.prepared_model(), Model(made.quantized_model))
 
     def _of_converter(self) -> _Made:
         if self._made is None:
@@ -224,7 +224,7 @@ class _Made:
     def _ranges(self) -> Calibration:
         return Quantizer(self.float_model, self._recipe).calibrate(self._samples())
 
-    def quantized(self, options: QuantizationDebugOptions) -> bytes:
+    def quantized(self, options: QuantizationDebugOptions) -> QuantizedModel:
         recipe = Recipe(list(self._recipe.rules))
         for name in options.denylisted_ops or ():
             recipe.add(Rule(operation=name, scheme=None))
@@ -233,10 +233,9 @@ class _Made:
         scheme = activation_scheme(recipe)
         assert scheme is not None
         ends = f"int{scheme.activation_bits}" if options.fully_quantize else "float32"
-        made = Quantizer(self.float_model, recipe).quantize(
+        return Quantizer(self.float_model, recipe).quantize(
             self._ranges, input_type=ends, output_type=ends, improve="none"
         )
-        return made.quantized_model
 
 
 def _opened(path: str | PathLike[str] | None, content: bytes | None) -> Model | None:

@@ -78,6 +78,13 @@ class QuantizedModel:
         """The whole file."""
         return self.file.content()
 
+    def prepared_model(self) -> Model:
+        """The float model as it was when its operators became integer ones."""
+        editor = ModelEditor(self.source)
+        if self.preparation is not None:
+            self.preparation.edit(editor)
+        return Model(editor.finish().content())
+
     @cached_property
     def report(self) -> Report:
         """What each operator became and what it costs, measured on the samples where there are some."""

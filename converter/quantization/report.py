@@ -17,7 +17,7 @@ from ...schema.page import head, table, text
 from .calibrate import Sample
 from .float_graph import FloatGraph, Site
 from .integer_recipe import Preparation
-from .layer_statistics import LayerStatistics, Place, layer_statistics
+from .layer_statistics import LayerStatistics, layer_statistics
 from .mending import PLAIN
 from .model_editor import ModelEditor
 from .weight_rewrite import Outcome, scope_of
@@ -165,12 +165,15 @@ class Quantized(Protocol):
     def preparation(self) -> Preparation | None: ...
     @property
     def quantized_model(self) -> bytes: ...
+    def prepared_model(self) -> Model: ...
 
 
 def made_report(quantized: Quantized) -> Report:
     """The report of a quantized model; without samples nothing of activations is in it."""
     model, graph = Model(quantized.quantized_model), FloatGraph(ModelEditor(quantized.source))
-    statistics = _statistics(quantized, model) if quantized.samples else {}
+    statistics = (
+        layer_statistics(quantized.prepared_model(), model, quantized.samples) if quantized.samples else {}
+    )
     by_name = {name: found for (_, name), found in statistics.items()}
     tensors = {
         scope_of(graph.subgraphs[step.graph], step.operator): _Tensors(
@@ -194,14 +197,6 @@ def made_report(quantized: Quantized) -> Report:
         len(changes),
         str(PLAIN if quantized.preparation is None else quantized.preparation.mending),
     )
-
-
-def _statistics(quantized: Quantized, model: Model) -> dict[Place, LayerStatistics]:
-    """Beside the float model as it was when its operators became integer ones."""
-    editor = ModelEditor(quantized.source)
-    if quantized.preparation is not None:
-        quantized.preparation.edit(editor)
-    return layer_statistics(Model(editor.finish().content()), model, quantized.samples)
 
 
 def _layer(

@@ -58,6 +58,28 @@ def test_layers_are_measured_by_themselves() -> None:
     assert [float(row["num_elements"]) for row in found] == [32, 5, 5]
 
 
+def test_layers_that_have_taken_in_others_are_measured_as_they_are() -> None:
+    """The filter has what was taken from its inputs, and NEG is in what reads it."""
+    random = np.random.default_rng(3)
+    g = GraphBuilder()
+    means = g.constant("means", np.array([100, 120, 90], np.float32))
+    filters = g.constant("filters", random.normal(size=(3, 3, 3, 4)).astype(np.float32))
+    centered = g.node("Sub", "centered", g.placeholder("x", (1, 6, 6, 3)), means)
+    y = g.node("Conv2D", "conv", centered, filters, strides=[1, 1, 1, 1], padding="VALID")
+    turned = g.node("Mul", "turned", g.node("Neg", "negative", g.node("Relu", "relu", y)), y)
+    g.node("AddV2", "y", g.node("Mul", "scaled", turned, g.constant("scale", np.float32(0.01))), y)
+    made_of = Converter.from_graph_def(g.graph_def)
+    images = random.uniform(0, 255, (8, 1, 6, 6, 3)).astype(np.float32)
+    made_of.optimizations = [Optimize.DEFAULT]
+    made_of.representative_dataset = lambda: ([each] for each in images)
+    made = QuantizationDebugger(converter=made_of, debug_dataset=made_of.representative_dataset)
+    made.run()
+    found = rows(made)
+    assert {"CONV_2D", "MUL"} <= {row["op_name"] for row in found}
+    for row in found:
+        assert np.sqrt(float(row["mean_squared_error"])) / float(row["scale"]) < 2, row
+
+
 def test_own_metrics() -> None:
     def compared(real: np.ndarray, integers: np.ndarray, scale: float, zero_point: int) -> float:
         assert integers.dtype == np.int8

@@ -1,4 +1,4 @@
-"""The report in a real browser: what its tables show, whoever named the tensors, and that it asks for nothing."""
+"""The report in a browser: what its tables show, whoever named the tensors, and that it asks for nothing."""
 
 from __future__ import annotations
 
