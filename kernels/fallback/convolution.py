@@ -11,6 +11,9 @@ from .half_precision import wide_type, widened
 from .kernel import checked_shape
 from .window import Window, inside, padded, patches, row_blocks, tap_slices
 
+# As many products are made at once: of more, calls of NumPy cost less than memory.
+_FEW_RESULTS, _FEW_TAPS = 1 << 13, 64
+
 
 def convolve(x: np.ndarray, w: np.ndarray, window: Window) -> np.ndarray:
     """y [N, output, O] of x [N, spatial, C] and w [filter, C / groups, O], in x's type.
@@ -18,15 +21,19 @@ def convolve(x: np.ndarray, w: np.ndarray, window: Window) -> np.ndarray:
     16-bit floats are summed in float32.
     """
     dtype = wide_type(x.dtype)
-    y = np.zeros(checked_shape((len(x), *window.output, w.shape[-1]), dtype), dtype)
-    if y.size == 0 or w.size == 0:
-        return y.astype(x.dtype, copy=False)
+    shape = checked_shape((len(x), *window.output, w.shape[-1]), dtype)
+    if 0 in shape or w.size == 0:
+        return np.zeros(shape, x.dtype)
     view, filters = patches(widened(padded(x, window)), window), widened(w)
-    taps = math.prod(window.size)
+    depth, blocks = math.prod(w.shape[:-1]), [*row_blocks(view)]
+    if len(blocks) == 1 and w.shape[-2] == x.shape[-1]:
+        y = view.reshape(-1, depth) @ filters.reshape(depth, -1)
+        return y.reshape(shape).astype(x.dtype, copy=False)
+    y = np.empty(shape, dtype)
     for inputs, outputs in _groups(x.shape[-1], w):
-        matrix = filters[..., outputs].reshape(taps * w.shape[-2], -1)
-        for rows in row_blocks(view):
-            columns = view[:, rows][..., inputs].reshape(-1, taps * w.shape[-2])
+        matrix = filters[..., outputs].reshape(depth, -1)
+        for rows in blocks:
+            columns = view[:, rows][..., inputs].reshape(-1, depth)
             y[:, rows][..., outputs] = (columns @ matrix).reshape(*y[:, rows].shape[:-1], -1)
     return y.astype(x.dtype, copy=False)
 
@@ -85,12 +92,24 @@ def depthwise(x: np.ndarray, w: np.ndarray, window: Window) -> np.ndarray:
     channels, multiplier = w.shape[-2:]
     y = np.zeros(checked_shape((len(x), *window.output, channels, multiplier), dtype), dtype)
     whole, filters = widened(padded(x, window)), widened(w)
-    for tap, slices in tap_slices(window):
-        if multiplier == 1:
-            y[..., 0] += whole[slices] * filters[tap][:, 0]
-        else:
-            y += whole[slices][..., np.newaxis] * filters[tap]
+    if 1 < y.size <= _FEW_RESULTS and math.prod(window.size) <= _FEW_TAPS:
+        _sum_at_once(whole, filters, window, y)
+    else:
+        for tap, slices in tap_slices(window):
+            if multiplier == 1:
+                y[..., 0] += whole[slices] * filters[tap][:, 0]
+            else:
+                y += whole[slices][..., np.newaxis] * filters[tap]
     return y.reshape(*y.shape[:-2], channels * multiplier).astype(x.dtype, copy=False)
+
+
+def _sum_at_once(x: np.ndarray, filters: np.ndarray, window: Window, y: np.ndarray) -> None:
+    """The products of all taps, added up in their order (which NumPy leaves for a single result)."""
+    rank = len(window.size)
+    view = patches(x, window)[..., np.newaxis]
+    taps = np.moveaxis(view, range(1 + rank, 1 + 2 * rank), range(rank))
+    places = filters.reshape(*window.size, *(1,) * (1 + rank), *filters.shape[-2:])
+    np.add.reduce(taps * places, axis=tuple(range(rank)), out=y)
 
 
 def depthwise_filter_gradient(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -38,6 +39,13 @@ def spatial(
     At batch and channels they must be 1, or 0 where there are two for each axis. No values at all
     stand for 1 everywhere.
     """
+    return _spatial(op, what, tuple(values), first, rank, each)
+
+
+@lru_cache(1 << 10)
+def _spatial(
+    op: str, what: str, values: tuple[int, ...], first: bool, rank: int, each: int
+) -> tuple[int, ...]:
     if each == 1 and not values:
         return (1,) * (rank - 2)
     if len(values) != rank * each:

@@ -26,7 +26,7 @@ def in_double(function: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
 
 
 def _each(function: Callable[[float], float], x: np.ndarray) -> np.ndarray:
-    return np.asarray(np.frompyfunc(function, 1, 1)(x), np.float64)
+    return np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
 
 
 def erf(x: np.ndarray) -> np.ndarray:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +18,8 @@ _BLOCK_BYTES = 1 << 26
 # A padded array may have as many times the elements, and as many taps are walked through.
 _MOST_PADDING = 64
 _MOST_TAPS = 1 << 20
+# Windows of as many convolutions and pools are remembered.
+_KEPT = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -32,14 +35,15 @@ class Window:
     output: tuple[int, ...]
 
 
+@lru_cache(_KEPT)
 def sliding_window(
     op: str,
-    input: Sequence[int],
-    size: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
+    input: tuple[int, ...],
+    size: tuple[int, ...],
+    strides: tuple[int, ...],
+    dilations: tuple[int, ...],
     padding: str,
-    explicit: Sequence[int] = (),
+    explicit: tuple[int, ...] = (),
 ) -> Window:
     """The window's place. explicit: under EXPLICIT, padding before and after each spatial axis.
 
@@ -60,8 +64,7 @@ def sliding_window(
             raise InvalidArgumentError(f"{op}: {message}, dilation {dilation}, stride {stride}")
         output.append(max(room, 0) // stride)
     before, after = tuple(low for low, _ in pads), tuple(high for _, high in pads)
-    sizes = (tuple(input), tuple(size), tuple(strides), tuple(dilations))
-    return Window(*sizes, before, after, tuple(output))
+    return Window(input, size, strides, dilations, before, after, tuple(output))
 
 
 def _paddings(

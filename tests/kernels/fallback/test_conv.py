@@ -6,7 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from numlite.kernels.fallback import convolution
+from numlite.kernels.fallback.convolution import depthwise
 from numlite.kernels.fallback.status import InvalidArgumentError
+from numlite.kernels.fallback.window import sliding_window
 
 from .nodes import run
 
@@ -79,6 +82,24 @@ def test_half_is_summed_in_float32() -> None:
     w = np.full((1, 1, 4096, 1), 1, np.float16)
     (y,) = run("Conv2D", [x, w], T="f16", strides="list(i64)$1,1,1,1", padding="string$VALID")
     assert y.dtype == np.float16 and y.item() == 4096
+
+
+@pytest.mark.parametrize("dtype", (np.float32, np.float64, np.float16))
+@pytest.mark.parametrize("multiplier", (1, 2))
+@pytest.mark.parametrize("size", ((1, 1), (3, 2), (5, 5)))
+def test_few_results_are_summed_as_many_are(
+    size: tuple[int, int], multiplier: int, dtype: type, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tap by tap: how many are made at once must not show in the bytes."""
+    random = np.random.default_rng(7)
+    for shape in ((1, *size, 1), (2, 6, 7, 3), (1, 9, 8, 40)):
+        x = random.standard_normal(shape).astype(dtype)
+        w = random.standard_normal((*size, shape[-1], multiplier)).astype(dtype)
+        window = sliding_window("conv", shape[1:-1], size, (2, 1), (1, 1), "VALID")
+        at_once = depthwise(x, w, window)
+        with monkeypatch.context() as patch:
+            patch.setattr(convolution, "_FEW_RESULTS", 0)
+            assert depthwise(x, w, window).tobytes() == at_once.tobytes()
 
 
 @pytest.mark.parametrize(
