@@ -5,6 +5,9 @@
 Each checkout runs in its own `.venv`, one process for all cases of one numerics. Prints the cases whose
 outputs (or refusals) differ, and a digest over all outputs of each checkout. Outputs of random operators do
 not count. Exits with 1 where anything differs.
+
+A process that replays cases reads their names, and writes for each a line: the name, the digest of all its
+outputs and of those that are integers; where it was refused, the error's name instead of both.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,28 +50,40 @@ def digests(checkout: Path, corpus: Path, match: str, numerics: str) -> dict[str
     """The digest of each case's outputs in the checkout, or what it was refused with."""
     python = checkout.resolve() / ".venv" / "bin" / "python"
     # The checkout's own package, not the folder that this file lies in.
-    command = [str(python), "-P", str(Path(__file__).resolve()), "--child", str(corpus), match, numerics]
+    command = [str(python), "-P", str(Path(__file__).resolve()), "--child", str(corpus), numerics]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    ran = subprocess.run(command, cwd=corpus, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return replayed(command, environment, [case for case in cases_of(corpus) if match in case])
+
+
+def replayed(command: list[str], environment: dict[str, str], cases: Iterable[str]) -> dict[str, str]:
+    """What a process of this program (`--child CORPUS NUMERICS`) writes of cases, by their names."""
+    names = "\n".join(cases)
+    ran = subprocess.run(command, input=names, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return dict(line.split(" ", 1) for line in ran.stdout.splitlines())
 
 
-def child(corpus: Path, match: str, numerics: str, every: str = "1") -> None:
-    """Write a line for each case, or every so manieth: its name and the digest."""
-    for case in json.loads((corpus / "index.json").read_text())["cases"][:: int(every)]:
-        if match in case["id"]:
-            digest = hashlib.sha256()
-            try:
-                for content in outputs(corpus, case, numerics):
-                    digest.update(content)
-                found = digest.hexdigest()
-            except (ValueError, RuntimeError) as error:
-                found = type(error).__name__
-            print(case["id"], found, flush=True)
+def cases_of(corpus: Path) -> dict[str, dict[str, Any]]:
+    """What the corpus tells of each case, by its name."""
+    return {case["id"]: case for case in json.loads((corpus / "index.json").read_text())["cases"]}
 
 
-def outputs(corpus: Path, case: dict[str, Any], numerics: str) -> Iterator[bytes]:
-    """Type, shape and elements of each output of each step, but of random ones."""
+def child(corpus: Path, numerics: str) -> None:
+    cases = cases_of(corpus)
+    for name in sys.stdin.read().splitlines():
+        everything, integers = hashlib.sha256(), hashlib.sha256()
+        try:
+            for kind, content in outputs(corpus, cases[name], numerics):
+                everything.update(content)
+                if kind in "biu":
+                    integers.update(content)
+            found = f"{everything.hexdigest()} {integers.hexdigest()}"
+        except (ValueError, RuntimeError) as error:
+            found = type(error).__name__
+        print(name, found, flush=True)
+
+
+def outputs(corpus: Path, case: dict[str, Any], numerics: str) -> Iterator[tuple[str, bytes]]:
+    """NumPy's kind, and type, shape and elements, of each output of each step, but of random ones."""
     import numlite
     import numpy as np
 
@@ -102,7 +117,7 @@ def outputs(corpus: Path, case: dict[str, Any], numerics: str) -> Iterator[bytes
         for array, told in zip(found, step["out"], strict=True):
             if told["tol"]["kind"] != "random":
                 content = repr(array.tolist()).encode() if array.dtype.kind in "SUO" else array.tobytes()
-                yield f"{array.dtype} {array.shape} ".encode() + content
+                yield array.dtype.kind, f"{array.dtype} {array.shape} ".encode() + content
 
 
 def viewed(array: Any, name: str | None) -> Any:
@@ -116,6 +131,6 @@ def viewed(array: Any, name: str | None) -> Any:
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        child(Path(sys.argv[2]), *sys.argv[3:])
+        child(Path(sys.argv[2]), sys.argv[3])
     else:
         sys.exit(main())

@@ -3,11 +3,13 @@
     python -m numlite.benchmarks.machines instructions MODELS
     python -m numlite.benchmarks.machines turns MODELS --target x86-64-v3-vnni-evex
     python -m numlite.benchmarks.machines turns MODELS --target x86-64-v3 --openvino PYTHON
+    python -m numlite.benchmarks.machines turns MODELS --numlite ../other/.venv/bin/python
     python -m numlite.benchmarks.machines loops --mca llvm-mca-19
     python -m numlite.benchmarks.machines bytes --on x86-64-v3 --on aarch64:cortex-a72
 
-Instructions of an inference on emulated ARM processors beside LiteRT's; CPU time in turns with LiteRT or with
-OpenVINO, which is kept to AVX2; inner loops by llvm-mca; digests of the corpus's outputs, in both numerics.
+Instructions of an inference on emulated ARM processors beside LiteRT's; CPU time in turns with LiteRT, with
+OpenVINO, which is kept to AVX2, or with another checkout of numlite; inner loops by llvm-mca; which cases of
+the corpus have other outputs on another target, and which of them other integers, in both numerics.
 Each prints a table and the machine's load. `bytes` exits with 1 where outputs differ.
 """
 
@@ -22,10 +24,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from numlite.kernels.compiled.driver.pack_builder import build_pack
+from numlite.kernels.compiled.language.targets import TARGETS
+from numlite.tests.corpus_digests import cases_of
+
 from .emulated import UnavailableError
 from .instructions import CPUS, counts
 from .loops import LOOPS, measured
-from .outputs import CORPUS, NUMERICS, Place, differences, digests
+from .outputs import CORPUS, NUMERICS, Place, differences, digests, integer_differences
 from .turns import against
 
 
@@ -52,8 +58,10 @@ def _arguments() -> argparse.Namespace:
     counting.set_defaults(run=_instructions)
     timing = commands.add_parser("turns")
     timing.add_argument("models", nargs="+", type=Path)
-    timing.add_argument("--target", required=True, help="what numlite is compiled for: docs/machines.md")
-    timing.add_argument("--openvino", metavar="PYTHON", help="a Python with OpenVINO instead of LiteRT here")
+    timing.add_argument("--target", default="", help="what numlite is compiled for: docs/machines.md")
+    peers = timing.add_mutually_exclusive_group()
+    peers.add_argument("--openvino", metavar="PYTHON", help="a Python with OpenVINO instead of LiteRT here")
+    peers.add_argument("--numlite", metavar="PYTHON", help="another checkout's Python instead of LiteRT here")
     timing.set_defaults(run=_turns)
     looking = commands.add_parser("loops")
     looking.add_argument("--mca", default="llvm-mca", help="the program (default: llvm-mca)")
@@ -90,8 +98,13 @@ def _instructions(arguments: argparse.Namespace) -> int:
 
 
 def _turns(arguments: argparse.Namespace) -> int:
-    engine, peer = ("openvino", arguments.openvino) if arguments.openvino else ("litert", sys.executable)
-    _heading("model", f"numlite, {arguments.target}", engine, f"{engine} / numlite", "median")
+    engine, peer = "litert", sys.executable
+    if arguments.openvino:
+        engine, peer = "openvino", arguments.openvino
+    elif arguments.numlite:
+        engine, peer = "numlite", arguments.numlite
+    other = f"the other {engine}" if arguments.numlite else engine
+    _heading("model", f"numlite, {arguments.target or 'own target'}", other, f"{other} / numlite", "median")
     for model in arguments.models:
         found = against(sys.executable, engine, peer, arguments.target, model)
         times = (f"{seconds * 1e6:.0f} us" for seconds in (found.numlite, found.other))
@@ -109,19 +122,25 @@ def _loops(arguments: argparse.Namespace) -> int:
 
 
 def _bytes(arguments: argparse.Namespace) -> int:
-    _heading("numerics", "target", "and", "cases", "differ", "which")
+    _heading("numerics", "target", "and", "cases", "differ", "of them in integers", "which")
     first, *others = arguments.on
-    count = 0
-    with _folder(arguments.packs) as packs:
+    cases = [case for case in cases_of(arguments.corpus) if arguments.match in case]
+    different = 0
+    with _folder(arguments.packs) as folder:
+        packs = {place.target: build_pack(TARGETS[place.target], folder)[0] for place in arguments.on}
         for numerics in NUMERICS:
-            case = arguments.corpus, arguments.match, numerics, packs
-            expected = digests(first, *case)
+
+            def found(place: Place, numerics: str = numerics) -> dict[str, str]:
+                return digests(place, cases, numerics, packs[place.target], arguments.corpus)
+
+            expected = found(first)
             for place in others:
-                different = differences(expected, digests(place, *case))
-                sizes = str(len(expected)), str(len(different))
-                _row(numerics, str(first), str(place), *sizes, " ".join(different))
-                count += len(different)
-    return 1 if count else 0
+                got = found(place)
+                which, integers = differences(expected, got), integer_differences(expected, got)
+                sizes = (str(len(names)) for names in (expected, which, integers))
+                _row(numerics, str(first), str(place), *sizes, " ".join(which))
+                different += len(which)
+    return 1 if different else 0
 
 
 def _heading(*cells: str) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from numlite.kernels.compiled.driver.pack_builder import build_pack
 from numlite.kernels.compiled.language.targets import TARGETS
+from numlite.tests.corpus_digests import replayed
 
 from .emulated import REPOSITORY, emulated
 
@@ -38,25 +37,27 @@ class Place(NamedTuple):
 
 
 def digests(
-    place: Place, corpus: Path, match: str, numerics: str, packs: str, every: int = 1
+    place: Place, cases: Iterable[str], numerics: str, pack: str, corpus: Path = CORPUS
 ) -> dict[str, str]:
-    """The digest of each (every so manieth) case's outputs, or what it was refused with.
-
-    An emulated machine has no Numba: its target's pack is made in a folder.
-    """
-    arguments = ["-P", str(_SCRIPT), "--child", str(corpus), match, numerics, str(every)]
+    """What tests/corpus_digests.py says of each case there, with a pack for the place's target."""
+    arguments = ["-P", str(_SCRIPT), "--child", str(corpus), numerics]
     if place.cpu:
-        machine, (pack, _) = emulated(), build_pack(TARGETS[place.target], packs)
+        machine = emulated()
         command = machine.command(place.cpu, arguments)
         environment = machine.environment("runtime", "types", NUMLITE_PACK=pack)
     else:
         command = [sys.executable, *arguments]
-        environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        environment |= {"NUMLITE_CPU": place.target, "NUMLITE_PREPARED": "off"}
-    done = subprocess.run(command, cwd=corpus, env=environment, stdout=subprocess.PIPE, text=True, check=True)
-    return dict(line.split(" ", 1) for line in done.stdout.splitlines())
+        left_out = ("PYTHONPATH", "NUMLITE_CPU")
+        environment = {name: value for name, value in os.environ.items() if name not in left_out}
+        environment |= {"NUMLITE_PACK": pack, "NUMLITE_PREPARED": "off"}
+    return replayed(command, environment, cases)
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
     """The cases whose digests differ, or that one of them lacks."""
     return [case for case in one | other if one.get(case) != other.get(case)]
+
+
+def integer_differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
+    """The cases of both whose outputs in integers differ, or that one was refused."""
+    return [case for case in one if one[case].split(" ")[1:] != other[case].split(" ")[1:]]

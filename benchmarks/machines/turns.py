@@ -1,4 +1,4 @@
-"""CPU time of a model in numlite for a named target, and in another engine: two processes in turns."""
+"""CPU time of a model in numlite for a target, and in another engine or checkout: two processes in turns."""
 
 from __future__ import annotations
 
@@ -56,12 +56,13 @@ class Engine:
 
 
 def against(python: str, engine: str, peer: str, target: str, model: Path, turns: int = 25) -> Ratio:
-    """numlite in a Python, compiled for a target, and an engine in another; OpenVINO is kept to AVX2."""
-    limits = _AVX2_ONLY if engine == "openvino" else {}
-    with (
-        Engine(peer, engine, model, **limits) as other,
-        Engine(python, "numlite", model, NUMLITE_CPU=target) as own,
-    ):
+    """numlite in a Python, compiled for a target, and an engine in another.
+
+    OpenVINO is kept to AVX2, another numlite to the same target; without a name it is the machine's own.
+    """
+    limits = {"NUMLITE_CPU": target} if target else {}
+    theirs = {"openvino": _AVX2_ONLY, "numlite": limits}.get(engine, {})
+    with Engine(peer, engine, model, **theirs) as other, Engine(python, "numlite", model, **limits) as own:
         runs = max(1, round(_TURN_SECONDS / max(own.seconds(1), 1e-6)))
         return ratio([(own.seconds(runs), other.seconds(runs)) for _ in range(turns)])
 

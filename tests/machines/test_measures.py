@@ -11,8 +11,10 @@ from numlite.benchmarks.machines import emulated as emulation
 from numlite.benchmarks.machines.emulated import UnavailableError, debian_mirror, emulated
 from numlite.benchmarks.machines.instructions import last_count
 from numlite.benchmarks.machines.loops import asked, cycles, inner_loops
-from numlite.benchmarks.machines.outputs import Place, differences
-from numlite.benchmarks.machines.turns import Ratio, ratio
+from numlite.benchmarks.machines.outputs import Place, differences, integer_differences
+from numlite.benchmarks.machines.turns import Ratio, against, ratio
+from numlite.schema.tflite import BuiltinOperator
+from numlite.tests.model_builder import ModelBuilder
 
 ARM = """\
 kernel:
@@ -80,6 +82,31 @@ def test_places() -> None:
     with pytest.raises(ValueError, match=r"target: must be one of icelake, .*got 'pentium'"):
         Place.read("pentium:a")
     assert differences({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
+
+
+def test_differences_in_integers() -> None:
+    """Digests are of all outputs, and of those in integers; a refusal has none."""
+    one = {"same": "1 2", "floats": "1 2", "integers": "1 2", "refused": "1 2", "twice": "ValueError"}
+    other = {
+        "same": "1 2",
+        "floats": "3 2",
+        "integers": "3 4",
+        "refused": "ValueError",
+        "twice": "ValueError",
+    }
+    assert differences(one, other) == ["floats", "integers", "refused"]
+    assert integer_differences(one, other) == ["integers", "refused"]
+
+
+def test_another_checkout_is_a_peer(tmp_path: Path) -> None:
+    """Of one's own, too; turns of a small model."""
+    model = ModelBuilder()
+    x, y = model.tensor((1, 8)), model.tensor((1, 8))
+    model.op(BuiltinOperator.NEG, [x], [y])
+    path = tmp_path / "neg.tflite"
+    path.write_bytes(model.build([x], [y]))
+    found = against(sys.executable, "numlite", sys.executable, "", path, turns=2)
+    assert found.numlite > 0 and found.other > 0
 
 
 def test_mirrors_of_both_forms_of_sources() -> None:
