@@ -1,14 +1,18 @@
-"""TensorFlow's guide to quantization after training, with numlite and without TensorFlow.
+"""TensorFlow's guides to quantization after training, with numlite and without TensorFlow.
 
     python -m numlite.examples.quantize_digits     or     python examples/quantize_digits.py
 
-Converts the digits net (see train_digits.py) in every scheme of the guide, and shows bytes and accuracy.
+Converts the digits net (see train_digits.py) in every scheme of the guides (post_training_quantization,
+post_training_integer_quant, post_training_integer_quant_16x8), writes the files, and shows what they take and
+give, their bytes and how many digits they tell right. The guide to the debugger: debug_digits.py.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numlite.converter import Converter, OpsSet, Optimize
@@ -28,6 +32,11 @@ def representative_dataset() -> Iterator[list[np.ndarray]]:
         yield [image[np.newaxis]]
 
 
+def named_samples() -> Iterator[dict[str, np.ndarray]]:
+    """The same by the inputs' names, which suits models of several."""
+    return ({"image": image} for (image,) in representative_dataset())
+
+
 def converter(**settings: object) -> Converter:
     made = Converter.from_graph_def(HERE / "digits.pb")
     for name, value in settings.items():
@@ -35,20 +44,36 @@ def converter(**settings: object) -> Converter:
     return made
 
 
+def ends(interpreter: Interpreter) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The details of the only input and the only output."""
+    return interpreter.get_input_details()[0], interpreter.get_output_details()[0]
+
+
+def as_taken(images: np.ndarray, detail: dict[str, Any]) -> np.ndarray:
+    """Floats as an input of integers takes them."""
+    if detail["dtype"] == np.float32:
+        return images
+    scale, zero_point = detail["quantization"]
+    limits = np.iinfo(detail["dtype"])
+    return np.clip(np.rint(images / scale) + zero_point, limits.min, limits.max).astype(detail["dtype"])
+
+
+def predictions(interpreter: Interpreter, images: np.ndarray) -> np.ndarray:
+    """What a model takes images for, one after another."""
+    interpreter.allocate_tensors()
+    given, taken = ends(interpreter)
+    found = []
+    for image in images:
+        interpreter.set_tensor(given["index"], as_taken(np.expand_dims(image, axis=0), given))
+        interpreter.invoke()
+        found.append(interpreter.get_tensor(taken["index"])[0].argmax())
+    return np.array(found)
+
+
 def accuracy(model: bytes) -> float:
     """The share of images that a model tells right, whatever integers it takes and gives."""
-    interpreter = Interpreter(model_content=model)
-    given, taken = interpreter.get_input_details()[0], interpreter.get_output_details()[0]
     images, labels = digits()
-    if given["dtype"] != np.float32:
-        scale, zero_point = given["quantization"]
-        limits = np.iinfo(given["dtype"])
-        images = np.clip(np.rint(images / scale) + zero_point, limits.min, limits.max).astype(given["dtype"])
-    interpreter.resize_tensor_input(given["index"], images.shape)
-    interpreter.allocate_tensors()
-    interpreter.set_tensor(given["index"], images)
-    interpreter.invoke()
-    return float(np.mean(interpreter.get_tensor(taken["index"]).argmax(axis=1) == labels))
+    return float(np.mean(predictions(Interpreter(model_content=model), images) == labels))
 
 
 DEFAULT = [Optimize.DEFAULT]
@@ -70,13 +95,34 @@ SCHEMES: dict[str, dict[str, object]] = {
         "representative_dataset": representative_dataset,
         "supported_ops": [INT16],
     },
+    "int16, float fallback": {
+        "optimizations": DEFAULT,
+        "representative_dataset": named_samples,
+        "supported_ops": [INT16, OpsSet.TFLITE_BUILTINS],
+    },
+    "int16 throughout": {
+        "optimizations": DEFAULT,
+        "representative_dataset": named_samples,
+        "supported_ops": [INT16],
+        "inference_input_type": np.int16,
+        "inference_output_type": np.int16,
+    },
 }
 
 
+def show(name: str, path: Path) -> None:
+    given, taken = ends(Interpreter(model_path=path))
+    types = f"{given['dtype'].__name__} -> {taken['dtype'].__name__}"
+    right = accuracy(path.read_bytes())
+    print(f"{name:22} {types:20} {path.stat().st_size:8,} bytes   accuracy {right:.4f}")
+
+
 def main() -> None:
-    for name, settings in SCHEMES.items():
-        model = converter(**settings).convert()
-        print(f"{name:22} {len(model):8,} bytes   accuracy {accuracy(model):.4f}")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, settings in SCHEMES.items():
+            path = Path(folder) / f"{name}.tflite"
+            path.write_bytes(converter(**settings).convert())
+            show(name, path)
 
 
 if __name__ == "__main__":

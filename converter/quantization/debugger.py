@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 LayerMetric = Callable[[np.ndarray], float]
 ModelMetric = Callable[[Sequence[np.ndarray], Sequence[np.ndarray]], float]
-CompareMetric = Callable[[np.ndarray, np.ndarray, float, int], float]
+CompareMetric = Callable[[np.ndarray, np.ndarray, float, np.int32], float]
 Samples = Callable[[], Iterable[Sequence[np.ndarray]]]
 
 _LAYER_METRICS: dict[str, LayerMetric] = {
@@ -244,9 +244,10 @@ def _opened(path: str | PathLike[str] | None, content: bytes | None) -> Model | 
     return None if path is None else Model.from_path(path)
 
 
-def _scale(interpreter: Interpreter, layer: Verified) -> tuple[float, int]:
+def _scale(interpreter: Interpreter, layer: Verified) -> tuple[float, np.int32]:
+    """With a zero point that int8 can be taken from without going around, as TensorFlow's."""
     found = interpreter.tensor(layer.quantized).quantization
-    return (1.0, 0) if found is None else (found.scales[0], int(found.zero_points[0]))
+    return (1.0, np.int32(0)) if found is None else (found.scales[0], np.int32(found.zero_points[0]))
 
 
 def _outputs(interpreter: Interpreter) -> list[np.ndarray]:

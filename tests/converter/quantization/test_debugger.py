@@ -81,9 +81,9 @@ def test_layers_that_have_taken_in_others_are_measured_as_they_are() -> None:
 
 
 def test_own_metrics() -> None:
-    def compared(real: np.ndarray, integers: np.ndarray, scale: float, zero_point: int) -> float:
+    def compared(real: np.ndarray, integers: np.ndarray, scale: float, zero_point: np.int32) -> float:
         assert integers.dtype == np.int8
-        return float(np.abs((integers.astype(np.int32) - zero_point) * scale - real).max())
+        return float(np.abs((integers - zero_point) * scale - real).max())
 
     options = QuantizationDebugOptions(
         layer_debug_metrics={"largest": lambda differences: float(np.abs(differences).max())},
