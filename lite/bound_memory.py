@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .lifetimes import may_replace
 from .memory import ALIGNMENT
 from .tensor import OVERREAD_BYTES
 
@@ -36,7 +37,8 @@ class BoundMemory:
 
         Some stay in the arena: where the bytes are not aligned, end at the
         end of a page or are an output's and another tensor's too, and all of a graph that is delegated or
-        runs in several stages.
+        runs in several stages. An output and an input that nothing reads once it is written may have the
+        same bytes: a cache is updated in place.
         """
         taken = self._taken(wanted)
         if not _same(taken, self._bound) or (taken and not self.is_valid):
@@ -70,12 +72,21 @@ class BoundMemory:
         if graph.delegation is not None or len(graph.stages) != 1 or not graph.is_planned:
             return {}
         sizes = {lifetime.tensor: lifetime.nbytes for lifetime in graph.stages[0].memory.lifetimes}
-        outputs = set(graph.outputs)
-        return {
-            t: data
-            for t, data in wanted.items()
-            if sizes.get(t) == len(data) and _is_usable(data) and not _is_shared(t, wanted, outputs)
-        }
+        fit = {t for t, data in wanted.items() if sizes.get(t) == len(data) and _is_usable(data)}
+        return {t: wanted[t] for t in fit if not self._is_in_the_way(t, wanted, fit)}
+
+    def _is_in_the_way(self, tensor: int, wanted: Mapping[int, np.ndarray], fit: set[int]) -> bool:
+        """Whether an output would be written where another tensor is that is needed, or is elsewhere."""
+        graph, data = self._subgraph, wanted[tensor]
+        others = [u for u, other in wanted.items() if u != tensor and _overlap(data, other)]
+        pairs = [(u, tensor) if tensor in graph.outputs else (tensor, u) for u in others]
+        if not any(result in graph.outputs for _, result in pairs):
+            return False
+        if len(others) != 1 or others[0] not in fit or address_of(wanted[others[0]]) != address_of(data):
+            return True
+        [(source, result)] = pairs
+        is_free = source in graph.inputs and source not in graph.outputs
+        return not is_free or not may_replace(graph.schedule, source, result)
 
 
 def _is_usable(data: np.ndarray) -> bool:
@@ -84,15 +95,6 @@ def _is_usable(data: np.ndarray) -> bool:
     end = begin + len(data)
     in_page = -end % _PAGE_BYTES >= OVERREAD_BYTES
     return len(data) > 0 and begin % ALIGNMENT == 0 and in_page
-
-
-def _is_shared(tensor: int, wanted: Mapping[int, np.ndarray], outputs: set[int]) -> bool:
-    """Whether an output would be written where another tensor is."""
-    data = wanted[tensor]
-    return any(
-        u != tensor and (u in outputs or tensor in outputs) and _overlap(data, other)
-        for u, other in wanted.items()
-    )
 
 
 def _overlap(a: np.ndarray, b: np.ndarray) -> bool:

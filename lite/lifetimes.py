@@ -78,6 +78,32 @@ def compute_lifetimes(
     return _Walk(nodes, nbytes, inputs, outputs, carried, preserve_all).run(first, last)
 
 
+def may_replace(nodes: Sequence[Node], source: int, result: int) -> bool:
+    """Whether a node may write a graph's output where the graph's input `source` lies, when both have one size.
+
+    Nothing reads the input after it, and it reads the input itself only where its registration allows that.
+    """
+    position = next((p for p, node in enumerate(nodes) if result in node.outputs), -1)
+    last_read = max((p for p, node in enumerate(nodes) if source in node.inputs), default=-1)
+    if last_read != position:
+        return last_read < position
+    node = nodes[position]
+    return (source, result) in _shareable(node) and node.inputs.count(source) == 1
+
+
+def _shareable(node: Node) -> list[tuple[int, int]]:
+    """Inputs and outputs of a node that may have the same bytes."""
+    flags = int(node.registration.inplace_operator)
+    if not flags:
+        return []
+    found = []
+    for i, source in enumerate(node.inputs[:3]):
+        o = i if flags & _CORRESPONDING_OUTPUT else 0
+        if flags & _INPUT_SHARED[i] and o < len(node.outputs):
+            found.append((source, node.outputs[o]))
+    return found
+
+
 class _Walk:
     """One pass over the plan; the state of compute_lifetimes."""
 
@@ -128,9 +154,8 @@ class _Walk:
                 self.unwritten.append(t)
                 self.kept.add(t)
                 self._open(t, 0, self.end, wanted)
-        flags = int(node.registration.inplace_operator)
-        if flags and wanted and not self.preserve_all:
-            self._share(position, node, flags)
+        if wanted and not self.preserve_all:
+            self._share(position, node)
         for t in node.outputs:
             if t >= 0:
                 until = self.end if self.preserve_all or t in self.kept else self.last_read[t]
@@ -147,14 +172,10 @@ class _Walk:
             self.begin[t] = first
             self.finish[t] = last
 
-    def _share(self, position: int, node: Node, flags: int) -> None:
+    def _share(self, position: int, node: Node) -> None:
         """Put outputs of the node into bytes of its inputs, as far as its flags and the readers allow."""
-        for i, source in enumerate(node.inputs[:3]):
-            o = i if flags & _CORRESPONDING_OUTPUT else 0
-            if not flags & _INPUT_SHARED[i] or o >= len(node.outputs):
-                continue
-            result = node.outputs[o]
-            unmodified = bool(flags & _DATA_UNMODIFIED)
+        unmodified = bool(int(node.registration.inplace_operator) & _DATA_UNMODIFIED)
+        for source, result in _shareable(node):
             if self._may_share(position, node, source, result, unmodified):
                 owner = self.owners.get(source, source)
                 self.owners[result] = owner

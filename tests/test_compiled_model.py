@@ -151,6 +151,47 @@ def test_one_buffer_may_be_input_and_output() -> None:
         np.testing.assert_array_equal(array, np.arange(1, 5) * expected)
 
 
+def cached(read: str) -> bytes:
+    """A cache [8, 16] whose row `at` becomes the new one, and sums of its rows: before, after, or before but read last."""
+    model = ModelBuilder()
+    cache, new = model.tensor([8, 16], name="cache"), model.tensor([1, 16], name="new")
+    at = model.tensor([2], np.int32, name="at")
+    updated, total = model.tensor([8, 16], name="updated"), model.tensor([8], name="total")
+    places = {"before": cache, "after": updated, "last": cache}
+    options = tflite.ReducerOptionsT()
+
+    def add_total() -> None:
+        model.op(Op.SUM, [places[read], model.constant([1])], [total], options)
+
+    if read == "before":
+        add_total()
+    model.op(Op.DYNAMIC_UPDATE_SLICE, [cache, new, at], [updated], tflite.DynamicUpdateSliceOptionsT())
+    if read != "before":
+        add_total()
+    return model.build([cache, new, at], [updated, total])
+
+
+@pytest.mark.parametrize("read", ("before", "after", "last"))
+@pytest.mark.parametrize("offset", (0, 4), ids=("in place", "copied"))
+def test_a_cache_is_updated_where_it_lies(read: str, offset: int) -> None:
+    """By one buffer for both: without a copy, but where the cache is read once it is changed."""
+    model, memory = CompiledModel.from_buffer(cached(read)), aligned(160)
+    cache, total, rng = memory[offset : offset + 128].reshape(8, 16), aligned(8), np.random.default_rng(1)
+    cache[...] = rng.standard_normal(cache.shape)
+    for row in (3, 0, 7):
+        new, before = aligned(16), cache.copy()
+        new[...] = rng.standard_normal(16)
+        expected = before.copy()
+        expected[row] = new
+        buffers = [TensorBuffer.create_from_host_memory(x) for x in (cache, new, np.int32([row, 0]), total)]
+        model.run_by_index(0, buffers[:3], [buffers[0], buffers[3]])
+        np.testing.assert_array_equal(cache, expected)
+        np.testing.assert_allclose(total, (expected if read == "after" else before).sum(1), rtol=1e-5)
+        graph = core_of(model).subgraph()
+        ends = {graph.tensors[t].address for t in (graph.inputs[0], graph.outputs[0])}
+        assert (ends == {cache.ctypes.data}) == (offset == 0 and read != "last")
+
+
 def test_other_buffers_take_over() -> None:
     model = CompiledModel.from_buffer(vector())
     results = [aligned(4), aligned(4)]
