@@ -4,7 +4,8 @@
     python benchmarks/decoder.py --million 20 --seconds 2
 
 Products are a chain of FULLY_CONNECTED of one row. Attention is DYNAMIC_UPDATE_SLICE of both caches, two
-BATCH_MATMUL and SOFTMAX. All take turns in one process on one CPU; `of sum` is the median over the rounds.
+BATCH_MATMUL and SOFTMAX; `in place` the caches are outputs, too, and one buffer of a CompiledModel is both.
+All take turns in one process on one CPU; `of sum` is the median over the rounds.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import ai_edge_litert.compiled_model as litert_compiled
 import ai_edge_litert.interpreter as litert
 import numpy as np
-from compare import machine, pin
+from compare import clock_of, machine, pin
+from numlite import compiled_model
 from numlite import interpreter as numlite
 from numlite.cli.comparison import litert_version
 from numlite.cli.timing import Spread, in_words, time_in_turns
@@ -41,16 +45,20 @@ def main() -> int:
     parser.add_argument("--tokens", type=int, default=1024, help="past tokens of the attention")
     parser.add_argument("--seconds", type=float, default=5.0, help="measuring time for each model")
     parser.add_argument("--cpu", type=int, help="CPU to run on (default: the last one allowed)")
+    parser.add_argument("--cpu-time", action="store_true", help="CPU time: for a machine that is busy")
     arguments = parser.parse_args()
-    print(f"{machine()}, CPU {pin(arguments.cpu)}, ai-edge-litert {litert_version()}\n")
+    kind = ", CPU time" if arguments.cpu_time else ""
+    print(f"{machine()}, CPU {pin(arguments.cpu)}, ai-edge-litert {litert_version()}{kind}\n")
     print("| step | bytes | LiteRT | numlite | LiteRT / numlite | numlite | plain sum | of sum |")
     print("|---|---|---|---|---|---|---|---|")
-    for name, content, nbytes in models(arguments):
-        report(name, content, nbytes, arguments.seconds)
+    for name, calls, nbytes in steps(arguments):
+        plain = RANDOM.integers(0, 1 << 40, nbytes // 8)
+        report(name, nbytes, time_in_turns([*calls, plain.sum], arguments.seconds, clock=clock_of(arguments)))
     return 0
 
 
-def models(arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, int]]:
+def steps(arguments: argparse.Namespace) -> Iterator[tuple[str, list[Callable[[], Any]], int]]:
+    """Name, LiteRT's call and numlite's, and the bytes that they read."""
     layers = max(2, round(arguments.million * 1e6 / (WIDTH * HIDDEN)) // 2 * 2)
     count = layers * WIDTH * HIDDEN
     for name, add, bits in (
@@ -59,16 +67,32 @@ def models(arguments: argparse.Namespace) -> Iterator[tuple[str, bytes, int]]:
         ("int4", packed_weights, 4.0),
         (f"int4 blocks of {BLOCK}", blockwise_weights, 4 + 16 / BLOCK),
     ):
-        yield f"products, {name}", products(layers, add), int(count * bits / 8)
+        yield f"products, {name}", interpreted(products(layers, add)), int(count * bits / 8)
     for dtype in (np.float32, np.int8):
         nbytes = 2 * HEADS * DEPTH * arguments.tokens * np.dtype(dtype).itemsize
-        yield f"attention, {np.dtype(dtype).name}", attention(dtype, arguments.tokens), nbytes
+        name = f"attention, {np.dtype(dtype).name}"
+        yield name, interpreted(attention(dtype, arguments.tokens)), nbytes
+        yield f"{name}, in place", in_place(attention(dtype, arguments.tokens, True)), nbytes
 
 
-def report(name: str, content: bytes, nbytes: int, seconds: float) -> None:
-    plain = RANDOM.integers(0, 1 << 40, nbytes // 8)
-    calls: list[Callable[[], Any]] = [opened(api, content).invoke for api in (litert, numlite)]
-    times = time_in_turns([*calls, plain.sum], seconds)
+def interpreted(content: bytes) -> list[Callable[[], Any]]:
+    return [opened(api, content).invoke for api in (litert, numlite)]
+
+
+def in_place(content: bytes) -> list[Callable[[], Any]]:
+    """The last outputs lie where the last inputs do."""
+    details = opened(numlite, content).get_input_details()
+    calls = []
+    for api in (litert_compiled, compiled_model):
+        model = api.CompiledModel.from_buffer(content)
+        inputs, outputs = model.create_input_buffers(0), model.create_output_buffers(0)
+        for buffer, detail in zip(inputs, details, strict=True):
+            buffer.write(random_value(detail))
+        calls.append(partial(model.run_by_index, 0, inputs, [outputs[0], *inputs[-2:]]))
+    return calls
+
+
+def report(name: str, nbytes: int, times: np.ndarray) -> None:
     theirs, ours, sums = (Spread.of(times[:, k]).median for k in range(3))
     ratio, share = (Spread.of(times[:, k] / times[:, 1]).median for k in (0, 2))
     cells = [name, f"{nbytes / 1e6:.0f} MB", in_words(theirs), in_words(ours), f"{ratio:.2f}"]
@@ -80,10 +104,14 @@ def opened(api: Any, content: bytes) -> Any:
     interpreter = api.Interpreter(model_content=content, num_threads=1)
     interpreter.allocate_tensors()
     for detail in interpreter.get_input_details():
-        values = RANDOM.uniform(-1, 1, detail["shape"]) * (50 if detail["dtype"] == np.int8 else 1)
-        interpreter.set_tensor(detail["index"], values.astype(detail["dtype"]))
+        interpreter.set_tensor(detail["index"], random_value(detail))
     interpreter.invoke()
     return interpreter
+
+
+def random_value(detail: dict[str, Any]) -> np.ndarray:
+    values = RANDOM.uniform(-1, 1, detail["shape"]) * (50 if detail["dtype"] == np.int8 else 1)
+    return values.astype(detail["dtype"])
 
 
 def float_weights(model: ModelBuilder, units: int, depth: int) -> int:
@@ -128,8 +156,8 @@ def products(layers: int, add: Callable[[ModelBuilder, int, int], int]) -> bytes
     return model.build([first], [x])
 
 
-def attention(dtype: type, tokens: int) -> bytes:
-    """Both caches [1, heads, tokens, depth] are inputs, so that they are copied before a token is set."""
+def attention(dtype: type, tokens: int, gives_caches: bool = False) -> bytes:
+    """Both caches [1, heads, tokens, depth] are inputs: only where they are outputs, too, may they change."""
     model = ModelBuilder()
     bytes_ = dtype is np.int8
 
@@ -156,7 +184,7 @@ def attention(dtype: type, tokens: int) -> bytes:
     model.op(
         BuiltinOperator.BATCH_MATMUL, [shares, updated[1]], [mixed], tflite.BatchMatMulOptionsT(), version
     )
-    return model.build([q, new, *caches], [mixed])
+    return model.build([q, new, *caches], [mixed, *(updated if gives_caches else ())])
 
 
 if __name__ == "__main__":
