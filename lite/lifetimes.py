@@ -79,7 +79,7 @@ def compute_lifetimes(
 
 
 def may_replace(nodes: Sequence[Node], source: int, result: int) -> bool:
-    """Whether a node may write a graph's output where the graph's input `source` lies, when both have one size.
+    """Whether a node may write a graph's output where an input of the graph lies that has its size.
 
     Nothing reads the input after it, and it reads the input itself only where its registration allows that.
     """

@@ -152,7 +152,10 @@ def test_one_buffer_may_be_input_and_output() -> None:
 
 
 def cached(read: str) -> bytes:
-    """A cache [8, 16] whose row `at` becomes the new one, and sums of its rows: before, after, or before but read last."""
+    """A cache [8, 16] whose row `at` becomes the new one, and the rows' sums.
+
+    They are those of before or after; at "last" of before, and computed behind the update.
+    """
     model = ModelBuilder()
     cache, new = model.tensor([8, 16], name="cache"), model.tensor([1, 16], name="new")
     at = model.tensor([2], np.int32, name="at")
