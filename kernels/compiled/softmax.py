@@ -44,6 +44,7 @@ kernels = KernelSources()
 
 # The float32 below a half: x >= 0 plus this, cut, is x rounded to the nearest, halves upwards.
 _BELOW_HALF = np.float32(0.49999997)
+_LEAST_NORMAL = np.float32(2.0**-126)
 
 
 @kernels.add(SOFTMAX_F32)
@@ -53,7 +54,9 @@ def softmax_f32(a, chunk, chunks):
         x, y = a.x + row * depth * 4, a.y + row * depth * 4
         share = np.float32(1) / exponentials_row_f32(x, y, depth, max_row_f32(x, depth), a.beta)
         for c in range(depth):
-            write_f32(y, c, read_back_f32(y, c) * share)
+            part = read_back_f32(y, c) * share
+            # As XNNPACK, which computes without subnormal numbers.
+            write_f32(y, c, np.float32(0) if part < _LEAST_NORMAL else part)
     return 0
 
 

@@ -21,6 +21,14 @@ _ROUNDER = 1.5 * 2.0**23
 _LOG2_E = 1.44269504
 # ln 2 in two parts: the first has few enough bits that its products with exponents are exact.
 _LN2 = (0.693145751953125, 1.42860682030941723212e-6)
+# The same in two parts of which the first is the nearest float32, (e^r - 1) / r, and the logarithm of the
+# least normal number, for exp_of_negative.
+_LN2_ROUNDED = (float.fromhex("0x1.62E430p-1"), float.fromhex("-0x1.05C610p-29"))
+_EXP_POLYNOMIAL = (
+    *(float.fromhex(c) for c in ("0x1.0F9F9Cp-7", "0x1.573A1Ap-5", "0x1.555A80p-3", "0x1.FFFDC6p-2")),
+    float.fromhex("0x1.FFFFF6p-1"),
+)
+_LEAST_NORMAL_LOG = float.fromhex("-0x1.5D589Ep6")
 # (e^r - 1 - r) / r^2 on |r| <= ln(2) / 2, fitted for the least relative error of e^r (2^-28).
 _POLYNOMIAL = (
     0.0013814554549753666,
@@ -120,6 +128,37 @@ def exp(e: Emitter, x: Value) -> Value:
     # 2^(n / 16) * e^r, the fraction's power looked up in a table of 16.
     r, n, bits = _reduced(e, x, 16)
     return scaled_by_sixteenths(e, _times_exp(e, _fraction(e, bits), r), n, _integer(e, bits))
+
+
+def exp_of_negative(e: Emitter, x: Value) -> Value:
+    """e^x for x <= 0, but 0 where that is subnormal; above 88 as of 88.
+
+    XNNPACK's steps, for its bits where products are added with one rounding. It computes with subnormal
+    numbers flushed to 0, which tells in the last results before 0.
+    Source: XNNPACK src/f32-raddstoreexpminusmax, rr2-p5.
+    """
+    is_zero = e.builder.fcmp_ordered("<", x, _splat(x, _LEAST_NORMAL_LOG))
+    x = e.fmin(_splat(x, 88), x)
+    shifted = multiply_add(e, x, _splat(x, _LOG2_E), _splat(x, _ROUNDER + 127))
+    n = e.builder.fsub(shifted, _splat(x, _ROUNDER + 127))
+    r = x
+    for part in _LN2_ROUNDED:
+        r = multiply_add(e, n, _splat(x, -part), r)
+    p = _splat(x, _EXP_POLYNOMIAL[0])
+    for coefficient in _EXP_POLYNOMIAL[1:]:
+        p = multiply_add(e, p, r, _splat(x, coefficient))
+    lanes = vector(i32, x.type.count)
+    # The low bits of what was rounded are the power's exponent, biased.
+    power = e.builder.bitcast(e.builder.shl(e.builder.bitcast(shifted, lanes), constant(lanes, 23)), x.type)
+    value = multiply_add(e, without_subnormals(e, e.builder.fmul(r, power)), p, power)
+    return e.builder.select(is_zero, _splat(x, 0), value)
+
+
+def without_subnormals(e: Emitter, x: Value) -> Value:
+    """x, or 0 where it is nearer to that than any normal number."""
+    magnitude = e.call(f"llvm.fabs.{suffix(x.type)}", x.type, x)
+    is_small = e.builder.fcmp_ordered("<", magnitude, _splat(x, 2.0**-126))
+    return e.builder.select(is_small, _splat(x, 0), x)
 
 
 def _fraction(e: Emitter, bits: Value) -> Value:

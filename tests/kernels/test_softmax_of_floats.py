@@ -1,0 +1,39 @@
+"""SOFTMAX of float32 gives LiteRT's bytes where both compute on AVX-512, and nearly so elsewhere."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from types import ModuleType
+
+import numlite
+import numpy as np
+import pytest
+from numlite.kernels.compiled.language.target import target
+from numlite.schema import tflite
+from numlite.schema.tflite import BuiltinOperator
+
+from ..cases.single_op import Kind, single_op
+
+
+def result(module: ModuleType, model: bytes, x: np.ndarray) -> np.ndarray:
+    interpreter = module.Interpreter(model_content=model)
+    interpreter.allocate_tensors()
+    interpreter.set_tensor(interpreter.get_input_details()[0]["index"], x)
+    interpreter.invoke()
+    return np.asarray(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
+
+
+@pytest.mark.skipif(find_spec("ai_edge_litert") is None, reason="ai-edge-litert is not installed")
+@pytest.mark.parametrize("depth", [1, 5, 16, 63, 64, 128, 333, 1000])
+def test_its_bytes_are_litert_s(depth: int) -> None:
+    kind = Kind((7, depth))
+    model = single_op(BuiltinOperator.SOFTMAX, [kind], kind, tflite.SoftmaxOptionsT(beta=1.0), 1)
+    # The last row has results that are subnormal, and zero.
+    sizes = np.array([0.01, 1, 3, 10, 20, 40, 110], np.float32)[:, None]
+    x = np.random.default_rng(depth).uniform(-1, 1, kind.shape).astype(np.float32) * sizes
+    ours, theirs = (result(each, model, x) for each in (numlite, import_module("ai_edge_litert.interpreter")))
+    if target().avx512:
+        np.testing.assert_array_equal(ours.view(np.int32), theirs.view(np.int32))
+    else:
+        np.testing.assert_allclose(ours, theirs, rtol=2e-6, atol=1e-37)
