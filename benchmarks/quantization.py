@@ -27,7 +27,7 @@ import numpy as np
 from numlite.converter import convert_graph, read_graph
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.quantizer import Quantizer
-from numlite.converter.quantization.recipe import Recipe, Rule, scheme_recipe
+from numlite.converter.quantization.recipe import Recipe, scheme_recipe
 from numlite.lite.model import Model
 from numlite.lite.tensor import TensorType
 from numlite.model_comparison import sqnr_db
@@ -49,21 +49,12 @@ class Peer(NamedTuple):
 _FLOAT_ENDS = "int8_floatio"
 
 
-def _with_float_results() -> Recipe:
-    """int8, but for what is rounded to 1 / 256 to be made a float behind it."""
-    made = scheme_recipe("int8")
-    for operation in ("SOFTMAX", "LOGISTIC"):
-        made.add(Rule(operation=operation, scheme=None))
-    return made
-
-
 # TensorFlow's model where it made none with float inputs and outputs; its integers are the same.
 _INTEGER_ENDS = "TF with int8 ends"
 SCHEMES = {
     "int8": Peer(scheme_recipe("int8"), "int8", ends="int8"),
     "int8, min-max": Peer(scheme_recipe("int8"), "int8", ends="int8", improve="none"),
     "int8, float ends": Peer(scheme_recipe("int8"), _FLOAT_ENDS),
-    "int8, float softmax": Peer(_with_float_results(), _FLOAT_ENDS),
     "int8 per tensor": Peer(scheme_recipe("int8", per_channel=False), "int8_pertensor", ends="int8"),
     "int16x8": Peer(scheme_recipe("int16x8"), "int16x8"),
     "dynamic": Peer(scheme_recipe("dynamic"), "dynamic", ("dynamic_legacy_wi8_afp32",)),

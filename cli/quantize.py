@@ -68,7 +68,7 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 )
 @click.option(
     "--improve",
-    type=click.Choice(["none", "bias", "equalize", "all"]),
+    type=click.Choice(["none", "bias", "equalize", "softmax", "whole", "all"]),
     help="What may bring integers nearer to the float model, measured on samples; all with --calibrate.",
 )
 @click.option(

@@ -82,7 +82,9 @@ class Quantization:
         if scheme not in ("int8", "int16x8"):
             return quantizer.quantize().file
         found = None if self.representative_dataset is None else quantizer.calibrate(self.samples())
-        made = quantizer.quantize(found, input_type=ends[0], output_type=ends[1])
+        improves = found is not None and len(found.samples) > 0 and not trained
+        improve = "whole" if improves and self._is_whole else None
+        made = quantizer.quantize(found, input_type=ends[0], output_type=ends[1], improve=improve)
         if self._is_whole:
             left = [outcome for outcome in made.outcomes if outcome.reason]
             if left:

@@ -30,12 +30,15 @@ from .measured_ends import Values, closeness, end_values, measured_ends, shift
 from .mending import PLAIN, Knowledge, Mending
 from .model_editor import ModelEditor
 
+_MENDING = frozenset({"equalize", "clip", "round", "bias"})
 # Of `numlite quantize --improve`: what each of them may do.
 IMPROVEMENTS = {
     "none": frozenset[str](),
     "bias": frozenset({"bias"}),
     "equalize": frozenset({"equalize"}),
-    "all": frozenset({"equalize", "clip", "round", "bias"}),
+    "softmax": frozenset({"softmax"}),
+    "whole": _MENDING,
+    "all": _MENDING | {"softmax"},
 }
 SHARES = (0.5, 1.0)
 # How many times the squared error of a value outside of its range counts.
@@ -58,7 +61,7 @@ def chosen_improvements(improve: str | None, ranges: Calibration) -> frozenset[s
         return IMPROVEMENTS["all" if len(ranges.samples) else "none"]
     if improve not in IMPROVEMENTS:
         raise UnsupportedError(f"improve: must be of {', '.join(IMPROVEMENTS)}, got {improve!r}")
-    if improve != "none" and not len(ranges.samples):
+    if IMPROVEMENTS[improve] & _MENDING and not len(ranges.samples):
         raise ModelError(
             f"improve: {improve} is measured on samples, which ranges that were saved do not have; "
             "calibrate(data) keeps some"
@@ -68,7 +71,7 @@ def chosen_improvements(improve: str | None, ranges: Calibration) -> frozenset[s
 
 def improved(model: Model, make: Maker, ranges: Calibration, what: frozenset[str]) -> Mending:
     """The mending of a float model; PLAIN where nothing is gained, or an integer model fails on samples."""
-    if not what:
+    if not what & _MENDING:
         return PLAIN
     try:
         with single_threaded_blas():

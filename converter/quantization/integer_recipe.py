@@ -13,6 +13,7 @@ from ...lite.errors import UnsupportedError
 from ...lite.model import Model
 from .calibration import Calibration
 from .float_graph import FloatGraph, Site, Step
+from .float_results import refusing_last_softmax
 from .full_integer import Integered, prepare_floats, quantize_activations
 from .improve import improved
 from .mending import Mending
@@ -111,8 +112,10 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     """
     graph, scheme = FloatGraph(ModelEditor(model)), plan.scheme
     ranges.check_model({site: graph.tensor(site).name or "" for site in ranges.names})
-    refuse = refusal_of(recipe, graph)
     known = {**ranges, **plan.trained}
+    asked = refuse = refusal_of(recipe, graph)
+    if "softmax" in plan.improvements and plan.ends.outputs is None and scheme.activation_bits == 8:
+        refuse = refusing_last_softmax(graph, asked)
 
     def make(mending: Mending, ends: Ends = FLOAT_ENDS) -> Integered:
         return quantize_activations(
@@ -134,7 +137,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     made = make(mending, plan.ends)
     outcomes = []
     for step in graph.steps:
-        if refuse(step) is None:
+        if asked(step) is None:
             reason = made.reasons.get(graph.where(step), "")
             own = None if reason else _own_scheme(scheme, step)
             outcomes.append(Outcome(step.name, _scope(graph, step), own, reason))

@@ -227,9 +227,9 @@ class Quantizer:
 
         A recipe with integer activations needs a result of calibrate, or a model with ranges that training
         has found (FAKE_QUANT, or QUANTIZE and DEQUANTIZE); then float inputs and outputs of the
-        model may become int8 or uint8 (int16 with such activations). improve is none, bias, equalize or
-        all, and measured on samples; without it all is done that the result's samples allow, and nothing to a
-        model that was trained for its integers. Raises
+        model may become int8 or uint8 (int16 with such activations). improve is none, bias, equalize,
+        softmax, whole (all that leaves no operator float) or all, and measured on samples; without it all is
+        done that the result's samples allow, and nothing to a model that was trained for its integers. Raises
         ModelError for a recipe without rules, for a rule whose regex no operator has, and for what the ranges
         do not have.
         """

@@ -83,7 +83,8 @@ def test_results_are_saved_merged_and_told_apart(tmp_path: Path) -> None:
     )
     with pytest.raises(ModelError, match="improve: bias is measured on samples"):
         quantizer.quantize(loaded, improve="bias")
-    with pytest.raises(UnsupportedError, match="improve: must be of none, bias, equalize, all, got 'most'"):
+    names = "none, bias, equalize, softmax, whole, all"
+    with pytest.raises(UnsupportedError, match=f"improve: must be of {names}, got 'most'"):
         quantizer.quantize(whole, improve="most")
     with pytest.raises(ModelError, match="must be of this model"):
         Quantizer(shared_weight(), recipes.static_int8()).quantize(whole)
