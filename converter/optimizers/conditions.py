@@ -11,6 +11,7 @@ from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function
 from ..ir.node import Node, Value
 from ..transforms.effects import Effect, Effects
+from ..transforms.folding.control_flow import branch_call
 from ..transforms.folding.evaluate import run
 from ..transforms.folding.tensors import array_of_constant, known_array
 from ..transforms.node_rewriter import data_type
@@ -137,13 +138,8 @@ def constant_if(rewriter: OptimizingRewriter, node: Node) -> bool:
     chosen = node.attributes.get("then_branch" if bool(condition) else "else_branch")
     if not isinstance(chosen, FuncAttr):
         return False
-    attributes: Attributes = {
-        "Tin": tuple(data_type(value.type) for value in node.operands[1:]),
-        "Tout": tuple(data_type(value.type) for value in node.results),
-        "f": chosen,
-    }
     op = "StatefulPartitionedCall" if node.op == "If" else "PartitionedCall"
-    made = rewriter.node(node, op, node.operands[1:], attributes)
+    made = rewriter.node(node, op, node.operands[1:], branch_call(node, chosen))
     owner = node.operands[0].owner
     assert isinstance(owner, Node)
     made.controls = dict.fromkeys((*node.controls, *owner.controls))

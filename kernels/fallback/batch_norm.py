@@ -10,6 +10,7 @@ from ...schema import graph_def
 from .data_format import channels_first, from_last, to_last
 from .dtypes import FLOATS
 from .half_precision import widened
+from .kernel import check_same_shape
 from .registry import kernel
 from .status import InvalidArgumentError
 
@@ -117,9 +118,7 @@ def fused_batch_norm_gradient(
     op = "FusedBatchNormGrad"
     first = channels_first(op, attributes.data_format)
     _check(op, x, (4, 5), first, scale, mean, variance)
-    if gradient.shape != x.shape:
-        message = "y_backprop must be of x's shape"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
+    check_same_shape(op, "y_backprop", gradient, "x", x)
     dy, centred = to_last(gradient, first).astype(np.float32), to_last(x, first) - mean
     axes = tuple(range(x.ndim - 1))
     inverse = 1 / np.sqrt(variance + np.float32(attributes.epsilon))
@@ -180,9 +179,7 @@ def global_batch_norm_gradient(
     """Gradients of x, mean, variance, beta and gamma."""
     op = "BatchNormWithGlobalNormalizationGrad"
     _check(op, x, (4,), False, mean, variance, gamma)
-    if gradient.shape != x.shape:
-        message = "backprop must be of t's shape"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(x.shape)}")
+    check_same_shape(op, "backprop", gradient, "t", x)
     wide, m, v, g, dy = map(widened, (x, mean, variance, gamma, gradient))
     inverse = 1 / np.sqrt(v + v.dtype.type(variance_epsilon))
     scale = g if scale_after_normalization else np.ones_like(g)

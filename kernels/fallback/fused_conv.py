@@ -22,7 +22,7 @@ from .conv import ConvAttributes, conv_2d, conv_3d
 from .depthwise_conv import depthwise_conv_2d
 from .dtypes import FLOATS
 from .half_precision import widened
-from .kernel import checked_shape
+from .kernel import check_same_shape, checked_shape
 from .onednn import swish
 from .registry import kernel
 from .resize import wide_bilinear
@@ -70,7 +70,9 @@ def _followed(
         if name == "BiasAdd" and rest:
             x = bias_add(x, rest.pop(0), data_format=data_format)
         elif name == "Add" and rest:
-            x = _added(op, x, rest.pop(0))
+            other = rest.pop(0)
+            check_same_shape(op, "what is added", other, "the product", x)
+            x = np.asarray(x + other).astype(x.dtype)
         elif name == "FusedBatchNorm" and len(rest) >= 4:
             scale, offset, mean, variance = (rest.pop(0) for _ in range(4))
             norm = BatchNormAttributes(epsilon=fused.epsilon, data_format=data_format, is_training=False)
@@ -83,13 +85,6 @@ def _followed(
             message = f"fused op {name!r} with {len(args)} further inputs is not built"
             raise UnsupportedError(f"{op}: {message}; the graph before optimization runs")
     return x
-
-
-def _added(op: str, x: np.ndarray, other: np.ndarray) -> np.ndarray:
-    if other.shape != x.shape:
-        message = "what is added must be of the product's shape"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(other.shape)} and {list(x.shape)}")
-    return np.asarray(x + other).astype(x.dtype)
 
 
 def fused_conv_2d(
@@ -147,9 +142,7 @@ def fused_batch_norm_with_activation(
     op = "_FusedBatchNormEx"
     y, *others = fused_batch_norm_v3(x, scale, offset, mean, variance, attributes=attributes)
     for side in side_input:
-        if side.shape != y.shape:
-            message = "side_input must be of x's shape"
-            raise InvalidArgumentError(f"{op}: {message}, got {list(side.shape)} and {list(y.shape)}")
+        check_same_shape(op, "side_input", side, "x", y)
         y = y + side
     if activation_mode not in ("Identity", "Relu"):
         message = f"activation {activation_mode!r} is not built"
@@ -177,9 +170,7 @@ def fused_batch_norm_gradient_with_activation(
     if activation_mode not in ("Identity", "Relu") or num_side_inputs > 1:
         message = f"activation {activation_mode!r} with {num_side_inputs} side inputs is not built"
         raise UnsupportedError(f"{op}: {message}; the graph before optimization runs")
-    if gradient.shape != y.shape:
-        message = "y_backprop must be of y's shape"
-        raise InvalidArgumentError(f"{op}: {message}, got {list(gradient.shape)} and {list(y.shape)}")
+    check_same_shape(op, "y_backprop", gradient, "y", y)
     if activation_mode == "Relu":
         gradient = np.where(y > 0, gradient, gradient.dtype.type(0))
     found = fused_batch_norm_gradient(gradient, x, scale, mean, variance, attributes=attributes)

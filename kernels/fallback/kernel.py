@@ -164,6 +164,13 @@ def checked_shape(shape: Sequence[int], dtype: np.dtype) -> tuple[int, ...]:
     return sizes
 
 
+def check_same_shape(op: str, name: str, x: np.ndarray, other_name: str, other: np.ndarray) -> None:
+    """InvalidArgumentError, with both names, unless x has the other's shape."""
+    if x.shape != other.shape:
+        message = f"{name} must be of {other_name}'s shape, got {list(x.shape)} and {list(other.shape)}"
+        raise InvalidArgumentError(f"{op}: {message}")
+
+
 def zeros(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """Zeros, False or empty strings; an OpError as in checked_shape."""
     sizes = checked_shape(shape, dtype)

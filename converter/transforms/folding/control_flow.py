@@ -83,6 +83,15 @@ def _is_anchor(node: Node) -> bool:
     return not node.results[0].users and bool(node.control.users)
 
 
+def branch_call(node: Node, function: FuncAttr) -> Attributes:
+    """Attributes of a call of one of the node's branches, which takes all its operands but the first."""
+    return {
+        "Tin": tuple(data_type(value.type) for value in node.operands[1:]),
+        "Tout": tuple(data_type(value.type) for value in node.results),
+        "f": function,
+    }
+
+
 @rule("Case", "StatelessCase")
 def constant_case(rewriter: NodeRewriter, node: Node) -> bool:
     """A Case whose branch is known calls it.
@@ -100,14 +109,7 @@ def constant_case(rewriter: NodeRewriter, node: Node) -> bool:
     chosen = branches[index[0]] if 0 <= index[0] < len(branches) else branches[-1]
     if not isinstance(chosen, FuncAttr):
         return False
-    attributes: Attributes = {
-        "Tin": tuple(data_type(value.type) for value in node.operands[1:]),
-        "Tout": tuple(data_type(value.type) for value in node.results),
-        "f": chosen,
-        "config": b"",
-        "config_proto": b"",
-        "executor_type": b"",
-    }
+    attributes = branch_call(node, chosen) | {"config": b"", "config_proto": b"", "executor_type": b""}
     made = rewriter.node(node, "PartitionedCall", node.operands[1:], attributes)
     condition = node.operands[0].owner
     # A constant that waits for nothing holds nobody up.
