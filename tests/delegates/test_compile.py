@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
-from numlite.delegates import (
-    Delegate,
-    DelegateFlags,
-    SerializedPartition,
-    SimpleDelegateOptions,
-)
+from numlite.delegates import DelegateFlags, SerializedPartition, SimpleDelegateOptions
 from numlite.delegates import loading as loading_module
-from numlite.delegates.compile import CompiledModel, compile_model
-from numlite.delegates.report import delegation_report
+from numlite.delegates.compile import compile_model
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
-from numlite.lite import partition_program
 from numlite.lite.control_edges import METADATA_NAME as CONTROL_EDGES
 from numlite.lite.control_edges import parse_control_dependencies, serialize_control_dependencies
-from numlite.lite.errors import ModelError, PrepareError, StateError, UnsupportedError
+from numlite.lite.errors import PrepareError, StateError, UnsupportedError
 from numlite.lite.model import Model
-from numlite.lite.partition_program import METADATA_NAME, pack_program, parse_compilations, unpack_program
+from numlite.lite.partition_program import METADATA_NAME, parse_compilations, unpack_program
 from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
-from ..conftest import SHARED_MODELS
 from ..model_builder import ModelBuilder
-from .flex.flex_models import add_flex
+from .compiling import CODE, compiled, entry_points, operator_names
 from .graphs import Op, add, sine, sine_model, unary, while_model, while_result
 from .numpy_delegate import NumpyDelegate, NumpyKernel
 from .test_application import X, ran, run
 from .test_buffer_handles import Device
-
-CODE = "numlite-delegate:numpy"
-
-
-def compiled(content: bytes, delegate: Delegate, name: str = "numpy") -> CompiledModel:
-    interpreter = Interpreter(model_content=content, experimental_delegates=[delegate])
-    return compile_model(interpreter.core, delegate, name)
-
-
-def operator_names(content: bytes, subgraph: int = 0) -> list[str]:
-    core = Interpreter(model_content=content).core
-    return [node.registration.name for node in core.subgraph(subgraph).nodes]
-
-
-def changed(content: bytes, change: Callable[[tflite.ModelT], None]) -> bytes:
-    tables = tflite.unpack(tflite.read(content))
-    change(tables)
-    return tflite.pack(tables)
 
 
 @pytest.mark.parametrize(
@@ -189,142 +161,6 @@ def test_programs_must_read_what_varies() -> None:
         compiled(sine_model(), Forgetful())
 
 
-def entry_points(name: str, make: Callable[..., object]) -> Callable[..., list[Any]]:
-    class Entry:
-        @staticmethod
-        def load() -> Any:
-            return make
-
-    Entry.name = name  # type: ignore[attr-defined]
-    return lambda group, name=None: [Entry] if name in (None, Entry.name) else []  # type: ignore[attr-defined]
-
-
-def test_what_a_file_names_is_found_only_where_the_caller_trusts_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-
-    def make(operators: str = "") -> NumpyDelegate:
-        seen.append(operators)
-        return NumpyDelegate(*operators.split())
-
-    delegate = NumpyDelegate("SIN")
-    source = Interpreter(model_content=sine_model(), experimental_delegates=[delegate])
-    result = compile_model(source.core, delegate, "numpy", {"operators": "SIN"})
-    with pytest.raises(
-        UnsupportedError, match=r"compiled for delegate 'numpy', version 1 .*install a package"
-    ):
-        run(Interpreter(model_content=result.content, trust_compiled_code=True), X)
-    monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", make))
-    with pytest.raises(UnsupportedError, match=r"load_delegate\('numpy'\)\], or .*trust_compiled_code=True"):
-        run(Interpreter(model_content=result.content), X)
-    assert not seen
-    trusting = Interpreter(model_content=result.content, trust_compiled_code=True)
-    assert np.array_equal(run(trusting, X), sine(X))
-    assert seen == ["SIN"]  # one delegate for both partitions
-
-
-def test_a_model_has_no_module_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "hostile_delegate.py").write_text("raise AssertionError('imported')")
-    monkeypatch.syspath_prepend(tmp_path)
-    result = compiled(sine_model(), NumpyDelegate("SIN"), "hostile_delegate")
-    for trusts in (False, True):
-        with pytest.raises(
-            UnsupportedError, match=r"experimental_delegates=\[load_delegate\('hostile_delegate'\)\]"
-        ):
-            run(Interpreter(model_content=result.content, trust_compiled_code=trusts), X)
-    assert "hostile_delegate" not in sys.modules
-
-
-class Newer(NumpyDelegate):
-    version = "2"
-
-
-def test_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    result = compiled(sine_model(), NumpyDelegate("SIN"))
-    monkeypatch.setattr(loading_module, "entry_points", entry_points("numpy", Newer))
-    with pytest.raises(UnsupportedError, match=r"compiled by version 1 of delegate 'numpy', got version 2"):
-        run(Interpreter(model_content=result.content, trust_compiled_code=True), X)
-
-
-@pytest.mark.parametrize("name", ["evil_cubin", "simulated"])
-def test_machine_code_of_a_file_is_not_loaded(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = SHARED_MODELS.parent / "hostile" / "other" / f"{name}.tflite"
-    if not path.exists():
-        pytest.skip("no ../shared/hostile beside the repository")
-    monkeypatch.setattr(loading_module, "load_delegate", lambda *given: pytest.fail("a delegate was made"))
-    interpreter = Interpreter(path)
-    with pytest.raises(UnsupportedError, match=r"load_delegate\('cuda'\)\], or .*trust_compiled_code=True"):
-        interpreter.allocate_tensors()
-
-
-def first_options(tables: tflite.ModelT) -> Any:
-    return next(op for op in tables.subgraphs[0].operators if op.custom_options is not None)
-
-
-def damage(at: int) -> Callable[[tflite.ModelT], None]:
-    def change(tables: tflite.ModelT) -> None:
-        operator = first_options(tables)
-        data = bytearray(operator.custom_options)
-        data[at] ^= 1
-        operator.custom_options = bytes(data)
-
-    return change
-
-
-def cut(tables: tflite.ModelT) -> None:
-    operator = first_options(tables)
-    operator.custom_options = bytes(operator.custom_options)[:-1]
-
-
-def emptied(tables: tflite.ModelT) -> None:
-    first_options(tables).custom_options = None
-
-
-def renamed(tables: tflite.ModelT) -> None:
-    for code in tables.operator_codes:
-        code.custom_code = code.custom_code and "numlite-delegate:other"
-
-
-def without_metadata(tables: tflite.ModelT) -> None:
-    tables.metadata = None
-
-
-def of_another_model(tables: tflite.ModelT) -> None:
-    operator = first_options(tables)
-    other = compiled(sine_model((1, 1)), NumpyDelegate("SIN"))
-    operator.custom_options = Model(other.content).custom_options(
-        Model(other.content).root.subgraphs[0].operators[0]
-    )
-
-
-def bad_header(tables: tflite.ModelT) -> None:
-    operator = first_options(tables)
-    packed = pack_program(unpack_program(bytes(operator.custom_options)))
-    body = packed[:-16].replace(b'"side_effects"', b'"side_infects"')
-    operator.custom_options = body + partition_program._checksum(body)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (damage(0), "must be a program"),
-        (damage(12), "damaged"),
-        (damage(40), "damaged"),
-        (damage(-20), "damaged"),
-        (cut, "damaged"),
-        (emptied, "must be a program, got 0 other bytes"),
-        (renamed, "must be of the delegate that its operator names"),
-        (without_metadata, r"must be of a compilation in metadata .*\(there is none\)"),
-        (of_another_model, "must be of a compilation in metadata"),
-        (bad_header, "header must be numlite's"),
-    ],
-    ids=lambda value: getattr(value, "__name__", None),
-)
-def test_a_damaged_program_is_refused(change: Callable[[tflite.ModelT], None], message: str) -> None:
-    content = changed(compiled(sine_model(), NumpyDelegate("SIN")).content, change)
-    with pytest.raises(ModelError, match=rf"node 0 \(numlite-delegate:.*{message}"):
-        Interpreter(model_content=content)
-
-
 def test_other_shapes_are_refused() -> None:
     result = compiled(sine_model(), NumpyDelegate("SIN"))
     interpreter = Interpreter(model_content=result.content, experimental_delegates=[NumpyDelegate("NONE")])
@@ -348,69 +184,6 @@ def test_a_dynamic_delegate_runs_other_shapes() -> None:
     interpreter = Interpreter(model_content=result.content, experimental_delegates=[Dynamic("NONE")])
     for x in (X, X[:1], X):
         assert np.array_equal(run(interpreter, x), sine(x))
-
-
-class CompilingDevice(Device):
-    """Keeps results in its memory between compiled partitions."""
-
-    def serialize_partition(self, context: Any, params: Any, user_data: Any) -> Any:
-        (node,) = user_data.nodes
-        assert params.input_tensors == node.inputs
-        name = context.node_and_registration(params.nodes_to_replace[0])[1].name
-        return name.encode(), params.input_tensors
-
-    def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
-        kernel = self.create_kernel()
-
-        class Replaced:
-            registration = type("Named", (), {"name": program.decode()})
-            inputs, outputs = node.inputs, node.outputs
-
-        kernel.nodes = [Replaced()]
-        return kernel
-
-
-def test_tensors_stay_in_the_delegates_memory() -> None:
-    graph = ModelBuilder()
-    x = graph.tensor(X.shape)
-    middle = unary(graph, Op.SIN, x, X.shape)
-    content = graph.build([x], [unary(graph, Op.ABS, unary(graph, Op.SIN, middle, X.shape), X.shape)])
-    source = CompilingDevice("SIN")
-    interpreter = Interpreter(
-        model_content=content, experimental_delegates=[source], experimental_disable_delegate_node_fusion=True
-    )
-    result = compile_model(interpreter.core, source, "device")
-    assert [report.replaced for report in result.partitions] == [("SIN",), ("SIN",)]
-    device = CompilingDevice()
-    interpreter = Interpreter(model_content=result.content, experimental_delegates=[device])
-    assert np.array_equal(run(interpreter, X), np.abs(np.sin(np.sin(X))))
-    assert device.copied == [2]
-    del interpreter
-    assert len(device.freed) == 2 and not device.memory
-
-
-def test_several_delegates_one_after_another() -> None:
-    first = compiled(sine_model(), NumpyDelegate("SIN"))
-    second = compiled(first.content, NumpyDelegate("ADD"), "other")
-    names = operator_names(second.content)
-    assert names == [CODE, "MUL", CODE, "numlite-delegate:other"]
-    digests = [
-        entry.source_digest for entry in parse_compilations(Model(second.content).metadata()[METADATA_NAME])
-    ]
-    assert digests == [first.compilation.source_digest, second.compilation.source_digest]
-    interpreter = Interpreter(model_content=second.content, experimental_delegates=[NumpyDelegate("NONE")])
-    assert np.array_equal(run(interpreter, X), sine(X))
-
-
-def test_what_other_delegates_have_stays_as_it_was() -> None:
-    first, second = NumpyDelegate("SIN"), NumpyDelegate("ADD", "MUL")
-    interpreter = Interpreter(model_content=sine_model(), experimental_delegates=[first, second])
-    assert {name for name, _ in ran(interpreter)} == {"NumpyDelegate"}
-    for delegate, names in ((first, [CODE, "ADD", "MUL", CODE, "ADD"]), (second, ["SIN", CODE, "SIN", CODE])):
-        result = compile_model(interpreter.core, delegate, "numpy")
-        assert operator_names(result.content) == names
-        running = Interpreter(model_content=result.content, experimental_delegates=[NumpyDelegate("NONE")])
-        assert np.allclose(run(running, X), sine(X), rtol=0, atol=1e-6)
 
 
 def test_what_cannot_be_compiled() -> None:
@@ -493,66 +266,3 @@ def test_data_behind_the_tables_are_brought_in() -> None:
     assert model.root.buffers[buffer].offset == 0
     data = model.buffer(buffer)
     assert data is not None and np.array_equal(data.view(np.float32), values)
-
-
-def test_side_effects_stay_in_order() -> None:
-    graph = ModelBuilder()
-    x = graph.tensor(X.shape)
-    y = graph.tensor(X.shape)
-    graph.op(Op.CUSTOM, [x], [y], custom_code="Noted")
-    content = graph.build([x], [y])
-
-    def registerer(resolver: Any) -> None:
-        nothing: Any = lambda context, node: None  # noqa: E731
-        noted = Registration("Noted", nothing, nothing, side_effects=True)
-        resolver.add_custom("Noted", noted)
-
-    delegate = Device("Noted")
-    delegate.serialize_partition = lambda context, params, user_data: (b"", params.input_tensors)  # type: ignore
-    source: Any = InterpreterWithCustomOps(
-        [registerer], model_content=content, experimental_delegates=[delegate]
-    )
-    result = compile_model(source.core, delegate, "device")
-    (node,) = Interpreter(model_content=result.content).core.subgraph().nodes
-    assert node.registration.side_effects
-    plain = compiled(sine_model(), NumpyDelegate()).content
-    (node,) = Interpreter(model_content=plain).core.subgraph().nodes
-    assert not node.registration.side_effects
-
-
-def test_a_delegate_that_comes_late() -> None:
-    interpreter = Interpreter(model_content=compiled(sine_model(), NumpyDelegate("SIN")).content)
-    with pytest.raises(UnsupportedError, match="which is needed to run it"):
-        interpreter.allocate_tensors()
-    delegate = NumpyDelegate("ADD")
-    interpreter.modify_graph_with_delegate(delegate)
-    assert np.array_equal(run(interpreter, X), sine(X))
-    assert [name for name, _ in ran(interpreter)] == [CODE, "MUL", CODE, "NumpyDelegate"]
-    report = delegation_report(interpreter.core.subgraph(), delegate)
-    assert (report.total_nodes, report.delegated_nodes, len(report.partitions)) == (5, 2, 1)
-    assert [entry.operator for entry in report.left_out] == [CODE, "MUL", CODE]
-    x = X[:1]
-    with pytest.raises(RuntimeError, match="compile the model for these shapes"):
-        run(interpreter, x)
-
-
-def test_flex_operators_are_left_to_the_flex_delegate() -> None:
-    graph = ModelBuilder()
-    x, y = graph.tensor(X.shape), graph.tensor(X.shape)
-    add_flex(graph, "Sinh", [unary(graph, Op.SIN, x, X.shape)], [y], T="f32")
-    content = graph.build([x], [unary(graph, Op.SIN, y, X.shape)])
-
-    class Dynamic(NumpyDelegate):
-        flags = DelegateFlags.ALLOW_DYNAMIC_TENSORS
-
-        def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
-            kernel = super().load_partition(context, node, program)
-            kernel.prepare = lambda context, node: context.resize_tensor(  # type: ignore[method-assign]
-                context.output(node, 0), context.input(node, 0).shape
-            )
-            return kernel
-
-    result = compiled(content, Dynamic("SIN"))
-    interpreter = Interpreter(model_content=result.content, experimental_delegates=[Dynamic("NONE")])
-    assert np.allclose(run(interpreter, X), np.sin(np.sinh(np.sin(X))), atol=1e-6)
-    assert [name for name, _ in ran(interpreter)] == [CODE, "FlexDelegate", CODE]
