@@ -17,8 +17,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 sys.path.insert(0, str(Path(__file__).parent))
 
-import layer_cases
 import seeded
+from layer_cases.case import Case
+from layer_cases.register import cases
 
 # Settings that only training needs.
 _DROPPED = ("initializer", "regularizer", "constraint")
@@ -66,7 +67,7 @@ def with_weights(path: Path) -> dict[str, list[int]]:
     return layout
 
 
-def inputs_of(model: Any, case: layer_cases.Case) -> list[np.ndarray]:
+def inputs_of(model: Any, case: Case) -> list[np.ndarray]:
     """Inputs by seed; open sizes are the case's."""
     found = []
     for place, tensor in enumerate(model.inputs):
@@ -95,7 +96,7 @@ def shorter(config: Any) -> Any:
     return [shorter(each) for each in config] if isinstance(config, list) else config
 
 
-def recorded(case: layer_cases.Case, version: int, folder: Path) -> dict:
+def recorded(case: Case, version: int, folder: Path) -> dict:
     """What a test needs to make the model's file anew, and what Keras gave."""
     keras = keras_of(version)
     keras.backend.clear_session()
@@ -130,7 +131,7 @@ HDF5_CASES = (
 )
 
 
-def recorded_hdf5(case: layer_cases.Case, version: int, folder: Path) -> dict:
+def recorded_hdf5(case: Case, version: int, folder: Path) -> dict:
     """The same of a .h5 file: the names that its groups list."""
     import h5py
 
@@ -183,7 +184,7 @@ def main() -> None:
     parser.add_argument("--random", type=int)
     parser.add_argument("--count", type=int, default=50)
     options = parser.parse_args()
-    found = layer_cases.cases()
+    found = cases()
     if options.random is not None:
         import random_cases
 

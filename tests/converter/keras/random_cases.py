@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from layer_cases import Case, of_layer
+from layer_cases.case import Case, of_layer
 
 _ACTIVATIONS = (
     "linear",

@@ -12,7 +12,7 @@ from numlite.converter.converter import Converter
 from numlite.converter.keras.register import FAMILIES
 
 from ...keras_models import DOCS, classes_in, with_table
-from .layer_cases import SELECT
+from .layer_cases.case import SELECT
 from .recorded_models import differences, hdf5_file, inputs_of, keras_file, lines, results, weights_file
 
 LINES = [line for version in (3, 2) for line in lines(version)]

@@ -1,0 +1,123 @@
+"""Operations on Keras tensors, and models of several layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .case import Case, Keras
+
+
+def _of_function(name: str, function: Callable[[Any, Any], Any], shape: tuple = (4, 6)) -> Case:
+    """keras.ops, or Python's operators, on one tensor."""
+
+    def build(K: Keras) -> Any:
+        x = K.Input(shape)
+        return K.Model(x, function(K.ops, x))
+
+    return Case(name, build, (3,))
+
+
+def operations() -> Iterator[Case]:
+    unary = "abs arctan cos exp expm1 negative round sigmoid sign sin sinh square tan tanh floor"
+    for name in (*unary.split(), "ceil", "relu", "gelu", "silu"):
+        yield _of_function(f"ops.{name}", lambda ops, x, name=name: getattr(ops, name)(x))
+    yield _of_function("ops.log1p", lambda ops, x: ops.log1p(ops.abs(x)))
+    yield _of_function("operators", lambda ops, x: (1 - x) * 2 / (x * x + 1.5) + (x**2.0) - 3)
+    yield _of_function("operators of halves", lambda ops, x: x[:, :2] * x[:, 2:])
+    yield _of_function("getitem", lambda ops, x: x[:, 1:3, ::2])
+    yield _of_function("getitem ellipsis", lambda ops, x: x[..., -1])
+    yield _of_function("getitem new axis", lambda ops, x: x[:, None, 2])
+    yield _of_function("matmul", lambda ops, x: x @ ops.transpose(x, (0, 2, 1)))
+    yield _of_function("compared", lambda ops, x: ops.where(x > 0.5, x, ops.cast(x < 0, "float32")))
+    yield _of_function("clip", lambda ops, x: ops.clip(x, -0.5, 0.5))
+    for name in ("sum", "mean", "max", "min", "var", "std", "prod", "logsumexp"):
+        yield _of_function(
+            f"ops.{name}", lambda ops, x, name=name: getattr(ops, name)(x, axis=-1, keepdims=True)
+        )
+    yield _of_function("argmax", lambda ops, x: ops.argmax(x, axis=1))
+    yield _of_function(
+        "shapes", lambda ops, x: ops.squeeze(ops.expand_dims(ops.reshape(x, (-1, 3, 8)), 1), 1)
+    )
+    yield _of_function("stacked", lambda ops, x: ops.stack([x, ops.flip(x, axis=1)], axis=2))
+    yield _of_function("joined", lambda ops, x: ops.concatenate([x, x * 2], axis=-1))
+    yield _of_function("split", lambda ops, x: ops.split(x, 3, axis=-1))
+    yield _of_function("split at", lambda ops, x: ops.split(x, [1, 4], axis=-1))
+    yield _of_function("repeat", lambda ops, x: ops.repeat(x, 2, axis=1))
+    yield _of_function("tile", lambda ops, x: ops.tile(x, (1, 2, 3)))
+    yield _of_function("pad", lambda ops, x: ops.pad(x, ((0, 0), (1, 2), (0, 1))))
+    yield _of_function("take", lambda ops, x: ops.take(x, [0, 2, -1], axis=2))
+    yield _of_function("einsum", lambda ops, x: ops.einsum("bij,bkj->bik", x, x))
+    yield _of_function("softmax", lambda ops, x: ops.softmax(x, axis=1))
+    yield _of_function("swapaxes", lambda ops, x: ops.moveaxis(ops.swapaxes(x, 1, 2), 1, 2))
+    yield _of_function("top_k", lambda ops, x: ops.top_k(x, 2))
+    yield _of_function("one_hot", lambda ops, x: ops.one_hot(ops.cast(ops.abs(x), "int32"), 3))
+    yield _of_function("cumsum", lambda ops, x: ops.cumsum(x, axis=1))
+
+
+def models() -> Iterator[Case]:
+    def of_tensorflow(K: Keras) -> Any:
+        import tensorflow as tf
+
+        x = K.Input((4, 6))
+        y = tf.concat([x[:, 1:3] * 2.0 + 1.0, tf.nn.relu(-x)], axis=1) / 3.0
+        z = tf.transpose(tf.reshape(y, (-1, 4, 9)), (0, 2, 1))
+        return K.Model(x, [tf.reduce_mean(z, axis=-1), tf.matmul(y, y, transpose_b=True), x[:, :, 0] - 1.0])
+
+    yield Case("functions of TensorFlow", of_tensorflow, (2,))
+
+    def nested(K: Keras) -> Any:
+        L = K.layers
+        inner = K.Sequential([K.Input((6,)), L.Dense(4, activation="relu"), L.BatchNormalization()])
+        a, b = K.Input((6,)), K.Input((6,))
+        left, right = inner(a), inner(b)
+        core = K.Input((4,))
+        deep = K.Model(core, [L.Dense(3)(core), L.Dense(2)(core)])
+        one, two = deep(L.Add()([left, right]))
+        return K.Model([a, b], [one, two, L.Subtract()([left, right])])
+
+    yield Case("nested models", nested)
+
+    def shared(K: Keras) -> Any:
+        x = K.Input((5, 4))
+        layer = K.layers.Dense(4, activation="tanh")
+        return K.Model(x, layer(layer(layer(x))))
+
+    yield Case("shared layer", shared)
+
+    def without_input(K: Keras) -> Any:
+        model = K.Sequential([K.layers.Dense(4), K.layers.Dense(2)])
+        model.build((None, 3))
+        return model
+
+    yield Case("Sequential without input", without_input)
+
+    def by_name(K: Keras) -> Any:
+        a, b = K.Input((3,), name="left"), K.Input((3,), name="right")
+        y = K.layers.Concatenate()([b, a])
+        return K.Model({"left": a, "right": b}, {"second": y, "first": K.layers.Dense(2)(y)})
+
+    yield Case("dictionaries", by_name)
+
+    def encoder(K: Keras) -> Any:
+        L = K.layers
+        x = K.Input((None,), dtype="int32")
+        h = L.Embedding(5, 8, mask_zero=True)(x)
+        a = L.MultiHeadAttention(2, 4)(h, h)
+        h = L.LayerNormalization()(L.Add()([h, a]))
+        f = L.Dense(8)(L.Dense(16, activation="gelu")(h))
+        h = L.LayerNormalization()(L.Add()([h, f]))
+        return K.Model(x, L.Dense(3, activation="softmax")(L.GlobalAveragePooling1D()(h)))
+
+    yield Case("transformer", encoder)
+
+    def frozen(K: Keras) -> Any:
+        L = K.layers
+        inner = K.Sequential(
+            [K.Input((6, 6, 3)), L.Conv2D(4, 3), L.BatchNormalization(trainable=False), L.ReLU()]
+        )
+        inner.layers[0].trainable = False
+        x = K.Input((6, 6, 3))
+        return K.Model(x, L.Dense(2)(L.GlobalMaxPooling2D()(inner(x))))
+
+    yield Case("frozen layers", frozen)
