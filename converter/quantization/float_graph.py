@@ -83,6 +83,14 @@ class FloatGraph:
     def name(self, site: Site) -> str:
         return self.tensor(site).name or f"tensor {site.tensor}"
 
+    def names(self) -> dict[Site, str]:
+        """Those that the file has for all tensors."""
+        return {
+            Site(number, t): tensor.name or ""
+            for number, subgraph in enumerate(self.subgraphs)
+            for t, tensor in enumerate(subgraph.tensors or ())
+        }
+
     def is_float(self, site: Site) -> bool:
         return self.tensor(site).type == TensorType.FLOAT32
 

@@ -111,7 +111,7 @@ def quantize_by(recipe: Recipe, plan: IntegerPlan, model: Model, ranges: Calibra
     Raises ModelError for ranges of another model, and for tensors that have none.
     """
     graph, scheme = FloatGraph(ModelEditor(model)), plan.scheme
-    ranges.check_model({site: graph.tensor(site).name or "" for site in ranges.names})
+    ranges.check_model(graph.names())
     known = {**ranges, **plan.trained}
     asked = refuse = refusal_of(recipe, graph)
     if "softmax" in plan.improvements and plan.ends.outputs is None and scheme.activation_bits == 8:

@@ -16,6 +16,7 @@ import numpy as np
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
 from ..flatbuffer import ModelFile
+from .bidirectional_lstms import BIDIRECTIONAL, split_bidirectional
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
 from .channel_ranges import ChannelObserver
@@ -114,6 +115,8 @@ class Quantizer:
     ) -> None:
         self.float_model = _opened(float_model)
         self._recipe = Recipe() if quantization_recipe is None else load_recipe(quantization_recipe)
+        # By what of a recipe it depends on.
+        self._simplified: dict[tuple[Scheme | None, tuple[Rule, ...]], Model] = {}
 
     def load_quantization_recipe(self, recipe: RecipeSource) -> None:
         """Take a recipe instead of the one that was there: a JSON file's path, what it holds, or a Recipe."""
@@ -317,13 +320,20 @@ class Quantizer:
         """The widened model as training for integers has made it."""
         return trained_model(self._widened_model)
 
-    @cached_property
+    @property
     def _simplified_model(self) -> Model:
-        """The widened model with normalizations that suit integers, and tensors for what LSTMs hold."""
+        """The widened model with normalizations and LSTMs that suit integers, and tensors for these' insides."""
+        rules = tuple(rule for rule in self._recipe.rules if rule.operation == BIDIRECTIONAL)
+        key = activation_scheme(self._recipe), rules
+        if key not in self._simplified:
+            self._simplified[key] = self._simplify()
+        return self._simplified[key]
+
+    def _simplify(self) -> Model:
         editor = ModelEditor(self._widened_model)
         changes = (
             *(widen_hybrid(editor), simplify_normalizations(editor), fold_factors(editor)),
-            add_inner_tensors(editor),
+            *(split_bidirectional(editor, self._recipe), add_inner_tensors(editor)),
         )
         return Model(editor.finish().content()) if any(changes) else self._widened_model
 

@@ -59,6 +59,54 @@ def lstm(
     return model.build([operands[0]], [y])
 
 
+def bidirectional(
+    *,
+    merge: bool = True,
+    time_major: bool = False,
+    projection: int = 0,
+    aux: str = "",
+    activation: int = TANH,
+    cells: int = 8,
+    depth: int = 5,
+) -> bytes:
+    """x [batch 2, time 6, depth] (time first when time_major) -> LSTMs of two directions -> y, or two of them.
+
+    aux "apart" gives the backward one an input of its own, "crossed" both another one, with weights.
+    """
+    random = np.random.default_rng(9)
+    model = ModelBuilder()
+    out, operands = projection or cells, [-1] * 48
+
+    def constant(*shape: int) -> int:
+        return model.constant(random.normal(0, 0.5, shape).astype(np.float32))
+
+    shape = (6, 2) if time_major else (2, 6)
+    entries = [model.tensor((*shape, depth), name=f"x{i}") for i in range(2 if aux else 1)]
+    operands[0] = entries[0]
+    for direction, first in enumerate((1, 18)):
+        for gate in range(4):
+            operands[first + gate] = constant(cells, depth)
+            operands[first + 4 + gate] = constant(cells, out)
+            operands[first + 11 + gate] = constant(cells)
+            if aux == "crossed":
+                operands[40 + 4 * direction + gate] = constant(cells, depth)
+        if projection:
+            operands[first + 15] = constant(out, cells)
+        operands[35 + 2 * direction] = model.tensor((2, out), name=f"state{direction}", is_variable=True)
+        operands[36 + 2 * direction] = model.tensor((2, cells), name=f"cell{direction}", is_variable=True)
+    if aux:
+        operands[39] = entries[1]
+    results = [
+        model.tensor((*shape, width), name=f"y{i}")
+        for i, width in enumerate([2 * out] if merge else [out] * 2)
+    ]
+    options = tflite.BidirectionalSequenceLSTMOptionsT(
+        fused_activation_function=activation, merge_outputs=merge, time_major=time_major
+    )
+    model.op(Op.BIDIRECTIONAL_SEQUENCE_LSTM, operands, results, options, 3)
+    return model.build(entries, results)
+
+
 def svdf(rank: int = 1, bias: bool = True, activation: int = RELU) -> bytes:
     """x [2, 5] -> SVDF of 4 units with a memory of 3 -> y."""
     random = np.random.default_rng(8)
