@@ -3,7 +3,7 @@
 Given    y = BIDIRECTIONAL_SEQUENCE_LSTM(x)
 Result   y = CONCATENATION(LSTM(x), REVERSE_V2(LSTM(REVERSE_V2(x))))     LSTM: UNIDIRECTIONAL_SEQUENCE_LSTM
 
-The same values; without merge_outputs there is no CONCATENATION. No runtime has an integer kernel of the whole.
+The same values; without merge_outputs there is no CONCATENATION. The whole has no integer kernel anywhere.
 """
 
 from __future__ import annotations

@@ -322,7 +322,7 @@ class Quantizer:
 
     @property
     def _simplified_model(self) -> Model:
-        """The widened model with normalizations and LSTMs that suit integers, and tensors for these' insides."""
+        """The widened model with what suits integers, and tensors for what LSTMs hold."""
         rules = tuple(rule for rule in self._recipe.rules if rule.operation == BIDIRECTIONAL)
         key = activation_scheme(self._recipe), rules
         if key not in self._simplified:

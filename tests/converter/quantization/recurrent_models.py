@@ -69,7 +69,7 @@ def bidirectional(
     cells: int = 8,
     depth: int = 5,
 ) -> bytes:
-    """x [batch 2, time 6, depth] (time first when time_major) -> LSTMs of two directions -> y, or two of them.
+    """x [batch 2, time 6, depth] (time first when time_major) -> LSTMs of two directions -> y, or y0 and y1.
 
     aux "apart" gives the backward one an input of its own, "crossed" both another one, with weights.
     """
