@@ -16,7 +16,8 @@ from .output_file import check_output
 
 if TYPE_CHECKING:
     from ..converter.quantization.calibration import Calibration
-    from ..converter.quantization.quantizer import QuantizedModel, Quantizer
+    from ..converter.quantization.quantized_model import QuantizedModel
+    from ..converter.quantization.quantizer import Quantizer
     from ..converter.quantization.recipe import Recipe
     from ..converter.quantization.scheme import Scheme
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from . import recipes
     from .debugger import QuantizationDebugger, QuantizationDebugOptions
-    from .quantizer import QuantizedModel, Quantizer
+    from .quantized_model import QuantizedModel
+    from .quantizer import Quantizer
     from .recipe import Recipe, Rule, load_recipe
     from .scheme import Scheme
     from .validation import Validation, validate
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "QuantizationDebugger": ".debugger",
     "QuantizationDebugOptions": ".debugger",
-    "QuantizedModel": ".quantizer",
+    "QuantizedModel": ".quantized_model",
     "Quantizer": ".quantizer",
     "Recipe": ".recipe",
     "Rule": ".recipe",

@@ -22,7 +22,8 @@ from .debug_model import NUMERIC_VERIFY, Verified, debug_model, verified
 from .float_runner import float_interpreter
 from .integer_recipe import activation_scheme
 from .layer_statistics import as_taken, real_values
-from .quantizer import QuantizedModel, Quantizer
+from .quantized_model import QuantizedModel
+from .quantizer import Quantizer
 from .recipe import Recipe, Rule
 from .rewrite import QUANTIZED
 

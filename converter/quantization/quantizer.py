@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ...lite.errors import ModelError, UnsupportedError
 from ...lite.model import Model
-from ..flatbuffer import ModelFile
 from .bidirectional_lstms import BIDIRECTIONAL, split_bidirectional
 from .calibrate import Sample, calibrate
 from .calibration import Calibration
@@ -33,7 +30,6 @@ from .improve import chosen_improvements
 from .integer_recipe import (
     IntegerModel,
     IntegerPlan,
-    Preparation,
     activation_scheme,
     chosen_ends,
     quantize_by,
@@ -42,64 +38,18 @@ from .integer_recipe import (
 from .model_editor import ModelEditor
 from .normalizations import simplify_normalizations
 from .observers import MinMax, depends_on_order
+from .quantized_model import QuantizedModel
 from .recipe import Recipe, Rule, load_recipe
 from .recurrent_ranges import add_inner_tensors, inner_watchers
-from .report import Report, made_report
 from .scheme import Scheme
 from .trained_ranges import TrainedModel, trained_model
-from .validation import Labels, Validation, parsed_goal, validate
+from .validation import parsed_goal
 from .weight_rewrite import Outcome, rewrite_weights, scope_of
 
 # Of update_quantization_recipe: bits by the names of weights' types.
 _WEIGHTS = {"int8": 8, "int4": 4, "int2": 2, "float16": 16}
 
 RecipeSource = str | Path | Iterable[Mapping[str, Any]] | Recipe
-
-
-@dataclass(frozen=True)
-class QuantizedModel:
-    """A quantized model: its file, the recipe, and what became of each operator that it speaks of.
-
-    source is the float model (of float_bytes), where activations are integers with normalizations simplified;
-    samples some of those it was calibrated with, weights_db the SQNR of the
-    channels of filters beside integer activations, preparation what was done to the float model before.
-    """
-
-    file: ModelFile
-    recipe: list[dict[str, Any]]
-    outcomes: list[Outcome]
-    source: Model
-    samples: Sequence[Sample] = ()
-    weights_db: Mapping[str, np.ndarray] = field(default_factory=dict)
-    preparation: Preparation | None = None
-    float_bytes: int = 0
-
-    @cached_property
-    def quantized_model(self) -> bytes:
-        """The whole file."""
-        return self.file.content()
-
-    def prepared_model(self) -> Model:
-        """The float model as it was when its operators became integer ones."""
-        editor = ModelEditor(self.source)
-        if self.preparation is not None:
-            self.preparation.edit(editor)
-        return Model(editor.finish().content())
-
-    @cached_property
-    def report(self) -> Report:
-        """What each operator became and what it costs, measured on the samples where there are some."""
-        return made_report(self)
-
-    def validate(self, samples: Iterable[Sample], labels: Labels | None = None) -> Validation:
-        """How near it comes to the float model on samples that it was not calibrated with."""
-        return validate(self.source, Model(self.quantized_model), samples, labels)
-
-    def export_model(self, path: str | PathLike[str], overwrite: bool = True) -> int:
-        """Write the file, or with an OSError none; its size in bytes."""
-        if not overwrite and Path(path).exists():
-            raise FileExistsError(f"{str(path)!r} is there already")
-        return self.file.write(path)
 
 
 class Quantizer:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 from numlite.converter.quantization import recipes
-from numlite.converter.quantization.quantizer import QuantizedModel, Quantizer
+from numlite.converter.quantization.quantized_model import QuantizedModel
+from numlite.converter.quantization.quantizer import Quantizer
 from numlite.lite.model import Model
 from numlite.model_comparison import sqnr_db
 from numlite.schema import tflite

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numlite.converter.quantization import Quantizer, recipes
 from numlite.converter.quantization.model_editor import ModelEditor
-from numlite.converter.quantization.quantizer import QuantizedModel
+from numlite.converter.quantization.quantized_model import QuantizedModel
 from numlite.converter.quantization.report import Report, trials
 from numlite.converter.quantization.weight_rewrite import NO_WEIGHTS
 from numlite.lite.model import Model

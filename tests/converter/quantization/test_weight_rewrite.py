@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from numlite.converter.quantization import recipes
 from numlite.converter.quantization.model_editor import ModelEditor
-from numlite.converter.quantization.quantizer import QuantizedModel, Quantizer
+from numlite.converter.quantization.quantized_model import QuantizedModel
+from numlite.converter.quantization.quantizer import Quantizer
 from numlite.converter.quantization.recipe import Recipe, Rule, scheme_recipe
 from numlite.converter.quantization.scheme import Scheme
 from numlite.converter.quantization.weight_rules import WEIGHT_RULES
