@@ -210,7 +210,9 @@ def command(
         for step in chosen.steps:
             tried.append((step.floats, step.nbytes, step.validation.worst_db))
             echo(f"{step.floats} operators float: {step.validation.worst_db:.1f} dB")
-        echo(f"{auto} holds with {len(chosen.floats)} operators float")
+        echo(
+            f"{auto} holds with {len(chosen.floats)} operators float, {chosen.work:.1%} of the multiply-adds"
+        )
     ends = "float32" if io == "float" else io
     made = quantizer.quantize(found, input_type=ends, output_type=ends, improve=improve)
     size = made.export_model(output)

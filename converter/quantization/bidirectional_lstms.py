@@ -103,7 +103,9 @@ class _Split:
 
     def _part(self, name: str, cell: Cell) -> int:
         """A result that is as deep as the cell's output state."""
-        depth = self._tensor(self._step.inputs[cell[1][0]]).shape[-1]
+        state = self._tensor(self._step.inputs[cell[1][0]])
+        assert state.shape is not None
+        depth = int(state.shape[-1])
         like = copy(self._tensor(self._step.outputs[0]))
         like.shape, like.shape_signature = (
             None if sizes is None else [*sizes[:_DEPTH], depth]

@@ -7,19 +7,22 @@ Result   the recipe, and rules that leave the 3 operators float which err most
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from ...lite.errors import ModelError
 from ...lite.model import Model
-from .calibrate import Sample
+from ...lite.operator_work import multiply_adds
+from .calibrate import Sample, run_sample
+from .float_runner import float_interpreter
 from .recipe import Recipe, Rule
 from .validation import Validation, validate
 from .weight_rewrite import Outcome
 
 # The model that a recipe makes, improved or not, and what became of its operators.
 Maker = Callable[[Recipe, bool], tuple[Model, list[Outcome]]]
-# More are not tried one by one, whether they could be integers after all.
+# So many are tried one by one, whether they could be integers after all.
 _MOST_PRUNED = 16
 
 
@@ -33,19 +36,23 @@ class Step(NamedTuple):
 
 
 class Chosen(NamedTuple):
-    """The recipe, the scopes that it leaves float, and all that was tried on the way."""
+    """The recipe, the scopes that it leaves float, and all that was tried on the way.
+
+    work is the share of the model's multiply-adds that these operators do.
+    """
 
     recipe: Recipe
     floats: list[str]
     steps: list[Step]
+    work: float
 
 
 def fewest_floats(source: Model, recipe: Recipe, make: Maker, samples: Sequence[Sample], goal: str) -> Chosen:
     """A recipe whose model reaches the goal (see Validation.reaches) on samples of the float model.
 
     Operators are ranked by the error that each one makes alone; the fewest of the worst ones stay float. Of
-    these, those that turn out not to be needed become integers again. Raises ModelError where even the float
-    model does not reach the goal, or there is no sample.
+    these, those that turn out not to be needed become integers again: the ones with most multiply-adds are
+    tried first. Raises ModelError where even the float model does not reach the goal, or there is no sample.
     """
     search = _Search(source, recipe, make, samples, goal)
     if search.reaches([]):
@@ -74,6 +81,7 @@ class _Search:
         self._tried: dict[frozenset[str], Step] = {}
         _, outcomes = make(recipe, False)
         self._scopes = [o.scope for o in outcomes if o.scheme is not None and o.scheme.activation_bits]
+        self._work = _work(source, samples[0])
 
     def reaches(self, floats: Sequence[str]) -> bool:
         key = frozenset(floats)
@@ -94,11 +102,10 @@ class _Search:
         return sorted(self._scopes, key=lambda scope: errors[scope])
 
     def pruned(self, floats: list[str]) -> list[str]:
-        """Without those that are not needed, tried from the least of them; all where they are many."""
+        """Without those that are not needed; the last of them is."""
         kept = list(floats)
-        if len(kept) > _MOST_PRUNED:
-            return kept
-        for scope in reversed(floats[:-1]):
+        by_work = sorted(reversed(floats[:-1]), key=lambda scope: -self._work.get(scope, 0))
+        for scope in by_work[:_MOST_PRUNED]:
             fewer = [other for other in kept if other != scope]
             if self.reaches(fewer):
                 kept = fewer
@@ -106,9 +113,23 @@ class _Search:
 
     def chosen(self, floats: list[str]) -> Chosen:
         steps = sorted(self._tried.values(), key=lambda step: step.floats)
-        return Chosen(self._with(floats), floats, steps)
+        total = sum(self._work.values())
+        share = sum(self._work.get(scope, 0) for scope in floats) / total if total else 0.0
+        return Chosen(self._with(floats), floats, steps, share)
 
     def _with(self, floats: Sequence[str]) -> Recipe:
         """The recipe, with rules behind it."""
         rules = [Rule(f"^{re.escape(scope)}$", scheme=None) for scope in floats]
         return Recipe([*self._recipe.rules, *rules])
+
+
+def _work(model: Model, sample: Sample) -> dict[str, int]:
+    """The multiply-adds of operators at the shapes of a sample, by their results' names."""
+    interpreter = float_interpreter(model)
+    run_sample(interpreter, sample, "sample 0")
+    found = defaultdict[str, int](int)
+    for graph in interpreter.subgraphs:
+        for node in graph.nodes:
+            scope = ";".join(graph.tensors[t].name for t in node.outputs if t >= 0)
+            found[scope] += multiply_adds(node, graph.tensor) or 0
+    return dict(found)

@@ -9,6 +9,8 @@ from numlite.cli.main import run_command
 from numlite.cli.quantize import command
 from numlite.converter.quantization import Quantizer, Recipe, recipes
 from numlite.converter.quantization.calibration import Calibration
+from numlite.converter.quantization.float_graph import FloatGraph, Site
+from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.lite.errors import ModelError
 from numlite.lite.model import Model
 
@@ -18,6 +20,20 @@ from .uneven_models import depthwise, shortcut, two, uneven
 
 # Channels of very different sizes, which one scale suits badly.
 CONTENT = uneven(two(shortcut, depthwise))
+
+
+def _macs(content: bytes) -> dict[str, int]:
+    """Multiply-adds of convolutions by their results' names: pixels times what a filter has for each."""
+    graph = FloatGraph(ModelEditor(Model(content)))
+    found = {}
+    for step in graph.steps:
+        site = Site(step.graph, step.outputs[0])
+        rule = None if step.constraint is None else step.constraint.weights
+        shape = graph.tensor(site).shape
+        assert shape is not None
+        filters = 0 if rule is None else graph.constant(Site(step.graph, step.inputs[rule.place])).size
+        found[graph.name(site)] = int(np.prod(shape[:-1])) * filters
+    return found
 
 
 def closeness(quantizer: Quantizer, data: list[list[np.ndarray]]) -> float:
@@ -57,7 +73,22 @@ def test_what_is_reached_already_stays() -> None:
     quantizer = Quantizer(CONTENT, recipes.static_int8())
     found = quantizer.reach("sqnr>=5", quantizer.calibrate(data))
     assert found.floats == []
+    assert found.work == 0
     assert len(found.recipe.rules) == 1
+
+
+def test_the_share_of_work_is_that_of_the_floats() -> None:
+    data = samples(CONTENT, 12)
+    quantizer = Quantizer(CONTENT, recipes.static_int8())
+    ranges = quantizer.calibrate(data)
+    everything = quantizer.reach("sqnr>=150", ranges, improve="none")
+    assert everything.work == pytest.approx(1.0)
+    quantizer.load_quantization_recipe(recipes.static_int8())
+    before = quantizer.quantize(ranges, improve="none").validate(data).worst_db
+    found = quantizer.reach(f"sqnr>={before + 3}", ranges, improve="none")
+    macs = _macs(CONTENT)
+    assert found.work == pytest.approx(sum(macs[scope] for scope in found.floats) / sum(macs.values()))
+    assert 0 < found.work < 0.7
 
 
 @pytest.mark.parametrize("goal", ["agree>=0.9", "cosine>=0.99"])
