@@ -21,9 +21,10 @@ _ROWS = [("x", np.int64), ("y", np.int64), ("rows", np.int64), ("depth", np.int6
 
 # scratch holds a row for each chunk (LOG_SOFTMAX only).
 SOFTMAX_F32 = np.dtype([*_ROWS, ("scratch", np.int64), ("beta", np.float32)], align=True)
-# exponentials is float32 [256]: e**(-beta * scale * d) at 255 - d. To bytes there are planes, its bytes as
-# uint8 [4, 256], the lowest ones first, and scratch for each chunk: results [256] of a row, then for
-# SOFTMAX_ROWS rows what they are offset by in the table, by a byte and as an address, and their sums.
+# exponentials is float32 [511]: e**(-beta * scale * d) at 255 - d, and 0 from 256 on. To bytes there are
+# planes, the first 256's bytes as uint8 [4, 256], the lowest ones first, and scratch for each chunk: results
+# [256] of a row, then for SOFTMAX_ROWS rows what they are offset by in the table, by a byte and as an
+# address, and their sums.
 SOFTMAX_ROWS = 16
 SOFTMAX_SCRATCH = 256 + 13 * SOFTMAX_ROWS + 48
 SOFTMAX_Q8 = np.dtype(
@@ -86,10 +87,15 @@ _SUFFIXES = {TensorType.INT8: "i8", TensorType.UINT8: "u8", TensorType.INT16: "i
 
 
 def float_exponentials(scale: float, beta: float) -> np.ndarray:
-    """Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, PopulateSoftmaxLookupTable."""
+    """Source: LiteRT tflite/kernels/internal/optimized/optimized_ops.h, PopulateSoftmaxLookupTable.
+
+    Zeros follow for bytes above a row's largest: vector code looks at all 256 without asking which there are.
+    """
     step = -np.float32(scale) * np.float32(beta)
     differences = np.arange(255, -1, -1, dtype=np.float32)
-    return np.exp((step * differences).astype(np.float64)).astype(np.float32)
+    table = np.zeros(511, np.float32)
+    table[:256] = np.exp((step * differences).astype(np.float64))
+    return table
 
 
 def _difference_multiplier(scale: float, beta: float) -> tuple[int, int]:
@@ -148,7 +154,7 @@ def _byte_call(
         # Of uint8 LiteRT forgets the zero point.
         args["y_scale"], args["zero"] = q.scale, 0 if y.type == TensorType.UINT8 else q.zero_point
         table = float_exponentials(p.scale, beta)
-        tables = [table, np.ascontiguousarray(table.view(np.uint8).reshape(256, 4).T)]
+        tables = [table, np.ascontiguousarray(table[:256].view(np.uint8).reshape(256, 4).T)]
         args["planes"] = tables[1].ctypes.data
         kernel = "softmax"
     else:

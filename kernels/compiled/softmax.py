@@ -38,12 +38,10 @@ from .language.target import target
 from .lookup import lookup_row
 from .requantize import multiply_by_quantized_multiplier
 from .row_reduction import EXTREMUM_ROWS, exponentials_row_f32, max_row_f32
-from .table_sums import table_sums
+from .table_sums import BELOW_HALF, table_results, table_sums
 
 kernels = KernelSources()
 
-# The float32 below a half: x >= 0 plus this, cut, is x rounded to the nearest, halves upwards.
-_BELOW_HALF = np.float32(0.49999997)
 _LEAST_NORMAL = np.float32(2.0**-126)
 
 
@@ -162,16 +160,36 @@ else:
         return count
 
 
-def _softmax_of_bytes(suffix: str, read: Any, write: Any, highest: int) -> Callable:
-    """The same to bytes: a row's results are looked up in a table of its own."""
-    largest_of, smallest_of = EXTREMUM_ROWS[f"max_{suffix}"], EXTREMUM_ROWS[f"min_{suffix}"]
+def _result_table(suffix: str, write: Any, highest: int) -> Callable:
+    """A function that fills `results` [256] for the bytes of a row x, whose table begins for the byte 0."""
+    upper = -128 if suffix == "i8" else 128  # the value of the byte 128
+
+    @njit(error_model="numpy")
+    def all_results(results, table, exponentials, share, zero, x, depth):
+        table_results(results, table, table + upper * 4, share, zero, np.int32(highest))
+
+    smallest_of = EXTREMUM_ROWS[f"min_{suffix}"]
 
     @njit(error_model="numpy")
     def fill(results, table, share, zero, first, end):
         """The results of the values from first to before end; of -1 at results - 1."""
         for value in range(first, end):
             real = read_f32(table, value) * share
-            write(results, value, min(np.int32(np.int32(real + _BELOW_HALF) + zero), np.int32(highest)))
+            write(results, value, min(np.int32(np.int32(real + BELOW_HALF) + zero), np.int32(highest)))
+
+    @njit(error_model="numpy")
+    def results_between(results, table, exponentials, share, zero, x, depth):
+        first = np.int64(smallest_of(x, depth))
+        end = 256 - (table - exponentials) // 4
+        fill(results + 256, table, share, zero, first, min(end, 0))
+        fill(results, table, share, zero, max(first, 0), end)
+
+    return all_results if target().vbmi else results_between
+
+
+def _softmax_of_bytes(suffix: str, read: Any, write: Any, highest: int) -> Callable:
+    """The same to bytes: a row's results are looked up in a table of its own."""
+    largest_of, fill = EXTREMUM_ROWS[f"max_{suffix}"], _result_table(suffix, write, highest)
 
     def kernel(a, chunk, chunks):
         depth = a.depth
@@ -191,10 +209,7 @@ def _softmax_of_bytes(suffix: str, read: Any, write: Any, highest: int) -> Calla
             for k in range(count):
                 at = k * depth
                 share = np.float32(1) / (totals[k] * a.y_scale)
-                first = np.int64(smallest_of(x + at, depth))
-                end = 256 - (tables[k] - a.exponentials) // 4
-                fill(results + 256, tables[k], share, a.zero, first, min(end, 0))
-                fill(results, tables[k], share, a.zero, max(first, 0), end)
+                fill(results, tables[k], a.exponentials, share, a.zero, x + at, depth)
                 lookup_row(x + at, y + at, results, depth)
             row += count
         return 0

@@ -1,13 +1,15 @@
 """Sums of float32 that bytes stand for, by a table, 16 rows at a time: each row's sum is added up in order.
 
-For processors that look bytes up in registers (AVX512_VBMI): of each float32 of the table, byte after byte.
+And the bytes that a table's values come to. For processors that look bytes up in registers (AVX512_VBMI):
+of each float32 of the table, byte after byte.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from numba import int64
+import numpy as np
+from numba import float32, int32, int64
 
 from .language.lane_order import interleaved, words_transposed
 from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
@@ -16,6 +18,10 @@ from .lookup import lookup_in_registers
 ROWS = 16
 _COLUMNS, _QUAD = 64, 4  # of a vector of bytes, and of a word
 _BYTES, _WORDS, _SUMS = vector(i8, 64), vector(i32, ROWS), vector(f32, ROWS)
+
+
+# The float32 below a half: x >= 0 plus this, cut, is x rounded to the nearest, halves upwards.
+BELOW_HALF = np.float32(0.49999997)
 
 
 def _looked_up(e: Emitter, planes: list[list[Value]], index: Value) -> list[Value]:
@@ -74,4 +80,25 @@ table_sums: Any = microkernel("table_sums", [int64] * 7, _emit)
 Row k starts k * step bytes on; those from `count` on are the last one's again. offsets are bytes [16], and
 x + offset is modulo 256. The table is uint8 [4, 256], the lowest bytes of its float32 first. Up to 63 bytes
 behind a row are read.
+"""
+
+
+def _emit_results(
+    e: Emitter, results: Value, low: Value, high: Value, share: Value, zero: Value, highest: Value
+) -> None:
+    b, results = e.builder, e.pointer(results)
+    share, zero, highest = (e.splat(v, ROWS) for v in (share, zero, highest))
+    for half, table in enumerate((e.pointer(low), e.pointer(high))):
+        for i in range(0, 128, ROWS):
+            real = b.fmul(e.load(table, _SUMS, 4 * i), share)
+            whole = b.fptosi(b.fadd(real, e.splat(e.const(BELOW_HALF, f32), ROWS)), _WORDS)
+            found = e.smin(b.add(whole, zero), highest)
+            e.store(b.trunc(found, vector(i8, ROWS)), results, 128 * half + i)
+
+
+table_results: Any = microkernel("table_results", [int64] * 3 + [float32] + [int32] * 2, _emit_results)
+"""table_results(results, low, high, share, zero, highest): the bytes [256] that table values come to.
+
+The first 128 are of the float32 [128] at low, the others of those at high: times share, rounded to the
+nearest, halves upwards, plus zero, at most highest.
 """
