@@ -161,9 +161,10 @@ class Converter(KnownSettings):
     ) -> Converter:
         """Of a StableHLO program: a file or its content, as jax.export serializes it. JAX is not needed.
 
-        Either the export itself or its mlir_module_serialized. input_shapes replace those of inputs, by name;
-        input_values are inputs that become constants. Composites of the names in keep_composites become
-        STABLEHLO_COMPOSITE operators, for a delegate that knows them; others their decompositions.
+        The export itself, its mlir_module_serialized, or MLIR's text, which a str of several lines is.
+        input_shapes replace those of inputs, by name; input_values are inputs that become constants.
+        Composites of the names in keep_composites become STABLEHLO_COMPOSITE operators, for a delegate that
+        knows them; others their decompositions.
         """
         from .stablehlo.model_import import stablehlo_entry
 

@@ -47,9 +47,9 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
         start = file.read(1 << 16)
     if is_keras(path, start):
         return FileKind.KERAS
+    if is_stablehlo(start):
+        return FileKind.STABLEHLO
     if not is_text(start):
-        if is_stablehlo(start):
-            return FileKind.STABLEHLO
         return FileKind.ONNX if is_onnx(start) else FileKind.GRAPH_DEF
     for line in start.decode(errors="replace").split("\n"):
         line = line.strip()

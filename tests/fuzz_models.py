@@ -31,11 +31,11 @@ from tests.fuzzing.models import MODELS
 from tests.fuzzing.onnx_models import ONNX
 from tests.fuzzing.saved_models import SAVED
 from tests.fuzzing.small_files import ARRAYS, METADATA, SELECTIONS
-from tests.fuzzing.stablehlo_programs import STABLEHLO
+from tests.fuzzing.stablehlo_programs import STABLEHLO, STABLEHLO_TEXTS
 from tests.fuzzing.string_models import STRINGS
 
 _MODELS = (MODELS, STRINGS, FLEX, DESCRIPTIONS, COMPILED)
-_GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS, ONNX, STABLEHLO, KERAS)
+_GRAPHS = (GRAPHS, GRAPH_TEXTS, TFG, SAVED, CHECKPOINTS, ONNX, STABLEHLO, STABLEHLO_TEXTS, KERAS)
 KINDS = {kind.name: kind for kind in (*_MODELS, *_GRAPHS, ARRAYS, SELECTIONS, METADATA, CACHES)}
 
 if __name__ == "__main__":

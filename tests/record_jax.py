@@ -1,16 +1,18 @@
 """Records what JAX exports and computes, for tests/converter/stablehlo.
 
-    PYTHON tests/record_jax.py [FILE]
+    PYTHON tests/record_jax.py [FOLDER]
 
-PYTHON has jax, flax and flatbuffers. By default the tests' own file is written anew.
+PYTHON has jax, flax and flatbuffers. By default the tests' own files are written anew.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+import lzma
 import sys
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -23,7 +25,9 @@ from tests.jax_networks import DRAW, NETWORKS
 from tests.jax_operations import OPERATIONS
 from tests.stablehlo_texts import TEXTS
 
-FILE = Path(__file__).parent / "converter" / "stablehlo" / "recorded.jsonl"
+FOLDER = Path(__file__).parent / "converter" / "stablehlo"
+# Of these the texts with places are recorded, too.
+WITH_PLACES = ("mlp", "control", "sort")
 
 
 def _array(x: object) -> dict[str, object]:
@@ -34,13 +38,22 @@ def _array(x: object) -> dict[str, object]:
     return {"type": x.dtype.name, "stored": wide.dtype.name, "shape": x.shape, "data": data}
 
 
-def record(name: str, is_export: bool = False) -> dict[str, object]:
-    """A case: the program, or the whole export, arguments and results."""
+def _case(name: str) -> tuple[Callable, list[np.ndarray], list]:
+    """A function, arguments, and their types with the sizes that are left open."""
     DRAW.bit_generator.state = np.random.default_rng(0).bit_generator.state
     function, arguments, *sizes = (NETWORKS | OPERATIONS)[name]()
-    specs = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arguments]
     if sizes:
-        specs = list(export.symbolic_args_specs(tuple(arguments), tuple(sizes[0].split("; "))))
+        return (
+            function,
+            arguments,
+            list(export.symbolic_args_specs(tuple(arguments), tuple(sizes[0].split("; ")))),
+        )
+    return function, arguments, [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in arguments]
+
+
+def record(name: str, is_export: bool = False) -> dict[str, object]:
+    """A case: the program, or the whole export, arguments and results."""
+    function, arguments, specs = _case(name)
     exported = export.export(jax.jit(function))(*specs)
     results = jax.tree.leaves(jax.jit(function)(*arguments))
     content = exported.serialize() if is_export else exported.mlir_module_serialized
@@ -70,14 +83,33 @@ def record_text(name: str) -> dict[str, object]:
     }
 
 
+def texts_of(name: str) -> dict[str, str]:
+    """The program as MLIR's text, in its own forms and in the generic one, with places perhaps."""
+    function, _, specs = _case(name)
+    if any(export.is_symbolic_dim(size) for spec in specs for size in spec.shape):
+        return {"own": str(export.export(jax.jit(function))(*specs).mlir_module())}
+    module = jax.jit(function).lower(*specs).compiler_ir()
+    texts = {"own": str(module), "generic": module.operation.get_asm(print_generic_op_form=True)}
+    if name in WITH_PLACES:
+        texts["own with places"] = module.operation.get_asm(enable_debug_info=True)
+        texts["generic with places"] = module.operation.get_asm(
+            print_generic_op_form=True, enable_debug_info=True
+        )
+    return texts
+
+
 def main() -> None:
     """Write all cases, and one as JAX's own export."""
-    file = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
+    file = folder / "recorded.jsonl"
     cases = [record(name) for name in (*NETWORKS, *OPERATIONS)]
     cases += [record_text(name) for name in TEXTS]
     cases.append(record("mlp", is_export=True))
     cases.append(record("open_images", is_export=True))
     file.write_text("".join(json.dumps(case) + "\n" for case in cases))
+    texts = json.dumps({name: texts_of(name) for name in (*NETWORKS, *OPERATIONS)}).encode()
+    packed = lzma.compress(texts, preset=9)
+    (folder / "texts.b64").write_bytes(base64.encodebytes(packed))
     print(f"{file}: {len(cases)} cases, {file.stat().st_size:,} bytes, by jax {jax.__version__}")
 
 

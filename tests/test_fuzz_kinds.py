@@ -10,8 +10,8 @@ import pytest
 
 SCRIPT = Path(__file__).with_name("fuzz_models.py")
 KINDS = (
-    *("graphs", "graph texts", "tfg", "saved models", "checkpoints", "onnx", "stablehlo", "keras"),
-    *("arrays", "selections", "metadata", "caches"),
+    *("graphs", "graph texts", "tfg", "saved models", "checkpoints", "onnx", "stablehlo", "stablehlo texts"),
+    *("keras", "arrays", "selections", "metadata", "caches"),
 )
 
 
@@ -51,7 +51,9 @@ def test_damaged_caches_are_made_anew() -> None:
     assert "100 mutants" in printed and "made anew" in printed and "  read" in printed
 
 
-@pytest.mark.parametrize("kind", ["graphs", "tfg", "saved models", "onnx", "stablehlo", "keras"])
+@pytest.mark.parametrize(
+    "kind", ["graphs", "tfg", "saved models", "onnx", "stablehlo", "stablehlo texts", "keras"]
+)
 def test_damaged_files_end_in_errors(kind: str) -> None:
     printed = fuzz(kind, "--count", "100")
     assert "100 mutants" in printed and "ModelError" in printed

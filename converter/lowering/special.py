@@ -6,21 +6,12 @@ import math
 
 from ...lite.tensor import TensorType
 from ...schema.tflite import BuiltinOperator
+from ..building.special import LANCZOS, LANCZOS_FIRST, LANCZOS_G
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from .expression import Expression
 from .lowering import Lowering, Rule, check_type
 
-# Lanczos' approximation for g = 7.
-# Source: Godfrey, A note on the computation of the convergent Lanczos complex gamma approximation.
-_G = 7
-_FIRST = 0.99999999999980993227684700473478
-_COEFFICIENTS = (
-    *(676.520368121885098567009190444019, -1259.13921672240287047156078755283),
-    *(771.3234287776530788486528258894, -176.61502916214059906584551354),
-    *(12.507343278686904814458936853, -0.13857109526572011689554707),
-    *(9.984369578019570859563e-6, 1.50563273514931155834e-7),
-)
 _LOG_PI = math.log(math.pi)
 _LOG_SQRT_TWO_PI = math.log(2 * math.pi) / 2
 
@@ -31,10 +22,10 @@ def lgamma(lowering: Lowering, node: Node) -> LiteTensor:
     z = Expression(lowering, node, lowering.input(node, 0))
     is_low = z < 0.5
     shifted = is_low.choose(z.apply(BuiltinOperator.NEG), z - 1)
-    series = _COEFFICIENTS[0] / (shifted + 1) + _FIRST
-    for i, coefficient in enumerate(_COEFFICIENTS[1:], 2):
+    series = LANCZOS[0] / (shifted + 1) + LANCZOS_FIRST
+    for i, coefficient in enumerate(LANCZOS[1:], 2):
         series = series + coefficient / (shifted + i)
-    t = shifted + (_G + 0.5)
+    t = shifted + (LANCZOS_G + 0.5)
     log_t = t.apply(BuiltinOperator.LOG)
     # (z + 1/2) log t - t, so put that large numbers do not cancel.
     power = (shifted + 0.5 - t / log_t) * log_t

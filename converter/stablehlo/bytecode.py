@@ -10,10 +10,10 @@ from .operation_names import PROPERTIES
 from .program import (
     Attribute,
     Block,
-    FunctionOperation,
     Operation,
     Program,
     Value,
+    program_of_functions,
 )
 
 MAGIC = b"ML\xefR"
@@ -115,14 +115,7 @@ class _Bytecode:
         modules = [each for each in top.operations if each.name == "module"]
         if len(modules) != 1 or len(modules[0].regions) != 1:
             raise ModelError(f"bytecode: one module must be there, got {len(modules)}")
-        functions: dict[str, FunctionOperation] = {}
-        for operation in modules[0].regions[0].operations:
-            if operation.name == "func":
-                function = _function(operation)
-                if function.name in functions:
-                    raise ModelError(f"function {shown(function.name)} must be there once")
-                functions[function.name] = function
-        return Program(functions, producer)
+        return program_of_functions(modules[0].regions[0].operations, producer)
 
     def _region(self, reader: ByteReader, values: Values, depth: int = 0) -> Block:
         """The one block of a region, whose values have numbers behind all of the region around it."""
@@ -274,18 +267,3 @@ def _plain_name(full_name: str) -> str:
             "which stablehlo.serialize_portable_artifact and jax.export write"
         )
     return full_name
-
-
-def _function(operation: Operation) -> FunctionOperation:
-    attributes = operation.attributes
-    name = attributes.get("sym_name")
-    if not isinstance(name, str) or len(operation.regions) != 1:
-        raise ModelError("function: it must have a name and a body")
-    lists = [_dictionaries(attributes.get(key)) for key in ("arg_attrs", "res_attrs")]
-    return FunctionOperation(name, operation.regions[0], *lists)
-
-
-def _dictionaries(held: Attribute) -> list[dict[str, Attribute]]:
-    if not isinstance(held, list):
-        return []
-    return [each if isinstance(each, dict) else {} for each in held]

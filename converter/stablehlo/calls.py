@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ...lite.errors import UnsupportedError
-from ...schema.graph_def import DT_FLOAT, DT_INT32
-from ..building.elementwise import erf
+from ...schema.graph_def import DT_INT32
+from ..building.elementwise import erf, tan
 from ..building.region import Region
 from ..building.tensor import Tensor
 from ..declared import composite_attribute
 from ..ir.attributes import Attributes, FuncAttr
 from ..ir.types import element_type
 from .element_types import inner_type
-from .elementwise import elementwise
+from .elementwise import of_floats
 from .held import Held
 from .linear_algebra import lapack_cholesky, lapack_solve
 from .program import Attribute
@@ -74,7 +74,7 @@ def custom_call(step: Step) -> Result:
     return rule(step, held if isinstance(held, dict) else {})
 
 
-def _top_k(step: Step, attributes: Mapping[str, Attribute]) -> Result:
+def top_k(step: Step, attributes: Mapping[str, Attribute]) -> Result:
     """The k largest along the last axis, in order, and their places."""
     k, largest = attributes.get("k"), attributes.get("largest", True)
     if not isinstance(k, int):
@@ -84,15 +84,6 @@ def _top_k(step: Step, attributes: Mapping[str, Attribute]) -> Result:
     x = step.input(0)
     values, at = step.body.ops("TopKV2", x, step.body.scalar(k, DT_INT32), sorted=True)
     return [values, step.body.cast(at, inner_type(step.result_type(1)))]
-
-
-def _function(compute: Callable[[Tensor], Tensor]) -> Callable[[Step, Mapping[str, Attribute]], Result]:
-    def rule(step: Step, _: Mapping[str, Attribute]) -> Result:
-        if step.held(0).tensor.type != DT_FLOAT:
-            raise UnsupportedError("only floats are built")
-        return elementwise(compute)(step)
-
-    return rule
 
 
 def barrier(step: Step) -> Sequence[Held]:
@@ -109,12 +100,12 @@ _SAME = frozenset(
 )
 _NOTHING = frozenset(("shape_assertion",))
 _KNOWN: dict[str, Callable[[Step, Mapping[str, Attribute]], Result]] = {
-    "erf": _function(erf),
+    "erf": lambda step, _: of_floats(erf)(step),
     "lapack_spotrf_ffi": lapack_cholesky,
     "lapack_strsm_ffi": lapack_solve,
-    "tan": _function(lambda x: x.apply("Sin") / x.apply("Cos")),
-    "top_k": _top_k,
-    "topk": _top_k,
+    "tan": lambda step, _: of_floats(tan)(step),
+    "top_k": top_k,
+    "topk": top_k,
 }
 REGISTRATIONS: dict[str, Rule] = {
     "call": call,

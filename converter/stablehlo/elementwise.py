@@ -43,6 +43,17 @@ def elementwise(compute: Callable[..., Tensor]) -> Rule:
     return rule
 
 
+def of_floats(compute: Callable[[Tensor], Tensor]) -> Rule:
+    """A rule of a function of floats' elements."""
+
+    def rule(step: Step) -> Result:
+        if step.held(0).tensor.type != DT_FLOAT:
+            raise UnsupportedError("only floats are built")
+        return elementwise(compute)(step)
+
+    return rule
+
+
 def fitting(operands: Sequence[Held], rank: int) -> list[Tensor]:
     """The operands as an operator that broadcasts takes them."""
     if rank <= _BROADCAST_AXES or len(operands) == 1:

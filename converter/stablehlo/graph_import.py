@@ -119,6 +119,8 @@ class Importer:
         rule = rule_of(operation.name) if is_plain else complex_rule_of(operation.name)
         if rule is None:
             what = "" if is_plain else " with complex numbers"
+            if operation.name.startswith("chlo."):
+                what = "; jax.export writes what it is made of"
             raise UnsupportedError(f"no builtin operators are known for it{what}")
         return rule
 

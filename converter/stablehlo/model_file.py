@@ -1,4 +1,4 @@
-"""StableHLO programs from files and bytes: portable artifacts, and JAX's exports that hold one."""
+"""StableHLO programs from files and bytes: portable artifacts, JAX's exports that hold one, and texts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,26 @@ from ...lite.errors import ModelError
 from ...lite.foreign_file import what_it_is
 from .bytecode import is_bytecode, read_bytecode
 from .program import Program
+from .text.module import is_program_text, read_text
 
 # Where the offset of the program stands in the table of a JAX export (Exported of jax/_src/export).
 _EXPORT_FIELD = 30
+# What is looked at to recognise a text.
+_TEXT_START = 1 << 16
 
 
 def program_of(source: bytes | str | PathLike[str]) -> Program:
-    """The program of a file or of its content. ModelError for what is none."""
+    """The program of a file or of its content, which may be a text. ModelError for what is none."""
+    if isinstance(source, str) and "\n" in source:
+        # No file has such a name: it is what JAX's as_text gives.
+        source = source.encode(errors="surrogateescape")
     name, content = "program", source
     if isinstance(source, str | PathLike):
         name, content = Path(source).name, Path(source).read_bytes()
     assert isinstance(content, bytes | bytearray)
     content = bytes(content)
+    if _is_text(content):
+        return read_text(_decoded(content))
     if not is_bytecode(content):
         held = exported_program(content)
         if held is None:
@@ -32,8 +40,19 @@ def program_of(source: bytes | str | PathLike[str]) -> Program:
 
 
 def is_stablehlo(content: bytes) -> bool:
-    """Whether the first bytes of a file are those of a program, or of an export that holds one."""
-    return is_bytecode(content) or _export_start(content) is not None
+    """Whether the first bytes of a file are those of a program, its text or an export that holds one."""
+    return is_bytecode(content) or _export_start(content) is not None or _is_text(content)
+
+
+def _is_text(content: bytes) -> bool:
+    return is_program_text(content[:_TEXT_START].decode(errors="replace"))
+
+
+def _decoded(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise ModelError(f"program: not a text ({error})") from error
 
 
 def exported_program(content: bytes) -> bytes | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...lite.errors import ModelError, UnsupportedError
+from ...schema.shown import shown
 
 # A size that is known only when the program runs.
 UNKNOWN = -1
@@ -181,6 +182,33 @@ class Program:
         if name not in self.functions:
             raise ModelError(f"function {name!r} is called, but not there")
         return self.functions[name]
+
+
+def program_of_functions(operations: Iterable[Operation], producer: str) -> Program:
+    """A program of a module's operations: its functions, each of another name."""
+    functions: dict[str, FunctionOperation] = {}
+    for operation in operations:
+        if operation.name == "func":
+            function = _function(operation)
+            if function.name in functions:
+                raise ModelError(f"function {shown(function.name)} must be there once")
+            functions[function.name] = function
+    return Program(functions, producer)
+
+
+def _function(operation: Operation) -> FunctionOperation:
+    attributes = operation.attributes
+    name = attributes.get("sym_name")
+    if not isinstance(name, str) or len(operation.regions) != 1:
+        raise ModelError("function: it must have a name and a body")
+    lists = [_dictionaries(attributes.get(key)) for key in ("arg_attrs", "res_attrs")]
+    return FunctionOperation(name, operation.regions[0], *lists)
+
+
+def _dictionaries(held: Attribute) -> list[dict[str, Attribute]]:
+    if not isinstance(held, list):
+        return []
+    return [each if isinstance(each, dict) else {} for each in held]
 
 
 def global_constant(main: FunctionOperation, place: int) -> str:

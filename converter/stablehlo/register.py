@@ -14,6 +14,12 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("shift_right_logical", "xor"),
     ),
     "calls": ("call", "composite", "custom_call", "optimization_barrier"),
+    "chlo": (
+        *("chlo.acos", "chlo.acosh", "chlo.asin", "chlo.asinh", "chlo.atan", "chlo.atanh", "chlo.constant"),
+        *("chlo.constant_like", "chlo.cosh", "chlo.digamma", "chlo.erf", "chlo.erf_inv", "chlo.erfc"),
+        *("chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf", "chlo.lgamma", "chlo.sinh", "chlo.square"),
+        *("chlo.tan", "chlo.top_k"),
+    ),
     "control_flow": ("case", "if", "while"),
     "conv": ("convolution", "dynamic_conv"),
     "dot": ("dot", "dot_general"),

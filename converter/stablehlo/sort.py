@@ -30,8 +30,8 @@ _NEXT_KEY = re.compile(r"or\((GT\(\w,\w\)),and\(EQ\((\w),(\w)\),(.+)\)\)")
 
 def sort(step: Step) -> Result:
     """Keys in order, and the other operands in the keys' order. What is no number has no order of its own."""
-    axis = step.axis("dimension", len(step.held(0).shape))
     rank = len(step.held(0).shape)
+    axis = rank - 1 if step.integer("dimension") == -1 else step.axis("dimension", rank)
     order = [*(each for each in range(rank) if each != axis), axis]
     operands = [step.body.transposed(x, order) for x in step.inputs()]
     keys = _keys(step, len(operands))

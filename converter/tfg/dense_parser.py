@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,14 +17,49 @@ _NUMBER = re.compile(r"-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)|true|
 _REAL_BITS = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8}
 
 
-def parse_dense(reader: Reader) -> DenseAttr:
-    """What stands behind "dense<"."""
+@dataclass(frozen=True)
+class Elements:
+    """What stands in dense<...>: all elements, or one for all. at is where, nested whether in a list."""
+
+    reader: Reader
+    found: list[object]
+    at: int
+    nested: bool
+
+    def packed(self, name: str, count: int) -> bytes:
+        """As so many are stored whose type is one of FORMS. TextError where they do not fit."""
+        if len(self.found) == 1 and isinstance(self.found[0], bytes):
+            return _from_hex(self.reader, self.found[0], name, count, self.at)
+        self.check_count(count)
+        if not count:
+            return b""
+        try:
+            return _as_bytes(self.found, name)
+        except (ValueError, OverflowError, TypeError) as error:
+            raise self.reader.error(f"elements do not fit into {name} ({error})", self.at) from error
+
+    def check_count(self, count: int) -> None:
+        """TextError unless there are so many, or one for all."""
+        if len(self.found) != count and (self.nested or len(self.found) != 1):
+            message = f"elements literal has {len(self.found)} elements, its type has {count}"
+            raise self.reader.error(message, self.at)
+
+
+def parse_elements(reader: Reader) -> Elements:
+    """What stands behind "dense<", and its end."""
     at = reader.at
-    elements: list[object] = []
+    found: list[object] = []
     nested = reader.sees("[")
     if not reader.sees(">"):
-        _elements(reader, elements)
+        _elements(reader, found)
     reader.expect(">")
+    return Elements(reader, found, at, nested)
+
+
+def parse_dense(reader: Reader) -> DenseAttr:
+    """What stands behind "dense<"."""
+    elements = parse_elements(reader)
+    at = elements.at
     reader.expect(":")
     type = parse_type(reader)
     if not isinstance(type, TensorType) or type.shape is None or -1 in type.shape:
@@ -33,27 +69,15 @@ def parse_dense(reader: Reader) -> DenseAttr:
     empty = DenseAttr(type, b"")
     name = type.element.name
     if name == "string":
-        strings = tuple(e for e in elements if isinstance(e, bytes))
-        if len(strings) != len(elements):
+        strings = tuple(e for e in elements.found if isinstance(e, bytes))
+        if len(strings) != len(elements.found):
             raise reader.error("expected strings", at)
-        _check_count(reader, len(elements), empty.count, nested, at)
+        elements.check_count(empty.count)
         return dense_attr(type, strings if empty.count else ())
     if name not in FORMS:
         raise reader.error(f"dense elements of {type.element} are not supported", at)
-    if len(elements) == 1 and isinstance(elements[0], bytes):
-        return dense_attr(type, _from_hex(reader, elements[0], name, empty.count, at))
-    _check_count(reader, len(elements), empty.count, nested, at)
-    if not empty.count:
-        return empty
-    try:
-        return dense_attr(type, _as_bytes(elements, name))
-    except (ValueError, OverflowError, TypeError) as error:
-        raise reader.error(f"elements do not fit into {type.element} ({error})", at) from error
-
-
-def _check_count(reader: Reader, found: int, count: int, nested: bool, at: int) -> None:
-    if found != count and (nested or found != 1):
-        raise reader.error(f"elements literal has {found} elements, its type has {count}", at)
+    data = elements.packed(name, empty.count)
+    return dense_attr(type, data) if empty.count else empty
 
 
 def _elements(reader: Reader, into: list[object]) -> None:

@@ -9,7 +9,7 @@ from ...lite.errors import ModelError
 from ..ir.attributes import Attributes
 
 _SPACE = re.compile(r"(?:\s|//[^\n]*)*")
-_STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_STRING = re.compile(r'"((?:[^"\\\n]++|\\.)*+)"')
 _ESCAPE = re.compile(rb"\\([0-9A-Fa-f]{2}|.)", re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_$.]*")
 _BLANK_OR_SLASH = frozenset((" ", "\n", "\t", "\r", "\f", "\v", "/"))

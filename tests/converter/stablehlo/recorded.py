@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import lzma
 import zlib
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ import ml_dtypes
 import numpy as np
 
 FILE = Path(__file__).with_name("recorded.jsonl")
+TEXTS = Path(__file__).with_name("texts.b64")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,13 @@ def recorded() -> dict[str, Recorded]:
         arrays = [[_array(each) for each in case[part]] for part in ("arguments", "results")]
         program = zlib.decompress(base64.b64decode(case["program"]))
         found[case["name"]] = Recorded(case["name"], program, *arrays)
+    return found
+
+
+@cache
+def recorded_texts() -> dict[str, dict[str, str]]:
+    """The programs' texts by name and form: "own", "generic", of some "own with places" and the like."""
+    found: dict[str, dict[str, str]] = json.loads(lzma.decompress(base64.b64decode(TEXTS.read_bytes())))
     return found
 
 

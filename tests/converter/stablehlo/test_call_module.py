@@ -11,7 +11,7 @@ from numlite.lite.errors import ModelError
 from numlite.schema.graph_def import DT_FLOAT, DT_INT32, AttrValue, GraphDef
 
 from ..functions import add_function, types
-from .recorded import recorded
+from .recorded import recorded, recorded_texts
 
 
 def call(g: GraphBuilder, name: str, *inputs: str, result: int = DT_FLOAT, argument: int = DT_FLOAT) -> str:
@@ -40,6 +40,14 @@ def test_programs_are_parts_of_graphs(name: str) -> None:
         np.testing.assert_allclose(result, wanted, rtol=0, atol=3e-6 * np.abs(wanted).max())
     # The graph that was given is as it was.
     assert any(node.op == "XlaCallModule" for node in made.node)
+
+
+def test_a_program_may_be_given_as_text() -> None:
+    made, case = graph("mlp"), recorded()["mlp"]
+    made.node[1].attr["module"].s = recorded_texts()["mlp"]["own"].encode()
+    [x] = case.arguments
+    [found] = run_graph(made, {"x": x}, ["y"])
+    np.testing.assert_allclose(found, -case.results[0], rtol=0, atol=1e-6)
 
 
 def test_programs_within_functions() -> None:
