@@ -18,6 +18,9 @@ from .kind import Kind, Read
 from .layer import Layer
 from .tables import found_in
 
+# Words that are joined into runs, in all: each has operators of its own.
+_MOST_WORDS = 4096
+
 _LOWER = ("lower", "lower_and_strip_punctuation")
 _STRIPPED = ("strip_punctuation", "lower_and_strip_punctuation")
 # Source: Keras layers/preprocessing/text_vectorization.py.
@@ -93,7 +96,10 @@ def _widths(c: Call) -> list[int]:
     told = plain(c.config.get("ngrams"))
     if told is None:
         return []
-    return list(range(1, told + 1)) if isinstance(told, int) else integers_of(told, "ngrams")
+    widths = range(1, told + 1) if isinstance(told, int) else integers_of(told, "ngrams")
+    if len(widths) > _MOST_WORDS or sum(widths) > _MOST_WORDS:
+        raise UnsupportedError(f"ngrams: at most {_MOST_WORDS} words in all, got {told}")
+    return list(widths)
 
 
 def _by_space(c: Call, x: Tensor) -> _Words:

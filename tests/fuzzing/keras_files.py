@@ -101,10 +101,13 @@ def _damaged_config(text: str, draw: random.Random) -> str:
 
 def _places(value: Any) -> Any:
     """Every setting, as what it is in and its key there."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield value, key
-        yield from _places(inner)
+    held = [value]
+    while held:
+        owner = held.pop()
+        lists = isinstance(owner, list)
+        for key, inner in enumerate(owner) if lists else owner.items() if isinstance(owner, dict) else ():
+            yield owner, key
+            held.append(inner)
 
 
 def _stored(content: bytes, change: Any, draw: random.Random) -> bytes:

@@ -51,6 +51,13 @@ def test_parts_without_number_are_refused(name: str) -> None:
     assert "at most 4096 windows along an axis, got 1048576" in refused(line)
 
 
+@pytest.mark.parametrize("ngrams", [1 << 30, [2, 1 << 20]])
+def test_words_without_number_are_refused(ngrams: object) -> None:
+    line = copy.deepcopy(next(line for line in lines(3) if "ngrams" in line["name"]))
+    line["config"]["config"]["layers"][-1]["config"]["ngrams"] = ngrams
+    assert "ngrams: at most 4096 words in all" in refused(line)
+
+
 def test_a_hook_makes_a_layer_of_an_unknown_class() -> None:
     line = with_layer({"class_name": "Mine", "module": "me", "registered_name": "me>Mine"})
     path = next(iter(line["layout"]))
