@@ -42,14 +42,35 @@ class _Split(NamedTuple):
 
 def byte_calls(n: FilterNode) -> list[KernelCall]:
     """The compiled calls of a checked DEPTHWISE_CONV_2D node of int8 or uint8 with constant weights."""
-    f = quantized_sums(n)
-    dense = _dense_calls(n, f)
+    f, g = quantized_sums(n), n.geometry
+    weights = f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth)
+    return _packed_calls(n, f, weights) or plain_byte_calls(n)
+
+
+def convolution_calls(n: FilterNode) -> list[KernelCall]:
+    """The same of a CONV_2D node: with a group for each channel it is a depthwise one of other weights."""
+    g = n.geometry
+    if g.groups > 1 and g.filter_depth == 1:
+        f = quantized_sums(n)
+        weights = f.w.array().reshape(g.out_depth, g.filter_height, g.filter_width).transpose(1, 2, 0)
+        calls = _packed_calls(n, f, weights)
+        if calls is not None:
+            return calls
+    return conv.byte_calls(n)
+
+
+def _packed_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> list[KernelCall] | None:
+    """The calls with constant weights [filter_height, filter_width, out_depth], packed.
+
+    None where only the plain kernel fits.
+    """
+    dense = _dense_calls(n, f, weights)
     if dense is not None:
         return dense
     n = _as_row(n)
     packs = f.rounding != FLOAT64_ROUNDING and _may_copy(n.geometry)
-    split = _split(f, n.geometry) if packs else None
-    return plain.byte_calls(n) if split is None else [_call(n, f, split)]
+    split = _split(f, n.geometry, weights) if packs else None
+    return None if split is None else [_call(n, f, split)]
 
 
 def plain_byte_calls(n: FilterNode) -> list[KernelCall]:
@@ -63,7 +84,7 @@ def _as_row(n: FilterNode) -> FilterNode:
     return n._replace(geometry=as_row(n.geometry)) if alone else n
 
 
-def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
+def _dense_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> list[KernelCall] | None:
     """The calls as a convolution over all channels, whose weights are zeros but for each output's own one.
 
     None where there are more channels than that is worth, or weights whose row sums it would need.
@@ -72,7 +93,7 @@ def _dense_calls(n: FilterNode, f: QuantizedSums) -> list[KernelCall] | None:
     few = g.in_depth == 1 or (g.in_depth <= _DENSE_DEPTH and g.out_depth < BLOCK)
     if g.multiplier == 1 or not few:
         return None
-    w = f.w.array().reshape(g.filter_height, g.filter_width, g.in_depth, g.multiplier)
+    w = weights.reshape(g.filter_height, g.filter_width, g.in_depth, g.multiplier)
     values = w.astype(np.int16) - f.w_zero_point
     if values.size and (values.min() < -128 or values.max() > 127):
         return None
@@ -94,14 +115,14 @@ def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
     return plain.hybrid_calls(n, symmetric=False, channel_first=n.numerics is Numerics.DEFAULT)
 
 
-def _split(f: QuantizedSums, g: ConvGeometry) -> _Split | None:
+def _split(f: QuantizedSums, g: ConvGeometry, weights: np.ndarray) -> _Split | None:
     """Weights and header, or None where sums might overflow in a vector kernel.
 
     Zero points are folded into the bias: with u = byte ^ flip,
     sum (u - offset) * (w - w_zero) = sum u * v + the term, where v = w - w_zero is the sum
     of one int8 or several.
     """
-    v = f.w.array().reshape(g.filter_height, g.filter_width, g.out_depth).astype(np.int64) - f.w_zero_point
+    v = weights.reshape(g.filter_height, g.filter_width, g.out_depth).astype(np.int64) - f.w_zero_point
     bias = np.zeros(g.out_depth, np.int64) if f.bias is None else f.bias.array().reshape(-1).astype(np.int64)
     if not sums_fit(f.rounding, np.abs(bias) + 255 * np.abs(v).sum(axis=(0, 1)), f.requantization):
         return None
