@@ -90,8 +90,9 @@ SCHEMES = ("int8", "int16x8", "dynamic", "float16", "weight-int8", "weight-int4"
 @click.option("--per-tensor", is_flag=True, help="One scale for all weights of an operator.")
 @click.option(
     "--algorithm",
-    type=click.Choice(["minmax", "mse", "octav", "balanced", "gptq"]),
-    help="How weights are rounded; minmax for 8 bits, else balanced, unless told. gptq wants --calibrate.",
+    type=click.Choice(["minmax", "mse", "octav", "balanced", "gptq", "hadamard", "decomposed-hadamard"]),
+    help="How weights are rounded; minmax for 8 bits, else balanced, unless told. gptq wants --calibrate; "
+    "hadamard rotates them and inputs of FULLY_CONNECTED.",
 )
 @click.option(
     "--recipe",

@@ -12,12 +12,9 @@ from __future__ import annotations
 from copy import copy
 from typing import NamedTuple
 
-import numpy as np
-
 from ...lite.model import Model
 from ...lite.tensor import TensorType
 from ...schema import tflite
-from ...schema.operator_code import CUSTOM, operator_code
 from .float_graph import FloatGraph, Site, Step
 from .model_editor import ModelEditor
 from .rewrite import QUANTIZED
@@ -135,23 +132,4 @@ class _Writer:
         subgraph, tensor = self._graph.subgraphs[quantized.graph], self._graph.tensor(quantized)
         name = f"{NUMERIC_VERIFY}/{self._graph.name(quantized)}:{quantized.tensor}"
         y = self._editor.add_tensor(subgraph, name, TensorType.FLOAT32, tensor)
-        return tflite.OperatorT(
-            opcode_index=self._custom_code(),
-            inputs=[quantized.tensor, real],
-            outputs=[y],
-            custom_options=_packed_options(),
-        )
-
-    def _custom_code(self) -> int:
-        codes = self._editor.root.operator_codes = self._editor.root.operator_codes or []
-        for index, entry in enumerate(codes):
-            if entry.custom_code == NUMERIC_VERIFY:
-                return index
-        codes.append(operator_code(CUSTOM, NUMERIC_VERIFY, 1))
-        return len(codes) - 1
-
-
-def _packed_options() -> np.ndarray:
-    from flatbuffers import flexbuffers
-
-    return np.frombuffer(bytes(flexbuffers.Dumps(_OPTIONS)), np.uint8)
+        return self._editor.custom_operator(NUMERIC_VERIFY, [quantized.tensor, real], [y], _OPTIONS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -179,6 +179,21 @@ class ModelEditor:
                 return
         operator.opcode_index = len(codes)
         codes.append(operator_code(code, None, version))
+
+    def custom_operator(
+        self, name: str, inputs: Sequence[int], outputs: Sequence[int], options: Mapping[str, object]
+    ) -> tflite.OperatorT:
+        """A new custom operator, in no list yet, whose options are a flexbuffer map."""
+        from flatbuffers import flexbuffers
+
+        codes = self.root.operator_codes = self.root.operator_codes or []
+        index = next((i for i, entry in enumerate(codes) if entry.custom_code == name), len(codes))
+        if index == len(codes):
+            codes.append(operator_code(CUSTOM, name, 1))
+        packed = np.frombuffer(bytes(flexbuffers.Dumps(dict(options))), np.uint8)
+        return tflite.OperatorT(
+            opcode_index=index, inputs=list(inputs), outputs=list(outputs), custom_options=packed
+        )
 
     def finish(self) -> ModelFile:
         """The file: no tensor, buffer or operator code that nothing uses, and equal contents once."""

@@ -13,8 +13,12 @@ from typing import Any
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.operator_code import CODES
 from .recipe_file import rule_dict, rule_of
+from .rotation import ROTATIONS
 from .scheme import SCHEMES, Scheme
 from .weights import ALGORITHMS, GPTQ
+
+# All that rounds weights.
+ALGORITHM_NAMES = (*ALGORITHMS, GPTQ, *ROTATIONS)
 
 _ENDS = ("*", "INPUT", "OUTPUT")
 # As TensorFlow: smaller weights are not worth the time that quantizing the inputs takes.
@@ -25,7 +29,7 @@ DYNAMIC_LEAST_ELEMENTS = 1024
 class Rule:
     """What happens to operators whose results' names hold the regex; scheme None leaves them as they are.
 
-    operation is the schema's name of an operator, "*" for all. algorithm is one of weights.ALGORITHMS, ""
+    operation is the schema's name of an operator, "*" for all. algorithm is one of ALGORITHM_NAMES, ""
     the usual one. Weights of fewer elements stay as they are.
     """
 
@@ -38,8 +42,8 @@ class Rule:
     def __post_init__(self) -> None:
         if self.operation not in CODES and self.operation not in _ENDS:
             raise ModelError(f"recipe: operation must be a builtin operator or *, got {self.operation!r}")
-        if self.algorithm and self.algorithm not in (*ALGORITHMS, GPTQ):
-            known = ", ".join((*ALGORITHMS, GPTQ))
+        if self.algorithm and self.algorithm not in ALGORITHM_NAMES:
+            known = ", ".join(ALGORITHM_NAMES)
             raise UnsupportedError(f"recipe: algorithm must be of {known}, got {self.algorithm!r}")
         if self.min_weight_elements < 0:
             raise ModelError(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...lite.errors import ModelError, UnsupportedError
+from .rotation import ROTATED, ROTATIONS
 from .scheme import Scheme
 from .weights import usual_algorithm
 
@@ -21,6 +22,8 @@ _ALGORITHMS = {
     "MSE": "mse",
     "OCTAV": "octav",
     "GPTQ": "gptq",
+    "HADAMARD_ROTATION": "hadamard",
+    "DECOMPOSED_HADAMARD_ROTATION": "decomposed-hadamard",
     "balanced": "balanced",  # ours alone
     NO_QUANTIZE: "",
 }
@@ -47,6 +50,10 @@ def rule_of(entry: Mapping[str, Any]) -> dict[str, Any]:
     rule = {"regex": entry["regex"], "operation": _OPERATIONS.get(operation, operation)}
     if algorithm == NO_QUANTIZE:
         return {**rule, "scheme": None}
+    if _ALGORITHMS[algorithm] in ROTATIONS:
+        if operation not in ("*", ROTATED):
+            raise UnsupportedError(f"recipe: {algorithm} must be for {ROTATED}, got {operation!r}")
+        rule["operation"] = ROTATED  # others have what a rule before says
     config = entry.get("op_config") or {}
     _check_names("op_config", config, _CONFIG)
     return {
@@ -77,6 +84,10 @@ def _scheme(config: Mapping[str, Any]) -> Scheme:
     if granularity not in ("TENSORWISE", "CHANNELWISE") and blocks is None:
         raise ModelError(
             f"recipe: granularity must be TENSORWISE, CHANNELWISE or BLOCKWISE_*, got {granularity!r}"
+        )
+    if weights.get("algorithm_params", {}).get("max_hadamard_size"):
+        raise UnsupportedError(
+            "recipe: max_hadamard_size is not built; without it rotations are as long as can be"
         )
     is_float = weights.get("dtype", "INT") == "FLOAT"
     bits = weights.get("num_bits")

@@ -18,6 +18,7 @@ from ...schema.operator_code import options_table
 from .hessians import Hessians, mean_of
 from .model_editor import ModelEditor
 from .recipe import Recipe, Rule
+from .rotation import ROTATED, ROTATIONS, ROUNDING, Rotations
 from .scheme import WEIGHTS, Scheme
 from .weight_rules import WEIGHT_RULES, WeightRule
 from .weights import (
@@ -109,6 +110,7 @@ class _SubgraphWeights:
         self._hessians = hessians
         self._subgraph = subgraph
         self._recipe = recipe
+        self._rotations = Rotations(editor, subgraph)
         self._tensors: list[tflite.TensorT] = subgraph.tensors  # type: ignore[assignment]
         self._made: dict[tuple[int, _Kind], int | None] = {}
         # Of weights rounded by data: what they add to each output on average.
@@ -144,6 +146,13 @@ class _SubgraphWeights:
         if reason := self._obstacle(operator, facts, scheme, uses, rule.min_weight_elements):
             return reason
         algorithm = rule.algorithm or usual_algorithm(scheme.weight_bits)
+        if algorithm in ROTATIONS and operation != ROTATED:
+            algorithm = usual_algorithm(scheme.weight_bits)
+        elif algorithm in ROTATIONS:
+            if reason := self._rotations.obstacle(operator, algorithm):
+                return reason
+            self._rotations.rotate(operator, algorithm)
+            algorithm = ROUNDING
         repeats = (
             facts.channels if facts.needs_channels and not (scheme.per_channel or scheme.dequantize) else None
         )
