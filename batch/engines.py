@@ -17,6 +17,7 @@ from .parts import Part
 
 _MOST_DEATHS = 3  # of workers, one after the other without a part done
 _LOOK_S = 0.2  # how long results of Spark may lie before they are told
+TASKS_EACH = 8  # of Spark, for each that can run at once: handing one out takes longer than a small part
 _GROUP = "numlite map"
 
 Engine = Callable[[Job, Sequence[Part], int], Iterator[PartResult]]
@@ -149,17 +150,21 @@ def spark(job: Job, parts: Sequence[Part], workers: int) -> Iterator[PartResult]
 
 
 def _as_told(context: Any, job: Job, parts: Sequence[Part]) -> Iterator[PartResult]:
-    """Results as tasks end, all parts being one job: an accumulator brings them before the job's end does."""
+    """Results as tasks end, all parts being one job: an accumulator brings them before the job's end does.
+
+    A task that is tried again finds what it has written.
+    """
     from py4j.protocol import Py4JJavaError
 
     done = context.accumulator([], _results_param())
+    tasks = min(len(parts), TASKS_EACH * context.defaultParallelism)
 
     def do(part: Part) -> None:
         done.add([job.do(part)])
 
     def run() -> None:
         context.setJobGroup(_GROUP, "parts", interruptOnCancel=True)
-        context.parallelize(list(parts), len(parts)).foreach(do)
+        context.parallelize(list(parts), tasks).foreach(do)
 
     with ThreadPoolExecutor(1) as pool:
         running, told = pool.submit(run), 0

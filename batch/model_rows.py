@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,21 +111,26 @@ class ModelRows:
         raise ValueError(f"input {name!r}: a row must be of shape {list(row)}, got {list(array.shape)}")
 
     def grouped(
-        self, values: Mapping[int, Mapping[str, np.ndarray]], sizes: Sequence[int]
-    ) -> Iterator[list[int]]:
-        """The rows by number, those of one shape together, in groups of the largest size that they fill."""
-        if not self.is_batched:
-            yield from ([place] for place in values)
-            return
-        alike: dict[Any, list[int]] = {}
-        for place, row in values.items():
-            alike.setdefault(tuple(array.shape for array in row.values()), []).append(place)
-        for places in alike.values():
-            begin = 0
-            while begin < len(places):
-                size = max(size for size in sizes if size <= len(places) - begin)
-                yield places[begin : begin + size]
-                begin += size
+        self, values: Iterable[tuple[int, dict[str, np.ndarray]]], sizes: Sequence[int]
+    ) -> Iterator[dict[int, dict[str, np.ndarray]]]:
+        """The rows by number, those of one shape together, in groups of the largest size that they fill.
+
+        A group of the largest size is given as soon as its last row has come, the others at the end.
+        """
+        largest = max(sizes) if self.is_batched else 1
+        waiting: dict[Any, dict[int, dict[str, np.ndarray]]] = {}
+        for place, row in values:
+            shape = tuple(array.shape for array in row.values())
+            group = waiting.setdefault(shape, {})
+            group[place] = row
+            if len(group) == largest:
+                yield waiting.pop(shape)
+        for rest in waiting.values():
+            left = list(rest.items())
+            while left:
+                size = max(size for size in sizes if size <= len(left))
+                yield dict(left[:size])
+                del left[:size]
 
     def run(self, rows: Sequence[Mapping[str, np.ndarray]]) -> list[dict[str, np.ndarray]]:
         """The outputs of each row; several only where is_batched."""

@@ -120,34 +120,38 @@ class Predictor:
     def computed(
         self, inputs: Mapping[str, Cells], count: int
     ) -> tuple[dict[str, list[np.ndarray | None]], list[str | None]]:
-        """Each row's outputs by name, or why there are none."""
-        rows, errors = self.rows, [None] * count
-        outputs: dict[str, list[np.ndarray | None]] = {name: [None] * count for name in rows.outputs}
-        values: dict[int, dict[str, np.ndarray]] = {}
-        failed: dict[int, str] = {}
-        for place in range(count):
-            try:
-                values[place] = {name: rows.value(name, cells[place]) for name, cells in inputs.items()}
-            except (ModelError, UnsupportedError, ValueError, TypeError) as error:
-                failed[place] = str(error)
-        for group in rows.grouped(values, self._sizes):
-            for place, found in self._run(group, values, failed).items():
+        """Each row's outputs by name, or why there are none. Of the inputs a group of rows is held at once."""
+        errors: list[str | None] = [None] * count
+        outputs: dict[str, list[np.ndarray | None]] = {name: [None] * count for name in self.rows.outputs}
+        for group in self.rows.grouped(self._values(inputs, errors), self._sizes):
+            for place, found in self._run(group, errors).items():
                 for name, array in found.items():
                     outputs[name][place] = array
-        return outputs, [failed.get(place) for place, _ in enumerate(errors)]
+        return outputs, errors
+
+    def _values(
+        self, inputs: Mapping[str, Cells], errors: list[str | None]
+    ) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """The rows that can be read, by number, each read when it is asked for."""
+        for place in range(len(errors)):
+            try:
+                row = {name: self.rows.value(name, cells[place]) for name, cells in inputs.items()}
+            except (ModelError, UnsupportedError, ValueError, TypeError) as error:
+                errors[place] = str(error)
+            else:
+                yield place, row
 
     def _run(
-        self, group: Sequence[int], values: Mapping[int, Mapping[str, np.ndarray]], failed: dict[int, str]
+        self, group: Mapping[int, Mapping[str, np.ndarray]], errors: list[str | None]
     ) -> dict[int, dict[str, np.ndarray]]:
         """Results of rows that run together; where that fails, of each on its own."""
         try:
-            results = self.rows.run([values[place] for place in group])
-            return dict(zip(group, results, strict=True))
+            return dict(zip(group, self.rows.run(list(group.values())), strict=True))
         except (InvokeError, RuntimeError, ValueError) as error:
             if len(group) == 1:
-                failed[group[0]] = str(error)
+                errors[next(iter(group))] = str(error)
                 return {}
         found: dict[int, dict[str, np.ndarray]] = {}
-        for place in group:
-            found |= self._run([place], values, failed)
+        for place, row in group.items():
+            found |= self._run({place: row}, errors)
         return found

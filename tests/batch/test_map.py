@@ -189,6 +189,31 @@ def test_a_worker_that_dies_loses_nothing(engine: str, model: Path, rows: Path, 
     check(results(begun.folder))
 
 
+class TaskNamed(KilledOnce):
+    """Leaves a file for each task of Spark that has done a part."""
+
+    def do(self, part: Part) -> Any:
+        from pyspark import TaskContext
+
+        result = super().do(part)
+        (self.folder / f"task-{TaskContext.get().partitionId()}").touch()  # type: ignore[union-attr]
+        return result
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("engine", ["spark"], indirect=True)
+def test_a_task_of_spark_does_many_parts(engine: str, model: Path, rows: Path, tmp_path: Path) -> None:
+    """One that dies between two of them goes on where it was."""
+    parts = cut(rows, 2)
+    begun = Job.begun(Predictor(model), tmp_path / "done", parts, {})
+    job = TaskNamed(begun.predictor, begun.folder, begun.digest)
+    done = list(ENGINES[engine](job, parts, 1))
+    assert (begun.folder / "killed").exists()
+    assert sorted(result.number for result in done) == list(range(25))
+    check(results(begun.folder))
+    assert len(list(begun.folder.glob("task-*"))) == 8
+
+
 def test_workers_that_always_die_end_it(engine: str, model: Path, rows: Path, tmp_path: Path) -> None:
     parts = cut(rows, 50)
     begun = Job.begun(Predictor(model), tmp_path / "done", parts, {})

@@ -57,6 +57,17 @@ def test_rows_run_in_the_sizes_allowed(
     assert ran == (allowed if open_batch else [1] * 7)
 
 
+def test_no_more_rows_are_read_than_run_together(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A part of pictures would need a gigabyte."""
+    told: list[str] = []
+    value, run = ModelRows.value, ModelRows.run
+    monkeypatch.setattr(ModelRows, "value", lambda *a: told.append("read") or value(*a))
+    monkeypatch.setattr(ModelRows, "run", lambda *a: told.append("run") or run(*a))
+    found = Predictor(model, batch_sizes=[2])({"x": X})
+    np.testing.assert_array_equal(found["scores"], expected(X))
+    assert told == ["read", "read", "run"] * 3 + ["read", "run"]
+
+
 def test_rows_that_fail_are_told_and_the_others_run(tmp_path: Path) -> None:
     path = tmp_path / "model.tflite"
     path.write_bytes(gather())
