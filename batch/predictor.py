@@ -120,7 +120,7 @@ class Predictor:
     def computed(
         self, inputs: Mapping[str, Cells], count: int
     ) -> tuple[dict[str, list[np.ndarray | None]], list[str | None]]:
-        """Each row's outputs by name, or why there are none. Of the inputs a group of rows is held at once."""
+        """Each row's outputs by name, or why there are none. Inputs are held for rows that run together."""
         errors: list[str | None] = [None] * count
         outputs: dict[str, list[np.ndarray | None]] = {name: [None] * count for name in self.rows.outputs}
         for group in self.rows.grouped(self._values(inputs, errors), self._sizes):

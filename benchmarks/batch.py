@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from batch_data import mobilenet_v2, write_pictures
 from batch_plain import BATCH, PART_ROWS
 from killing import kill_one
+from numlite.batch.engines import TASKS_EACH
 from processor_time import Cost, Counted
 
 _SIZE, _MACHINES, _WORKERS = 96, 1000, 2
@@ -102,23 +103,34 @@ class Comparison:
 
 
 def many_machines(engine: str, ms: float) -> None:
-    """The shares of their time that many machines compute; all of handing out counts as one process's."""
+    """What handing out leaves of the time of many machines; all of it counts as one process's."""
+    part = _handing_out(engine, 400, 2400)
+    workers, shares = _MACHINES * _WORKERS, []
+    for rows in (1024, 4096, 16384):
+        asked = workers / (rows * ms / 1e3)
+        shares.append(f"{min(1.0, 1 / (asked * part)):.0%} of {rows:,} rows ({asked:,.0f} parts a second)")
+    print(f"{engine}: handing out a part takes {1e3 * part:.2f} ms, so that {1 / part:,.0f} a second can be.")
+    print(f"  {_MACHINES:,} machines of {_WORKERS} workers compute all the time with parts of", end=" ")
+    print(f"{workers * part / (ms / 1e3):,.0f} rows and more; the share of their time with parts", end=" ")
+    print(", ".join(shares))
+    if engine == "spark":
+        task = _handing_out(engine, 100, 1100, "--task-each")
+        print(
+            f"  A task takes {1e3 * task:.2f} ms. {TASKS_EACH} for each worker, whatever the parts, take",
+            end=" ",
+        )
+        print(f"{TASKS_EACH * workers * task:.0f} s for all: what a run must last.", flush=True)
+
+
+def _handing_out(engine: str, few: int, many: int, *options: str) -> float:
+    """Seconds of the processor that each more takes."""
     seconds = []
-    for parts in (400, 2400):
+    for parts in (few, many):
         counted = Counted()
-        _finish(counted.start([sys.executable, str(_HERE / "batch_dispatch.py"), engine, str(parts)]))
+        command = [sys.executable, str(_HERE / "batch_dispatch.py"), engine, str(parts), *options]
+        _finish(counted.start(command))
         seconds.append(counted.cost().cpu)
-    each = (seconds[1] - seconds[0]) / 2000
-    shares = []
-    for rows in (1024, 4096, 16384, 65536):
-        asked = _MACHINES * _WORKERS / (rows * ms / 1e3)
-        shares.append(f"{min(1.0, 1 / (asked * each)):.0%} of {rows:,} rows ({asked:,.0f} parts a second)")
-    least = _MACHINES * _WORKERS * each / (ms / 1e3)
-    print(f"{engine}: handing out a part takes {1e3 * each:.2f} ms, so that {1 / each:,.0f} a second can be.")
-    print(
-        f"  {_MACHINES:,} machines of {_WORKERS} workers compute all the time with parts of {least:,.0f} rows"
-    )
-    print(f"  and more ({least * ms / 1e3:.0f} s); the share of their time with parts {', '.join(shares)}")
+    return (seconds[1] - seconds[0]) / (many - few)
 
 
 def _finish(process: Popen[str]) -> str:

@@ -9,6 +9,8 @@ from .tensor import Tensor
 # Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26; exact to 1.5e-7.
 _ERF_AT = 0.3275911
 _ERF = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)
+# Between them the squares of float32 are what they should be.
+_SMALL, _LARGE = 2.0**-50, 2.0**62
 
 
 def acos(x: Tensor) -> Tensor:
@@ -121,3 +123,30 @@ def softplus(x: Tensor) -> Tensor:
 def mish(x: Tensor) -> Tensor:
     """x tanh(softplus(x))."""
     return x * softplus(x).apply("Tanh")
+
+
+def hypotenuse(x: Tensor, y: Tensor) -> Tensor:
+    """sqrt(x^2 + y^2) of float32, whose squares neither overflow nor vanish: infinite where a side is."""
+    sides = x.apply("Abs"), y.apply("Abs")
+    long, one = sides[0].maximum(sides[1]), x.body.scalar(1, x.type)
+    # Powers of two round nothing.
+    scale = (long > _LARGE).choose(2.0**-66, (long < _SMALL).choose(2.0**90, one))
+    scaled = [side * scale for side in sides]
+    found = (scaled[0] * scaled[0] + scaled[1] * scaled[1]).apply("Sqrt") / scale
+    for side in sides:
+        found = side.equals(math.inf).choose(math.inf, found)
+    return found
+
+
+def complex_quotient(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> tuple[Tensor, Tensor]:
+    """The parts of (a + bi) / (c + di), without squares of the divisor.
+
+    Source: R. L. Smith, Algorithm 116: Complex Division, 1962.
+    """
+    is_real = c.apply("Abs") >= d.apply("Abs")
+    long, short = is_real.choose(c, d), is_real.choose(d, c)
+    along, across = is_real.choose(a, b), is_real.choose(b, a)
+    ratio = short / long
+    size = long + short * ratio
+    imaginary = (across - along * ratio) / size
+    return (along + across * ratio) / size, is_real.choose(imaginary, -imaginary)

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ...lite.errors import UnsupportedError
+from ..building.elementwise import complex_quotient, hypotenuse
 from .computation import reduction
-from .held import Complex, Held, known_shape
+from .elementwise import fitting
+from .held import Complex, Held, joined, known_shape
 from .program import ArrayType, Dense, Operation, Type, Value
 from .step import Result, Step
 
@@ -77,15 +79,9 @@ def _product(step: Step) -> Complex:
 
 
 def _quotient(step: Step) -> Complex:
-    """By the divisor's conjugate."""
-    (a, b), (c, d) = parts(step.held(0)), parts(step.held(1))
-
-    def sum_of(name: str, p: Held, q: Held, r: Held, s: Held) -> Held:
-        return applied(step, name, applied(step, "multiply", p, q), applied(step, "multiply", r, s))
-
-    size = sum_of("add", c, c, d, d)
-    real, imaginary = sum_of("add", a, c, b, d), sum_of("subtract", b, c, a, d)
-    return Complex(applied(step, "divide", real, size), applied(step, "divide", imaginary, size))
+    given = [*parts(step.held(0)), *parts(step.held(1))]
+    made = complex_quotient(*fitting(given, len(step.shape)))
+    return Complex(*(joined(part, given, step.shape) for part in made))
 
 
 def _made(step: Step) -> Complex:
@@ -101,9 +97,8 @@ def _imaginary(step: Step) -> Held:
 
 
 def _absolute(step: Step) -> Held:
-    real, imaginary = parts(step.held(0))
-    squares = [applied(step, "multiply", each, each) for each in (real, imaginary)]
-    return applied(step, "sqrt", applied(step, "add", *squares))
+    sides = parts(step.held(0))
+    return joined(hypotenuse(*fitting(sides, len(step.shape))), sides, step.shape)
 
 
 def _exponential(step: Step) -> Complex:
