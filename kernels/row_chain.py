@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..lite.errors import UnsupportedError
 from ..lite.fusion import Fusion
 from ..lite.node import Node
+from ..lite.node_errors import MemberError
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .row_program import Prepared, row_program
@@ -54,12 +55,29 @@ class _Chain(NamedTuple):
 
     members: tuple[Node, ...]
 
-    def sharing(self, node: Node) -> Iterator[Node]:
-        """The members with the scratch memory of the node that stands for them."""
+    def prepared(self, context: Context, node: Node) -> Iterator[Prepared]:
+        """Each member as it runs alone, with the scratch memory of the node that stands for them.
+
+        MemberError where one cannot be prepared.
+        """
         for member in self.members:
-            made = copy.copy(member)
-            made.index, made.temporaries = node.index, node.temporaries
-            yield made
+            own = copy.copy(member)
+            own.index, own.temporaries = node.index, node.temporaries
+            try:
+                yield _prepared(context, own)
+            except Exception as error:
+                raise MemberError(member) from error
+
+
+def _prepared(context: Context, member: Node) -> Prepared:
+    calls = member.registration.prepare(context, member)
+    if calls is None:
+        raise UnsupportedError(
+            f"{member.registration.name}: it runs in Python for these operands, which a chain does not; "
+            "preserve_all_tensors=True runs each operator by itself"
+        )
+    inputs = [context.input(member, i) for i in range(len(member.inputs))]
+    return Prepared(inputs, context.output(member, 0), tuple(calls))
 
 
 def _is_member(node: Node, uses: Uses) -> bool:
@@ -124,16 +142,7 @@ def _members(root: Node, uses: Uses) -> list[Node]:
 def _prepare(context: Context, node: Node) -> Sequence[KernelCall]:
     """One call where the members' shapes are rows of one width, else the members' own calls."""
     assert isinstance(node.user_data, _Chain)
-    prepared = []
-    for member in node.user_data.sharing(node):
-        calls = member.registration.prepare(context, member)
-        if calls is None:
-            raise UnsupportedError(
-                f"{member.registration.name}: it runs in Python for these operands, which a chain does not; "
-                "preserve_all_tensors=True runs each operator by itself"
-            )
-        inputs = [context.input(member, i) for i in range(len(member.inputs))]
-        prepared.append(Prepared(inputs, context.output(member, 0), tuple(calls)))
+    prepared = list(node.user_data.prepared(context, node))
     between = [one.output for one in prepared[:-1]]
     for tensor in between:
         tensor.bind(None)

@@ -25,6 +25,21 @@ if TYPE_CHECKING:
 _OWN = tuple(getattr(errors, name) for name in errors.__all__)
 
 
+class MemberError(Exception):
+    """One of the nodes that another stands for could not be prepared; the error is its cause."""
+
+    def __init__(self, member: Node) -> None:
+        super().__init__(member)
+        self.member = member
+
+
+def blamed(node: Node, error: Exception) -> tuple[Node, Exception]:
+    """The node that an error of preparing this one is of, and what is wrong there."""
+    if isinstance(error, MemberError) and isinstance(error.__cause__, Exception):
+        return error.member, error.__cause__
+    return node, error
+
+
 def described(error: Exception) -> str:
     """The message; of an error that is not numlite's with its type, which `4` alone (a KeyError) needs."""
     if isinstance(error, _OWN):

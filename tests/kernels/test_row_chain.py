@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numlite.interpreter import Interpreter, OpResolverType
+from numlite.lite.errors import PrepareError
 from numlite.schema import tflite
 from numlite.schema.tflite import ActivationFunctionType
 
@@ -94,6 +95,24 @@ def test_a_row_of_nothing_has_no_mean() -> None:
         interpreter.allocate_tensors()
     assert nodes(fused) == 1 and np.isnan(np.frombuffer(results(fused)[0], np.float32)).all()
     assert results(fused) == results(apart)
+
+
+def test_an_error_names_the_node_at_fault() -> None:
+    b = Chain()
+    x, y = b.tensor([9, 32]), b.tensor([9, 32], shape_signature=[9, -1])
+    mean = b.mean(x, (9, 32))
+    moved = b.add("SUB", [x, mean], (9, 32))
+    wrong = b.add("MUL", [moved, y], (9, 32))
+    content = b.build([x, y], [b.add("ADD", [wrong, b.number(1)], (9, 32))])
+    name = Interpreter(model_content=content).get_tensor_details()[wrong]["name"]
+    told = []
+    for settings in ({}, {"experimental_preserve_all_tensors": True}):
+        interpreter = ready(content, **settings)
+        interpreter.resize_tensor_input(y, [9, 31])
+        with pytest.raises(PrepareError) as error:
+            interpreter.allocate_tensors()
+        told.append(str(error.value))
+    assert told[0] == told[1] and told[0].startswith(f"node 2 (MUL), output {name!r}: MUL: ")
 
 
 def test_variables_keep_what_the_last_run_wrote() -> None:
