@@ -12,9 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..lite.errors import UnsupportedError
-from ..lite.fusion import Fusion
+from ..lite.fusion import Fusion, MemberError
 from ..lite.node import Node
-from ..lite.node_errors import MemberError
 from ..lite.registration import Registration
 from ..lite.tensor import TensorType
 from .row_program import Prepared, row_program

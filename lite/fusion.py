@@ -23,6 +23,14 @@ class Fusion(NamedTuple):
     replaced: frozenset[int]  # numbers of nodes
 
 
+class MemberError(Exception):
+    """One of the nodes that another stands for could not be prepared; the error is its cause."""
+
+    def __init__(self, member: Node) -> None:
+        super().__init__(member)
+        self.member = member
+
+
 class Uses:
     """A graph's tensors, and who writes and reads each among the nodes that run.
 

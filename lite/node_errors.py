@@ -16,6 +16,7 @@ from .errors import (
     TimedOutError,
     UnsupportedError,
 )
+from .fusion import MemberError
 
 if TYPE_CHECKING:
     from .context import Context
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 
 # Their messages are whole sentences; of other errors the type is half of what they say.
 _OWN = tuple(getattr(errors, name) for name in errors.__all__)
-
-
-class MemberError(Exception):
-    """One of the nodes that another stands for could not be prepared; the error is its cause."""
-
-    def __init__(self, member: Node) -> None:
-        super().__init__(member)
-        self.member = member
 
 
 def blamed(node: Node, error: Exception) -> tuple[Node, Exception]:

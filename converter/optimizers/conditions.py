@@ -15,13 +15,13 @@ from ..transforms.folding.control_flow import branch_call
 from ..transforms.folding.evaluate import run
 from ..transforms.folding.tensors import array_of_constant, known_array
 from ..transforms.node_rewriter import data_type
-from ..transforms.purity import is_pure
+from ..transforms.purity import ENTERS, is_pure
 from .needed import drop
 from .rewriter import OptimizingRewriter
 
 _SOURCE = "TensorFlow core/grappler/optimizers/loop_optimizer.cc"
 _COMPARISONS = ("Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual")
-_ENTERS, _EXITS, _MERGES = ("Enter", "RefEnter"), ("Exit", "RefExit"), ("Merge", "RefMerge")
+_EXITS, _MERGES = ("Exit", "RefExit"), ("Merge", "RefMerge")
 # Conditions are looked into so far.
 _DEEPEST = 20
 
@@ -71,7 +71,7 @@ def _at_first(value: Value) -> np.ndarray | None:
 
 def _first_constant(value: Value) -> np.ndarray | None:
     enter = _entering(value) or value.owner
-    if isinstance(enter, Node) and enter.op in _ENTERS:
+    if isinstance(enter, Node) and enter.op in ENTERS:
         return known_array(enter.operands[0])
     return known_array(value)
 
@@ -82,7 +82,7 @@ def _entering(value: Value) -> Node | None:
     if not isinstance(merge, Node) or merge.op not in _MERGES or value.index != 0:
         return None
     owners = [operand.owner for operand in merge.operands]
-    return next((each for each in owners if isinstance(each, Node) and each.op in _ENTERS), None)
+    return next((each for each in owners if isinstance(each, Node) and each.op in ENTERS), None)
 
 
 def _inside(
@@ -93,7 +93,7 @@ def _inside(
         return None
     [frame] = frames
     nodes = list(rewriter.item.nodes())
-    waiting = [each for each in nodes if each.op in _ENTERS and each.attributes.get("frame_name") == frame]
+    waiting = [each for each in nodes if each.op in ENTERS and each.attributes.get("frame_name") == frame]
     merges = {switch.operands[0].owner for switch in switches}
     users = [user for enter in waiting for user in enter.results[0].users]
     if any(user.op in _MERGES and user not in merges for user in users):

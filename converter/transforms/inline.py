@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from ...lite.errors import ModelError
 from ..ir.attributes import FuncAttr
@@ -14,7 +14,7 @@ from .bodies import Body, token_of, typed_bodies
 from .clone import clone_nodes
 from .effects import Effect, Effects
 from .instantiate import Instances
-from .purity import CONTROL_FLOW, is_reference
+from .purity import CONTROL_FLOW, ENTERS, is_reference
 
 CALLS = frozenset(("PartitionedCall", "StatefulPartitionedCall", "StatelessPartitionedCall"))
 # So many nodes calls may add: a few functions that call each other twice make as many as one likes.
@@ -27,8 +27,8 @@ def inline_calls(module: Module, keep: Container[str] = ()) -> None:
     Given:  graph { y = PartitionedCall(x) {f = @f} }; func @f(a) { b = Neg(a); return b }
     Result: graph { y/b = Neg(x) }; func @f ...
 
-    Nodes take the call's name as a prefix. What runs, in which order, and what is dead in a loop or
-    branch of the first version stays as it was. Functions in keep are called as before, and so are
+    Nodes, and frames of loops of the first version, take the call's name as a prefix. What runs, in which
+    order, and what is dead in such a loop or a branch of that version stays as it was. Functions in keep are called as before, and so are
     those that attributes name otherwise (branches, loop bodies). The functions stay in the module.
     ModelError when functions call themselves, a call does not fit its function, or the calls would make
     more than MOST_NODES nodes.
@@ -36,11 +36,18 @@ def inline_calls(module: Module, keep: Container[str] = ()) -> None:
     _Inliner(module, keep).run()
 
 
-def inline_call(node: Node, callee: Function, effects: Effects, names: dict[str, int]) -> None:
+def inline_call(
+    node: Node, callee: Function, effects: Effects, names: dict[str, int], frames: dict[str, int]
+) -> None:
     """Put the nodes of a function in the place of one call, whose operands are dead only where what it waits
-    for is. names are those of the block, and learn the new ones.
+    for is. names and frames are those of the block, and learn the new ones.
     """
-    _Call(node, callee, effects, names, framed=False).inline()
+    _Call(node, callee, effects, names, frames, framed=False).inline()
+
+
+def frames_of(nodes: Iterable[Node]) -> dict[str, int]:
+    """The names of the frames of loops of the first version, as `fresh_name` takes them."""
+    return dict.fromkeys((node.text("frame_name") for node in nodes if node.op in ENTERS), 0)
 
 
 class _Inliner:
@@ -110,20 +117,26 @@ class _Inliner:
 
     def _inline_in(self, body: Body) -> None:
         nodes = list(body.body.walk())
-        names = dict.fromkeys((node.name for node in nodes), 0)
+        names, frames = dict.fromkeys((node.name for node in nodes), 0), frames_of(nodes)
         # In a loop or branch of the first version all nodes must know where the call stood.
         framed = {node.block for node in nodes if node.op in CONTROL_FLOW}
         for node in nodes:
             callee = self._callee(node)
             if callee is not None:
-                _Call(node, callee, self.effects, names, node.block in framed).inline()
+                _Call(node, callee, self.effects, names, frames, node.block in framed).inline()
 
 
 class _Call:
     """One call on its way to be inlined."""
 
     def __init__(
-        self, node: Node, callee: Function, effects: Effects, names: dict[str, int], framed: bool
+        self,
+        node: Node,
+        callee: Function,
+        effects: Effects,
+        names: dict[str, int],
+        frames: dict[str, int],
+        framed: bool,
     ) -> None:
         assert node.block is not None
         self.node = node
@@ -131,6 +144,7 @@ class _Call:
         self.callee = callee
         self.effects = effects
         self.names = names
+        self.frames = frames
         self.framed = framed
 
     def inline(self) -> None:
@@ -143,6 +157,7 @@ class _Call:
         clone_nodes(self.callee.body, copies, values, self._fresh)
         if copies.terminator is not None:
             copies.terminator.erase()
+        self._rename_frames(copies)
         if entry is not None:
             for source, copy in zip(self._sources(), copies, strict=False):
                 if source:
@@ -152,6 +167,13 @@ class _Call:
             self.block.insert_before(self.node, copy)
         self._replace([values.get(value, value) for value in results], values, entry)
         self.node.erase()
+
+    def _rename_frames(self, copies: Block) -> None:
+        """A loop of the function is another one in each call."""
+        enters = [copy for copy in copies if copy.op in ENTERS]
+        new = {name: fresh_name(f"{self.node.name}/{name}", self.frames) for name in frames_of(enters)}
+        for enter in enters:
+            enter.attributes["frame_name"] = new[enter.text("frame_name")].encode()
 
     def _check(self, results: tuple[Value, ...]) -> None:
         node, callee = self.node, self.callee

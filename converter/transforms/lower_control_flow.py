@@ -10,7 +10,7 @@ from ..ir.module import Function, Module
 from ..ir.node import Block, Node
 from ..ir.types import ElementType, TensorType, Type
 from .effects import Effects
-from .inline import MOST_NODES
+from .inline import MOST_NODES, frames_of
 from .instantiate import Instances
 from .lower_conditionals import lower_conditional
 from .lower_loops import lower_loop
@@ -41,7 +41,7 @@ def lower_control_flow(
     instances = Instances(module)
     effects = Effects(instances.functions)
     names = dict.fromkeys((node.name for node in block), 0)
-    frames = dict.fromkeys((node.text("frame_name") for node in block if node.op == "Enter"), 0)
+    frames = frames_of(block)
     lowered: list[str] = []
     most = len(names) + MOST_NODES
     while True:

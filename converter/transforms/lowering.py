@@ -113,7 +113,7 @@ class Lowering:
         return self.add("StatefulPartitionedCall", name, operands, types, (wait,), f=function)
 
     def inline(self, call: Node, function: Function) -> None:
-        inline_call(call, function, self.around.effects, self.around.names)
+        inline_call(call, function, self.around.effects, self.around.names, self.around.frames)
 
     def finish(self, results: Sequence[Value | None], tokens: Sequence[Value]) -> None:
         """Use these where the node's results and its end were used, and take it out."""

@@ -17,6 +17,7 @@ CONTROL_FLOW = frozenset(
     for op in ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond")
     for prefix in ("", "Ref")
 ) | {"_SwitchN"}
+ENTERS = ("Enter", "RefEnter")
 # Calls: whether they have effects depends on the function.
 _CALLS = frozenset(("PartitionedCall", "StatelessPartitionedCall", "SymbolicGradient", "RemoteCall"))
 _NOT_PURE = CONTROL_FLOW | _CALLS | frozenset((*_FED, *_RESULTS))

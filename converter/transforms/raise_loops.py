@@ -10,12 +10,12 @@ from ..ir.attributes import Attributes, FuncAttr
 from ..ir.module import Function, Module
 from ..ir.node import Block, Node, Value
 from .effects import Effect, Effects
+from .purity import ENTERS
 from .slice_function import append, elements_of, slice_function, stand_in, unique_name
 
 # A frame's name within the frame around it; the graph's own is the empty one.
 FrameKey = tuple[str, ...]
 _EXITS = ("Exit", "RefExit")
-_ENTERS = ("Enter", "RefEnter")
 _MERGES = ("Merge", "RefMerge")
 _FLOW = frozenset(("Enter", "Exit", "Merge", "Switch", "NextIteration", "LoopCond", "Assert"))
 _SWITCHES = ("Switch", "RefSwitch")
@@ -81,7 +81,7 @@ def _frames(block: Block) -> list[_Frame]:
 
 
 def _key_of(node: Node, around: FrameKey) -> FrameKey:
-    if node.op in _ENTERS:
+    if node.op in ENTERS:
         return (*around, node.text("frame_name"))
     if node.op in _EXITS:
         if not around:
@@ -99,7 +99,7 @@ def _owner(value: Value) -> Node:
 def _raise(module: Module, block: Block, frame: _Frame) -> list[Function]:
     # Nodes of inner loops are gone, and their While nodes are new.
     nodes = [node for node in frame.nodes if node.block is block]
-    enters = [node for node in nodes if node.op in _ENTERS]
+    enters = [node for node in nodes if node.op in ENTERS]
     loop_cond = next((node for node in nodes if node.op == "LoopCond"), None)
     if loop_cond is None:
         raise ModelError(f"loop {'/'.join(frame.key)!r}: it has no LoopCond")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..ir.node import Block, Node
 from .effects import Effect, Effects
+from .purity import ENTERS
 
 _STACKS = ("Stack", "StackV2")
 _PUSHES = ("StackPush", "StackPushV2")
 _POPS = ("StackPop", "StackPopV2")
-_ENTERS = ("Enter", "RefEnter")
 # What a loop's turns or results hang on.
 _TELLING = frozenset(("Exit", "RefExit", "LoopCond", "Assert"))
 
@@ -30,7 +30,7 @@ def _in_vain(stack: Node, effects: Effects) -> dict[Node, None]:
     """What loops do with the stack and make of popped values; none where a result hangs on those."""
     found: dict[Node, None] = {}
     for enter in stack.results[0].users:
-        if enter.op not in _ENTERS:
+        if enter.op not in ENTERS:
             return {}
         found[enter] = None
         for user in enter.results[0].users:

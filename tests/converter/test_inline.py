@@ -185,6 +185,46 @@ def test_a_call_in_a_loop_of_the_first_version() -> None:
     assert GraphRunner(result).run({"x": np.float32(2)}, ["a/exit"])[0] == 5
 
 
+def doubling(graph: GraphDef) -> None:
+    """f doubles a in a V1 loop until it is 10 or more; both does so with two numbers."""
+    f = function(graph, "f", {"a": FLOAT}, {"r": (FLOAT, "exit:output:0")})
+    constant(f, "ten", 10.0)
+    add(f, "Enter", "most", "ten:output:0", T=FLOAT, frame_name="loop", is_constant=True)
+    add(f, "Enter", "enter", "a", T=FLOAT, frame_name="loop")
+    add(f, "Merge", "merge", "enter:output:0", "next:output:0", T=FLOAT, N=2)
+    add(f, "Less", "less", "merge:output:0", "most:output:0", T=FLOAT)
+    add(f, "LoopCond", "cond", "less:z:0")
+    add(f, "Switch", "switch", "merge:output:0", "cond:output:0", T=FLOAT)
+    add(f, "AddV2", "sum", "switch:output_true:0", "switch:output_true:0", T=FLOAT)
+    add(f, "NextIteration", "next", "sum:z:0", T=FLOAT)
+    add(f, "Exit", "exit", "switch:output_false:0", T=FLOAT)
+    both = function(graph, "both", {"a": FLOAT, "b": FLOAT}, {"r": (FLOAT, "sub:z:0")})
+    call(both, "first", "f", "a")
+    call(both, "second", "f", "b")
+    add(both, "Sub", "sub", "first:output:0", "second:output:0", T=FLOAT)
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_a_loop_of_the_first_version_in_a_function_that_is_called_twice(clean: bool) -> None:
+    """Each call has a loop of its own, with as many rounds as it needs."""
+    graph = GraphDef()
+    doubling(graph)
+    for name in "xyz":
+        add(graph, "Placeholder", name, dtype=FLOAT)
+    call(graph, "xy", "both", "x", "y", types=(FLOAT, FLOAT))
+    call(graph, "yz", "both", "y", "z", types=(FLOAT, FLOAT))
+    add(graph, "Neg", "less", "xy", T=FLOAT)
+    add(graph, "Neg", "more", "yz", T=FLOAT)
+    # A frame of the graph's own that has the name already.
+    add(graph, "Enter", "other", "x", T=FLOAT, frame_name="xy/first/loop")
+    add(graph, "Exit", "left", "other", T=FLOAT)
+    feeds = {"x": np.float32(1), "y": np.float32(3), "z": np.float32(20)}
+    result = inlined(graph, clean)
+    frames = {node.attr["frame_name"].s for node in result.node if node.op == "Enter"}
+    assert len(frames) == 5
+    assert [float(value) for value in GraphRunner(result).run(feeds, ["less", "more", "left"])] == [-4, 8, 1]
+
+
 @pytest.mark.parametrize(("taken", "expected"), [(True, -1.0), (False, 7.0)])
 def test_a_call_in_a_branch_of_the_first_version(taken: bool, expected: float) -> None:
     """What a function gives without looking at its arguments is dead where the call is."""
