@@ -28,10 +28,10 @@ def inline_calls(module: Module, keep: Container[str] = ()) -> None:
     Result: graph { y/b = Neg(x) }; func @f ...
 
     Nodes, and frames of loops of the first version, take the call's name as a prefix. What runs, in which
-    order, and what is dead in such a loop or a branch of that version stays as it was. Functions in keep are called as before, and so are
-    those that attributes name otherwise (branches, loop bodies). The functions stay in the module.
-    ModelError when functions call themselves, a call does not fit its function, or the calls would make
-    more than MOST_NODES nodes.
+    order, and what is dead in such a loop or a branch of that version stays as it was. Functions in keep are
+    called as before, and so are those that attributes name otherwise (branches, loop bodies). They stay in
+    the module. ModelError when functions call themselves, a call does not fit its function, or the calls
+    would make more than MOST_NODES nodes.
     """
     _Inliner(module, keep).run()
 
