@@ -35,10 +35,8 @@ class _BuildPy(build_py):
         if self.editable_mode:
             return
         _ship(Path(self.build_lib) / "numlite" / _FOLDER)
-        if _PLATFORMS:
-            wheel_files = runpy.run_path(str(_ROOT / "packs/wheel.py"))["wheel_files"]
-            for name, content in wheel_files(_PLATFORMS, _ROOT / "packs").items():
-                Path(self.build_lib, "numlite/packs", name).write_bytes(content)
+        put_packs = runpy.run_path(str(_ROOT / "packs/wheel.py"))["put_packs"]
+        put_packs(_PLATFORMS, _ROOT / "packs", Path(self.build_lib, "numlite/packs"))
 
 
 class _Sdist(sdist):

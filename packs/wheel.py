@@ -47,3 +47,15 @@ def wheel_files(platforms: str, folder: Path) -> dict[str, bytes]:
             )
     files["index.json"] = json.dumps(index, indent=1).encode() + b"\n"
     return files
+
+
+def put_packs(platforms: str, folder: Path, built: Path) -> None:
+    """Write wheel_files, of no platforms none, into the folder of packs of the wheel that is being made.
+
+    setuptools keeps that folder: what a wheel for another machine left there is removed.
+    """
+    files = wheel_files(platforms, folder) if platforms else {}
+    for left in [*built.glob("*.pack"), *built.glob("index.json")]:
+        left.unlink()
+    for name, content in files.items():
+        (built / name).write_bytes(content)

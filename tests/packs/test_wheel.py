@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from numlite.kernels.compiled.driver.pack_builder import PACKED
-from numlite.packs.wheel import architecture, wheel_files
+from numlite.packs.wheel import architecture, put_packs, wheel_files
 
 
 @pytest.fixture
@@ -33,6 +33,19 @@ def test_a_wheel_has_the_packs_of_its_machine(folder: Path, arch: str) -> None:
     assert set(files) == {f"{name}.pack" for name in PACKED[arch]}
     assert set(index["packs"]) == set(PACKED[arch]) and index["sources"] == {"fill": "0"}
     assert all(files[name] == (folder / name).read_bytes() for name in files)
+
+
+def test_a_wheel_has_no_packs_of_one_that_was_built_before(folder: Path, tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    built.mkdir()
+    for arch in PACKED:
+        put_packs(f"manylinux2014_{arch}", folder, built)
+        assert {path.name for path in built.iterdir()} == {
+            "index.json",
+            *(f"{name}.pack" for name in PACKED[arch]),
+        }
+    put_packs("", folder, built)
+    assert list(built.iterdir()) == []
 
 
 def test_platforms() -> None:
