@@ -10,7 +10,6 @@ from numba import types
 from .language.lane_order import interleaved
 from .language.operations import packed_words, round_even
 from .language.simd import Emitter, Value, f32, i8, i16, i32, microkernel, vector
-from .language.target import target
 from .sum_q8_row import store_bytes
 
 _LARGEST_SCALE = 2.0**14
@@ -20,15 +19,15 @@ def _emit(signed: bool, both: bool) -> Callable[..., None]:
     """emit(e, a, [b,] out, count, a_zero, b_zero, scale, zero, low, high): see product_rows."""
 
     def emit(e: Emitter, *arguments: Value) -> None:
-        builder, lanes = e.builder, target().vector_bytes // 4
-        reals = vector(f32, lanes)
+        builder = e.builder
         *sources, out = [e.pointer(address) for address in arguments[: 2 + both]]
         count, a_zero, b_zero, scale, zero, low, high = arguments[2 + both :]
         # All products but 0 saturate by far with the largest; rounded they are of 31 bits.
-        scales = e.splat(e.fmin(scale, e.const(_LARGEST_SCALE, f32)), lanes)
+        scale = e.fmin(scale, e.const(_LARGEST_SCALE, f32))
 
         def rounded(products: Value) -> Value:
-            return round_even(e, builder.fmul(builder.sitofp(products, reals), scales))
+            reals = vector(f32, products.type.count)
+            return round_even(e, builder.fmul(builder.sitofp(products, reals), e.splat(scale, reals.count)))
 
         def operands(offset: Value, type_: Any) -> list[Value]:
             """Less their zero points, in 16 or 32 bits."""
@@ -41,7 +40,7 @@ def _emit(signed: bool, both: bool) -> Callable[..., None]:
             made = [builder.sub(x, z) for x, z in zip(bytes_, zeros, strict=False)]
             return made if both else [*made, zeros[1]]
 
-        def total(offset: Value) -> Value:
+        def total(offset: Value, lanes: int) -> Value:
             x, y = operands(offset, vector(i32, lanes))
             return rounded(builder.mul(x, y))
 

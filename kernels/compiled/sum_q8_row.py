@@ -7,27 +7,34 @@ from typing import Any
 
 from numba import types
 
-from .language.operations import packed_bytes, packed_words
-from .language.simd import Emitter, Value, i8, i16, i32, microkernel, vector
+from .language.operations import halves_of, packed_bytes, packed_words
+from .language.simd import Emitter, Value, i8, i16, i32, microkernel, suffix, vector
 from .language.target import target
 
-# The packs work within 128-bit lanes: group u of four elements of quarter q came to lie at 4 u + q, and half
-# h's groups of eight at 2 u + h.
-_OF_QUARTERS = [4 * unit + quarter for quarter in range(4) for unit in range(4)]
-_OF_HALVES = [4 * unit + 2 * half + k for half in range(2) for unit in range(4) for k in range(2)]
+
+def _packed(e: Emitter, halves: list[Value], zero: Value, signed: bool, order: Callable[[int], int]) -> Value:
+    """Two vectors of 16 bits as bytes in order: plus zero, saturated to 8 bits.
+
+    The packs work within 128-bit lanes: four bytes of what came `place`th lie at order(place).
+    """
+    words, lanes = halves[0].type, halves[0].type.count // 2
+    first, second = (e.call(f"llvm.sadd.sat.{suffix(words)}", words, half, zero) for half in halves)
+    packed = e.builder.bitcast(packed_bytes(e, first, second, signed), vector(i32, lanes))
+    ordered = e.shuffle(packed, packed, [order(place) for place in range(lanes)])
+    return e.builder.bitcast(ordered, vector(i8, 4 * lanes))
 
 
-def _packed(e: Emitter, halves: list[Value], zero: Value, signed: bool, order: list[int]) -> Value:
-    """Two <32 x i16> to <64 x i8> in order: plus zero, saturated to 8 bits."""
-    first, second = (e.call("llvm.sadd.sat.v32i16", vector(i16, 32), half, zero) for half in halves)
-    packed = e.builder.bitcast(packed_bytes(e, first, second, signed), vector(i32, 16))
-    return e.builder.bitcast(e.shuffle(packed, packed, order), vector(i8, 64))
+def _quarters_of(e: Emitter, total: Callable[[Value, int], Value], i: Value, lanes: int) -> list[Value]:
+    """The totals from element i on as four vectors."""
+    if target().arch == "aarch64":  # where one load of bytes is widened in six instructions, four in twelve
+        return [quarter for half in halves_of(e, total(i, 4 * lanes)) for quarter in halves_of(e, half)]
+    return [total(e.builder.add(i, e.const(k * lanes)), lanes) for k in range(4)]
 
 
 def store_bytes(
     e: Emitter,
     signed: bool,
-    total: Callable[[Value], Value],
+    total: Callable[[Value, int], Value],
     out: Value,
     count: Value,
     limits: tuple[Value, Value, Value],
@@ -35,37 +42,38 @@ def store_bytes(
 ) -> None:
     """out[i] = clamp(zero + total(i)) for count bytes; limits are zero, low and high (i32).
 
-    total(i) emits the totals of a vector of 32-bit lanes from element i on, zero is of 16 bits. With AVX512
+    total(i, lanes) emits so many totals of 32 bits from element i on, zero is of 16 bits. With AVX512
     words(i), where it is given, emits those of 64 elements, saturated to 16 bits, as two vectors.
     """
     builder, lanes = e.builder, target().vector_bytes // 4
     zero, low, high = (e.splat(limit, lanes) for limit in limits)
+    zero_i16 = e.splat(builder.trunc(limits[0], i16), 2 * lanes)
+    low_i8, high_i8 = (e.splat(builder.trunc(limit, i8), 4 * lanes) for limit in limits[1:])
+    least, most = (e.smin, e.smax) if signed else (e.umin, e.umax)
+    parts = lanes // 4  # of 128 bits
 
     def narrow(value: Value) -> Value:
         value = builder.add(value, zero)
         return builder.trunc(e.smin(e.smax(value, low), high), vector(i8, lanes))
 
-    start = e.const(0)
-    if target().avx512:
-        zero_i16 = e.splat(builder.trunc(limits[0], i16), 32)
-        low_i8, high_i8 = (e.splat(builder.trunc(limit, i8), 64) for limit in limits[1:])
-        least, most = (e.smin, e.smax) if signed else (e.umin, e.umax)
+    def four(i: Value, _: list[Value]) -> list[Value]:
+        if words is not None and target().avx512:
+            # Half h's groups of eight lie at 2 part + h.
+            halves, order = words(i), lambda k: k % (2 * parts) // 2 * 4 + k // (2 * parts) * 2 + k % 2
+        else:
+            # Quarter q's groups of four lie at 4 part + q.
+            quarters = _quarters_of(e, total, i, lanes)
+            halves = [packed_words(e, *quarters[k : k + 2]) for k in (0, 2)]
+            order = lambda k: k % parts * 4 + k // parts  # noqa: E731
+        packed = _packed(e, halves, zero_i16, signed, order)
+        e.store(least(most(packed, low_i8), high_i8), out, i)
+        return []
 
-        def four(i: Value, _: list[Value]) -> list[Value]:
-            if words is not None:
-                packed = _packed(e, words(i), zero_i16, signed, _OF_HALVES)
-            else:
-                quarters = [total(builder.add(i, e.const(16 * k))) for k in range(4)]
-                halves = [packed_words(e, *quarters[k : k + 2]) for k in (0, 2)]
-                packed = _packed(e, halves, zero_i16, signed, _OF_QUARTERS)
-            e.store(least(most(packed, low_i8), high_i8), out, i)
-            return []
-
-        start = builder.and_(count, e.const(-64))
-        e.loop(start, [], four, step=64)
+    start = builder.and_(count, e.const(-4 * lanes))
+    e.loop(start, [], four, step=4 * lanes)
 
     def one(i: Value, _: list[Value]) -> list[Value]:
-        e.store(narrow(total(i)), out, i)
+        e.store(narrow(total(i, lanes)), out, i)
         return []
 
     whole = builder.and_(count, e.const(-lanes))
@@ -73,16 +81,9 @@ def store_bytes(
     rest = builder.sub(count, whole)
 
     def tail() -> None:
-        e.masked_store(narrow(total(whole)), e.offset(out, whole), e.first_lanes(lanes, rest))
+        e.masked_store(narrow(total(whole, lanes)), e.offset(out, whole), e.first_lanes(lanes, rest))
 
     e.branch(builder.icmp_signed(">", rest, e.const(0)), tail)
-
-
-def widened(e: Emitter, signed: bool, source: Value, offset: Value) -> Value:
-    """A vector of 32-bit lanes of the bytes from an offset on."""
-    lanes = target().vector_bytes // 4
-    widen = e.builder.sext if signed else e.builder.zext
-    return widen(e.load(source, vector(i8, lanes), offset), vector(i32, lanes))
 
 
 def _emit(signed: bool, both: bool) -> Callable[..., None]:
@@ -91,17 +92,16 @@ def _emit(signed: bool, both: bool) -> Callable[..., None]:
     def emit(e: Emitter, *arguments: Value) -> None:
         builder = e.builder
         *sources, out = [e.pointer(address) for address in arguments[: 2 + both]]
-        count, *scalars = arguments[2 + both :]
-        lanes = target().vector_bytes // 4
-        *multipliers, bias, shift = [e.splat(s, lanes) for s in scalars[:-3]]
+        count, *multipliers, bias, shift, zero, low, high = arguments[2 + both :]
+        widen = builder.sext if signed else builder.zext
 
-        def scaled(offset: Value) -> Value:
-            total = bias
+        def scaled(offset: Value, lanes: int) -> Value:
+            total = e.splat(bias, lanes)
             for source, multiplier in zip(sources, multipliers, strict=True):
-                total = builder.add(total, builder.mul(widened(e, signed, source, offset), multiplier))
-            return builder.ashr(total, shift)
+                x = widen(e.load(source, vector(i8, lanes), offset), vector(i32, lanes))
+                total = builder.add(total, builder.mul(x, e.splat(multiplier, lanes)))
+            return builder.ashr(total, e.splat(shift, lanes))
 
-        zero, low, high = scalars[-3:]
         store_bytes(e, signed, scaled, out, count, (zero, low, high))
 
     return emit

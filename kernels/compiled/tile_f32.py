@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from numba import float32, int64
 
+from .language.operations import opaque
 from .language.simd import Emitter, Value, f32, i8, i32, i64, microkernel, vector
 from .language.target import target
 from .next_panel import NextPanel
@@ -117,6 +118,8 @@ def multiply_rows(
     if target().arch != "aarch64":
         return e.loop(depth, acc, step)
     whole = b.and_(depth, e.const(-4))
+    # LLVM would add up each row's address anew from the one before, in each step; so each is counted up.
+    rows = [opaque(e, row) for row in rows]
     return e.loop(depth, e.loop(whole, acc, four_steps, step=4), step, start=whole)
 
 

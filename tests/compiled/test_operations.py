@@ -75,7 +75,8 @@ def emit_all(e: Emitter, x: Any, w: Any, small: Any, acc: Any, floats: Any, out:
     quarter = [e.load(p, vector(i32, 4)) for p in (acc, x)]
     packed = o.packed_words(e, *quarter)
     e.store(packed, out, next(places))
-    e.store(o.packed_bytes(e, packed, e.load(w, vector(i16, 8))), out, next(places))
+    for signed in (True, False):
+        e.store(o.packed_bytes(e, packed, e.load(w, vector(i16, 8)), signed), out, next(places))
     for value in emit_floats(e, totals):
         e.store(value, out, next(places))
 
@@ -152,7 +153,9 @@ def meanings(
     yield "rounded", np.rint(floats).astype(np.int32)
     words = np.clip(np.concatenate([acc[:4], x.view(np.int32)[:4]]), -32768, 32767).astype(np.int16)
     yield "words", words
-    yield "packed bytes", np.clip(np.concatenate([words, w16[:8]]), -128, 127).astype(np.int8)
+    words = np.concatenate([words, w16[:8]])
+    yield "packed bytes", np.clip(words, -128, 127).astype(np.int8)
+    yield "packed unsigned bytes", np.clip(words, 0, 255).astype(np.uint8)
     yield from float_meanings(acc)
 
 

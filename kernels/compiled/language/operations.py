@@ -23,10 +23,11 @@ _PACK_WORDS = {
     16: "llvm.x86.avx2.packssdw",
     32: "llvm.x86.avx512.packssdw.512",
 }
+# Signed, unsigned.
 _PACK_BYTES = {
-    16: "llvm.x86.sse2.packsswb.128",
-    32: "llvm.x86.avx2.packsswb",
-    64: "llvm.x86.avx512.packsswb.512",
+    16: ("llvm.x86.sse2.packsswb.128", "llvm.x86.sse2.packuswb.128"),
+    32: ("llvm.x86.avx2.packsswb", "llvm.x86.avx2.packuswb"),
+    64: ("llvm.x86.avx512.packsswb.512", "llvm.x86.avx512.packuswb.512"),
 }
 
 
@@ -48,9 +49,12 @@ def joined(e: Emitter, parts: Sequence[Value]) -> Value:
     return parts[0]
 
 
-def _opaque(e: Emitter, value: Value) -> Value:
-    """The value, of which LLVM knows nothing: it would undo what it is used for, or search without end."""
-    place = "w" if _is_arm() else "x"
+def opaque(e: Emitter, value: Value) -> Value:
+    """The vector or address, of which LLVM knows nothing.
+
+    It would undo what a vector is used for, or search without end, and make addresses from one another.
+    """
+    place = "r" if isinstance(value.type, ir.PointerType) else "w" if _is_arm() else "x"
     kind = ir.FunctionType(value.type, [value.type])
     return e.builder.call(ir.InlineAsm(kind, "", f"={place},0"), [value])
 
@@ -95,7 +99,7 @@ def _psignb(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
     size = e.call(f"llvm.abs.{suffix(bytes_)}", bytes_, x, e.const(0, i1))
     signed = e.call("llvm.x86.avx2.psign.b", bytes_, w, x)
     pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, size, signed)
-    return e.builder.add(acc, pair_products(e, pairs, _opaque(e, e.const(1, words))))
+    return e.builder.add(acc, pair_products(e, pairs, opaque(e, e.const(1, words))))
 
 
 def _pmaddwd(e: Emitter, acc: Value, x: Value, w: Value) -> Value:
@@ -197,8 +201,8 @@ def add_bytes(e: Emitter, acc: Value, x: Value) -> Value:
     if _is_arm():
         return _add_pairs_neon(e, acc, e.call("llvm.aarch64.neon.saddlp.v8i16.v16i8", words, x))
     if target().traits.signed_x:
-        pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, _opaque(e, ones), x)
-        return e.builder.add(acc, pair_products(e, pairs, _opaque(e, e.const(1, words))))
+        pairs = e.call("llvm.x86.avx2.pmadd.ub.sw", words, opaque(e, ones), x)
+        return e.builder.add(acc, pair_products(e, pairs, opaque(e, e.const(1, words))))
     return _pmaddwd(e, acc, x, ones)
 
 
@@ -240,13 +244,12 @@ def packed_words(e: Emitter, a: Value, b: Value) -> Value:
 
 
 def packed_bytes(e: Emitter, a: Value, b: Value, signed: bool = True) -> Value:
-    """Lanes of int16 saturated to int8, or (of 512 bits) uint8, in the order of packed_words."""
+    """Lanes of int16 saturated to int8 or uint8, in the order of packed_words."""
     bytes_ = vector(i8, 2 * a.type.count)
     if _is_arm():
-        parts = [e.call("llvm.aarch64.neon.sqxtn.v8i8", vector(i8, 8), v) for v in (a, b)]
-        return joined(e, parts)
-    name = _PACK_BYTES[bytes_.count] if signed else "llvm.x86.avx512.packuswb.512"
-    return e.call(name, bytes_, a, b)
+        name = f"llvm.aarch64.neon.{'sqxtn' if signed else 'sqxtun'}.v8i8"
+        return joined(e, [e.call(name, vector(i8, 8), v) for v in (a, b)])
+    return e.call(_PACK_BYTES[bytes_.count][not signed], bytes_, a, b)
 
 
 # --- tables and parts of floats
