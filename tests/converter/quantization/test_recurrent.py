@@ -15,8 +15,10 @@ from numlite.converter.quantization.quantizer import Quantizer
 from numlite.converter.quantization.recipes import int16x8, static_int8
 from numlite.converter.quantization.recurrent_ranges import add_inner_tensors, inner_watchers
 from numlite.interpreter import Interpreter
+from numlite.lite.errors import UnsupportedError
 from numlite.lite.model import Model
 from numlite.model_comparison import sqnr_db
+from numlite.schema import tflite
 
 from .recurrent_models import RELU, TANH, lstm, svdf
 
@@ -133,10 +135,29 @@ def test_what_stays_float(content: bytes, reason: str) -> None:
 
 
 def test_int16_stays_float() -> None:
-    """LiteRT has no kernel for it: TensorFlow's model of such a net does not run there."""
+    """Nothing has a kernel for it; TensorFlow refuses to convert such a net."""
     quantizer = Quantizer(lstm(), int16x8())
     made = quantizer.quantize(quantizer.calibrate(data(lstm())))
     assert [outcome.reason for outcome in made.outcomes] == ["it has no int16 kernel"]
+
+
+@pytest.mark.parametrize(
+    ("maker", "message"),
+    [(litert.Interpreter, "failed to prepare"), (Interpreter, "float32 or int8 throughout")],
+    ids=["litert", "numlite"],
+)
+def test_int16_activations_are_refused_by_those_who_run_models(maker: Any, message: str) -> None:
+    quantizer = Quantizer(lstm(), static_int8())
+    made = quantizer.quantize(quantizer.calibrate(data(lstm())), input_type="int8", output_type="int8")
+    editor = ModelEditor(Model(made.quantized_model))
+    [subgraph] = editor.subgraphs
+    [operator] = subgraph.operators or []
+    for t in (*operator.inputs[:1], *operator.outputs):  # type: ignore[index,misc]
+        tensor = (subgraph.tensors or [])[t]
+        assert tensor.quantization is not None
+        tensor.type, tensor.quantization.zero_point = tflite.TensorType.INT16, np.zeros(1, np.int64)
+    with pytest.raises((RuntimeError, UnsupportedError), match=message):
+        maker(model_content=editor.finish().content()).allocate_tensors()
 
 
 @pytest.mark.parametrize("maker", [Interpreter, litert.Interpreter])
