@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .model_inputs import Detail
 
 
-def read_samples(model: Path, source: Path) -> Iterator[dict[str, np.ndarray]]:
-    """A model's inputs by name, one sample after another.
+def read_samples(model: Path | bytes, source: Path) -> Iterator[dict[str, np.ndarray]]:
+    """The inputs of a model (a file, or what it holds) by name, one sample after another.
 
     An .npz has an array for each input, by its name or its place (in_0, in_1 ...); an .npy is for the only
     input. Their first axis counts samples: arrays of the input's rank become samples of batch 1, those of one
@@ -25,7 +25,8 @@ def read_samples(model: Path, source: Path) -> Iterator[dict[str, np.ndarray]]:
     """
     from ..interpreter import Interpreter
 
-    details = named(settable(Interpreter(str(model))))
+    path, content = (None, model) if isinstance(model, bytes) else (str(model), None)
+    details = named(settable(Interpreter(path, content)))
     if source.is_dir():
         return _folder(source, details)
     if (stored := StoredRows.of(source)) is not None and len(details) == 1:

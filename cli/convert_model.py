@@ -13,6 +13,7 @@ from .console import echo, make_table
 from .json_output import json_option, print_json
 from .main import run_command, show_log
 from .output_file import check_output
+from .quantize import SCHEMES, show_outcomes
 
 if TYPE_CHECKING:
     from ..converter.conversion import NodeOutcome
@@ -85,6 +86,24 @@ _NAMED = 3
     help="Optimize the graph before, where that makes no larger model; off by default.",
 )
 @click.option(
+    "--quantize",
+    type=click.Choice(SCHEMES),
+    help="Make the model smaller, too; more settings: numlite quantize.",
+)
+@click.option(
+    "--calibrate",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="DATA",
+    help="With --quantize: samples of the inputs; an .npz, an .npy, or a folder of .npy files.",
+)
+@click.option(
+    "--io",
+    type=click.Choice(["float", "int8", "uint8", "int16"]),
+    default="float",
+    show_default=True,
+    help="With --quantize: what inputs and outputs become beside integer activations.",
+)
+@click.option(
     "--verify",
     type=click.IntRange(1),
     metavar="N",
@@ -115,6 +134,9 @@ def command(
     no_builtins: bool,
     allow_custom_ops: bool,
     optimizations: str,
+    quantize: str | None,
+    calibrate: Path | None,
+    io: str,
     verify: int | None,
     page: Path | None,
     as_json: bool,
@@ -141,6 +163,12 @@ def command(
         raise click.UsageError("--keras-config: only for a Keras model")
     if no_builtins and not select_tf_ops:
         raise click.UsageError("--no-builtins: only with --select-tf-ops")
+    if quantize is None and (calibrate or io != "float"):
+        raise click.UsageError("--calibrate, --io: only with --quantize")
+    if quantize is not None and verify is not None:
+        raise click.UsageError(
+            "--verify: only without --quantize; numlite quantize --validate compares on data"
+        )
     if path.is_dir():
         if input_arrays or output_arrays:
             raise click.UsageError("--input-arrays, --output-arrays: a SavedModel has signatures")
@@ -167,7 +195,13 @@ def command(
     converter.target_spec = TargetSpec(supported_ops=sets)
     converter.allow_custom_ops = allow_custom_ops
     converter.graph_optimizations = optimizations
-    conversion = converter.conversion()
+    quantized = None
+    if quantize is None:
+        conversion = converter.conversion()
+    else:
+        from .quantized_conversion import quantized_conversion
+
+        conversion, quantized = quantized_conversion(converter, quantize, calibrate, io)
     size = conversion.file.write(output)
     if page is not None:
         from ..lite.whole_file import write_whole
@@ -181,6 +215,8 @@ def command(
         print_json("convert-model", fields(path, output, size, conversion, page, found))
         return
     _show(conversion.outcomes)
+    if quantized is not None:
+        show_outcomes(quantized)
     echo(f"{output}: {size:,} bytes")
     if page is not None:
         echo(f"{page}: what became of each node")

@@ -200,7 +200,7 @@ def command(
     for name in keep_float:
         rules.add(Rule(operation=name, scheme=None))
     quantizer = Quantizer(model, rules)
-    found = _calibration(quantizer, model, calibrate, ranges, observer, jobs)
+    found = calibration(quantizer, model, calibrate, ranges, observer, jobs)
     if only_calibrate and found is not None:
         found.save(output)
         echo(f"{output}: ranges of {len(found)} tensors")
@@ -217,7 +217,7 @@ def command(
     ends = "float32" if io == "float" else io
     made = quantizer.quantize(found, input_type=ends, output_type=ends, improve=improve)
     size = made.export_model(output)
-    _show(made)
+    show_outcomes(made)
     before = model.stat().st_size
     echo(f"{output}: {size:,} bytes, {size / before:.0%} of the {before:,} before")
     if report is not None:
@@ -250,10 +250,15 @@ def _validated(
     return False
 
 
-def _calibration(
-    quantizer: Quantizer, model: Path, data: Path | None, ranges: Path | None, observer: str, jobs: int
+def calibration(
+    quantizer: Quantizer,
+    model: Path | bytes,
+    data: Path | None,
+    ranges: Path | None = None,
+    observer: str = "minmax",
+    jobs: int = 1,
 ) -> Calibration | None:
-    """The ranges of activations; ClickException where they are asked for and nothing gives them, or not."""
+    """The ranges of activations; UsageError where they are asked for and nothing gives them, or not."""
     from ..converter.quantization.calibration import Calibration
     from .calibration_data import read_samples
 
@@ -290,7 +295,7 @@ def _recipe(
     return scheme_recipe(scheme or "dynamic", least=min_weight_elements, algorithm=algorithm or "", **changes)
 
 
-def _show(made: QuantizedModel) -> None:
+def show_outcomes(made: QuantizedModel) -> None:
     """A row for each kind of operator and what became of its weights, or why they stayed."""
     from ..converter.quantization.weight_rewrite import NO_WEIGHTS
 
