@@ -33,8 +33,9 @@ _GATES = ("LOGISTIC", "SOFTMAX", "HARD_SWISH", "TANH")
 class ChannelSets:
     """The sets over all subgraphs.
 
-    free are tensors with a channel that can be scaled. Factors go into the constants of filters, and into
-    added: constant operands (step, place) that are added to channels.
+    free are tensors with a channel that can be scaled. Factors go into the constants of filters, into added:
+    constant operands (step, place) that are added to channels, and into scaling ones, which take those of
+    both sides.
     """
 
     def __init__(self, graph: FloatGraph) -> None:
@@ -44,6 +45,7 @@ class ChannelSets:
         self._pairs: list[tuple[np.ndarray, np.ndarray]] = []
         self.filters: list[Step] = []
         self.added: list[tuple[Step, int]] = []
+        self.scaling: list[tuple[Step, int]] = []
         for site in (*graph.inputs, *graph.outputs):
             self._fix(site)
         for step in graph.steps:
@@ -148,7 +150,9 @@ class ChannelSets:
         constant = [(p, site) for p, site in enumerate(operands) if graph.is_constant(site)]
         depth = self._channels(y)
         fits = all(self._channels(site) == depth for site in variable) and all(
-            graph.constant(site).size in (1, depth) and len(graph.users[site]) == 1 for _, site in constant
+            (graph.constant(site).size == 1 or _is_of_channels(graph.constant(site), depth))
+            and len(graph.users[site]) == 1
+            for _, site in constant
         )
         if not depth or not fits or not variable or _activation(step) not in _KEEPING:
             self._fix_all(step)
@@ -160,6 +164,8 @@ class ChannelSets:
     def _multiply(self, step: Step) -> None:
         graph, y = self._graph, Site(step.graph, step.outputs[0])
         operands = [Site(step.graph, t) for t in step.inputs]
+        if self._scales(step, operands, y):
+            return
         gates = [site for site in operands if graph.is_constant(site) or self._is_gate(site)]
         kept = [site for site in operands if site not in gates]
         if (
@@ -172,6 +178,22 @@ class ChannelSets:
         for gate in gates:
             self._fix(gate)
         self._tie(kept[0], y)
+
+    def _scales(self, step: Step, operands: list[Site], y: Site) -> bool:
+        """Whether the product is with a constant that takes the factors of both sides: a value a channel."""
+        graph, depth = self._graph, self._channels(y)
+        places = [place for place, site in enumerate(operands) if graph.is_constant(site)]
+        if len(places) != 1 or _activation(step) not in _KEEPING or depth < 2:
+            return False
+        [constant], x = [operands[place] for place in places], operands[1 - places[0]]
+        if not _is_of_channels(graph.constant(constant), depth) or len(graph.users[constant]) > 1:
+            return False
+        if self._channels(x) != depth or not graph.is_float(x):
+            return False
+        self._numbers(x)
+        self._numbers(y)
+        self.scaling.append((step, places[0]))
+        return True
 
     def _is_gate(self, site: Site) -> bool:
         step = self._graph.producers.get(site)
@@ -192,6 +214,11 @@ class ChannelSets:
                 self._tie(site, y)
             return
         self._pairs.append((np.concatenate([self._numbers(site) for site in operands]), self._numbers(y)))
+
+
+def _is_of_channels(values: np.ndarray, depth: int) -> bool:
+    """Whether a constant has a value for each channel of the last axis, and no others."""
+    return values.size == depth and values.shape[-1:] == (depth,)
 
 
 def _activation(step: Step) -> int:

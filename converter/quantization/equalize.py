@@ -3,8 +3,10 @@
 Given    x -> CONV_2D(w1, b1) -> a -> RELU -> b -> CONV_2D(w2) -> y        b[i] up to 6, b[j] up to 0.1
 Result   x -> CONV_2D(w1 / s, b1 / s) -> a -> RELU -> b -> CONV_2D(s w2) -> y    b[i] and b[j] up to 6
 
-The model computes what it did. Of a RELU6, channels that are scaled up are cut off at what was seen of them.
-Source: Nagel et al., Data-Free Quantization (2019), section 4.1; over all sets of channels at once.
+A MUL by a constant for each channel takes in the factors of both its sides, which are then of their own. The
+model computes what it did. Of a RELU6, channels that are scaled up are cut off at what was seen of them.
+Source: Nagel et al., Data-Free Quantization (2019), section 4.1, over all sets of channels at once; for MUL
+Xiao et al., SmoothQuant (2022), section 4.
 """
 
 from __future__ import annotations
@@ -84,6 +86,8 @@ def equalize(
         factor = found.of(Site(step.graph, step.outputs[0]))
         if factor is not None:
             _scale_added(graph, step, place, factor)
+    for step, place in sets.scaling:
+        _scale_scaling(graph, step, place, found)
     return {
         site: _scaled_range(ranges[site], channels[site], found.of(site), growth.get(site, 1.0))
         for site in sorted(sets.free)
@@ -134,6 +138,18 @@ def _scale_added(graph: FloatGraph, step: Step, place: int, factor: np.ndarray) 
     if values.size > 1:
         factor = factor.reshape(values.shape)
     _set(graph, step, place, values.reshape(values.shape if values.size > 1 else ()) / factor)
+
+
+def _scale_scaling(graph: FloatGraph, step: Step, place: int, found: _Factors) -> None:
+    """What multiplies channels takes in what they were divided by, and divides what it gives."""
+    before = found.of(Site(step.graph, step.inputs[1 - place]))
+    after = found.of(Site(step.graph, step.outputs[0]))
+    if before is None and after is None:
+        return
+    values = graph.constant(Site(step.graph, step.inputs[place])).astype(np.float64)
+    shape = values.shape
+    of_operand, of_result = (1.0 if factor is None else factor.reshape(shape) for factor in (before, after))
+    _set(graph, step, place, values * of_operand / of_result)
 
 
 def _set(graph: FloatGraph, step: Step, place: int, values: np.ndarray) -> None:

@@ -43,6 +43,10 @@ FIXED: dict[str, Between] = {
     "mean of channels": one(
         *("MEAN", numbers(3)), shape=(1, 6, 6, 1), options=tflite.ReducerOptionsT(keep_dims=True)
     ),
+    "added rows": two(
+        one("PAD", np.array([[0, 0], [1, 1], [1, 1], [0, 0]], np.int32), shape=(1, 8, 8, DEPTH)),
+        one("ADD", weights((1, 8, 1, 1)), shape=(1, 8, 8, DEPTH), options=tflite.AddOptionsT()),
+    ),
     "padded channels": one("PAD", PADS[[0, 0, 0, 1]], shape=(1, 6, 6, DEPTH + 2)),
 }
 
@@ -77,6 +81,22 @@ def test_all_channels_are_as_wide_as_their_tensor(name: str) -> None:
     first = min(widths)
     # They were 60 times as wide. What is negative and what is positive of them each has its own end.
     assert widths[first].min() > 0.3 * widths[first].max()
+
+
+@pytest.mark.parametrize("before", [RELU, one("HARD_SWISH")], ids=["scaled", "fixed"])
+def test_both_sides_of_a_product_have_factors_of_their_own(before: Between) -> None:
+    constant = np.array([1, -0.5, 2, 0.3, -1, 3, 0.7, 0.2], np.float32)
+    content = uneven(
+        two(before, one("MUL", constant, options=tflite.MulOptionsT(fused_activation_function=1)))
+    )
+    made = equalized(content)
+    for sample in samples(content):
+        [expected], [found] = outputs(content, sample), outputs(made, sample)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+    found = Quantizer(made, recipes.static_int8()).calibrate(samples(made, 16))
+    widths = {site: np.abs(seen).max(axis=0) for site, seen in found.channels.items()}
+    last = widths[max(widths)]
+    assert last[last > 0].min() > 0.3 * last.max()
 
 
 @pytest.mark.parametrize("name", ["relu", "shortcut", "joined"])
