@@ -13,7 +13,7 @@ from ..lite.control_edges import METADATA_NAME as CONTROL_EDGES
 from ..lite.control_edges import parse_control_dependencies, serialize_control_dependencies
 from ..lite.delegate import DelegateFlags, DelegateParams
 from ..lite.delegate_context import SubgraphDelegateContext, has_side_effects
-from ..lite.errors import ModelError, StateError, UnsupportedError
+from ..lite.errors import ModelError, PrepareError, StateError, UnsupportedError
 from ..lite.interpreter import Interpreter
 from ..lite.partition_program import (
     METADATA_NAME,
@@ -160,6 +160,11 @@ class _Rewriter:
             program, inputs = self._delegate.serialize_partition(context, params, node.user_data)
         finally:
             context.close()
+        if not isinstance(program, bytes | bytearray | memoryview):
+            raise PrepareError(
+                f"{self._delegate.name}: a program must be bytes, alone or in a SerializedPartition, "
+                f"got {type(program).__name__}"
+            )
         self._check_inputs(subgraph, node, inputs)
         carried = PartitionProgram(
             self._compilation,
