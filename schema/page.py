@@ -10,8 +10,18 @@ from .shown import shown
 _STYLE = (
     "body{font:14px/1.4 sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
     "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}td.n{text-align:right}"
-    "td:not(.n){overflow-wrap:anywhere;min-width:6em}"
+    "td.t{overflow-wrap:anywhere;min-width:7em}"
 )
+
+
+# Longer texts may break anywhere.
+_LONG = 40
+
+
+class Markup(str):
+    """HTML that stands in a cell as it is."""
+
+    __slots__ = ()
 
 
 def head(title: str) -> str:
@@ -32,9 +42,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return "<td>"
+    if isinstance(value, Markup):
+        return f"<td>{value}"
     if isinstance(value, int):
         return f"<td class=n>{value:,}"
-    return f"<td class=n>{value:.3g}" if isinstance(value, float) else f"<td>{text(value)}"
+    if isinstance(value, float):
+        return f"<td class=n>{value:.3g}"
+    is_long = len(str(value)) > _LONG
+    return f"<td{' class=t' * is_long}>{text(value)}"
 
 
 def text(value: object) -> str:

@@ -16,6 +16,7 @@ from ...lite.model import Model
 from ...lite.tensor import Tensor, TensorType
 from .calibrate import Sample, run_sample
 from .float_runner import float_interpreter
+from .histogram import Histogram
 from .rewrite import QUANTIZED
 
 if TYPE_CHECKING:
@@ -35,10 +36,13 @@ class LayerStatistics:
         is_known = found is not None and len(found.scales) == 1
         self.scale = float(found.scales[0]) if is_known and found is not None else None
         self.zero_point = int(found.zero_points[0]) if is_known and found is not None else 0
-        self.count = self.saturated = 0
+        # What integers stand for, with what is rounded to the last of them.
+        self.clip = None if self.scale is None else _clip(tensor, self.scale, self.zero_point)
+        self.count = self.saturated = self.outside = 0
         self.low, self.high = np.inf, -np.inf
         self._signal = self._noise = self._error = 0.0
         self.max_abs_error = 0.0
+        self._histogram = Histogram()
 
     def update(self, real: np.ndarray, stored: np.ndarray) -> None:
         """See the float model's values, and what the quantized one stores."""
@@ -48,6 +52,11 @@ class LayerStatistics:
             self.saturated += int(np.count_nonzero((stored == limits.min) | (stored == limits.max)))
             values = (values - self.zero_point) * self.scale
         wide = real.astype(np.float64)
+        if self.clip is not None:
+            self.outside += int(np.count_nonzero((wide < self.clip[0]) | (wide > self.clip[1])))
+        finite = np.isfinite(real)
+        if finite.any():
+            self._histogram.see(real if finite.all() else real[finite])
         error = values - wide
         self.count += wide.size
         self.low, self.high = min(self.low, float(wide.min())), max(self.high, float(wide.max()))
@@ -55,6 +64,16 @@ class LayerStatistics:
         self._noise += float((error * error).sum())
         self._error += float(error.sum())
         self.max_abs_error = max(self.max_abs_error, float(np.abs(error).max()))
+
+    def bars(self, count: int) -> list[int]:
+        """How many finite values lie in each of so many equal parts of what lies between them."""
+        seen = self._histogram
+        width = (seen.high - seen.low) / count
+        places = (seen.centers() - seen.low) / (width or 1.0)
+        parts = np.clip(places.astype(np.int64), 0, count - 1)
+        found = np.zeros(count, np.int64)
+        np.add.at(found, parts, seen.counts)
+        return [int(each) for each in found]
 
     @property
     def sqnr_db(self) -> float:
@@ -82,8 +101,18 @@ class LayerStatistics:
         return None if not self.scale else float(np.sqrt(self.mean_squared_error)) / self.scale
 
     @property
+    def outside_share(self) -> float:
+        """Of values that no integer stands for."""
+        return self.outside / max(self.count, 1)
+
+    @property
     def saturated_share(self) -> float:
         return self.saturated / max(self.count, 1)
+
+
+def _clip(tensor: Tensor, scale: float, zero_point: int) -> tuple[float, float]:
+    limits = np.iinfo(tensor.dtype)
+    return (limits.min - zero_point - 0.5) * scale, (limits.max - zero_point + 0.5) * scale
 
 
 def layer_statistics(

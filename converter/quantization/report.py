@@ -13,27 +13,32 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ...lite.model import Model
-from ...schema.page import head, table, text
+from ...schema.page import Markup, head, table, text
 from .calibrate import Sample
 from .float_graph import FloatGraph, Site
 from .integer_recipe import Preparation
 from .layer_statistics import LayerStatistics, layer_statistics
 from .mending import PLAIN
 from .model_editor import ModelEditor
+from .range_drawing import drawn_range
 from .weight_rewrite import Outcome, scope_of
 
-_SUSPECTS = 10
+_SUSPECTS, _BARS = 10, 32
 _LEGEND = (
     "SQNR (dB) is that of the operator's result in the quantized model against the float one's; "
     "what lies before has its share. <i>lost</i>: by how much it is below the worst operand's. "
     "<i>RMSE / scale</i>: rounding alone makes 0.289. <i>saturated</i>: the share of values at the ends of "
-    "the integers' range. <i>weights</i>: the SQNR of the worst channel."
+    "the integers' range. <i>weights</i>: the SQNR of the worst channel. <i>values</i>: how often they occur "
+    "in the float model; between the lines is what integers stand for, <i>outside</i> the rest."
 )
 
 
 @dataclass(frozen=True)
 class LayerReport:
-    """One operator. What was not measured, or does not apply, is None."""
+    """One operator. What was not measured, or does not apply, is None.
+
+    bars count the float values in equal parts from low to high; clip is the range that integers stand for.
+    """
 
     operation: str
     scope: str
@@ -49,6 +54,9 @@ class LayerReport:
     weights_db: float | None = None
     sqnr_db: float | None = None
     lost_db: float | None = None
+    bars: list[int] | None = None
+    clip: tuple[float, float] | None = None
+    outside: float | None = None
 
 
 @dataclass(frozen=True)
@@ -120,6 +128,8 @@ class Report:
                             "zero point",
                             "lowest",
                             "highest",
+                            "values",
+                            "outside",
                         ),
                         *("saturated", "RMSE / scale", "weights dB", "SQNR dB", "lost dB"),
                     ),
@@ -221,6 +231,8 @@ def _layer(
             "saturated": None if seen.scale is None else seen.saturated_share,
             **{"rmse_per_scale": seen.rmse_per_scale, "weights_db": worst},
             **{"sqnr_db": seen.sqnr_db, "lost_db": lost},
+            **{"bars": seen.bars(_BARS), "clip": seen.clip},
+            "outside": None if seen.scale is None else seen.outside_share,
         }
     )
 
@@ -242,8 +254,16 @@ def _row(layer: LayerReport) -> tuple[object, ...]:
     becomes = layer.scheme or f"float: {layer.reason}"
     return (
         *(layer.operation, layer.scope, becomes, layer.type, layer.scale, layer.zero_point, layer.low),
-        *(layer.high, layer.saturated, layer.rmse_per_scale, layer.weights_db, layer.sqnr_db, layer.lost_db),
+        *(layer.high, _drawing(layer), layer.outside),
+        *(layer.saturated, layer.rmse_per_scale, layer.weights_db, layer.sqnr_db, layer.lost_db),
     )
+
+
+def _drawing(layer: LayerReport) -> Markup | None:
+    ends = layer.low, layer.high
+    if layer.bars is None or ends[0] is None or ends[1] is None or not np.isfinite(ends).all():
+        return None
+    return drawn_range(layer.bars, (ends[0], ends[1]), layer.clip)
 
 
 def _plain(value: Any) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numlite.converter.quantization import Quantizer, recipes
+from numlite.converter.quantization.layer_statistics import layer_statistics
 from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.quantized_model import QuantizedModel
 from numlite.converter.quantization.report import Report, trials
@@ -54,6 +55,39 @@ def test_saturation_and_ranges_are_those_of_the_values() -> None:
     assert (relu.low, relu.high) == (0.0, 6.0)
     assert relu.saturated is not None and relu.saturated > 0.3
     assert relu.zero_point == -128
+
+
+def test_values_are_counted_and_those_outside_too() -> None:
+    content = uneven(one("RELU"))
+    quantizer = Quantizer(content, recipes.static_int8())
+    data = samples(content, 16)
+    for observer in ("minmax", "percentile:90"):
+        ranges = quantizer.calibrate(data, observer=observer)
+        layers = quantizer.quantize(ranges, improve="none").report.layers
+        [relu] = [layer for layer in layers if layer.operation == "RELU"]
+        assert relu.bars is not None and relu.clip is not None and relu.high is not None
+        assert sum(relu.bars) == len(data) * _elements(content, relu.scope)
+        # A clip of one in ten cuts those that are largest.
+        assert relu.clip[1] >= relu.high if observer == "minmax" else relu.clip[1] < relu.high
+        assert relu.outside == 0 if observer == "minmax" else 0 < relu.outside < 0.12
+        assert relu.bars[0] == max(relu.bars)  # what RELU made 0
+
+
+def _elements(content: bytes, name: str) -> int:
+    tensors = Model(content).root.subgraphs[0].tensors
+    return int(np.prod(next(tensor.shape for tensor in tensors if tensor.name == name)))
+
+
+def test_values_without_end_are_not_drawn() -> None:
+    model = ModelBuilder()
+    x, y = (model.tensor(ROW, name=name) for name in "xy")
+    mask = np.array([[0, -np.inf, 0, 0, 0, 0]], np.float32)
+    model.op(Op.ADD, [x, model.constant(mask)], [y], tflite.AddOptionsT())
+    built = Model(model.build([x], [y]))
+    with np.errstate(invalid="ignore"):
+        found = layer_statistics(built, built, [[np.ones(ROW, np.float32)]])[0, "y"]
+    assert found.low == -np.inf
+    assert sum(found.bars(8)) == 10
 
 
 def test_what_stays_float_says_why() -> None:

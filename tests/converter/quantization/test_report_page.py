@@ -21,6 +21,11 @@ from ...browser import NAMES, Browser, browser, installed
 from .float_models import samples
 from .uneven_models import gated, one, uneven
 
+# Place, width and height of the bars of each picture.
+_BARS = (
+    "[...document.querySelectorAll('td svg')].map((e) => [...e.querySelectorAll('rect')]"
+    ".map((bar) => ['x', 'width', 'height'].map((name) => Number(bar.getAttribute(name)))))"
+)
 NO_BROWSER = "no chromium in PATH"
 
 
@@ -87,6 +92,16 @@ def test_every_operator_is_a_row(tab: Browser, tmp_path: Path) -> None:
     assert tab.run("document.title") == "gated" == tab.run("document.querySelector('h1').innerText")
     assert "bytes" in tab.run("document.querySelector('p').innerText")
     assert tab.run("getComputedStyle(document.querySelector('td.n')).textAlign") == "right"
+    # A picture in each row: bars within it, and where the integers begin and end.
+    assert tab.run("document.querySelectorAll('td svg').length") == len(report.layers)
+    assert tab.run(
+        "[...document.querySelectorAll('td svg')].every((e) => e.querySelectorAll('line').length === 2)"
+    )
+    for layer, bars in zip(report.layers, tab.run(_BARS), strict=True):
+        assert layer.bars is not None
+        assert len(bars) == np.count_nonzero(layer.bars)
+        assert max(height for _, _, height in bars) == pytest.approx(32, abs=0.2)
+        assert all(x >= -1 and x + width <= 122 for x, width, _ in bars)
 
 
 def test_long_names_leave_room_for_numbers(tab: Browser, tmp_path: Path) -> None:
