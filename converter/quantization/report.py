@@ -260,10 +260,10 @@ def _row(layer: LayerReport) -> tuple[object, ...]:
 
 
 def _drawing(layer: LayerReport) -> Markup | None:
-    ends = layer.low, layer.high
-    if layer.bars is None or ends[0] is None or ends[1] is None or not np.isfinite(ends).all():
+    low, high = layer.low, layer.high
+    if layer.bars is None or low is None or high is None or not np.isfinite([low, high]).all():
         return None
-    return drawn_range(layer.bars, (ends[0], ends[1]), layer.clip)
+    return drawn_range(layer.bars, (low, high), layer.clip)
 
 
 def _plain(value: Any) -> Any:
