@@ -13,7 +13,7 @@ from ..lite.errors import PrepareError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import TensorType
+from ..lite.tensor import NUMPY_DTYPES, TensorType
 from . import row_chain
 from .broadcast import binary_call, broadcast_operands, loops_of
 from .element_functions import DIVISION_BY_ZERO, NEGATIVE_EXPONENT, REMEMBERED_BYTES, TYPES, form_of
@@ -40,6 +40,8 @@ INTEGER_TYPES = (
     TensorType.INT64,
     TensorType.UINT64,
 )
+# Kernels of bits: integers of one width have one, signed or not.
+BIT_SUFFIXES: dict[int, str] = {type: f"i{NUMPY_DTYPES[type].itemsize * 8}" for type in INTEGER_TYPES}
 # Sums, differences and products of uint8 have the bytes of int8's.
 ADDED: dict[int, str] = {TensorType.UINT8: "i8"}
 ADDED |= {type: SUFFIXES[type] for type in (_F32, _I8, _I16, _I32, _I64)}
@@ -263,21 +265,18 @@ def _logical(name: str) -> Registration:
     return registration(name, _prepared(name, suffix, 0.1))
 
 
-def _right_shifted(x: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """x >> bits, signed types keeping their sign; bits are clamped to [0, the type's width - 1].
+def _bitwise(name: str, of_unsigned: str = "") -> Registration:
+    """of_unsigned is the function of unsigned types where they have another."""
 
-    Source: LiteRT tflite/kernels/right_shift.cc.
-    """
-    most = x.dtype.itemsize * 8 - 1
-    return np.right_shift(x, np.clip(bits, 0, most).astype(x.dtype))
+    def prepare(context: Context, node: Node) -> Sequence[KernelCall]:
+        operands = broadcast_operands(context, node, name)
+        x = operands[0]
+        if x.type not in INTEGER_TYPES:
+            raise PrepareError(f"{name}: operands must be integers, got {x!r}")
+        function = of_unsigned if of_unsigned and x.dtype.kind == "u" else name.lower()
+        return binary_call(context, name, (function, BIT_SUFFIXES[x.type]), operands, 0.1)
 
-
-def _bitwise(name: str, function: ArrayFunction) -> Registration:
-    def suffix(operands: Operands) -> None:
-        if operands[0].type not in INTEGER_TYPES:
-            raise PrepareError(f"{name}: operands must be integers, got {operands[0]!r}")
-
-    return registration(name, _prepared(name, suffix, 0), in_numpy(name, function))
+    return registration(name, prepare)
 
 
 REGISTRATIONS = (
@@ -295,6 +294,6 @@ REGISTRATIONS = (
     _mathematical("ATAN2", (_F16, _F64), _atan2),
     _logical("LOGICAL_OR"),
     _logical("LOGICAL_AND"),
-    _bitwise("BITWISE_XOR", np.bitwise_xor),
-    _bitwise("RIGHT_SHIFT", _right_shifted),
+    _bitwise("BITWISE_XOR"),
+    _bitwise("RIGHT_SHIFT", "right_shift_unsigned"),
 )

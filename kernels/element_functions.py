@@ -183,6 +183,12 @@ def _prelu(x: Any, slope: Any) -> Any:
     return x if x >= _ZERO else scaled
 
 
+def _shift_right(width: Any, read: Any) -> Callable[..., Any]:
+    """x >> y of elements that are stored as one NumPy type and mean another; y is kept in [0, its bits)."""
+    none, most = read(0), read(np.iinfo(width).bits - 1)
+    return lambda x, y: width(read(x) >> max(none, min(read(y), most)))
+
+
 def _shift_left(width: Any) -> Callable[..., Any]:
     """x << y in a NumPy type; 0 where y is not in [0, its bits)."""
     most = np.iinfo(width).bits - 1
@@ -204,6 +210,14 @@ def _scaled(compute: Callable[..., Any]) -> Forms:
     return (*_comparison(compute), Form("comparison_i16", "scaled_i16", compute, _TABLES, result="bool"))
 
 
+_SIGNED = "i8 i16 i32 i64"
+_UNSIGNED = {np.int8: np.uint8, np.int16: np.uint16, np.int32: np.uint32, np.int64: np.uint64}
+
+
+def _of_bits(compute: Callable[[Any], Callable[..., Any]]) -> Forms:
+    return tuple(Form("bitwise", suffix, compute(TYPES[suffix])) for suffix in _SIGNED.split())
+
+
 _MULTIPLIED = "multiplier shift zero low high"
 # Each operand less its zero point is shifted left by left_shift and scaled to a common scale;
 # the sum a + b_sign * b, or the square of the difference, is scaled to the output's.
@@ -211,6 +225,9 @@ _AT_COMMON_SCALE = (
     ("i32", f"left_shift a_zero a_multiplier a_shift b_zero b_multiplier b_shift b_sign {_MULTIPLIED}"),
 )
 _ZEROS = "a_zero b_zero zero"
+_OF_QUOTIENT = (("i32", f"{_ZEROS} multiplier shift low high"),)
+# Inputs of at least zero are scaled by the first multiplier, products with the slope by the second.
+_OF_PRELU = (("i32", f"{_ZEROS} multiplier shift slope_multiplier slope_shift"),)
 
 # Of two operands, which broadcast.
 BINARY: dict[str, Forms] = {
@@ -222,12 +239,7 @@ BINARY: dict[str, Forms] = {
         Form("binary_int", "i32", _division_i32, clamps=True, refuses=DIVISION_BY_ZERO),
         Form("binary_int", "i64", _division_i64, clamps=True, refuses=DIVISION_BY_ZERO),
         Form("binary_{}", "f16 f64", lambda x, y: x / y),
-        Form(
-            "quantized_div",
-            "i8 u8 i16",
-            fields=(("i32", f"{_ZEROS} multiplier shift low high"),),
-            refuses=DIVISION_BY_ZERO,
-        ),
+        Form("quantized_div", "i8 u8 i16", fields=_OF_QUOTIENT, refuses=DIVISION_BY_ZERO),
     ),
     "squared_difference": (
         Form("binary_f32", "f32", lambda x, y: (x - y) * (x - y)),
@@ -251,16 +263,8 @@ BINARY: dict[str, Forms] = {
     "product_reference": (
         Form("binary_q8_reference", "i8 u8 i16", fields=(("i32", f"a_zero b_zero {_MULTIPLIED}"),)),
     ),
-    # a is the input, b the slope. Inputs of at least zero are scaled by the first multiplier, products
-    # with the slope by the second.
-    "prelu": (
-        Form("prelu", "f32", _prelu),
-        Form(
-            "prelu",
-            "i8 u8 i16",
-            fields=(("i32", f"{_ZEROS} multiplier shift slope_multiplier slope_shift"),),
-        ),
-    ),
+    # a is the input, b the slope.
+    "prelu": (Form("prelu", "f32", _prelu), Form("prelu", "i8 u8 i16", fields=_OF_PRELU)),
     "pow": (
         Form("binary_math", "f32"),
         Form("binary_math", "i32", _power_i32, refuses=NEGATIVE_EXPONENT),
@@ -285,11 +289,12 @@ BINARY: dict[str, Forms] = {
     "less_equal": _comparison(lambda x, y: x <= y),
     "logical_and": (Form("logical", "bool", lambda x, y: (x != 0) & (y != 0)),),
     "logical_or": (Form("logical", "bool", lambda x, y: (x | y) != 0),),
-    "bits_and": (Form("bitwise", "i8 i16 i32 i64", lambda x, y: x & y),),
-    "bits_or": (Form("bitwise", "i8 i16 i32 i64", lambda x, y: x | y),),
-    "shift_left": tuple(
-        Form("bitwise", suffix, _shift_left(TYPES[suffix])) for suffix in ("i8", "i16", "i32", "i64")
-    ),
+    "bits_and": (Form("bitwise", _SIGNED, lambda x, y: x & y),),
+    "bits_or": (Form("bitwise", _SIGNED, lambda x, y: x | y),),
+    "bitwise_xor": (Form("bitwise", _SIGNED, lambda x, y: x ^ y),),
+    "shift_left": _of_bits(_shift_left),
+    "right_shift": _of_bits(lambda width: _shift_right(width, width)),
+    "right_shift_unsigned": _of_bits(lambda width: _shift_right(width, _UNSIGNED[width])),
 }
 
 # From the first type to the second.

@@ -11,9 +11,9 @@ from ..lite.errors import InvokeError, PrepareError, UnsupportedError
 from ..lite.kernel_call import KernelCall
 from ..lite.node import Node
 from ..lite.registration import Registration
-from ..lite.tensor import NUMPY_DTYPES, Tensor, TensorType
+from ..lite.tensor import Tensor, TensorType
 from .array_function import ArrayFunction, invoke_function
-from .binary import ADDED, INTEGER_TYPES, arithmetic_calls, in_numpy
+from .binary import ADDED, BIT_SUFFIXES, INTEGER_TYPES, arithmetic_calls, in_numpy
 from .broadcast import binary_call, same_shape, unary_call
 from .cast import REGISTRATIONS as CAST_REGISTRATIONS
 from .comparison import FUNCTIONS as COMPARISONS
@@ -45,8 +45,6 @@ _ADDED = _FLOAT_SUFFIXES | ADDED
 _DIVIDED = {type: suffix for type, suffix in _ADDED.items() if type not in TABLE_TYPES}
 # Bools are compared as bytes.
 _COMPARED = _ADDED | {TensorType.UINT8: "u8", TensorType.BOOL: "u8"}
-# Integers of one width have one kernel, signed or not.
-_BITS: dict[int, str] = {type: f"i{NUMPY_DTYPES[type].itemsize * 8}" for type in INTEGER_TYPES}
 
 
 def _check_types(operator: str, x: Tensor, types: Sequence[TensorType]) -> None:
@@ -254,15 +252,15 @@ REGISTRATIONS = (
         "AND",
         None,
         (*INTEGER_TYPES, *_BOOL),
-        _kernels("bits_and", _BITS, "logical_and"),
+        _kernels("bits_and", BIT_SUFFIXES, "logical_and"),
     ),
     _binary(
         "OR",
         None,
         (*INTEGER_TYPES, *_BOOL),
-        _kernels("bits_or", _BITS, "logical_or"),
+        _kernels("bits_or", BIT_SUFFIXES, "logical_or"),
     ),
-    _binary("SHIFT_LEFT", None, INTEGER_TYPES, _kernels("shift_left", _BITS)),
+    _binary("SHIFT_LEFT", None, INTEGER_TYPES, _kernels("shift_left", BIT_SUFFIXES)),
     _unary("LOGISTIC", _logistic, "logistic", _SMOOTH),
     _unary("TANH", np.tanh, "tanh", _SMOOTH),
     _unary("COSINE", np.cos, "cos", _SMOOTH),

@@ -83,10 +83,10 @@ def _divided(x, exponent):
 
     Exponents below 0 are of quotients that are far too large, those above 31 of far too small ones.
     """
-    exponent &= 63
-    if exponent > 31:
-        return (x >> (exponent & 31)) + (1 if x >= 0 else 0)
-    return divide_by_power(x, exponent)
+    places = exponent & 31
+    if exponent & 32:
+        return (x >> places) + (1 if x >= 0 else 0)
+    return divide_by_power(x, places)
 
 
 @_scalar

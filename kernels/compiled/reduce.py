@@ -149,9 +149,9 @@ def _elements(block):
 @_function
 def _mean(total, count):
     """Truncated towards zero; 0 of no elements."""
-    count = max(count, 1)
-    quotient = total // count
-    return quotient + 1 if quotient < 0 and quotient * count != total else quotient
+    # Without a sign, which has room for the least total's magnitude, and one division for each.
+    magnitude = np.int64(np.uint64(-total if total < 0 else total) // np.uint64(max(count, 1)))
+    return -magnitude if total < 0 else magnitude
 
 
 def _narrowed(finish, width):
