@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 )
 @click.option("--tensors", is_flag=True, help="List every tensor, with its place in memory.")
 @click.option("--nodes", is_flag=True, help="List every operator with its tensors.")
+@click.option(
+    "--quantization", is_flag=True, help="Show instead scales, zero points and floats between integers."
+)
 @click.option("--strict", is_flag=True, help="List instead what is wrong or unusual in the file.")
 @click.option("--delegate", metavar="NAME", help="Show what this delegate takes: its name, or its module.")
 @json_option
@@ -41,6 +44,7 @@ def command(
     machine: bool,
     tensors: bool,
     nodes: bool,
+    quantization: bool,
     strict: bool,
     delegate: str | None,
     as_json: bool,
@@ -53,6 +57,9 @@ def command(
 
     Works also for models with operators that numlite cannot run. With --delegate it shows instead
     which nodes the delegate takes, what is copied, and why it leaves the others.
+
+    With --quantization it shows each tensor's scales and zero point, the share of a constant's values at
+    the ends of its type, and float islands: float operators between integer ones, which cost conversions.
 
     Files that break rules of the format are opened where they can be read all the same. With --strict
     every such place is listed, and the exit code is 1 when there is any.
@@ -78,6 +85,9 @@ def command(
         opened = Model.from_path(model)
     except ModelError as error:
         raise click.ClickException(f"{model}: {error}") from error
+    if quantization:
+        _show_quantization(model, opened, as_json)
+        return
     if as_json:
         from .inspect_json import file_fields
 
@@ -105,6 +115,17 @@ def _show_machine(as_json: bool) -> None:
     else:
         for name, fact in facts.items():
             echo(f"{name}: {fact}")
+
+
+def _show_quantization(path: str, opened: Model, as_json: bool) -> None:
+    from .console import make_console
+    from .inspect_quantization import quantization_of, show_quantization
+
+    found = quantization_of(opened)
+    if as_json:
+        print_json("inspect", {"model": path, "quantization": found})
+    else:
+        show_quantization(make_console(), found)
 
 
 def _show_findings(path: str, as_json: bool) -> None:
