@@ -293,10 +293,52 @@ def corners() -> Case:
     return f, [floats(4, 4), floats(4, 2)]
 
 
+def special() -> Case:
+    def f(x: jax.Array, y: jax.Array, p: jax.Array) -> object:
+        return (
+            *(lax.erf(x), lax.erfc(x), lax.erf_inv(y), lax.lgamma(p), lax.digamma(p), lax.digamma(x + 0.25)),
+            *(lax.acos(y), lax.asin(y), lax.atan(x), lax.sinh(x), lax.cosh(y), lax.asinh(p), lax.atanh(y)),
+            *(lax.acosh(p + 1), lax.tan(y), lax.square(x), jnp.isinf(x), jnp.isposinf(x), jnp.isneginf(x)),
+        )
+
+    x = np.concatenate([floats(3, 4) * 3, [[np.inf, -np.inf, 0, 1]]]).astype(np.float32)
+    return f, [x, DRAW.uniform(-0.99, 0.99, (4, 4)).astype(np.float32), np.abs(floats(4, 4)) * 5 + 0.1]
+
+
+def random_bits() -> Case:
+    kinds = (lax.RandomAlgorithm.RNG_THREE_FRY, lax.RandomAlgorithm.RNG_PHILOX)
+    shapes = ((), (1,), (7,), (2, 3), (3, 3), (3, 4, 5), (5, 3))
+
+    def f(state: jax.Array) -> object:
+        made: list = []
+        for kind in kinds:
+            for shape in shapes:
+                made += lax.rng_bit_generator(state, shape, dtype=jnp.uint32, algorithm=kind)
+            made += lax.rng_bit_generator(state, (2, 5), dtype=jnp.uint8, algorithm=kind)
+        return made
+
+    # All but the last blocks come before the counter begins anew.
+    return f, [np.array([1, 2**32 - 2, 2**32 - 3, 2**32 - 1], np.uint32)]
+
+
+def random_keys() -> Case:
+    def f(seed: jax.Array) -> object:
+        key = jax.random.key(seed, impl="rbg")
+        other = jax.random.fold_in(key, 7)
+        return (
+            *(jax.random.uniform(key, (2, 3)), jax.random.normal(jax.random.split(key)[1], (5,))),
+            *(jax.random.bernoulli(other, 0.4, (9,)), jax.random.key_data(other)),
+            jax.random.uniform(jax.random.key(3, impl="unsafe_rbg"), (4,)),
+        )
+
+    return f, [np.int32(42)]
+
+
 OPERATIONS: dict[str, Callable[[], Case]] = {
     each.__name__: each
     for each in (
         *(sort, gather_scatter, control, windows, convolutions, elementwise, unsigned, movement, products),
         *(random_numbers, matrices, gradients, fourier, composites, bits, half, open_shapes, corners),
+        *(special, random_bits, random_keys),
     )
 }

@@ -100,7 +100,8 @@ def digamma(x: Tensor) -> Tensor:
     turn = (x - x.apply("Floor")) * math.pi
     mirrored = found - turn.apply("Cos") * math.pi / turn.apply("Sin")
     is_pole = x.body.op("LogicalAnd", x <= 0, x.equals(x.apply("Floor")))
-    return is_pole.choose(math.nan, left.choose(mirrored, found))
+    found = is_pole.choose(math.nan, left.choose(mirrored, found))
+    return x.equals(math.inf).choose(x, found)
 
 
 def _polynomial(x: Tensor, factors: Sequence[float]) -> Tensor:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from inspect import signature
 
+import numpy as np
+
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.graph_def import DT_BOOL, DT_FLOAT, DT_INT32, DT_INT64, DT_UINT32
 from ..building.tensor import Tensor
 from ..ir.node import Node
 from ..ir.types import TensorType, element_type
 from .element_types import BITS, inner_type
-from .held import Held, joined
+from .held import Held, Words, joined
+from .program import ArrayType
 from .step import Result, Rule, Step
 
 # Operators broadcast so many axes; more are the same size or a single element.
@@ -239,14 +242,26 @@ def reduce_precision(step: Step) -> Result:
 
 
 def bitcast_convert(step: Step) -> Result:
-    """BITCAST between types of one size."""
+    """BITCAST between types of one size; numbers of 64 bits are pairs of 32."""
     x, result = step.held(0), step.result_type()
+    if isinstance(x, Words) and result.element == "ui32":
+        return Held(x.tensor, result.shape)
+    if result.element == "ui64" and x.shape == (*result.shape, 2) and x.tensor.type == DT_UINT32:
+        return _words(x.whole, result)
     given = step.operation.operands[0].type
     if len(x.shape) != len(result.shape) or str(given).rsplit("x", 1)[-1] in ("f16", "bf16", "f64"):
         raise UnsupportedError("only types of one size are built, and no floats but those of 32 bits")
     if result.element not in (*BITS, "f32"):
         raise UnsupportedError(f"a bitcast to {result.element}")
     return joined(as_type(x.tensor, inner_type(result)), step.operands, step.shape)
+
+
+def _words(pairs: Tensor, type: ArrayType) -> Held | Tensor:
+    """Numbers of 64 bits of pairs of 32."""
+    if pairs.data is None:
+        return Words(pairs, type.shape)
+    data = np.ascontiguousarray(pairs.data)
+    return pairs.body.constant(data.view(np.uint64).reshape(type.shape))
 
 
 REGISTRATIONS: dict[str, Rule] = {

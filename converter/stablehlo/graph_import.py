@@ -11,13 +11,15 @@ from ..building.module_builder import FailedError, ModuleBuilder, Refusal
 from ..building.tensor import Tensor
 from .complex_numbers import complex_rule_of, is_complex
 from .element_types import is_constant_only
-from .held import Complex, Held, known_shape
+from .held import NO_WORDS, Complex, Held, Words, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
 from .register import rule_of
 from .step import Rule, Step
 
 # Operations whose results are those of other operations.
 _HANDED_ON = frozenset(("call", "composite", "fft"))
+# What knows of numbers of 64 bits as pairs.
+_TAKE_WORDS = frozenset(("bitcast_convert", "call", "optimization_barrier", "rng_bit_generator"))
 # Functions within functions, and operations of all calls together.
 _DEEPEST, MOST_STEPS = 100, 200_000
 
@@ -105,6 +107,8 @@ class Importer:
 
     def _results(self, operation: Operation) -> list[Held]:
         operands = [self.find(value) for value in operation.operands]
+        if operation.name not in _TAKE_WORDS and any(isinstance(each, Words) for each in operands):
+            raise UnsupportedError(NO_WORDS)
         rule = self._rule(operation, operands)
         made = rule(Step(self, operation, operands))
         listed = [made] if isinstance(made, Held | Tensor) else list(made)
@@ -143,6 +147,8 @@ class Importer:
 
 def _held(made: Held | Tensor, value: Value) -> Held:
     """The result, with what its type says of its shape."""
+    if isinstance(made, Words):
+        return made
     if is_constant_only(value.type) and (made.tensor if isinstance(made, Held) else made).data is None:
         raise UnsupportedError(f"values of type {value.type} have no operators in a .tflite model")
     if isinstance(made, Held):

@@ -83,6 +83,20 @@ class Complex(Held):
         raise UnsupportedError(_NO_COMPLEX)
 
 
+class Words(Held):
+    """Numbers of 64 bits as pairs of 32 along a last axis, the lower one first."""
+
+    __slots__ = ()
+
+    @property
+    def whole(self) -> Tensor:
+        raise UnsupportedError(NO_WORDS)
+
+    def with_rank(self) -> Tensor:
+        raise UnsupportedError(NO_WORDS)
+
+
+NO_WORDS = "values of type ui64 have no operators in a .tflite model"
 _NO_COMPLEX = "complex numbers here have no operators; give it their real and imaginary parts"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ..building.tensor import Tensor
 from .program import Attribute
 from .step import Result, Rule, Step
 
+Turn = Callable[[Tensor, Sequence[Tensor], dict[str, Tensor]], list[Tensor]]
 # Letters by which LAPACK is told what is given.
 _LOWER, _LEFT, _UNIT, _AS_IT_IS, _CONJUGATE = (ord(letter) for letter in "LLUNC")
 
@@ -80,7 +81,9 @@ def _along(x: Tensor, place: Tensor, axis: int) -> Tensor:
     return x.body.op("GatherV2", x, place, x.body.scalar(axis, DT_INT32))
 
 
-def _loop(step: Step, count: int, carried: Sequence[Tensor], held: dict[str, Tensor], turn) -> list[Tensor]:  # type: ignore[no-untyped-def]
+def counted_loop(
+    step: Step, count: int, carried: Sequence[Tensor], held: dict[str, Tensor], turn: Turn
+) -> list[Tensor]:
     """turn(place, what is carried, what is held) gives what is carried on; for each place below the count."""
 
     def taken(inner: Body, place: Tensor, state: Sequence[Tensor], seen: dict[str, Tensor]) -> list[Tensor]:
@@ -109,7 +112,7 @@ def _factor(step: Step, a: Tensor, lower: bool) -> Tensor:
         deep = _widened(column, 2)
         return [left - deep * _widened(column, 1), places.equals(place).choose(deep, found)]
 
-    _, factor = _loop(step, count, [rest, rest.apply("ZerosLike")], {}, turn)
+    _, factor = counted_loop(step, count, [rest, rest.apply("ZerosLike")], {}, turn)
     whole = step.body.reshaped(factor, step.body.sizes_of(a))
     return whole if lower else _turned(whole)
 
@@ -138,7 +141,7 @@ def _solved(step: Step, left: bool, lower: bool, unit: bool, transposed: bool) -
             new = new / _widened(_along(row, place, 1), 1, 2)
         return [_widened(places.equals(place), 1).choose(new, found)]
 
-    [found] = _loop(step, count, [rows.apply("ZerosLike")], {"a": matrix, "b": rows}, turn)
+    [found] = counted_loop(step, count, [rows.apply("ZerosLike")], {"a": matrix, "b": rows}, turn)
     found = found if lower else _backwards(found, 1)
     return step.body.reshaped(found if left else _turned(found), step.body.sizes_of(b))
 

@@ -20,6 +20,10 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
         *("chlo.is_inf", "chlo.is_neg_inf", "chlo.is_pos_inf", "chlo.lgamma", "chlo.sinh", "chlo.square"),
         *("chlo.tan", "chlo.top_k"),
     ),
+    "collectives": (
+        *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute"),
+        *("partition_id", "reduce_scatter", "replica_id"),
+    ),
     "control_flow": ("case", "if", "while"),
     "conv": ("convolution", "dynamic_conv"),
     "dot": ("dot", "dot_general"),
@@ -44,6 +48,7 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "fourier": ("fft",),
     "gather": ("dynamic_gather", "gather", "torch_index_select"),
     "linear_algebra": ("cholesky", "triangular_solve"),
+    "map": ("map",),
     "movement": ("concatenate", "dynamic_pad", "pad", "reverse", "transpose"),
     "reduce": ("reduce",),
     "random": ("rng", "rng_bit_generator"),
@@ -57,6 +62,8 @@ _OPERATIONS: dict[str, tuple[str, ...]] = {
     "sort": ("sort",),
     "window": ("reduce_window",),
 }
+# What is computed of each element by itself.
+OF_ELEMENTS = frozenset((*_OPERATIONS["bits"], *_OPERATIONS["elementwise"]))
 FAMILIES: Families[dict[str, Rule]] = Families(__package__, _OPERATIONS)
 
 

@@ -124,15 +124,15 @@ def test_calls_that_multiply(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_has_no_operators_is_listed_at_once() -> None:
     x = Value(FLOATS, "x")
     steps = [
-        Operation("all_gather", [x], [Value(FLOATS)]),
+        Operation("infeed", [x], [Value(FLOATS)]),
         Operation("custom_call", [x], [Value(FLOATS)], {"call_target_name": "lapack_sgetrf"}),
-        Operation("all_gather", [x], [Value(FLOATS)]),
+        Operation("infeed", [x], [Value(FLOATS)]),
     ]
     made = program(*steps)
     made.functions["main"].body.arguments[:] = [x]
     with pytest.raises(UnsupportedError) as error:
         stablehlo_entry(made)
-    assert "all_gather (2 times in main): no builtin operators are known for it" in str(error.value)
+    assert "infeed (2 times in main): no builtin operators are known for it" in str(error.value)
     assert "custom_call (main): a call of 'lapack_sgetrf'" in str(error.value)
 
 

@@ -1,0 +1,94 @@
+"""map, what several devices do together, and numbers of 64 bits: what is refused, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numlite.converter import Converter
+from numlite.interpreter import Interpreter
+from numlite.lite.errors import ModelError, UnsupportedError
+
+HEAD = "func.func @main(%x: tensor<2x3xf32>, %k: tensor<4xui32>, %u: tensor<f32>) -> tensor<2x3xf32> {"
+END = "return %y : tensor<2x3xf32>}"
+TYPES = "(tensor<2x3xf32>) -> tensor<2x3xf32>"
+SUM = """({^bb0(%p: tensor<f32>, %q: tensor<f32>):
+  %s = stablehlo.add %p, %q : tensor<f32>
+  stablehlo.return %s : tensor<f32>})"""
+
+
+def convert(body: str) -> bytes:
+    return Converter.from_stablehlo(f"{HEAD}\n{body}\n{END}").convert()
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            f'%y = "stablehlo.all_reduce"(%x) {SUM} '
+            f"{{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}} : {TYPES}",
+            "all_reduce .* a group of 2 devices; export the program for one device",
+        ),
+        (
+            '%g = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64} '
+            ": (tensor<2x3xf32>) -> tensor<4x3xf32>\n"
+            "%y = stablehlo.slice %g [0:2, 0:3] : (tensor<4x3xf32>) -> tensor<2x3xf32>",
+            "all_gather .* a result of another shape than the operand",
+        ),
+        (
+            '%y = "stablehlo.collective_permute"(%x) '
+            f"{{source_target_pairs = dense<[[0, 1]]> : tensor<1x2xi64>}} : {TYPES}",
+            r"values that go from device to device, \[\[0, 1\]\]",
+        ),
+        (
+            f'%y = "stablehlo.map"(%x) ({{^bb0(%p: tensor<f32>):\n%s = stablehlo.add %p, %u : tensor<f32>\n'
+            f"stablehlo.return %s : tensor<f32>}}) {{dimensions = array<i64: 0, 1>}} : {TYPES}",
+            "map .* uses values from around it",
+        ),
+        (
+            f'%y = "stablehlo.map"(%x) ({{^bb0(%p: tensor<f32>):\n'
+            "%s = stablehlo.custom_call @f(%p) : (tensor<f32>) -> tensor<f32>\n"
+            f"stablehlo.return %s : tensor<f32>}}) {{dimensions = array<i64: 0, 1>}} : {TYPES}",
+            "map .* a computation with custom_call",
+        ),
+        (
+            "%r = stablehlo.reshape %k : (tensor<4xui32>) -> tensor<2x2xui32>\n"
+            "%w = stablehlo.bitcast_convert %r : (tensor<2x2xui32>) -> tensor<2xui64>\n"
+            "%v = stablehlo.add %w, %w : tensor<2xui64>\n%y = stablehlo.abs %x : tensor<2x3xf32>",
+            "add .* values of type ui64 have no operators",
+        ),
+        (
+            "%r = stablehlo.reshape %k : (tensor<4xui32>) -> tensor<2x2xui32>\n"
+            "%w = stablehlo.bitcast_convert %r : (tensor<2x2xui32>) -> tensor<2xui64>\n"
+            "%v, %b = stablehlo.rng_bit_generator %w, algorithm = PHILOX "
+            ": (tensor<2xui64>) -> (tensor<2xui64>, tensor<3xui64>)\n%y = stablehlo.abs %x : tensor<2x3xf32>",
+            "bits of type 3xui64: at most 32",
+        ),
+    ],
+)
+def test_what_is_refused(body: str, message: str) -> None:
+    with pytest.raises(UnsupportedError, match=message):
+        convert(body)
+
+
+def test_a_map_of_a_constant_fills_the_shape() -> None:
+    body = (
+        '%y = "stablehlo.map"(%x) ({^bb0(%p: tensor<f32>):\n'
+        "%s = stablehlo.constant dense<7.0> : tensor<f32>\n"
+        f"stablehlo.return %s : tensor<f32>}}) {{dimensions = array<i64: 0, 1>}} : {TYPES}"
+    )
+    runner = Interpreter(model_content=convert(body)).get_signature_runner()
+    x, k = np.zeros((2, 3), np.float32), np.zeros(4, np.uint32)
+    [found] = runner(x=x, k=k, u=np.float32(0)).values()
+    np.testing.assert_array_equal(found, np.full((2, 3), 7, np.float32))
+
+
+def test_a_state_of_another_size() -> None:
+    body = (
+        "%c = stablehlo.constant dense<[1, 2, 3]> : tensor<3xui64>\n"
+        "%v, %b = stablehlo.rng_bit_generator %c, algorithm = PHILOX : (tensor<3xui64>) -> "
+        "(tensor<3xui64>, tensor<3xui32>)\n%y = stablehlo.abs %x : tensor<2x3xf32>"
+    )
+    with pytest.raises(UnsupportedError, match=r"a state must be 2 numbers of 64 bits, got shape \[3\]"):
+        convert(body)
+    with pytest.raises(ModelError, match="operand 0 must be there"):
+        convert('%y = "stablehlo.rng_bit_generator"() : () -> tensor<2x3xf32>')
