@@ -76,7 +76,7 @@ def child(corpus: Path, numerics: str) -> None:
                 everything.update(content)
                 if kind in "biu":
                     integers.update(content)
-            found = f"{everything.hexdigest()} {integers.hexdigest()}"
+            found = f"{everything.hexdigest()[:16]} {integers.hexdigest()[:16]}"
         except (ValueError, RuntimeError) as error:
             found = type(error).__name__
         print(name, found, flush=True)
