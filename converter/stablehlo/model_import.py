@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 
-from ...lite.errors import ModelError
-from ...schema.graph_def import DT_INT32
+from ...lite.errors import ModelError, UnsupportedError
+from ...schema.graph_def import DT_COMPLEX64, DT_INT32
 from ...schema.shown import shown
 from ..building.body import Body
 from ..building.module_builder import FailedError, named_output, placeholder, refusal_error
+from ..building.tensor import Tensor
 from ..conversion import Entry
 from ..ir.module import Graph
 from ..named_values import Shapes
+from .complex_numbers import is_complex
 from .element_types import inner_type, outside_type
 from .graph_import import Importer, Shared
-from .held import Held
+from .held import Complex, Held
 from .model_file import program_of
 from .program import ArrayType, FunctionOperation, Program, Value, global_constant
 
@@ -67,8 +69,10 @@ def _inputs(
     names = argument_names(importer.shared.program, main)
     for place, (value, name) in enumerate(zip(main.body.arguments, names, strict=True)):
         type = value.type
-        outside = outside_type(type)
+        outside = DT_COMPLEX64 if is_complex(type) else outside_type(type)
         assert isinstance(type, ArrayType)
+        if type.element == "complex<f64>":
+            raise UnsupportedError(f"input {shown(name)} must be of complex<f32>, got {type}")
         if global_constant(main, place) == "_platform_index":
             # Which of several machines the program runs on: the first is as good as any.
             arguments.append(Held(importer.body.scalar(0, DT_INT32), ()))
@@ -83,12 +87,19 @@ def _inputs(
             _check_shape(name, shape, type)
         tensor = placeholder(importer.body, name, outside, tuple(shape))
         found[name] = tensor.name
-        arguments.append(Held(importer.body.cast(tensor, inner_type(type)), shape))
+        arguments.append(_as_computed(tensor, type, shape))
     unknown = [*shapes, *values]
     if unknown:
         known = ", ".join(found) or "none"
         raise ModelError(f"inputs: {', '.join(map(shown, unknown))} is no input, the inputs are {known}")
     return found, arguments
+
+
+def _as_computed(x: Tensor, type: ArrayType, shape: Sequence[int]) -> Held:
+    """An input in the type that is computed with: of complex numbers both parts."""
+    if not is_complex(type):
+        return Held(x.body.cast(x, inner_type(type)), shape)
+    return Complex(*(Held(x.apply(op), shape) for op in ("Real", "Imag")))
 
 
 def argument_names(program: Program, main: FunctionOperation) -> list[str]:
@@ -115,8 +126,12 @@ def _constant(importer: Importer, value: object, type: ArrayType, name: str) -> 
 
     from ...kernels.fallback.dtypes import numpy_dtype
 
-    array = np.asarray(value, numpy_dtype(inner_type(type)))
+    array = np.asarray(value, np.complex64 if is_complex(type) else numpy_dtype(inner_type(type)))
     _check_shape(name, array.shape, type)
+    if is_complex(type):
+        return Complex(
+            *(Held(importer.body.constant(np.array(x), name), x.shape) for x in (array.real, array.imag))
+        )
     return Held(importer.body.constant(array, name), array.shape)
 
 

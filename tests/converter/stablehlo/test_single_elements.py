@@ -1,4 +1,4 @@
-"""map, what several devices do together, and numbers of 64 bits: what is refused, and why."""
+"""map, what devices do together, numbers of 64 bits, complex inputs: what is taken, and what refused."""
 
 from __future__ import annotations
 
@@ -92,3 +92,22 @@ def test_a_state_of_another_size() -> None:
         convert(body)
     with pytest.raises(ModelError, match="operand 0 must be there"):
         convert('%y = "stablehlo.rng_bit_generator"() : () -> tensor<2x3xf32>')
+
+
+def test_complex_numbers_as_inputs() -> None:
+    text = """func.func @main(%x: tensor<2x3xcomplex<f32>>) -> (tensor<2x3xf32>, tensor<3x3xf32>) {
+      %a = stablehlo.abs %x : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
+      %p = stablehlo.dot_general %x, %x, contracting_dims = [0] x [0]
+        : (tensor<2x3xcomplex<f32>>, tensor<2x3xcomplex<f32>>) -> tensor<3x3xcomplex<f32>>
+      %i = stablehlo.imag %p : (tensor<3x3xcomplex<f32>>) -> tensor<3x3xf32>
+      return %a, %i : tensor<2x3xf32>, tensor<3x3xf32>}"""
+    draw = np.random.default_rng(3)
+    x = (draw.normal(size=(2, 3)) + 1j * draw.normal(size=(2, 3))).astype(np.complex64)
+    for fed, values in (({"x": x}, None), ({}, {"x": x})):
+        converter = Converter.from_stablehlo(text, input_values=values)
+        found = Interpreter(model_content=converter.convert()).get_signature_runner()(**fed)
+        first, second = (found[name] for name in converter.entries[0].outputs)
+        np.testing.assert_allclose(first, np.abs(x), rtol=1e-6)
+        np.testing.assert_allclose(second, (x.T @ x).imag, atol=1e-6)
+    with pytest.raises(UnsupportedError, match="must be of complex<f32>, got 2x3xcomplex<f64>"):
+        Converter.from_stablehlo(text.replace("complex<f32>", "complex<f64>"))
