@@ -8,7 +8,7 @@ from numba import carray, njit
 from ..contraction.blocks import DEPTHWISE_Q8
 from ..requantize import DOUBLE_ROUNDING, FLOAT_ROUNDING, HYBRID
 from .depthwise_direct_q8 import direct_columns
-from .depthwise_tile_q8 import any_taps, columns
+from .depthwise_tile_q8 import GROUPED_HYBRID, HYBRIDS, any_taps, columns
 from .dot_q8 import QUANTIZATION_BYTES
 from .driver.kernel_source import KernelSources
 from .language.memory import int32_pointer, int64_pointer
@@ -59,7 +59,7 @@ def row_address(a, x, h, ring, padding):
 def add_any(name: str, rounding: int) -> None:
     """The kernel for filters of any size."""
     taps_row = any_taps(rounding)
-    HYBRID_IMAGES = rounding == HYBRID
+    HYBRID_IMAGES = rounding in HYBRIDS
 
     @kernels.add(DEPTHWISE_Q8, name)
     def depthwise(a, chunk, chunks):
@@ -145,6 +145,7 @@ def add_columns(name: str, size: int, stride: int, together: int, sets: int, rou
 add_any("depthwise_conv_q8", FLOAT_ROUNDING)
 add_any("depthwise_conv_exact_q8", DOUBLE_ROUNDING)
 add_any("depthwise_conv_hybrid", HYBRID)
+add_any("grouped_conv_hybrid", GROUPED_HYBRID)
 # Filters of a size, by how many int8 sets their weights are the sum of.
 for _name, _size, _sets, _rounding in (
     ("3x3_q8", 3, 1, FLOAT_ROUNDING),

@@ -31,6 +31,11 @@ from .language.simd import Emitter, Value, f32, i8, i32, i64, microkernel, vecto
 from .language.target import target
 from .output_q8 import ChannelRows, PartialStore, bytes_of_quarters, flip_bytes, requantized, rounding_rows
 
+# Beside the roundings of requantize.py: HYBRID as a convolution with a group for each channel has it, which
+# multiplies by the image's scale first.
+GROUPED_HYBRID = 6
+HYBRIDS = HYBRID, GROUPED_HYBRID
+
 # Channels that are taken at a time: a block, or half of one.
 CHANNELS = min(BLOCK, target().vector_bytes)
 _LANES = CHANNELS // 4
@@ -81,10 +86,10 @@ class Block:
         self.e, self.rounding, self.output, self.partial = e, rounding, output, partial
         self.quantization = quantization
         self.rows = ChannelRows(e, w, BLOCK_ROW_BYTES, _QUARTERS)
-        self.taps = e.offset(w, header_rows(rounding) * BLOCK_ROW_BYTES)
+        self.taps = e.offset(w, header_rows(HYBRID if rounding in HYBRIDS else rounding) * BLOCK_ROW_BYTES)
 
     def bias(self) -> list[Value]:
-        if self.rounding == HYBRID:
+        if self.rounding in HYBRIDS:
             return [self.e.const(0, _SUMS)] * 4
         return self.rows.read(BIAS_ROW, i32, _LANES)
 
@@ -99,7 +104,7 @@ class Block:
     def store(self, acc: Sequence[Value], y: Value, channels: Value) -> None:
         """Store the outputs of the first `channels` channels at y."""
         e = self.e
-        if self.rounding == HYBRID:
+        if self.rounding in HYBRIDS:
             self._store_floats(acc, y, channels)
             return
         rows = {row: self.rows.read(row, kind, _LANES) for row, kind in rounding_rows(self.rounding).items()}
@@ -121,8 +126,11 @@ class Block:
         values = []
         for sums, total, scale, bias in zip(acc, totals, scales, biases, strict=True):
             centred = b.sitofp(b.sub(sums, b.mul(total, zero_point)), floats)
-            scaled = b.fmul(b.fmul(centred, scale), image_scale)
-            values.append(e.clamp(b.fadd(scaled, bias), low, high))
+            if self.rounding == GROUPED_HYBRID:
+                found = e.multiply_add(b.fmul(centred, image_scale), scale, bias)
+            else:
+                found = b.fadd(b.fmul(b.fmul(centred, scale), image_scale), bias)
+            values.append(e.clamp(found, low, high))
         for k in range(CHANNELS // 8):
             first, half = k % 2 * 2, k // 2 * 4
             order = [*range(half, half + 4), *range(_LANES + half, _LANES + half + 4)]
@@ -155,8 +163,8 @@ def any_taps(rounding: int) -> Any:
     ) -> None:
         b = e.builder
         taps, w, y, output, quantization = (e.pointer(v) for v in (taps, w, y, output, quantization))
-        element_bytes = 4 if rounding == HYBRID else 1
-        partial = PartialStore(e, vector(f32, 8) if rounding == HYBRID else _BYTES)
+        element_bytes = 4 if rounding in HYBRIDS else 1
+        partial = PartialStore(e, vector(f32, 8) if rounding in HYBRIDS else _BYTES)
         flip = flip_bytes(e, output, _BYTES)
 
         def over_channels(c: Value, _: list[Value]) -> list[Value]:

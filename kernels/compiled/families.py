@@ -88,7 +88,7 @@ _PARTS: dict[str, dict[str, str]] = {
         "batch_matmul_plain_q8": "batch_matmul_i8*",
     },
     "depthwise_rows_q8": {
-        **_apart("depthwise_conv_q8 depthwise_conv_exact_q8 depthwise_conv_hybrid"),
+        **_apart("depthwise_conv_q8 depthwise_conv_exact_q8 depthwise_conv_hybrid grouped_conv_hybrid"),
         **{
             f"depthwise_conv_{size}_q8": f"depthwise_conv_{size}_q8_*"
             for size in ("3x3", "3x3_wide", "3x3_exact", "5x5")

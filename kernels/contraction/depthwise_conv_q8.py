@@ -22,7 +22,7 @@ from .packed_q8 import (
     quantized_rows,
     rounding_rows,
 )
-from .sums import HybridSums, QuantizedSums, hybrid_sums, quantized_sums, sums_fit
+from .sums import QuantizedSums, hybrid_sums, quantized_sums, sums_fit
 
 # Which channel of a block is at each place: the order that interleaving bytes gives.
 CHANNEL_ORDER = np.arange(BLOCK).reshape(2, 4, 4).transpose(1, 0, 2).reshape(-1)
@@ -106,8 +106,20 @@ def _dense_calls(n: FilterNode, f: QuantizedSums, weights: np.ndarray) -> list[K
 
 def hybrid_calls(n: FilterNode) -> list[KernelCall]:
     """The compiled calls of floats by constant int8. Each image is quantized for itself."""
-    packs = n.may_use_xnnpack and _may_copy(n.geometry)
-    return _hybrid_calls(n, hybrid_sums(n)) if packs else plain_hybrid_calls(n)
+    if not n.may_use_xnnpack or not _may_copy(n.geometry):
+        return plain_hybrid_calls(n)
+    weights = n.w.array().reshape(n.geometry.taps, n.geometry.out_depth)
+    return _hybrid_calls(n, weights, "depthwise_conv_hybrid", "quantize_rows_reference")
+
+
+def hybrid_convolution_calls(n: FilterNode) -> list[KernelCall]:
+    """The same of a CONV_2D node: one with a group for each channel, in XNNPACK's own arithmetic of these."""
+    g = n.geometry
+    by_xnnpack = n.may_use_xnnpack and n.bias is not None
+    if g.groups == 1 or g.filter_depth > 1 or not by_xnnpack or not _may_copy(g):
+        return conv.hybrid_calls(n)
+    weights = n.w.array().reshape(g.out_depth, g.taps).T
+    return _hybrid_calls(n, weights, "grouped_conv_hybrid", "quantize_rows")
 
 
 def plain_hybrid_calls(n: FilterNode) -> list[KernelCall]:
@@ -199,17 +211,17 @@ def _call(n: FilterNode, f: QuantizedSums, split: _Split) -> KernelCall:
     return KernelCall(family, kernel, args, tensors, chunks, keep=(*keep, output, padding))
 
 
-def _hybrid_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
-    g = n.geometry
-    weights = f.w.array().reshape(g.taps, 1, g.out_depth)
+def _hybrid_calls(n: FilterNode, weights: np.ndarray, kernel: str, quantize: str) -> list[KernelCall]:
+    """The calls with weights [taps, channels]; the kernel `quantize` quantizes each image for itself."""
+    g, f = n.geometry, hybrid_sums(n)
     sets = _sets(weights)
     quads = tap_quads(sets.reshape(-1, 1, g.out_depth))
-    header = hybrid_header(weights.astype(np.int32).sum(axis=(0, 1)), f.scales, f.bias)
+    header = hybrid_header(weights.astype(np.int32).sum(axis=0), f.scales, f.bias)
     args, keep, padding = _packed(g, quads, header, 1, 0)
     output = hybrid_output(f.low, f.high)
     args["groups"], args["sets"], args["output"] = len(quads), len(sets), address(output)
     args["out_row_bytes"] *= 4
-    rows = quantized_rows(n, g.batch, "quantize_rows_reference", padding_bytes=padding.size)
+    rows = quantized_rows(n, g.batch, quantize, padding_bytes=padding.size)
     args["padding_step"], args["image_bytes"] = padding.size, rows.stride
     chunks = min(g.batch * g.out_height, n.chunks(g.multiplies * _NS_PER_HYBRID_MULTIPLY))
     tensors = {
@@ -219,8 +231,7 @@ def _hybrid_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
         "y": f.y,
         "scratch": n.scratch(chunks * int(args["scratch_bytes"][0])),
     }
-    name = "depthwise_conv_hybrid"
-    return [rows.call, KernelCall(name, name, args, tensors, chunks, keep=(*keep, output))]
+    return [rows.call, KernelCall(kernel, kernel, args, tensors, chunks, keep=(*keep, output))]
 
 
 def _packed(

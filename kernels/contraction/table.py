@@ -39,7 +39,7 @@ def _int16_depthwise(n: FilterNode) -> list[KernelCall]:
 # with such as are given while running.
 WAYS: Ways = {
     ("CONV_2D", _F32, _F32): (conv.float_calls, conv.float_calls),
-    ("CONV_2D", _F32, _I8): (conv.hybrid_calls, conv.plain_hybrid_calls),
+    ("CONV_2D", _F32, _I8): (depthwise_conv_q8.hybrid_convolution_calls, conv.plain_hybrid_calls),
     ("CONV_2D", _I8, _I8): (depthwise_conv_q8.convolution_calls, plain.byte_calls),
     ("CONV_2D", _U8, _U8): (depthwise_conv_q8.convolution_calls, plain.byte_calls),
     ("CONV_2D", _I16, _I8): (_int16_products, plain.int16_calls),
