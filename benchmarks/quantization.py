@@ -74,6 +74,11 @@ SCHEMES = {
     "dynamic int4 GPTQ": Peer(
         scheme_recipe("dynamic", least=0, weight_bits=4, algorithm="gptq"), "", ("dynamic_wi4_afp32:OCTAV",)
     ),
+    "dynamic int4 Hadamard": Peer(
+        scheme_recipe("dynamic", least=0, weight_bits=4, algorithm="hadamard"),
+        "",
+        ("dynamic_wi4_afp32:HADAMARD_ROTATION",),
+    ),
     "dynamic int2": Peer(scheme_recipe("dynamic", least=0, weight_bits=2)),
     "dynamic int4 b32": Peer(
         scheme_recipe("dynamic", least=0, weight_bits=4, block=32), "", ("dynamic_wi4b32_afp32",)

@@ -22,8 +22,8 @@ from .model_editor import ModelEditor
 
 CUSTOM, DECOMPOSED = "hadamard", "decomposed-hadamard"
 ROTATIONS = (CUSTOM, DECOMPOSED)
-# How the rotated weights are rounded: what suits inputs behind a RELU does not suit rotated ones.
-ROUNDING = "mse"
+# How the rotated weights are rounded, which lie as the formula expects; inputs behind a RELU do not stay so.
+ROUNDING = "octav"
 ROTATED = "FULLY_CONNECTED"
 _X, _FILTER = 0, 1
 _LONGEST = 1 << 30
