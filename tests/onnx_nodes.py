@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import ml_dtypes  # noqa: F401  # where it is imported, interpreters give and take bfloat16 as its type
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
