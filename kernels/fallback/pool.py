@@ -36,7 +36,7 @@ def pool_window(op: str, x: Shape, pool: PoolAttributes, first: bool) -> Window:
     """The pool's window over [N, spatial, C]."""
     rank, explicit = len(x), pool.padding == "EXPLICIT"
     size = spatial(op, "ksize", pool.ksize, first, rank)
-    steps = spatial(op, "strides", pool.strides, first, rank)
+    steps = spatial(op, "strides", _strides(op, pool, first, rank), first, rank)
     pads = spatial(op, "explicit_paddings", pool.explicit_paddings, first, rank, 2) if explicit else ()
     window = sliding_window(op, x[1:-1], size, steps, (1,) * (rank - 2), pool.padding, pads)
     low = [max(a, b) >= k for a, b, k in zip(window.before, window.after, size, strict=True)]
@@ -45,6 +45,17 @@ def pool_window(op: str, x: Shape, pool: PoolAttributes, first: bool) -> Window:
         raise InvalidArgumentError(f"{op}: {message}, got {pool.explicit_paddings}")
     checked_shape((x[0], *window.output, x[-1]), np.dtype(np.float64))
     return window
+
+
+def _strides(op: str, pool: PoolAttributes, first: bool, rank: int) -> list[int]:
+    """The strides; that of an image's channels is 1, whatever is said, but for gradients of MaxPool.
+
+    Source: TensorFlow tensorflow/core/kernels/pooling_ops_common.cc, PoolParameters.
+    """
+    if rank != 4 or len(pool.strides) != rank or op.startswith("MaxPoolGrad"):
+        return pool.strides
+    channel = 1 if first else rank - 1
+    return [1 if axis == channel else stride for axis, stride in enumerate(pool.strides)]
 
 
 def check_rank(op: str, x: np.ndarray, rank: int) -> None:

@@ -105,6 +105,20 @@ def test_windows_that_cannot_be_are_refused(change: dict[str, str]) -> None:
         run("MaxPool", [np.zeros((1, 4, 4, 1), np.float32)], T="f32", **attributes(2, 2, "VALID") | change)
 
 
+@pytest.mark.parametrize("op", ["MaxPool", "AvgPool", "MaxPoolWithArgmax"])
+def test_a_stride_of_channels_means_nothing(op: str) -> None:
+    """As in TensorFlow, but for gradients of MaxPool, which refuse it."""
+    x = RANDOM.normal(size=(1, 6, 6, 4)).astype(np.float32)
+    options = {"T": "f32", **attributes(2, 2, "VALID")}
+    others = {"Targmax": "i64"} if op.endswith("Argmax") else {}
+    plain = run(op, [x], **options, **others)
+    strides = {"strides": "list(i64)$1,2,2,3"}
+    for found, wanted in zip(run(op, [x], **options | strides, **others), plain, strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(InvalidArgumentError, match="strides must be 1 at batch and channels"):
+        run("MaxPoolGrad", [x, plain[0], plain[0]], **options | strides)
+
+
 def test_places_outside_are_refused() -> None:
     x, y = np.zeros((1, 2, 2, 1), np.float32), np.zeros((1, 1, 1, 1), np.float32)
     options = {"T": "f32", "Targmax": "i64", **attributes(2, 2, "VALID")}
