@@ -6,7 +6,7 @@ import numpy as np
 
 from ...lite.errors import UnsupportedError
 from ...lite.tensor import TensorType
-from ...schema.tflite import BuiltinOperator, FillOptionsT
+from ...schema.tflite import BuiltinOperator, FillOptionsT, GatherOptionsT
 from ..ir.node import Node
 from ..lite_graph import LiteTensor, PartialShape
 from ..partial_shape import is_known
@@ -54,10 +54,40 @@ def tensor_scatter_update(lowering: Lowering, node: Node) -> LiteTensor:
     """The scattered updates where an index says so, x elsewhere."""
     _check_policy(node)
     x, indices, updates = lowering.inputs(node)
+    indices, updates = _without_earlier(lowering, node, indices, updates)
     sizes, marks = _sizes(lowering, node, x), _marks(lowering, node, updates)
     changed = scattered(lowering, node, indices, marks, sizes, x.shape)
     values = scattered(lowering, node, indices, updates, sizes, x.shape)
     return selected(lowering, node, changed, values, x)
+
+
+def _without_earlier(
+    lowering: Lowering, node: Node, indices: LiteTensor, updates: LiteTensor
+) -> tuple[LiteTensor, LiteTensor]:
+    """Indices and updates; of constant indices without those that later ones of the same index replace.
+
+    SCATTER_ND would add them up. Which of them counts otherwise, TensorFlow does not say.
+    """
+    if indices.data is None or not indices.data.size:
+        return indices, updates
+    flat = indices.data.reshape(-1, indices.data.shape[-1])
+    count, given = len(flat), updates.shape
+    kept = np.sort(count - 1 - np.unique(flat[::-1], axis=0, return_index=True)[1])
+    if len(kept) == count:
+        return indices, updates
+    rest = None if given is None else given[indices.data.ndim - 1 :]
+    if indices.data.ndim != 2:
+        if rest is None or not is_known(rest):
+            raise UnsupportedError(
+                f"updates must be of known sizes where an index has several, got {updates}"
+            )
+        flat_sizes = lowering.integers(lowering.name(node, "/flat"), (count, *rest))
+        updates = lowering.operator(node, BuiltinOperator.RESHAPE, [updates, flat_sizes], (count, *rest))
+    places = lowering.integers(lowering.name(node, "/kept"), kept.tolist())
+    shape = None if rest is None else (len(kept), *rest)
+    options = GatherOptionsT(axis=0)
+    last = lowering.operator(node, BuiltinOperator.GATHER, [updates, places], shape, options)
+    return lowering.constant(lowering.name(node, "/indices"), flat[kept]), last
 
 
 def _marks(lowering: Lowering, node: Node, updates: LiteTensor) -> LiteTensor:

@@ -148,16 +148,19 @@ def _with_dense(combine: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]
 
 
 def sparse_softmax(sp_indices: np.ndarray, sp_values: np.ndarray, sp_shape: np.ndarray) -> np.ndarray:
-    """The softmax of the elements of each row, along the last axis."""
-    held = SparseTensor.of(sp_indices, sp_values, sp_shape)
+    """The softmax of the elements of each row, along the last axis; in the order of their places.
+
+    Source: TensorFlow tensorflow/core/kernels/sparse_softmax_op.cc, which sorts a copy.
+    """
+    held = SparseTensor.of(sp_indices, sp_values, sp_shape).ordered()
     if len(held.shape) < 2:
         raise InvalidArgumentError(f"SparseSoftmax: shape must have two axes or more, got {list(held.shape)}")
     _, rows = np.unique(held.indices[:, :-1], axis=0, return_inverse=True)
     rows = rows.reshape(-1)
-    largest = np.full(len(sp_values), -np.inf)
-    np.maximum.at(largest, rows, sp_values)
-    powers = np.exp(sp_values - largest[rows])
-    sums = np.zeros(len(sp_values))
+    largest = np.full(len(rows), -np.inf)
+    np.maximum.at(largest, rows, held.values)
+    powers = np.exp(held.values - largest[rows])
+    sums = np.zeros(len(rows))
     np.add.at(sums, rows, powers)
     return (powers / sums[rows]).astype(sp_values.dtype)
 

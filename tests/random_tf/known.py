@@ -121,6 +121,11 @@ KNOWN = (
         "the builtin operator has no scalar for operands that do not fit: open sizes that do not are refused",
     ),
     Known(
+        ("Equal", "NotEqual"),
+        r"^differs: LiteRT, run \d: [^#]*\|.*T=type: DT_STRING",
+        "LiteRT compares other texts of an operand that is broadcast",
+    ),
+    Known(
         ("FusedResizeAndPadConv2D",),
         r"^differs: run_graph, run \d: n:0: \d+ of \d+ differ, at \([1-9]",
         "TensorFlow's kernel keeps resized rows of the image before",

@@ -170,6 +170,19 @@ def test_tensors_with_some_elements_changed(run, shapes: tuple[list[int], list[i
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
+@pytest.mark.parametrize("indices", [[[2], [0], [2]], [[[2], [0], [2]]]])
+def test_the_last_update_of_an_index_counts(run, indices: list) -> None:
+    g = GraphBuilder()
+    places = np.array(indices, np.int32)
+    x, updates = g.placeholder("x", [3, 4]), g.placeholder("updates", [*places.shape[:-1], 4])
+    g.node("TensorScatterUpdate", "set", x, g.constant("indices", places), updates)
+    model = checked(convert_graph(g.graph_def, ["x", "updates"], ["set"]))
+    given = np.arange(12, dtype=np.float32).reshape(3, 4)
+    [changed] = run(model, X, given.reshape(*places.shape[:-1], 4))
+    np.testing.assert_array_equal(changed, np.stack([given[1], X[1], given[2]]))
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
 @pytest.mark.parametrize(("bits", "narrow"), [(8, False), (8, True), (4, False), (12, False)])
 def test_fake_quantization(run, bits: int, narrow: bool) -> None:
     g = GraphBuilder()

@@ -173,3 +173,10 @@ def test_rows_of_ragged_tensors() -> None:
 def test_parts_that_do_not_fit(indices: np.ndarray, values: np.ndarray, shape: np.ndarray) -> None:
     with pytest.raises(InvalidArgumentError):
         run("SparseReorder", [indices, values, shape], T="f32")
+
+
+def test_softmax_gives_elements_in_the_order_of_their_places() -> None:
+    places, values = np.array([[0, 1], [2, 2], [1, 3], [2, 2], [2, 0]]), np.array([2.0, -1, 3, -2, 1])
+    [found] = run("SparseSoftmax", [places, values, np.array([4, 4])], T="f64")
+    powers = np.exp([1.0, -1, -2])
+    np.testing.assert_allclose(found, [1, 1, *(powers / powers.sum())], rtol=1e-12)
