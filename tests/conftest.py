@@ -9,9 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Tests look at how models are prepared: what an earlier run has kept must not stand in for it. Children, too.
 os.environ["NUMLITE_PREPARED"] = "off"
+
+# No test asserts a time: neither how long an example takes, nor how long one is drawn.
+settings.register_profile("numlite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("numlite")
 
 SHARED_MODELS = Path(__file__).resolve().parents[2] / "shared" / "models"
 MODEL_PATHS = sorted(SHARED_MODELS.glob("*.tflite"))

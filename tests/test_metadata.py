@@ -242,7 +242,7 @@ def test_damaged_metadata_ends_in_an_error(seed: int) -> None:
     repr(schema.unpack(schema.read(bytes(packed))))  # what is accepted can be read
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(max_size=200), st.integers(0, 2000))
 def test_damaged_archives_end_in_an_error(noise: bytes, at: int) -> None:
     content = bytearray(archive({"a.txt": b"some text", "b": bytes(50)}, compression=zipfile.ZIP_DEFLATED))

@@ -34,7 +34,7 @@ class Watched(NumpyDelegate):
         return self.helper
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data(), graphs(), st.integers(1, 3), st.integers(0, 3))
 def test_chosen_partitions_are_what_is_replaced(
     data: Any, graph: tuple[list[Step], list[int], list[tuple[int, int]]], most: int, least: int

@@ -75,7 +75,7 @@ def claims(count: int) -> st.SearchStrategy[SimpleDelegateOptions]:
     return st.builds(SimpleDelegateOptions, allow_nodes=nodes, partition_mode=st.sampled_from(PartitionMode))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), graphs(), st.booleans())
 def test_delegated_result_is_the_plain_one(
     data: Any, graph: tuple[list[Step], list[int], list[tuple[int, int]]], explicit: bool
@@ -92,7 +92,7 @@ def test_delegated_result_is_the_plain_one(
         np.testing.assert_array_equal(got, expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data(), graphs(), st.booleans())
 def test_compiled_result_is_the_plain_one(
     data: Any, graph: tuple[list[Step], list[int], list[tuple[int, int]]], explicit: bool

@@ -125,7 +125,7 @@ class History:
         assert owners <= set(map(id, self.applied))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.data(), graphs())
 def test_histories(data: Any, graph: tuple[list[Step], list[int], list[tuple[int, int]]]) -> None:
     steps, outputs, edges = graph
@@ -140,7 +140,7 @@ def test_histories(data: Any, graph: tuple[list[Step], list[int], list[tuple[int
     assert all(not device.memory for device in devices)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(
         st.one_of(
@@ -220,7 +220,7 @@ OPERATORS = st.lists(st.sampled_from(["SIN", "NEG", "ADD"]), min_size=1, unique=
 INDEX = st.integers(0, 2)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.lists(
         st.one_of(

@@ -26,7 +26,7 @@ def lifetimes(draw: st.DrawFn, max_size: int = 30) -> list[Lifetime]:
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(lifetimes(), st.sampled_from([1, 16, 64]))
 def test_plans_are_faultless(allocations: list[Lifetime], alignment: int) -> None:
     offsets, size = plan_offsets(allocations, alignment, search_steps=2000)
@@ -35,7 +35,7 @@ def test_plans_are_faultless(allocations: list[Lifetime], alignment: int) -> Non
     assert size % alignment == 0
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(lifetimes(12), lifetimes(12))
 def test_what_is_fixed_stays(before: list[Lifetime], after: list[Lifetime]) -> None:
     first_offsets, _ = plan_offsets(before, search_steps=0)

@@ -30,7 +30,7 @@ ARENA = 1 << 20
 FOUND = "ABCDFGJK"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(lifetimes())
 def test_plans_are_faultless_and_no_larger(allocations: list[Lifetime]) -> None:
     offsets, size = best_offsets(allocations, LIBRARY, steps=20_000)
@@ -38,7 +38,7 @@ def test_plans_are_faultless_and_no_larger(allocations: list[Lifetime]) -> None:
     assert lower_bound(allocations) <= size <= plan_offsets(allocations)[1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(lifetimes(6))
 def test_small_problems_are_solved_exactly(allocations: list[Lifetime]) -> None:
     """What is one step below the best arena has no plan: all orders of placing from the bottom are tried."""

@@ -227,7 +227,7 @@ def run_twice(
             check(t)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(graphs())
 def test_a_run_in_the_planned_arena_reads_what_was_written(
     graph: tuple[list[Node], list[int], list[int], list[int]],
@@ -240,7 +240,7 @@ def test_a_run_in_the_planned_arena_reads_what_was_written(
     run_twice(nodes, sizes, inputs, outputs, where, arena)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(graphs(), st.integers(0, 12))
 def test_a_plan_made_in_two_steps_runs_too(
     graph: tuple[list[Node], list[int], list[int], list[int]], cut: int

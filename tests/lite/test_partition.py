@@ -115,7 +115,7 @@ def check(graph: Graph, subsets: Sequence[NodeSubset]) -> None:
         assert subset.output_tensors == tuple(sorted(inside & (elsewhere | set(outputs))))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(graphs(), st.sampled_from(PartitionMode), st.booleans())
 def test_random_graphs(graph: Graph, mode: PartitionMode, fuse: bool) -> None:
     plan, outputs, chosen, edges = graph
@@ -146,14 +146,14 @@ def epochs_by_sweeps(graph: Graph) -> list[list[int]]:
     return groups
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs())
 def test_greedy_is_the_sweep_algorithm(graph: Graph) -> None:
     plan, outputs, chosen, edges = graph
     assert nodes_of(partition(plan, outputs, chosen, edges)) == epochs_by_sweeps(graph)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(graphs())
 def test_fewest_reaches_the_lower_bound(graph: Graph) -> None:
     """On any path the delegate needs a subset for each of its runs, and one path needs the most."""

@@ -94,7 +94,7 @@ def value_or_refusal(interpreter: Interpreter, t: int, value: np.ndarray) -> boo
     return np.array_equal(copy, value) and np.array_equal(interpreter.tensor(t)(), value)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(graphs(), st.booleans())
 def test_equals_numpy(graph: tuple[list[Step], list[int]], preserve: bool) -> None:
     steps, outputs = graph

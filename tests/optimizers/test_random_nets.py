@@ -61,14 +61,14 @@ def check(seed: int, names: list[str], device: str, is_aggressive: bool, target:
     raise AssertionError(f"rules go on and on: {result.rewrites()}")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(SEEDS, LISTS, DEVICES, st.booleans(), TARGETS)
 def test_random_graphs(seed: int, names: list[str], device: str, is_aggressive: bool, target: str) -> None:
     check(seed, names, device, is_aggressive, target)
 
 
 @pytest.mark.long
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(SEEDS, LISTS, DEVICES, st.booleans(), TARGETS)
 def test_many_random_graphs(
     seed: int, names: list[str], device: str, is_aggressive: bool, target: str

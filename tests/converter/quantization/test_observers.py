@@ -26,7 +26,7 @@ def seen(kind: str, *batches: np.ndarray) -> Observer:
 
 @pytest.mark.parametrize("kind", MERGED)
 @given(st.lists(VALUES, min_size=2, max_size=5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_order_and_parts_do_not_matter(kind: str, lists: list[list[float]]) -> None:
     batches = [np.array(values, np.float32) for values in lists]
     whole = seen(kind, *batches)
@@ -39,7 +39,7 @@ def test_order_and_parts_do_not_matter(kind: str, lists: list[list[float]]) -> N
 
 @pytest.mark.parametrize("kind", [*MERGED, "moving-average"])
 @given(VALUES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_ranges_lie_within_the_values_and_survive_json(kind: str, values: list[float]) -> None:
     array = np.array(values, np.float32)
     made = seen(kind, array)
@@ -51,7 +51,7 @@ def test_ranges_lie_within_the_values_and_survive_json(kind: str, values: list[f
 
 
 @given(VALUES)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_histogram_counts_each_value_in_its_bin(values: list[float]) -> None:
     array = np.array(values, np.float32)
     histogram = Histogram()
@@ -116,7 +116,7 @@ def test_an_unknown_observer_is_named(kind: str) -> None:
 
 
 @given(VALUES, st.sampled_from([1.0, 8.0]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_the_least_error_is_that_of_all_bins(values: list[float], beyond: float) -> None:
     histogram = Histogram()
     histogram.see(np.array(values, np.float32))

@@ -21,7 +21,7 @@ FINITE = st.floats(-(2.0**100), 2.0**100, width=32)
 
 
 @given(FINITE, FINITE, st.sampled_from([INT8, INT16]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_zero_is_exact_and_the_range_is_covered(a: float, b: float, integers: Integers) -> None:
     low, high = min(a, b), max(a, b)
     found = range_parameters(low, high, integers)
@@ -82,7 +82,7 @@ def test_ties_go_away_from_zero() -> None:
 
 @pytest.mark.parametrize("bits", [8, 4, 2])
 @given(st.lists(st.floats(-(2.0**100), 2.0**100, width=32), min_size=1, max_size=9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_weights_are_within_half_a_step(bits: int, values: list[float]) -> None:
     weights, integers = np.array([values], np.float32), WEIGHTS[bits]
     found = Parameters(
