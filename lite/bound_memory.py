@@ -82,7 +82,7 @@ class BoundMemory:
         pairs = [(u, tensor) if tensor in graph.outputs else (tensor, u) for u in others]
         if not any(result in graph.outputs for _, result in pairs):
             return False
-        if len(others) != 1 or others[0] not in fit or address_of(wanted[others[0]]) != address_of(data):
+        if len(others) != 1 or others[0] not in fit or not _is_same(wanted[others[0]], data):
             return True
         [(source, result)] = pairs
         is_free = source in graph.inputs and source not in graph.outputs
@@ -107,6 +107,8 @@ def address_of(data: np.ndarray) -> int:
 
 
 def _same(a: Mapping[int, np.ndarray], b: Mapping[int, np.ndarray]) -> bool:
-    return a.keys() == b.keys() and all(
-        len(a[t]) == len(b[t]) and address_of(a[t]) == address_of(b[t]) for t in a
-    )
+    return a.keys() == b.keys() and all(_is_same(a[t], b[t]) for t in a)
+
+
+def _is_same(a: np.ndarray, b: np.ndarray) -> bool:
+    return len(a) == len(b) and address_of(a) == address_of(b)

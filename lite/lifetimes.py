@@ -81,10 +81,13 @@ def compute_lifetimes(
 def may_replace(nodes: Sequence[Node], source: int, result: int) -> bool:
     """Whether a node may write a graph's output where an input of the graph lies that has its size.
 
-    Nothing reads the input after it, and it reads the input itself only where its registration allows that.
+    A node writes the output, nothing reads the input after it, and it reads the input itself only where its
+    registration allows that.
     """
     position = next((p for p, node in enumerate(nodes) if result in node.outputs), -1)
     last_read = max((p for p, node in enumerate(nodes) if source in node.inputs), default=-1)
+    if position < 0:
+        return False
     if last_read != position:
         return last_read < position
     node = nodes[position]

@@ -195,6 +195,38 @@ def test_a_cache_is_updated_where_it_lies(read: str, offset: int) -> None:
         assert (ends == {cache.ctypes.data}) == (offset == 0 and read != "last")
 
 
+def widening() -> bytes:
+    """A vector added to each row of a matrix."""
+    model = ModelBuilder()
+    row, rows, y = (
+        model.tensor(shape, name=name) for shape, name in (([4], "row"), ([8, 4], "x"), ([8, 4], "y"))
+    )
+    model.op(Op.ADD, [row, rows], [y], tflite.AddOptionsT())
+    return model.build([row, rows], [y])
+
+
+def test_an_output_larger_than_the_input_in_its_memory_does_not_take_it() -> None:
+    model, memory, x = CompiledModel.from_buffer(widening()), aligned(32), aligned(32).reshape(8, 4)
+    x[...] = np.arange(32).reshape(8, 4)
+    for _ in range(2):
+        memory[:4] = row = np.float32([1, 2, 3, 4])
+        arrays = memory[:4], x, memory.reshape(8, 4)
+        buffers = [TensorBuffer.create_from_host_memory(array) for array in arrays]
+        model.run_by_index(0, buffers[:2], buffers[2:])
+        np.testing.assert_array_equal(arrays[2], row + x)
+
+
+def test_one_buffer_for_an_input_that_comes_out_and_another_one() -> None:
+    """No node writes the output."""
+    builder, memory = ModelBuilder(), aligned(16)
+    a, b = (builder.tensor([16], name=name) for name in "ab")
+    model = CompiledModel.from_buffer(builder.build([a, b], [b]))
+    memory[:] = 1
+    same = TensorBuffer.create_from_host_memory(memory)
+    model.run_by_index(0, [same, same], [same])
+    np.testing.assert_array_equal(memory, 1)
+
+
 def test_other_buffers_take_over() -> None:
     model = CompiledModel.from_buffer(vector())
     results = [aligned(4), aligned(4)]
