@@ -232,21 +232,24 @@ def _emit_plain(start: float, combine: Combine) -> Callable[..., Value]:
     return emit
 
 
-def _emit_exponentials(e: Emitter, x: Value, y: Value, count: Value, largest: Value, beta: Value) -> Value:
-    source, out = e.pointer(x), e.pointer(y)
-    type_ = vector(f32, _FLOATS)
-    largest, beta = e.splat(largest, _FLOATS), e.splat(beta, _FLOATS)
+def _exponentials(exp: Callable[[Emitter, Value], Value]) -> Callable[..., Value]:
+    def emit(e: Emitter, x: Value, y: Value, count: Value, largest: Value, beta: Value) -> Value:
+        source, out = e.pointer(x), e.pointer(y)
+        type_ = vector(f32, _FLOATS)
+        largest, beta = e.splat(largest, _FLOATS), e.splat(beta, _FLOATS)
 
-    def element(i: Value, mask: Value = None) -> Value:
-        difference = e.builder.fsub(e.load(_at(e, source, i), type_), largest)
-        value = vector_functions.exp_of_negative(e, e.builder.fmul(difference, beta))
-        if mask is None:
-            e.store(value, _at(e, out, i))
-            return value
-        e.masked_store(value, _at(e, out, i), mask)
-        return e.builder.select(mask, value, constant(type_, 0.0))
+        def element(i: Value, mask: Value = None) -> Value:
+            difference = e.builder.fsub(e.load(_at(e, source, i), type_), largest)
+            value = exp(e, e.builder.fmul(difference, beta))
+            if mask is None:
+                e.store(value, _at(e, out, i))
+                return value
+            e.masked_store(value, _at(e, out, i), mask)
+            return e.builder.select(mask, value, constant(type_, 0.0))
 
-    return _exponential_sum(e, count, element)
+        return _exponential_sum(e, count, element)
+
+    return emit
 
 
 def _exponential_sum(e: Emitter, count: Value, element: Callable[..., Value]) -> Value:
@@ -277,11 +280,15 @@ max_row_f32: Any = microkernel(
     "max_row_f32", _ROW, _emit_plain(-3.4028234663852886e38, _larger), types.float32
 )
 
+_SCALED_ROW = [types.int64, *_ROW, types.float32, types.float32]
+
 # (x, y, count, largest, beta): y[i] = e^(beta (x[i] - largest)), 0 for subnormal ones; returns their sum.
-# y may be x.
+# y may be x. beta must be at least 0.
 exponentials_row_f32: Any = microkernel(
-    "exponentials_row_f32",
-    [types.int64, *_ROW, types.float32, types.float32],
-    _emit_exponentials,
-    types.float32,
+    "exponentials_row_f32", _SCALED_ROW, _exponentials(vector_functions.exp_of_negative), types.float32
+)
+
+# The same for any beta: where it is negative, powers and their sum may be infinite.
+any_exponentials_row_f32: Any = microkernel(
+    "any_exponentials_row_f32", _SCALED_ROW, _exponentials(vector_functions.exp), types.float32
 )

@@ -37,7 +37,7 @@ from .language.memory import float32_pointer, int64_pointer
 from .language.target import target
 from .lookup import lookup_row
 from .requantize import multiply_by_quantized_multiplier
-from .row_reduction import EXTREMUM_ROWS, exponentials_row_f32, max_row_f32
+from .row_reduction import EXTREMUM_ROWS, any_exponentials_row_f32, exponentials_row_f32, max_row_f32
 from .table_sums import BELOW_HALF, table_results, table_sums
 
 kernels = KernelSources()
@@ -50,7 +50,12 @@ def softmax_f32(a, chunk, chunks):
     depth = a.depth
     for row in range(a.rows * chunk // chunks, a.rows * (chunk + 1) // chunks):
         x, y = a.x + row * depth * 4, a.y + row * depth * 4
-        share = np.float32(1) / exponentials_row_f32(x, y, depth, max_row_f32(x, depth), a.beta)
+        largest = max_row_f32(x, depth)
+        if a.beta >= 0:
+            total = exponentials_row_f32(x, y, depth, largest, a.beta)
+        else:
+            total = any_exponentials_row_f32(x, y, depth, largest, a.beta)
+        share = np.float32(1) / total
         for c in range(depth):
             part = read_back_f32(y, c) * share
             # As XNNPACK, which computes without subnormal numbers.

@@ -24,11 +24,23 @@ def result(module: ModuleType, model: bytes, x: np.ndarray) -> np.ndarray:
     return np.asarray(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]))
 
 
+def softmax(kind: Kind, beta: float) -> bytes:
+    return single_op(BuiltinOperator.SOFTMAX, [kind], kind, tflite.SoftmaxOptionsT(beta=beta), 1)
+
+
+def test_powers_of_a_negative_beta_may_be_infinite() -> None:
+    """Source: LiteRT's results."""
+    rows = np.array([[0, -100, -3], [0, -88.5, -88.2], [1, 2, 3], [0, -np.inf, -3]], np.float32)
+    nan = [0, np.nan, 0]
+    expected = np.array([nan, [0, 0, 0], [0.66524096, 0.24472847, 0.09003057], nan])
+    np.testing.assert_allclose(result(numlite, softmax(Kind(rows.shape), -1), rows), expected, rtol=1e-5)
+
+
 @pytest.mark.skipif(find_spec("ai_edge_litert") is None, reason="ai-edge-litert is not installed")
 @pytest.mark.parametrize("depth", [1, 5, 16, 63, 64, 128, 333, 1000])
 def test_its_bytes_are_litert_s(depth: int) -> None:
     kind = Kind((7, depth))
-    model = single_op(BuiltinOperator.SOFTMAX, [kind], kind, tflite.SoftmaxOptionsT(beta=1.0), 1)
+    model = softmax(kind, 1)
     # The last row has results that are subnormal, and zero.
     sizes = np.array([0.01, 1, 3, 10, 20, 40, 110], np.float32)[:, None]
     x = np.random.default_rng(depth).uniform(-1, 1, kind.shape).astype(np.float32) * sizes
