@@ -109,7 +109,8 @@ def _sum_at_once(x: np.ndarray, filters: np.ndarray, window: Window, y: np.ndarr
     view = patches(x, window)[..., np.newaxis]
     taps = np.moveaxis(view, range(1 + rank, 1 + 2 * rank), range(rank))
     places = filters.reshape(*window.size, *(1,) * (1 + rank), *filters.shape[-2:])
-    np.add.reduce(taps * places, axis=tuple(range(rank)), out=y)
+    products = np.multiply(taps, places, order="C")  # NumPy adds up first what lies together
+    np.add.reduce(products, axis=tuple(range(rank)), out=y)
 
 
 def depthwise_filter_gradient(

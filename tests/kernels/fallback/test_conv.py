@@ -92,7 +92,7 @@ def test_few_results_are_summed_as_many_are(
 ) -> None:
     """Tap by tap: how many are made at once must not show in the bytes."""
     random = np.random.default_rng(7)
-    for shape in ((1, *size, 1), (2, 6, 7, 3), (1, 9, 8, 40)):
+    for shape in ((1, *size, 1), (2, 6, 7, 3), (1, 9, 8, 40), (2, 8, 5, 1), (2, 9, 6, 1)):
         x = random.standard_normal(shape).astype(dtype)
         w = random.standard_normal((*size, shape[-1], multiplier)).astype(dtype)
         window = sliding_window("conv", shape[1:-1], size, (2, 1), (1, 1), "VALID")
