@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...lite.errors import ModelError
 from ...lite.tensor import TensorType
 from ...schema import tflite
 from .constraints import CONSTRAINTS, Constraint
@@ -76,9 +77,15 @@ class FloatGraph:
             yield Step(graph, place, name, inputs, outputs, operator)
 
     def tensor(self, site: Site) -> tflite.TensorT:
+        """ModelError where an operator names one that is not there."""
         tensors = self.subgraphs[site.graph].tensors
         assert tensors is not None
-        return tensors[site.tensor]
+        try:
+            return tensors[site.tensor]
+        except IndexError as error:
+            raise ModelError(
+                f"subgraph {site.graph}: operators must name its {len(tensors)} tensors, got {site.tensor}"
+            ) from error
 
     def name(self, site: Site) -> str:
         return self.tensor(site).name or f"tensor {site.tensor}"

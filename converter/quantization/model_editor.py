@@ -75,7 +75,7 @@ class ModelEditor:
     def constant(self, tensor: tflite.TensorT) -> np.ndarray | None:
         """A constant in its shape and type (2 and 4 bits as int8); None for what is none, or is sparse.
 
-        Types that NumPy does not have are None, too.
+        Types that NumPy does not have are None, too. A buffer may hold more than its tensor.
         """
         content = self.content(tensor)
         type_ = TensorType(tensor.type)
@@ -86,7 +86,8 @@ class ModelEditor:
             return elements_of(content, type_)[: int(np.prod(shape))].reshape(shape)
         if type_ not in NUMPY_DTYPES:
             return None
-        return content.view(NUMPY_DTYPES[type_]).reshape(shape)
+        dtype = NUMPY_DTYPES[type_]
+        return content[: int(np.prod(shape)) * dtype.itemsize].view(dtype).reshape(shape)
 
     def set_constant(
         self,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from numlite.cli.inspect import command
 from numlite.cli.main import run_command
 from numlite.converter.quantization import Quantizer, recipes
 from numlite.converter.quantization.recipe import Recipe
+from numlite.schema import tflite
 
 from ..converter.quantization.float_models import Op, samples
 from ..converter.quantization.uneven_models import depthwise, one, uneven
@@ -90,3 +92,26 @@ def test_a_float_model_has_nothing_to_show(tmp_path: Path, capsys: pytest.Captur
     assert run_command(command, [str(path), "--quantization", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["quantization"]
     assert found == {"operators": {"float": 3}, "tensors": [], "islands": []}
+
+
+def test_a_constant_may_lie_in_a_larger_buffer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph, path = ModelBuilder(), tmp_path / "model.tflite"
+    x, y = (graph.tensor((3,), np.int8, scale=1, zero_point=0) for _ in range(2))
+    w = graph.constant(np.int8([1, 2, 127]), scale=1, zero_point=0)
+    graph.model.buffers[-1].data += bytes(5)
+    graph.op(Op.ADD, [x, w], [y], tflite.AddOptionsT())
+    path.write_bytes(graph.build([x], [y]))
+    assert run_command(command, [str(path), "--quantization", "--json"]) == 0
+    tensors = json.loads(capsys.readouterr().out)["quantization"]["tensors"]
+    assert tensors[w]["saturated"] == pytest.approx(1 / 3)
+
+
+def test_an_operator_may_name_a_tensor_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph, path = ModelBuilder(), tmp_path / "model.tflite"
+    x = graph.tensor((3,))
+    graph.op(Op.ABS, [x], [7])
+    path.write_bytes(graph.build([x], [x]))
+    assert run_command(command, [str(path), "--quantization"]) == 1
+    assert "subgraph 0: operators must name its 1 tensors, got 7" in capsys.readouterr().err
