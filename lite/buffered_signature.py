@@ -97,17 +97,13 @@ class BufferedSignature:
             self._check_type(tensor, f"input {name!r}", buffer)
             self._match_shape(tensor, name, buffer)
         self.allocate()
-        wanted = {}
         for tensor, name, buffer in given:
             self._check_type(tensor, f"output {name!r}", buffer)
             if not buffer.memory.flags.writeable:
                 raise StateError(f"{self._where(f'output {name!r}')}: its host memory is read-only")
             if not tensor.is_dynamic:
                 self._check_room(tensor, name, buffer)
-                wanted[tensor.index] = buffer.memory[: tensor.nbytes]
-        for tensor, _, buffer in taken:
-            wanted[tensor.index] = buffer.memory[: tensor.nbytes]
-        self._core.bind_memory(self._bound, wanted)
+        self._core.bind_memory(self._bound, _wanted(taken, given))
         for tensor, name, buffer in taken:
             self._copy_in(tensor, name, buffer)
         if all(tensor.address == address_of(buffer.memory) for tensor, _, buffer in (*taken, *given)):
@@ -159,6 +155,19 @@ class BufferedSignature:
 
     def _where(self, what: str) -> str:
         return f"signature {self.key!r}, {what}"
+
+
+def _wanted(taken: list[_Place], given: list[_Place]) -> dict[int, np.ndarray]:
+    """The memory in which tensors are to lie, by their index.
+
+    Not that of an input that comes out elsewhere: another result may be written to either of its places.
+    """
+    found = {tensor.index: buffer for tensor, _, buffer in given if not tensor.is_dynamic}
+    for tensor, _, buffer in taken:
+        if found.setdefault(tensor.index, buffer) is not buffer:
+            del found[tensor.index]
+    sizes = {tensor.index: tensor.nbytes for tensor, _, _ in (*taken, *given)}
+    return {t: buffer.memory[: sizes[t]] for t, buffer in found.items()}
 
 
 def _in_order(names: dict[str, int], tensors: Iterable[int]) -> dict[str, int]:

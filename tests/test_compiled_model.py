@@ -227,6 +227,19 @@ def test_one_buffer_for_an_input_that_comes_out_and_another_one() -> None:
     np.testing.assert_array_equal(memory, 1)
 
 
+def test_inputs_that_come_out_may_change_places() -> None:
+    builder = ModelBuilder()
+    a, b = (builder.tensor([16], name=name) for name in "ab")
+    model = CompiledModel.from_buffer(builder.build([a, b], [a, b]))
+    first, second = (aligned(16) for _ in range(2))
+    first[:], second[:] = 1, 2
+    buffers = [TensorBuffer.create_from_host_memory(array) for array in (first, second)]
+    for expected in (2, 1):
+        model.run_by_index(0, buffers, buffers[::-1])
+        np.testing.assert_array_equal(first, expected)
+        np.testing.assert_array_equal(second, 3 - expected)
+
+
 def test_other_buffers_take_over() -> None:
     model = CompiledModel.from_buffer(vector())
     results = [aligned(4), aligned(4)]
