@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -201,8 +201,19 @@ def _function(operation: Operation) -> FunctionOperation:
     name = attributes.get("sym_name")
     if not isinstance(name, str) or len(operation.regions) != 1:
         raise ModelError("function: it must have a name and a body")
+    body, type = operation.regions[0], attributes.get("function_type")
+    if isinstance(type, FunctionType) and body.operations:
+        _check_types(f"function {shown(name)}: its arguments", type.inputs, body.arguments)
+        _check_types(f"function {shown(name)}: its results", type.results, body.returned)
     lists = [_dictionaries(attributes.get(key)) for key in ("arg_attrs", "res_attrs")]
-    return FunctionOperation(name, operation.regions[0], *lists)
+    return FunctionOperation(name, body, *lists)
+
+
+def _check_types(what: str, types: Sequence[Type], values: Sequence[Value]) -> None:
+    given = [value.type for value in values]
+    if list(types) != given:
+        told, own = (", ".join(map(str, each)) for each in (types, given))
+        raise ModelError(f"{what} must be of types ({told}), got ({own})")
 
 
 def _dictionaries(held: Attribute) -> list[dict[str, Attribute]]:

@@ -103,8 +103,7 @@ class Reader:
         found = self.match(_STRING)
         if found is None:
             raise self.error(message)
-        data = found[1].encode(errors="surrogateescape")
-        return _ESCAPE.sub(_unescaped, data) if b"\\" in data else data
+        return unescaped(found[1])
 
     def enter(self) -> None:
         """One level deeper."""
@@ -114,6 +113,12 @@ class Reader:
 
     def leave(self) -> None:
         self.depth -= 1
+
+
+def unescaped(text: str) -> bytes:
+    """What a text between quotes stands for."""
+    data = text.encode(errors="surrogateescape")
+    return _ESCAPE.sub(_unescaped, data) if b"\\" in data else data
 
 
 def _unescaped(found: re.Match[bytes]) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..program import ArrayType, Attribute, Block, Operation, Value
+from ..program import ArrayType, Attribute, Block, FunctionType, Operation, Type, Value
 from .attributes import convolution_dimensions, parse_attribute, parse_dictionary, parse_list
 from .operations import parse_region, parse_signature, typed_results
 from .program_reader import ProgramReader
@@ -44,19 +44,22 @@ def _function(scope: Scope) -> Operation:
     told: list[Attribute] = []
 
     def argument(reader: ProgramReader) -> None:
-        if not reader.sees("%"):
-            # Of what is only declared the types are told.
-            parse_type(reader)
-        else:
-            at, own = reader.at, inner.name()
+        at = reader.at
+        if reader.sees("%"):
+            own = inner.name()
             reader.expect(":")
-            arguments.append(inner.argument_of(own, parse_type(reader), at))
+            value = inner.argument_of(own, parse_type(reader), at)
+        else:
+            # Of what is only declared the types are told.
+            value = Value(parse_type(reader))
+        arguments.append(value)
         told.append(parse_dictionary(reader) if reader.sees("{") else {})
-        arguments[-1].name = reader.location_name() or arguments[-1].name
+        value.name = reader.location_name() or value.name
 
     parse_list(reader, "(", ")", argument)
-    results = _results(reader) if reader.accept("->") else []
+    results, made = _results(reader) if reader.accept("->") else ([], [])
     attributes: dict[str, Attribute] = {"sym_name": name, "arg_attrs": told, "res_attrs": results}
+    attributes["function_type"] = FunctionType(tuple(each.type for each in arguments), tuple(made))
     _attributes(reader)
     if not reader.sees("{"):
         return Operation("declaration", [], [], attributes)
@@ -64,17 +67,17 @@ def _function(scope: Scope) -> Operation:
     return Operation("func", [], [], attributes, [Block(arguments, block.operations)])
 
 
-def _results(reader: ProgramReader) -> list[Attribute]:
-    """Attributes of a function's results; a single one without parentheses has none."""
+def _results(reader: ProgramReader) -> tuple[list[Attribute], list[Type]]:
+    """Attributes and types of a function's results; a single one without parentheses has no attributes."""
+    types: list[Type] = []
 
     def result(reader: ProgramReader) -> Attribute:
-        parse_type(reader)
+        types.append(parse_type(reader))
         return parse_dictionary(reader) if reader.sees("{") else {}
 
     if reader.sees("("):
-        return parse_list(reader, "(", ")", result)
-    parse_type(reader)
-    return [{}]
+        return parse_list(reader, "(", ")", result), types
+    return [{}], [parse_type(reader)]
 
 
 def _convolution(scope: Scope) -> Operation:

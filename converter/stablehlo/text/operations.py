@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from ....schema.shown import shown
-from ..program import Attribute, Block, FunctionType, Operation, Type, Value
+from ..program import ArrayType, Attribute, Block, FunctionType, Operation, OtherType, Type, Value
 from .attributes import parse_dictionary
 from .program_reader import ProgramReader
 from .scope import Scope
@@ -80,11 +81,24 @@ def _around(scope: Scope, name: str) -> Scope | None:
 
 def typed_results(reader: ProgramReader, operands: Sequence[Value], type: FunctionType) -> list[Value]:
     """Results of the types; ModelError where the operands have others than they are said to have."""
-    given = tuple(value.type for value in operands)
-    if given != type.inputs:
-        told, own = (", ".join(map(str, types)) for types in (type.inputs, given))
-        raise reader.error(f"operands must be of types ({told}), got ({own})")
+    if tuple(value.type for value in operands) != type.inputs:
+        _refuse_operands(reader, type.inputs, operands, reader.at)
     return [Value(each) for each in type.results]
+
+
+def _refuse_operands(
+    reader: ProgramReader, types: Sequence[Type], operands: Sequence[Value], at: int
+) -> NoReturn:
+    told, own = (", ".join(map(str, each)) for each in (types, [value.type for value in operands]))
+    raise reader.error(f"operands must be of types ({told}), got ({own})", at)
+
+
+def _is_of(type: Type, told: Type) -> bool:
+    """Whether an operand's type is the one told, or a part of the complex number or tuple that is made."""
+    if isinstance(told, OtherType):
+        return type == told or told.name.startswith("tuple<")
+    made = isinstance(type, ArrayType) and ArrayType(type.shape, f"complex<{type.element}>")
+    return told in (type, made)
 
 
 def parse_region(reader: ProgramReader, outer: Scope | None, scope: Scope | None = None) -> Block:
@@ -115,13 +129,16 @@ def parse_signature(reader: ProgramReader, operands: Sequence[Value], results: i
     """Results of the types behind an operation's colon.
 
     These are a function's type, or types: one for all operands and the result, one for each result, or some
-    of which the last is the result's.
+    of which the last is the result's, and that of all further operands. ModelError where they have others.
     """
     if reader.sees("("):
         return typed_results(reader, operands, parse_function_type(reader))
-    types = [parse_type(reader)]
+    start, types = reader.at, [parse_type(reader)]
     while reader.accept(","):
         types.append(parse_type(reader))
+    told = types + types[-1:] * (len(operands) - len(types))
+    if not all(_is_of(value.type, type) for value, type in zip(operands, told, strict=False)):
+        _refuse_operands(reader, told, operands, start)
     if reader.accept("->"):
         types = parse_results(reader)
     return [Value(type) for type in _for_results(reader, types, results)]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....lite.errors import UnsupportedError
-from ...tfg.text_reader import Reader
+from ...tfg.text_reader import Reader, unescaped
 from ..program import Attribute, Operation, Type
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ProgramReader(Reader):
         self.form = form
         self.attributes: dict[str, Attribute] = {}
         self.types: dict[str, Type] = {}
-        self.places = {found[1]: found[2] for found in _NAMED_PLACE.finditer(text)}
+        self.places = {found[1]: _shown(found[2]) for found in _NAMED_PLACE.finditer(text)}
 
     def refuse(self, message: str, at: int | None = None) -> UnsupportedError:
         """What is right, but not read, with its line."""
@@ -47,13 +47,13 @@ class ProgramReader(Reader):
 
     def symbol(self) -> str:
         """A function's name behind @, and what is named within it."""
-        found = self.match(_SYMBOL)
-        if found is None:
-            raise self.error("expected a name behind '@'")
-        name = found[1] or found[2] or ""
-        while self.accept("::"):
-            name += "::" + self.symbol()
-        return name
+        names: list[str] = []
+        while not names or self.accept("::"):
+            found = self.match(_SYMBOL)
+            if found is None:
+                raise self.error("expected a name behind '@'")
+            names.append(found[1] or _shown(found[2]))
+        return "::".join(names)
 
     def alias(self) -> str:
         """The name of an alias, behind # or !."""
@@ -88,4 +88,9 @@ class ProgramReader(Reader):
         found = _PLACE.match(self.skip_brackets())
         if found is None:
             return ""
-        return found[2] if found[1] is None else self.places.get(found[1], "")
+        return _shown(found[2]) if found[1] is None else self.places.get(found[1], "")
+
+
+def _shown(quoted: str) -> str:
+    """What a text between quotes stands for, as bytecode has it."""
+    return unescaped(quoted).decode(errors="replace")

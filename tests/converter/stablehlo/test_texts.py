@@ -84,6 +84,40 @@ def test_texts_of_other_modules_are_not_programs() -> None:
     assert is_program_text('// printed\n"builtin.module"() ({\n  "func.func"() ({')
 
 
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [(r"a['\C3\A9']", "a['\u00e9']"), (r"a[\22x\22]", 'a["x"]'), (r"a\\b", r"a\b")],
+)
+def test_escapes_in_names_are_what_they_stand_for(place: str, name: str) -> None:
+    """As bytecode has them."""
+    own, aliased = (
+        f"func.func @main(%x: tensor<2xf32> loc({of})) -> tensor<2xf32> {{\nreturn %x : tensor<2xf32>\n}}"
+        for of in (f'"{place}"', "#loc1")
+    )
+    for text in (own, f'#loc1 = loc("{place}")\n{aliased}'):
+        assert list(stablehlo_entry(text).inputs) == [name]
+
+
+def test_declared_functions_are_passed_over() -> None:
+    program = read_text(
+        "func.func private @f(tensor<2xf32>, tensor<i32> {a}) -> (tensor<f32>, tensor<i32>)\n"
+        '"func.func"() <{function_type = (tensor<2xf32>) -> (), sym_name = "g"}> ({\n}) : () -> ()'
+    )
+    assert "f" not in program.functions
+
+
+def test_operands_may_be_parts_of_what_is_made() -> None:
+    """Complex numbers and tuples tell their own type alone."""
+    steps = operations(
+        "%0 = stablehlo.complex %x, %x : tensor<2x3xcomplex<f32>>\n"
+        "%1 = stablehlo.tuple %x, %b : tuple<tensor<2x3xf32>, tensor<f32>>\n"
+        "%2 = stablehlo.compare LT, %b, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        "%3 = stablehlo.select %2, %x, %x : tensor<i1>, tensor<2x3xf32>\n"
+        "%4 = chlo.is_inf %x : tensor<2x3xf32> -> tensor<2x3xi1>"
+    )
+    assert [each.name for each in steps] == ["complex", "tuple", "compare", "select", "chlo.is_inf"]
+
+
 def test_hand_written_names_are_kept() -> None:
     text = ONE.replace("BODY", "%y = stablehlo.add %x, %x : tensor<2x3xf32>")
     entry = stablehlo_entry(text)
@@ -185,6 +219,21 @@ def test_types() -> None:
         ("%y = stablehlo.add %x, %z : tensor<2x3xf32>", ModelError, "line 4: %z is used before any"),
         ("%y = stablehlo.add %x, : tensor<2x3xf32>", ModelError, "line 4: expected an operand"),
         ("%y = stablehlo.abs %x : (tensor<4xf32>) -> tensor<2x3xf32>", ModelError, "must be of types"),
+        ("%y = stablehlo.abs %x : tensor<4xf32>", ModelError, r"line 4: .* types \(4xf32\), got \(2x3xf32\)"),
+        (
+            "%s = stablehlo.constant dense<1.0> : tensor<f32>\n%y = stablehlo.add %x, %s : tensor<2x3xf32>",
+            *(ModelError, r"types \(2x3xf32, 2x3xf32\), got \(2x3xf32, f32\)"),
+        ),
+        (
+            "%y = chlo.erf %x : tensor<2x3xi32> -> tensor<2x3xf32>",
+            *(ModelError, r"types \(2x3xi32\), got \(2x3xf32\)"),
+        ),
+        ("%y = stablehlo.constant dense<1.0> : tensor<4xf32>", ModelError, r"\(2x3xf32\), got \(4xf32\)"),
+        (
+            "%y = stablehlo.constant dense<1> : tensor<2x3xi32>\nreturn %y : tensor<2x3xi32>\n}\n"
+            "func.func @g(%x: tensor<f32>) -> tensor<2x3xf32> {\n%y = call @h() : () -> tensor<2x3xf32>",
+            *(ModelError, r"function .*main.*: its results must be of types \(2x3xf32\), got \(2x3xi32\)"),
+        ),
         ("%y, %z = stablehlo.abs %x : tensor<2x3xf32>", ModelError, "a type must be told for each of 2"),
         ("%y = stablehlo.abs %x#1 : tensor<2x3xf32>", ModelError, "%x must have 2 results, got 1"),
         ("%y = stablehlo.constant dense<[1.0]> : tensor<2x3xf32>", ModelError, "1 elements, its type has 6"),
@@ -226,6 +275,7 @@ def test_wrong_texts_name_the_line(body: str, error: type, message: str) -> None
         '%y = "stablehlo.abs"(%x) {a = ' + "[" * 5000,
         '%y = "stablehlo.abs"(%x) {a = ' + "{b = " * 5000,
         "%y = stablehlo.abs %x : " + "(" * 5000,
+        "%y = stablehlo.custom_call @f" + "::@g" * 100000,
         "%y = stablehlo.abs %x : tensor<" + "9" * 5000 + "xf32>",
         "%y:999999999 = stablehlo.abs %x : tensor<f32>",
         '%y = "stablehlo.while"(%x) (' + "{ " * 3000,
