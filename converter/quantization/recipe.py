@@ -45,6 +45,8 @@ class Rule:
         if self.algorithm and self.algorithm not in ALGORITHM_NAMES:
             known = ", ".join(ALGORITHM_NAMES)
             raise UnsupportedError(f"recipe: algorithm must be of {known}, got {self.algorithm!r}")
+        if self.scheme is not None and self.scheme.is_float16 and self.algorithm in (GPTQ, *ROTATIONS):
+            raise UnsupportedError(f"recipe: {self.algorithm} must be for integer weights, got float16")
         if self.min_weight_elements < 0:
             raise ModelError(
                 f"recipe: min_weight_elements must not be negative, got {self.min_weight_elements}"

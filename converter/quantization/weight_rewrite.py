@@ -214,7 +214,7 @@ class _SubgraphWeights:
             return f"it has no float32 constants of {least} elements" if least else NO_WEIGHTS
         kind = _Kind(Scheme(weight_bits=16, dequantize=True), "", None)
         done = [self._replace(use, kind) for use in large]
-        return "" if any(done) else "values are beyond +-65504, which is the most that float16 holds"
+        return "" if any(done) else "values are beyond +-65504, or all so small that float16 holds zeros"
 
     def _replace(self, use: _Use, kind: _Kind) -> bool:
         """Give the operator another operand; whether that is possible."""

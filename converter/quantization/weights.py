@@ -142,7 +142,9 @@ def _in_shape(rows: np.ndarray, shape: tuple[int, ...], dimension: int | None) -
 
 
 def as_float16(values: np.ndarray) -> np.ndarray | None:
-    """float32 values as float16, ties to even; None where one is beyond what float16 holds."""
+    """float32 values as float16, ties to even; None where one is beyond what float16 holds, or all vanish."""
     with np.errstate(invalid="ignore"):
         fits = bool(np.all(np.abs(values) <= FLOAT16_MOST))
-    return values.astype(np.float16) if fits else None
+    halves = values.astype(np.float16) if fits else None
+    # An epsilon of 0 keeps nobody from dividing by 0.
+    return None if halves is not None and values.any() and not halves.any() else halves

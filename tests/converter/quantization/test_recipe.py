@@ -149,3 +149,9 @@ def test_a_rule_for_all_is_for_a_model_without_operators_too() -> None:
     Recipe([Rule(".*")]).check_names([])
     with pytest.raises(ModelError, match="got 0 operators"):
         Recipe([Rule("x")]).check_names([])
+
+
+@pytest.mark.parametrize("algorithm", ["gptq", "hadamard", "decomposed-hadamard"])
+def test_what_prepares_integers_is_refused_for_halves(algorithm: str) -> None:
+    with pytest.raises(UnsupportedError, match=f"{algorithm} must be for integer weights, got float16"):
+        scheme_recipe("float16", algorithm=algorithm)

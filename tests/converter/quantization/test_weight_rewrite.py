@@ -183,6 +183,16 @@ def test_values_that_float16_cannot_hold_stay_float() -> None:
     assert "65504" in made.outcomes[0].reason
 
 
+def test_an_epsilon_does_not_become_zero_under_float16() -> None:
+    g = ModelBuilder()
+    x, y, z = (g.tensor((2, 4), name=name) for name in "xyz")
+    g.op(Op.ADD, [x, g.constant(np.array([1e-12], np.float32))], [y], tflite.AddOptionsT())
+    g.op(Op.RSQRT, [y], [z])
+    made = quantized(g.build([x], [z]), RECIPES["float16"])
+    assert operators(made.quantized_model) == ["ADD", "RSQRT"]
+    assert "float16 holds zeros" in made.outcomes[0].reason
+
+
 def test_weights_in_the_body_of_a_loop() -> None:
     g = ModelBuilder()
     body, condition = g.add_subgraph("body"), g.add_subgraph("condition")

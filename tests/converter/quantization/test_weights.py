@@ -96,5 +96,6 @@ def test_scales_of_blocks_have_eight_bits(scale: float) -> None:
 def test_halves() -> None:
     values = np.array([1 + 2.0**-11, 1 + 3 * 2.0**-11, 65504, -65504, 1e-8], np.float32)
     assert as_float16(values).tolist() == [1.0, 1 + 2.0**-9, 65504, -65504, 0]  # type: ignore[union-attr]
-    for bad in (65505.0, np.inf, np.nan):
+    assert as_float16(np.array([-0.0, 0], np.float32)).tolist() == [0, 0]  # type: ignore[union-attr]
+    for bad in (65505.0, np.inf, np.nan, 1e-8, -1e-12):
         assert as_float16(np.array([bad], np.float32)) is None
