@@ -60,6 +60,10 @@ def _frames(block: Block) -> list[_Frame]:
     waiting = [node for node in block if not node.operands and not node.controls]
     for node in waiting:
         keys[node] = ()
+    # What a function is given is outside of its loops.
+    for user in (user for argument in block.arguments for user in argument.users if user not in keys):
+        keys[user] = _key_of(user, ())
+        waiting.append(user)
     while waiting:
         node = waiting.pop()
         key = keys[node]

@@ -15,6 +15,8 @@ from numlite.schema.graph_def import AttrValue
 
 from .functions import add_function, types
 from .graphs import checked, run_litert, run_numlite
+from .saved_model.saved_models import FLOAT
+from .test_inline import call, doubling
 
 INT, BOOL = 3, 10
 RUNTIMES = pytest.mark.parametrize("run", [run_litert, run_numlite])
@@ -75,6 +77,18 @@ def test_entries_that_no_node_takes() -> None:
     model = checked(convert_graph(g.graph_def, ["n", "x", "step"], [y]))
     [result] = run_numlite(model, scalar(2, np.int32), np.float32([1, -2]), scalar(3))
     assert result.tolist() == [9, -18]
+
+
+@RUNTIMES
+def test_a_loop_in_a_function_that_is_called_twice(run) -> None:
+    """What the function is given enters its loop."""
+    g = GraphBuilder()
+    doubling(g.graph_def)
+    x, y = g.placeholder("x", []), g.placeholder("y", [])
+    call(g.graph_def, "xy", "both", x, y, types=(FLOAT, FLOAT))
+    model = checked(convert_graph(g.graph_def, [x, y], ["xy"]))
+    [result] = run(model, scalar(1), scalar(3))
+    assert result == 16 - 12
 
 
 def conditional(g: GraphBuilder, name: str, predicate: str, true: tuple, false: tuple) -> str:
