@@ -68,7 +68,8 @@ class Importer:
         data = held.tensor.data
         if data is None or (held.sizes is not None and held.sizes.data is None):
             raise ModelError("a computation uses a value that was not given to it")
-        return Held(self.body.constant(data, held.tensor.name), held.shape, held.stretched)
+        made = self.body.constant(data, held.tensor.name)
+        return Words(made, held.shape) if isinstance(held, Words) else Held(made, held.shape, held.stretched)
 
     def number(self, value: Value) -> float | None:
         """A constant of one number, None for what is none."""

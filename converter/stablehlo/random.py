@@ -15,7 +15,7 @@ from ...schema.graph_def import DT_INT32, DT_UINT32
 from ..building.tensor import Tensor
 from .element_types import inner_type
 from .elementwise import as_int32, as_type
-from .held import Words
+from .held import NO_WORDS, Words
 from .linear_algebra import counted_loop
 from .step import Result, Rule, Step
 
@@ -62,7 +62,9 @@ def _state_words(step: Step) -> list[Tensor]:
     if isinstance(state, Words):
         words = as_int32(state.tensor)
     else:
-        assert state.tensor.data is not None
+        if state.tensor.data is None:
+            # Regions have values of operators' types only.
+            raise UnsupportedError("a state that a loop or branch is given; " + NO_WORDS)
         whole = np.broadcast_to(state.tensor.data, (2,)).astype(np.uint64)
         words = body.constant(whole.view(np.int32).reshape(2, 2))
     line = body.reshaped(words, [4])

@@ -94,6 +94,43 @@ def test_a_state_of_another_size() -> None:
         convert('%y = "stablehlo.rng_bit_generator"() : () -> tensor<2x3xf32>')
 
 
+DRAWN = "algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<2x3xui32>)"
+STATE = "%c = stablehlo.constant dense<[1, 2]> : tensor<2xui64>\n"
+
+
+def test_a_constant_state_in_a_branch() -> None:
+    """A branch has its constants anew; they stay numbers of 64 bits."""
+    draws = f"%s, %a = stablehlo.rng_bit_generator %c, {DRAWN}\n"
+    converted = "%y = stablehlo.convert {} : (tensor<2x3xui32>) -> tensor<2x3xf32>"
+    branch = (
+        "%p = stablehlo.compare GT, %u, %u : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        f'%z = "stablehlo.if"(%p) ({{stablehlo.return %a : tensor<2x3xui32>}}, {{\n'
+        f"%t, %b = stablehlo.rng_bit_generator %s, {DRAWN}\nstablehlo.return %b : tensor<2x3xui32>}}) "
+        ": (tensor<i1>) -> tensor<2x3xui32>\n"
+    )
+    plain = f"%t, %z = stablehlo.rng_bit_generator %s, {DRAWN}\n"
+    fed = {"x": np.zeros((2, 3), np.float32), "k": np.zeros(4, np.uint32), "u": np.float32(0)}
+    found, wanted = (
+        Interpreter(model_content=convert(STATE + draws + body + converted.format("%z")))
+        .get_signature_runner()(**fed)
+        .values()
+        for body in (branch, plain)
+    )
+    np.testing.assert_array_equal(list(found), list(wanted))
+
+
+def test_a_state_that_a_loop_carries_is_refused() -> None:
+    body = (
+        "%d:2 = stablehlo.while(%a = %u, %b = %c) : tensor<f32>, tensor<2xui64>\n"
+        "cond {\n%p = stablehlo.compare LT, %a, %u : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        "stablehlo.return %p : tensor<i1>}\n"
+        f"do {{\n%s, %r = stablehlo.rng_bit_generator %b, {DRAWN}\n"
+        "stablehlo.return %a, %s : tensor<f32>, tensor<2xui64>}\n%y = stablehlo.abs %x : tensor<2x3xf32>"
+    )
+    with pytest.raises(UnsupportedError, match="a state that a loop or branch is given; values of type ui64"):
+        convert(STATE + body)
+
+
 def test_complex_numbers_as_inputs() -> None:
     text = """func.func @main(%x: tensor<2x3xcomplex<f32>>) -> (tensor<2x3xf32>, tensor<3x3xf32>) {
       %a = stablehlo.abs %x : (tensor<2x3xcomplex<f32>>) -> tensor<2x3xf32>
