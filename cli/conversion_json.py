@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..converter.flatbuffer import name_in_file
+from .model_file import operator_name, shape_of, type_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ..converter.conversion import Conversion
     from ..converter.lite_graph import LiteTensor
+    from ..lite.model import Model
     from .conversion_check import Difference
 
 
@@ -63,6 +65,45 @@ def fields(
             for difference in verified
         ]
     return found
+
+
+def of_quantized(model: Model) -> dict[str, Any]:
+    """The fields that quantizing changes: types of tensors and the operators, as the file has them."""
+    graphs = model.root.subgraphs
+
+    def tensors(graph: Any, named: Mapping[str, int]) -> list[dict[str, Any]]:
+        return [
+            {
+                "name": name,
+                "tensor": tensor.name or "",
+                "type": type_name(tensor.type),
+                "shape": shape_of(tensor),
+            }
+            for name, place in named.items()
+            for tensor in [graph.tensors[place]]
+        ]
+
+    return {
+        "signatures": [
+            {
+                "key": key,
+                "inputs": tensors(graphs[found.subgraph_index], found.inputs),
+                "outputs": tensors(graphs[found.subgraph_index], found.outputs),
+            }
+            for key, found in model.signatures().items()
+        ],
+        "subgraphs": [
+            {
+                "name": graph.name or "",
+                "operators": dict(Counter(_name(model, each) for each in graph.operators).most_common()),
+            }
+            for graph in graphs
+        ],
+    }
+
+
+def _name(model: Model, operator: Any) -> str:
+    return model.root.operator_codes[operator.opcode_index].custom_code or operator_name(model, operator)[0]
 
 
 def _tensors(names: Sequence[str], tensors: Sequence[LiteTensor]) -> list[dict[str, Any]]:

@@ -209,10 +209,14 @@ def command(
 
         write_whole(page, [report(output.name, conversion, size).encode()])
     if as_json:
-        from .conversion_json import fields
+        from ..lite.model import Model
+        from .conversion_json import fields, of_quantized
 
         found = None if verify is None else _verify(output, converter, verify)
-        print_json("convert-model", fields(path, output, size, conversion, page, found))
+        told = fields(path, output, size, conversion, page, found)
+        if quantized is not None:
+            told |= of_quantized(Model(quantized.quantized_model))
+        print_json("convert-model", told)
         return
     _show(conversion.outcomes)
     if quantized is not None:

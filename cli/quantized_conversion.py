@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from .quantize import calibration
 
 if TYPE_CHECKING:
@@ -29,6 +31,13 @@ def quantized_conversion(
         converter.optimizations = [Optimize.DEFAULT]  # ranges that training has found stay in the model
     found = converter.unquantized()
     quantizer = Quantizer(found.model, scheme_recipe(scheme))
+    if data is None and quantizer.need_calibration:
+        raise click.UsageError(
+            f"--quantize {scheme}: its ranges come from data; --calibrate must name samples of the inputs "
+            "(an .npz, say)"
+        )
+    if data is not None and not quantizer.uses_calibration:
+        raise click.UsageError(f"--calibrate: --quantize {scheme} asks for no data")
     ends = "float32" if io == "float" else io
     made = quantizer.quantize(calibration(quantizer, found.model, data), input_type=ends, output_type=ends)
     return replace(found, file=made.file), made

@@ -45,7 +45,12 @@ def test_inputs_and_outputs_may_be_integers(graph: Path, capsys: pytest.CaptureF
     output = graph.with_name("q.tflite")
     arguments = ["--quantize", "int8", "--calibrate", str(graph.with_name("data.npy")), "--io", "uint8"]
     assert run_command(command, [str(graph), "-o", str(output), *arguments, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["bytes"] == output.stat().st_size
+    told = json.loads(capsys.readouterr().out)
+    assert told["bytes"] == output.stat().st_size
+    [signature] = told["signatures"]
+    assert signature["inputs"] == [{"name": "x", "tensor": "x", "type": "uint8", "shape": [1, 64]}]
+    assert [(each["name"], each["type"]) for each in signature["outputs"]] == [("y", "uint8")]
+    assert told["subgraphs"] == [{"name": "main", "operators": {"QUANTIZE": 2, "FULLY_CONNECTED": 1}}]
     made = Interpreter(str(output))
     assert made.get_input_details()[0]["dtype"] == made.get_output_details()[0]["dtype"] == np.uint8
 
@@ -66,14 +71,19 @@ def test_ranges_of_training_are_taken(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["--io", "int8"], "--calibrate, --io: only with --quantize"),
-        (["--quantize", "int8"], "integer activations and gptq need data"),
+        (["--quantize", "int8"], "--quantize int8: its ranges come from data; --calibrate must name samples"),
+        (
+            ["--quantize", "dynamic", "--calibrate", "{data}"],
+            "--calibrate: --quantize dynamic asks for no data",
+        ),
         (["--quantize", "dynamic", "--verify", "2"], "--verify: only without --quantize"),
     ],
 )
 def test_wrong_usage(
     graph: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    output = graph.with_name("q.tflite")
-    assert run_command(command, [str(graph), "-o", str(output), *arguments]) == 2
+    output, data = graph.with_name("q.tflite"), str(graph.with_name("data.npy"))
+    given = [each.format(data=data) for each in arguments]
+    assert run_command(command, [str(graph), "-o", str(output), *given]) == 2
     assert message in capsys.readouterr().err
     assert not output.exists()
