@@ -75,7 +75,8 @@ def erfc(x: Tensor) -> Tensor:
     square = 1 / (far * far)
     tail = (-(far * far)).apply("Exp") / far
     tail = tail * (far < 2).choose(_polynomial(square, _ERFC), _polynomial(square, _ERFC_FAR))
-    return (size < 1).choose(1 - erf(x), (x < 0).choose(2 - tail, tail))
+    # What is no number is neither: the first formula keeps it.
+    return (size >= 1).choose((x < 0).choose(2 - tail, tail), 1 - erf(x))
 
 
 def erf_inv(x: Tensor) -> Tensor:
@@ -97,9 +98,11 @@ def digamma(x: Tensor) -> Tensor:
         numerator = numerator - factor / (part * part)
     t = z + (LANCZOS_G + 0.5)
     found = t.apply("Log") + numerator / denominator - LANCZOS_G / t
-    turn = (x - x.apply("Floor")) * math.pi
+    # From the nearest whole number, so that little is left of what lies just below one, too.
+    whole = x.apply("Round")
+    turn = (x - whole) * math.pi
     mirrored = found - turn.apply("Cos") * math.pi / turn.apply("Sin")
-    is_pole = x.body.op("LogicalAnd", x <= 0, x.equals(x.apply("Floor")))
+    is_pole = x.body.op("LogicalAnd", x <= 0, x.equals(whole))
     found = is_pole.choose(math.nan, left.choose(mirrored, found))
     return x.equals(math.inf).choose(x, found)
 
