@@ -12,7 +12,7 @@ from typing import Any
 
 from ...lite.errors import ModelError, UnsupportedError
 from ...schema.operator_code import CODES
-from .recipe_file import rule_dict, rule_of
+from .recipe_file import rule_entries, rule_of
 from .rotation import ROTATIONS
 from .scheme import SCHEMES, Scheme
 from .weights import ALGORITHMS, GPTQ
@@ -116,7 +116,7 @@ class Recipe:
 
     def to_list(self) -> list[dict[str, Any]]:
         """As ai-edge-quantizer writes recipes in JSON."""
-        return [rule_dict(rule) for rule in self.rules]
+        return [entry for rule in self.rules for entry in rule_entries(rule)]
 
 
 def load_recipe(source: str | Path | Iterable[Mapping[str, Any]] | Recipe) -> Recipe:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...lite.errors import ModelError, UnsupportedError
@@ -115,8 +116,17 @@ def _activation_bits(activations: Mapping[str, Any] | None) -> int:
     return bits
 
 
-def rule_dict(rule: Rule) -> dict[str, Any]:
-    """The entry that rule_of reads as the rule."""
+def rule_entries(rule: Rule) -> list[dict[str, Any]]:
+    """The entries that rule_of reads as the rule.
+
+    A rotation for all operators is two: other operators, and what cannot be rotated, are rounded as usual.
+    """
+    if rule.algorithm in ROTATIONS and rule.operation == "*":
+        return [_entry(replace(rule, algorithm="")), _entry(replace(rule, operation=ROTATED))]
+    return [_entry(rule)]
+
+
+def _entry(rule: Rule) -> dict[str, Any]:
     names = {name: key for key, name in _ALGORITHMS.items() if name}
     entry = {"regex": rule.regex, "operation": _other_name(rule.operation)}
     scheme = rule.scheme

@@ -142,6 +142,23 @@ def test_operators_that_are_never_rotated_are_rounded_as_usual() -> None:
     assert rotated(content, "hadamard") == rotated(content, "")
 
 
+@pytest.mark.parametrize("algorithm", ROTATIONS)
+def test_a_recipe_that_is_written_and_read_does_the_same(algorithm: str) -> None:
+    """Also to operators that no rotation is for."""
+    model = ModelBuilder()
+    x, y = (model.tensor((1, 4, 4, 8), name=name) for name in "xy")
+    rows, z = (model.tensor((16, 8), name=name) for name in ("rows", "z"))
+    w, b = model.constant(weights((8, 1, 1, 8))), model.constant(weights((8,)))
+    model.op(Op.CONV_2D, [x, w, b], [y], tflite.Conv2DOptionsT(stride_w=1, stride_h=1))
+    model.op(Op.RESHAPE, [y, model.constant(np.array([16, 8], np.int32))], [rows])
+    w = model.constant(weights((8, 8), 1))
+    model.op(Op.FULLY_CONNECTED, [rows, w, -1], [z], tflite.FullyConnectedOptionsT())
+    content = model.build([x], [z])
+    recipe = scheme_recipe("weight-int4", algorithm=algorithm)
+    made, again = (Quantizer(content, r).quantize() for r in (recipe, load_recipe(recipe.to_list())))
+    assert made.quantized_model == again.quantized_model
+
+
 def test_rules_for_what_is_not_rotated_are_refused() -> None:
     rule = Recipe([Rule(operation="FULLY_CONNECTED", algorithm="hadamard")]).to_list()[0]
     with pytest.raises(numlite.UnsupportedError, match="HADAMARD_ROTATION must be for FULLY_CONNECTED"):
