@@ -164,14 +164,14 @@ def _has_bits(texts: list[str]) -> bool:
 
 
 def _reals(texts: list[str], name: str) -> bytes:
-    if name == "bf16":
-        bits = np.array(texts, np.float32).view(np.uint32)
-        # Halves to even.
-        return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2").tobytes()
     with np.errstate(over="ignore"):
-        array = np.array(texts, FORMS[name][0])
+        array = np.array(texts, np.float32 if name == "bf16" else FORMS[name][0])
     if np.isinf(array).any():
         raise ValueError("too large")
+    if name == "bf16":
+        bits = array.view(np.uint32)
+        # Halves to even.
+        return ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("<u2").tobytes()
     return array.tobytes()
 
 

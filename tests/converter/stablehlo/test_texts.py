@@ -239,6 +239,11 @@ def test_types() -> None:
         ("%y = stablehlo.constant dense<[1.0]> : tensor<2x3xf32>", ModelError, "1 elements, its type has 6"),
         ("%y = stablehlo.constant dense<300> : tensor<2xi8>", ModelError, "elements do not fit into i8"),
         (
+            "%y = stablehlo.constant dense<1.0e39> : tensor<2xbf16>",
+            ModelError,
+            "do not fit into bf16 .too large",
+        ),
+        (
             "%y = stablehlo.constant dense_resource<__elided__> : tensor<2x3xf32>",
             UnsupportedError,
             "line 4: numbers that .* print the module with large_elements_limit=None",
