@@ -32,6 +32,7 @@ from ...schema.tflite import (
 from ..ir.node import Node
 from ..lite_graph import LiteTensor
 from ..partial_shape import PartialShape, broadcast
+from .cast import as_int32, cast_to
 from .lowering import Lowering, Rule, check_type
 from .reshape import reshaped
 
@@ -76,6 +77,19 @@ def binary(lowering: Lowering, node: Node, code: BuiltinOperator, a: LiteTensor,
 def _rule(code: BuiltinOperator) -> Rule:
     def rule(lowering: Lowering, node: Node) -> LiteTensor:
         return binary(lowering, node, code, lowering.input(node, 0), lowering.input(node, 1))
+
+    return rule
+
+
+def _sum(code: BuiltinOperator) -> Rule:
+    """Of uint32, which the operators do not take, as int32: the sums are the same modulo 2^32."""
+
+    def rule(lowering: Lowering, node: Node) -> LiteTensor:
+        a, b = lowering.input(node, 0), lowering.input(node, 1)
+        if a.type != TensorType.UINT32 or a.type != b.type:
+            return binary(lowering, node, code, a, b)
+        parts = [as_int32(lowering, node, x) for x in (a, b)]
+        return cast_to(lowering, node, binary(lowering, node, code, *parts), TensorType.UINT32)
 
     return rule
 
@@ -187,8 +201,8 @@ def add_n(lowering: Lowering, node: Node) -> LiteTensor:
 
 
 REGISTRATIONS: dict[str, Rule] = {
-    "Add": _rule(BuiltinOperator.ADD),
-    "AddV2": _rule(BuiltinOperator.ADD),
+    "Add": _sum(BuiltinOperator.ADD),
+    "AddV2": _sum(BuiltinOperator.ADD),
     "BiasAdd": bias_add,
     "BiasAddV1": _rule(BuiltinOperator.ADD),
     "BitwiseXor": _rule(BuiltinOperator.BITWISE_XOR),
@@ -212,7 +226,7 @@ REGISTRATIONS: dict[str, Rule] = {
     "RealDiv": _rule(BuiltinOperator.DIV),
     "RightShift": _rule(BuiltinOperator.RIGHT_SHIFT),
     "SquaredDifference": squared_difference,
-    "Sub": _rule(BuiltinOperator.SUB),
+    "Sub": _sum(BuiltinOperator.SUB),
     "TruncateDiv": truncate_div,
     "Xdivy": _zero_where(0, BuiltinOperator.DIV, None),
     "Xlog1py": _zero_where(0, BuiltinOperator.MUL, _log1p),

@@ -7,6 +7,7 @@ import pytest
 from numlite.converter import convert_graph
 from numlite.converter.graph_builder import GraphBuilder
 from numlite.lite.errors import PrepareError, UnsupportedError
+from numlite.schema.graph_def import DT_UINT32
 
 from ..graphs import checked, operators, run_litert, run_numlite
 from .operator_cases import CASES, IMAGE, RANDOM, TYPES, Case, X, Z, i32, one
@@ -167,6 +168,19 @@ def test_tensors_with_some_elements_changed(run, shapes: tuple[list[int], list[i
     expected = X.copy()
     expected[[2, 0]] += Z[:2]
     np.testing.assert_array_equal(added, expected)
+
+
+@pytest.mark.parametrize("run", [run_litert, run_numlite])
+def test_sums_of_unsigned_integers(run) -> None:
+    """Modulo 2^32, also with constants."""
+    values = np.array([[0, 1, 2**31], [2**32 - 1, 7, 2**31 - 1]], np.uint32)
+    g = GraphBuilder()
+    x, y = (g.placeholder(name, [2, 3], DT_UINT32) for name in "xy")
+    g.node("AddV2", "sum", x, y)
+    g.node("Sub", "difference", g.constant("row", values[:1]), y)
+    found = run(checked(convert_graph(g.graph_def, ["x", "y"], ["sum", "difference"])), values, values[::-1])
+    for each, wanted in zip(found, (values + values[::-1], values[:1] - values[::-1]), strict=True):
+        np.testing.assert_array_equal(each, wanted)
 
 
 @pytest.mark.parametrize("run", [run_litert, run_numlite])
