@@ -20,17 +20,23 @@ from .fusion import MemberError
 
 if TYPE_CHECKING:
     from .context import Context
+    from .graph import Graph
     from .node import Node
 
 # Their messages are whole sentences; of other errors the type is half of what they say.
 _OWN = tuple(getattr(errors, name) for name in errors.__all__)
 
 
-def blamed(node: Node, error: Exception) -> tuple[Node, Exception]:
-    """The node that an error of preparing this one is of, and what is wrong there."""
+def prepare_failure(graph: Graph, node: Node, error: Exception) -> Exception:
+    """The error of a node that failed to prepare, with its cause; of a chain, that of the node at fault.
+
+    It is made here because a frame that it passes through must not hold the cause: that would be a cycle.
+    """
     if isinstance(error, MemberError) and isinstance(error.__cause__, Exception):
-        return error.member, error.__cause__
-    return node, error
+        node, error = error.member, error.__cause__
+    made = prepare_error(f"{graph.where(node)}:", node.registration.name, error)
+    made.__cause__ = error
+    return made
 
 
 def described(error: Exception) -> str:

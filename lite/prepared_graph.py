@@ -10,7 +10,7 @@ from .errors import CancelledError, ModelError, PrepareError, StateError, TimedO
 from .kernel_call import checked_calls
 from .memory import StageMemory, check_room_for
 from .node_context import NodeContext
-from .node_errors import blamed, free_node, invoke_error, prepare_error
+from .node_errors import free_node, invoke_error, prepare_failure
 from .plan import NativeSegment, Plan
 from .preparation import EarlierShapes, found
 from .shape_check import check_strict, checked_shape
@@ -323,8 +323,7 @@ class PreparedGraph(NodeContext):
 
                 compute_known(self, node)
         except Exception as error:
-            at, cause = blamed(node, error)
-            raise prepare_error(f"{self.where(at)}:", at.registration.name, cause) from cause
+            raise prepare_failure(self, node, error)  # noqa: B904  # it has its cause
 
     def reset_variables(self) -> None:
         """Set all variables to zero bytes, but int8 ones to their zero point, as TFLite does."""

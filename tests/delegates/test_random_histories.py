@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import nullcontext
 from typing import Any
 
@@ -123,6 +124,23 @@ class History:
         nodes = self.interpreter.core.subgraph().nodes
         owners = {id(node.delegate) for node in nodes if node.delegate is not None}
         assert owners <= set(map(id, self.applied))
+
+
+def test_a_kernel_that_fails_holds_nothing() -> None:
+    """What its error stood for goes with the interpreter, not when garbage is collected."""
+    gc.disable()
+    try:
+        history = History(build([("NEG", 0, 0)] * 2, [1], []), [1])
+        history.fail(FailsInKernel, (0,))
+        history.apply(ClaimingDevice, (0,))
+        history.run(1)
+        [device] = history.applied
+        assert isinstance(device, ClaimingDevice) and device.memory
+        history.applied.clear()
+        del history
+        assert not device.memory
+    finally:
+        gc.enable()
 
 
 @settings(max_examples=80)
