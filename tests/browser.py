@@ -141,3 +141,13 @@ def browser(program: str) -> Iterator[Browser]:
             os.close(from_browser)
             child.terminate()
             child.wait()
+
+
+@contextmanager
+def one_file_read(opened: Browser) -> Iterator[Browser]:
+    """The browser, which must have nothing to complain of in the block, and read one file."""
+    opened.errors.clear()
+    opened.requests.clear()
+    yield opened
+    assert opened.errors == []
+    assert [url[:5] for url in opened.requests] == ["file:"]

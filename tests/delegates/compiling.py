@@ -5,12 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from numlite.delegates import Delegate
+from numlite.delegates import Delegate, DelegateFlags
 from numlite.delegates.compile import CompiledModel, compile_model
 from numlite.interpreter import Interpreter
 from numlite.schema import tflite
 
+from .numpy_delegate import NumpyDelegate
+
 CODE = "numlite-delegate:numpy"
+
+
+class DynamicDelegate(NumpyDelegate):
+    """Its compiled partitions run inputs of any shape."""
+
+    flags = DelegateFlags.ALLOW_DYNAMIC_TENSORS
+
+    def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
+        kernel = super().load_partition(context, node, program)
+        kernel.prepare = lambda context, node: context.resize_tensor(  # type: ignore[method-assign]
+            context.output(node, 0), context.input(node, 0).shape
+        )
+        return kernel
 
 
 def compiled(content: bytes, delegate: Delegate, name: str = "numpy") -> CompiledModel:

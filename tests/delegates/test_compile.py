@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numlite.cli.main import cli, run_command
-from numlite.delegates import DelegateFlags, SerializedPartition, SimpleDelegateOptions
+from numlite.delegates import SerializedPartition, SimpleDelegateOptions
 from numlite.delegates import loading as loading_module
 from numlite.delegates.compile import compile_model
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
@@ -21,7 +21,7 @@ from numlite.lite.registration import Registration
 from numlite.schema import tflite
 
 from ..model_builder import ModelBuilder
-from .compiling import CODE, compiled, entry_points, operator_names
+from .compiling import CODE, DynamicDelegate, compiled, entry_points, operator_names
 from .graphs import Op, add, sine, sine_model, unary, while_model, while_result
 from .numpy_delegate import NumpyDelegate, NumpyKernel
 from .test_application import X, ran, run
@@ -170,18 +170,8 @@ def test_other_shapes_are_refused() -> None:
 
 
 def test_a_dynamic_delegate_runs_other_shapes() -> None:
-    class Dynamic(NumpyDelegate):
-        flags = DelegateFlags.ALLOW_DYNAMIC_TENSORS
-
-        def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
-            kernel = super().load_partition(context, node, program)
-            kernel.prepare = lambda context, node: context.resize_tensor(  # type: ignore[method-assign]
-                context.output(node, 0), context.input(node, 0).shape
-            )
-            return kernel
-
-    result = compiled(sine_model(), Dynamic("SIN"))
-    interpreter = Interpreter(model_content=result.content, experimental_delegates=[Dynamic("NONE")])
+    result = compiled(sine_model(), DynamicDelegate("SIN"))
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[DynamicDelegate("NONE")])
     for x in (X, X[:1], X):
         assert np.array_equal(run(interpreter, x), sine(x))
 

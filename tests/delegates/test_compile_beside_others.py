@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numlite.delegates import DelegateFlags
 from numlite.delegates.compile import compile_model
 from numlite.delegates.report import delegation_report
 from numlite.interpreter import Interpreter, InterpreterWithCustomOps
@@ -16,7 +15,7 @@ from numlite.lite.partition_program import METADATA_NAME, parse_compilations
 from numlite.lite.registration import Registration
 
 from ..model_builder import ModelBuilder
-from .compiling import CODE, compiled, operator_names
+from .compiling import CODE, DynamicDelegate, compiled, operator_names
 from .flex.flex_models import add_flex
 from .graphs import Op, sine, sine_model, unary
 from .numpy_delegate import NumpyDelegate
@@ -134,17 +133,7 @@ def test_flex_operators_are_left_to_the_flex_delegate() -> None:
     add_flex(graph, "Sinh", [unary(graph, Op.SIN, x, X.shape)], [y], T="f32")
     content = graph.build([x], [unary(graph, Op.SIN, y, X.shape)])
 
-    class Dynamic(NumpyDelegate):
-        flags = DelegateFlags.ALLOW_DYNAMIC_TENSORS
-
-        def load_partition(self, context: Any, node: Any, program: bytes) -> Any:
-            kernel = super().load_partition(context, node, program)
-            kernel.prepare = lambda context, node: context.resize_tensor(  # type: ignore[method-assign]
-                context.output(node, 0), context.input(node, 0).shape
-            )
-            return kernel
-
-    result = compiled(content, Dynamic("SIN"))
-    interpreter = Interpreter(model_content=result.content, experimental_delegates=[Dynamic("NONE")])
+    result = compiled(content, DynamicDelegate("SIN"))
+    interpreter = Interpreter(model_content=result.content, experimental_delegates=[DynamicDelegate("NONE")])
     assert np.allclose(run(interpreter, X), np.sin(np.sinh(np.sin(X))), atol=1e-6)
     assert [name for name, _ in ran(interpreter)] == [CODE, "FlexDelegate", CODE]

@@ -8,6 +8,7 @@ import random
 import tempfile
 import zipfile
 from collections.abc import Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -95,19 +96,17 @@ def _damaged_config(text: str, draw: random.Random) -> str:
         elif isinstance(owner[key], int) and draw.random() < 0.5:
             owner[key] = draw.choice((owner[key] + 1, owner[key] - 1, 2 * owner[key], -owner[key]))
         else:
-            owner[key] = draw.choice(_ODD)
+            # A copy: what is put into it later must not come into itself, nor into other damage.
+            owner[key] = deepcopy(draw.choice(_ODD))
     return json.dumps(whole[0])
 
 
 def _places(value: Any) -> Any:
     """Every setting, as what it is in and its key there."""
-    held = [value]
-    while held:
-        owner = held.pop()
-        lists = isinstance(owner, list)
-        for key, inner in enumerate(owner) if lists else owner.items() if isinstance(owner, dict) else ():
-            yield owner, key
-            held.append(inner)
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield value, key
+        yield from _places(inner)
 
 
 def _stored(content: bytes, change: Any, draw: random.Random) -> bytes:

@@ -15,7 +15,7 @@ from numlite.converter import Converter
 from numlite.kernels.compiled.driver.cache import cache_directory
 from numlite.schema.graph_def import GraphDef
 
-from ...browser import NAMES, Browser, browser, installed
+from ...browser import NAMES, Browser, browser, installed, one_file_read
 from ..test_explore import DELEGATE
 from ..test_graph import TEXT
 
@@ -53,12 +53,8 @@ def opened() -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(opened: Browser) -> Iterator[Browser]:
-    """The browser, which must have had nothing to complain of."""
-    opened.errors.clear()
-    opened.requests.clear()
-    yield opened
-    assert opened.errors == []
-    assert all(url.startswith("file:") for url in opened.requests) and len(opened.requests) == 1
+    with one_file_read(opened) as found:
+        yield found
 
 
 def explored(tab: Browser, tmp_path: Path, *arguments: object) -> None:

@@ -17,7 +17,7 @@ from numlite.converter.quantization.model_editor import ModelEditor
 from numlite.converter.quantization.report import Report, trials
 from numlite.lite.model import Model
 
-from ...browser import NAMES, Browser, browser, installed
+from ...browser import NAMES, Browser, browser, installed, one_file_read
 from .float_models import samples
 from .uneven_models import gated, one, uneven
 
@@ -45,12 +45,8 @@ def opened() -> Iterator[Browser]:
 
 @pytest.fixture
 def tab(opened: Browser) -> Iterator[Browser]:
-    """The browser, which must have had nothing to complain of, and have read one file."""
-    opened.errors.clear()
-    opened.requests.clear()
-    yield opened
-    assert opened.errors == []
-    assert [url[:5] for url in opened.requests] == ["file:"]
+    with one_file_read(opened) as found:
+        yield found
 
 
 def made(content: bytes) -> Report:
