@@ -21,7 +21,10 @@ class NextPanel:
     def __init__(
         self, e: Emitter, height: int, rows: Value, first: Value, step_bytes: Value, steps: Value
     ) -> None:
-        """A panel's `steps` steps of weights begin at first; `rows` rows take them in tiles of height."""
+        """A panel's `steps` steps of weights begin at first; `rows` rows take them in tiles of height.
+
+        Height 0 brings nothing: a narrow panel is the last of its matrix.
+        """
         b = e.builder
         self._e, self._height, self._steps = e, height, steps
         nbytes = b.mul(steps, step_bytes)

@@ -7,6 +7,7 @@ from typing import Any
 
 from numba import int64
 
+from ..contraction.blocks import NARROW_COLUMNS
 from .dot_q8 import Dot, Tiling, for_each_form, header_rows
 from .language.dot_forms import DotForm
 from .language.simd import Emitter, Value, i32, i64, microkernel
@@ -36,6 +37,11 @@ def sweep(
             return [b.add(m, e.const(height))]
 
         (m,) = e.loop(tiles, [m], body)
+
+
+def _high(tiling: Tiling) -> int:
+    """The height of tiles that bring the next panel near, 0 where no panel comes after."""
+    return tiling.heights[0] if tiling.width > NARROW_COLUMNS else 0
 
 
 def _times(e: Emitter, value: Value, factor: int) -> Value:
@@ -68,7 +74,7 @@ def direct_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
         def in_form(form: DotForm) -> None:
             dot = Dot(e, tiling, rounding, form, w, output)
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
-            following = NextPanel(e, tiling.heights[0], count, first, e.const(dot.step_bytes), steps)
+            following = NextPanel(e, _high(tiling), count, first, e.const(dot.step_bytes), steps)
 
             def emit_tile(m: Value, height: int) -> None:
                 start = e.offset(x, b.mul(m, ldx))
@@ -117,7 +123,7 @@ def indirect_panel(tiling: Tiling, rounding: int, with_sums: bool) -> Any:
             first = e.offset(w, header_rows(rounding) * dot.step_bytes)
             tap_bytes = _times(e, steps, dot.step_bytes)
             all_steps, step_bytes = b.mul(taps, steps), e.const(dot.step_bytes)
-            following = NextPanel(e, tiling.heights[0], count, first, step_bytes, all_steps)
+            following = NextPanel(e, _high(tiling), count, first, step_bytes, all_steps)
 
             def emit_tile(m: Value, height: int) -> None:
                 start = e.offset(table, b.mul(m, table_row))
