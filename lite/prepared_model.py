@@ -77,6 +77,15 @@ class Mapped:
         arrays = blocks + int(header["blocks"])
         self.blocks = memory[blocks:arrays]
         self.arrays = memory[arrays:]
+        self._known: dict[tuple[int, int], np.ndarray] = {}
+
+    def array(self, place: int, nbytes: int) -> np.ndarray:
+        """One of the arrays; the same object for all calls that hold it, as when the model was prepared."""
+        known = self._known.get((place, nbytes))
+        if known is None:
+            # An empty array has an address, too, which an empty slice would not give.
+            known = self._known[place, nbytes] = self.arrays[place : place + max(nbytes, 1)]
+        return known
 
 
 def restore(graph: PreparedGraph, mapped: Mapped) -> None:
@@ -131,8 +140,7 @@ def _call(
         offsets["cancellation"] = cancellation
     args = mapped.blocks[start : start + nbytes].view(_block_type(tuple(offsets.items()), nbytes))
     given = {name: _tensor(graph, mapped.arrays, reference) for name, _, reference in tensors}
-    # An empty array has an address, too, which an empty slice would not give.
-    kept = [mapped.arrays[place : place + max(size, 1)] for place, size in keep]
+    kept = [mapped.array(place, size) for place, size in keep]
     call = KernelCall(family, kernel, args, given, chunks, kept, messages)
     call.cost = cost
     return call

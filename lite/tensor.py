@@ -109,7 +109,8 @@ class Tensor:
     signature is the file's shape signature (None when it gives none), and declared_shape the
     signature or else the shape in the file, whatever the tensor is resized to; declared_type is the
     file's type, whatever type an operator gives its result. first_shape is what LiteRT's delegates choose
-    their nodes by: the file's shape, for inputs the one that they have at the first allocation.
+    their nodes by: the file's shape, for inputs the one that they have at the first allocation. packed is
+    what nodes that read a constant have made of it and share.
     """
 
     __slots__ = (
@@ -126,6 +127,7 @@ class Tensor:
         "index",
         "is_variable",
         "name",
+        "packed",
         "shape",
         "signature",
         "sparsity",
@@ -151,6 +153,7 @@ class Tensor:
         self._quantization = quantization
         self.is_variable = is_variable
         self.sparsity: object | None = None
+        self.packed: dict[object, object] = {}
         self.allocation_type = AllocationType.NONE
         self.data: np.ndarray | None = None
         self.address = 0

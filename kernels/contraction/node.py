@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -95,18 +95,25 @@ class FilterNode(NamedTuple):
         """The values of a constant bias in a shape."""
         return None if self.bias is None else self.bias.array().reshape(shape)
 
-    def packed_once(self, name: str, pack: Callable[[], _T]) -> _T:
+    def packed_once(self, name: str, pack: Callable[[], _T], shared: bool = False) -> _T:
         """What pack makes of the constant weights and bias, made anew only where these are others.
 
         name tells packings of one node apart; whatever else pack looks at must not change with shapes.
+        Shared, name tells packings of these weights and this bias apart, whichever node asks: pack looks at
+        nothing else. Loops that a converter has unrolled have many nodes with the same weights, which a
+        cache should hold once.
         """
-        constants = (self.w.data, None if self.bias is None else self.bias.data)
+        bias = None if self.bias is None else self.bias.data
+        constants, of_all = (self.w.data, bias), (name, id(bias))
         known = self.node.packed.get(name)
-        if isinstance(known, _Packed) and all(a is b for a, b in zip(known.of, constants, strict=True)):
-            return known.value
-        value = pack()
-        self.node.packed[name] = _Packed(constants, value)
-        return value
+        if not _is_of(known, constants) and shared:
+            known = self.w.packed.get(of_all)
+        if not _is_of(known, constants):
+            known = _Packed(constants, pack())
+        self.node.packed[name] = known
+        if shared:
+            self.w.packed[of_all] = known
+        return known.value
 
     def scratch(self, nbytes: int) -> Tensor:
         """Memory of the node's own, while it runs."""
@@ -115,6 +122,11 @@ class FilterNode(NamedTuple):
     def chunks(self, work_ns: float, most: int = 1 << 20) -> int:
         """Into how many chunks so much work is cut."""
         return chunk_count(self.context, work_ns, most)
+
+
+def _is_of(known: object, constants: tuple[np.ndarray | None, ...]) -> TypeGuard[_Packed]:
+    """Whether a packing is known, and made of just these arrays."""
+    return isinstance(known, _Packed) and all(a is b for a, b in zip(known.of, constants, strict=True))
 
 
 def resolve(context: Context, node: Node, places: tuple[int, int, int] = (0, 1, 2)) -> FilterNode:

@@ -64,8 +64,9 @@ def packed_weights(n: FilterNode, groups: int, depth: int) -> tuple[list[KernelC
     columns = n.w.shape[0] // groups
     if n.is_constant:
         weights = n.w.array().reshape(groups, columns, depth)
+        biases = n.biases(groups, columns)
         return [], n.packed_once(
-            f"panels of {groups} groups", lambda: pack_groups(weights, n.biases(groups, columns))
+            f"panels of {groups} groups", lambda: pack_groups(weights, biases), shared=True
         )
     return packing_call(n, n.w, n.bias, groups, columns, depth)
 

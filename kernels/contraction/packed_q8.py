@@ -191,10 +191,19 @@ def output_block(f: QuantizedSums, lowest_weight: int = -128) -> np.ndarray:
 
 def pack_hybrid(f: HybridSums, weights: np.ndarray) -> PackedFilter:
     """Pack weights [groups, columns, taps, depth] of an operator that quantizes its input."""
+    return _hybrid_filter(f, *_hybrid_panels(f, weights))
+
+
+def _hybrid_panels(f: HybridSums, weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """The panels, and the lowest weight: what activations do not change."""
     sums = weights.astype(np.int32).sum(axis=(2, 3))
     header = hybrid_header(sums.reshape(-1), f.scales, f.bias).reshape(HYBRID_HEADER, *sums.shape)
     parts = [panels(part, header[:, i]) for i, part in enumerate(weights)]
-    return PackedFilter(joined(parts), hybrid_output(f.low, f.high, int(weights.min(initial=0))), 0)
+    return joined(parts), int(weights.min(initial=0))
+
+
+def _hybrid_filter(f: HybridSums, filter_panels: np.ndarray, lowest: int) -> PackedFilter:
+    return PackedFilter(filter_panels, hybrid_output(f.low, f.high, lowest), 0)
 
 
 def hybrid_header(sums: np.ndarray, scales: np.ndarray, bias: Tensor | None) -> np.ndarray:
@@ -268,7 +277,8 @@ def hybrid_product_calls(n: FilterNode, f: HybridSums) -> list[KernelCall]:
     """The calls of y [rows, columns] = x [rows, depth] times w, each row quantized for itself."""
     rows = n.geometry.out_pixels
     quantized = quantized_rows(n, rows, "quantize_rows")
-    packed = pack_hybrid(f, f.w.array().reshape(1, n.geometry.out_depth, 1, -1))
+    weights = f.w.array().reshape(1, n.geometry.out_depth, 1, -1)
+    packed = _hybrid_filter(f, *n.packed_once("hybrid", lambda: _hybrid_panels(f, weights), shared=True))
     name = "gemv_hybrid" if rows == 1 else "gemm_hybrid"
     call = _product_call(name, n, quantized.x, packed, quantized.quantization, quantized.stride)
     return [quantized.call, call]

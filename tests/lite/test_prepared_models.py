@@ -18,6 +18,7 @@ from numlite.lite.errors import ModelError, UnsupportedError
 from numlite.lite.kernel_call import CodePlace
 from numlite.lite.registration import Registration
 
+from ..model_builder import ModelBuilder
 from ..small_models import Op, chain, custom
 from .prepared_files import LAYERS, WIDTH, kept, layers, layers_of, loaded_twice, prepare, result, run
 
@@ -33,6 +34,23 @@ def test_the_second_load_keeps_and_the_third_restores(folder: Path, path: str, r
     assert restored == [0]
     (file,) = kept(folder)
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_weights_that_nodes_share_are_counted_once(tmp_path: Path, folder: Path, restored: list[int]) -> None:
+    model = ModelBuilder()
+    weights = model.constant(np.ones((WIDTH, WIDTH), np.float32))
+    x = y = model.tensor([2, WIDTH], shape_signature=[-1, WIDTH])
+    for _ in range(LAYERS):
+        y, given = model.tensor([2, WIDTH], shape_signature=[-1, WIDTH]), [y, weights]
+        model.op(Op.FULLY_CONNECTED, given, [y])
+    path = tmp_path / "shared.tflite"
+    path.write_bytes(model.build([x], [y]))
+    packed = []
+    for _ in range(3):
+        interpreter = Interpreter(str(path))
+        interpreter.allocate_tensors()
+        packed.append(interpreter.memory_report().packed_bytes)
+    assert restored == [0] and packed[0] == packed[1] == packed[2] < 2 * WIDTH * WIDTH * 4
 
 
 def test_a_model_without_a_file_is_known_by_its_bytes(folder: Path, restored: list[int]) -> None:
