@@ -163,7 +163,7 @@ def _config(options: dict[str, Any]) -> OptimizerConfig:
 
 
 def _content(path: Path) -> str | bytes:
-    return path.read_bytes() if path.suffix == ".pb" else path.read_text()
+    return path.read_bytes() if path.suffix == ".pb" else path.read_text(encoding="utf-8-sig")
 
 
 def _value(text: str) -> object:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..lite.errors import ModelError
-from .ir.graph_def_file import is_text, read_graph
+from .ir.graph_def_file import is_text, read_graph, without_mark
 from .ir.import_graph import import_graph_def
 from .ir.module import Module
 from .keras.model_file import is_keras
@@ -51,7 +51,7 @@ def file_kind(path: str | PathLike[str]) -> FileKind:
         return FileKind.STABLEHLO
     if not is_text(start):
         return FileKind.ONNX if is_onnx(start) else FileKind.GRAPH_DEF
-    for line in start.decode(errors="replace").split("\n"):
+    for line in without_mark(start).decode(errors="replace").split("\n"):
         line = line.strip()
         # A comment starts with // there, and with # in the text of messages.
         if line and not line.startswith(("//", "# ")):
@@ -73,7 +73,7 @@ def load_graph(path: str | PathLike[str], tags: Iterable[str] | None = None) -> 
             # Imported for this one kind of file.
             from .tfg.text_parser import parse_module
 
-            return parse_module(path.read_text(encoding="utf-8"))
+            return parse_module(path.read_text(encoding="utf-8-sig"))
         except UnicodeDecodeError as error:
             raise ModelError(f"{path.name}: not a text ({error})") from error
     if kind == FileKind.KERAS:

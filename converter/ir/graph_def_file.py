@@ -18,6 +18,15 @@ _LOOKED_AT = 1 << 16
 _NOT_IN_TEXTS = bytes(byte for byte in range(32) if byte not in b"\t\n\r\f")
 
 
+# A mark that editors put in front of texts in UTF-8.
+_MARK = b"\xef\xbb\xbf"
+
+
+def without_mark(content: bytes) -> bytes:
+    """A text's bytes without the mark of UTF-8 in front of them, which says nothing."""
+    return content.removeprefix(_MARK)
+
+
 def is_text(content: bytes) -> bool:
     """Whether the bytes are some of a text, and not of a message; nothing at all is a message."""
     return bool(content) and len(content.translate(None, _NOT_IN_TEXTS)) == len(content)
@@ -58,11 +67,11 @@ def _no_graph_def(name: str, content: bytes, fault: str) -> ModelError:
 
 
 def graph_def_of_text(content: bytes, name: str = "graph") -> GraphDef:
-    if not content.strip():
+    if not without_mark(content).strip():
         raise ModelError(f"{name}: not a GraphDef in text form (it is empty)")
     graph = GraphDef()
     try:
-        text_format.Parse(content.decode(), graph)
+        text_format.Parse(without_mark(content).decode(), graph)
     except (text_format.ParseError, UnicodeDecodeError, RecursionError) as error:
         known = what_it_is(content)
         raise ModelError(

@@ -138,7 +138,7 @@ class Calibration(Mapping[Site, Range]):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Calibration:
-        return cls.from_json(Path(path).read_text())
+        return cls.from_json(Path(path).read_text(encoding="utf-8-sig"))
 
     def check_model(self, names: Mapping[Site, str]) -> None:
         """ModelError unless the tensors have the names that they had in the model that was observed."""

@@ -135,7 +135,7 @@ def load_recipe(source: str | Path | Iterable[Mapping[str, Any]] | Recipe) -> Re
 
 def _read(path: Path) -> Any:
     try:
-        entries = json.loads(path.read_text())
+        entries = json.loads(path.read_bytes())
     except ValueError as error:
         raise ModelError(f"recipe: {str(path)!r} must be JSON: {error}") from error
     if isinstance(entries, dict) and isinstance(entries.get("default"), str):

@@ -151,7 +151,7 @@ def read_saved_model(path: Path) -> messages.SavedModel:
         if binary.is_file():
             found.ParseFromString(binary.read_bytes())
         elif text.is_file():
-            text_format.Parse(text.read_bytes().decode(), found)
+            text_format.Parse(text.read_bytes().decode("utf-8-sig"), found)
         elif chunked.is_file():
             raise UnsupportedError(f"{chunked}: models in chunks are not read; save it as saved_model.pb")
         else:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ...lite.errors import ModelError
 from ...lite.foreign_file import what_it_is
+from ..ir.graph_def_file import without_mark
 from .bytecode import is_bytecode, read_bytecode
 from .program import Program
 from .text.module import is_program_text, read_text
@@ -45,12 +46,12 @@ def is_stablehlo(content: bytes) -> bool:
 
 
 def _is_text(content: bytes) -> bool:
-    return is_program_text(content[:_TEXT_START].decode(errors="replace"))
+    return is_program_text(without_mark(content[:_TEXT_START]).decode(errors="replace"))
 
 
 def _decoded(content: bytes) -> str:
     try:
-        return content.decode()
+        return without_mark(content).decode()
     except UnicodeDecodeError as error:
         raise ModelError(f"program: not a text ({error})") from error
 
