@@ -22,7 +22,7 @@ from .step import Result, Rule, Step
 
 def call(step: Step) -> Result:
     """The function's operations."""
-    return step.importer.called(step.text("callee"), step.operands)
+    return step.importer.called(step.text("callee"), step.operation, step.operands)
 
 
 def composite(step: Step) -> Result:
@@ -37,7 +37,7 @@ def composite(step: Step) -> Result:
         except UnsupportedError:
             # The decomposition may be able to.
             pass
-    return step.importer.called(step.text("decomposition"), step.operands)
+    return step.importer.called(step.text("decomposition"), step.operation, step.operands)
 
 
 def _kept(step: Step, name: str, attributes: Mapping[str, Attribute]) -> list[Tensor]:
@@ -46,7 +46,9 @@ def _kept(step: Step, name: str, attributes: Mapping[str, Attribute]) -> list[Te
     region = Region(step.importer.shared, name, inputs)
     held = [Held(x, operand.shape) for x, operand in zip(region.given, step.operands, strict=True)]
     inner = step.importer.inner(region.body)
-    types = region.finish([each.whole for each in inner.called(step.text("decomposition"), held)])
+    types = region.finish(
+        [each.whole for each in inner.called(step.text("decomposition"), step.operation, held)]
+    )
     version = step.integer("version") if step.has("version") else 0
     said = {key: value for key, value in attributes.items() if isinstance(value, bool | int | float | str)}
     region.function.attributes["_implements"] = composite_attribute(name, version, said)

@@ -20,6 +20,7 @@ _OUTSIDE = {
     "ui8": graph_def.DT_UINT8,
     "i1": graph_def.DT_BOOL,
 }
+_NAMES = {number: name for name, number in _OUTSIDE.items()} | {graph_def.DT_UINT64: "ui64"}
 # Bits of an element.
 BITS = {"i64": 64, "i32": 32, "i16": 16, "i8": 8, "ui32": 32, "ui16": 16, "ui8": 8}
 
@@ -29,6 +30,11 @@ def outside_type(type: Type) -> int:
     if not isinstance(type, ArrayType) or type.element not in _OUTSIDE:
         raise UnsupportedError(f"values of type {type} have no operators in a .tflite model")
     return _OUTSIDE[type.element]
+
+
+def element_name(number: int) -> str:
+    """StableHLO's name of a type that values are computed in."""
+    return _NAMES.get(number, f"type {number}")
 
 
 def is_constant_only(type: Type) -> bool:

@@ -15,6 +15,7 @@ from .held import NO_WORDS, Complex, Held, Words, known_shape
 from .program import ArrayType, Block, Operation, Program, Value
 from .register import rule_of
 from .step import Rule, Step
+from .told_types import check_arguments, check_operands, check_passed, check_result
 
 # Operations whose results are those of other operations.
 _HANDED_ON = frozenset(("call", "composite", "fft"))
@@ -80,6 +81,7 @@ class Importer:
         """Import the block's operations; what it returns. FailedError where that is missing."""
         if len(block.arguments) != len(arguments):
             raise ModelError(f"{len(block.arguments)} arguments must be given, got {len(arguments)}")
+        check_arguments(arguments, [value.type for value in block.arguments])
         self.values.update(zip(block.arguments, arguments, strict=True))
         returned = block.returned
         for operation in block.steps():
@@ -101,7 +103,8 @@ class Importer:
             shared.refusals.append(Refusal(place, operation.name, str(error)))
             results = [None] * len(operation.results)
         except (ModelError, PrepareError, ValueError, OverflowError, IndexError, MemoryError) as error:
-            raise ModelError(f"operation {shown(operation.name)}: {error}") from error
+            place = shown(shared.calls[-1] if shared.calls else "main")
+            raise ModelError(f"operation {shown(operation.name)} in function {place}: {error}") from error
         finally:
             self.body.prefix = before
         self.values.update(zip(operation.results, results, strict=True))
@@ -110,11 +113,14 @@ class Importer:
         operands = [self.find(value) for value in operation.operands]
         if operation.name not in _TAKE_WORDS and any(isinstance(each, Words) for each in operands):
             raise UnsupportedError(NO_WORDS)
+        check_operands(operation)
         rule = self._rule(operation, operands)
         made = rule(Step(self, operation, operands))
         listed = [made] if isinstance(made, Held | Tensor) else list(made)
         if len(listed) != len(operation.results):
             raise ModelError(f"it must have {len(listed)} results, got {len(operation.results)}")
+        for place, (one, value) in enumerate(zip(listed, operation.results, strict=True)):
+            check_result(place, one, value.type)
         return [_held(one, value) for one, value in zip(listed, operation.results, strict=True)]
 
     def _rule(self, operation: Operation, operands: Sequence[Held]) -> Rule:
@@ -129,12 +135,18 @@ class Importer:
             raise UnsupportedError(f"no builtin operators are known for it{what}")
         return rule
 
-    def called(self, name: str, arguments: Sequence[Held]) -> list[Held]:
-        """The function's operations in place of a call."""
+    def called(self, name: str, operation: Operation, arguments: Sequence[Held]) -> list[Held]:
+        """The function's operations in place of an operation that calls it."""
         calls = self.shared.calls
         if name in calls or len(calls) >= _DEEPEST:
             raise ModelError(f"functions must not call themselves, got {' -> '.join(calls)}")
         function = self.shared.program.function(name)
+        for what, own, given in (
+            ("arguments", function.body.arguments, operation.operands),
+            ("results", function.body.returned, operation.results),
+        ):
+            types = [value.type for value in own], [value.type for value in given]
+            check_passed(f"{what} of function {shown(name)}", *types)
         calls.append(name)
         try:
             return Importer(self.shared, self.body).run(function.body, arguments)

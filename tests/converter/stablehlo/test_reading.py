@@ -154,9 +154,9 @@ def test_what_has_no_operators_is_listed_at_once() -> None:
 def test_operations_that_are_wrong(name: str, attributes: dict, message: str) -> None:
     made = program()
     main = made.functions["main"].body
-    main.operations.insert(
-        0, Operation(name, [*main.arguments] * (2 if name == "compare" else 1), [Value(FLOATS)], attributes)
-    )
+    made_type = ArrayType(FLOATS.shape, "i1") if name == "compare" else FLOATS
+    operands = [*main.arguments] * (2 if name == "compare" else 1)
+    main.operations.insert(0, Operation(name, operands, [Value(made_type)], attributes))
     with pytest.raises(ModelError, match=message):
         stablehlo_entry(made)
 
@@ -189,7 +189,8 @@ def test_sizes_that_nothing_tells() -> None:
     x, open_type = Value(FLOATS, "x"), ArrayType((2, UNKNOWN), "f32")
     one = Operation("constant", [], [Value(FLOATS)], {"value": Dense(FLOATS, np.float32(2).tobytes())})
     twice = Operation("add", one.results * 2, [Value(open_type)])
-    back = Operation("transpose", twice.results, [Value(FLOATS)], {"permutation": [1, 0]})
+    turned = Value(ArrayType((UNKNOWN, 2), "f32"))
+    back = Operation("transpose", twice.results, [turned], {"permutation": [1, 0]})
     line = Operation("iota", [], [Value(open_type)], {"iota_dimension": 1})
     for steps in ([one, twice, back], [line]):
         made = program(*steps)
