@@ -1,4 +1,4 @@
-"""Texts with the mark of UTF-8 in front of them, as some editors write them: what they would be without it."""
+"""Texts with the mark of UTF-8 in front, as some editors write them, are what they would be without it."""
 
 from __future__ import annotations
 
